@@ -1,0 +1,65 @@
+"""One error tree, one exit code each; the only exceptions that reach the user.
+
+    ScaleError
+    ├── UsageError          2   a flag, key or file is wrong; nothing was started
+    ├── PreflightError      3   this machine cannot do what was asked; nothing was started
+    ├── ProvisionError      4   the server did not start, or not as planned
+    ├── LoadError           5   the load core refused or failed
+    ├── StoreError          6   results cannot be written or read
+    └── TargetError         7   the database refused what the trial needs
+
+130 is kept for Ctrl-C and 10 for a sweep that ended with trials that failed (see cli).
+A message says what happened and where in the sequence; `remedy` says what to do.
+This file refuses to know anything else.
+"""
+
+EXIT_OK = 0
+EXIT_TRIALS_FAILED = 10
+EXIT_INTERRUPTED = 130
+
+
+class ScaleError(Exception):
+    """Base of all errors meant for the user: one sentence, one remedy, one exit code."""
+
+    exit_code = 1
+
+    def __init__(self, message: str, *, remedy: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.remedy = remedy
+
+
+class UsageError(ScaleError):
+    """A flag, key or file is wrong; nothing was started."""
+
+    exit_code = 2
+
+
+class PreflightError(ScaleError):
+    """This machine cannot do what was asked; nothing was started."""
+
+    exit_code = 3
+
+
+class ProvisionError(ScaleError):
+    """The server did not start, or is not what the plan says."""
+
+    exit_code = 4
+
+
+class LoadError(ScaleError):
+    """The load core refused its spec, or failed."""
+
+    exit_code = 5
+
+
+class StoreError(ScaleError):
+    """Results cannot be written, or read back."""
+
+    exit_code = 6
+
+
+class TargetError(ScaleError):
+    """The database refused what the trial needs."""
+
+    exit_code = 7

@@ -1,0 +1,40 @@
+"""Runtimes: where a server runs. They know Docker, processes and cgroups, and no database.
+
+A module is an implementation (the Protocol below, and RUNTIMES). A runtime leaves nothing behind: whatever it
+creates carries the run's label, `Server.stop` undoes it, and `clean` removes what a power cut left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from runner.model import Accounting, Placement, ServerSpec, Site
+
+
+class Server(Protocol):
+    """One running server. `stop` is safe to call twice and at any moment."""
+
+    host: str
+    port: int
+
+    def alive(self) -> bool: ...
+    def accounting(self) -> Accounting: ...
+    def pids(self) -> tuple[int, ...]:
+        """Host PIDs of every process of the server, its children included."""
+    def cpus_allowed(self) -> tuple[int, ...]:
+        """Union of Cpus_allowed_list over all its processes: the proof of the pinning."""
+    def log_tail(self, lines: int) -> str: ...
+    def facts(self) -> Mapping[str, str]:
+        """What the manifest keeps: image digest, container id, user, cgroup."""
+    def stop(self) -> None: ...
+
+
+class Runtime(Protocol):
+    """Where servers run. `site` reserves a fresh data directory and a port; `start` runs the setup and the server."""
+
+    name: str
+
+    def site(self, *, run_id: str, trial_id: str, data_dir: str, home: str, image: str) -> Site: ...
+    def start(self, *, spec: ServerSpec, site: Site, placement: Placement, memory_bytes: int | None,
+              run_id: str, trial_id: str) -> Server: ...

@@ -1,0 +1,133 @@
+"""Numbers as people write them ⇄ numbers: "4GiB", "30s", "1..12:2", "0,2-5", "1..4=4,5..=12".
+
+Every parser raises ValueError with one sentence; the caller names the key or flag.
+Refuses to guess: an unknown unit or an open range is an error, never a default.
+"""
+
+from __future__ import annotations
+
+import re
+
+_BYTES = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12,
+          "kib": 2**10, "mib": 2**20, "gib": 2**30, "tib": 2**40}
+_SECONDS = {"": 1.0, "s": 1.0, "ms": 1e-3, "m": 60.0, "min": 60.0, "h": 3600.0}
+_COUNTS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}
+_QUANTITY = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*")
+LEVELS_MAX = 1024
+
+
+def _quantity(text: str, units: dict[str, float] | dict[str, int], what: str, example: str) -> float:
+    match = _QUANTITY.fullmatch(text)
+    if match is None or match.group(2).lower() not in units:
+        raise ValueError(f"{text!r} is not {what}; write it like {example}")
+    return float(match.group(1)) * units[match.group(2).lower()]
+
+
+def parse_bytes(text: str) -> int:
+    """Bytes from "512MiB", "4GB" or "1024"; KB is 1000, KiB is 1024."""
+    return round(_quantity(text, _BYTES, "an amount of memory", '"4GiB"'))
+
+
+def parse_seconds(text: str) -> float:
+    """Seconds from "30s", "1.5m", "250ms" or "10" (seconds)."""
+    return _quantity(text, _SECONDS, "a duration", '"30s" or "5m"')
+
+
+def parse_count(text: str) -> int:
+    """A whole number from "1000", "100k" or "1M" (powers of ten)."""
+    value = _quantity(text.replace("_", ""), _COUNTS, "a number", '"100000" or "100k"')
+    if value != int(value):
+        raise ValueError(f"{text!r} is not a whole number")
+    return int(value)
+
+
+def _level(text: str, whole: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        raise ValueError(f"{whole!r} is not a range; write it like 1..12, 1..12:2 or 1,2,4,8") from None
+    if not 0 < value < float("inf"):
+        raise ValueError(f"{whole!r} holds {text}; a level must be above 0")
+    return value
+
+
+def _range(part: str, whole: str) -> list[float]:
+    ends, _, step_text = part.partition(":")
+    first_text, _, last_text = ends.partition("..")
+    if not first_text or not last_text:
+        raise ValueError(f"{whole!r} has an open end; write both ends, like 1..12")
+    first, last = _level(first_text, whole), _level(last_text, whole)
+    step = _level(step_text, whole) if step_text else 1.0
+    if last < first:
+        raise ValueError(f"{whole!r} runs backwards; write it as {last_text}..{first_text}")
+    count = int((last - first) / step + 1e-9) + 1
+    if count > LEVELS_MAX:
+        raise ValueError(f"{whole!r} has {count} levels; {LEVELS_MAX} at most")
+    return [round(first + i * step, 6) for i in range(count)]
+
+
+def parse_levels(text: str) -> tuple[float, ...]:
+    """Levels of the axis, ascending and without repeats, from "1..12", "1..12:2", "1,2,4,8" or "0.5,1"."""
+    levels: set[float] = set()
+    for part in text.replace(" ", "").split(","):
+        levels.update(_range(part, text) if ".." in part else [_level(part, text)])
+    return tuple(sorted(levels))
+
+
+def format_levels(levels: tuple[float, ...]) -> str:
+    """The shortest text that parse_levels reads back as the same levels."""
+    whole = [int(v) for v in levels if v == int(v)]
+    if len(levels) > 2 and list(levels) == list(range(whole[0], whole[0] + len(levels))) if whole else False:
+        return f"{whole[0]}..{whole[-1]}"
+    return ",".join(format_number(v) for v in levels)
+
+
+def format_number(value: float) -> str:
+    """4.0 → "4", 1.5 → "1.5"."""
+    return str(int(value)) if value == int(value) else f"{value:g}"
+
+
+def parse_cpus(text: str) -> tuple[int, ...]:
+    """CPU numbers in the order given, from the kernel's list format "0,2-5"."""
+    cpus: list[int] = []
+    for part in text.replace(" ", "").strip().split(","):
+        match = re.fullmatch(r"(\d+)(?:-(\d+))?", part)
+        if match is None:
+            raise ValueError(f"{text!r} is not a CPU list; write it like 0,2-5")
+        first = int(match.group(1))
+        last = int(match.group(2) or first)
+        if last < first or last - first > 4096:
+            raise ValueError(f"{text!r} holds the range {part}, which runs backwards or is too long")
+        cpus.extend(range(first, last + 1))
+    return tuple(dict.fromkeys(cpus))
+
+
+def format_cpus(cpus: tuple[int, ...]) -> str:
+    """The kernel's list format, ascending: (0, 2, 3) → "0,2-3"."""
+    parts: list[list[int]] = []
+    for cpu in sorted(set(cpus)):
+        if parts and cpu == parts[-1][-1] + 1:
+            parts[-1].append(cpu)
+        else:
+            parts.append([cpu])
+    return ",".join(str(p[0]) if len(p) == 1 else f"{p[0]}-{p[-1]}" for p in parts)
+
+
+def format_rate(rows_per_s: float | None) -> str:
+    """A rate for people: 1234567 → "1.23 M", None → "–"."""
+    if rows_per_s is None:
+        return "–"
+    for scale, unit in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
+        if rows_per_s >= scale:
+            return f"{rows_per_s / scale:.3g}{unit}" if rows_per_s < 999.5 * scale else f"{rows_per_s / scale:,.0f}{unit}"
+    return f"{rows_per_s:.3g}"
+
+
+def format_seconds(seconds: float) -> str:
+    """A duration for people: 75 → "1 min 15 s"."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
