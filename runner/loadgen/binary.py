@@ -1,0 +1,21 @@
+"""Finds the program `scale-loadgen`. Refuses to build it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+from runner.errors import PreflightError
+
+
+def loadgen_path() -> str:
+    """SCALE_LOADGEN, else beside this Python, else on PATH. Raises PreflightError with how to build it."""
+    named = os.environ.get("SCALE_LOADGEN")
+    beside = Path(sys.executable).parent / "scale-loadgen"
+    found = named or (str(beside) if beside.exists() else shutil.which("scale-loadgen"))
+    if not found or not os.access(found, os.X_OK):
+        raise PreflightError(f"the load core scale-loadgen is not there ({found or 'not beside Python, not on PATH'})",
+                             remedy="install the project (make setup), or set SCALE_LOADGEN to the program")
+    return found

@@ -1,0 +1,163 @@
+"""Runs the load core: one or several processes on the generator's CPUs, their lines as one stream.
+
+A context manager: leaving it ends every process. Refuses to wait without a limit, and to pass a password in any way
+but the environment.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from types import TracebackType
+
+from runner.errors import LoadError
+from runner.loadgen.merge import merge_interval, merge_summaries
+from runner.loadgen.protocol import Hello, Line, Phase, Trouble, parse_line
+from runner.loadgen.spec import spec_text
+from runner.model import Interval, LoadSummary
+
+EXIT_MEANINGS = {2: "refused its spec", 3: "found no driver or client library", 4: "could not connect",
+                 5: "met a fatal error", 7: "has an internal error"}
+STOP_S = 15.0
+
+
+class LoadProcesses:
+    """The processes of one trial. Iterate `lines()` to the end, then read `summary()`."""
+
+    def __init__(self, program: str, specs: Sequence[Mapping[str, str]], cpus: tuple[int, ...], secret: str) -> None:
+        self._program, self._specs, self._cpus = program, specs, cpus
+        self._environment = {k: v for k, v in os.environ.items() if not k.startswith("TAOS_")} | {"SCALE_PASSWORD": secret}
+        self._processes: list[subprocess.Popen[str]] = []
+        self._errors: list[tempfile.SpooledTemporaryFile] = []
+        self._queue: queue.Queue[tuple[int, Line | Exception | None]] = queue.Queue()
+        self._summaries: list[LoadSummary] = []
+        self.raw: list[str] = []
+        self.hello: Hello | None = None
+        self.troubles: list[Trouble] = []
+
+    def __enter__(self) -> LoadProcesses:
+        try:
+            for index, spec in enumerate(self._specs):
+                self._start(index, spec)
+        except OSError as error:
+            self.stop()
+            raise LoadError(f"the load core did not start: {error}", remedy="scale doctor") from None
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
+        self.stop()
+
+    def _start(self, index: int, spec: Mapping[str, str]) -> None:
+        errors = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")
+        process = subprocess.Popen([self._program, "load", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                   stderr=errors, text=True, env=self._environment, start_new_session=True)
+        self._processes.append(process)
+        self._errors.append(errors)  # type: ignore[arg-type]
+        os.sched_setaffinity(process.pid, self._cpus)
+        assert process.stdin is not None
+        try:
+            process.stdin.write(spec_text(spec))
+            process.stdin.close()
+        except BrokenPipeError:
+            pass  # it has said why on standard error; `lines` reports it
+        threading.Thread(target=self._read, args=(index, process), daemon=True).start()
+
+    def _read(self, index: int, process: subprocess.Popen[str]) -> None:
+        assert process.stdout is not None
+        try:
+            for text in process.stdout:
+                self.raw.append(text)
+                line = parse_line(text)
+                if line is not None:
+                    self._queue.put((index, line))
+        except Exception as error:
+            self._queue.put((index, error))
+        self._queue.put((index, None))
+
+    @property
+    def pids(self) -> tuple[int, ...]:
+        """The PIDs of all load processes."""
+        return tuple(p.pid for p in self._processes)
+
+    def lines(self, limit_s: float) -> Iterator[Phase | Interval | None]:
+        """Phases and merged intervals as they come; None when a tenth of a second passes without any.
+
+        Raises LoadError when a process fails, or when the limit passes.
+        """
+        waiting = set(range(len(self._processes)))
+        seconds: dict[int, list[Interval]] = {}
+        phases: dict[str, int] = {}
+        deadline = time.monotonic() + limit_s
+        while waiting:
+            if time.monotonic() > deadline:
+                raise LoadError(f"the load core did not end within {limit_s:.0f} s", remedy="see the server's log")
+            try:
+                index, line = self._queue.get(timeout=0.1)
+            except queue.Empty:
+                yield None
+                continue
+            if line is None:
+                waiting.discard(index)
+            elif isinstance(line, Exception):
+                raise line
+            elif isinstance(line, Phase):
+                phases[line.phase] = phases.get(line.phase, 0) + 1
+                if phases[line.phase] == len(self._processes):
+                    yield line
+            elif isinstance(line, Interval):
+                parts = seconds.setdefault(round(line.t_s), [])
+                parts.append(line)
+                if len(parts) == len(self._processes):
+                    yield merge_interval(seconds.pop(round(line.t_s)))
+            else:
+                self._keep(line)
+        self._check_exit()
+
+    def _keep(self, line: Line) -> None:
+        if isinstance(line, Hello):
+            self.hello = line
+        elif isinstance(line, Trouble):
+            self.troubles.append(line)
+        elif isinstance(line, LoadSummary):
+            self._summaries.append(line)
+
+    def _check_exit(self) -> None:
+        for process in self._processes:
+            process.wait(timeout=STOP_S)
+        bad = [(p.returncode, i) for i, p in enumerate(self._processes) if p.returncode not in (0, 6, 130)]
+        if bad:
+            code, index = bad[0]
+            meaning = EXIT_MEANINGS.get(code, f"died of signal {-code}" if code < 0 else f"ended with code {code}")
+            raise LoadError(f"the load core {meaning}: {self.said(index) or self._trouble_text()}")
+
+    def _trouble_text(self) -> str:
+        return "; ".join(f"{t.code} {t.message}" for t in self.troubles[:3])
+
+    def said(self, index: int = 0) -> str:
+        """What a process wrote for people, the last lines."""
+        self._errors[index].seek(0)
+        return "\n".join(str(self._errors[index].read()).strip().splitlines()[-6:])
+
+    def summary(self) -> LoadSummary | None:
+        """The merged summary, None when a process ended without one."""
+        if len(self._summaries) != len(self._processes) or not self._summaries:
+            return None
+        return merge_summaries(self._summaries)
+
+    def stop(self) -> None:
+        """Ends every process: SIGTERM, then SIGKILL."""
+        for process in self._processes:
+            if process.poll() is None:
+                process.send_signal(signal.SIGTERM)
+        for process in self._processes:
+            try:
+                process.wait(timeout=STOP_S)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()

@@ -1,0 +1,90 @@
+"""JSON lines of the load core → model objects. Pure; an unknown event is ignored, a malformed line is a LoadError."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from runner.errors import LoadError
+from runner.model import Interval, Latency, LoadSummary
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hello:
+    """The load core is up: what it is, which client library it opened, how the tables fell on the partitions."""
+
+    version: str
+    driver: str
+    method: str
+    library: str
+    library_version: str
+    tables_per_partition: tuple[int, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Phase:
+    """The load core entered warmup, measure or drain."""
+
+    phase: str
+    monotonic_ns: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trouble:
+    """The first error of a kind."""
+
+    code: str
+    message: str
+    count: int
+
+
+Line = Hello | Phase | Interval | Trouble | LoadSummary
+
+
+def parse_line(text: str) -> Line | None:
+    """One line, None for an event we do not know. Raises LoadError for what is not the protocol."""
+    try:
+        raw = json.loads(text)
+        reader = _READERS.get(raw["event"])
+        return reader(raw) if reader else None
+    except (ValueError, KeyError, TypeError) as error:
+        raise LoadError(f"the load core said something that is not its protocol: {text[:200]!r} ({error})",
+                        remedy="is scale-loadgen of the same version as scale? (scale doctor)") from None
+
+
+def _hello(raw: Mapping[str, Any]) -> Hello:
+    return Hello(version=str(raw["version"]), driver=str(raw["driver"]), method=str(raw["method"]),
+                 library=str(raw.get("library") or ""), library_version=str(raw.get("library_version") or ""),
+                 tables_per_partition=tuple(raw.get("tables_per_partition") or ()))
+
+
+def _phase(raw: Mapping[str, Any]) -> Phase:
+    return Phase(phase=raw["phase"], monotonic_ns=int(raw["monotonic_ns"]))
+
+
+def _interval(raw: Mapping[str, Any]) -> Interval:
+    names = Interval.__dataclass_fields__
+    return Interval(**{name: raw[name] for name in names})
+
+
+def _trouble(raw: Mapping[str, Any]) -> Trouble:
+    return Trouble(code=str(raw["code"]), message=str(raw["message"]), count=int(raw.get("count") or 1))
+
+
+def _latency(raw: Mapping[str, Any]) -> Latency:
+    return Latency(**{name: raw[name] for name in Latency.__dataclass_fields__})
+
+
+def _summary(raw: Mapping[str, Any]) -> LoadSummary:
+    workers, partitions = raw["workers"], raw.get("partitions") or ()
+    plain = ("outcome", "window_s", "window_start_ns", "window_end_ns", "last_ack_ns", "rows_window", "rows_per_s",
+             "rows_acked", "rows_failed", "requests", "errors", "retries", "cpu_window_s", "offered_rows_per_s")
+    return LoadSummary(**{name: raw[name] for name in plain}, threads=len(workers),
+                       send_s=sum(w["send_s"] for w in workers), make_s=sum(w["make_s"] for w in workers),
+                       response=_latency(raw["response"]), service=_latency(raw["service"]),
+                       partitions=tuple(int(p["rows_acked"]) for p in partitions))
+
+
+_READERS = {"hello": _hello, "phase": _phase, "interval": _interval, "error": _trouble, "summary": _summary}

@@ -1,0 +1,149 @@
+"""Readers of single values: text in, value out, ValueError with one sentence else. Pure; names no flag and no key."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from runner.model import Piece, Rule
+from runner.units import format_number
+
+COLUMN_TYPES = ("bool", "tinyint", "smallint", "int", "bigint", "utinyint", "usmallint", "uint", "ubigint",
+                "float", "double", "timestamp", "binary", "nchar", "varbinary", "geometry", "json")
+_SIZED = ("binary", "nchar", "varbinary", "geometry")
+_COLUMN = re.compile(r"(?:([A-Za-z_]\w{0,63}):)?([a-z]+)(?:\((\d{1,5})\))?")
+_MANY = re.compile(r"(\d{1,4}):([a-z]+)(\(\d{1,5}\))?")
+_PIECE = re.compile(r"(?:([\d.]*\d)?(\.\.)?([\d.]*\d)?=)(.+)")
+
+
+def one_of(*choices: str) -> Callable[[str], str]:
+    """A reader for a closed set of words."""
+    def read(text: str) -> str:
+        if text not in choices:
+            raise ValueError(f"{text!r} is not one of {', '.join(choices)}")
+        return text
+    return read
+
+
+def at_least(low: int, read_number: Callable[[str], int]) -> Callable[[str], int]:
+    """A reader for a whole number not below `low`."""
+    def read(text: str) -> int:
+        value = read_number(text)
+        if value < low:
+            raise ValueError(f"{text!r} is below {low}")
+        return value
+    return read
+
+
+def above_zero(read_number: Callable[[str], float]) -> Callable[[str], float]:
+    """A reader for an amount above zero."""
+    def read(text: str) -> float:
+        value = read_number(text)
+        if value <= 0:
+            raise ValueError(f"{text!r} must be above 0")
+        return value
+    return read
+
+
+def between(low: float, high: float) -> Callable[[str], float]:
+    """A reader for a number within bounds."""
+    def read(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            raise ValueError(f"{text!r} is not a number") from None
+        if not low <= value <= high:
+            raise ValueError(f"{text!r} is not between {format_number(low)} and {format_number(high)}")
+        return value
+    return read
+
+
+def endpoint(text: str) -> str:
+    """host:port, checked but kept as text."""
+    host, _, port = text.rpartition(":")
+    if not host or not port.isdigit() or not 0 < int(port) < 65536:
+        raise ValueError(f"{text!r} is not host:port")
+    return text
+
+
+def _split(text: str) -> list[str]:
+    return re.split(r",(?![^(]*\))", text.replace(" ", ""))
+
+
+def columns(text: str) -> tuple[str, ...]:
+    """Columns as "name:type" from "a:float,b:binary(24)", "10:double" (m1..m10) or "float,int" (c1, c2)."""
+    found: list[str] = []
+    for part in _split(text):
+        many = _MANY.fullmatch(part)
+        single = _COLUMN.fullmatch(part)
+        kind = many.group(2) if many else single.group(2) if single else ""
+        if kind not in COLUMN_TYPES:
+            raise ValueError(f"{part!r} is not a column; write name:type with a type of {', '.join(COLUMN_TYPES)}")
+        if kind in _SIZED and "(" not in part:
+            raise ValueError(f"{part!r} needs a length, like {kind}(24)")
+        if many:
+            found.extend(f"m{i + 1}:{kind}{many.group(3) or ''}" for i in range(int(many.group(1))))
+        else:
+            found.append(part if ":" in part else f"c{len(found) + 1}:{part}")
+    names = [c.partition(":")[0] for c in found]
+    doubled = sorted({n for n in names if names.count(n) > 1})
+    if doubled:
+        raise ValueError(f"column {doubled[0]!r} is named twice")
+    return tuple(found)
+
+
+def rule(text: str) -> Rule:
+    """A knob's rule: "8", or pieces over the axis "1..4=4,5..=12", "1=2,2=4"."""
+    if "=" not in text:
+        if not text.strip():
+            raise ValueError("the value is empty")
+        return Rule(pieces=(Piece(first=None, last=None, value=text.strip()),))
+    return Rule(pieces=tuple(_piece(part, text) for part in text.split(",")))
+
+
+def _piece(part: str, whole: str) -> Piece:
+    match = _PIECE.fullmatch(part.strip())
+    if match is None:
+        raise ValueError(f"{whole!r} is not a rule; write it like '1..4=4,5..=12'")
+    first, dots, last, value = match.groups()
+    first_level = float(first) if first else None
+    last_level = float(last) if last else None if dots else first_level
+    if first_level is not None and last_level is not None and last_level < first_level:
+        raise ValueError(f"{whole!r} holds {part.strip()!r}, which runs backwards")
+    return Piece(first=first_level, last=last_level, value=value)
+
+
+def rule_value(rule_: Rule, level: float) -> str | None:
+    """The rule's value at a level, None where no piece covers it."""
+    for piece in rule_.pieces:
+        if (piece.first is None or level >= piece.first) and (piece.last is None or level <= piece.last):
+            return piece.value
+    return None
+
+
+def rule_text(rule: Rule) -> str:
+    """A rule as the user would write it."""
+    def stretch(first: float | None, last: float | None) -> str:
+        if first is not None and first == last:
+            return format_number(first)
+        ends = [format_number(e) if e is not None else "" for e in (first, last)]
+        return "..".join(ends)
+    if len(rule.pieces) == 1 and rule.pieces[0].first is None and rule.pieces[0].last is None:
+        return rule.pieces[0].value
+    return ",".join(f"{stretch(p.first, p.last)}={p.value}" for p in rule.pieces)
+
+
+def named_rule(text: str) -> tuple[str, Rule]:
+    """NAME=VALUE or NAME=RULE of any server setting."""
+    name, equals, value = text.partition("=")
+    if not equals or not re.fullmatch(r"[A-Za-z_]\w*", name.strip()):
+        raise ValueError(f"{text!r} is not NAME=VALUE")
+    return name.strip(), rule(value)
+
+
+def tag(text: str) -> tuple[str, str]:
+    """k=v."""
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip():
+        raise ValueError(f"{text!r} is not k=v")
+    return name.strip(), value.strip()

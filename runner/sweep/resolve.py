@@ -1,0 +1,128 @@
+"""default < file < flag: one Sweep, each setting with its origin, or one error that lists every mistake.
+
+Refuses to look at the machine: what is checked here can be checked from the texts alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from runner.errors import UsageError
+from runner.model import Load, Origin, Rule, Sweep, Workload
+from runner.sweep.settings import BY_KEY, SETTINGS
+from runner.sweep.file import read_sweep_file
+
+KNOB_KEYS = ("knobs.vgroups", "knobs.partitions", "knobs.write_threads", "knobs.commit_threads")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Texts:
+    """Every setting as text, with where it came from."""
+
+    text: Mapping[str, str | list[str]]
+    origin: Mapping[str, Origin]
+
+
+def resolve_sweep(what: str, flags: Mapping[str, str | list[str]]) -> Sweep:
+    """The sweep for `cpu`, or for a sweep file, with flags by key on top.
+
+    Raises UsageError that lists all mistakes, each with its flag or key.
+    """
+    from_file = {} if what == "cpu" else read_sweep_file(_sweep_path(what))
+    texts = _merge(from_file, flags)
+    values, mistakes = _read_all(texts)
+    mistakes += _conflicts(texts, values, is_file=bool(from_file))
+    if mistakes:
+        raise UsageError("\n".join(mistakes))
+    return _build(what, texts, values)
+
+
+def _sweep_path(what: str) -> Path:
+    path = Path(what)
+    if what == "disk":
+        raise UsageError("disk sweeps are not in this version", remedy="sweep cores: scale sweep cpu --cores 1..4")
+    if path.suffix != ".toml" and not path.exists():
+        raise UsageError(f"{what!r} is neither a kind of sweep (cpu) nor a sweep file",
+                         remedy="scale sweep cpu --cores 1..4, or scale sweep FILE.toml")
+    return path
+
+
+def _merge(from_file: Mapping[str, str | list[str]], flags: Mapping[str, str | list[str]]) -> Texts:
+    text: dict[str, str | list[str]] = {}
+    origin: dict[str, Origin] = {}
+    for setting in SETTINGS:
+        text[setting.key] = [] if setting.many else setting.default
+        origin[setting.key] = "default"
+        for source, name in ((from_file, "file"), (flags, "flag")):
+            if setting.key in source:
+                given = source[setting.key]
+                before = text[setting.key]
+                text[setting.key] = [*before, *given] if setting.many else given
+                origin[setting.key] = name  # type: ignore[assignment]
+    for key in ("name", "question"):
+        if key in from_file:
+            text[key] = from_file[key]
+    return Texts(text=text, origin=origin)
+
+
+def _read_all(texts: Texts) -> tuple[dict[str, object], list[str]]:
+    values: dict[str, object] = {}
+    mistakes: list[str] = []
+    for setting in SETTINGS:
+        given = texts.text[setting.key]
+        parts = given if isinstance(given, list) else [given] if given else []
+        read: list[object] = []
+        for part in parts:
+            try:
+                read.append(setting.read(part))
+            except ValueError as error:
+                where = setting.flag if texts.origin[setting.key] == "flag" else setting.key
+                mistakes.append(f"{where}: {error}")
+        values[setting.key] = dict(read) if setting.many else read[0] if read else None  # type: ignore[call-overload]
+    return values, mistakes
+
+
+def _conflicts(texts: Texts, values: Mapping[str, object], *, is_file: bool) -> list[str]:
+    mistakes = []
+    if not texts.text["axis.cores"]:
+        where = "axis.cores (or --cores)" if is_file else "--cores"
+        mistakes.append(f"{where}: missing; say which core counts to sweep, like 1..4")
+    both = values["load.rows"] is not None and texts.origin["load.duration"] != "default"
+    if both and texts.origin["load.rows"] == texts.origin["load.duration"]:
+        mistakes.append("--rows and --duration exclude each other: fixed work, or a fixed window")
+    return mistakes
+
+
+def _build(what: str, texts: Texts, values: Mapping[str, object]) -> Sweep:
+    v = values
+    fixed_work = v["load.rows"] is not None and not (
+        texts.origin["load.duration"] == "flag" and texts.origin["load.rows"] == "file")
+    knobs: dict[str, Rule] = {k.partition(".")[2]: v[k] for k in KNOB_KEYS if v[k] is not None}  # type: ignore[misc]
+    knobs |= v["knobs.other"]  # type: ignore[operator]
+    name = str(texts.text.get("name") or (what if what == "cpu" else Path(what).stem))
+    workload = Workload(
+        tables=v["workload.tables"], columns=v["workload.columns"], tags=v["workload.tags"],
+        values=v["workload.values"], rows_per_request=v["workload.rows_per_request"] or 0,
+        interlace_rows=v["workload.interlace_rows"], start_ms=v["workload.start_ms"],
+        step_ms=v["workload.step_ms"])
+    load = Load(
+        method=v["load.method"] or "", rows=v["load.rows"] if fixed_work else None,
+        duration_s=None if fixed_work else v["load.duration"],
+        warmup_s=0.0 if fixed_work and texts.origin["load.warmup"] == "default" else v["load.warmup"],
+        rate=float(v["load.rate"]), arrival=v["load.arrival"])
+    return Sweep(
+        name=name, question=str(texts.text.get("question", "How does the write rate grow with cores?")),
+        axis="cores", levels=v["axis.cores"], target=v["target.name"], runtime=v["target.runtime"],
+        version=v["target.version"] or "", image=v["target.image"] or "", home=v["target.home"] or "",
+        endpoint=v["target.endpoint"] or "", workload=workload, load=load, knobs=knobs,
+        replicates=v["method.replicates"], seed=v["method.seed"], sample_hz=v["method.sample_hz"],
+        server_cpus=v["cpus.server"] or (), client_cpus=v["cpus.client"] or (), memory_bytes=v["target.memory"],
+        data_dir=v["target.data_dir"] or "", loader=v["load.loader"], placement=v["load.placement"],
+        reference=v["report.reference"] or "", tags=v["tags"], origin=dict(texts.origin))
+
+
+def setting_for(key: str) -> str:
+    """The flag of a key, for messages."""
+    return BY_KEY[key].flag

@@ -1,0 +1,104 @@
+"""Every setting of a sweep, declared once: its key in a sweep file, its flag, how it is read, its default, its help.
+
+The command line, the sweep files, `scale plan` and docs/settings.md are all made from this table.
+Refuses to hold logic: what a value means is for the room that uses it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from runner.sweep import readers
+from runner.units import parse_bytes, parse_count, parse_cpus, parse_levels, parse_seconds
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """One setting. `read` turns text into the value and raises ValueError with one sentence.
+
+    default is text as a user would write it; "" means "decided later" (by the target, or from the machine).
+    """
+
+    key: str
+    flag: str
+    read: Callable[[str], object]
+    default: str
+    help: str
+    metavar: str = "TEXT"
+    many: bool = False
+
+
+def _s(key: str, flag: str, read: Callable[[str], object], default: str, help_text: str, metavar: str = "TEXT",
+       *, many: bool = False) -> Setting:
+    return Setting(key=key, flag=flag, read=read, default=default, help=help_text, metavar=metavar, many=many)
+
+
+SETTINGS: tuple[Setting, ...] = (
+    _s("axis.cores", "--cores", parse_levels, "",
+       "Cores to give the server: 1..12, 1..12:2, 1,2,4,8 or 0.5,1,1.5.", "LEVELS"),
+    _s("target.name", "--target", str, "auto", "Database: auto, tdengine, postgres or null.", "NAME"),
+    _s("target.runtime", "--runtime", readers.one_of("auto", "docker", "process", "endpoint"), "auto",
+       "Where the server runs: auto, docker, process or endpoint.", "NAME"),
+    _s("target.version", "--version", str, "", "Version of the server (pins the image).", "VERSION"),
+    _s("target.image", "--image", str, "", "Docker image; default: the target's, pinned.", "IMAGE"),
+    _s("target.home", "--home", str, "", "Directory of an installed server, holding bin/ and lib/.", "DIR"),
+    _s("target.endpoint", "--endpoint", readers.endpoint, "",
+       "host:port of a server that already runs: loaded and observed, never pinned or stopped.", "HOST:PORT"),
+    _s("target.memory", "--memory", parse_bytes, "", "Memory limit of the server, like 4GiB.", "SIZE"),
+    _s("target.data_dir", "--data-dir", str, "",
+       "Where the server's data go; each trial gets a fresh directory there. Default: /var/tmp/scale-<user>.", "DIR"),
+    _s("cpus.server", "--server-cpus", parse_cpus, "", "CPUs that the server may use, in this order: 0,2-5.", "LIST"),
+    _s("cpus.client", "--client-cpus", parse_cpus, "", "CPUs that the load generator may use: 6-7.", "LIST"),
+    _s("workload.tables", "--tables", readers.at_least(1, parse_count), "100", "Series (child tables, devices).", "N"),
+    _s("workload.columns", "--columns", readers.columns, "current:float,voltage:int,phase:float",
+       "Columns as name:type, or N:type for N columns m1..mN.", "LIST"),
+    _s("workload.tags", "--tag-columns", readers.columns, "groupid:int,location:binary(24)",
+       "Tag columns as name:type.", "LIST"),
+    _s("workload.values", "--values", readers.one_of("walk", "random", "constant"), "walk",
+       "Values: a realistic random walk, random, or constant.", "KIND"),
+    _s("workload.rows_per_request", "--rows-per-request", readers.at_least(1, parse_count), "",
+       "Rows in one request. Default: the target's.", "N"),
+    _s("workload.interlace_rows", "--interlace-rows", readers.at_least(0, parse_count), "0",
+       "Rows of one table before the next within a request; 0: a request carries one table.", "N"),
+    _s("workload.start_ms", "--start-ms", parse_count, "1500000000000", "First timestamp, ms since 1970.", "MS"),
+    _s("workload.step_ms", "--step-ms", readers.at_least(1, parse_count), "1", "Time between two rows of a table.",
+       "MS"),
+    _s("load.method", "--method", str, "", "How rows are written (postgres: copy; tdengine: stmt, sql, ...).", "NAME"),
+    _s("load.rows", "--rows", readers.at_least(1, parse_count), "",
+       "Fixed work: rows in total, as in the article (100M). Excludes --duration.", "N"),
+    _s("load.duration", "--duration", readers.above_zero(parse_seconds), "10s",
+       "Fixed window after the warm-up.", "TIME"),
+    _s("load.warmup", "--warmup", parse_seconds, "3s", "Warm-up, thrown away.", "TIME"),
+    _s("load.rate", "--rate", parse_count, "0", "Open loop: rows per second offered; 0: closed loop.", "ROWS/S"),
+    _s("load.arrival", "--arrival", readers.one_of("constant", "poisson"), "constant",
+       "Open loop: how requests arrive.", "KIND"),
+    _s("load.loader", "--loader", readers.one_of("scale", "taosbenchmark"), "scale",
+       "The load generator: ours, or the genuine taosBenchmark.", "NAME"),
+    _s("load.placement", "--placement", readers.one_of("owned", "stock"), "owned",
+       "owned: each thread owns its vgroups, evenly filled; stock: contiguous ranges of tables.", "KIND"),
+    _s("knobs.vgroups", "--vgroups", readers.rule, "", "TDengine: vgroups; a number or a rule '1..4=4,5..=12'.",
+       "RULE"),
+    _s("knobs.partitions", "--partitions", readers.rule, "", "PostgreSQL: hash partitions; a number or a rule.",
+       "RULE"),
+    _s("knobs.write_threads", "--write-threads", readers.rule, "",
+       "Writing threads of the generator, one connection each; a number or a rule.", "RULE"),
+    _s("knobs.commit_threads", "--commit-threads", readers.rule, "",
+       "TDengine: numOfCommitThreads; a number or a rule.", "RULE"),
+    _s("knobs.other", "--knob", readers.named_rule, "",
+       "Any other setting of the server, NAME=VALUE or NAME=RULE; repeatable.", "NAME=VALUE", many=True),
+    _s("method.replicates", "--replicates", readers.at_least(1, parse_count), "3", "Trials of each level.", "N"),
+    _s("method.seed", "--seed", parse_count, "42", "Seed of the data and of the order of trials.", "N"),
+    _s("method.sample_hz", "--sample-hz", readers.between(0.1, 10.0), "1", "Samples per second, up to 10.", "HZ"),
+    _s("report.reference", "--reference", str, "",
+       "Published table to lay beside ours: tdengine-cpu, or a CSV file.", "NAME"),
+    _s("tags", "--tag", readers.tag, "", "Anything worth remembering, k=v; repeatable.", "K=V", many=True),
+)
+
+BY_KEY = {s.key: s for s in SETTINGS}
+DESCRIPTIVE_KEYS = ("name", "question")
+
+
+def parameter_name(setting: Setting) -> str:
+    """The Python name of a flag: --rows-per-request → rows_per_request."""
+    return setting.flag.removeprefix("--").replace("-", "_")

@@ -1,0 +1,93 @@
+"""Targets: what a database wants. They know a database, and no Docker, no processes and no timing.
+
+A module is an implementation (the Protocol below, and TARGETS). A target says how its server is started, what schema
+the workload needs, how the truth is read back; when and where is not its business. A session never sleeps or retries:
+it answers once, and the trial decides how long to wait.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from runner.errors import UsageError
+from runner.model import Finding, Rule, ServerSpec, Site, Sweep, Trial
+
+
+@dataclass(frozen=True, kw_only=True)
+class Installation:
+    """A server found on this machine: its home (holding bin/ and lib/), version and how it was found."""
+
+    home: str
+    version: str
+    found: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Address:
+    """Where a session connects: the server's loopback address, and the secret made for this trial alone."""
+
+    host: str
+    port: int
+    secret: str
+    home: str = ""
+
+
+class Session(Protocol):
+    """One control connection to a running server. Raises TargetError with the server's words."""
+
+    def not_ready(self) -> str:
+        """Why the server cannot be loaded yet; "" when it can. Never waits."""
+    def version(self) -> str: ...
+    def create_schema(self) -> None:
+        """Database, tables and partitions for the trial; nothing of it is on the clock."""
+    def effective(self) -> Mapping[str, str]:
+        """What the server says its settings are, by the names the trial uses for its knobs, and more."""
+    def load_spec(self) -> Mapping[str, str]:
+        """The part of the load core's spec that only the target knows: driver, method, address, table names."""
+    def commit_cycles(self) -> int | None:
+        """How many commits (checkpoints, flushes) the server has finished; None: it does not say."""
+    def flush(self) -> None:
+        """Returns when everything acknowledged is on disk."""
+    def count(self) -> int | None:
+        """Rows in the database, counted by the database; None: it keeps none (the null target)."""
+    def close(self) -> None: ...
+
+
+class Target(Protocol):
+    """A database, as a module."""
+
+    NAME: str
+    RUNTIMES: tuple[str, ...]
+    METHODS: tuple[str, ...]
+    KNOBS: tuple[str, ...]
+    ANY_KNOB: bool
+    ROWS_PER_REQUEST: int
+    THREAD_NAMES: bool
+
+    def default_knobs(self, sweep: Sweep) -> Mapping[str, Rule]: ...
+    def default_image(self, version: str) -> str: ...
+    def image_home(self) -> str: ...
+    def find(self, home: str) -> Installation | None: ...
+    def what_to_install(self) -> str: ...
+    def check(self, sweep: Sweep, trial: Trial, memory_bytes: int) -> tuple[Finding, ...]: ...
+    def server(self, sweep: Sweep, trial: Trial, site: Site, secret: str) -> ServerSpec: ...
+    def session(self, sweep: Sweep, trial: Trial, address: Address) -> Session: ...
+    def suspicious(self, log: str) -> tuple[str, ...]:
+        """Lines of the server's log that make a trial's number doubtful."""
+
+
+TARGETS: Mapping[str, str] = {
+    "null": "runner.targets.null",
+    "postgres": "runner.targets.postgres",
+    "tdengine": "runner.targets.tdengine",
+}
+
+
+def load_target(name: str) -> Target:
+    """The module of a target. Raises UsageError that lists the known ones."""
+    if name not in TARGETS:
+        raise UsageError(f"--target: {name!r} is not one of auto, {', '.join(TARGETS)}")
+    return importlib.import_module(TARGETS[name])  # type: ignore[return-value]

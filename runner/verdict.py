@@ -1,0 +1,146 @@
+"""Is this number the server's? One pure function: figures in, a Verdict with its reasons out.
+
+The thresholds are the method's, in docs/method.md, and stand here once. Refuses to look at anything but its arguments.
+Order of the kinds: a number that is wrong (ABORTED, LOST_ROWS, ERRORS) before one that is not the server's
+(GENERATOR_BOUND, OFFERED_NOT_MET, THROTTLED, RESOURCE_NOT_SATURATED) before one that is not steady.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from runner.model import Measurement, Trial, Verdict, VerdictKind
+from runner.units import format_cpus, format_number, format_rate
+
+SATURATED_PERCENT = 90.0
+CLIENT_BUSY_PERCENT = 90.0
+CEILING_SHARE = 0.8
+SHARED_TAKE_PERCENT = 15.0
+THROTTLED_PERCENT = 1.0
+OFFERED_SHARE = 0.98
+STEADY_DRIFT_PERCENT = 10.0
+STEADY_CV_PERCENT = 25.0
+STEADY_INTERVALS_MIN = 4
+
+
+@dataclass(frozen=True, kw_only=True)
+class Steadiness:
+    """Of the rate per second inside the window: spread, and the trend's rise over the whole window, both of the mean."""
+
+    intervals: int
+    cv_percent: float | None
+    drift_percent: float | None
+
+
+def steadiness(rates: Sequence[float]) -> Steadiness:
+    """Coefficient of variation, and the least-squares slope times the window, in percent of the mean."""
+    n = len(rates)
+    mean = sum(rates) / n if n else 0.0
+    if n < STEADY_INTERVALS_MIN or mean <= 0:
+        return Steadiness(intervals=n, cv_percent=None, drift_percent=None)
+    variance = sum((r - mean) ** 2 for r in rates) / (n - 1)
+    middle = (n - 1) / 2
+    slope = sum((i - middle) * r for i, r in enumerate(rates)) / sum((i - middle) ** 2 for i in range(n))
+    return Steadiness(intervals=n, cv_percent=100 * variance**0.5 / mean, drift_percent=100 * slope * (n - 1) / mean)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evidence:
+    """What a verdict is made of, besides the figures themselves."""
+
+    trial: Trial
+    measurement: Measurement
+    open_loop_rate: float
+    aborted: str = ""
+    mismatches: tuple[str, ...] = ()
+    suspicious: tuple[str, ...] = ()
+    commits_in_window: int | None = None
+    quota_expected: bool = False
+
+
+def judge(evidence: Evidence) -> Verdict:
+    """The verdict. The first kind that applies names it; every reason is kept, then what a reader must know anyway."""
+    if evidence.aborted:
+        return Verdict(kind=VerdictKind.ABORTED, reasons=(evidence.aborted,))
+    found = [*_wrong(evidence), *_not_the_servers(evidence), *_unsteady(evidence.measurement)]
+    kind = next((k for k, _ in found if k is not VerdictKind.VALID), VerdictKind.VALID)
+    return Verdict(kind=kind, reasons=tuple(reason for _, reason in found) + _caveats(evidence))
+
+
+Found = list[tuple[VerdictKind, str]]
+
+
+def _wrong(evidence: Evidence) -> Found:
+    m, found = evidence.measurement, []
+    if m.rows_counted is not None and m.rows_acked is not None and m.rows_counted != m.rows_acked:
+        difference = m.rows_counted - m.rows_acked
+        what = "are missing from" if difference < 0 else "too many are in"
+        found.append((VerdictKind.LOST_ROWS, f"{abs(difference):,} rows {what} the database: {m.rows_acked:,} "
+                      f"acknowledged, {m.rows_counted:,} counted"))
+    found += [(VerdictKind.ERRORS, reason) for reason in (*evidence.mismatches, *evidence.suspicious)]
+    if m.errors:
+        found.append((VerdictKind.ERRORS, f"{m.errors:,} of {m.requests or 0:,} requests failed"))
+    if not m.rows:
+        found.append((VerdictKind.ERRORS, "no row was acknowledged inside the window"))
+    return found
+
+
+def _not_the_servers(evidence: Evidence) -> Found:
+    m, given, found = evidence.measurement, evidence.trial.cores, []
+    if evidence.open_loop_rate > 0:
+        if m.rows_per_s is not None and m.rows_per_s < OFFERED_SHARE * evidence.open_loop_rate:
+            found.append((VerdictKind.OFFERED_NOT_MET, f"{format_rate(evidence.open_loop_rate)} rows/s offered, "
+                          f"{format_rate(m.rows_per_s)} achieved"))
+        return found
+    share = m.server_cpu_percent
+    if m.throttled_s and not evidence.quota_expected and m.window_s and (
+            100 * m.throttled_s / m.window_s > THROTTLED_PERCENT):
+        found.append((VerdictKind.THROTTLED, f"the server was throttled for {m.throttled_s:.1f} s of {m.window_s:.1f} s"))
+    if share is None:
+        found.append((VerdictKind.RESOURCE_NOT_SATURATED, "the server's CPU could not be read, so nothing proves that "
+                      "its cores were busy"))
+    elif share < SATURATED_PERCENT:
+        found.append(_idle_server(evidence, share, given))
+    if m.ceiling_rows_per_s and m.rows_per_s and m.rows_per_s > CEILING_SHARE * m.ceiling_rows_per_s:
+        found.insert(0, (VerdictKind.GENERATOR_BOUND, f"the generator alone reaches {format_rate(m.ceiling_rows_per_s)} "
+                         f"rows/s with these rows; {format_rate(m.rows_per_s)} is too near to that"))
+    return found
+
+
+def _idle_server(evidence: Evidence, share: float, given: float) -> tuple[VerdictKind, str]:
+    m, shared = evidence.measurement, evidence.trial.placement.shared
+    used = f"the server used {m.server_cpu_cores:.2f} of {format_number(given)} cores ({share:.0f} %)"
+    busy = m.client_cpu_percent
+    if busy is not None and busy >= CLIENT_BUSY_PERCENT and not shared:
+        return (VerdictKind.GENERATOR_BOUND, f"{used} while the generator's CPUs were {busy:.0f} % busy")
+    taken = m.client_cpu_cores or 0.0
+    if shared and 100 * (taken + (m.server_cpu_cores or 0.0)) / given >= SATURATED_PERCENT:
+        if 100 * taken / given > SHARED_TAKE_PERCENT:
+            return (VerdictKind.RESOURCE_NOT_SATURATED, f"{used}: the generator took {taken:.2f} of them, "
+                    f"on shared CPU {format_cpus(shared)}")
+        return (VerdictKind.VALID, f"{used}; the generator took {taken:.2f} of them, on shared CPU {format_cpus(shared)}")
+    if m.psi_io_percent is not None and m.psi_io_percent > 10:
+        used += f"; something waited for I/O {m.psi_io_percent:.0f} % of the time"
+    return (VerdictKind.RESOURCE_NOT_SATURATED, f"{used}: its cores were not what limited it")
+
+
+def _unsteady(m: Measurement) -> Found:
+    found = []
+    if m.rate_drift_percent is not None and abs(m.rate_drift_percent) > STEADY_DRIFT_PERCENT:
+        found.append((VerdictKind.UNSTEADY, f"the rate {'fell' if m.rate_drift_percent < 0 else 'rose'} by "
+                      f"{abs(m.rate_drift_percent):.0f} % over the window"))
+    if m.rate_cv_percent is not None and m.rate_cv_percent > STEADY_CV_PERCENT:
+        found.append((VerdictKind.UNSTEADY, f"the rate varied by {m.rate_cv_percent:.0f} % from second to second"))
+    return found
+
+
+def _caveats(evidence: Evidence) -> tuple[str, ...]:
+    m, caveats = evidence.measurement, []
+    if evidence.commits_in_window == 0:
+        caveats.append("no full commit cycle (checkpoint) fell in the window: see the rate to the end of the flush")
+    if m.rate_drift_percent is None and m.rows:
+        caveats.append("the window is too short to tell whether the rate was steady")
+    if m.missed_ticks:
+        caveats.append(f"{m.missed_ticks} samples were missed")
+    return tuple(caveats)
