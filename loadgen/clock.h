@@ -1,0 +1,18 @@
+/* The only door to the clocks. Time is nanoseconds of CLOCK_MONOTONIC everywhere;
+ * the wall clock is never read, so a step of it cannot change a latency. */
+#ifndef SCALE_CLOCK_H
+#define SCALE_CLOCK_H
+
+#include <stdint.h>
+
+#define NS_PER_SECOND 1000000000ull
+#define NS_PER_US 1000ull
+#define NS_NEVER UINT64_MAX
+
+uint64_t clock_now_ns(void);
+void clock_sleep_until_ns(uint64_t when_ns);  /* may return early when a signal arrives */
+uint64_t clock_process_cpu_ns(void);
+void clock_process_usage_s(double *user_s, double *system_s);
+void clock_precise_sleep(void); /* asks the kernel for the least timer slack in this thread */
+
+#endif

@@ -1,0 +1,25 @@
+/* Says what the next request of a worker carries: which rows of which tables. It makes no rows
+ * and sends nothing. */
+#ifndef SCALE_CURSOR_H
+#define SCALE_CURSOR_H
+
+#include "batch.h"
+#include "placement.h"
+
+struct cursor {
+    const struct share *share;
+    uint64_t *next_row;       /* per table of the share */
+    uint64_t rows_each;       /* a table's quota; UINT64_MAX: no end */
+    uint64_t tables_with_one; /* the first so many tables have one row more */
+    uint32_t rows_per_request, rows_per_slice, slices_max;
+    uint32_t at;
+    bool progressive;
+};
+
+int cursor_init(struct cursor *cursor, const struct spec *spec, const struct share *share);
+void cursor_free(struct cursor *cursor);
+
+/* Fills slices, slice_count and rows of the batch; false when no rows are left. */
+bool cursor_next(struct cursor *cursor, struct batch *batch);
+
+#endif

@@ -1,0 +1,218 @@
+/* The driver without a database: it measures us. It acknowledges every row at once and looks
+ * at none, unless one of its own keys asks for more:
+ *   null_latency_us=N   sleeps so long in each request, as a server would
+ *   null_fail_every=N   every Nth request of a connection is an ERROR
+ *   null_fatal_after=N  the request after N of a connection is FATAL
+ *   dump=FILE           writes each row as text to FILE.<worker> */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "driver.h"
+
+struct driver {
+    const struct driver_setup *setup;
+    const char *dump;
+    uint64_t latency_us, fail_every, fatal_after;
+};
+
+struct connection {
+    struct driver *driver;
+    uint64_t requests;
+    FILE *dump;
+};
+
+static const char *const methods[] = {"discard", NULL};
+static const char *const options[] = {"dump", "null_latency_us", "null_fail_every",
+                                      "null_fatal_after", NULL};
+
+static uint64_t whole_option(const struct spec *spec, const char *name)
+{
+    const char *value = spec_option(spec, name);
+    return value ? strtoull(value, NULL, 10) : 0;
+}
+
+static enum outcome null_open(const struct driver_setup *setup, struct driver **driver,
+                              struct fault *fault)
+{
+    struct driver *d = calloc(1, sizeof *d);
+    if (!d) {
+        fault_set(fault, FAULT_SERVER, "MEMORY", "out of memory");
+        return OUTCOME_FATAL;
+    }
+    d->setup = setup;
+    d->dump = spec_option(setup->spec, "dump");
+    d->latency_us = whole_option(setup->spec, "null_latency_us");
+    d->fail_every = whole_option(setup->spec, "null_fail_every");
+    d->fatal_after = whole_option(setup->spec, "null_fatal_after");
+    *driver = d;
+    return OUTCOME_OK;
+}
+
+static enum outcome null_place(struct driver *driver, uint32_t *partition_of, struct fault *fault)
+{
+    (void)fault;
+    const struct spec *spec = driver->setup->spec;
+    for (uint32_t table = 0; table < spec->tables; table++)
+        partition_of[table] = table % (uint32_t)spec->partitions;
+    return OUTCOME_OK;
+}
+
+static enum outcome null_connect(struct driver *driver, uint32_t worker,
+                                 struct connection **connection, struct fault *fault)
+{
+    struct connection *c = calloc(1, sizeof *c);
+    if (!c) {
+        fault_set(fault, FAULT_SERVER, "MEMORY", "out of memory");
+        return OUTCOME_FATAL;
+    }
+    c->driver = driver;
+    *connection = c;
+    if (driver->dump) {
+        char path[4096];
+        snprintf(path, sizeof path, "%s.%" PRIu32, driver->dump, worker);
+        c->dump = fopen(path, "a");
+        if (!c->dump) {
+            fault_set(fault, FAULT_SERVER, "DUMP", "cannot write '%s': %s", path,
+                      strerror(errno));
+            return OUTCOME_FATAL;
+        }
+    }
+    return OUTCOME_OK;
+}
+
+static void dump_text(FILE *file, const struct column *column, const void *value, int32_t length)
+{
+    const unsigned char *bytes = value;
+    if (column->type == TYPE_BINARY || column->type == TYPE_NCHAR)
+        fwrite(value, 1, (size_t)length, file);
+    else
+        for (int32_t i = 0; i < length; i++)
+            fprintf(file, "%02x", bytes[i]);
+}
+
+#define DUMP_AS(c_type, format, shown)                                                          \
+    do {                                                                                        \
+        c_type v;                                                                               \
+        memcpy(&v, value, sizeof v);                                                            \
+        fprintf(file, format, (shown)v);                                                        \
+    } while (0)
+
+static void dump_fixed(FILE *file, enum type type, const void *value)
+{
+    switch (type) {
+    case TYPE_BOOL:
+    case TYPE_UTINYINT:
+        DUMP_AS(uint8_t, "%u", unsigned);
+        break;
+    case TYPE_TINYINT:
+        DUMP_AS(int8_t, "%d", int);
+        break;
+    case TYPE_SMALLINT:
+        DUMP_AS(int16_t, "%d", int);
+        break;
+    case TYPE_USMALLINT:
+        DUMP_AS(uint16_t, "%u", unsigned);
+        break;
+    case TYPE_INT:
+        DUMP_AS(int32_t, "%" PRId32, int32_t);
+        break;
+    case TYPE_UINT:
+        DUMP_AS(uint32_t, "%" PRIu32, uint32_t);
+        break;
+    case TYPE_UBIGINT:
+        DUMP_AS(uint64_t, "%" PRIu64, uint64_t);
+        break;
+    case TYPE_FLOAT:
+        DUMP_AS(float, "%.9g", double);
+        break;
+    case TYPE_DOUBLE:
+        DUMP_AS(double, "%.17g", double);
+        break;
+    default:
+        DUMP_AS(int64_t, "%" PRId64, int64_t);
+        break;
+    }
+}
+
+static void dump_row(FILE *file, const struct batch *batch, const struct slice *slice, uint32_t i)
+{
+    const uint32_t at = slice->offset + i;
+    fprintf(file, "%" PRIu32 ",%" PRIu64 ",%" PRId64, slice->table, slice->first_row + i,
+            batch->times[at]);
+    for (uint32_t c = batch->first_column; c < batch->first_column + batch->column_count; c++) {
+        const struct column *column = &batch->schema->columns[c];
+        const struct column_data *data = &batch->columns[c];
+        const char *value = (const char *)data->values + (size_t)at * column->width;
+        fputc(',', file);
+        if (data->nulls && data->nulls[at])
+            fputs("NULL", file);
+        else if (type_is_text(column->type))
+            dump_text(file, column, value, data->lengths[at]);
+        else
+            dump_fixed(file, column->type, value);
+    }
+    fputc('\n', file);
+}
+
+static enum outcome null_send(struct connection *c, const struct batch *batch,
+                              uint64_t *rows_acked, struct fault *fault)
+{
+    const struct driver *d = c->driver;
+    c->requests++;
+    if (d->latency_us) {
+        const struct timespec pause = {.tv_sec = (time_t)(d->latency_us / 1000000),
+                                       .tv_nsec = (long)(d->latency_us % 1000000) * 1000};
+        clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
+    }
+    if (d->fatal_after && c->requests > d->fatal_after) {
+        fault_set(fault, FAULT_SERVER, "NULL_FATAL", "null_fatal_after reached");
+        return OUTCOME_FATAL;
+    }
+    if (d->fail_every && c->requests % d->fail_every == 0) {
+        fault_set(fault, FAULT_SERVER, "NULL_FAIL", "null_fail_every reached");
+        return OUTCOME_ERROR;
+    }
+    if (c->dump)
+        for (uint32_t s = 0; s < batch->slice_count; s++)
+            for (uint32_t i = 0; i < batch->slices[s].rows; i++)
+                dump_row(c->dump, batch, &batch->slices[s], i);
+    *rows_acked = batch->rows;
+    return OUTCOME_OK;
+}
+
+static void null_disconnect(struct connection *c)
+{
+    if (c->dump)
+        fclose(c->dump);
+    free(c);
+}
+
+static void null_close(struct driver *driver)
+{
+    free(driver);
+}
+
+static enum outcome null_create_tables(struct connection *connection, uint32_t first,
+                                       uint32_t count, struct fault *fault)
+{
+    (void)connection, (void)first, (void)count, (void)fault;
+    return OUTCOME_OK;
+}
+
+const struct driver_ops driver_null = {
+    .abi = DRIVER_ABI,
+    .name = "null",
+    .methods = methods,
+    .options = options,
+    .open = null_open,
+    .place = null_place,
+    .connect = null_connect,
+    .send = null_send,
+    .disconnect = null_disconnect,
+    .close = null_close,
+    .create_tables = null_create_tables,
+};

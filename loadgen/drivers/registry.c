@@ -1,0 +1,76 @@
+/* The list of drivers compiled in, and the checks at the door; see driver.h. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "driver.h"
+
+extern const struct driver_ops driver_null;
+
+
+const struct driver_ops *const drivers[] = {&driver_null, NULL};
+
+const struct driver_ops *driver_find(const char *name)
+{
+    for (size_t i = 0; drivers[i]; i++)
+        if (strcmp(drivers[i]->name, name) == 0)
+            return drivers[i];
+    return NULL;
+}
+
+const char *driver_lacks(const struct driver_ops *ops)
+{
+    if (ops->abi != DRIVER_ABI)
+        return "abi of this program";
+    if (!ops->methods || !ops->methods[0])
+        return "methods";
+    if (!ops->open)
+        return "open";
+    if (!ops->place)
+        return "place";
+    if (!ops->connect)
+        return "connect";
+    if (!ops->send)
+        return "send";
+    if (!ops->disconnect)
+        return "disconnect";
+    if (!ops->close)
+        return "close";
+    return NULL;
+}
+
+static bool listed(const char *const *names, const char *name)
+{
+    for (; names && *names; names++)
+        if (strcmp(*names, name) == 0)
+            return true;
+    return false;
+}
+
+bool driver_has_option(const struct driver_ops *ops, const char *key)
+{
+    if (ops)
+        return listed(ops->options, key);
+    for (size_t i = 0; drivers[i]; i++)
+        if (listed(drivers[i]->options, key))
+            return true;
+    return false;
+}
+
+bool driver_has_method(const struct driver_ops *ops, const char *method)
+{
+    return listed(ops->methods, method);
+}
+
+void fault_set(struct fault *fault, enum fault_kind kind, const char *code, const char *format,
+               ...)
+{
+    va_list arguments;
+    fault->kind = kind;
+    snprintf(fault->code, sizeof fault->code, "%s", code);
+    va_start(arguments, format);
+    vsnprintf(fault->message, sizeof fault->message, format, arguments);
+    va_end(arguments);
+    for (size_t end = strlen(fault->message); end > 0 && fault->message[end - 1] == '\n';)
+        fault->message[--end] = '\0';
+}

@@ -1,0 +1,166 @@
+/* JSON lines; see events.h. */
+#include "events.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "version.h"
+
+static pthread_mutex_t output_lock = PTHREAD_MUTEX_INITIALIZER;
+
+void event_begin(struct json *json, const char *event)
+{
+    *json = (struct json){0};
+    json_open(json, '{');
+    json_put_text(json, "event", event);
+}
+
+void event_end(struct json *json)
+{
+    json_close(json, '}');
+    pthread_mutex_lock(&output_lock);
+    fwrite(json->text, 1, json->used, stdout);
+    fputc('\n', stdout);
+    fflush(stdout);
+    pthread_mutex_unlock(&output_lock);
+    json_free(json);
+}
+
+/* The CPUs that we may use, as the kernel lists them: "0-3,8". */
+static void put_cpus_allowed(struct json *json)
+{
+    char line[4096];
+    const char *found = NULL;
+    FILE *file = fopen("/proc/self/status", "r");
+    while (file && !found && fgets(line, sizeof line, file))
+        if (strncmp(line, "Cpus_allowed_list:", 18) == 0) {
+            found = line + 18 + strspn(line + 18, " \t");
+            line[strcspn(line, "\n")] = '\0';
+        }
+    json_put_text(json, "cpus_allowed", found);
+    if (file)
+        fclose(file);
+}
+
+static void put_tables_per_partition(struct json *json, const struct spec *spec,
+                                     const uint32_t *partition_of)
+{
+    uint64_t *tables = calloc(spec->partitions, sizeof *tables);
+    if (!tables)
+        abort();
+    for (uint32_t i = 0; i < spec->tables; i++)
+        tables[partition_of[i]]++;
+    json_key(json, "tables_per_partition");
+    json_open(json, '[');
+    for (uint32_t i = 0; i < spec->partitions; i++) {
+        char text[24];
+        json_plain(json, text,
+                   (size_t)snprintf(text, sizeof text, "%llu", (unsigned long long)tables[i]));
+    }
+    json_close(json, ']');
+    free(tables);
+}
+
+void event_hello(const struct driver_setup *setup, const struct driver_ops *ops,
+                 const struct driver *driver, const uint32_t *partition_of)
+{
+    const struct spec *spec = setup->spec;
+    struct json json;
+    event_begin(&json, "hello");
+    json_put_whole(&json, "protocol", SCALE_PROTOCOL);
+    json_put_text(&json, "version", SCALE_VERSION);
+    json_put_text(&json, "driver", ops->name);
+    json_put_text(&json, "method", spec->method);
+    json_put_text(&json, "library", ops->library_path ? ops->library_path(driver) : NULL);
+    json_put_text(&json, "library_version",
+                  ops->library_version ? ops->library_version(driver) : NULL);
+    json_put_whole(&json, "pid", (uint64_t)getpid());
+    json_put_whole(&json, "threads", spec->threads);
+    json_put_whole(&json, "first_worker", spec->first_worker);
+    json_put_whole(&json, "workers_total", spec->workers_total);
+    json_put_whole(&json, "tables", spec->tables);
+    json_put_whole(&json, "partitions", spec->partitions);
+    put_tables_per_partition(&json, spec, partition_of);
+    json_put_whole(&json, "row_bytes",
+                   ops->row_bytes ? ops->row_bytes(driver) : schema_row_bytes(setup->schema));
+    json_put_whole(&json, "seed", spec->seed);
+    put_cpus_allowed(&json);
+    event_end(&json);
+}
+
+void event_phase(const char *phase, uint64_t monotonic_ns)
+{
+    struct json json;
+    event_begin(&json, "phase");
+    json_put_text(&json, "phase", phase);
+    json_put_whole(&json, "monotonic_ns", monotonic_ns);
+    event_end(&json);
+}
+
+static void put_quantile(struct json *json, const char *key, const struct histogram *h, double q)
+{
+    uint64_t value_ns = 0;
+    if (histogram_quantile(h, q, &value_ns))
+        json_put_real(json, key, (double)value_ns / 1e3);
+    else
+        json_put_null(json, key);
+}
+
+void event_interval(const struct interval *i)
+{
+    const uint64_t most = histogram_highest_ns(i->response);
+    struct json json;
+    event_begin(&json, "interval");
+    json_put_real(&json, "t_s", round(i->t_s * 1e6) / 1e6);
+    json_put_whole(&json, "monotonic_ns", i->monotonic_ns);
+    json_put_text(&json, "phase", i->phase);
+    json_put_whole(&json, "rows", i->rows);
+    json_put_whole(&json, "rows_total", i->rows_total);
+    json_put_whole(&json, "requests", i->requests);
+    json_put_whole(&json, "errors", i->errors);
+    json_put_whole(&json, "retries", i->retries);
+    put_quantile(&json, "response_us_p50", i->response, 0.5);
+    put_quantile(&json, "response_us_p99", i->response, 0.99);
+    json_put_real(&json, "response_us_max", most ? (double)most / 1e3 : NAN);
+    json_put_real(&json, "backlog_rows", i->is_open_loop ? round(i->backlog_rows) : NAN);
+    event_end(&json);
+}
+
+void event_error(const struct fault *fault, int64_t worker)
+{
+    struct json json;
+    event_begin(&json, "error");
+    json_put_text(&json, "code", fault->code);
+    json_put_text(&json, "message", fault->message);
+    if (worker >= 0)
+        json_put_whole(&json, "worker", (uint64_t)worker);
+    else
+        json_put_null(&json, "worker");
+    json_put_whole(&json, "count", 1);
+    event_end(&json);
+}
+
+void event_put_histogram(struct json *json, const char *key, const struct histogram *h)
+{
+    const uint64_t total = counter_get(&h->total);
+    char *hdr = histogram_encode(h);
+    json_key(json, key);
+    json_open(json, '{');
+    json_put_whole(json, "count", total);
+    json_put_real(json, "min_us", total ? (double)counter_get(&h->least_ns) / 1e3 : NAN);
+    json_put_real(json, "mean_us",
+                  total ? (double)counter_get(&h->sum_ns) / (double)total / 1e3 : NAN);
+    put_quantile(json, "p50_us", h, 0.5);
+    put_quantile(json, "p90_us", h, 0.9);
+    put_quantile(json, "p95_us", h, 0.95);
+    put_quantile(json, "p99_us", h, 0.99);
+    put_quantile(json, "p999_us", h, 0.999);
+    json_put_real(json, "max_us", total ? (double)counter_get(&h->most_ns) / 1e3 : NAN);
+    json_put_text(json, "hdr", hdr);
+    json_close(json, '}');
+    free(hdr);
+}

@@ -1,0 +1,33 @@
+/* The events of the protocol: JSON lines on standard output, whole and flushed, one writer at a
+ * time. It takes numbers that are ready; it measures nothing. */
+#ifndef SCALE_EVENTS_H
+#define SCALE_EVENTS_H
+
+#include "drivers/driver.h"
+#include "histogram.h"
+#include "json.h"
+#include "placement.h"
+
+struct interval {
+    double t_s;
+    uint64_t monotonic_ns;
+    const char *phase;
+    uint64_t rows, rows_total, requests, errors, retries;
+    bool is_open_loop;
+    double backlog_rows;
+    const struct histogram *response;
+};
+
+void event_begin(struct json *json, const char *event); /* {"event":"...", */
+void event_end(struct json *json);                      /* } and out; frees */
+
+void event_hello(const struct driver_setup *setup, const struct driver_ops *ops,
+                 const struct driver *driver, const uint32_t *partition_of);
+void event_phase(const char *phase, uint64_t monotonic_ns);
+void event_interval(const struct interval *interval);
+void event_error(const struct fault *fault, int64_t worker); /* worker < 0: none */
+
+/* "key":{count, percentiles, hdr} */
+void event_put_histogram(struct json *json, const char *key, const struct histogram *histogram);
+
+#endif

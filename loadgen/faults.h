@@ -1,0 +1,30 @@
+/* The faults of a load by kind: the first of each kind is told at once, the others counted.
+ * Workers come here only when a request has failed. */
+#ifndef SCALE_FAULTS_H
+#define SCALE_FAULTS_H
+
+#include <pthread.h>
+
+#include "drivers/driver.h"
+#include "json.h"
+
+enum { FAULT_KINDS_MAX = 16 };
+
+struct fault_count {
+    char code[sizeof(((struct fault *)0)->code)];
+    char message[sizeof(((struct fault *)0)->message)];
+    uint64_t count;
+};
+
+struct fault_book {
+    pthread_mutex_t lock;
+    uint32_t kinds;
+    struct fault_count counts[FAULT_KINDS_MAX];
+};
+
+void faults_init(struct fault_book *book);
+void faults_free(struct fault_book *book);
+void faults_note(struct fault_book *book, const struct fault *fault, int64_t worker);
+void faults_put(struct fault_book *book, struct json *json); /* the list for the summary */
+
+#endif

@@ -1,0 +1,27 @@
+/* Where workers wait for each other before the load: all arrive, then one time is given to all,
+ * or the start is called off. Used once; never on the hot path. */
+#ifndef SCALE_GATE_H
+#define SCALE_GATE_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct gate {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    uint32_t arrived, failed;
+    bool open, cancelled;
+};
+
+void gate_init(struct gate *gate);
+void gate_free(struct gate *gate);
+
+/* A worker is ready, or has failed to become so; returns true when the load starts. */
+bool gate_arrive(struct gate *gate, bool ready);
+
+/* Waits for `count` workers; returns how many failed. */
+uint32_t gate_wait(struct gate *gate, uint32_t count);
+void gate_open(struct gate *gate, bool start);
+
+#endif

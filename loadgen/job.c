@@ -1,0 +1,102 @@
+/* From the spec's text to an open driver; see job.h. */
+#include "job.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "events.h"
+
+static bool is_option(const void *context, const char *key)
+{
+    return driver_has_option(context, key);
+}
+
+/* NULL when the spec names a driver that is not here, or none. */
+static const struct driver_ops *find_driver(const char *text, struct mistakes *mistakes,
+                                            bool *is_missing)
+{
+    char name[64];
+    const char *names[16];
+    size_t count = 0;
+    *is_missing = false;
+    if (!spec_peek(text, "driver", name, sizeof name))
+        return NULL;
+    const struct driver_ops *ops = driver_find(name);
+    if (ops)
+        return ops;
+    for (; drivers[count] && count < sizeof names / sizeof *names; count++)
+        names[count] = drivers[count]->name;
+    const char *nearest = nearest_name(name, names, count);
+    mistake_add(mistakes, "driver", "'%s' is not compiled in%s%s%s", name,
+                nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+    *is_missing = true;
+    return NULL;
+}
+
+static void check_method(struct job *job, struct mistakes *mistakes)
+{
+    if (!job->spec.method)
+        job->spec.method = job->ops->methods[0];
+    else if (!driver_has_method(job->ops, job->spec.method))
+        mistake_add(mistakes, "method", "driver %s has no method '%s'", job->ops->name,
+                    job->spec.method);
+}
+
+static void check_partial(const struct job *job, struct mistakes *mistakes)
+{
+    if (job->spec.partial_from + job->spec.partial_columns > job->schema.column_count)
+        mistake_add(mistakes, "partial_columns", "there are only %u columns",
+                    job->schema.column_count);
+}
+
+enum exitcode job_open(struct job *job, const char *path, enum verb verb)
+{
+    struct mistakes mistakes = {0};
+    struct fault fault = {0};
+    bool is_missing;
+    memset(job, 0, sizeof *job);
+    char *text = spec_load_text(path);
+    if (!text)
+        return EXIT_SPEC;
+    job->ops = find_driver(text, &mistakes, &is_missing);
+    spec_read(&job->spec, text, is_option, job->ops, &mistakes);
+    spec_check(&job->spec, verb, &mistakes);
+    schema_read(&job->schema, job->spec.columns, job->spec.tags, &mistakes);
+    if (job->ops)
+        check_method(job, &mistakes);
+    check_partial(job, &mistakes);
+    if (mistakes.count)
+        return is_missing && mistakes.count == 1 ? EXIT_MISSING : EXIT_SPEC;
+    const char *lack = driver_lacks(job->ops);
+    if (lack) {
+        fprintf(stderr, "scale-loadgen: driver %s lacks the %s\n", job->ops->name, lack);
+        return EXIT_MISSING;
+    }
+    job->setup = (struct driver_setup){&job->spec, &job->schema, getenv("SCALE_PASSWORD")};
+    if (job->ops->open(&job->setup, &job->driver, &fault) != OUTCOME_OK)
+        return job_fault(&fault, -1, EXIT_UNREACHABLE);
+    return EXIT_DONE;
+}
+
+void job_close(struct job *job)
+{
+    if (job->driver)
+        job->ops->close(job->driver);
+    schema_free(&job->schema);
+    spec_free(&job->spec);
+}
+
+enum exitcode job_fault(const struct fault *fault, int64_t worker, enum exitcode otherwise)
+{
+    event_error(fault, worker);
+    fprintf(stderr, "scale-loadgen: %s: %s\n", fault->code, fault->message);
+    switch (fault->kind) {
+    case FAULT_LIBRARY:
+        return EXIT_MISSING;
+    case FAULT_SPEC:
+        return EXIT_SPEC;
+    default:
+        return otherwise;
+    }
+}

@@ -1,0 +1,29 @@
+/* What every verb needs before it can begin: the spec read and checked, the driver found,
+ * checked and opened. It connects to nothing. */
+#ifndef SCALE_JOB_H
+#define SCALE_JOB_H
+
+#include "drivers/driver.h"
+#include "exitcode.h"
+
+struct job {
+    struct spec spec;
+    struct schema schema;
+    struct driver_setup setup;
+    const struct driver_ops *ops;
+    struct driver *driver;
+};
+
+/* EXIT_DONE, or the exit code with everything told. */
+enum exitcode job_open(struct job *job, const char *path, enum verb verb);
+void job_close(struct job *job);
+
+/* Tells a fault on both channels and gives the exit code that belongs to it. */
+enum exitcode job_fault(const struct fault *fault, int64_t worker, enum exitcode otherwise);
+
+/* The verbs. */
+enum exitcode verb_load(struct job *job);
+enum exitcode verb_tables(struct job *job);
+enum exitcode verb_sql(struct job *job, bool spec_on_stdin);
+
+#endif

@@ -1,0 +1,144 @@
+/* JSON text; see json.h. */
+#include "json.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void put(struct json *json, const char *text, size_t length)
+{
+    if (json->used + length + 1 > json->size) {
+        const size_t size = (json->used + length + 1) * 2 + 256;
+        char *larger = realloc(json->text, size);
+        if (!larger)
+            abort();
+        json->text = larger;
+        json->size = size;
+    }
+    memcpy(json->text + json->used, text, length);
+    json->used += length;
+    json->text[json->used] = '\0';
+}
+
+static void separate(struct json *json)
+{
+    if (json->comma)
+        put(json, ",", 1);
+    json->comma = true;
+}
+
+void json_clear(struct json *json)
+{
+    json->used = 0;
+    json->comma = false;
+}
+
+void json_free(struct json *json)
+{
+    free(json->text);
+    *json = (struct json){0};
+}
+
+void json_open(struct json *json, char bracket)
+{
+    separate(json);
+    put(json, &bracket, 1);
+    json->comma = false;
+}
+
+void json_close(struct json *json, char bracket)
+{
+    put(json, &bracket, 1);
+    json->comma = true;
+}
+
+/* The body of a string. Bytes from 0x80 pass: servers speak UTF-8. */
+static void put_escaped(struct json *json, const char *text, size_t length)
+{
+    size_t plain = 0; /* start of what needs no escape */
+    for (size_t i = 0; i < length; i++) {
+        const unsigned char c = (unsigned char)text[i];
+        char escape[8];
+        if (c >= 0x20 && c != '"' && c != '\\')
+            continue;
+        put(json, text + plain, i - plain);
+        plain = i + 1;
+        if (c == '"' || c == '\\')
+            snprintf(escape, sizeof escape, "\\%c", c);
+        else if (c == '\n')
+            strcpy(escape, "\\n");
+        else
+            snprintf(escape, sizeof escape, "\\u%04x", c);
+        put(json, escape, strlen(escape));
+    }
+    put(json, text + plain, length - plain);
+}
+
+void json_text(struct json *json, const char *text, size_t length)
+{
+    separate(json);
+    put(json, "\"", 1);
+    put_escaped(json, text, length);
+    put(json, "\"", 1);
+}
+
+void json_key(struct json *json, const char *key)
+{
+    json_text(json, key, strlen(key));
+    put(json, ":", 1);
+    json->comma = false;
+}
+
+void json_plain(struct json *json, const char *text, size_t length)
+{
+    separate(json);
+    put(json, text, length);
+}
+
+void json_append(struct json *json, const struct json *part)
+{
+    if (part->used)
+        json_plain(json, part->text, part->used);
+}
+
+void json_put_text(struct json *json, const char *key, const char *text)
+{
+    if (!text) {
+        json_put_null(json, key);
+        return;
+    }
+    json_key(json, key);
+    json_text(json, text, strlen(text));
+}
+
+void json_put_whole(struct json *json, const char *key, uint64_t value)
+{
+    char text[24];
+    json_key(json, key);
+    json_plain(json, text, (size_t)snprintf(text, sizeof text, "%" PRIu64, value));
+}
+
+void json_put_real(struct json *json, const char *key, double value)
+{
+    char text[40];
+    if (!isfinite(value)) {
+        json_put_null(json, key);
+        return;
+    }
+    json_key(json, key);
+    json_plain(json, text, (size_t)snprintf(text, sizeof text, "%.15g", value));
+}
+
+void json_put_null(struct json *json, const char *key)
+{
+    json_key(json, key);
+    json_plain(json, "null", 4);
+}
+
+void json_put_bool(struct json *json, const char *key, bool value)
+{
+    json_key(json, key);
+    json_plain(json, value ? "true" : "false", value ? 4 : 5);
+}

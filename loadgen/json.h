@@ -1,0 +1,31 @@
+/* Writes JSON into a buffer that grows. It knows no event and no file. */
+#ifndef SCALE_JSON_H
+#define SCALE_JSON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct json {
+    char *text;
+    size_t used, size;
+    bool comma; /* whether the next member needs one before it */
+};
+
+void json_clear(struct json *json);
+void json_free(struct json *json);
+void json_open(struct json *json, char bracket);
+void json_close(struct json *json, char bracket);
+void json_key(struct json *json, const char *key);
+void json_text(struct json *json, const char *text, size_t length);
+void json_plain(struct json *json, const char *text, size_t length); /* as it stands */
+void json_append(struct json *json, const struct json *part);        /* members of another */
+
+/* key and value; a text that is NULL and a number that is not finite become null */
+void json_put_text(struct json *json, const char *key, const char *text);
+void json_put_whole(struct json *json, const char *key, uint64_t value);
+void json_put_real(struct json *json, const char *key, double value);
+void json_put_null(struct json *json, const char *key);
+void json_put_bool(struct json *json, const char *key, bool value);
+
+#endif

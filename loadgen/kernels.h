@@ -1,0 +1,51 @@
+/* The loops that fill columns with values: stand-alone, primitive arguments, no branches that
+ * depend on a value, so that the compiler turns them into vector code. kernels.c is compiled
+ * once per instruction set and the best set is picked at start; all sets give equal bytes
+ * (no fused multiply-add, each step exactly rounded), so rows do not depend on the host. */
+#ifndef SCALE_KERNELS_H
+#define SCALE_KERNELS_H
+
+#include <stdint.h>
+
+/* How a level (0 .. 2^32-1) becomes a value of a column. */
+struct scaling {
+    double low;       /* value of level 0 */
+    double span;      /* greatest value minus least */
+    double steps;     /* steps per unit; 0: not rounded to steps */
+    double low_steps; /* low in steps */
+};
+
+struct key_pair { /* chance of one column of one table */
+    uint32_t a, b;
+};
+
+struct kernels {
+    const char *name;
+    void (*times)(int64_t *out, uint32_t n, int64_t first, int64_t step);
+    void (*level_fill)(uint32_t *out, uint32_t n, uint32_t level);
+    void (*level_uniform)(uint32_t *out, uint32_t n, uint32_t row, struct key_pair key);
+    /* A straight piece of a walk with a little noise: base and step in units of 2^-31. */
+    void (*level_ramp)(uint32_t *out, uint32_t n, uint32_t row, struct key_pair key, int32_t base,
+                       int32_t step);
+    void (*to_bool)(uint8_t *out, const uint32_t *level, uint32_t n);
+    void (*to_8)(uint8_t *out, const uint32_t *level, uint32_t n, const struct scaling *s);
+    void (*to_16)(uint16_t *out, const uint32_t *level, uint32_t n, const struct scaling *s);
+    void (*to_32)(uint32_t *out, const uint32_t *level, uint32_t n, const struct scaling *s);
+    void (*to_64)(uint64_t *out, const uint32_t *level, uint32_t n, const struct scaling *s);
+    void (*to_float)(float *out, const uint32_t *level, uint32_t n, const struct scaling *s);
+    void (*to_double)(double *out, const uint32_t *level, uint32_t n, const struct scaling *s);
+    /* With the low bits of a second level: every bit of the fraction is chance. */
+    void (*to_double_full)(double *out, const uint32_t *level, const uint32_t *low, uint32_t n,
+                           const struct scaling *s);
+    void (*add_level)(int64_t *out, const int64_t *times, const uint32_t *level, uint32_t n,
+                      uint32_t shift);
+    void (*nulls)(uint8_t *out, const uint32_t *level, uint32_t n, uint32_t threshold);
+    void (*words)(uint8_t *out, uint32_t n, struct key_pair key); /* n words of 4 bytes */
+    /* Turns random bytes into plain characters, 6 bits of chance in each. */
+    void (*plain_text)(uint8_t *bytes, uint32_t n);
+};
+
+/* The best set that this CPU has. */
+const struct kernels *kernels_pick(void);
+
+#endif

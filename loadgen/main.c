@@ -1,0 +1,107 @@
+/* scale-loadgen: puts a load on one database and says what came back. This file knows the
+ * command line and the exit codes; it knows no database, no sweep and no verdict. */
+#include <stdio.h>
+#include <string.h>
+
+#include "events.h"
+#include "job.h"
+#include "version.h"
+
+static const char help[] =
+    "usage: scale-loadgen VERB [SPEC|-]\n"
+    "\n"
+    "verbs\n"
+    "  load SPEC     load rows, report as JSON lines on standard output\n"
+    "  tables SPEC   create the tables\n"
+    "  sql SPEC      run statements (spec key `statements`, or standard input)\n"
+    "  drivers       list the drivers compiled in, as JSON\n"
+    "  --version, --help\n"
+    "\n"
+    "SPEC is a file of key=value lines; - reads it from standard input. The keys and the events\n"
+    "are described in docs/loadgen.md. The password comes from the environment variable\n"
+    "SCALE_PASSWORD only.\n"
+    "\n"
+    "example\n"
+    "  printf 'driver=null\\ntables=100\\nthreads=2\\nduration_s=5\\n' | scale-loadgen load -\n"
+    "\n"
+    "exit codes\n"
+    "  0    done, every row acknowledged\n"
+    "  2    bad spec or usage; nothing was started\n"
+    "  3    driver or client library missing\n"
+    "  4    cannot connect, or cannot place the tables\n"
+    "  5    fatal while loading\n"
+    "  6    finished, but some rows were not acknowledged (sql: some statements failed)\n"
+    "  7    internal: a fault of our own, or out of memory\n"
+    "  130  interrupted; the summary was printed\n";
+
+static void put_names(struct json *json, const char *key, const char *const *names)
+{
+    json_key(json, key);
+    json_open(json, '[');
+    for (; names && *names; names++)
+        json_text(json, *names, strlen(*names));
+    json_close(json, ']');
+}
+
+static enum exitcode list_drivers(void)
+{
+    struct json json = {0};
+    json_open(&json, '[');
+    for (size_t i = 0; drivers[i]; i++) {
+        const struct driver_ops *ops = drivers[i];
+        json_open(&json, '{');
+        json_put_text(&json, "driver", ops->name);
+        put_names(&json, "methods", ops->methods);
+        put_names(&json, "options", ops->options);
+        json_put_text(&json, "libraries", ops->libraries);
+        json_put_bool(&json, "create_tables", ops->create_tables != NULL);
+        json_put_bool(&json, "sql", ops->sql != NULL);
+        json_close(&json, '}');
+    }
+    json_close(&json, ']');
+    puts(json.text);
+    json_free(&json);
+    return EXIT_DONE;
+}
+
+static enum exitcode run_verb(const char *name, const char *path)
+{
+    static const char *const names[] = {
+        [VERB_LOAD] = "load", [VERB_TABLES] = "tables", [VERB_SQL] = "sql"};
+    size_t verb = 0;
+    struct job job;
+    while (verb < 3 && strcmp(names[verb], name) != 0)
+        verb++;
+    if (verb == 3) {
+        fprintf(stderr, "scale-loadgen: no verb '%s'; see scale-loadgen --help\n", name);
+        return EXIT_SPEC;
+    }
+    enum exitcode code = job_open(&job, path, (enum verb)verb);
+    if (code == EXIT_DONE && verb == VERB_LOAD)
+        code = verb_load(&job);
+    else if (code == EXIT_DONE && verb == VERB_TABLES)
+        code = verb_tables(&job);
+    else if (code == EXIT_DONE)
+        code = verb_sql(&job, strcmp(path, "-") == 0);
+    job_close(&job);
+    return code;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 2 && strcmp(argv[1], "--version") == 0) {
+        puts("scale-loadgen " SCALE_VERSION);
+        return EXIT_DONE;
+    }
+    if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
+        fputs(help, stdout);
+        return EXIT_DONE;
+    }
+    if (argc == 2 && strcmp(argv[1], "drivers") == 0)
+        return list_drivers();
+    if (argc != 3) {
+        fputs(help, stderr);
+        return EXIT_SPEC;
+    }
+    return run_verb(argv[1], argv[2]);
+}

@@ -1,0 +1,36 @@
+/* Intended start times; see pacing.h. */
+#include "pacing.h"
+
+#include <math.h>
+
+#include "chance.h"
+
+/* 0 < chance < 1 */
+static double draw(struct pacing *pacing)
+{
+    const uint64_t bits = chance_of(pacing->seed, pacing->drawn++, 0) >> 12;
+    return ((double)bits + 0.5) / 4503599627370496.0;
+}
+
+void pacing_init(struct pacing *pacing, const struct spec *spec, uint32_t worker, double part)
+{
+    *pacing = (struct pacing){
+        .rows_per_ns = spec->rate * part / 1e9,
+        .seed = chance_of(spec->seed, worker, 0x9ac1),
+        .poisson = spec->arrival == ARRIVAL_POISSON,
+    };
+    if (pacing_is_open(pacing)) {
+        /* Workers start apart from each other, or all requests would come at once. */
+        const double gap_ns = (double)spec->rows_per_request / pacing->rows_per_ns;
+        const double place = (double)worker / (double)spec->workers_total;
+        pacing->next_ns = gap_ns * (pacing->poisson ? -log(draw(pacing)) : place);
+    }
+}
+
+uint64_t pacing_next_ns(struct pacing *pacing, uint32_t rows)
+{
+    const uint64_t intended = pacing->origin_ns + (uint64_t)pacing->next_ns;
+    const double gap_ns = (double)rows / pacing->rows_per_ns;
+    pacing->next_ns += pacing->poisson ? -log(draw(pacing)) * gap_ns : gap_ns;
+    return intended;
+}

@@ -1,0 +1,28 @@
+/* When a request is meant to start. Closed loop: as soon as the last one is answered. Open
+ * loop: at times fixed by the rate alone, however late the server is, so that a stall shows in
+ * the response times of all requests that it delayed. It never sleeps: the worker does. */
+#ifndef SCALE_PACING_H
+#define SCALE_PACING_H
+
+#include "spec.h"
+
+struct pacing {
+    double rows_per_ns; /* this worker's part of the rate; 0: closed loop */
+    double next_ns;     /* intended start of the next request, counted from the origin */
+    uint64_t origin_ns;
+    uint64_t seed, drawn;
+    bool poisson;
+};
+
+/* `part`: the worker's part of the whole load, 0..1. */
+void pacing_init(struct pacing *pacing, const struct spec *spec, uint32_t worker, double part);
+
+static inline bool pacing_is_open(const struct pacing *pacing)
+{
+    return pacing->rows_per_ns > 0;
+}
+
+/* Intended start of a request of `rows` rows; open loop only. */
+uint64_t pacing_next_ns(struct pacing *pacing, uint32_t rows);
+
+#endif

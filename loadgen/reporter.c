@@ -1,0 +1,201 @@
+/* Phases, intervals and signals; see reporter.h. */
+#include "reporter.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "events.h"
+
+#define GRACE_NS (10 * NS_PER_SECOND) /* for requests in flight after a signal */
+
+struct watch { /* the reporter's own state */
+    struct load *load;
+    struct worker *workers;
+    struct report *report;
+    int signal_fd;
+    struct histogram sum, before; /* of all workers' recent responses */
+    struct totals last;
+    uint64_t tick_ns, step_ns, give_up_ns, ended;
+    bool measure_told, drain_told;
+};
+
+int reporter_take_signals(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+void reporter_totals(const struct worker *workers, uint64_t count, struct totals *totals)
+{
+    *totals = (struct totals){0};
+    for (uint64_t i = 0; i < count; i++) {
+        const struct counters *c = &workers[i].counters;
+        const uint64_t last_ack_ns = counter_get(&c->last_ack_ns);
+        totals->rows_acked += counter_get(&c->rows_acked);
+        totals->rows_window += counter_get(&c->rows_window);
+        totals->rows_failed += counter_get(&c->rows_failed);
+        totals->requests += counter_get(&c->requests);
+        totals->errors += counter_get(&c->errors);
+        totals->retries += counter_get(&c->retries);
+        if (last_ack_ns > totals->last_ack_ns)
+            totals->last_ack_ns = last_ack_ns;
+    }
+}
+
+/* Rows that should have been answered by now and are not. */
+static double backlog_rows(const struct watch *watch, uint64_t now)
+{
+    double rows = 0;
+    for (uint64_t i = 0; i < watch->load->spec->threads; i++) {
+        const struct worker *w = &watch->workers[i];
+        const uint64_t since = counter_get(&w->counters.waiting_since_ns);
+        if (since < now)
+            rows += (double)(now - since) * w->pacing.rows_per_ns;
+    }
+    return rows;
+}
+
+/* An interval belongs to the phase in which it began. */
+static const char *phase_at(const struct load *load, uint64_t at_ns)
+{
+    if (at_ns < load->window_start_ns)
+        return "warmup";
+    return at_ns < load->window_end_ns ? "measure" : "drain";
+}
+
+static void tell_interval(struct watch *watch, uint64_t now)
+{
+    const struct spec *spec = watch->load->spec;
+    struct totals totals;
+    reporter_totals(watch->workers, spec->threads, &totals);
+    histogram_clear(&watch->sum);
+    for (uint64_t i = 0; i < spec->threads; i++)
+        histogram_add(&watch->sum, &watch->workers[i].recent);
+    histogram_since(&watch->sum, &watch->before);
+    const struct interval interval = {
+        .t_s = (double)(now - watch->load->start_ns) / 1e9,
+        .monotonic_ns = now,
+        .phase = phase_at(watch->load, watch->tick_ns - watch->step_ns),
+        .rows = totals.rows_acked - watch->last.rows_acked,
+        .rows_total = totals.rows_acked,
+        .requests = totals.requests - watch->last.requests,
+        .errors = totals.errors - watch->last.errors,
+        .retries = totals.retries - watch->last.retries,
+        .is_open_loop = spec->rate > 0,
+        .backlog_rows = backlog_rows(watch, now),
+        .response = &watch->sum,
+    };
+    event_interval(&interval);
+    watch->last = totals;
+}
+
+/* Whatever is due by now: the interval before the phase that begins with it. */
+static void tell_due(struct watch *watch, uint64_t now)
+{
+    const struct load *load = watch->load;
+    if (now >= watch->tick_ns) {
+        tell_interval(watch, now);
+        while (watch->tick_ns <= now)
+            watch->tick_ns += watch->step_ns;
+    }
+    if (!watch->measure_told && now >= load->window_start_ns) {
+        watch->measure_told = watch->report->measured = true;
+        watch->report->cpu_start_ns = clock_process_cpu_ns();
+        event_phase("measure", load->window_start_ns);
+    }
+    if (!watch->drain_told && now >= load->window_end_ns) {
+        watch->drain_told = true;
+        watch->report->cpu_end_ns = clock_process_cpu_ns();
+        event_phase("drain", load->window_end_ns);
+    }
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint64_t next_due(const struct watch *watch)
+{
+    uint64_t due = least(watch->tick_ns, watch->give_up_ns);
+    if (!watch->measure_told)
+        due = least(due, watch->load->window_start_ns);
+    if (!watch->drain_told)
+        due = least(due, watch->load->window_end_ns);
+    return due;
+}
+
+static void take_signal(struct watch *watch, uint64_t now)
+{
+    struct signalfd_siginfo info;
+    if (read(watch->signal_fd, &info, sizeof info) != sizeof info)
+        return;
+    atomic_store_explicit(&watch->load->stop, true, memory_order_relaxed);
+    watch->give_up_ns = watch->report->interrupted ? now : now + GRACE_NS; /* twice: at once */
+    watch->report->interrupted = true;
+}
+
+static void take_ended(struct watch *watch)
+{
+    uint64_t ended;
+    if (read(watch->load->done_fd, &ended, sizeof ended) == sizeof ended)
+        watch->ended += ended;
+}
+
+static void wait_and_tell(struct watch *watch)
+{
+    struct pollfd fds[2] = {{.fd = watch->signal_fd, .events = POLLIN},
+                            {.fd = watch->load->done_fd, .events = POLLIN}};
+    while (watch->ended < watch->load->spec->threads) {
+        const uint64_t now = clock_now_ns(), due = next_due(watch);
+        const uint64_t wait = due > now ? due - now : 0;
+        const struct timespec timeout = {.tv_sec = (time_t)(wait / NS_PER_SECOND),
+                                         .tv_nsec = (long)(wait % NS_PER_SECOND)};
+        if (ppoll(fds, 2, &timeout, NULL) < 0 && errno != EINTR)
+            abort();
+        const uint64_t after = clock_now_ns();
+        take_signal(watch, after);
+        take_ended(watch);
+        tell_due(watch, after);
+        if (after >= watch->give_up_ns && watch->ended < watch->load->spec->threads) {
+            watch->report->abandoned = true;
+            return;
+        }
+    }
+}
+
+void reporter_run(struct load *load, struct worker *workers, int signal_fd, struct report *report)
+{
+    struct watch watch = {.load = load,
+                          .workers = workers,
+                          .report = report,
+                          .signal_fd = signal_fd,
+                          .step_ns = (uint64_t)(load->spec->interval_s * 1e9),
+                          .give_up_ns = NS_NEVER};
+    if (histogram_init(&watch.sum, 2) || histogram_init(&watch.before, 2))
+        abort();
+    watch.tick_ns = load->start_ns + watch.step_ns;
+    if (load->window_start_ns > load->start_ns)
+        event_phase("warmup", load->start_ns);
+    wait_and_tell(&watch);
+    const uint64_t now = clock_now_ns();
+    if (report->measured && !watch.drain_told) {
+        report->cpu_end_ns = clock_process_cpu_ns();
+        event_phase("drain", now);
+    }
+    struct totals totals;
+    reporter_totals(workers, load->spec->threads, &totals);
+    if (totals.requests != watch.last.requests || totals.rows_acked != watch.last.rows_acked)
+        tell_interval(&watch, now);
+    histogram_free(&watch.sum);
+    histogram_free(&watch.before);
+}

@@ -1,0 +1,26 @@
+/* The one reader of the workers' counters: prints phases and intervals while the load runs,
+ * takes signals, and ends when all workers have. It never writes what a worker writes. */
+#ifndef SCALE_REPORTER_H
+#define SCALE_REPORTER_H
+
+#include "worker.h"
+
+struct totals { /* summed over workers */
+    uint64_t rows_acked, rows_window, rows_failed, requests, errors, retries, last_ack_ns;
+};
+
+struct report { /* what only the reporter saw */
+    bool interrupted;
+    bool abandoned;           /* workers did not end in time after a signal */
+    bool measured;            /* the window was reached */
+    uint64_t cpu_start_ns, cpu_end_ns; /* of this process, at the window's ends */
+};
+
+/* Blocks SIGINT and SIGTERM in this thread and its children; returns a descriptor for them. */
+int reporter_take_signals(void);
+
+void reporter_run(struct load *load, struct worker *workers, int signal_fd,
+                  struct report *report);
+void reporter_totals(const struct worker *workers, uint64_t count, struct totals *totals);
+
+#endif

@@ -1,0 +1,209 @@
+/* Reading the columns and tags of a spec; see schema.h. */
+#include "schema.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct type_facts {
+    const char *name;
+    uint32_t width; /* 0: as long as declared */
+    double low, span, steps;
+};
+
+/* Ranges are wide enough to look like measurements and narrow enough for every database. */
+static const struct type_facts facts[TYPE_COUNT] = {
+    [TYPE_BOOL] = {"bool", 1, 0, 1, 1},
+    [TYPE_TINYINT] = {"tinyint", 1, 0, 100, 1},
+    [TYPE_SMALLINT] = {"smallint", 2, 0, 10000, 1},
+    [TYPE_INT] = {"int", 4, 0, 1000000, 1},
+    [TYPE_BIGINT] = {"bigint", 8, 0, 1e12, 1},
+    [TYPE_UTINYINT] = {"utinyint", 1, 0, 200, 1},
+    [TYPE_USMALLINT] = {"usmallint", 2, 0, 50000, 1},
+    [TYPE_UINT] = {"uint", 4, 0, 1000000, 1},
+    [TYPE_UBIGINT] = {"ubigint", 8, 0, 1e12, 1},
+    [TYPE_FLOAT] = {"float", 4, 0, 100, 1000},
+    [TYPE_DOUBLE] = {"double", 8, 0, 1000, 1000},
+    [TYPE_TIMESTAMP] = {"timestamp", 8, 0, 0, 0},
+    [TYPE_BINARY] = {"binary", 0, 0, 0, 0},
+    [TYPE_NCHAR] = {"nchar", 0, 0, 0, 0},
+    [TYPE_VARBINARY] = {"varbinary", 0, 0, 0, 0},
+    [TYPE_GEOMETRY] = {"geometry", 0, 0, 0, 0},
+    [TYPE_JSON] = {"json", 0, 0, 0, 0},
+};
+
+/* The columns of the common smart meter, with the ranges that users of it expect. */
+static const struct meter {
+    const char *name;
+    enum type type;
+    double low, span, steps;
+} meters[] = {
+    {"current", TYPE_FLOAT, 8, 4, 1000},
+    {"voltage", TYPE_INT, 110, 130, 1},
+    {"phase", TYPE_FLOAT, 0, 1, 1000},
+    {"groupid", TYPE_INT, 1, 9, 1},
+};
+
+enum { TEXT_BYTES_MAX = 65517, GEOMETRY_POINT_BYTES = 21, JSON_BYTES = 256 };
+
+const char *type_name(enum type type)
+{
+    return facts[type].name;
+}
+
+bool type_is_text(enum type type)
+{
+    return facts[type].width == 0;
+}
+
+static bool find_type(const char *word, enum type *type)
+{
+    static const struct {
+        const char *name;
+        enum type type;
+    } others[] = {
+        {"varchar", TYPE_BINARY},           {"tinyint unsigned", TYPE_UTINYINT},
+        {"smallint unsigned", TYPE_USMALLINT}, {"int unsigned", TYPE_UINT},
+        {"bigint unsigned", TYPE_UBIGINT},
+    };
+    for (int i = 0; i < TYPE_COUNT; i++)
+        if (strcmp(word, facts[i].name) == 0) {
+            *type = (enum type)i;
+            return true;
+        }
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strcmp(word, others[i].name) == 0) {
+            *type = others[i].type;
+            return true;
+        }
+    return false;
+}
+
+static bool name_is_plain(const char *name)
+{
+    if (!isalpha((unsigned char)name[0]) && name[0] != '_')
+        return false;
+    for (const char *c = name; *c; c++)
+        if (!isalnum((unsigned char)*c) && *c != '_')
+            return false;
+    return strlen(name) < NAME_MAX_BYTES;
+}
+
+static void set_range(struct column *column)
+{
+    const struct type_facts *f = &facts[column->type];
+    column->low = f->low;
+    column->span = f->span;
+    column->steps = f->steps;
+    column->width = f->width ? f->width : column->length;
+    for (size_t i = 0; i < sizeof meters / sizeof *meters; i++)
+        if (meters[i].type == column->type && strcmp(meters[i].name, column->name) == 0) {
+            column->low = meters[i].low;
+            column->span = meters[i].span;
+            column->steps = meters[i].steps;
+        }
+}
+
+/* "(24)" after a type name: cut off and returned; 0 when there is none, -1 when it is no number. */
+static long cut_length(char *type)
+{
+    char *open = strchr(type, '('), *end;
+    if (!open)
+        return 0;
+    const long length = strtol(open + 1, &end, 10);
+    if (end == open + 1 || strcmp(end, ")") != 0 || length < 1 || length > TEXT_BYTES_MAX)
+        return -1;
+    *open = '\0';
+    return length;
+}
+
+/* One "name:type" into *column; returns false after telling the mistake. */
+static bool read_one(struct column *column, char *item, const char *key, bool is_tag,
+                     struct mistakes *mistakes)
+{
+    char *type = strchr(item, ':');
+    if (!type) {
+        mistake_add(mistakes, key, "'%s' should read name:type", item);
+        return false;
+    }
+    *type++ = '\0';
+    const long length = cut_length(type);
+    if (!name_is_plain(item))
+        mistake_add(mistakes, key, "'%s' is no plain name", item);
+    else if (length < 0)
+        mistake_add(mistakes, key, "%s: the length in '%s' should be 1..%d", item, type,
+                    TEXT_BYTES_MAX);
+    else if (!find_type(type, &column->type))
+        mistake_add(mistakes, key, "%s: unknown type '%s'", item, type);
+    else if (column->type == TYPE_JSON && !is_tag)
+        mistake_add(mistakes, key, "%s: json is for tags only", item);
+    else if (type_is_text(column->type) && length == 0 && column->type != TYPE_JSON)
+        mistake_add(mistakes, key, "%s: %s needs a length, as %s(24)", item, type, type);
+    else if (!type_is_text(column->type) && length > 0)
+        mistake_add(mistakes, key, "%s: %s takes no length", item, type);
+    else if (column->type == TYPE_GEOMETRY && length < GEOMETRY_POINT_BYTES)
+        mistake_add(mistakes, key, "%s: geometry needs %d bytes or more", item,
+                    GEOMETRY_POINT_BYTES);
+    else {
+        strcpy(column->name, item);
+        column->length = column->type == TYPE_JSON ? JSON_BYTES : (uint32_t)length;
+        set_range(column);
+        return true;
+    }
+    return false;
+}
+
+static struct column *read_list(const char *text, const char *key, bool is_tag, uint32_t *count,
+                                struct mistakes *mistakes)
+{
+    char *copy = strdup(text), *rest = copy, *item;
+    size_t commas = 0;
+    for (const char *c = text; *c; c++)
+        commas += *c == ',';
+    struct column *columns = calloc(commas + 1, sizeof *columns);
+    *count = 0;
+    if (!copy || !columns)
+        abort();
+    while ((item = strsep(&rest, ",")) != NULL) {
+        while (*item == ' ')
+            item++;
+        if (*item == '\0' && commas == 0)
+            break;
+        if (*count == COLUMNS_MAX) {
+            mistake_add(mistakes, key, "more than %d", COLUMNS_MAX);
+            break;
+        }
+        if (!read_one(&columns[*count], item, key, is_tag, mistakes))
+            continue;
+        for (uint32_t i = 0; i < *count; i++)
+            if (strcmp(columns[i].name, columns[*count].name) == 0)
+                mistake_add(mistakes, key, "'%s' is named twice", columns[i].name);
+        ++*count;
+    }
+    free(copy);
+    return columns;
+}
+
+void schema_read(struct schema *schema, const char *columns, const char *tags,
+                 struct mistakes *mistakes)
+{
+    const unsigned before = mistakes->count;
+    schema->columns = read_list(columns, "columns", false, &schema->column_count, mistakes);
+    schema->tags = read_list(tags, "tags", true, &schema->tag_count, mistakes);
+    if (schema->column_count == 0 && mistakes->count == before)
+        mistake_add(mistakes, "columns", "at least one is needed");
+}
+
+void schema_free(struct schema *schema)
+{
+    free(schema->columns);
+    free(schema->tags);
+}
+
+uint64_t schema_row_bytes(const struct schema *schema)
+{
+    uint64_t bytes = sizeof(int64_t);
+    for (uint32_t i = 0; i < schema->column_count; i++)
+        bytes += schema->columns[i].width;
+    return bytes;
+}

@@ -1,0 +1,62 @@
+/* The shape of a row: columns and tags with their types, and the range of each type's values.
+ * It knows no database: a driver maps these types to its own. */
+#ifndef SCALE_SCHEMA_H
+#define SCALE_SCHEMA_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "mistakes.h"
+
+enum { COLUMNS_MAX = 4096, NAME_MAX_BYTES = 64 };
+
+enum type {
+    TYPE_BOOL,
+    TYPE_TINYINT,
+    TYPE_SMALLINT,
+    TYPE_INT,
+    TYPE_BIGINT,
+    TYPE_UTINYINT,
+    TYPE_USMALLINT,
+    TYPE_UINT,
+    TYPE_UBIGINT,
+    TYPE_FLOAT,
+    TYPE_DOUBLE,
+    TYPE_TIMESTAMP,
+    TYPE_BINARY,
+    TYPE_NCHAR,
+    TYPE_VARBINARY,
+    TYPE_GEOMETRY,
+    TYPE_JSON, /* tags only */
+    TYPE_COUNT
+};
+
+struct column {
+    char name[NAME_MAX_BYTES];
+    enum type type;
+    uint32_t length; /* n of binary(n); 0 for fixed types */
+    uint32_t width;  /* bytes that one value takes in a batch */
+    double low;      /* least value */
+    double span;     /* greatest minus least */
+    double steps;    /* steps per unit to which walk rounds; 0: not rounded */
+};
+
+struct schema {
+    uint32_t column_count;
+    uint32_t tag_count;
+    struct column *columns;
+    struct column *tags;
+};
+
+/* Reads "current:float,name:binary(24)"; every mistake is told under its key. */
+void schema_read(struct schema *schema, const char *columns, const char *tags,
+                 struct mistakes *mistakes);
+void schema_free(struct schema *schema);
+
+const char *type_name(enum type type);
+bool type_is_text(enum type type); /* has a length per value */
+
+/* Bytes of one row with its timestamp, as the batch holds it. */
+uint64_t schema_row_bytes(const struct schema *schema);
+
+#endif

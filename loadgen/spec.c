@@ -1,0 +1,274 @@
+/* Reading the lines of a spec; see spec.h. */
+#include "spec.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum kind { KIND_TEXT, KIND_WHOLE, KIND_REAL, KIND_CHOICE };
+
+struct key {
+    const char *name;
+    enum kind kind;
+    size_t offset;
+    const char *initial;
+    double least, most;
+    const char *const *choices;
+};
+
+static const char *const placements[] = {"owned", "stock", NULL};
+static const char *const orders[] = {"rotate", "progressive", NULL};
+static const char *const arrivals[] = {"constant", "poisson", NULL};
+static const char *const precisions[] = {"ms", "us", "ns", NULL};
+static const char *const values_names[] = {"walk", "random", "constant", NULL};
+static const char *const text_modes[] = {"vocabulary", "random", NULL};
+
+#define AT(member) offsetof(struct spec, member)
+#define METERS_COLUMNS "current:float,voltage:int,phase:float"
+#define METERS_TAGS "groupid:int,location:binary(24)"
+
+static const struct key keys[] = {
+    {"protocol", KIND_WHOLE, AT(protocol), "1", SCALE_PROTOCOL, SCALE_PROTOCOL, NULL},
+    {"driver", KIND_TEXT, AT(driver), NULL, 0, 0, NULL},
+    {"method", KIND_TEXT, AT(method), NULL, 0, 0, NULL},
+    {"library", KIND_TEXT, AT(library), NULL, 0, 0, NULL},
+    {"host", KIND_TEXT, AT(host), NULL, 0, 0, NULL},
+    {"port", KIND_WHOLE, AT(port), "0", 0, 65535, NULL},
+    {"socket_dir", KIND_TEXT, AT(socket_dir), NULL, 0, 0, NULL},
+    {"user", KIND_TEXT, AT(user), NULL, 0, 0, NULL},
+    {"database", KIND_TEXT, AT(database), NULL, 0, 0, NULL},
+    {"table", KIND_TEXT, AT(table), NULL, 0, 0, NULL},
+    {"statements", KIND_TEXT, AT(statements), NULL, 0, 0, NULL},
+    {"tables", KIND_WHOLE, AT(tables), "1", 1, 100000000, NULL},
+    {"columns", KIND_TEXT, AT(columns), METERS_COLUMNS, 0, 0, NULL},
+    {"tags", KIND_TEXT, AT(tags), METERS_TAGS, 0, 0, NULL},
+    {"partitions", KIND_WHOLE, AT(partitions), "1", 1, 65536, NULL},
+    {"placement", KIND_CHOICE, AT(placement), "owned", 0, 0, placements},
+    {"threads", KIND_WHOLE, AT(threads), "1", 1, 4096, NULL},
+    {"first_worker", KIND_WHOLE, AT(first_worker), "0", 0, 1000000, NULL},
+    {"workers_total", KIND_WHOLE, AT(workers_total), "0", 0, 1000000, NULL},
+    {"rows_per_request", KIND_WHOLE, AT(rows_per_request), "10000", 1, 1000000, NULL},
+    {"interlace_rows", KIND_WHOLE, AT(interlace_rows), "0", 0, 1000000, NULL},
+    {"partial_columns", KIND_WHOLE, AT(partial_columns), "0", 0, 4096, NULL},
+    {"partial_from", KIND_WHOLE, AT(partial_from), "0", 0, 4096, NULL},
+    {"order", KIND_CHOICE, AT(order), "rotate", 0, 0, orders},
+    {"rows", KIND_WHOLE, AT(rows), "0", 0, 1e15, NULL},
+    {"duration_s", KIND_REAL, AT(duration_s), "0", 0, 1e7, NULL},
+    {"warmup_s", KIND_REAL, AT(warmup_s), "0", 0, 1e7, NULL},
+    {"rate", KIND_REAL, AT(rate), "0", 0, 1e12, NULL},
+    {"arrival", KIND_CHOICE, AT(arrival), "constant", 0, 0, arrivals},
+    {"seed", KIND_WHOLE, AT(seed), "1", 0, 9e15, NULL},
+    {"start_ms", KIND_WHOLE, AT(start_ms), "1500000000000", 0, 9e15, NULL},
+    {"step_ms", KIND_REAL, AT(step_ms), "1", 1e-6, 1e9, NULL},
+    {"precision", KIND_CHOICE, AT(precision), "ms", 0, 0, precisions},
+    {"values", KIND_CHOICE, AT(values), "walk", 0, 0, values_names},
+    {"text", KIND_CHOICE, AT(text_mode), "vocabulary", 0, 0, text_modes},
+    {"null_ratio", KIND_REAL, AT(null_ratio), "0", 0, 1, NULL},
+    {"disorder_ratio", KIND_REAL, AT(disorder_ratio), "0", 0, 50, NULL},
+    {"disorder_range_ms", KIND_WHOLE, AT(disorder_range_ms), "1000", 1, 9e15, NULL},
+    {"interval_s", KIND_REAL, AT(interval_s), "1", 0.01, 3600, NULL},
+    {"max_errors", KIND_WHOLE, AT(max_errors), "100", 1, 1e15, NULL},
+    {"retries", KIND_WHOLE, AT(retries), "0", 0, 1000, NULL},
+    {"start_at_ns", KIND_WHOLE, AT(start_at_ns), "0", 0, 9.2e18, NULL},
+};
+
+enum { KEY_COUNT = sizeof keys / sizeof *keys };
+char *spec_load_text(const char *path)
+{
+    FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "r");
+    size_t used = 0, size = 65536;
+    char *text = malloc(size);
+    if (!file || !text) {
+        fprintf(stderr, "scale-loadgen: cannot read '%s': %s\n", path, strerror(errno));
+        free(text);
+        return NULL;
+    }
+    for (;;) {
+        used += fread(text + used, 1, size - used - 1, file);
+        if (used + 1 < size)
+            break;
+        char *larger = realloc(text, size *= 2);
+        if (!larger)
+            abort();
+        text = larger;
+    }
+    text[used] = '\0';
+    if (file != stdin)
+        fclose(file);
+    return text;
+}
+
+static char *trim(char *text)
+{
+    while (isspace((unsigned char)*text))
+        text++;
+    char *end = text + strlen(text);
+    while (end > text && isspace((unsigned char)end[-1]))
+        *--end = '\0';
+    return text;
+}
+
+bool spec_peek(const char *text, const char *wanted, char *value, uint32_t size)
+{
+    char *copy = strdup(text), *rest = copy, *line;
+    bool found = false;
+    if (!copy)
+        abort();
+    while (!found && (line = strsep(&rest, "\n")) != NULL) {
+        char *equals = strchr(line, '=');
+        if (!equals || *trim(line) == '#')
+            continue;
+        *equals = '\0';
+        if (strcmp(trim(line), wanted) == 0) {
+            snprintf(value, size, "%s", trim(equals + 1));
+            found = true;
+        }
+    }
+    free(copy);
+    return found;
+}
+
+static void set_whole(struct spec *spec, const struct key *key, const char *value,
+                      struct mistakes *mistakes)
+{
+    char *end;
+    errno = 0;
+    const unsigned long long number = strtoull(value, &end, 10);
+    if (!isdigit((unsigned char)*value) || *end || errno)
+        mistake_add(mistakes, key->name, "'%s' is no whole number", value);
+    else if ((double)number < key->least || (double)number > key->most)
+        mistake_add(mistakes, key->name, "%s is outside %.0f..%.0f", value, key->least,
+                    key->most);
+    else
+        *(uint64_t *)((char *)spec + key->offset) = number;
+}
+
+static void set_real(struct spec *spec, const struct key *key, const char *value,
+                     struct mistakes *mistakes)
+{
+    char *end;
+    const double number = strtod(value, &end);
+    if (end == value || *end)
+        mistake_add(mistakes, key->name, "'%s' is no number", value);
+    else if (!(number >= key->least && number <= key->most))
+        mistake_add(mistakes, key->name, "%s is outside %g..%g", value, key->least, key->most);
+    else
+        *(double *)((char *)spec + key->offset) = number;
+}
+
+static void set_choice(struct spec *spec, const struct key *key, const char *value,
+                       struct mistakes *mistakes)
+{
+    char list[96] = "";
+    for (uint64_t i = 0; key->choices[i]; i++) {
+        if (strcmp(value, key->choices[i]) == 0) {
+            *(uint64_t *)((char *)spec + key->offset) = i;
+            return;
+        }
+        strcat(strcat(list, i ? ", " : ""), key->choices[i]);
+    }
+    mistake_add(mistakes, key->name, "'%s' is none of %s", value, list);
+}
+
+static void set_key(struct spec *spec, const struct key *key, const char *value,
+                    struct mistakes *mistakes)
+{
+    switch (key->kind) {
+    case KIND_TEXT:
+        *(const char **)((char *)spec + key->offset) = value;
+        break;
+    case KIND_WHOLE:
+        set_whole(spec, key, value, mistakes);
+        break;
+    case KIND_REAL:
+        set_real(spec, key, value, mistakes);
+        break;
+    case KIND_CHOICE:
+        set_choice(spec, key, value, mistakes);
+        break;
+    }
+}
+
+static const struct key *find_key(const char *name)
+{
+    for (size_t i = 0; i < KEY_COUNT; i++)
+        if (strcmp(keys[i].name, name) == 0)
+            return &keys[i];
+    return NULL;
+}
+
+static void tell_unknown(const char *name, struct mistakes *mistakes)
+{
+    const char *names[KEY_COUNT];
+    for (size_t i = 0; i < KEY_COUNT; i++)
+        names[i] = keys[i].name;
+    const char *nearest = nearest_name(name, names, KEY_COUNT);
+    if (nearest)
+        mistake_add(mistakes, name, "unknown key; did you mean '%s'?", nearest);
+    else
+        mistake_add(mistakes, name, "unknown key");
+}
+
+static void add_option(struct spec *spec, const char *name, const char *value,
+                       struct mistakes *mistakes)
+{
+    if (spec_option(spec, name))
+        mistake_add(mistakes, name, "given twice");
+    else if (spec->option_count < SPEC_OPTIONS_MAX)
+        spec->options[spec->option_count++] = (struct spec_option){name, value};
+    else
+        mistake_add(mistakes, name, "more than %d keys of the driver", SPEC_OPTIONS_MAX);
+}
+
+void spec_read(struct spec *spec, char *text, spec_is_option *is_option, const void *context,
+               struct mistakes *mistakes)
+{
+    bool seen[KEY_COUNT] = {false};
+    char *rest = text, *line;
+    memset(spec, 0, sizeof *spec);
+    spec->text = text;
+    for (size_t i = 0; i < KEY_COUNT; i++)
+        if (keys[i].initial)
+            set_key(spec, &keys[i], keys[i].initial, mistakes);
+    while ((line = strsep(&rest, "\n")) != NULL) {
+        char *name = trim(line);
+        char *equals = strchr(name, '=');
+        if (*name == '\0' || *name == '#')
+            continue;
+        if (!equals) {
+            mistake_add(mistakes, name, "a line should read key=value");
+            continue;
+        }
+        *equals = '\0';
+        name = trim(name);
+        const char *value = trim(equals + 1);
+        const struct key *key = find_key(name);
+        if (!key && is_option(context, name))
+            add_option(spec, name, value, mistakes);
+        else if (!key)
+            tell_unknown(name, mistakes);
+        else if (seen[key - keys])
+            mistake_add(mistakes, name, "given twice");
+        else {
+            seen[key - keys] = true;
+            set_key(spec, key, value, mistakes);
+        }
+    }
+}
+
+const char *spec_option(const struct spec *spec, const char *name)
+{
+    for (uint32_t i = 0; i < spec->option_count; i++)
+        if (strcmp(spec->options[i].name, name) == 0)
+            return spec->options[i].value;
+    return NULL;
+}
+
+void spec_free(struct spec *spec)
+{
+    free(spec->text);
+    spec->text = NULL;
+}

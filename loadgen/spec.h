@@ -1,0 +1,67 @@
+/* The spec: what one process is asked to do, as `key=value` lines turned into numbers once.
+ * Reading it starts nothing, opens nothing but the file, and tells all mistakes at once.
+ * All keys speak of the whole load, also when several processes share it, except `threads`
+ * and `first_worker`, which say what part of it is ours. */
+#ifndef SCALE_SPEC_H
+#define SCALE_SPEC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "mistakes.h"
+
+#define SCALE_PROTOCOL 1
+
+enum placement { PLACEMENT_OWNED, PLACEMENT_STOCK };
+enum order { ORDER_ROTATE, ORDER_PROGRESSIVE };
+enum arrival { ARRIVAL_CONSTANT, ARRIVAL_POISSON };
+enum precision { PRECISION_MS, PRECISION_US, PRECISION_NS };
+enum values { VALUES_WALK, VALUES_RANDOM, VALUES_CONSTANT };
+enum text_mode { TEXT_VOCABULARY, TEXT_RANDOM };
+enum verb { VERB_LOAD, VERB_TABLES, VERB_SQL };
+
+enum { SPEC_OPTIONS_MAX = 32 };
+
+struct spec_option { /* a key of a driver's own */
+    const char *name;
+    const char *value;
+};
+
+struct spec {
+    char *text; /* the bytes read; every string below points into it or at a constant */
+    uint64_t protocol;
+    const char *driver, *method, *library;
+    const char *host, *socket_dir, *user, *database, *table, *statements;
+    uint64_t port; /* 0: the driver's usual one */
+    const char *columns, *tags;
+    uint64_t tables, partitions, threads, first_worker, workers_total;
+    uint64_t rows_per_request, interlace_rows, partial_columns, partial_from;
+    uint64_t rows, retries, max_errors, seed, start_ms, start_at_ns, disorder_range_ms;
+    uint64_t placement, order, arrival, precision, values, text_mode;
+    double duration_s, warmup_s, rate, interval_s, step_ms, null_ratio, disorder_ratio;
+    struct spec_option options[SPEC_OPTIONS_MAX];
+    uint32_t option_count;
+};
+
+/* Whether `key` is an option of the driver that `context` stands for. */
+typedef bool spec_is_option(const void *context, const char *key);
+
+/* The bytes of a file, or of standard input for "-"; NULL after telling why. */
+char *spec_load_text(const char *path);
+
+/* The value of one key in an unread text, copied into `value`; false when it is not there. */
+bool spec_peek(const char *text, const char *key, char *value, uint32_t size);
+
+/* Takes over `text`. All keys by themselves; what keys mean together is spec_check's. */
+void spec_read(struct spec *spec, char *text, spec_is_option *is_option, const void *context,
+               struct mistakes *mistakes);
+void spec_check(struct spec *spec, enum verb verb, struct mistakes *mistakes);
+void spec_free(struct spec *spec);
+
+/* The value of a driver's own key, or NULL. */
+const char *spec_option(const struct spec *spec, const char *name);
+
+/* Timestamp units in one millisecond: 1, 1000 or 1000000. */
+int64_t spec_units_per_ms(const struct spec *spec);
+
+#endif

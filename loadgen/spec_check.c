@@ -1,0 +1,75 @@
+/* What the keys of a spec mean together: the mistakes that no key has by itself.
+ * It knows the verbs, but neither the drivers' methods nor the schema. */
+#include <math.h>
+
+#include "schema.h"
+#include "spec.h"
+
+int64_t spec_units_per_ms(const struct spec *spec)
+{
+    switch (spec->precision) {
+    case PRECISION_US:
+        return 1000;
+    case PRECISION_NS:
+        return 1000000;
+    default:
+        return 1;
+    }
+}
+
+static void check_workers(struct spec *spec, struct mistakes *mistakes)
+{
+    if (spec->workers_total == 0)
+        spec->workers_total = spec->first_worker + spec->threads;
+    if (spec->first_worker + spec->threads > spec->workers_total)
+        mistake_add(mistakes, "workers_total",
+                    "%llu is less than first_worker + threads = %llu",
+                    (unsigned long long)spec->workers_total,
+                    (unsigned long long)(spec->first_worker + spec->threads));
+    if (spec->workers_total > spec->tables)
+        mistake_add(mistakes, "threads", "%llu workers cannot share %llu tables",
+                    (unsigned long long)spec->workers_total, (unsigned long long)spec->tables);
+    if (spec->partitions > spec->tables)
+        mistake_add(mistakes, "partitions", "%llu partitions cannot hold %llu tables evenly",
+                    (unsigned long long)spec->partitions, (unsigned long long)spec->tables);
+}
+
+static void check_time(const struct spec *spec, struct mistakes *mistakes)
+{
+    const double units = spec->step_ms * (double)spec_units_per_ms(spec);
+    if (units < 1 || fabs(units - round(units)) > 1e-6 * units)
+        mistake_add(mistakes, "step_ms", "%g ms is no whole number of units of the precision",
+                    spec->step_ms);
+    if ((double)spec->start_ms * (double)spec_units_per_ms(spec) > 9.2e18)
+        mistake_add(mistakes, "start_ms", "too late for the precision");
+    if (spec->disorder_ratio > 0 && (double)spec->disorder_range_ms < spec->step_ms)
+        mistake_add(mistakes, "disorder_range_ms", "is less than step_ms: no row can move");
+}
+
+static void check_load(const struct spec *spec, struct mistakes *mistakes)
+{
+    if (spec->rows == 0 && spec->duration_s <= 0)
+        mistake_add(mistakes, "rows", "one of rows and duration_s is needed");
+    if (spec->order == ORDER_PROGRESSIVE && spec->rows == 0)
+        mistake_add(mistakes, "order", "progressive needs rows: no table would ever be full");
+    if (spec->order == ORDER_PROGRESSIVE && spec->interlace_rows > 0)
+        mistake_add(mistakes, "interlace_rows", "cannot be joined with order=progressive");
+    if (spec->interlace_rows > spec->rows_per_request)
+        mistake_add(mistakes, "interlace_rows", "is more than rows_per_request");
+    if (spec->arrival == ARRIVAL_POISSON && spec->rate <= 0)
+        mistake_add(mistakes, "arrival", "poisson needs a rate");
+    if (spec->partial_from > 0 && spec->partial_columns == 0)
+        mistake_add(mistakes, "partial_from", "needs partial_columns");
+}
+
+void spec_check(struct spec *spec, enum verb verb, struct mistakes *mistakes)
+{
+    if (!spec->driver)
+        mistake_add(mistakes, "driver", "is needed");
+    if (verb == VERB_SQL)
+        return;
+    check_workers(spec, mistakes);
+    check_time(spec, mistakes);
+    if (verb == VERB_LOAD)
+        check_load(spec, mistakes);
+}

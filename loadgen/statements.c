@@ -1,0 +1,154 @@
+/* The verb `sql`: runs statements one after another, each answered by one JSON line. A statement
+ * ends with a line that ends with a semicolon; lines of comment only (--) are left out. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "events.h"
+#include "job.h"
+
+struct answer {
+    struct json columns, rows;
+    uint64_t affected;
+};
+
+static void on_column(void *context, const char *name)
+{
+    struct answer *answer = context;
+    json_text(&answer->columns, name, strlen(name));
+}
+
+static void on_row(void *context)
+{
+    struct answer *answer = context;
+    if (answer->rows.used)
+        json_close(&answer->rows, ']');
+    json_open(&answer->rows, '[');
+}
+
+static void on_value(void *context, const char *text, size_t length, bool is_number)
+{
+    struct answer *answer = context;
+    if (!text)
+        json_plain(&answer->rows, "null", 4);
+    else if (is_number)
+        json_plain(&answer->rows, text, length);
+    else
+        json_text(&answer->rows, text, length);
+}
+
+static void on_affected(void *context, uint64_t rows)
+{
+    ((struct answer *)context)->affected += rows;
+}
+
+static void tell_answer(struct answer *answer)
+{
+    struct json json;
+    if (answer->rows.used)
+        json_close(&answer->rows, ']');
+    event_begin(&json, "result");
+    json_put_bool(&json, "ok", true);
+    json_key(&json, "columns");
+    json_open(&json, '[');
+    json_append(&json, &answer->columns);
+    json_close(&json, ']');
+    json_key(&json, "rows");
+    json_open(&json, '[');
+    json_append(&json, &answer->rows);
+    json_close(&json, ']');
+    json_put_whole(&json, "affected", answer->affected);
+    event_end(&json);
+}
+
+static void tell_failure(const struct fault *fault)
+{
+    struct json json;
+    event_begin(&json, "result");
+    json_put_bool(&json, "ok", false);
+    json_put_text(&json, "code", fault->code);
+    json_put_text(&json, "message", fault->message);
+    event_end(&json);
+}
+
+static enum outcome run_one(struct job *job, struct connection *connection, const char *statement)
+{
+    struct answer answer = {.affected = 0};
+    struct fault fault = {0};
+    const struct result_sink sink = {&answer, on_column, on_row, on_value, on_affected};
+    const enum outcome outcome = job->ops->sql(connection, statement, &sink, &fault);
+    if (outcome == OUTCOME_OK)
+        tell_answer(&answer);
+    else
+        tell_failure(&fault);
+    json_free(&answer.columns);
+    json_free(&answer.rows);
+    return outcome;
+}
+
+/* Cuts the next statement off `*rest`; NULL when there is none. */
+static char *next_statement(char **rest)
+{
+    char *start = *rest, *line = start;
+    while (line && *line) {
+        char *next = strchr(line, '\n');
+        char *end = next ? next : line + strlen(line);
+        while (end > line && isspace((unsigned char)end[-1]))
+            end--;
+        const bool is_comment = strncmp(line, "--", 2) == 0;
+        if (is_comment)
+            memset(line, ' ', (size_t)(end - line));
+        line = next ? next + 1 : NULL;
+        if (!is_comment && end > start && end[-1] == ';') {
+            end[-1] = '\0';
+            break;
+        }
+    }
+    *rest = line;
+    while (start && isspace((unsigned char)*start))
+        start++;
+    return start;
+}
+
+static enum exitcode run_all(struct job *job, struct connection *connection, char *text)
+{
+    enum exitcode code = EXIT_DONE;
+    for (char *rest = text, *statement; rest && *rest && code != EXIT_FATAL;) {
+        statement = next_statement(&rest);
+        if (!*statement)
+            continue;
+        const enum outcome outcome = run_one(job, connection, statement);
+        if (outcome != OUTCOME_OK)
+            code = outcome == OUTCOME_FATAL ? EXIT_FATAL : EXIT_ERRORS;
+    }
+    return code;
+}
+
+enum exitcode verb_sql(struct job *job, bool spec_on_stdin)
+{
+    struct connection *connection = NULL;
+    struct fault fault = {0};
+    const char *path = job->spec.statements;
+    if (!job->ops->sql) {
+        fprintf(stderr, "scale-loadgen: driver %s has no sql\n", job->ops->name);
+        return EXIT_SPEC;
+    }
+    if (!path && spec_on_stdin) {
+        fputs("scale-loadgen: spec: statements: is needed when the spec is standard input\n",
+              stderr);
+        return EXIT_SPEC;
+    }
+    char *text = spec_load_text(path ? path : "-");
+    if (!text)
+        return EXIT_SPEC;
+    enum exitcode code = EXIT_UNREACHABLE;
+    if (job->ops->connect(job->driver, 0, &connection, &fault) == OUTCOME_OK)
+        code = run_all(job, connection, text);
+    else
+        code = job_fault(&fault, -1, EXIT_UNREACHABLE);
+    if (connection)
+        job->ops->disconnect(connection);
+    free(text);
+    return code;
+}

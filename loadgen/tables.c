@@ -1,0 +1,82 @@
+/* The verb `tables`: creates the tables through a driver that can, each worker its part. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "clock.h"
+#include "events.h"
+#include "job.h"
+
+struct creator {
+    struct job *job;
+    uint32_t worker, first, count;
+    enum outcome outcome;
+    struct fault fault;
+    pthread_t thread;
+};
+
+static void *create(void *argument)
+{
+    struct creator *c = argument;
+    const struct driver_ops *ops = c->job->ops;
+    struct connection *connection = NULL;
+    c->outcome = ops->connect(c->job->driver, c->worker, &connection, &c->fault);
+    if (c->outcome == OUTCOME_OK)
+        c->outcome = ops->create_tables(connection, c->first, c->count, &c->fault);
+    if (connection)
+        ops->disconnect(connection);
+    return NULL;
+}
+
+/* Contiguous parts, whatever the partitions: creating is not measured. */
+static enum exitcode create_all(struct job *job, struct creator *creators)
+{
+    const uint64_t threads = job->spec.threads, tables = job->spec.tables;
+    enum exitcode code = EXIT_DONE;
+    uint64_t started = 0;
+    for (uint64_t i = 0; i < threads; i++, started++) {
+        const uint64_t first = tables * i / threads, next = tables * (i + 1) / threads;
+        creators[i] = (struct creator){.job = job,
+                                       .worker = (uint32_t)i,
+                                       .first = (uint32_t)first,
+                                       .count = (uint32_t)(next - first)};
+        if (pthread_create(&creators[i].thread, NULL, create, &creators[i]) != 0) {
+            code = EXIT_INTERNAL;
+            break;
+        }
+    }
+    for (uint64_t i = 0; i < started; i++) {
+        pthread_join(creators[i].thread, NULL);
+        if (creators[i].outcome != OUTCOME_OK && code == EXIT_DONE)
+            code = job_fault(&creators[i].fault, (int64_t)i, EXIT_UNREACHABLE);
+    }
+    return code;
+}
+
+enum exitcode verb_tables(struct job *job)
+{
+    struct fault fault = {0};
+    struct json json;
+    const uint64_t start_ns = clock_now_ns();
+    if (!job->ops->create_tables) {
+        fprintf(stderr, "scale-loadgen: driver %s has no create_tables\n", job->ops->name);
+        return EXIT_SPEC;
+    }
+    uint32_t *partition_of = calloc(job->spec.tables, sizeof *partition_of);
+    struct creator *creators = calloc(job->spec.threads, sizeof *creators);
+    enum exitcode code = EXIT_INTERNAL;
+    if (partition_of && creators) {
+        code = job->ops->place(job->driver, partition_of, &fault) == OUTCOME_OK
+                   ? create_all(job, creators)
+                   : job_fault(&fault, -1, EXIT_UNREACHABLE);
+    }
+    if (code == EXIT_DONE) {
+        event_begin(&json, "tables");
+        json_put_whole(&json, "created", job->spec.tables);
+        json_put_real(&json, "elapsed_s", (double)(clock_now_ns() - start_ns) / 1e9);
+        event_end(&json);
+    }
+    free(creators);
+    free(partition_of);
+    return code;
+}

@@ -1,0 +1,40 @@
+/* Makes rows: fills a batch for the slices that it is given. A row is a pure function of
+ * (seed, table, row); it depends neither on threads, requests nor processes. It allocates
+ * nothing after values_init and knows no database. */
+#ifndef SCALE_VALUES_H
+#define SCALE_VALUES_H
+
+#include "batch.h"
+#include "kernels.h"
+#include "spec.h"
+
+enum { VALUES_CHUNK = 512 }; /* rows made at once: the scratch stays in the first cache */
+
+struct maker { /* one per worker */
+    const struct spec *spec;
+    const struct schema *schema;
+    const struct kernels *kernels;
+    struct scaling *scalings; /* one per column */
+    int64_t start, step;      /* in units of the precision */
+    uint64_t disorder_mask;   /* rows within which timestamps change places, less one */
+    uint32_t disorder_threshold;
+    uint32_t null_threshold;
+    _Alignas(64) uint32_t level[VALUES_CHUNK];
+    _Alignas(64) uint32_t level_low[VALUES_CHUNK];
+};
+
+int values_init(struct maker *maker, const struct spec *spec, const struct schema *schema);
+void values_free(struct maker *maker);
+
+/* Fills the batch from its slices. */
+void values_make(struct maker *maker, struct batch *batch);
+
+/* A tag of a table as an SQL literal; returns its length. `out` holds TAG_TEXT_MAX bytes. */
+enum { TAG_TEXT_MAX = 512 };
+uint32_t values_tag(const struct spec *spec, const struct schema *schema, uint32_t tag,
+                    uint32_t table, char *out);
+
+/* Text of up to `width` bytes for one hash; returns the bytes used. */
+uint32_t text_vocabulary(uint8_t *out, uint32_t width, uint64_t hash);
+
+#endif

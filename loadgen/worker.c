@@ -1,0 +1,206 @@
+/* The loop that loads; see worker.h. */
+#include "worker.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "clock.h"
+
+enum { SLEEP_SLICE_NS = 50000000, RETRY_PAUSE_NS = 10000000 };
+
+int worker_init(struct worker *w, struct load *load, uint32_t number, const struct share *share)
+{
+    const struct spec *spec = load->spec;
+    const uint32_t columns = load->schema->column_count;
+    const uint32_t first = (uint32_t)spec->partial_from;
+    const uint32_t count = spec->partial_columns ? (uint32_t)spec->partial_columns : columns;
+    w->load = load;
+    w->number = number;
+    w->share = share;
+    w->partition_rows = calloc(spec->partitions + 16, sizeof *w->partition_rows);
+    pacing_init(&w->pacing, spec, number, (double)share->count / (double)spec->tables);
+    if (!w->partition_rows || histogram_init(&w->recent, 2) || histogram_init(&w->response, 3) ||
+        histogram_init(&w->service, 3) || cursor_init(&w->cursor, spec, share) ||
+        values_init(&w->maker, spec, load->schema))
+        return -1;
+    return batch_init(&w->batch, load->schema, (uint32_t)spec->rows_per_request,
+                      w->cursor.slices_max, first, count, spec->null_ratio > 0);
+}
+
+void worker_free(struct worker *w)
+{
+    if (w->connection)
+        w->load->ops->disconnect(w->connection);
+    batch_free(&w->batch);
+    values_free(&w->maker);
+    cursor_free(&w->cursor);
+    histogram_free(&w->recent);
+    histogram_free(&w->response);
+    histogram_free(&w->service);
+    free(w->partition_rows);
+}
+
+static bool stopped(const struct worker *w)
+{
+    return atomic_load_explicit(&w->load->stop, memory_order_relaxed);
+}
+
+/* Makes the next request; false when all rows are sent. */
+static bool make(struct worker *w, uint64_t *now_ns)
+{
+    const uint64_t before = *now_ns;
+    if (!cursor_next(&w->cursor, &w->batch))
+        return false;
+    values_make(&w->maker, &w->batch);
+    *now_ns = clock_now_ns();
+    counter_add(&w->counters.make_ns, *now_ns - before);
+    return true;
+}
+
+/* Sleeps until the time or until the load stops; returns the time. */
+static uint64_t sleep_until(const struct worker *w, uint64_t when_ns)
+{
+    uint64_t now = clock_now_ns();
+    while (now < when_ns && !stopped(w)) {
+        const uint64_t slice = now + SLEEP_SLICE_NS;
+        clock_sleep_until_ns(when_ns < slice ? when_ns : slice);
+        now = clock_now_ns();
+    }
+    return now;
+}
+
+/* Waits for the time of the request; false when it will not be sent any more. */
+static bool wait_turn(struct worker *w, uint64_t *now_ns, uint64_t *intended_ns)
+{
+    const uint64_t end = w->load->window_end_ns;
+    if (pacing_is_open(&w->pacing)) {
+        *intended_ns = pacing_next_ns(&w->pacing, w->batch.rows);
+        counter_set(&w->counters.waiting_since_ns, *intended_ns);
+        if (*now_ns < *intended_ns)
+            *now_ns = sleep_until(w, *intended_ns < end ? *intended_ns : end);
+    } else {
+        *intended_ns = *now_ns;
+    }
+    if (stopped(w))
+        w->ending = ENDING_STOPPED;
+    else if (*now_ns >= end)
+        w->ending = ENDING_WINDOW;
+    return w->ending == ENDING_NONE;
+}
+
+static void count_acked(struct worker *w, uint64_t rows, bool in_window)
+{
+    counter_add(&w->counters.rows_acked, rows);
+    if (in_window)
+        counter_add(&w->counters.rows_window, rows);
+    for (uint32_t i = 0; i < w->batch.slice_count && rows > 0; i++) {
+        const struct slice *slice = &w->batch.slices[i];
+        const uint64_t part = slice->rows < rows ? slice->rows : rows;
+        counter_add(&w->partition_rows[w->load->partition_of[slice->table]], part);
+        rows -= part;
+    }
+}
+
+static void count_failure(struct worker *w, uint64_t rows)
+{
+    counter_add(&w->counters.rows_failed, rows);
+    if (counter_get(&w->counters.errors) >= w->load->spec->max_errors)
+        w->ending = ENDING_ERRORS;
+}
+
+static void note_error(struct worker *w)
+{
+    counter_add(&w->counters.errors, 1);
+    faults_note(&w->load->faults, &w->fault, w->number);
+}
+
+static void record(struct worker *w, uint64_t response_ns, uint64_t service_ns, bool in_window)
+{
+    histogram_record(&w->recent, response_ns);
+    if (in_window) {
+        histogram_record(&w->response, response_ns);
+        histogram_record(&w->service, service_ns);
+    }
+}
+
+/* One attempt; *ack_ns is when the driver came back. */
+static enum outcome attempt(struct worker *w, uint64_t sent_ns, uint64_t *rows, uint64_t *ack_ns)
+{
+    const enum outcome outcome =
+        w->load->ops->send(w->connection, &w->batch, rows, &w->fault);
+    *ack_ns = clock_now_ns();
+    counter_add(&w->counters.send_ns, *ack_ns - sent_ns);
+    if (outcome != OUTCOME_OK)
+        note_error(w);
+    return outcome;
+}
+
+/* Sends the request, again when it fails and may be retried. `*now_ns`: in the time of the
+ * send, out the time of the answer. */
+static void deliver(struct worker *w, uint64_t *now_ns, uint64_t intended_ns)
+{
+    const struct load *load = w->load;
+    const uint64_t sent_ns = *now_ns;
+    uint64_t rows = 0, left = load->spec->retries;
+    counter_add(&w->counters.requests, 1);
+    enum outcome outcome = attempt(w, sent_ns, &rows, now_ns);
+    for (uint64_t i = 1; outcome == OUTCOME_ERROR && left > 0 && !stopped(w); i++, left--) {
+        const uint64_t again = sleep_until(w, *now_ns + i * RETRY_PAUSE_NS);
+        counter_add(&w->counters.retries, 1);
+        outcome = attempt(w, again, &rows, now_ns);
+    }
+    if (outcome == OUTCOME_OK) {
+        const bool in_window = *now_ns >= load->window_start_ns && *now_ns <= load->window_end_ns;
+        rows = rows < w->batch.rows ? rows : w->batch.rows;
+        count_acked(w, rows, in_window);
+        counter_set(&w->counters.last_ack_ns, *now_ns);
+        record(w, *now_ns - intended_ns, *now_ns - sent_ns, in_window);
+        if (rows < w->batch.rows) {
+            fault_set(&w->fault, FAULT_SERVER, "SHORT_ACK",
+                      "the server acknowledged %llu of %u rows", (unsigned long long)rows,
+                      w->batch.rows);
+            note_error(w);
+            count_failure(w, w->batch.rows - rows);
+        }
+        return;
+    }
+    count_failure(w, w->batch.rows);
+    if (outcome == OUTCOME_FATAL) {
+        w->ending = ENDING_FATAL;
+        atomic_store_explicit(&w->load->stop, true, memory_order_relaxed);
+    }
+}
+
+/* `made`: the first request is ready before the start. */
+static void load_loop(struct worker *w, bool made)
+{
+    uint64_t now_ns = sleep_until(w, w->load->start_ns), intended_ns = 0;
+    w->pacing.origin_ns = w->load->start_ns;
+    while (made && wait_turn(w, &now_ns, &intended_ns)) {
+        deliver(w, &now_ns, intended_ns);
+        if (w->ending == ENDING_NONE)
+            made = make(w, &now_ns);
+    }
+    if (w->ending == ENDING_NONE)
+        w->ending = ENDING_ROWS;
+    counter_set(&w->counters.waiting_since_ns, NS_NEVER);
+}
+
+void *worker_main(void *argument)
+{
+    struct worker *w = argument;
+    struct load *load = w->load;
+    const uint64_t one = 1;
+    uint64_t now_ns = clock_now_ns();
+    clock_precise_sleep();
+    counter_set(&w->counters.waiting_since_ns, NS_NEVER);
+    const enum outcome outcome =
+        load->ops->connect(load->driver, w->number, &w->connection, &w->fault);
+    const bool made = outcome == OUTCOME_OK && make(w, &now_ns);
+    if (gate_arrive(&load->gate, outcome == OUTCOME_OK))
+        load_loop(w, made);
+    counter_set(&w->counters.done, 1);
+    if (write(load->done_fd, &one, sizeof one) != sizeof one)
+        abort();
+    return NULL;
+}

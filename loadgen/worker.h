@@ -1,0 +1,57 @@
+/* One worker: one thread with its own connection, rows, counters and histograms. It makes a
+ * request, waits for its time, sends it, and counts what the server acknowledged. It prints
+ * nothing and decides nothing about other workers, except that a fatal fault stops all. */
+#ifndef SCALE_WORKER_H
+#define SCALE_WORKER_H
+
+#include <pthread.h>
+
+#include "counters.h"
+#include "cursor.h"
+#include "drivers/driver.h"
+#include "faults.h"
+#include "gate.h"
+#include "histogram.h"
+#include "pacing.h"
+#include "values.h"
+
+enum ending { ENDING_NONE, ENDING_ROWS, ENDING_WINDOW, ENDING_STOPPED, ENDING_ERRORS, ENDING_FATAL };
+
+struct load { /* what the workers of a load share; read-only while it runs, but for `stop` */
+    const struct spec *spec;
+    const struct schema *schema;
+    const struct driver_ops *ops;
+    struct driver *driver;
+    const uint32_t *partition_of;
+    uint64_t start_ns, window_start_ns, window_end_ns;
+    struct gate gate;
+    struct fault_book faults;
+    int done_fd; /* an eventfd: each worker adds 1 when it has ended */
+    _Atomic bool stop;
+};
+
+struct worker {
+    struct counters counters; /* first: on cache lines of its own */
+    struct histogram recent;  /* response, all phases, two digits: for the intervals */
+    struct histogram response, service;
+    struct load *load;
+    uint32_t number; /* within the whole load */
+    const struct share *share;
+    counter *partition_rows; /* acknowledged, by partition */
+    struct connection *connection;
+    struct cursor cursor;
+    struct batch batch;
+    struct maker maker;
+    struct pacing pacing;
+    struct fault fault; /* of the connect; later the last one */
+    enum ending ending;
+    pthread_t thread;
+};
+
+/* Everything but the connection; 0, or -1 when memory is short. `part`: of the whole load. */
+int worker_init(struct worker *worker, struct load *load, uint32_t number,
+                const struct share *share);
+void worker_free(struct worker *worker);
+void *worker_main(void *worker); /* the thread's function */
+
+#endif
