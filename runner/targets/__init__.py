@@ -82,7 +82,6 @@ class Target(Protocol):
 TARGETS: Mapping[str, str] = {
     "null": "runner.targets.null",
     "postgres": "runner.targets.postgres",
-    "tdengine": "runner.targets.tdengine",
 }
 
 

@@ -1,0 +1,90 @@
+"""`auto`: which target on which runtime this machine offers best, and why, in one sentence.
+
+TDengine in Docker if the engine answers and the image is there or can be pulled, else a local taosd, else the embedded
+default, PostgreSQL from a wheel. Asking by name for what is not there is an error with what to install.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from runner.errors import PreflightError, UsageError
+from runner.model import Sweep
+from runner.runtimes.docker_facts import can_pull, docker_facts, image_state
+from runner.targets import TARGETS, Target, load_target
+
+AUTO_ORDER = (("tdengine", "docker"), ("tdengine", "process"), ("postgres", "process"), ("postgres", "docker"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """What was chosen. home: the server's installation, as the runtime sees it; sentence: which and why."""
+
+    target: Target
+    runtime: str
+    image: str
+    home: str
+    version: str
+    sentence: str
+
+
+def choose(sweep: Sweep) -> Choice:
+    """The first of AUTO_ORDER that the sweep allows and the machine has.
+
+    Raises UsageError for a pair that does not exist, PreflightError with what to install.
+    """
+    if sweep.target != "auto":
+        target = load_target(sweep.target)
+        if sweep.runtime not in ("auto", *target.RUNTIMES):
+            raise UsageError(f"--runtime: {target.NAME} does not run as {sweep.runtime}; it runs as "
+                             f"{', '.join(target.RUNTIMES)}")
+        if sweep.target == "null":
+            return Choice(target=target, runtime="process", image="", home="", version="1",
+                          sentence="target null, as asked: nothing is stored, only the generator is measured")
+    missing: list[str] = []
+    for name, runtime in _candidates(sweep):
+        found = _try(sweep, load_target(name), runtime)
+        if isinstance(found, Choice):
+            passed_over = f" ({'; '.join(missing)})" if missing else ""
+            return replace(found, sentence=found.sentence + passed_over)
+        missing.append(found)
+    raise PreflightError("nothing to measure here: " + "; ".join(missing), remedy=_remedy(sweep))
+
+
+def _candidates(sweep: Sweep) -> list[tuple[str, str]]:
+    if sweep.endpoint:
+        return [(sweep.target, "endpoint")]
+    return [(t, r) for t, r in AUTO_ORDER if t in TARGETS and sweep.target in ("auto", t) and sweep.runtime in ("auto", r)
+            and not (sweep.home and r == "docker") and not (sweep.image and r == "process")]
+
+
+def _try(sweep: Sweep, target: Target, runtime: str) -> Choice | str:
+    """The choice, or why not."""
+    how = "as asked" if sweep.target != "auto" and sweep.runtime != "auto" else "the best that this machine offers"
+    if runtime == "docker":
+        image = sweep.image or target.default_image(sweep.version)
+        why_not = _docker_why_not(image)
+        return why_not or Choice(target=target, runtime=runtime, image=image, home=target.image_home(), version="",
+                                 sentence=f"{target.NAME} in Docker ({image}), {how}")
+    installation = target.find(sweep.home)
+    if installation is None:
+        where = f"in {sweep.home}" if sweep.home else "on this machine"
+        return f"no {target.NAME} server {where}"
+    return Choice(target=target, runtime=runtime, image="", home=installation.home, version=installation.version,
+                  sentence=f"{target.NAME} {installation.version} as a process ({installation.found}), {how}")
+
+
+def _docker_why_not(image: str) -> str:
+    facts = docker_facts()
+    if not facts.reachable:
+        return "no Docker Engine answers"
+    if image_state(image) == "local" or can_pull(image):
+        return ""
+    return f"image {image} is not here and cannot be pulled"
+
+
+def _remedy(sweep: Sweep) -> str:
+    names = [sweep.target] if sweep.target != "auto" else list(TARGETS)
+    installs = [load_target(name).what_to_install() for name in names if name != "null"]
+    docker = ["install Docker Engine (apt-get install docker.io) and have the image, or give --image"]
+    return "; ".join(docker + installs if sweep.runtime == "docker" else installs)

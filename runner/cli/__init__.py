@@ -1,0 +1,57 @@
+"""The command `scale`: Typer wiring and the only exit. Refuses to compute: it reads flags, calls rooms, shows results."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from types import FrameType
+from typing import NoReturn
+
+import typer
+
+from runner import __version__, console
+from runner.cli import machine, runs, sweeps
+from runner.errors import EXIT_INTERRUPTED, ScaleError
+
+app = typer.Typer(
+    name="scale", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]}, rich_markup_mode="rich",
+    help="Find out how far one database server scales up, and whether each number is really the server's.\n\n"
+         "Example: [bold]scale sweep cpu --cores 1..4[/]")
+sweeps.register(app)
+runs.register(app)
+machine.register(app)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        console.show_line(f"scale {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(version: bool = typer.Option(False, "--version", callback=_show_version, is_eager=True,
+                                       help="Show the version and end.")) -> None:
+    """Options before the command."""
+
+
+def _interrupt(signum: int, frame: FrameType | None) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+def main() -> NoReturn:
+    """Entry point: every error of ours becomes one message and its exit code."""
+    signal.signal(signal.SIGTERM, _interrupt)
+    signal.signal(signal.SIGHUP, _interrupt)
+    try:
+        app()
+    except ScaleError as error:
+        console.show_error(error)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        sys.exit(EXIT_INTERRUPTED)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    sys.exit(0)

@@ -1,0 +1,52 @@
+"""`scale doctor` and `scale clean`: what this machine can do, and what a crash left on it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from runner import compose, console
+from runner.doctor import Ability, examine
+from runner.runtimes.clean import find_leftovers, remove
+
+JSON = Annotated[bool, typer.Option("--json", help="Print JSON on standard output.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the commands."""
+    app.command("doctor", epilog="Example: scale doctor")(doctor)
+    app.command("clean", epilog="Example: scale clean")(clean)
+
+
+def doctor(as_json: JSON = False) -> None:
+    """Say what this machine can do: CPUs, cgroups, Docker, databases, and what to install."""
+    abilities = examine()
+    if as_json:
+        console.show_json([asdict(a) for a in abilities])
+        return
+    console.show_table("", ["", "what", "found", "to do"], [_row(a) for a in abilities])
+
+
+def _row(ability: Ability) -> list[str]:
+    return ["ok" if ability.there else "no", ability.subject, ability.found, ability.remedy]
+
+
+def clean(data_dir: Annotated[list[Path] | None, typer.Option("--data-dir", help="A data directory that sweeps used, "
+                                                              "besides the default one; repeatable.")] = None,
+          dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be removed.")] = False,
+          as_json: JSON = False) -> None:
+    """Remove what a crash or a power cut left: containers, processes, data directories, cgroups of ours."""
+    found = find_leftovers([compose.default_data_dir(), *(data_dir or [])])
+    removed: list[dict[str, Any]] = []
+    for leftover in found:
+        if not dry_run:
+            remove(leftover)
+        removed.append(asdict(leftover))
+        console.say(f"{'would remove' if dry_run else 'removed'} {leftover.kind}: {leftover.name}")
+    if as_json:
+        console.show_json(removed)
+    elif not found:
+        console.say("nothing is left over")

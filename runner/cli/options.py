@@ -1,0 +1,43 @@
+"""Gives a Typer command the flags of the settings table, so that a setting is declared once and nowhere else."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Annotated, Any
+
+import typer
+
+from runner.sweep.settings import SETTINGS, parameter_name
+
+_PANELS = {"axis": "Axis", "target": "Server", "cpus": "CPUs", "workload": "Workload", "load": "Load",
+           "knobs": "Knobs", "method": "Method", "report": "Report", "tags": "Report"}
+
+Flags = Mapping[str, str | list[str]]
+
+
+def with_settings(command: Callable[..., None]) -> Callable[..., None]:
+    """The command, which takes `flags`, with one option for each setting. Only what was given is in `flags`."""
+    own = [p for p in inspect.signature(command).parameters.values() if p.name != "flags"]
+    options = [inspect.Parameter(parameter_name(s), inspect.Parameter.KEYWORD_ONLY, default=[] if s.many else None,
+                                 annotation=_annotation(s.flag, s.key, s.help, s.default, s.metavar, many=s.many))
+               for s in SETTINGS]
+    names = {parameter_name(s): s.key for s in SETTINGS}
+
+    @wraps(command)
+    def wrapped(**given: Any) -> None:
+        flags = {names[name]: value for name, value in given.items() if name in names and value not in (None, [])}
+        command(flags=flags, **{name: value for name, value in given.items() if name not in names})
+
+    parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own] + options
+    wrapped.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    wrapped.__annotations__ = {p.name: p.annotation for p in parameters}
+    return wrapped
+
+
+def _annotation(flag: str, key: str, text: str, default: str, metavar: str, *, many: bool) -> Any:
+    shown = f"{text} [dim]\\[default: {default}][/]" if default else text
+    option = typer.Option(flag, help=shown, metavar=metavar, show_default=False,
+                          rich_help_panel=_PANELS[key.partition(".")[0]])
+    return Annotated[list[str], option] if many else Annotated[str | None, option]

@@ -1,0 +1,66 @@
+"""`scale list`, `scale show` and `scale report`: what is stored, shown again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from runner import compose, console
+from runner.cli import views
+from runner.errors import StoreError
+from runner.store.reader import find_run, read_manifest, read_run, run_paths
+
+RUN = Annotated[str, typer.Argument(metavar="RUN", help="A run's name, a part of it, its path, or `last`.")]
+RESULTS = Annotated[Path, typer.Option("--results", help="Where runs are stored.", metavar="DIR")]
+JSON = Annotated[bool, typer.Option("--json", help="Print JSON on standard output.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the commands."""
+    app.command("list", epilog="Example: scale list --json")(list_runs)
+    app.command("show", epilog="Example: scale show last")(show)
+    app.command("report", epilog="Example: scale report last")(report)
+
+
+def list_runs(results: RESULTS = Path("results"), as_json: JSON = False) -> None:
+    """List the stored runs, oldest first."""
+    rows = []
+    for path in run_paths(results):
+        try:
+            manifest = read_manifest(path)
+        except StoreError as error:
+            console.show_error(error)
+            continue
+        sweep = manifest.get("sweep", {})
+        done = len(list(path.glob("trials/*/trial.json")))
+        total = len(sweep.get("levels", [])) * int(sweep.get("replicates", 0))
+        rows.append([path.name, str(sweep.get("target", "")), str(sweep.get("runtime", "")),
+                     f"{done} of {total}", str(manifest.get("status", ""))])
+    if as_json:
+        console.show_json([dict(zip(("run", "target", "runtime", "trials", "status"), r, strict=True)) for r in rows])
+    elif rows:
+        console.show_table("", ["run", "target", "runtime", "trials", "status"], rows)
+    else:
+        console.say(f"no runs in {results}; make one with: scale sweep cpu --cores 1..2")
+
+
+def show(run: RUN, results: RESULTS = Path("results"), as_json: JSON = False) -> None:
+    """Show one run: table, fit, verdicts."""
+    stored = read_run(find_run(results, run))
+    if as_json:
+        console.show_json(views.run_document(stored))
+    else:
+        views.show_run(stored)
+
+
+def report(run: RUN, results: RESULTS = Path("results"), as_json: JSON = False) -> None:
+    """Fit again and write fit.json, report.md and report.html anew from what was measured."""
+    path = find_run(results, run)
+    stored = compose.report(compose.reopen_run(read_run(path)))
+    if as_json:
+        console.show_json(views.run_document(stored))
+    else:
+        console.show_line(str(path / "report.md"))
+        console.show_line(str(path / "report.html"))

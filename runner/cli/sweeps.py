@@ -1,0 +1,104 @@
+"""`scale sweep`, `scale plan` and `scale resume`."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from runner import compose, console
+from runner.cli import views
+from runner.cli.options import Flags, with_settings
+from runner.errors import EXIT_INTERRUPTED, EXIT_TRIALS_FAILED, UsageError
+from runner.model import StoredRun, VerdictKind
+from runner.plan import plan_sentence
+from runner.preflight import refuse_blocking
+from runner.store.reader import find_run, read_run
+from runner.store.writer import RunWriter
+from runner.sweep.resolve import resolve_sweep
+from runner.units import format_seconds
+
+WHAT = Annotated[str, typer.Argument(metavar="cpu|FILE.toml", help="What to sweep: `cpu`, or a sweep file.")]
+RESULTS = Annotated[Path, typer.Option("--results", help="Where runs are stored.", metavar="DIR")]
+JSON = Annotated[bool, typer.Option("--json", help="Print the result as JSON on standard output.")]
+YES = Annotated[bool, typer.Option("-y", "--yes", help="Do not ask before a long sweep.")]
+ASK_ABOVE_S = 1800.0
+_FAILED = (VerdictKind.ABORTED, VerdictKind.LOST_ROWS, VerdictKind.ERRORS)
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the commands."""
+    app.command("sweep", epilog="Example: scale sweep cpu --cores 1..4 --replicates 3")(with_settings(sweep))
+    app.command("plan", epilog="Example: scale plan cpu --cores 1..12 --vgroups '1..4=4,5..=12'")(with_settings(plan))
+    app.command("resume", epilog="Example: scale resume last")(resume)
+
+
+def sweep(flags: Flags, what: WHAT, results: RESULTS = Path("results"), as_json: JSON = False, yes: YES = False) -> None:
+    """Give a database 1, 2, ... N cores, load it at each step, and fit the curve."""
+    prepared = compose.prepare(resolve_sweep(what, flags), results)
+    console.say(prepared.choice.sentence)
+    console.say(plan_sentence(prepared.plan))
+    console.show_findings(prepared.findings)
+    refuse_blocking(prepared.findings)
+    _ask(prepared.plan.seconds_estimated, yes)
+    writer = compose.new_run(prepared, ["scale", *sys.argv[1:]])
+    console.say(f"results in {writer.path}")
+    _run(prepared, writer, as_json)
+
+
+def plan(flags: Flags, what: WHAT, results: RESULTS = Path("results"), as_json: JSON = False) -> None:
+    """Show the trials, their knobs, where each setting came from and the time it would take; starts nothing."""
+    prepared = compose.prepare(resolve_sweep(what, flags), results)
+    if as_json:
+        console.show_json(views.plan_document(prepared))
+        return
+    console.show_line(prepared.choice.sentence)
+    console.show_line(plan_sentence(prepared.plan))
+    console.show_table("Trials", *views.plan_rows(prepared.plan))
+    console.show_table("Settings", *views.setting_rows(prepared.plan.sweep))
+    console.show_findings(prepared.findings)
+
+
+def resume(run: Annotated[str, typer.Argument(metavar="RUN", help="A run's name, its end, its path, or `last`.")],
+           results: RESULTS = Path("results"), as_json: JSON = False) -> None:
+    """Continue an interrupted run: what is done is kept, the rest is measured."""
+    stored = read_run(find_run(results, run))
+    missing = len(stored.plan.trials) - len(stored.results)
+    if not missing:
+        console.say("nothing is missing; the report is made anew")
+    prepared = compose.prepare_again(stored, results)
+    console.show_findings(prepared.findings)
+    refuse_blocking(prepared.findings)
+    writer = compose.reopen_run(stored)
+    console.say(f"{missing} of {len(stored.plan.trials)} trials to go, in {writer.path}")
+    _run(prepared, writer, as_json)
+
+
+def _ask(seconds: float, yes: bool) -> None:
+    if yes or seconds < ASK_ABOVE_S or not sys.stdin.isatty():
+        return
+    if not typer.confirm(f"This takes about {format_seconds(seconds)}. Start?", err=True):
+        raise UsageError("not started", remedy="say yes, or give -y")
+
+
+def _run(prepared: compose.Prepared, writer: RunWriter, as_json: bool) -> None:
+    try:
+        with console.Progress(prepared.plan) as progress:
+            stored = compose.execute(prepared, writer, [progress], console.say)
+    except KeyboardInterrupt:
+        console.say(f"interrupted: {len(writer.results)} of {len(prepared.plan.trials)} trials are saved, nothing is left "
+                    f"running; continue with\n  scale resume {shlex.quote(str(writer.path))}", "yellow")
+        sys.exit(EXIT_INTERRUPTED)
+    _show(stored, as_json)
+    if any(r.verdict.kind in _FAILED for r in stored.results):
+        sys.exit(EXIT_TRIALS_FAILED)
+
+
+def _show(stored: StoredRun, as_json: bool) -> None:
+    if as_json:
+        console.show_json(views.run_document(stored))
+    else:
+        views.show_run(stored)

@@ -1,0 +1,167 @@
+"""Puts a run together: sweep → choice → plan → preflight → ceilings → campaign → fit → report, and stores it.
+
+The one place that knows all rooms; it holds no rule of its own, prints nothing and ends no process.
+"""
+
+from __future__ import annotations
+
+import datetime
+import os
+import platform
+import secrets
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from runner import __version__
+from runner.campaign import Sink, run_campaign
+from runner.choose import Choice, choose
+from runner.errors import PreflightError
+from runner.fit import fit_curve
+from runner.host import Host, disk_of, read_host
+from runner.loadgen.binary import loadgen_path
+from runner.loadgen.ceiling import CeilingKey, ceiling_key, measure_ceiling
+from runner.loadgen.spec import trial_spec
+from runner.model import Finding, FitReport, Plan, StoredRun, Sweep, TrialResult
+from runner.plan import complete, make_plan
+from runner.preflight import preflight
+from runner.report import html, markdown
+from runner.runtimes import load_runtime
+from runner.store.reader import read_run
+from runner.store.writer import RunWriter
+from runner.trial.run import run_trial
+from runner.trial.setup import TrialSetup
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prepared:
+    """A plan for this machine, and what was found before anything starts."""
+
+    plan: Plan
+    choice: Choice
+    host: Host
+    data_dir: Path
+    results: Path
+    findings: tuple[Finding, ...]
+
+
+def prepare(sweep: Sweep, results: Path) -> Prepared:
+    """Chooses, plans and looks; starts nothing. Raises UsageError or PreflightError."""
+    host = read_host()
+    choice = choose(sweep)
+    chosen = replace(sweep, target=choice.target.NAME, runtime=choice.runtime, image=choice.image, home=choice.home)
+    plan = make_plan(complete(chosen, choice.target), host)
+    data_dir = Path(sweep.data_dir) if sweep.data_dir else default_data_dir()
+    return Prepared(plan=plan, choice=choice, host=host, data_dir=data_dir, results=results,
+                    findings=preflight(plan, host, choice.target, data_dir, results))
+
+
+def default_data_dir() -> Path:
+    """On a disk, not in memory: /var/tmp/scale-<uid>, where TMPDIR may be a tmpfs."""
+    base = Path("/var/tmp") if os.access("/var/tmp", os.W_OK) else Path(tempfile.gettempdir())
+    return base / f"scale-{os.getuid()}"
+
+
+def new_run(prepared: Prepared, command: Sequence[str]) -> RunWriter:
+    """Opens a run's directory. Raises StoreError when it cannot be written."""
+    now = datetime.datetime.now(datetime.UTC)
+    name = f"{now:%Y%m%dT%H%M%SZ}-{_slug(prepared.plan.sweep)}-{secrets.token_hex(3)}"
+    return RunWriter(prepared.results / name, prepared.plan, _manifest(prepared, command, now))
+
+
+def reopen_run(run: StoredRun) -> RunWriter:
+    """A run to be continued, with what is done."""
+    return RunWriter(Path(run.path), run.plan, {k: v for k, v in run.manifest.items() if k != "schema"}, run.results)
+
+
+def _slug(sweep: Sweep) -> str:
+    return "".join(c if c.isalnum() else "-" for c in f"{sweep.name}-{sweep.target}".lower())
+
+
+def _manifest(prepared: Prepared, command: Sequence[str], now: datetime.datetime) -> dict[str, Any]:
+    disk = disk_of(prepared.data_dir)
+    return {"tool_version": __version__, "commit": _commit(), "command": list(command),
+            "created_utc": now.isoformat(timespec="seconds"), "host": asdict(prepared.host),
+            "python": platform.python_version(), "choice": prepared.choice.sentence,
+            "sweep": asdict(prepared.plan.sweep), "seed": prepared.plan.sweep.seed,
+            "tags": dict(prepared.plan.sweep.tags), "disks": [asdict(disk)] if disk else [],
+            "data_dir": str(prepared.data_dir), "findings": [asdict(f) for f in prepared.findings],
+            "confounds": [asdict(c) for c in prepared.plan.confounds], "status": "running"}
+
+
+def _commit() -> str:
+    """The commit of the tool, where it runs from a checkout that says so."""
+    head = Path(__file__).resolve().parent.parent / ".git" / "HEAD"
+    try:
+        text = head.read_text(encoding="utf-8").strip()
+        return (head.parent / text.removeprefix("ref: ")).read_text().strip() if text.startswith("ref: ") else text
+    except OSError:
+        return ""
+
+
+def measure_ceilings(prepared: Prepared, program: str) -> Mapping[CeilingKey, float]:
+    """The generator's own ceiling for each combination of threads and CPUs in the plan."""
+    ceilings: dict[CeilingKey, float] = {}
+    for trial in prepared.plan.trials:
+        if ceiling_key(trial) not in ceilings:
+            spec = trial_spec(prepared.plan.sweep, trial, {})
+            ceilings[ceiling_key(trial)] = measure_ceiling(program, spec, trial.placement.client_cpus)
+    return ceilings
+
+
+def execute(prepared: Prepared, writer: RunWriter, sinks: Sequence[Sink], say: Callable[[str], None]) -> StoredRun:
+    """Runs what the writer's run still lacks, then fits and reports. Stored at every step."""
+    program = loadgen_path()
+    say("measuring the generator's own ceiling (null driver, same rows, same CPUs)")
+    ceilings = measure_ceilings(prepared, program)
+    writer.update_manifest(ceiling_rows_per_s={f"{k[0]} threads on CPU {','.join(map(str, k[1]))}": v
+                                               for k, v in ceilings.items()})
+    prepared.data_dir.mkdir(parents=True, exist_ok=True)
+    disk = disk_of(prepared.data_dir)
+    setup = TrialSetup(
+        sweep=prepared.plan.sweep, target=prepared.choice.target, runtime=load_runtime(prepared.choice.runtime),
+        home=prepared.choice.home, data_dir=str(prepared.data_dir), disks=(disk,) if disk else (),
+        run_id=writer.path.name, program=program, ceilings=ceilings)
+    done = {r.trial.trial_id for r in writer.results}
+    try:
+        run_campaign(prepared.plan, partial(run_trial, setup), [writer, *sinks], done)
+    except BaseException:
+        writer.update_manifest(status="interrupted")
+        raise
+    writer.update_manifest(status="complete", server=_server(writer.results))
+    return report(writer)
+
+
+def _server(results: Sequence[TrialResult]) -> dict[str, str]:
+    said = next((r.effective for r in results if r.effective), {})
+    return {"version": said.get("server_version", "")}
+
+
+def report(writer: RunWriter) -> StoredRun:
+    """Fits what is stored and writes fit.json, report.md and report.html."""
+    run = read_run(writer.path)
+    fit: FitReport = fit_curve(run.results, confounds=run.plan.confounds)
+    writer.write_fit(fit)
+    fitted = replace(run, fit=fit)
+    writer.write_report("report.md", markdown(fitted))
+    writer.write_report("report.html", html(fitted))
+    return fitted
+
+
+def prepare_again(stored: StoredRun, results: Path) -> Prepared:
+    """A stored run's plan on this machine, for `resume`. Raises PreflightError when the machine is another one."""
+    host = read_host()
+    sweep = stored.plan.sweep
+    recorded = stored.manifest.get("host")
+    before = recorded if isinstance(recorded, dict) else {}
+    for name in ("hostname", "cpu_model", "kernel"):
+        if name in before and before[name] != asdict(host)[name]:
+            raise PreflightError(f"the run was begun on another machine: {name} was {before[name]}, is "
+                                 f"{asdict(host)[name]}", remedy="trials of two machines do not make one curve; sweep anew")
+    choice = choose(sweep)
+    data_dir = Path(sweep.data_dir) if sweep.data_dir else default_data_dir()
+    return Prepared(plan=stored.plan, choice=choice, host=host, data_dir=data_dir, results=results,
+                    findings=preflight(stored.plan, host, choice.target, data_dir, results))

@@ -1,0 +1,75 @@
+"""What this machine can do, as a list of abilities with what to install. Reads only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from runner.errors import PreflightError
+from runner.host import Host, cpu_order, read_host
+from runner.loadgen.binary import loadgen_path
+from runner.runtimes.docker_facts import docker_facts, image_state
+from runner.targets import TARGETS, load_target
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ability:
+    """One thing that a sweep may need."""
+
+    subject: str
+    there: bool
+    found: str
+    remedy: str = ""
+
+
+def examine() -> tuple[Ability, ...]:
+    """Everything a sweep may need, with what was found."""
+    host = read_host()
+    return (*_machine(host), _load_core(), _docker(), *_targets())
+
+
+def _machine(host: Host) -> list[Ability]:
+    cores = len({(c.package, c.core) for c in host.cpus if c.id in host.allowed})
+    nodes = len({c.node for c in host.cpus})
+    return [
+        Ability(subject="CPUs", there=len(host.allowed) > 1,
+                found=f"{len(host.allowed)} usable of {len(host.cpus)}, {cores} cores, {nodes} NUMA nodes, {host.cpu_model}; "
+                f"order of use {','.join(map(str, cpu_order(host)))}",
+                remedy="" if len(host.allowed) > 1 else "with one CPU the generator always shares it with the server"),
+        Ability(subject="memory", there=True, found=f"{host.memory_bytes / 1e9:.1f} GB"),
+        Ability(subject="cgroup", there=host.cgroup_writable, found=f"{host.cgroup}, "
+                + ("writable" if host.cgroup_writable else "not writable"),
+                remedy="" if host.cgroup_writable else "fractional cores and memory limits of processes need root"),
+        Ability(subject="pressure", there=bool(host.psi), found=", ".join(host.psi) or "the kernel has no PSI"),
+    ]
+
+
+def _load_core() -> Ability:
+    try:
+        return Ability(subject="load core", there=True, found=loadgen_path())
+    except PreflightError as error:
+        return Ability(subject="load core", there=False, found=error.message, remedy=error.remedy)
+
+
+def _docker() -> Ability:
+    facts = docker_facts()
+    if not facts.reachable:
+        return Ability(subject="Docker", there=False, found="no engine answers",
+                       remedy="apt-get install docker.io; start dockerd; be root or in the group docker")
+    return Ability(subject="Docker", there=True, found=f"engine {facts.version}, cgroup driver {facts.cgroup_driver}")
+
+
+def _targets() -> list[Ability]:
+    abilities = []
+    for name in TARGETS:
+        target = load_target(name)
+        installation = target.find("")
+        if name != "null":
+            found = f"{installation.version} in {installation.home} ({installation.found})" if installation else "no server"
+            abilities.append(Ability(subject=name, there=installation is not None, found=found,
+                                     remedy="" if installation else target.what_to_install()))
+        image = target.default_image("")
+        if image and docker_facts().reachable:
+            local = image_state(image) == "local"
+            abilities.append(Ability(subject=f"{name} image", there=local, found=image if local else f"{image} is not here",
+                                     remedy="" if local else f"docker pull {image}"))
+    return abilities

@@ -1,0 +1,75 @@
+"""Reads runs back: for `resume`, `list`, `show` and `report`. Treats every file as untrusted and writes nothing."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from runner.errors import StoreError, UsageError
+from runner.model import FitReport, Plan, StoredRun, TrialResult
+from runner.store.codec import SCHEMA, from_json
+
+
+def find_run(results: Path, name: str) -> Path:
+    """The directory of a run: a path, a name, the end of one, or "last". Raises UsageError."""
+    direct = Path(name)
+    if (direct / "manifest.json").is_file():
+        return direct
+    runs = run_paths(results)
+    if name == "last" and runs:
+        return runs[-1]
+    found = [path for path in runs if name in path.name]
+    if len(found) == 1:
+        return found[0]
+    raise UsageError(f"no run {name!r} in {results}" if not found else
+                     f"{name!r} fits {len(found)} runs in {results}: {', '.join(p.name for p in found[:5])}",
+                     remedy="scale list shows the runs; `last` is the newest")
+
+
+def run_paths(results: Path) -> list[Path]:
+    """All runs, oldest first."""
+    return sorted(p.parent for p in results.glob("*/manifest.json"))
+
+
+def read_manifest(path: Path) -> Mapping[str, Any]:
+    """manifest.json. Raises StoreError when it is not of this schema."""
+    try:
+        manifest = json.loads((path / "manifest.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise StoreError(f"{path}/manifest.json cannot be read: {error}") from None
+    if not isinstance(manifest, dict) or manifest.get("schema") != SCHEMA:
+        raise StoreError(f"{path}/manifest.json is not of schema {SCHEMA}", remedy="read it with the version that wrote it")
+    return manifest
+
+
+def read_run(path: Path) -> StoredRun:
+    """The run, with every finished trial in plan order. Raises StoreError."""
+    manifest = read_manifest(path)
+    plan = from_json(_text(path / "plan.json"), Plan, path / "plan.json")
+    results, series = [], {}
+    for trial in plan.trials:
+        done = path / "trials" / trial.trial_id / "trial.json"
+        if done.is_file():
+            results.append(from_json(_text(done), TrialResult, done))
+            series[trial.trial_id] = _series(done.with_name("series.csv"))
+    fit_path = path / "fit.json"
+    fit = from_json(_text(fit_path), FitReport, fit_path) if fit_path.is_file() else None
+    return StoredRun(path=str(path), manifest=manifest, plan=plan, results=tuple(results), timeseries=series, fit=fit)
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise StoreError(f"{path} cannot be read: {error.strerror}") from None
+
+
+def _series(path: Path) -> tuple[tuple[float, Mapping[str, float | None]], ...]:
+    if not path.is_file():
+        return ()
+    with path.open(encoding="utf-8", newline="") as file:
+        return tuple((float(row.pop("t_s")), {k: float(v) if v else None for k, v in row.items()})
+                     for row in csv.DictReader(file))

@@ -1,0 +1,101 @@
+"""From raw facts of a trial to its figures: the Measurement and its time series. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from runner.model import Interval, LoadSummary, Measurement, Sample, SamplerCost, Trial
+from runner.sampling.window import WindowUse, measure_window
+from runner.verdict import steadiness
+
+STEADY_PHASE = "measure"
+
+
+@dataclass(kw_only=True)
+class TrialFacts:
+    """What a trial collects while it runs; None or empty until known."""
+
+    load_start_ns: int | None = None
+    flush_end_ns: int | None = None
+    summary: LoadSummary | None = None
+    sampler_cost: SamplerCost | None = None
+    rows_counted: int | None = None
+    commits_before: int | None = None
+    commits_after: int | None = None
+    ceiling_rows_per_s: float | None = None
+    aborted: str = ""
+    log_tail: str = ""
+    effective: Mapping[str, str] = field(default_factory=dict)
+    mismatches: tuple[str, ...] = ()
+    suspicious: tuple[str, ...] = ()
+    intervals: list[Interval] = field(default_factory=list)
+    samples: list[Sample] = field(default_factory=list)
+
+
+def measurement(trial: Trial, facts: TrialFacts) -> Measurement:
+    """The figures over the window; without a summary of the load core only what the sampler cost."""
+    s, cost = facts.summary, facts.sampler_cost
+    if s is None or s.window_end_ns <= s.window_start_ns:
+        return Measurement(missed_ticks=cost.missed_ticks if cost else None, ceiling_rows_per_s=facts.ceiling_rows_per_s)
+    use = measure_window(facts.samples, s.window_start_ns, s.window_end_ns)
+    steady = steadiness([i.rows for i in whole_intervals(facts.intervals, s)])
+    busiest = max(use.threads.items(), key=lambda item: item[1], default=(None, None))
+    clients = len(trial.placement.client_cpus)
+    return Measurement(
+        rows=s.rows_window, window_s=s.window_s, rows_per_s=s.rows_per_s, durable_rows_per_s=_durable(facts, s),
+        server_cpu_cores=use.server_cores, server_cpu_percent=_share(use.server_cores, trial.cores),
+        client_cpu_cores=use.client_cores, client_cpu_percent=_share(use.client_cores, clients),
+        throttled_s=use.throttled_s, disk_write_mb_per_s=use.disk_write_mb_per_s,
+        disk_bytes_per_row=_bytes_per_row(facts, s), disk_busy_percent=use.disk_busy_percent,
+        memory_used_gb=_giga(use.memory_used_bytes_max), memory_available_gb=_giga(use.memory_available_bytes_min),
+        psi_cpu_percent=use.psi_cpu_percent, psi_io_percent=use.psi_io_percent,
+        response_ms_p50=_ms(s.response.p50_us), response_ms_p95=_ms(s.response.p95_us),
+        response_ms_p99=_ms(s.response.p99_us), response_ms_max=_ms(s.response.max_us),
+        service_ms_p50=_ms(s.service.p50_us), service_ms_p99=_ms(s.service.p99_us), requests=s.requests,
+        errors=s.errors, retries=s.retries, rows_acked=s.rows_acked, rows_counted=facts.rows_counted,
+        ceiling_rows_per_s=facts.ceiling_rows_per_s, rate_cv_percent=steady.cv_percent,
+        rate_drift_percent=steady.drift_percent,
+        sampler_cpu_percent=100 * cost.cpu_s / cost.wall_s if cost and cost.wall_s > 0 else None,
+        missed_ticks=cost.missed_ticks if cost else None, busiest_thread=busiest[0], busiest_thread_cores=busiest[1])
+
+
+def whole_intervals(intervals: Sequence[Interval], summary: LoadSummary) -> list[Interval]:
+    """The intervals that lie whole inside the window; a last, shorter one would look like a fall of the rate."""
+    inside = []
+    before = 0.0
+    for interval in intervals:
+        length_ns = (interval.t_s - before) * 1e9
+        before = interval.t_s
+        if (interval.phase == STEADY_PHASE and length_ns > 0.95e9
+                and interval.monotonic_ns - length_ns >= summary.window_start_ns - 2e7
+                and interval.monotonic_ns <= summary.window_end_ns + 2e7):
+            inside.append(interval)
+    return inside
+
+
+def _durable(facts: TrialFacts, summary: LoadSummary) -> float | None:
+    """All acknowledged rows, warm-up included, over the time from the first request to the end of the flush."""
+    if facts.load_start_ns is None or facts.flush_end_ns is None:
+        return None
+    return summary.rows_acked / ((facts.flush_end_ns - facts.load_start_ns) / 1e9)
+
+
+def _bytes_per_row(facts: TrialFacts, summary: LoadSummary) -> float | None:
+    """Bytes written to the data's devices from the first request to the end of the flush, for each acknowledged row."""
+    if facts.load_start_ns is None or facts.flush_end_ns is None or not summary.rows_acked:
+        return None
+    use: WindowUse = measure_window(facts.samples, facts.load_start_ns, facts.flush_end_ns)
+    return use.disk_bytes / summary.rows_acked if use.disk_bytes is not None else None
+
+
+def _share(cores: float | None, given: float) -> float | None:
+    return 100 * cores / given if cores is not None and given else None
+
+
+def _giga(amount: float | None) -> float | None:
+    return amount / 1e9 if amount is not None else None
+
+
+def _ms(us: float | None) -> float | None:
+    return us / 1000 if us is not None else None

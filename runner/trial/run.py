@@ -1,0 +1,183 @@
+"""The walk through one trial. Every path, Ctrl-C included, ends with the server stopped and its data removed.
+
+What goes wrong inside a trial is that trial's verdict (ABORTED, with the server's last words), not the sweep's end.
+"""
+
+from __future__ import annotations
+
+import datetime
+import queue
+import secrets
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+
+from runner.errors import LoadError, ProvisionError, ScaleError, TargetError
+from runner.loadgen.ceiling import ceiling_key
+from runner.loadgen.process import LoadProcesses
+from runner.loadgen.protocol import Phase
+from runner.loadgen.spec import spec_text, trial_spec
+from runner.model import (Accounting, ArtifactMade, Event, Interval, IntervalSeen, Noted, PhaseEntered, Sample,
+                          SampleTaken, Trial, TrialFinished, TrialResult)
+from runner.runtimes import Server
+from runner.sampling import Sampler
+from runner.targets import Address, Session
+from runner.trial.measure import TrialFacts, measurement
+from runner.trial.setup import TrialSetup
+from runner.units import format_cpus
+from runner.verdict import Evidence, judge
+
+READY_S = 60.0
+DRAIN_S = 120.0
+LOG_LINES = 40
+ROWS_PER_S_SLOWEST = 500.0
+
+
+def run_trial(setup: TrialSetup, trial: Trial) -> Iterator[Event]:
+    """Events of the trial, TrialFinished last. Raises only what no trial can survive (Ctrl-C, defects)."""
+    facts = TrialFacts(ceiling_rows_per_s=setup.ceilings.get(ceiling_key(trial)))
+    started, begun = datetime.datetime.now(datetime.UTC), time.monotonic()
+    with ExitStack() as cleanup:
+        try:
+            yield from _walk(setup, trial, facts, cleanup)
+        except ScaleError as error:
+            facts.aborted = error.message
+        yield _enter(trial, "teardown")
+    yield TrialFinished(result=TrialResult(
+        trial=trial, measurement=measurement(trial, facts), verdict=judge(_evidence(setup, trial, facts)),
+        effective=facts.effective, log_tail=facts.log_tail, started_utc=started.isoformat(timespec="seconds"),
+        wall_s=time.monotonic() - begun))
+
+
+def _enter(trial: Trial, phase: str) -> PhaseEntered:
+    return PhaseEntered(trial_id=trial.trial_id, phase=phase, monotonic_ns=time.monotonic_ns())
+
+
+def _walk(setup: TrialSetup, trial: Trial, facts: TrialFacts, cleanup: ExitStack) -> Iterator[Event]:
+    yield _enter(trial, "provision")
+    secret = secrets.token_urlsafe(16)
+    site = setup.runtime.site(run_id=setup.run_id, trial_id=trial.trial_id, data_dir=setup.data_dir, home=setup.home,
+                              image=setup.sweep.image)
+    server = setup.runtime.start(spec=setup.target.server(setup.sweep, trial, site, secret), site=site,
+                                 placement=trial.placement, memory_bytes=setup.sweep.memory_bytes,
+                                 run_id=setup.run_id, trial_id=trial.trial_id)
+    cleanup.callback(server.stop)
+    try:
+        address = Address(host=server.host, port=server.port, secret=secret, home=setup.home)
+        with closing(setup.target.session(setup.sweep, trial, address)) as session:
+            yield _enter(trial, "ready")
+            _wait_ready(server, session)
+            _check_pinning(trial, server)
+            yield _enter(trial, "schema")
+            session.create_schema()
+            facts.effective = {"server_version": session.version(), **session.effective()}
+            facts.mismatches = _mismatches(trial, facts.effective)
+            yield from _load(setup, trial, facts, server, session, secret)
+            yield _enter(trial, "verify")
+            facts.rows_counted = session.count()
+    except ScaleError as error:
+        raise _with_cause(error, server) from error
+    finally:
+        facts.log_tail = server.log_tail(LOG_LINES)
+        facts.suspicious = setup.target.suspicious(facts.log_tail)
+    yield ArtifactMade(trial_id=trial.trial_id, name="server.log", text=facts.log_tail)
+
+
+def _wait_ready(server: Server, session: Session) -> None:
+    deadline = time.monotonic() + READY_S
+    while why := session.not_ready():
+        if not server.alive():
+            raise ProvisionError(f"the server ended while starting: {_last_words(server)}")
+        if time.monotonic() > deadline:
+            raise ProvisionError(f"the server was not ready after {READY_S:.0f} s: {why}")
+        time.sleep(0.1)
+
+
+def _check_pinning(trial: Trial, server: Server) -> None:
+    """The proof that the server has the CPUs it was given and no others."""
+    allowed = server.cpus_allowed()
+    if allowed and not set(allowed) <= set(trial.placement.server_cpus):
+        raise ProvisionError(f"the server may run on CPUs {format_cpus(allowed)}, planned were "
+                             f"{format_cpus(trial.placement.server_cpus)}")
+
+
+def _mismatches(trial: Trial, effective: dict[str, str] | object) -> tuple[str, ...]:
+    said = dict(effective)  # type: ignore[call-overload]
+    return tuple(f"{knob} was to be {value}, the server says {said[knob]}" for knob, value in trial.knobs.items()
+                 if knob in said and said[knob] != value)
+
+
+def _load(setup: TrialSetup, trial: Trial, facts: TrialFacts, server: Server, session: Session,
+          secret: str) -> Iterator[Event]:
+    spec = trial_spec(setup.sweep, trial, session.load_spec())
+    yield ArtifactMade(trial_id=trial.trial_id, name="spec", text=spec_text(spec))
+    samples: queue.SimpleQueue[Sample] = queue.SimpleQueue()
+    facts.commits_before = session.commit_cycles()
+    with LoadProcesses(setup.program, [spec], trial.placement.client_cpus, secret) as load:
+        sampler = Sampler(server=server.accounting(),
+                          generator=Accounting(kind="processes", root_pids=load.pids), disks=setup.disks,
+                          hz=setup.sweep.sample_hz, on_sample=samples.put, thread_names=setup.target.THREAD_NAMES)
+        with sampler:
+            try:
+                yield from _follow(setup, trial, facts, server, load, samples)
+                facts.commits_after = session.commit_cycles()
+                yield _enter(trial, "flush")
+                session.flush()
+                facts.flush_end_ns = time.monotonic_ns()
+            finally:
+                facts.summary = load.summary()
+        facts.sampler_cost = sampler.cost()
+        yield from _drain(trial, facts, samples)
+        yield ArtifactMade(trial_id=trial.trial_id, name="loadgen.jsonl", text="".join(load.raw))
+        for trouble in load.troubles:
+            yield Noted(trial_id=trial.trial_id, sentence=f"{trouble.count} × {trouble.code}: {trouble.message}")
+
+
+def _follow(setup: TrialSetup, trial: Trial, facts: TrialFacts, server: Server, load: LoadProcesses,
+            samples: queue.SimpleQueue[Sample]) -> Iterator[Event]:
+    for line in load.lines(_limit_s(setup)):
+        yield from _drain(trial, facts, samples)
+        if isinstance(line, Phase):
+            facts.load_start_ns = facts.load_start_ns or line.monotonic_ns
+            yield PhaseEntered(trial_id=trial.trial_id, phase=line.phase, monotonic_ns=line.monotonic_ns)
+        elif isinstance(line, Interval):
+            facts.intervals.append(line)
+            yield IntervalSeen(trial_id=trial.trial_id, interval=line)
+        elif not server.alive():
+            raise ProvisionError("the server ended under load")
+    if load.summary() is None:
+        raise LoadError("the load core ended without a summary")
+
+
+def _limit_s(setup: TrialSetup) -> float:
+    load = setup.sweep.load
+    work = load.duration_s if load.duration_s is not None else (load.rows or 0) / ROWS_PER_S_SLOWEST
+    return load.warmup_s + work + DRAIN_S
+
+
+def _drain(trial: Trial, facts: TrialFacts, samples: queue.SimpleQueue[Sample]) -> Iterator[Event]:
+    while not samples.empty():
+        sample = samples.get()
+        facts.samples.append(sample)
+        yield SampleTaken(trial_id=trial.trial_id, sample=sample)
+
+
+def _with_cause(error: ScaleError, server: Server) -> ScaleError:
+    """A dead server is the cause; what the client or the load core saw of it is the symptom."""
+    if isinstance(error, (LoadError, TargetError)) and not server.alive():
+        return ProvisionError(f"the server died in the middle of the trial: {_last_words(server)} ({error.message})")
+    return error
+
+
+def _last_words(server: Server) -> str:
+    lines = [line for line in server.log_tail(LOG_LINES).splitlines() if line.strip()]
+    return " | ".join(lines[-3:]) or "it said nothing"
+
+
+def _evidence(setup: TrialSetup, trial: Trial, facts: TrialFacts) -> Evidence:
+    commits = None
+    if facts.commits_before is not None and facts.commits_after is not None:
+        commits = facts.commits_after - facts.commits_before
+    return Evidence(trial=trial, measurement=measurement(trial, facts), open_loop_rate=setup.sweep.load.rate,
+                    aborted=facts.aborted, mismatches=facts.mismatches, suspicious=facts.suspicious,
+                    commits_in_window=commits, quota_expected=trial.placement.quota_cores is not None)

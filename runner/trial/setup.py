@@ -1,0 +1,27 @@
+"""What every trial of a run shares, put together once. Data only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from runner.host import Disk
+from runner.loadgen.ceiling import CeilingKey
+from runner.model import Sweep
+from runner.runtimes import Runtime
+from runner.targets import Target
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrialSetup:
+    """sweep: completed. home: the server's installation as the runtime sees it. ceilings: rows/s by threads and CPUs."""
+
+    sweep: Sweep
+    target: Target
+    runtime: Runtime
+    home: str
+    data_dir: str
+    disks: tuple[Disk, ...]
+    run_id: str
+    program: str
+    ceilings: Mapping[CeilingKey, float]
