@@ -6,9 +6,10 @@
 #include "driver.h"
 
 extern const struct driver_ops driver_null;
+extern const struct driver_ops driver_postgres;
 
 
-const struct driver_ops *const drivers[] = {&driver_null, NULL};
+const struct driver_ops *const drivers[] = {&driver_null, &driver_postgres, NULL};
 
 const struct driver_ops *driver_find(const char *name)
 {

@@ -1,0 +1,207 @@
+/* The driver of PostgreSQL, through libpq. One method, `copy`: a request is one
+ * COPY table (time, device_id, columns...) FROM STDIN (FORMAT binary); what counts as
+ * acknowledged is the number in the server's "COPY n". A table of the load is a device_id; the
+ * SQL table and its partitions are made by others. Options: none. */
+#include "postgres.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const methods[] = {"copy", NULL};
+static const char *const options[] = {NULL};
+
+/* COPY's list of columns; false when they do not fit. */
+static bool build_copy(struct driver *d)
+{
+    const struct spec *spec = d->setup->spec;
+    const struct schema *schema = d->setup->schema;
+    const uint32_t first = (uint32_t)spec->partial_from;
+    const uint32_t count =
+        spec->partial_columns ? (uint32_t)spec->partial_columns : schema->column_count;
+    size_t used = (size_t)snprintf(d->copy, sizeof d->copy, "COPY %s (time, device_id", d->table);
+    for (uint32_t i = first; i < first + count && used < sizeof d->copy; i++)
+        used += (size_t)snprintf(d->copy + used, sizeof d->copy - used, ", \"%s\"",
+                                 schema->columns[i].name);
+    if (used < sizeof d->copy)
+        used += (size_t)snprintf(d->copy + used, sizeof d->copy - used,
+                                 ") FROM STDIN (FORMAT binary)");
+    return used < sizeof d->copy;
+}
+
+/* A piece of the buffer must hold at least one row. */
+static bool check_row(const struct driver *d, struct fault *fault)
+{
+    const struct schema *schema = d->setup->schema;
+    const uint64_t bytes = postgres_row_bytes(schema, 0, schema->column_count);
+    if (bytes <= POSTGRES_BUFFER_BYTES && schema->column_count <= 1600)
+        return true;
+    fault_set(fault, FAULT_SPEC, "COLUMNS",
+              "columns: a row of %" PRIu64 " bytes and %" PRIu32
+              " columns is more than this driver sends (%d bytes, 1600 columns)",
+              bytes, schema->column_count, POSTGRES_BUFFER_BYTES);
+    return false;
+}
+
+static enum outcome postgres_open(const struct driver_setup *setup, struct driver **driver,
+                                  struct fault *fault)
+{
+    struct driver *d = calloc(1, sizeof *d);
+    if (!d) {
+        fault_set(fault, FAULT_SERVER, "MEMORY", "out of memory");
+        return OUTCOME_FATAL;
+    }
+    *driver = d;
+    d->setup = setup;
+    d->table = setup->spec->table ? setup->spec->table : "measurement";
+    if (!check_row(d, fault))
+        return OUTCOME_FATAL;
+    if (!build_copy(d)) {
+        fault_set(fault, FAULT_SPEC, "COLUMNS", "columns: the COPY statement grows too long");
+        return OUTCOME_FATAL;
+    }
+    return postgres_load_library(&d->libpq, setup->spec->library, fault);
+}
+
+enum outcome postgres_fault(const struct libpq *p, PGconn *conn, const PGresult *result,
+                            struct fault *fault)
+{
+    const char *state = result ? p->result_field(result, FIELD_SQLSTATE) : NULL;
+    const char *message = result ? p->result_error(result) : NULL;
+    const bool is_broken = p->status(conn) != CONNECTION_GOOD;
+    if (!message || !*message)
+        message = p->error(conn);
+    fault_set(fault, FAULT_SERVER, state ? state : is_broken ? "CONNECTION" : "LIBPQ", "%s",
+              message && *message ? message : "no answer that libpq understands");
+    return is_broken ? OUTCOME_FATAL : OUTCOME_ERROR;
+}
+
+enum outcome postgres_connect(struct driver *driver, uint32_t worker,
+                              struct connection **connection, struct fault *fault)
+{
+    const struct spec *spec = driver->setup->spec;
+    char port[8] = "";
+    (void)worker;
+    if (spec->port)
+        snprintf(port, sizeof port, "%u", (unsigned)spec->port);
+    const char *const keys[] = {"host", "port", "user", "dbname", "password",
+                                "application_name", "connect_timeout", NULL};
+    const char *const values[] = {spec->socket_dir ? spec->socket_dir : spec->host,
+                                  port,
+                                  spec->user,
+                                  spec->database,
+                                  driver->setup->password,
+                                  "scale-loadgen",
+                                  "10",
+                                  NULL};
+    struct connection *c = calloc(1, sizeof *c);
+    if (!c || !(c->buffer = aligned_alloc(64, POSTGRES_BUFFER_BYTES))) {
+        free(c);
+        fault_set(fault, FAULT_SERVER, "MEMORY", "out of memory");
+        return OUTCOME_FATAL;
+    }
+    c->driver = driver;
+    c->conn = driver->libpq.connect(keys, values, 0);
+    if (c->conn && driver->libpq.status(c->conn) == CONNECTION_GOOD) {
+        *connection = c;
+        return OUTCOME_OK;
+    }
+    fault_set(fault, FAULT_SERVER, "CONNECT", "%s",
+              c->conn ? driver->libpq.error(c->conn) : "out of memory");
+    postgres_disconnect(c);
+    return OUTCOME_FATAL;
+}
+
+void postgres_disconnect(struct connection *c)
+{
+    if (c->conn)
+        c->driver->libpq.finish(c->conn);
+    free(c->buffer);
+    free(c);
+}
+
+/* The answer to the whole COPY; takes everything off the connection, so it is good again. */
+static enum outcome take_answer(struct connection *c, uint64_t *rows_acked, struct fault *fault)
+{
+    const struct libpq *p = &c->driver->libpq;
+    enum outcome outcome = OUTCOME_ERROR;
+    bool has_fault = false;
+    PGresult *result;
+    while ((result = p->get_result(c->conn)) != NULL) {
+        if (p->result_status(result) == RES_COMMAND) {
+            *rows_acked = strtoull(p->tuples_done(result), NULL, 10);
+            outcome = OUTCOME_OK;
+        } else if (!has_fault) {
+            outcome = postgres_fault(p, c->conn, result, fault);
+            has_fault = true;
+        }
+        p->clear(result);
+    }
+    if (outcome == OUTCOME_ERROR && !has_fault)
+        outcome = postgres_fault(p, c->conn, NULL, fault);
+    return p->status(c->conn) == CONNECTION_GOOD ? outcome : OUTCOME_FATAL;
+}
+
+static enum outcome postgres_send(struct connection *c, const struct batch *batch,
+                                  uint64_t *rows_acked, struct fault *fault)
+{
+    const struct libpq *p = &c->driver->libpq;
+    PGresult *result = p->exec(c->conn, c->driver->copy);
+    if (p->result_status(result) != RES_COPY_IN) {
+        const enum outcome outcome = postgres_fault(p, c->conn, result, fault);
+        p->clear(result);
+        return outcome;
+    }
+    p->clear(result);
+    if (!postgres_send_rows(c, batch) || p->put_end(c->conn, NULL) != 1) {
+        /* Broken off: the server's last words, if there are any, say why. */
+        const enum outcome outcome = take_answer(c, rows_acked, fault);
+        return outcome == OUTCOME_OK ? OUTCOME_FATAL : outcome;
+    }
+    return take_answer(c, rows_acked, fault);
+}
+
+static void postgres_close(struct driver *driver)
+{
+    /* The library stays open: it may have left handlers behind, and the process ends now. */
+    free(driver->device_of);
+    free(driver);
+}
+
+static const char *library_path(const struct driver *driver)
+{
+    return driver->libpq.path;
+}
+
+static const char *library_version(const struct driver *driver)
+{
+    return driver->libpq.version;
+}
+
+static uint64_t row_bytes(const struct driver *driver)
+{
+    const struct spec *spec = driver->setup->spec;
+    const struct schema *schema = driver->setup->schema;
+    return postgres_row_bytes(
+        schema, (uint32_t)spec->partial_from,
+        spec->partial_columns ? (uint32_t)spec->partial_columns : schema->column_count);
+}
+
+const struct driver_ops driver_postgres = {
+    .abi = DRIVER_ABI,
+    .name = "postgres",
+    .methods = methods,
+    .options = options,
+    .libraries = "libpq.so.5, libpq.so",
+    .open = postgres_open,
+    .place = postgres_place,
+    .connect = postgres_connect,
+    .send = postgres_send,
+    .disconnect = postgres_disconnect,
+    .close = postgres_close,
+    .library_path = library_path,
+    .library_version = library_version,
+    .row_bytes = row_bytes,
+    .sql = postgres_sql,
+};

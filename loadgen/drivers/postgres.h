@@ -1,0 +1,80 @@
+/* What the files of the PostgreSQL driver share: the functions of libpq that we use, and the
+ * process's and the workers' parts. Nothing outside drivers/postgres*.c reads this. */
+#ifndef SCALE_POSTGRES_H
+#define SCALE_POSTGRES_H
+
+#include "driver.h"
+
+/* libpq's own types and numbers, as its documented interface gives them. */
+typedef struct pg_conn PGconn;
+typedef struct pg_result PGresult;
+enum { CONNECTION_GOOD = 0 };
+enum { RES_EMPTY = 0, RES_COMMAND = 1, RES_TUPLES = 2, RES_COPY_IN = 4, RES_SINGLE_TUPLE = 9 };
+enum { FIELD_SQLSTATE = 'C' };
+
+struct libpq {
+    void *handle;
+    char path[512];
+    char version[16];
+    PGconn *(*connect)(const char *const *keys, const char *const *values, int expand);
+    int (*status)(const PGconn *);
+    char *(*error)(const PGconn *);
+    void (*finish)(PGconn *);
+    PGresult *(*exec)(PGconn *, const char *);
+    int (*send_query)(PGconn *, const char *);
+    int (*single_row)(PGconn *);
+    PGresult *(*get_result)(PGconn *);
+    int (*result_status)(const PGresult *);
+    char *(*result_error)(const PGresult *);
+    char *(*result_field)(const PGresult *, int field);
+    char *(*tuples_done)(PGresult *);
+    int (*row_count)(const PGresult *);
+    int (*column_count)(const PGresult *);
+    char *(*column_name)(const PGresult *, int column);
+    unsigned (*column_type)(const PGresult *, int column);
+    char *(*value)(const PGresult *, int row, int column);
+    int (*length)(const PGresult *, int row, int column);
+    int (*is_null)(const PGresult *, int row, int column);
+    void (*clear)(PGresult *);
+    int (*put_data)(PGconn *, const char *, int);
+    int (*put_end)(PGconn *, const char *);
+    int (*lib_version)(void);
+};
+
+struct driver {
+    const struct driver_setup *setup;
+    const char *table;
+    struct libpq libpq;
+    uint32_t *device_of; /* device_id of each table, once placed */
+    char copy[8192];     /* the COPY statement */
+};
+
+struct connection {
+    struct driver *driver;
+    PGconn *conn;
+    uint8_t *buffer; /* encoded rows on their way */
+};
+
+/* Opens the library and finds all its functions; a fault names what is missing. */
+enum outcome postgres_load_library(struct libpq *libpq, const char *wanted, struct fault *fault);
+
+/* Fills device_of and partition_of from what the server's hash says. */
+enum outcome postgres_place(struct driver *driver, uint32_t *partition_of, struct fault *fault);
+
+/* The worst of the error of a result (NULL: of the connection) as a fault. */
+enum outcome postgres_fault(const struct libpq *libpq, PGconn *conn, const PGresult *result,
+                            struct fault *fault);
+
+enum outcome postgres_connect(struct driver *driver, uint32_t worker,
+                              struct connection **connection, struct fault *fault);
+void postgres_disconnect(struct connection *connection);
+
+enum outcome postgres_sql(struct connection *connection, const char *statement,
+                          const struct result_sink *sink, struct fault *fault);
+
+/* Encoding of rows for COPY BINARY, in pieces of the connection's buffer. */
+enum { POSTGRES_BUFFER_BYTES = 65536 };
+uint64_t postgres_row_bytes(const struct schema *schema, uint32_t first, uint32_t count);
+bool postgres_send_rows(struct connection *connection, const struct batch *batch);
+
+#endif
