@@ -36,11 +36,18 @@ def choose(sweep: Sweep) -> Choice:
     if sweep.target != "auto":
         target = load_target(sweep.target)
         if sweep.runtime not in ("auto", *target.RUNTIMES):
-            raise UsageError(f"--runtime: {target.NAME} does not run as {sweep.runtime}; it runs as "
-                             f"{', '.join(target.RUNTIMES)}")
+            raise UsageError(
+                f"--runtime: {target.NAME} does not run as {sweep.runtime}; it runs as {', '.join(target.RUNTIMES)}"
+            )
         if sweep.target == "null":
-            return Choice(target=target, runtime="process", image="", home="", version="1",
-                          sentence="target null, as asked: nothing is stored, only the generator is measured")
+            return Choice(
+                target=target,
+                runtime="process",
+                image="",
+                home="",
+                version="1",
+                sentence="target null, as asked: nothing is stored, only the generator is measured",
+            )
     missing: list[str] = []
     for name, runtime in _candidates(sweep):
         found = _try(sweep, load_target(name), runtime)
@@ -54,8 +61,15 @@ def choose(sweep: Sweep) -> Choice:
 def _candidates(sweep: Sweep) -> list[tuple[str, str]]:
     if sweep.endpoint:
         return [(sweep.target, "endpoint")]
-    return [(t, r) for t, r in AUTO_ORDER if t in TARGETS and sweep.target in ("auto", t) and sweep.runtime in ("auto", r)
-            and not (sweep.home and r == "docker") and not (sweep.image and r == "process")]
+    return [
+        (t, r)
+        for t, r in AUTO_ORDER
+        if t in TARGETS
+        and sweep.target in ("auto", t)
+        and sweep.runtime in ("auto", r)
+        and not (sweep.home and r == "docker")
+        and not (sweep.image and r == "process")
+    ]
 
 
 def _try(sweep: Sweep, target: Target, runtime: str) -> Choice | str:
@@ -64,14 +78,26 @@ def _try(sweep: Sweep, target: Target, runtime: str) -> Choice | str:
     if runtime == "docker":
         image = sweep.image or target.default_image(sweep.version)
         why_not = _docker_why_not(image)
-        return why_not or Choice(target=target, runtime=runtime, image=image, home=target.image_home(), version="",
-                                 sentence=f"{target.NAME} in Docker ({image}), {how}")
+        return why_not or Choice(
+            target=target,
+            runtime=runtime,
+            image=image,
+            home=target.image_home(),
+            version="",
+            sentence=f"{target.NAME} in Docker ({image}), {how}",
+        )
     installation = target.find(sweep.home)
     if installation is None:
         where = f"in {sweep.home}" if sweep.home else "on this machine"
         return f"no {target.NAME} server {where}"
-    return Choice(target=target, runtime=runtime, image="", home=installation.home, version=installation.version,
-                  sentence=f"{target.NAME} {installation.version} as a process ({installation.found}), {how}")
+    return Choice(
+        target=target,
+        runtime=runtime,
+        image="",
+        home=installation.home,
+        version=installation.version,
+        sentence=f"{target.NAME} {installation.version} as a process ({installation.found}), {how}",
+    )
 
 
 def _docker_why_not(image: str) -> str:

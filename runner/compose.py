@@ -55,8 +55,14 @@ def prepare(sweep: Sweep, results: Path) -> Prepared:
     chosen = replace(sweep, target=choice.target.NAME, runtime=choice.runtime, image=choice.image, home=choice.home)
     plan = make_plan(complete(chosen, choice.target), host)
     data_dir = Path(sweep.data_dir) if sweep.data_dir else default_data_dir()
-    return Prepared(plan=plan, choice=choice, host=host, data_dir=data_dir, results=results,
-                    findings=preflight(plan, host, choice.target, data_dir, results))
+    return Prepared(
+        plan=plan,
+        choice=choice,
+        host=host,
+        data_dir=data_dir,
+        results=results,
+        findings=preflight(plan, host, choice.target, data_dir, results),
+    )
 
 
 def default_data_dir() -> Path:
@@ -83,13 +89,23 @@ def _slug(sweep: Sweep) -> str:
 
 def _manifest(prepared: Prepared, command: Sequence[str], now: datetime.datetime) -> dict[str, Any]:
     disk = disk_of(prepared.data_dir)
-    return {"tool_version": __version__, "commit": _commit(), "command": list(command),
-            "created_utc": now.isoformat(timespec="seconds"), "host": asdict(prepared.host),
-            "python": platform.python_version(), "choice": prepared.choice.sentence,
-            "sweep": asdict(prepared.plan.sweep), "seed": prepared.plan.sweep.seed,
-            "tags": dict(prepared.plan.sweep.tags), "disks": [asdict(disk)] if disk else [],
-            "data_dir": str(prepared.data_dir), "findings": [asdict(f) for f in prepared.findings],
-            "confounds": [asdict(c) for c in prepared.plan.confounds], "status": "running"}
+    return {
+        "tool_version": __version__,
+        "commit": _commit(),
+        "command": list(command),
+        "created_utc": now.isoformat(timespec="seconds"),
+        "host": asdict(prepared.host),
+        "python": platform.python_version(),
+        "choice": prepared.choice.sentence,
+        "sweep": asdict(prepared.plan.sweep),
+        "seed": prepared.plan.sweep.seed,
+        "tags": dict(prepared.plan.sweep.tags),
+        "disks": [asdict(disk)] if disk else [],
+        "data_dir": str(prepared.data_dir),
+        "findings": [asdict(f) for f in prepared.findings],
+        "confounds": [asdict(c) for c in prepared.plan.confounds],
+        "status": "running",
+    }
 
 
 def _commit() -> str:
@@ -117,14 +133,22 @@ def execute(prepared: Prepared, writer: RunWriter, sinks: Sequence[Sink], say: C
     program = loadgen_path()
     say("measuring the generator's own ceiling (null driver, same rows, same CPUs)")
     ceilings = measure_ceilings(prepared, program)
-    writer.update_manifest(ceiling_rows_per_s={f"{k[0]} threads on CPU {','.join(map(str, k[1]))}": v
-                                               for k, v in ceilings.items()})
+    writer.update_manifest(
+        ceiling_rows_per_s={f"{k[0]} threads on CPU {','.join(map(str, k[1]))}": v for k, v in ceilings.items()}
+    )
     prepared.data_dir.mkdir(parents=True, exist_ok=True)
     disk = disk_of(prepared.data_dir)
     setup = TrialSetup(
-        sweep=prepared.plan.sweep, target=prepared.choice.target, runtime=load_runtime(prepared.choice.runtime),
-        home=prepared.choice.home, data_dir=str(prepared.data_dir), disks=(disk,) if disk else (),
-        run_id=writer.path.name, program=program, ceilings=ceilings)
+        sweep=prepared.plan.sweep,
+        target=prepared.choice.target,
+        runtime=load_runtime(prepared.choice.runtime),
+        home=prepared.choice.home,
+        data_dir=str(prepared.data_dir),
+        disks=(disk,) if disk else (),
+        run_id=writer.path.name,
+        program=program,
+        ceilings=ceilings,
+    )
     done = {r.trial.trial_id for r in writer.results}
     try:
         run_campaign(prepared.plan, partial(run_trial, setup), [writer, *sinks], done)
@@ -159,9 +183,17 @@ def prepare_again(stored: StoredRun, results: Path) -> Prepared:
     before = recorded if isinstance(recorded, dict) else {}
     for name in ("hostname", "cpu_model", "kernel"):
         if name in before and before[name] != asdict(host)[name]:
-            raise PreflightError(f"the run was begun on another machine: {name} was {before[name]}, is "
-                                 f"{asdict(host)[name]}", remedy="trials of two machines do not make one curve; sweep anew")
+            raise PreflightError(
+                f"the run was begun on another machine: {name} was {before[name]}, is {asdict(host)[name]}",
+                remedy="trials of two machines do not make one curve; sweep anew",
+            )
     choice = choose(sweep)
     data_dir = Path(sweep.data_dir) if sweep.data_dir else default_data_dir()
-    return Prepared(plan=stored.plan, choice=choice, host=host, data_dir=data_dir, results=results,
-                    findings=preflight(stored.plan, host, choice.target, data_dir, results))
+    return Prepared(
+        plan=stored.plan,
+        choice=choice,
+        host=host,
+        data_dir=data_dir,
+        results=results,
+        findings=preflight(stored.plan, host, choice.target, data_dir, results),
+    )

@@ -17,13 +17,27 @@ from rich.table import Table
 from rich.text import Text
 
 from runner.errors import ScaleError
-from runner.model import (Event, Finding, IntervalSeen, Noted, PhaseEntered, Plan, TrialFinished, TrialStarted,
-                          VerdictKind)
+from runner.model import (
+    Event,
+    Finding,
+    IntervalSeen,
+    Noted,
+    PhaseEntered,
+    Plan,
+    TrialFinished,
+    TrialStarted,
+    VerdictKind,
+)
 from runner.units import format_number, format_rate, format_seconds
 
 out = Console(highlight=False, soft_wrap=True)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
-_STYLES = {VerdictKind.VALID: "green", VerdictKind.ABORTED: "red", VerdictKind.LOST_ROWS: "red", VerdictKind.ERRORS: "red"}
+_STYLES = {
+    VerdictKind.VALID: "green",
+    VerdictKind.ABORTED: "red",
+    VerdictKind.LOST_ROWS: "red",
+    VerdictKind.ERRORS: "red",
+}
 
 
 def say(sentence: str, style: str = "") -> None:
@@ -41,8 +55,10 @@ def show_error(error: ScaleError) -> None:
 def show_findings(findings: Sequence[Finding]) -> None:
     """Each finding on a line."""
     for f in findings:
-        err.print(f"[{'red' if f.blocking else 'yellow'}]{escape(f.subject)}:[/] {escape(f.sentence)}"
-                  + (f" → {escape(f.remedy)}" if f.remedy else ""))
+        err.print(
+            f"[{'red' if f.blocking else 'yellow'}]{escape(f.subject)}:[/] {escape(f.sentence)}"
+            + (f" → {escape(f.remedy)}" if f.remedy else "")
+        )
 
 
 def show_json(document: Any) -> None:
@@ -57,8 +73,15 @@ def show_line(text: str, style: str = "") -> None:
 
 def show_table(title: str, headers: Sequence[str], rows: Sequence[Sequence[str]], *, wide: bool = False) -> None:
     """A table on standard output; numbers are right-aligned."""
-    table = Table(title=title or None, title_justify="left", title_style="bold", header_style="bold", box=None,
-                  pad_edge=False, padding=(0, 2))
+    table = Table(
+        title=title or None,
+        title_justify="left",
+        title_style="bold",
+        header_style="bold",
+        box=None,
+        pad_edge=False,
+        padding=(0, 2),
+    )
     for index, header in enumerate(headers):
         numeric = all(_numeric(row[index]) for row in rows) and bool(rows)
         table.add_column(header, justify="right" if numeric else "left", overflow="fold", no_wrap=numeric)
@@ -106,8 +129,11 @@ class Progress:
         kind, m = result.verdict.kind, result.measurement
         cores = "–" if m.server_cpu_cores is None else f"{m.server_cpu_cores:.2f}"
         reason = f": {result.verdict.reasons[0]}" if result.verdict.reasons else ""
-        self._keep(f"{self._head:<34} {format_rate(m.rows_per_s):>8} rows/s  server {cores} of "
-                   f"{format_number(result.trial.cores)} cores  {kind.value}{reason}", _STYLES.get(kind, "yellow"))
+        self._keep(
+            f"{self._head:<34} {format_rate(m.rows_per_s):>8} rows/s  server {cores} of "
+            f"{format_number(result.trial.cores)} cores  {kind.value}{reason}",
+            _STYLES.get(kind, "yellow"),
+        )
 
     def _keep(self, text: str, style: str) -> None:
         err.print(Text(text, style=style))

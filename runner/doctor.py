@@ -31,14 +31,21 @@ def _machine(host: Host) -> list[Ability]:
     cores = len({(c.package, c.core) for c in host.cpus if c.id in host.allowed})
     nodes = len({c.node for c in host.cpus})
     return [
-        Ability(subject="CPUs", there=len(host.allowed) > 1,
-                found=f"{len(host.allowed)} usable of {len(host.cpus)}, {cores} cores, {nodes} NUMA nodes, {host.cpu_model}; "
-                f"order of use {','.join(map(str, cpu_order(host)))}",
-                remedy="" if len(host.allowed) > 1 else "with one CPU the generator always shares it with the server"),
+        Ability(
+            subject="CPUs",
+            there=len(host.allowed) > 1,
+            found=f"{len(host.allowed)} usable of {len(host.cpus)}, {cores} cores, {nodes} NUMA nodes, "
+            f"{host.cpu_model}; "
+            f"order of use {','.join(map(str, cpu_order(host)))}",
+            remedy="" if len(host.allowed) > 1 else "with one CPU the generator always shares it with the server",
+        ),
         Ability(subject="memory", there=True, found=f"{host.memory_bytes / 1e9:.1f} GB"),
-        Ability(subject="cgroup", there=host.cgroup_writable, found=f"{host.cgroup}, "
-                + ("writable" if host.cgroup_writable else "not writable"),
-                remedy="" if host.cgroup_writable else "fractional cores and memory limits of processes need root"),
+        Ability(
+            subject="cgroup",
+            there=host.cgroup_writable,
+            found=f"{host.cgroup}, " + ("writable" if host.cgroup_writable else "not writable"),
+            remedy="" if host.cgroup_writable else "fractional cores and memory limits of processes need root",
+        ),
         Ability(subject="pressure", there=bool(host.psi), found=", ".join(host.psi) or "the kernel has no PSI"),
     ]
 
@@ -53,8 +60,12 @@ def _load_core() -> Ability:
 def _docker() -> Ability:
     facts = docker_facts()
     if not facts.reachable:
-        return Ability(subject="Docker", there=False, found="no engine answers",
-                       remedy="apt-get install docker.io; start dockerd; be root or in the group docker")
+        return Ability(
+            subject="Docker",
+            there=False,
+            found="no engine answers",
+            remedy="apt-get install docker.io; start dockerd; be root or in the group docker",
+        )
     return Ability(subject="Docker", there=True, found=f"engine {facts.version}, cgroup driver {facts.cgroup_driver}")
 
 
@@ -64,12 +75,26 @@ def _targets() -> list[Ability]:
         target = load_target(name)
         installation = target.find("")
         if name != "null":
-            found = f"{installation.version} in {installation.home} ({installation.found})" if installation else "no server"
-            abilities.append(Ability(subject=name, there=installation is not None, found=found,
-                                     remedy="" if installation else target.what_to_install()))
+            found = (
+                f"{installation.version} in {installation.home} ({installation.found})" if installation else "no server"
+            )
+            abilities.append(
+                Ability(
+                    subject=name,
+                    there=installation is not None,
+                    found=found,
+                    remedy="" if installation else target.what_to_install(),
+                )
+            )
         image = target.default_image("")
         if image and docker_facts().reachable:
             local = image_state(image) == "local"
-            abilities.append(Ability(subject=f"{name} image", there=local, found=image if local else f"{image} is not here",
-                                     remedy="" if local else f"docker pull {image}"))
+            abilities.append(
+                Ability(
+                    subject=f"{name} image",
+                    there=local,
+                    found=image if local else f"{image} is not here",
+                    remedy="" if local else f"docker pull {image}",
+                )
+            )
     return abilities

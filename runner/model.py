@@ -31,6 +31,7 @@ class VerdictKind(StrEnum):
 
 # ---- what is asked -------------------------------------------------------------------------------------------------
 
+
 @dataclass(frozen=True, kw_only=True)
 class Piece:
     """One stretch of a rule: levels first..last (None: open) take this value."""
@@ -63,7 +64,7 @@ class Workload:
 
 @dataclass(frozen=True, kw_only=True)
 class Load:
-    """How hard, and for how long. rows: fixed work; duration_s: fixed window after the warm-up; one of the two is None."""
+    """How hard, and for how long: fixed work (rows) or a fixed window after the warm-up (duration_s); one is None."""
 
     method: str
     rows: int | None
@@ -105,6 +106,7 @@ class Sweep:
 
 
 # ---- what is planned -----------------------------------------------------------------------------------------------
+
 
 @dataclass(frozen=True, kw_only=True)
 class Placement:
@@ -149,7 +151,7 @@ class Confound:
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """The trials in the order they will run (seeded, interleaved), and what a reader must know before believing them."""
+    """The trials in the order they will run (seeded, interleaved), and what to know before believing them."""
 
     sweep: Sweep
     trials: tuple[Trial, ...]
@@ -169,6 +171,7 @@ class Finding:
 
 
 # ---- servers -------------------------------------------------------------------------------------------------------
+
 
 @dataclass(frozen=True, kw_only=True)
 class Site:
@@ -218,6 +221,7 @@ class Accounting:
 
 
 # ---- what was measured ---------------------------------------------------------------------------------------------
+
 
 @dataclass(frozen=True, kw_only=True)
 class SubjectSample:
@@ -323,7 +327,7 @@ class Measurement:
     """The figures of one trial, over its window unless the name says otherwise.
 
     server_cpu_percent is of what the server was given (100 = all of its cores busy); client_cpu_percent likewise.
-    durable_rows_per_s counts to the end of the flush. ceiling_rows_per_s is the generator's own, null driver, same spec.
+    durable_rows_per_s counts to the end of the flush. ceiling_rows_per_s is the generator's own.
     """
 
     rows: int | None = None
@@ -385,6 +389,7 @@ class TrialResult:
 
 # ---- events: a trial says, the campaign hands on, sinks listen ------------------------------------------------------
 
+
 @dataclass(frozen=True, kw_only=True)
 class TrialStarted:
     trial: Trial
@@ -437,6 +442,7 @@ Event = TrialStarted | PhaseEntered | IntervalSeen | SampleTaken | Noted | Artif
 
 
 # ---- the fit -------------------------------------------------------------------------------------------------------
+
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate:

@@ -34,17 +34,21 @@ def complete(sweep: Sweep, target: Target) -> Sweep:
     for name in sweep.knobs:
         named = name in ("vgroups", "partitions", "write_threads", "commit_threads")
         if name not in target.KNOBS and (named or not target.ANY_KNOB):
-            mistakes.append(f"--{name.replace('_', '-')}: {target.NAME} has no knob {name}; it has "
-                            f"{', '.join(k.replace('_', '-') for k in target.KNOBS)}")
+            mistakes.append(
+                f"--{name.replace('_', '-')}: {target.NAME} has no knob {name}; it has "
+                f"{', '.join(k.replace('_', '-') for k in target.KNOBS)}"
+            )
     if mistakes:
         raise UsageError("\n".join(mistakes))
     defaults = target.default_knobs(sweep)
     origin: dict[str, Origin] = dict(sweep.origin)
     return replace(
-        sweep, knobs={**defaults, **sweep.knobs}, origin=origin,
+        sweep,
+        knobs={**defaults, **sweep.knobs},
+        origin=origin,
         load=replace(sweep.load, method=method),
-        workload=replace(sweep.workload,
-                         rows_per_request=sweep.workload.rows_per_request or target.ROWS_PER_REQUEST))
+        workload=replace(sweep.workload, rows_per_request=sweep.workload.rows_per_request or target.ROWS_PER_REQUEST),
+    )
 
 
 def make_plan(sweep: Sweep, host: Host) -> Plan:
@@ -56,22 +60,32 @@ def make_plan(sweep: Sweep, host: Host) -> Plan:
     for replicate in range(1, sweep.replicates + 1):
         block = list(sweep.levels)
         chance.shuffle(block)
-        trials += [_trial(sweep, host, level, replicate, len(trials) + i, knobs[level])
-                   for i, level in enumerate(block)]
-    return Plan(sweep=sweep, trials=tuple(trials), confounds=_confounds(sweep, knobs),
-                notes=_notes(sweep, trials), seconds_estimated=_seconds(sweep) * len(trials))
+        trials += [
+            _trial(sweep, host, level, replicate, len(trials) + i, knobs[level]) for i, level in enumerate(block)
+        ]
+    return Plan(
+        sweep=sweep,
+        trials=tuple(trials),
+        confounds=_confounds(sweep, knobs),
+        notes=_notes(sweep, trials),
+        seconds_estimated=_seconds(sweep) * len(trials),
+    )
 
 
 def _check_levels(sweep: Sweep, host: Host) -> None:
     available = sweep.server_cpus or host.allowed
     absent = sorted(set(sweep.server_cpus + sweep.client_cpus) - set(host.allowed))
     if absent:
-        raise UsageError(f"--server-cpus/--client-cpus: this machine has no usable CPU {format_cpus(tuple(absent))}",
-                         remedy=f"usable are {format_cpus(host.allowed)}")
+        raise UsageError(
+            f"--server-cpus/--client-cpus: this machine has no usable CPU {format_cpus(tuple(absent))}",
+            remedy=f"usable are {format_cpus(host.allowed)}",
+        )
     if max(sweep.levels) > len(available):
         where = "--server-cpus names" if sweep.server_cpus else "this machine has"
-        raise UsageError(f"--cores: {format_number(max(sweep.levels))} cores asked for, {where} {len(available)}",
-                         remedy=f"--cores 1..{len(available)}" if len(available) > 1 else "--cores 1")
+        raise UsageError(
+            f"--cores: {format_number(max(sweep.levels))} cores asked for, {where} {len(available)}",
+            remedy=f"--cores 1..{len(available)}" if len(available) > 1 else "--cores 1",
+        )
 
 
 def _knobs_at(sweep: Sweep, level: float) -> dict[str, str]:
@@ -79,8 +93,10 @@ def _knobs_at(sweep: Sweep, level: float) -> dict[str, str]:
     for name, rule in sweep.knobs.items():
         value = rule_value(rule, level)
         if value is None:
-            raise UsageError(f"--{name.replace('_', '-')}: the rule says nothing for {format_number(level)} cores",
-                             remedy="cover every level, like '1..4=4,5..=12'")
+            raise UsageError(
+                f"--{name.replace('_', '-')}: the rule says nothing for {format_number(level)} cores",
+                remedy="cover every level, like '1..4=4,5..=12'",
+            )
         found[name] = value
     for name in ("vgroups", "partitions", "write_threads", "commit_threads"):
         if name in found and (not found[name].isdigit() or int(found[name]) < 1):
@@ -90,8 +106,17 @@ def _knobs_at(sweep: Sweep, level: float) -> dict[str, str]:
 
 def _trial(sweep: Sweep, host: Host, level: float, replicate: int, order: int, knobs: Mapping[str, str]) -> Trial:
     placement = place(host, level, sweep.server_cpus, sweep.client_cpus, max(sweep.levels))
-    return Trial(trial_id=f"cores-{format_number(level)}-r{replicate}", order=order, level=level, replicate=replicate,
-                 cores=level, disks=1, placement=placement, knobs=dict(knobs), seed=sweep.seed)
+    return Trial(
+        trial_id=f"cores-{format_number(level)}-r{replicate}",
+        order=order,
+        level=level,
+        replicate=replicate,
+        cores=level,
+        disks=1,
+        placement=placement,
+        knobs=dict(knobs),
+        seed=sweep.seed,
+    )
 
 
 def _confounds(sweep: Sweep, knobs: Mapping[float, Mapping[str, str]]) -> tuple[Confound, ...]:
@@ -100,8 +125,13 @@ def _confounds(sweep: Sweep, knobs: Mapping[float, Mapping[str, str]]) -> tuple[
         values = tuple(knobs[level][name] for level in sweep.levels)
         if len(set(values)) > 1:
             steps = ", ".join(f"{v} at {format_number(n)}" for n, v in zip(sweep.levels, values, strict=True))
-            found.append(Confound(knob=name, values=values, sentence=f"{name} moves with the cores ({steps}): "
-                                  "the curve shows both, not the cores alone"))
+            found.append(
+                Confound(
+                    knob=name,
+                    values=values,
+                    sentence=f"{name} moves with the cores ({steps}): the curve shows both, not the cores alone",
+                )
+            )
     return tuple(found)
 
 
@@ -109,8 +139,10 @@ def _notes(sweep: Sweep, trials: list[Trial]) -> tuple[str, ...]:
     notes = []
     shared = sorted({(t.cores, t.placement.shared) for t in trials if t.placement.shared})
     for cores, cpus in shared:
-        notes.append(f"at {format_number(cores)} cores the generator shares CPU {format_cpus(cpus)} with the server: "
-                     "this machine has too few for both")
+        notes.append(
+            f"at {format_number(cores)} cores the generator shares CPU {format_cpus(cpus)} with the server: "
+            "this machine has too few for both"
+        )
     if sweep.replicates < 2:
         notes.append("one replicate: the noise cannot be told from the scaling")
     return tuple(notes)
@@ -124,6 +156,8 @@ def _seconds(sweep: Sweep) -> float:
 def plan_sentence(plan: Plan) -> str:
     """What will happen, in one line."""
     sweep = plan.sweep
-    return (f"{len(plan.trials)} trials: {format_levels(sweep.levels)} cores × {sweep.replicates} "
-            f"replicate{'s' if sweep.replicates > 1 else ''} of {sweep.target} ({sweep.runtime}, {sweep.load.method}), "
-            f"about {format_seconds(plan.seconds_estimated)}")
+    return (
+        f"{len(plan.trials)} trials: {format_levels(sweep.levels)} cores × {sweep.replicates} "
+        f"replicate{'s' if sweep.replicates > 1 else ''} of {sweep.target} ({sweep.runtime}, {sweep.load.method}), "
+        f"about {format_seconds(plan.seconds_estimated)}"
+    )

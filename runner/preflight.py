@@ -1,4 +1,4 @@
-"""What would go wrong, found before anything starts: each finding with its remedy. Reads the machine, changes nothing."""
+"""What would go wrong, found before anything starts: each finding with its remedy. Only reads the machine."""
 
 from __future__ import annotations
 
@@ -18,8 +18,14 @@ LOAD_BUSY_SHARE = 0.3
 
 def preflight(plan: Plan, host: Host, target: Target, data_dir: Path, results: Path) -> tuple[Finding, ...]:
     """All findings, blocking ones first."""
-    findings = [*_writable("--results", results), *_writable("--data-dir", data_dir), *_room(data_dir),
-                *_endpoint(plan), *_idle(host), *_cores(plan)]
+    findings = [
+        *_writable("--results", results),
+        *_writable("--data-dir", data_dir),
+        *_room(data_dir),
+        *_endpoint(plan),
+        *_idle(host),
+        *_cores(plan),
+    ]
     seen = set()
     for trial in plan.trials:
         for finding in target.check(plan.sweep, trial, host.memory_bytes):
@@ -33,8 +39,10 @@ def refuse_blocking(findings: tuple[Finding, ...]) -> None:
     """Raises PreflightError that lists every blocking finding."""
     blocking = [f for f in findings if f.blocking]
     if blocking:
-        raise PreflightError("\n".join(f"{f.subject}: {f.sentence}" for f in blocking),
-                             remedy="; ".join(dict.fromkeys(f.remedy for f in blocking if f.remedy)))
+        raise PreflightError(
+            "\n".join(f"{f.subject}: {f.sentence}" for f in blocking),
+            remedy="; ".join(dict.fromkeys(f.remedy for f in blocking if f.remedy)),
+        )
 
 
 def _existing(path: Path) -> Path:
@@ -46,15 +54,23 @@ def _writable(flag: str, path: Path) -> list[Finding]:
     if there.is_dir() and os.access(there, os.W_OK | os.X_OK) and not os.statvfs(there).f_flag & os.ST_RDONLY:
         return []
     what = "is not a directory" if not there.is_dir() else "is not writable"
-    return [Finding(blocking=True, subject=flag, sentence=f"{there} {what}", remedy=f"give another directory with {flag}")]
+    return [
+        Finding(blocking=True, subject=flag, sentence=f"{there} {what}", remedy=f"give another directory with {flag}")
+    ]
 
 
 def _room(data_dir: Path) -> list[Finding]:
     free = shutil.disk_usage(_existing(data_dir)).free
     if free >= FREE_BYTES_MIN:
         return []
-    return [Finding(blocking=True, subject="--data-dir", sentence=f"{data_dir} has {free / 1e9:.1f} GB free, a trial "
-                    f"wants {FREE_BYTES_MIN / 1e9:.0f} GB", remedy="make room, or choose another disk with --data-dir")]
+    return [
+        Finding(
+            blocking=True,
+            subject="--data-dir",
+            sentence=f"{data_dir} has {free / 1e9:.1f} GB free, a trial wants {FREE_BYTES_MIN / 1e9:.0f} GB",
+            remedy="make room, or choose another disk with --data-dir",
+        )
+    ]
 
 
 def _endpoint(plan: Plan) -> list[Finding]:
@@ -64,8 +80,14 @@ def _endpoint(plan: Plan) -> list[Finding]:
     try:
         socket.create_connection((host, int(port)), timeout=3).close()
     except OSError as error:
-        return [Finding(blocking=True, subject="--endpoint", sentence=f"{plan.sweep.endpoint} does not answer: {error}",
-                        remedy="start the server, or correct the address")]
+        return [
+            Finding(
+                blocking=True,
+                subject="--endpoint",
+                sentence=f"{plan.sweep.endpoint} does not answer: {error}",
+                remedy="start the server, or correct the address",
+            )
+        ]
     return []
 
 
@@ -73,11 +95,23 @@ def _idle(host: Host) -> list[Finding]:
     busy = os.getloadavg()[0] / max(1, len(host.allowed))
     if busy <= LOAD_BUSY_SHARE:
         return []
-    return [Finding(blocking=False, subject="machine", sentence=f"something else runs: load average is {busy:.1f} per "
-                    "CPU; the figures will be lower and noisier", remedy="stop it, or raise --replicates")]
+    return [
+        Finding(
+            blocking=False,
+            subject="machine",
+            sentence=f"something else runs: load average is {busy:.1f} per CPU; the figures will be lower and noisier",
+            remedy="stop it, or raise --replicates",
+        )
+    ]
 
 
 def _cores(plan: Plan) -> list[Finding]:
     return [Finding(blocking=False, subject="plan", sentence=note) for note in plan.notes] + [
-        Finding(blocking=False, subject="confound", sentence=c.sentence,
-                remedy=f"hold {c.knob} constant to see the cores alone") for c in plan.confounds]
+        Finding(
+            blocking=False,
+            subject="confound",
+            sentence=c.sentence,
+            remedy=f"hold {c.knob} constant to see the cores alone",
+        )
+        for c in plan.confounds
+    ]

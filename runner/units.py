@@ -8,8 +8,18 @@ from __future__ import annotations
 
 import re
 
-_BYTES = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12,
-          "kib": 2**10, "mib": 2**20, "gib": 2**30, "tib": 2**40}
+_BYTES = {
+    "": 1,
+    "b": 1,
+    "kb": 10**3,
+    "mb": 10**6,
+    "gb": 10**9,
+    "tb": 10**12,
+    "kib": 2**10,
+    "mib": 2**20,
+    "gib": 2**30,
+    "tib": 2**40,
+}
 _SECONDS = {"": 1.0, "s": 1.0, "ms": 1e-3, "m": 60.0, "min": 60.0, "h": 3600.0}
 _COUNTS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}
 _QUANTITY = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*")
@@ -119,7 +129,9 @@ def format_rate(rows_per_s: float | None) -> str:
         return "–"
     for scale, unit in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
         if rows_per_s >= scale:
-            return f"{rows_per_s / scale:.3g}{unit}" if rows_per_s < 999.5 * scale else f"{rows_per_s / scale:,.0f}{unit}"
+            return (
+                f"{rows_per_s / scale:.3g}{unit}" if rows_per_s < 999.5 * scale else f"{rows_per_s / scale:,.0f}{unit}"
+            )
     return f"{rows_per_s:.3g}"
 
 

@@ -26,7 +26,7 @@ STEADY_INTERVALS_MIN = 4
 
 @dataclass(frozen=True, kw_only=True)
 class Steadiness:
-    """Of the rate per second inside the window: spread, and the trend's rise over the whole window, both of the mean."""
+    """The rate inside the window, second by second: its spread and its trend over the window, both of the mean."""
 
     intervals: int
     cv_percent: float | None
@@ -76,8 +76,13 @@ def _wrong(evidence: Evidence) -> Found:
     if m.rows_counted is not None and m.rows_acked is not None and m.rows_counted != m.rows_acked:
         difference = m.rows_counted - m.rows_acked
         what = "are missing from" if difference < 0 else "too many are in"
-        found.append((VerdictKind.LOST_ROWS, f"{abs(difference):,} rows {what} the database: {m.rows_acked:,} "
-                      f"acknowledged, {m.rows_counted:,} counted"))
+        found.append(
+            (
+                VerdictKind.LOST_ROWS,
+                f"{abs(difference):,} rows {what} the database: {m.rows_acked:,} "
+                f"acknowledged, {m.rows_counted:,} counted",
+            )
+        )
     found += [(VerdictKind.ERRORS, reason) for reason in (*evidence.mismatches, *evidence.suspicious)]
     if m.errors:
         found.append((VerdictKind.ERRORS, f"{m.errors:,} of {m.requests or 0:,} requests failed"))
@@ -90,21 +95,41 @@ def _not_the_servers(evidence: Evidence) -> Found:
     m, given, found = evidence.measurement, evidence.trial.cores, []
     if evidence.open_loop_rate > 0:
         if m.rows_per_s is not None and m.rows_per_s < OFFERED_SHARE * evidence.open_loop_rate:
-            found.append((VerdictKind.OFFERED_NOT_MET, f"{format_rate(evidence.open_loop_rate)} rows/s offered, "
-                          f"{format_rate(m.rows_per_s)} achieved"))
+            found.append(
+                (
+                    VerdictKind.OFFERED_NOT_MET,
+                    f"{format_rate(evidence.open_loop_rate)} rows/s offered, {format_rate(m.rows_per_s)} achieved",
+                )
+            )
         return found
     share = m.server_cpu_percent
-    if m.throttled_s and not evidence.quota_expected and m.window_s and (
-            100 * m.throttled_s / m.window_s > THROTTLED_PERCENT):
-        found.append((VerdictKind.THROTTLED, f"the server was throttled for {m.throttled_s:.1f} s of {m.window_s:.1f} s"))
+    if (
+        m.throttled_s
+        and not evidence.quota_expected
+        and m.window_s
+        and (100 * m.throttled_s / m.window_s > THROTTLED_PERCENT)
+    ):
+        found.append(
+            (VerdictKind.THROTTLED, f"the server was throttled for {m.throttled_s:.1f} s of {m.window_s:.1f} s")
+        )
     if share is None:
-        found.append((VerdictKind.RESOURCE_NOT_SATURATED, "the server's CPU could not be read, so nothing proves that "
-                      "its cores were busy"))
+        found.append(
+            (
+                VerdictKind.RESOURCE_NOT_SATURATED,
+                "the server's CPU could not be read, so nothing proves that its cores were busy",
+            )
+        )
     elif share < SATURATED_PERCENT:
         found.append(_idle_server(evidence, share, given))
     if m.ceiling_rows_per_s and m.rows_per_s and m.rows_per_s > CEILING_SHARE * m.ceiling_rows_per_s:
-        found.insert(0, (VerdictKind.GENERATOR_BOUND, f"the generator alone reaches {format_rate(m.ceiling_rows_per_s)} "
-                         f"rows/s with these rows; {format_rate(m.rows_per_s)} is too near to that"))
+        found.insert(
+            0,
+            (
+                VerdictKind.GENERATOR_BOUND,
+                f"the generator alone reaches {format_rate(m.ceiling_rows_per_s)} "
+                f"rows/s with these rows; {format_rate(m.rows_per_s)} is too near to that",
+            ),
+        )
     return found
 
 
@@ -117,9 +142,14 @@ def _idle_server(evidence: Evidence, share: float, given: float) -> tuple[Verdic
     taken = m.client_cpu_cores or 0.0
     if shared and 100 * (taken + (m.server_cpu_cores or 0.0)) / given >= SATURATED_PERCENT:
         if 100 * taken / given > SHARED_TAKE_PERCENT:
-            return (VerdictKind.RESOURCE_NOT_SATURATED, f"{used}: the generator took {taken:.2f} of them, "
-                    f"on shared CPU {format_cpus(shared)}")
-        return (VerdictKind.VALID, f"{used}; the generator took {taken:.2f} of them, on shared CPU {format_cpus(shared)}")
+            return (
+                VerdictKind.RESOURCE_NOT_SATURATED,
+                f"{used}: the generator took {taken:.2f} of them, on shared CPU {format_cpus(shared)}",
+            )
+        return (
+            VerdictKind.VALID,
+            f"{used}; the generator took {taken:.2f} of them, on shared CPU {format_cpus(shared)}",
+        )
     if m.psi_io_percent is not None and m.psi_io_percent > 10:
         used += f"; something waited for I/O {m.psi_io_percent:.0f} % of the time"
     return (VerdictKind.RESOURCE_NOT_SATURATED, f"{used}: its cores were not what limited it")
@@ -128,8 +158,13 @@ def _idle_server(evidence: Evidence, share: float, given: float) -> tuple[Verdic
 def _unsteady(m: Measurement) -> Found:
     found = []
     if m.rate_drift_percent is not None and abs(m.rate_drift_percent) > STEADY_DRIFT_PERCENT:
-        found.append((VerdictKind.UNSTEADY, f"the rate {'fell' if m.rate_drift_percent < 0 else 'rose'} by "
-                      f"{abs(m.rate_drift_percent):.0f} % over the window"))
+        found.append(
+            (
+                VerdictKind.UNSTEADY,
+                f"the rate {'fell' if m.rate_drift_percent < 0 else 'rose'} by "
+                f"{abs(m.rate_drift_percent):.0f} % over the window",
+            )
+        )
     if m.rate_cv_percent is not None and m.rate_cv_percent > STEADY_CV_PERCENT:
         found.append((VerdictKind.UNSTEADY, f"the rate varied by {m.rate_cv_percent:.0f} % from second to second"))
     return found

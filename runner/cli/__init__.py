@@ -1,4 +1,4 @@
-"""The command `scale`: Typer wiring and the only exit. Refuses to compute: it reads flags, calls rooms, shows results."""
+"""The command `scale`: Typer wiring and the only exit. It reads flags, calls rooms, shows results; never computes."""
 
 from __future__ import annotations
 
@@ -15,10 +15,15 @@ from runner.cli import machine, runs, sweeps
 from runner.errors import EXIT_INTERRUPTED, ScaleError
 
 app = typer.Typer(
-    name="scale", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]}, rich_markup_mode="rich",
+    name="scale",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    rich_markup_mode="rich",
     help="Find out how far one database server scales up, and whether each number is really the server's.\n\n"
-         "Example: [bold]scale sweep cpu --cores 1..4[/]")
+    "Example: [bold]scale sweep cpu --cores 1..4[/]",
+)
 sweeps.register(app)
 runs.register(app)
 machine.register(app)
@@ -31,8 +36,11 @@ def _show_version(wanted: bool) -> None:
 
 
 @app.callback()
-def _root(version: bool = typer.Option(False, "--version", callback=_show_version, is_eager=True,
-                                       help="Show the version and end.")) -> None:
+def _root(
+    version: bool = typer.Option(
+        False, "--version", callback=_show_version, is_eager=True, help="Show the version and end."
+    ),
+) -> None:
     """Options before the command."""
 
 

@@ -34,10 +34,14 @@ def _row(ability: Ability) -> list[str]:
     return ["ok" if ability.there else "no", ability.subject, ability.found, ability.remedy]
 
 
-def clean(data_dir: Annotated[list[Path] | None, typer.Option("--data-dir", help="A data directory that sweeps used, "
-                                                              "besides the default one; repeatable.")] = None,
-          dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be removed.")] = False,
-          as_json: JSON = False) -> None:
+def clean(
+    data_dir: Annotated[
+        list[Path] | None,
+        typer.Option("--data-dir", help="A data directory that sweeps used, besides the default one; repeatable."),
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be removed.")] = False,
+    as_json: JSON = False,
+) -> None:
     """Remove what a crash or a power cut left: containers, processes, data directories, cgroups of ours."""
     found = find_leftovers([compose.default_data_dir(), *(data_dir or [])])
     removed: list[dict[str, Any]] = []

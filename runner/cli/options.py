@@ -11,8 +11,17 @@ import typer
 
 from runner.sweep.settings import SETTINGS, parameter_name
 
-_PANELS = {"axis": "Axis", "target": "Server", "cpus": "CPUs", "workload": "Workload", "load": "Load",
-           "knobs": "Knobs", "method": "Method", "report": "Report", "tags": "Report"}
+_PANELS = {
+    "axis": "Axis",
+    "target": "Server",
+    "cpus": "CPUs",
+    "workload": "Workload",
+    "load": "Load",
+    "knobs": "Knobs",
+    "method": "Method",
+    "report": "Report",
+    "tags": "Report",
+}
 
 Flags = Mapping[str, str | list[str]]
 
@@ -20,9 +29,15 @@ Flags = Mapping[str, str | list[str]]
 def with_settings(command: Callable[..., None]) -> Callable[..., None]:
     """The command, which takes `flags`, with one option for each setting. Only what was given is in `flags`."""
     own = [p for p in inspect.signature(command).parameters.values() if p.name != "flags"]
-    options = [inspect.Parameter(parameter_name(s), inspect.Parameter.KEYWORD_ONLY, default=[] if s.many else None,
-                                 annotation=_annotation(s.flag, s.key, s.help, s.default, s.metavar, many=s.many))
-               for s in SETTINGS]
+    options = [
+        inspect.Parameter(
+            parameter_name(s),
+            inspect.Parameter.KEYWORD_ONLY,
+            default=[] if s.many else None,
+            annotation=_annotation(s.flag, s.key, s.help, s.default, s.metavar, many=s.many),
+        )
+        for s in SETTINGS
+    ]
     names = {parameter_name(s): s.key for s in SETTINGS}
 
     @wraps(command)
@@ -38,6 +53,7 @@ def with_settings(command: Callable[..., None]) -> Callable[..., None]:
 
 def _annotation(flag: str, key: str, text: str, default: str, metavar: str, *, many: bool) -> Any:
     shown = f"{text} [dim]\\[default: {default}][/]" if default else text
-    option = typer.Option(flag, help=shown, metavar=metavar, show_default=False,
-                          rich_help_panel=_PANELS[key.partition(".")[0]])
+    option = typer.Option(
+        flag, help=shown, metavar=metavar, show_default=False, rich_help_panel=_PANELS[key.partition(".")[0]]
+    )
     return Annotated[list[str], option] if many else Annotated[str | None, option]

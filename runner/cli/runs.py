@@ -36,8 +36,15 @@ def list_runs(results: RESULTS = Path("results"), as_json: JSON = False) -> None
         sweep = manifest.get("sweep", {})
         done = len(list(path.glob("trials/*/trial.json")))
         total = len(sweep.get("levels", [])) * int(sweep.get("replicates", 0))
-        rows.append([path.name, str(sweep.get("target", "")), str(sweep.get("runtime", "")),
-                     f"{done} of {total}", str(manifest.get("status", ""))])
+        rows.append(
+            [
+                path.name,
+                str(sweep.get("target", "")),
+                str(sweep.get("runtime", "")),
+                f"{done} of {total}",
+                str(manifest.get("status", "")),
+            ]
+        )
     if as_json:
         console.show_json([dict(zip(("run", "target", "runtime", "trials", "status"), r, strict=True)) for r in rows])
     elif rows:

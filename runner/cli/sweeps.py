@@ -36,7 +36,9 @@ def register(app: typer.Typer) -> None:
     app.command("resume", epilog="Example: scale resume last")(resume)
 
 
-def sweep(flags: Flags, what: WHAT, results: RESULTS = Path("results"), as_json: JSON = False, yes: YES = False) -> None:
+def sweep(
+    flags: Flags, what: WHAT, results: RESULTS = Path("results"), as_json: JSON = False, yes: YES = False
+) -> None:
     """Give a database 1, 2, ... N cores, load it at each step, and fit the curve."""
     prepared = compose.prepare(resolve_sweep(what, flags), results)
     console.say(prepared.choice.sentence)
@@ -62,8 +64,11 @@ def plan(flags: Flags, what: WHAT, results: RESULTS = Path("results"), as_json: 
     console.show_findings(prepared.findings)
 
 
-def resume(run: Annotated[str, typer.Argument(metavar="RUN", help="A run's name, its end, its path, or `last`.")],
-           results: RESULTS = Path("results"), as_json: JSON = False) -> None:
+def resume(
+    run: Annotated[str, typer.Argument(metavar="RUN", help="A run's name, its end, its path, or `last`.")],
+    results: RESULTS = Path("results"),
+    as_json: JSON = False,
+) -> None:
     """Continue an interrupted run: what is done is kept, the rest is measured."""
     stored = read_run(find_run(results, run))
     missing = len(stored.plan.trials) - len(stored.results)
@@ -89,8 +94,11 @@ def _run(prepared: compose.Prepared, writer: RunWriter, as_json: bool) -> None:
         with console.Progress(prepared.plan) as progress:
             stored = compose.execute(prepared, writer, [progress], console.say)
     except KeyboardInterrupt:
-        console.say(f"interrupted: {len(writer.results)} of {len(prepared.plan.trials)} trials are saved, nothing is left "
-                    f"running; continue with\n  scale resume {shlex.quote(str(writer.path))}", "yellow")
+        console.say(
+            f"interrupted: {len(writer.results)} of {len(prepared.plan.trials)} trials are saved, nothing is left "
+            f"running; continue with\n  scale resume {shlex.quote(str(writer.path))}",
+            "yellow",
+        )
         sys.exit(EXIT_INTERRUPTED)
     _show(stored, as_json)
     if any(r.verdict.kind in _FAILED for r in stored.results):

@@ -22,9 +22,17 @@ Rows = tuple[Sequence[str], Sequence[Sequence[str]]]
 def plan_rows(plan: Plan) -> Rows:
     """One row per trial."""
     knobs = list(plan.trials[0].knobs)
-    rows = [[t.trial_id, format_number(t.cores), format_cpus(t.placement.server_cpus),
-             format_cpus(t.placement.client_cpus), format_cpus(t.placement.shared) if t.placement.shared else "none",
-             *(t.knobs[k] for k in knobs)] for t in plan.trials]
+    rows = [
+        [
+            t.trial_id,
+            format_number(t.cores),
+            format_cpus(t.placement.server_cpus),
+            format_cpus(t.placement.client_cpus),
+            format_cpus(t.placement.shared) if t.placement.shared else "none",
+            *(t.knobs[k] for k in knobs),
+        ]
+        for t in plan.trials
+    ]
     return ["trial", "cores", "server CPUs", "generator CPUs", "shared", *knobs], rows
 
 
@@ -43,36 +51,67 @@ def setting_rows(sweep: Sweep) -> Rows:
 def _values(sweep: Sweep) -> dict[str, str]:
     w, load = sweep.workload, sweep.load
     work = {"load.rows": str(load.rows)} if load.rows is not None else {"load.duration": f"{load.duration_s:g} s"}
-    knobs = {f"knobs.{k}" if f"knobs.{k}" in {s.key for s in SETTINGS} else "knobs.other": rule_text(r)
-             for k, r in sweep.knobs.items()}
-    return {"axis.cores": format_levels(sweep.levels), "target.name": sweep.target, "target.runtime": sweep.runtime,
-            "target.version": sweep.version, "target.image": sweep.image, "target.home": sweep.home,
-            "target.endpoint": sweep.endpoint, "target.data_dir": sweep.data_dir,
-            "target.memory": f"{sweep.memory_bytes} B" if sweep.memory_bytes else "",
-            "cpus.server": format_cpus(sweep.server_cpus), "cpus.client": format_cpus(sweep.client_cpus),
-            "workload.tables": str(w.tables), "workload.columns": ",".join(w.columns),
-            "workload.tags": ",".join(w.tags), "workload.values": w.values,
-            "workload.rows_per_request": str(w.rows_per_request), "workload.interlace_rows": str(w.interlace_rows),
-            "workload.start_ms": str(w.start_ms), "workload.step_ms": str(w.step_ms), "load.method": load.method, **work,
-            "load.warmup": f"{load.warmup_s:g} s", "load.rate": f"{load.rate:g}", "load.arrival": load.arrival,
-            "load.loader": sweep.loader, "load.placement": sweep.placement, **knobs,
-            "method.replicates": str(sweep.replicates), "method.seed": str(sweep.seed),
-            "method.sample_hz": f"{sweep.sample_hz:g}", "report.reference": sweep.reference,
-            "tags": " ".join(f"{k}={v}" for k, v in sweep.tags.items())}
+    knobs = {
+        f"knobs.{k}" if f"knobs.{k}" in {s.key for s in SETTINGS} else "knobs.other": rule_text(r)
+        for k, r in sweep.knobs.items()
+    }
+    return {
+        "axis.cores": format_levels(sweep.levels),
+        "target.name": sweep.target,
+        "target.runtime": sweep.runtime,
+        "target.version": sweep.version,
+        "target.image": sweep.image,
+        "target.home": sweep.home,
+        "target.endpoint": sweep.endpoint,
+        "target.data_dir": sweep.data_dir,
+        "target.memory": f"{sweep.memory_bytes} B" if sweep.memory_bytes else "",
+        "cpus.server": format_cpus(sweep.server_cpus),
+        "cpus.client": format_cpus(sweep.client_cpus),
+        "workload.tables": str(w.tables),
+        "workload.columns": ",".join(w.columns),
+        "workload.tags": ",".join(w.tags),
+        "workload.values": w.values,
+        "workload.rows_per_request": str(w.rows_per_request),
+        "workload.interlace_rows": str(w.interlace_rows),
+        "workload.start_ms": str(w.start_ms),
+        "workload.step_ms": str(w.step_ms),
+        "load.method": load.method,
+        **work,
+        "load.warmup": f"{load.warmup_s:g} s",
+        "load.rate": f"{load.rate:g}",
+        "load.arrival": load.arrival,
+        "load.loader": sweep.loader,
+        "load.placement": sweep.placement,
+        **knobs,
+        "method.replicates": str(sweep.replicates),
+        "method.seed": str(sweep.seed),
+        "method.sample_hz": f"{sweep.sample_hz:g}",
+        "report.reference": sweep.reference,
+        "tags": " ".join(f"{k}={v}" for k, v in sweep.tags.items()),
+    }
 
 
 def plan_document(prepared: Prepared) -> dict[str, Any]:
     """The plan for scripts."""
-    return {"choice": prepared.choice.sentence, "plan": asdict(prepared.plan),
-            "findings": [asdict(f) for f in prepared.findings]}
+    return {
+        "choice": prepared.choice.sentence,
+        "plan": asdict(prepared.plan),
+        "findings": [asdict(f) for f in prepared.findings],
+    }
 
 
 def run_document(stored: StoredRun) -> dict[str, Any]:
     """A run for scripts: every trial with its verdict, and the fit."""
-    return {"path": stored.path, "status": stored.manifest.get("status"), "choice": stored.manifest.get("choice"),
-            "target": stored.plan.sweep.target, "runtime": stored.plan.sweep.runtime,
-            "trials": [asdict(r) for r in stored.results], "fit": asdict(stored.fit) if stored.fit else None,
-            "report": str(Path(stored.path) / "report.html")}
+    return {
+        "path": stored.path,
+        "status": stored.manifest.get("status"),
+        "choice": stored.manifest.get("choice"),
+        "target": stored.plan.sweep.target,
+        "runtime": stored.plan.sweep.runtime,
+        "trials": [asdict(r) for r in stored.results],
+        "fit": asdict(stored.fit) if stored.fit else None,
+        "report": str(Path(stored.path) / "report.html"),
+    }
 
 
 def show_run(stored: StoredRun) -> None:

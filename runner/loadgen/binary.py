@@ -16,6 +16,8 @@ def loadgen_path() -> str:
     beside = Path(sys.executable).parent / "scale-loadgen"
     found = named or (str(beside) if beside.exists() else shutil.which("scale-loadgen"))
     if not found or not os.access(found, os.X_OK):
-        raise PreflightError(f"the load core scale-loadgen is not there ({found or 'not beside Python, not on PATH'})",
-                             remedy="install the project (make setup), or set SCALE_LOADGEN to the program")
+        raise PreflightError(
+            f"the load core scale-loadgen is not there ({found or 'not beside Python, not on PATH'})",
+            remedy="install the project (make setup), or set SCALE_LOADGEN to the program",
+        )
     return found

@@ -29,6 +29,8 @@ def measure_ceiling(program: str, spec: Mapping[str, str], cpus: tuple[int, ...]
             pass
         summary = load.summary()
     if summary is None or not summary.rows_per_s:
-        raise LoadError("the generator's own ceiling could not be measured: the null driver acknowledged no rows",
-                        remedy="scale doctor")
+        raise LoadError(
+            "the generator's own ceiling could not be measured: the null driver acknowledged no rows",
+            remedy="scale doctor",
+        )
     return summary.rows_per_s

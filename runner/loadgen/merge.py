@@ -22,15 +22,27 @@ def merge_summaries(parts: Sequence[LoadSummary]) -> LoadSummary:
     rows = sum(p.rows_window for p in parts)
     offered = [p.offered_rows_per_s for p in parts if p.offered_rows_per_s is not None]
     return LoadSummary(
-        outcome=max((p.outcome for p in parts), key=_OUTCOMES.index), window_s=window_s, window_start_ns=start,
-        window_end_ns=end, last_ack_ns=max(p.last_ack_ns for p in parts), rows_window=rows,
-        rows_per_s=rows / window_s if window_s > 0 else None, rows_acked=sum(p.rows_acked for p in parts),
-        rows_failed=sum(p.rows_failed for p in parts), requests=sum(p.requests for p in parts),
-        errors=sum(p.errors for p in parts), retries=sum(p.retries for p in parts),
-        cpu_window_s=sum(p.cpu_window_s for p in parts), offered_rows_per_s=sum(offered) if offered else None,
-        threads=sum(p.threads for p in parts), send_s=sum(p.send_s for p in parts), make_s=sum(p.make_s for p in parts),
-        response=merge_latencies([p.response for p in parts]), service=merge_latencies([p.service for p in parts]),
-        partitions=tuple(map(sum, zip(*(p.partitions for p in parts), strict=True))))
+        outcome=max((p.outcome for p in parts), key=_OUTCOMES.index),
+        window_s=window_s,
+        window_start_ns=start,
+        window_end_ns=end,
+        last_ack_ns=max(p.last_ack_ns for p in parts),
+        rows_window=rows,
+        rows_per_s=rows / window_s if window_s > 0 else None,
+        rows_acked=sum(p.rows_acked for p in parts),
+        rows_failed=sum(p.rows_failed for p in parts),
+        requests=sum(p.requests for p in parts),
+        errors=sum(p.errors for p in parts),
+        retries=sum(p.retries for p in parts),
+        cpu_window_s=sum(p.cpu_window_s for p in parts),
+        offered_rows_per_s=sum(offered) if offered else None,
+        threads=sum(p.threads for p in parts),
+        send_s=sum(p.send_s for p in parts),
+        make_s=sum(p.make_s for p in parts),
+        response=merge_latencies([p.response for p in parts]),
+        service=merge_latencies([p.service for p in parts]),
+        partitions=tuple(map(sum, zip(*(p.partitions for p in parts), strict=True))),
+    )
 
 
 def merge_latencies(parts: Sequence[Latency]) -> Latency:
@@ -42,11 +54,18 @@ def merge_latencies(parts: Sequence[Latency]) -> Latency:
     if not count:
         return replace(parts[0], count=0)
     scale = _unit_us(parts, merged)
-    values = {name: merged.get_value_at_percentile(q) * scale if count >= 10 / (1 - q / 100) - 1e-9 else None
-              for name, q in _QUANTILES.items()}
-    return Latency(count=count, min_us=min(p.min_us for p in parts if p.min_us is not None),
-                   mean_us=merged.get_mean_value() * scale, max_us=max(p.max_us for p in parts if p.max_us is not None),
-                   hdr=merged.encode().decode("ascii"), **values)
+    values = {
+        name: merged.get_value_at_percentile(q) * scale if count >= 10 / (1 - q / 100) - 1e-9 else None
+        for name, q in _QUANTILES.items()
+    }
+    return Latency(
+        count=count,
+        min_us=min(p.min_us for p in parts if p.min_us is not None),
+        mean_us=merged.get_mean_value() * scale,
+        max_us=max(p.max_us for p in parts if p.max_us is not None),
+        hdr=merged.encode().decode("ascii"),
+        **values,
+    )
 
 
 def _unit_us(parts: Sequence[Latency], merged: HdrHistogram) -> float:
@@ -59,13 +78,21 @@ def merge_interval(parts: Sequence[Interval]) -> Interval:
     """One second of all processes. p50 cannot be merged from parts and becomes None; p99 and max are the worst."""
     if len(parts) == 1:
         return parts[0]
+
     def worst(values: list[float | None]) -> float | None:
         known = [v for v in values if v is not None]
         return max(known) if known else None
+
     backlog = [p.backlog_rows for p in parts if p.backlog_rows is not None]
     return replace(
-        parts[0], rows=sum(p.rows for p in parts), rows_total=sum(p.rows_total for p in parts),
-        requests=sum(p.requests for p in parts), errors=sum(p.errors for p in parts),
-        retries=sum(p.retries for p in parts), response_us_p50=None,
+        parts[0],
+        rows=sum(p.rows for p in parts),
+        rows_total=sum(p.rows_total for p in parts),
+        requests=sum(p.requests for p in parts),
+        errors=sum(p.errors for p in parts),
+        retries=sum(p.retries for p in parts),
+        response_us_p50=None,
         response_us_p99=worst([p.response_us_p99 for p in parts]),
-        response_us_max=worst([p.response_us_max for p in parts]), backlog_rows=sum(backlog) if backlog else None)
+        response_us_max=worst([p.response_us_max for p in parts]),
+        backlog_rows=sum(backlog) if backlog else None,
+    )

@@ -22,8 +22,13 @@ from runner.loadgen.protocol import Hello, Line, Phase, Trouble, parse_line
 from runner.loadgen.spec import spec_text
 from runner.model import Interval, LoadSummary
 
-EXIT_MEANINGS = {2: "refused its spec", 3: "found no driver or client library", 4: "could not connect",
-                 5: "met a fatal error", 7: "has an internal error"}
+EXIT_MEANINGS = {
+    2: "refused its spec",
+    3: "found no driver or client library",
+    4: "could not connect",
+    5: "met a fatal error",
+    7: "has an internal error",
+}
 STOP_S = 15.0
 
 
@@ -32,7 +37,9 @@ class LoadProcesses:
 
     def __init__(self, program: str, specs: Sequence[Mapping[str, str]], cpus: tuple[int, ...], secret: str) -> None:
         self._program, self._specs, self._cpus = program, specs, cpus
-        self._environment = {k: v for k, v in os.environ.items() if not k.startswith("TAOS_")} | {"SCALE_PASSWORD": secret}
+        self._environment = {k: v for k, v in os.environ.items() if not k.startswith("TAOS_")} | {
+            "SCALE_PASSWORD": secret
+        }
         self._processes: list[subprocess.Popen[str]] = []
         self._errors: list[tempfile.SpooledTemporaryFile] = []
         self._queue: queue.Queue[tuple[int, Line | Exception | None]] = queue.Queue()
@@ -50,13 +57,22 @@ class LoadProcesses:
             raise LoadError(f"the load core did not start: {error}", remedy="scale doctor") from None
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.stop()
 
     def _start(self, index: int, spec: Mapping[str, str]) -> None:
         errors = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")
-        process = subprocess.Popen([self._program, "load", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                   stderr=errors, text=True, env=self._environment, start_new_session=True)
+        process = subprocess.Popen(
+            [self._program, "load", "-"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+            env=self._environment,
+            start_new_session=True,
+        )
         self._processes.append(process)
         self._errors.append(errors)  # type: ignore[arg-type]
         os.sched_setaffinity(process.pid, self._cpus)

@@ -50,14 +50,21 @@ def parse_line(text: str) -> Line | None:
         reader = _READERS.get(raw["event"])
         return reader(raw) if reader else None
     except (ValueError, KeyError, TypeError) as error:
-        raise LoadError(f"the load core said something that is not its protocol: {text[:200]!r} ({error})",
-                        remedy="is scale-loadgen of the same version as scale? (scale doctor)") from None
+        raise LoadError(
+            f"the load core said something that is not its protocol: {text[:200]!r} ({error})",
+            remedy="is scale-loadgen of the same version as scale? (scale doctor)",
+        ) from None
 
 
 def _hello(raw: Mapping[str, Any]) -> Hello:
-    return Hello(version=str(raw["version"]), driver=str(raw["driver"]), method=str(raw["method"]),
-                 library=str(raw.get("library") or ""), library_version=str(raw.get("library_version") or ""),
-                 tables_per_partition=tuple(raw.get("tables_per_partition") or ()))
+    return Hello(
+        version=str(raw["version"]),
+        driver=str(raw["driver"]),
+        method=str(raw["method"]),
+        library=str(raw.get("library") or ""),
+        library_version=str(raw.get("library_version") or ""),
+        tables_per_partition=tuple(raw.get("tables_per_partition") or ()),
+    )
 
 
 def _phase(raw: Mapping[str, Any]) -> Phase:
@@ -79,12 +86,31 @@ def _latency(raw: Mapping[str, Any]) -> Latency:
 
 def _summary(raw: Mapping[str, Any]) -> LoadSummary:
     workers, partitions = raw["workers"], raw.get("partitions") or ()
-    plain = ("outcome", "window_s", "window_start_ns", "window_end_ns", "last_ack_ns", "rows_window", "rows_per_s",
-             "rows_acked", "rows_failed", "requests", "errors", "retries", "cpu_window_s", "offered_rows_per_s")
-    return LoadSummary(**{name: raw[name] for name in plain}, threads=len(workers),
-                       send_s=sum(w["send_s"] for w in workers), make_s=sum(w["make_s"] for w in workers),
-                       response=_latency(raw["response"]), service=_latency(raw["service"]),
-                       partitions=tuple(int(p["rows_acked"]) for p in partitions))
+    plain = (
+        "outcome",
+        "window_s",
+        "window_start_ns",
+        "window_end_ns",
+        "last_ack_ns",
+        "rows_window",
+        "rows_per_s",
+        "rows_acked",
+        "rows_failed",
+        "requests",
+        "errors",
+        "retries",
+        "cpu_window_s",
+        "offered_rows_per_s",
+    )
+    return LoadSummary(
+        **{name: raw[name] for name in plain},
+        threads=len(workers),
+        send_s=sum(w["send_s"] for w in workers),
+        make_s=sum(w["make_s"] for w in workers),
+        response=_latency(raw["response"]),
+        service=_latency(raw["service"]),
+        partitions=tuple(int(p["rows_acked"]) for p in partitions),
+    )
 
 
 _READERS = {"hello": _hello, "phase": _phase, "interval": _interval, "error": _trouble, "summary": _summary}

@@ -1,4 +1,4 @@
-"""What the load core is told: the lines of its spec, from a sweep and a trial. Pure; the protocol is docs/loadgen.md."""
+"""What the load core is told: the lines of its spec, from a sweep and a trial. Pure; see docs/loadgen.md."""
 
 from __future__ import annotations
 
@@ -13,23 +13,56 @@ def trial_spec(sweep: Sweep, trial: Trial, from_target: Mapping[str, str]) -> di
     """The spec of a trial: the workload, how hard, and what only the target knows (driver, address, names)."""
     threads = trial.knobs["write_threads"]
     partitions = trial.knobs.get("partitions") or trial.knobs.get("vgroups") or "1"
-    return {"protocol": PROTOCOL, **from_target, "threads": threads, "partitions": partitions,
-            "placement": sweep.placement, "seed": str(trial.seed), **_workload(sweep), **_load(sweep.load)}
+    return {
+        "protocol": PROTOCOL,
+        **from_target,
+        "threads": threads,
+        "partitions": partitions,
+        "placement": sweep.placement,
+        "seed": str(trial.seed),
+        **_workload(sweep),
+        **_load(sweep.load),
+    }
 
 
 def ceiling_spec(spec: Mapping[str, str], seconds: float) -> dict[str, str]:
     """The same rows and threads thrown away by the null driver for some seconds: the generator's own ceiling."""
-    kept = ("protocol", "threads", "partitions", "placement", "seed", "tables", "columns", "tags", "values",
-            "rows_per_request", "interlace_rows", "start_ms", "step_ms")
-    return {**{k: spec[k] for k in kept if k in spec}, "driver": "null", "method": "discard",
-            "duration_s": f"{seconds:g}", "warmup_s": "0.2"}
+    kept = (
+        "protocol",
+        "threads",
+        "partitions",
+        "placement",
+        "seed",
+        "tables",
+        "columns",
+        "tags",
+        "values",
+        "rows_per_request",
+        "interlace_rows",
+        "start_ms",
+        "step_ms",
+    )
+    return {
+        **{k: spec[k] for k in kept if k in spec},
+        "driver": "null",
+        "method": "discard",
+        "duration_s": f"{seconds:g}",
+        "warmup_s": "0.2",
+    }
 
 
 def _workload(sweep: Sweep) -> dict[str, str]:
     w = sweep.workload
-    return {"tables": str(w.tables), "columns": ",".join(w.columns), "tags": ",".join(w.tags), "values": w.values,
-            "rows_per_request": str(w.rows_per_request), "interlace_rows": str(w.interlace_rows),
-            "start_ms": str(w.start_ms), "step_ms": str(w.step_ms)}
+    return {
+        "tables": str(w.tables),
+        "columns": ",".join(w.columns),
+        "tags": ",".join(w.tags),
+        "values": w.values,
+        "rows_per_request": str(w.rows_per_request),
+        "interlace_rows": str(w.interlace_rows),
+        "start_ms": str(w.start_ms),
+        "step_ms": str(w.step_ms),
+    }
 
 
 def _load(load: Load) -> dict[str, str]:

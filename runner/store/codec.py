@@ -26,8 +26,10 @@ def from_json(text: str, kind: type[T], path: Path) -> T:
     try:
         return _CONVERTER.structure(json.loads(text), kind)
     except Exception as error:
-        raise StoreError(f"{path} cannot be read back: {_reason(error)}",
-                         remedy="it was cut short or changed by hand; the other trials of the run are not touched") from None
+        raise StoreError(
+            f"{path} cannot be read back: {_reason(error)}",
+            remedy="it was cut short or changed by hand; the other trials of the run are not touched",
+        ) from None
 
 
 def _reason(error: Exception) -> str:

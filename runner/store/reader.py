@@ -24,9 +24,12 @@ def find_run(results: Path, name: str) -> Path:
     found = [path for path in runs if name in path.name]
     if len(found) == 1:
         return found[0]
-    raise UsageError(f"no run {name!r} in {results}" if not found else
-                     f"{name!r} fits {len(found)} runs in {results}: {', '.join(p.name for p in found[:5])}",
-                     remedy="scale list shows the runs; `last` is the newest")
+    raise UsageError(
+        f"no run {name!r} in {results}"
+        if not found
+        else f"{name!r} fits {len(found)} runs in {results}: {', '.join(p.name for p in found[:5])}",
+        remedy="scale list shows the runs; `last` is the newest",
+    )
 
 
 def run_paths(results: Path) -> list[Path]:
@@ -41,7 +44,9 @@ def read_manifest(path: Path) -> Mapping[str, Any]:
     except (OSError, ValueError) as error:
         raise StoreError(f"{path}/manifest.json cannot be read: {error}") from None
     if not isinstance(manifest, dict) or manifest.get("schema") != SCHEMA:
-        raise StoreError(f"{path}/manifest.json is not of schema {SCHEMA}", remedy="read it with the version that wrote it")
+        raise StoreError(
+            f"{path}/manifest.json is not of schema {SCHEMA}", remedy="read it with the version that wrote it"
+        )
     return manifest
 
 
@@ -71,5 +76,7 @@ def _series(path: Path) -> tuple[tuple[float, Mapping[str, float | None]], ...]:
     if not path.is_file():
         return ()
     with path.open(encoding="utf-8", newline="") as file:
-        return tuple((float(row.pop("t_s")), {k: float(v) if v else None for k, v in row.items()})
-                     for row in csv.DictReader(file))
+        return tuple(
+            (float(row.pop("t_s")), {k: float(v) if v else None for k, v in row.items()})
+            for row in csv.DictReader(file)
+        )

@@ -13,22 +13,55 @@ from pathlib import Path
 from typing import Any
 
 from runner.errors import StoreError
-from runner.model import (ArtifactMade, Event, FitReport, Interval, IntervalSeen, Measurement, PhaseEntered, Plan, Sample,
-                          SampleTaken, TrialFinished, TrialResult, TrialStarted)
+from runner.model import (
+    ArtifactMade,
+    Event,
+    FitReport,
+    Interval,
+    IntervalSeen,
+    Measurement,
+    PhaseEntered,
+    Plan,
+    Sample,
+    SampleTaken,
+    TrialFinished,
+    TrialResult,
+    TrialStarted,
+)
 from runner.store.codec import SCHEMA, to_json
 from runner.trial.series import SERIES_COLUMNS, time_series
 
 _KNOB_COLUMNS = ("vgroups", "partitions", "write_threads", "commit_threads")
 _MEASURED = tuple(Measurement.__dataclass_fields__)
-POINT_COLUMNS = ("trial_id", "order", "point", "replicate", "target", "runtime", "method", "cores", "disks",
-                 *_KNOB_COLUMNS, *_MEASURED, "verdict", "reasons", "server_cpus", "client_cpus", "shared_cpus",
-                 "other_knobs", "started_utc", "wall_s")
+POINT_COLUMNS = (
+    "trial_id",
+    "order",
+    "point",
+    "replicate",
+    "target",
+    "runtime",
+    "method",
+    "cores",
+    "disks",
+    *_KNOB_COLUMNS,
+    *_MEASURED,
+    "verdict",
+    "reasons",
+    "server_cpus",
+    "client_cpus",
+    "shared_cpus",
+    "other_knobs",
+    "started_utc",
+    "wall_s",
+)
 
 
 class RunWriter:
     """One run's directory. Opened before the first trial, so that a full or read-only disk is known at once."""
 
-    def __init__(self, path: Path, plan: Plan, manifest: Mapping[str, Any], results: Sequence[TrialResult] = ()) -> None:
+    def __init__(
+        self, path: Path, plan: Plan, manifest: Mapping[str, Any], results: Sequence[TrialResult] = ()
+    ) -> None:
         self.path, self._plan = path, plan
         self._manifest: dict[str, Any] = dict(manifest)
         self._results = list(results)
@@ -41,8 +74,10 @@ class RunWriter:
             self._write_manifest()
             self._write_points()
         except OSError as error:
-            raise StoreError(f"results cannot be written to {path}: {error.strerror}",
-                             remedy="give a writable directory with --results DIR") from None
+            raise StoreError(
+                f"results cannot be written to {path}: {error.strerror}",
+                remedy="give a writable directory with --results DIR",
+            ) from None
 
     @property
     def results(self) -> tuple[TrialResult, ...]:
@@ -54,8 +89,10 @@ class RunWriter:
         try:
             self._take(event)
         except OSError as error:
-            raise StoreError(f"results cannot be written to {self.path}: {error.strerror}",
-                             remedy=f"make room, then: scale resume {self.path.name}") from None
+            raise StoreError(
+                f"results cannot be written to {self.path}: {error.strerror}",
+                remedy=f"make room, then: scale resume {self.path.name}",
+            ) from None
 
     def _take(self, event: Event) -> None:
         if isinstance(event, TrialStarted):
@@ -119,8 +156,9 @@ class RunWriter:
         self._write_manifest()
 
     def _write_manifest(self) -> None:
-        self._write("manifest.json", json.dumps({"schema": SCHEMA, **self._manifest}, indent=1, ensure_ascii=False,
-                                                default=str))
+        self._write(
+            "manifest.json", json.dumps({"schema": SCHEMA, **self._manifest}, indent=1, ensure_ascii=False, default=str)
+        )
 
     def write_fit(self, fit: FitReport) -> None:
         """fit.json."""
@@ -147,12 +185,23 @@ def point_row(plan: Plan, result: TrialResult) -> dict[str, Any]:
     trial, sweep = result.trial, plan.sweep
     other = {k: v for k, v in trial.knobs.items() if k not in _KNOB_COLUMNS}
     return {
-        "trial_id": trial.trial_id, "order": trial.order, "point": trial.level, "replicate": trial.replicate,
-        "target": sweep.target, "runtime": sweep.runtime, "method": sweep.load.method, "cores": trial.cores,
-        "disks": trial.disks, **{k: trial.knobs.get(k) for k in _KNOB_COLUMNS}, **asdict(result.measurement),
-        "verdict": result.verdict.kind.value, "reasons": "; ".join(result.verdict.reasons),
+        "trial_id": trial.trial_id,
+        "order": trial.order,
+        "point": trial.level,
+        "replicate": trial.replicate,
+        "target": sweep.target,
+        "runtime": sweep.runtime,
+        "method": sweep.load.method,
+        "cores": trial.cores,
+        "disks": trial.disks,
+        **{k: trial.knobs.get(k) for k in _KNOB_COLUMNS},
+        **asdict(result.measurement),
+        "verdict": result.verdict.kind.value,
+        "reasons": "; ".join(result.verdict.reasons),
         "server_cpus": " ".join(map(str, trial.placement.server_cpus)),
         "client_cpus": " ".join(map(str, trial.placement.client_cpus)),
         "shared_cpus": " ".join(map(str, trial.placement.shared)),
-        "other_knobs": " ".join(f"{k}={v}" for k, v in other.items()), "started_utc": result.started_utc,
-        "wall_s": round(result.wall_s, 3)}
+        "other_knobs": " ".join(f"{k}={v}" for k, v in other.items()),
+        "started_utc": result.started_utc,
+        "wall_s": round(result.wall_s, 3),
+    }

@@ -24,7 +24,9 @@ def read_sweep_file(path: Path) -> dict[str, str | list[str]]:
     try:
         raw = path.read_bytes()
     except OSError as error:
-        raise UsageError(f"sweep file {path}: {error.strerror}", remedy="give the path of a readable TOML file") from None
+        raise UsageError(
+            f"sweep file {path}: {error.strerror}", remedy="give the path of a readable TOML file"
+        ) from None
     if len(raw) > FILE_BYTES_MAX:
         raise UsageError(f"sweep file {path} has {len(raw)} bytes; {FILE_BYTES_MAX} at most")
     try:

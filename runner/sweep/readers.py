@@ -8,8 +8,25 @@ from collections.abc import Callable
 from runner.model import Piece, Rule
 from runner.units import format_number
 
-COLUMN_TYPES = ("bool", "tinyint", "smallint", "int", "bigint", "utinyint", "usmallint", "uint", "ubigint",
-                "float", "double", "timestamp", "binary", "nchar", "varbinary", "geometry", "json")
+COLUMN_TYPES = (
+    "bool",
+    "tinyint",
+    "smallint",
+    "int",
+    "bigint",
+    "utinyint",
+    "usmallint",
+    "uint",
+    "ubigint",
+    "float",
+    "double",
+    "timestamp",
+    "binary",
+    "nchar",
+    "varbinary",
+    "geometry",
+    "json",
+)
 _SIZED = ("binary", "nchar", "varbinary", "geometry")
 _COLUMN = re.compile(r"(?:([A-Za-z_]\w{0,63}):)?([a-z]+)(?:\((\d{1,5})\))?")
 _MANY = re.compile(r"(\d{1,4}):([a-z]+)(\(\d{1,5}\))?")
@@ -18,35 +35,42 @@ _PIECE = re.compile(r"(?:([\d.]*\d)?(\.\.)?([\d.]*\d)?=)(.+)")
 
 def one_of(*choices: str) -> Callable[[str], str]:
     """A reader for a closed set of words."""
+
     def read(text: str) -> str:
         if text not in choices:
             raise ValueError(f"{text!r} is not one of {', '.join(choices)}")
         return text
+
     return read
 
 
 def at_least(low: int, read_number: Callable[[str], int]) -> Callable[[str], int]:
     """A reader for a whole number not below `low`."""
+
     def read(text: str) -> int:
         value = read_number(text)
         if value < low:
             raise ValueError(f"{text!r} is below {low}")
         return value
+
     return read
 
 
 def above_zero(read_number: Callable[[str], float]) -> Callable[[str], float]:
     """A reader for an amount above zero."""
+
     def read(text: str) -> float:
         value = read_number(text)
         if value <= 0:
             raise ValueError(f"{text!r} must be above 0")
         return value
+
     return read
 
 
 def between(low: float, high: float) -> Callable[[str], float]:
     """A reader for a number within bounds."""
+
     def read(text: str) -> float:
         try:
             value = float(text)
@@ -55,6 +79,7 @@ def between(low: float, high: float) -> Callable[[str], float]:
         if not low <= value <= high:
             raise ValueError(f"{text!r} is not between {format_number(low)} and {format_number(high)}")
         return value
+
     return read
 
 
@@ -123,11 +148,13 @@ def rule_value(rule_: Rule, level: float) -> str | None:
 
 def rule_text(rule: Rule) -> str:
     """A rule as the user would write it."""
+
     def stretch(first: float | None, last: float | None) -> str:
         if first is not None and first == last:
             return format_number(first)
         ends = [format_number(e) if e is not None else "" for e in (first, last)]
         return "..".join(ends)
+
     if len(rule.pieces) == 1 and rule.pieces[0].first is None and rule.pieces[0].last is None:
         return rule.pieces[0].value
     return ",".join(f"{stretch(p.first, p.last)}={p.value}" for p in rule.pieces)

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from runner.errors import UsageError
 from runner.model import Load, Origin, Rule, Sweep, Workload
-from runner.sweep.settings import BY_KEY, SETTINGS
 from runner.sweep.file import read_sweep_file
+from runner.sweep.settings import BY_KEY, SETTINGS
 
 KNOB_KEYS = ("knobs.vgroups", "knobs.partitions", "knobs.write_threads", "knobs.commit_threads")
 
@@ -44,8 +44,10 @@ def _sweep_path(what: str) -> Path:
     if what == "disk":
         raise UsageError("disk sweeps are not in this version", remedy="sweep cores: scale sweep cpu --cores 1..4")
     if path.suffix != ".toml" and not path.exists():
-        raise UsageError(f"{what!r} is neither a kind of sweep (cpu) nor a sweep file",
-                         remedy="scale sweep cpu --cores 1..4, or scale sweep FILE.toml")
+        raise UsageError(
+            f"{what!r} is neither a kind of sweep (cpu) nor a sweep file",
+            remedy="scale sweep cpu --cores 1..4, or scale sweep FILE.toml",
+        )
     return path
 
 
@@ -98,29 +100,56 @@ def _conflicts(texts: Texts, values: Mapping[str, object], *, is_file: bool) -> 
 def _build(what: str, texts: Texts, values: Mapping[str, object]) -> Sweep:
     v = values
     fixed_work = v["load.rows"] is not None and not (
-        texts.origin["load.duration"] == "flag" and texts.origin["load.rows"] == "file")
+        texts.origin["load.duration"] == "flag" and texts.origin["load.rows"] == "file"
+    )
     knobs: dict[str, Rule] = {k.partition(".")[2]: v[k] for k in KNOB_KEYS if v[k] is not None}  # type: ignore[misc]
     knobs |= v["knobs.other"]  # type: ignore[operator]
     name = str(texts.text.get("name") or (what if what == "cpu" else Path(what).stem))
     workload = Workload(
-        tables=v["workload.tables"], columns=v["workload.columns"], tags=v["workload.tags"],
-        values=v["workload.values"], rows_per_request=v["workload.rows_per_request"] or 0,
-        interlace_rows=v["workload.interlace_rows"], start_ms=v["workload.start_ms"],
-        step_ms=v["workload.step_ms"])
+        tables=v["workload.tables"],
+        columns=v["workload.columns"],
+        tags=v["workload.tags"],
+        values=v["workload.values"],
+        rows_per_request=v["workload.rows_per_request"] or 0,
+        interlace_rows=v["workload.interlace_rows"],
+        start_ms=v["workload.start_ms"],
+        step_ms=v["workload.step_ms"],
+    )
     load = Load(
-        method=v["load.method"] or "", rows=v["load.rows"] if fixed_work else None,
+        method=v["load.method"] or "",
+        rows=v["load.rows"] if fixed_work else None,
         duration_s=None if fixed_work else v["load.duration"],
         warmup_s=0.0 if fixed_work and texts.origin["load.warmup"] == "default" else v["load.warmup"],
-        rate=float(v["load.rate"]), arrival=v["load.arrival"])
+        rate=float(v["load.rate"]),
+        arrival=v["load.arrival"],
+    )
     return Sweep(
-        name=name, question=str(texts.text.get("question", "How does the write rate grow with cores?")),
-        axis="cores", levels=v["axis.cores"], target=v["target.name"], runtime=v["target.runtime"],
-        version=v["target.version"] or "", image=v["target.image"] or "", home=v["target.home"] or "",
-        endpoint=v["target.endpoint"] or "", workload=workload, load=load, knobs=knobs,
-        replicates=v["method.replicates"], seed=v["method.seed"], sample_hz=v["method.sample_hz"],
-        server_cpus=v["cpus.server"] or (), client_cpus=v["cpus.client"] or (), memory_bytes=v["target.memory"],
-        data_dir=v["target.data_dir"] or "", loader=v["load.loader"], placement=v["load.placement"],
-        reference=v["report.reference"] or "", tags=v["tags"], origin=dict(texts.origin))
+        name=name,
+        question=str(texts.text.get("question", "How does the write rate grow with cores?")),
+        axis="cores",
+        levels=v["axis.cores"],
+        target=v["target.name"],
+        runtime=v["target.runtime"],
+        version=v["target.version"] or "",
+        image=v["target.image"] or "",
+        home=v["target.home"] or "",
+        endpoint=v["target.endpoint"] or "",
+        workload=workload,
+        load=load,
+        knobs=knobs,
+        replicates=v["method.replicates"],
+        seed=v["method.seed"],
+        sample_hz=v["method.sample_hz"],
+        server_cpus=v["cpus.server"] or (),
+        client_cpus=v["cpus.client"] or (),
+        memory_bytes=v["target.memory"],
+        data_dir=v["target.data_dir"] or "",
+        loader=v["load.loader"],
+        placement=v["load.placement"],
+        reference=v["report.reference"] or "",
+        tags=v["tags"],
+        origin=dict(texts.origin),
+    )
 
 
 def setting_for(key: str) -> str:

@@ -40,19 +40,35 @@ class Session(Protocol):
 
     def not_ready(self) -> str:
         """Why the server cannot be loaded yet; "" when it can. Never waits."""
+
     def version(self) -> str: ...
     def create_schema(self) -> None:
-        """Database, tables and partitions for the trial; nothing of it is on the clock."""
+        """Database and partitions for the trial; nothing of it is on the clock."""
+
+    def schema_pending(self) -> str:
+        """Why the schema cannot be written to yet; "" when it can. Never waits."""
+
+    def create_tables(self) -> None:
+        """The tables of the workload, where the database wants them made one by one."""
+
+    def expected(self) -> Mapping[str, str]:
+        """What `effective` must say for the trial's number to count, by the same names."""
+
     def effective(self) -> Mapping[str, str]:
-        """What the server says its settings are, by the names the trial uses for its knobs, and more."""
+        """What the server says its settings are, read back after the schema is there."""
+
     def load_spec(self) -> Mapping[str, str]:
         """The part of the load core's spec that only the target knows: driver, method, address, table names."""
+
     def commit_cycles(self) -> int | None:
         """How many commits (checkpoints, flushes) the server has finished; None: it does not say."""
+
     def flush(self) -> None:
         """Returns when everything acknowledged is on disk."""
+
     def count(self) -> int | None:
         """Rows in the database, counted by the database; None: it keeps none (the null target)."""
+
     def close(self) -> None: ...
 
 

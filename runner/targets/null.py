@@ -79,6 +79,17 @@ class NullSession:
     def create_schema(self) -> None:
         """Nothing to create."""
 
+    def schema_pending(self) -> str:
+        """It is there at once."""
+        return ""
+
+    def create_tables(self) -> None:
+        """Devices are rows here, not tables."""
+
+    def expected(self) -> Mapping[str, str]:
+        """Nothing is set."""
+        return {}
+
     def effective(self) -> Mapping[str, str]:
         """Nothing to read back."""
         return {}

@@ -31,14 +31,35 @@ THREAD_NAMES = False
 TABLE = "measurement"
 PARTITIONS_MAX = 1024
 _PROGRAMS = ("postgres", "initdb")
-_SQL_TYPES = {"bool": "boolean", "tinyint": "smallint", "smallint": "smallint", "int": "integer", "bigint": "bigint",
-              "utinyint": "smallint", "usmallint": "integer", "uint": "bigint", "ubigint": "numeric",
-              "float": "real", "double": "double precision", "timestamp": "timestamptz", "binary": "text",
-              "nchar": "text", "varbinary": "bytea"}
+_SQL_TYPES = {
+    "bool": "boolean",
+    "tinyint": "smallint",
+    "smallint": "smallint",
+    "int": "integer",
+    "bigint": "bigint",
+    "utinyint": "smallint",
+    "usmallint": "integer",
+    "uint": "bigint",
+    "ubigint": "numeric",
+    "float": "real",
+    "double": "double precision",
+    "timestamp": "timestamptz",
+    "binary": "text",
+    "nchar": "text",
+    "varbinary": "bytea",
+}
 # Settings that make a time-series load look as on a server that somebody tuned: a fixed share of the page cache's
 # work in shared_buffers, WAL that does not force a checkpoint every few seconds, and no statement timeouts.
-_DEFAULTS = {"shared_buffers": "512MB", "max_wal_size": "4GB", "checkpoint_timeout": "5min", "wal_level": "minimal",
-             "max_wal_senders": "0", "autovacuum": "off", "synchronous_commit": "on", "fsync": "on"}
+_DEFAULTS = {
+    "shared_buffers": "512MB",
+    "max_wal_size": "4GB",
+    "checkpoint_timeout": "5min",
+    "wal_level": "minimal",
+    "max_wal_senders": "0",
+    "autovacuum": "off",
+    "synchronous_commit": "on",
+    "fsync": "on",
+}
 
 
 def _constant(value: int) -> Rule:
@@ -84,8 +105,9 @@ def _wheel_homes() -> list[tuple[str, str]]:
 
 def _version(home: str) -> str:
     try:
-        said = subprocess.run([f"{home}/bin/postgres", "--version"], capture_output=True, text=True, timeout=10,
-                              check=False).stdout
+        said = subprocess.run(
+            [f"{home}/bin/postgres", "--version"], capture_output=True, text=True, timeout=10, check=False
+        ).stdout
     except OSError:
         return ""
     match = re.search(r"(\d+(?:\.\d+)*)", said)
@@ -101,36 +123,78 @@ def check(sweep: Sweep, trial: Trial, memory_bytes: int) -> tuple[Finding, ...]:
     """Partitions and threads within what the server can take, and column types that it has."""
     findings = []
     if int(trial.knobs["partitions"]) > PARTITIONS_MAX:
-        findings.append(Finding(blocking=True, subject="--partitions", sentence=f"{trial.knobs['partitions']} hash "
-                                f"partitions; {PARTITIONS_MAX} at most", remedy="lower --partitions"))
+        findings.append(
+            Finding(
+                blocking=True,
+                subject="--partitions",
+                sentence=f"{trial.knobs['partitions']} hash partitions; {PARTITIONS_MAX} at most",
+                remedy="lower --partitions",
+            )
+        )
     for column in sweep.workload.columns:
         kind = column.partition(":")[2].partition("(")[0]
         if kind not in _SQL_TYPES:
-            findings.append(Finding(blocking=True, subject="--columns", sentence=f"PostgreSQL has no type for {column}",
-                                    remedy=f"use {', '.join(_SQL_TYPES)}"))
+            findings.append(
+                Finding(
+                    blocking=True,
+                    subject="--columns",
+                    sentence=f"PostgreSQL has no type for {column}",
+                    remedy=f"use {', '.join(_SQL_TYPES)}",
+                )
+            )
     return tuple(findings)
 
 
 def server(sweep: Sweep, trial: Trial, site: Site, secret: str) -> ServerSpec:
     """initdb with a password of the trial's own, then postgres in the foreground on the given address."""
     data, password_file = f"{site.data_dir}/pg", f"{site.data_dir}/password"
-    settings = {**_DEFAULTS, "max_connections": str(int(trial.knobs["write_threads"]) + 20),
-                **{k: v for k, v in trial.knobs.items() if k not in KNOBS},
-                "listen_addresses": site.bind_address, "port": str(site.port),
-                "unix_socket_directories": "", "logging_collector": "off"}
+    settings = {
+        **_DEFAULTS,
+        "max_connections": str(int(trial.knobs["write_threads"]) + 20),
+        **{k: v for k, v in trial.knobs.items() if k not in KNOBS},
+        "listen_addresses": site.bind_address,
+        "port": str(site.port),
+        "unix_socket_directories": "",
+        "logging_collector": "off",
+    }
     return ServerSpec(
-        setup=((f"{site.home}/bin/initdb", "-D", data, "-U", "scale", "--auth=scram-sha-256",
-                f"--pwfile={password_file}", "-E", "UTF8", "--locale=C", "--no-sync"),),
-        argv=(f"{site.home}/bin/postgres", "-D", data,
-              *(part for k, v in sorted(settings.items()) for part in ("-c", f"{k}={v}"))),
-        env={"LC_ALL": "C", "TZ": "UTC"}, files={password_file: secret + "\n"}, ports=(site.port,),
-        refuses_root=True, stop_signal="SIGINT")
+        setup=(
+            (
+                f"{site.home}/bin/initdb",
+                "-D",
+                data,
+                "-U",
+                "scale",
+                "--auth=scram-sha-256",
+                f"--pwfile={password_file}",
+                "-E",
+                "UTF8",
+                "--locale=C",
+                "--no-sync",
+            ),
+        ),
+        argv=(
+            f"{site.home}/bin/postgres",
+            "-D",
+            data,
+            *(part for k, v in sorted(settings.items()) for part in ("-c", f"{k}={v}")),
+        ),
+        env={"LC_ALL": "C", "TZ": "UTC"},
+        files={password_file: secret + "\n"},
+        ports=(site.port,),
+        refuses_root=True,
+        stop_signal="SIGINT",
+    )
 
 
 def suspicious(log: str) -> tuple[str, ...]:
     """A crash or a panic; anything else that the server logs does not change the number."""
-    return tuple(line for line in log.splitlines() if re.search(r"\b(PANIC|FATAL):|terminated by signal", line)
-                 and "the database system is starting up" not in line)
+    return tuple(
+        line
+        for line in log.splitlines()
+        if re.search(r"\b(PANIC|FATAL):|terminated by signal", line)
+        and "the database system is starting up" not in line
+    )
 
 
 class PostgresSession:
@@ -144,8 +208,14 @@ class PostgresSession:
         """The server's words while it starts."""
         try:
             self._connection = psycopg.connect(
-                host=self._address.host, port=self._address.port, user="scale", password=self._address.secret,
-                dbname="postgres", autocommit=True, connect_timeout=5)
+                host=self._address.host,
+                port=self._address.port,
+                user="scale",
+                password=self._address.secret,
+                dbname="postgres",
+                autocommit=True,
+                connect_timeout=5,
+            )
         except psycopg.Error as error:
             return str(error).strip()
         return ""
@@ -165,35 +235,63 @@ class PostgresSession:
         return str(self._rows("SHOW server_version")[0][0])
 
     def create_schema(self) -> None:
-        """The measurement table and its hash partitions, with tsdbperf's two indexes; the tags in a table of devices."""
+        """The measurement table and its hash partitions, with tsdbperf's two indexes."""
         partitions = int(self._trial.knobs["partitions"])
-        columns = ", ".join(f'"{n}" {_sql_type(t)}' for n, _, t in (c.partition(":") for c in self._sweep.workload.columns))
-        self._rows(f"CREATE TABLE {TABLE} (time timestamptz NOT NULL, device_id integer NOT NULL, {columns})"
-                   " PARTITION BY HASH (device_id)")
+        columns = ", ".join(
+            f'"{n}" {_sql_type(t)}' for n, _, t in (c.partition(":") for c in self._sweep.workload.columns)
+        )
+        self._rows(
+            f"CREATE TABLE {TABLE} (time timestamptz NOT NULL, device_id integer NOT NULL, {columns})"
+            " PARTITION BY HASH (device_id)"
+        )
         for i in range(partitions):
-            self._rows(f"CREATE TABLE {TABLE}_p{i} PARTITION OF {TABLE} FOR VALUES WITH"
-                       f" (MODULUS {partitions}, REMAINDER {i})")
+            self._rows(
+                f"CREATE TABLE {TABLE}_p{i} PARTITION OF {TABLE} FOR VALUES WITH (MODULUS {partitions}, REMAINDER {i})"
+            )
         self._rows(f"CREATE INDEX ON {TABLE} (device_id, time DESC)")
         self._rows(f"CREATE INDEX ON {TABLE} (time DESC)")
+
+    def schema_pending(self) -> str:
+        """It is there at once."""
+        return ""
+
+    def create_tables(self) -> None:
+        """Devices are rows here, not tables."""
+
+    def expected(self) -> Mapping[str, str]:
+        """The partitions, and every free knob."""
+        return {k: v for k, v in self._trial.knobs.items() if k != "write_threads"}
 
     def effective(self) -> Mapping[str, str]:
         """Partitions as the catalogue has them, and every setting that is not the built-in default."""
         count = self._rows(f"SELECT count(*) FROM pg_inherits WHERE inhparent = '{TABLE}'::regclass")[0][0]
-        rows = self._rows("SELECT name, current_setting(name) FROM pg_settings WHERE source <> 'default'"
-                          " AND name NOT LIKE '%file%' AND name NOT LIKE '%directory%'")
+        rows = self._rows(
+            "SELECT name, current_setting(name) FROM pg_settings WHERE source <> 'default'"
+            " AND name NOT LIKE '%file%' AND name NOT LIKE '%directory%'"
+        )
         return {**{str(n): str(v) for n, v in rows}, "partitions": str(count)}
 
     def load_spec(self) -> Mapping[str, str]:
         """The postgres driver on this server."""
-        return {"driver": "postgres", "method": self._sweep.load.method, "host": self._address.host,
-                "port": str(self._address.port), "user": "scale", "database": "postgres", "table": TABLE,
-                "library": _libpq(self._address.home)}
+        return {
+            "driver": "postgres",
+            "method": self._sweep.load.method,
+            "host": self._address.host,
+            "port": str(self._address.port),
+            "user": "scale",
+            "database": "postgres",
+            "table": TABLE,
+            "library": _libpq(self._address.home),
+        }
 
     def commit_cycles(self) -> int | None:
         """Checkpoints finished (the name of the view changed in PostgreSQL 17)."""
         new = self._rows("SELECT count(*) FROM pg_views WHERE viewname = 'pg_stat_checkpointer'")[0][0]
-        sql = ("SELECT num_timed + num_requested FROM pg_stat_checkpointer" if new else
-               "SELECT checkpoints_timed + checkpoints_req FROM pg_stat_bgwriter")
+        sql = (
+            "SELECT num_timed + num_requested FROM pg_stat_checkpointer"
+            if new
+            else "SELECT checkpoints_timed + checkpoints_req FROM pg_stat_bgwriter"
+        )
         return int(self._rows(sql)[0][0])
 
     def flush(self) -> None:

@@ -37,27 +37,49 @@ def measurement(trial: Trial, facts: TrialFacts) -> Measurement:
     """The figures over the window; without a summary of the load core only what the sampler cost."""
     s, cost = facts.summary, facts.sampler_cost
     if s is None or s.window_end_ns <= s.window_start_ns:
-        return Measurement(missed_ticks=cost.missed_ticks if cost else None, ceiling_rows_per_s=facts.ceiling_rows_per_s)
+        return Measurement(
+            missed_ticks=cost.missed_ticks if cost else None, ceiling_rows_per_s=facts.ceiling_rows_per_s
+        )
     use = measure_window(facts.samples, s.window_start_ns, s.window_end_ns)
     steady = steadiness([i.rows for i in whole_intervals(facts.intervals, s)])
     busiest = max(use.threads.items(), key=lambda item: item[1], default=(None, None))
     clients = len(trial.placement.client_cpus)
     return Measurement(
-        rows=s.rows_window, window_s=s.window_s, rows_per_s=s.rows_per_s, durable_rows_per_s=_durable(facts, s),
-        server_cpu_cores=use.server_cores, server_cpu_percent=_share(use.server_cores, trial.cores),
-        client_cpu_cores=use.client_cores, client_cpu_percent=_share(use.client_cores, clients),
-        throttled_s=use.throttled_s, disk_write_mb_per_s=use.disk_write_mb_per_s,
-        disk_bytes_per_row=_bytes_per_row(facts, s), disk_busy_percent=use.disk_busy_percent,
-        memory_used_gb=_giga(use.memory_used_bytes_max), memory_available_gb=_giga(use.memory_available_bytes_min),
-        psi_cpu_percent=use.psi_cpu_percent, psi_io_percent=use.psi_io_percent,
-        response_ms_p50=_ms(s.response.p50_us), response_ms_p95=_ms(s.response.p95_us),
-        response_ms_p99=_ms(s.response.p99_us), response_ms_max=_ms(s.response.max_us),
-        service_ms_p50=_ms(s.service.p50_us), service_ms_p99=_ms(s.service.p99_us), requests=s.requests,
-        errors=s.errors, retries=s.retries, rows_acked=s.rows_acked, rows_counted=facts.rows_counted,
-        ceiling_rows_per_s=facts.ceiling_rows_per_s, rate_cv_percent=steady.cv_percent,
+        rows=s.rows_window,
+        window_s=s.window_s,
+        rows_per_s=s.rows_per_s,
+        durable_rows_per_s=_durable(facts, s),
+        server_cpu_cores=use.server_cores,
+        server_cpu_percent=_share(use.server_cores, trial.cores),
+        client_cpu_cores=use.client_cores,
+        client_cpu_percent=_share(use.client_cores, clients),
+        throttled_s=use.throttled_s,
+        disk_write_mb_per_s=use.disk_write_mb_per_s,
+        disk_bytes_per_row=_bytes_per_row(facts, s),
+        disk_busy_percent=use.disk_busy_percent,
+        memory_used_gb=_giga(use.memory_used_bytes_max),
+        memory_available_gb=_giga(use.memory_available_bytes_min),
+        psi_cpu_percent=use.psi_cpu_percent,
+        psi_io_percent=use.psi_io_percent,
+        response_ms_p50=_ms(s.response.p50_us),
+        response_ms_p95=_ms(s.response.p95_us),
+        response_ms_p99=_ms(s.response.p99_us),
+        response_ms_max=_ms(s.response.max_us),
+        service_ms_p50=_ms(s.service.p50_us),
+        service_ms_p99=_ms(s.service.p99_us),
+        requests=s.requests,
+        errors=s.errors,
+        retries=s.retries,
+        rows_acked=s.rows_acked,
+        rows_counted=facts.rows_counted,
+        ceiling_rows_per_s=facts.ceiling_rows_per_s,
+        rate_cv_percent=steady.cv_percent,
         rate_drift_percent=steady.drift_percent,
         sampler_cpu_percent=100 * cost.cpu_s / cost.wall_s if cost and cost.wall_s > 0 else None,
-        missed_ticks=cost.missed_ticks if cost else None, busiest_thread=busiest[0], busiest_thread_cores=busiest[1])
+        missed_ticks=cost.missed_ticks if cost else None,
+        busiest_thread=busiest[0],
+        busiest_thread_cores=busiest[1],
+    )
 
 
 def whole_intervals(intervals: Sequence[Interval], summary: LoadSummary) -> list[Interval]:
@@ -67,9 +89,12 @@ def whole_intervals(intervals: Sequence[Interval], summary: LoadSummary) -> list
     for interval in intervals:
         length_ns = (interval.t_s - before) * 1e9
         before = interval.t_s
-        if (interval.phase == STEADY_PHASE and length_ns > 0.95e9
-                and interval.monotonic_ns - length_ns >= summary.window_start_ns - 2e7
-                and interval.monotonic_ns <= summary.window_end_ns + 2e7):
+        if (
+            interval.phase == STEADY_PHASE
+            and length_ns > 0.95e9
+            and interval.monotonic_ns - length_ns >= summary.window_start_ns - 2e7
+            and interval.monotonic_ns <= summary.window_end_ns + 2e7
+        ):
             inside.append(interval)
     return inside
 

@@ -9,7 +9,7 @@ import datetime
 import queue
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing
 
 from runner.errors import LoadError, ProvisionError, ScaleError, TargetError
@@ -17,8 +17,20 @@ from runner.loadgen.ceiling import ceiling_key
 from runner.loadgen.process import LoadProcesses
 from runner.loadgen.protocol import Phase
 from runner.loadgen.spec import spec_text, trial_spec
-from runner.model import (Accounting, ArtifactMade, Event, Interval, IntervalSeen, Noted, PhaseEntered, Sample,
-                          SampleTaken, Trial, TrialFinished, TrialResult)
+from runner.model import (
+    Accounting,
+    ArtifactMade,
+    Event,
+    Interval,
+    IntervalSeen,
+    Noted,
+    PhaseEntered,
+    Sample,
+    SampleTaken,
+    Trial,
+    TrialFinished,
+    TrialResult,
+)
 from runner.runtimes import Server
 from runner.sampling import Sampler
 from runner.targets import Address, Session
@@ -43,10 +55,17 @@ def run_trial(setup: TrialSetup, trial: Trial) -> Iterator[Event]:
         except ScaleError as error:
             facts.aborted = error.message
         yield _enter(trial, "teardown")
-    yield TrialFinished(result=TrialResult(
-        trial=trial, measurement=measurement(trial, facts), verdict=judge(_evidence(setup, trial, facts)),
-        effective=facts.effective, log_tail=facts.log_tail, started_utc=started.isoformat(timespec="seconds"),
-        wall_s=time.monotonic() - begun))
+    yield TrialFinished(
+        result=TrialResult(
+            trial=trial,
+            measurement=measurement(trial, facts),
+            verdict=judge(_evidence(setup, trial, facts)),
+            effective=facts.effective,
+            log_tail=facts.log_tail,
+            started_utc=started.isoformat(timespec="seconds"),
+            wall_s=time.monotonic() - begun,
+        )
+    )
 
 
 def _enter(trial: Trial, phase: str) -> PhaseEntered:
@@ -56,22 +75,30 @@ def _enter(trial: Trial, phase: str) -> PhaseEntered:
 def _walk(setup: TrialSetup, trial: Trial, facts: TrialFacts, cleanup: ExitStack) -> Iterator[Event]:
     yield _enter(trial, "provision")
     secret = secrets.token_urlsafe(16)
-    site = setup.runtime.site(run_id=setup.run_id, trial_id=trial.trial_id, data_dir=setup.data_dir, home=setup.home,
-                              image=setup.sweep.image)
-    server = setup.runtime.start(spec=setup.target.server(setup.sweep, trial, site, secret), site=site,
-                                 placement=trial.placement, memory_bytes=setup.sweep.memory_bytes,
-                                 run_id=setup.run_id, trial_id=trial.trial_id)
+    site = setup.runtime.site(
+        run_id=setup.run_id, trial_id=trial.trial_id, data_dir=setup.data_dir, home=setup.home, image=setup.sweep.image
+    )
+    server = setup.runtime.start(
+        spec=setup.target.server(setup.sweep, trial, site, secret),
+        site=site,
+        placement=trial.placement,
+        memory_bytes=setup.sweep.memory_bytes,
+        run_id=setup.run_id,
+        trial_id=trial.trial_id,
+    )
     cleanup.callback(server.stop)
     try:
         address = Address(host=server.host, port=server.port, secret=secret, home=setup.home)
         with closing(setup.target.session(setup.sweep, trial, address)) as session:
             yield _enter(trial, "ready")
-            _wait_ready(server, session)
+            _wait(server, session.not_ready, "the server was not ready")
             _check_pinning(trial, server)
             yield _enter(trial, "schema")
             session.create_schema()
+            _wait(server, session.schema_pending, "the schema was not ready")
+            session.create_tables()
             facts.effective = {"server_version": session.version(), **session.effective()}
-            facts.mismatches = _mismatches(trial, facts.effective)
+            facts.mismatches = _mismatches(session.expected(), facts.effective)
             yield from _load(setup, trial, facts, server, session, secret)
             yield _enter(trial, "verify")
             facts.rows_counted = session.count()
@@ -83,13 +110,13 @@ def _walk(setup: TrialSetup, trial: Trial, facts: TrialFacts, cleanup: ExitStack
     yield ArtifactMade(trial_id=trial.trial_id, name="server.log", text=facts.log_tail)
 
 
-def _wait_ready(server: Server, session: Session) -> None:
+def _wait(server: Server, pending: Callable[[], str], what: str) -> None:
     deadline = time.monotonic() + READY_S
-    while why := session.not_ready():
+    while why := pending():
         if not server.alive():
             raise ProvisionError(f"the server ended while starting: {_last_words(server)}")
         if time.monotonic() > deadline:
-            raise ProvisionError(f"the server was not ready after {READY_S:.0f} s: {why}")
+            raise ProvisionError(f"{what} after {READY_S:.0f} s: {why}")
         time.sleep(0.1)
 
 
@@ -97,26 +124,44 @@ def _check_pinning(trial: Trial, server: Server) -> None:
     """The proof that the server has the CPUs it was given and no others."""
     allowed = server.cpus_allowed()
     if allowed and not set(allowed) <= set(trial.placement.server_cpus):
-        raise ProvisionError(f"the server may run on CPUs {format_cpus(allowed)}, planned were "
-                             f"{format_cpus(trial.placement.server_cpus)}")
+        raise ProvisionError(
+            f"the server may run on CPUs {format_cpus(allowed)}, planned were "
+            f"{format_cpus(trial.placement.server_cpus)}"
+        )
 
 
-def _mismatches(trial: Trial, effective: dict[str, str] | object) -> tuple[str, ...]:
-    said = dict(effective)  # type: ignore[call-overload]
-    return tuple(f"{knob} was to be {value}, the server says {said[knob]}" for knob, value in trial.knobs.items()
-                 if knob in said and said[knob] != value)
+def _mismatches(expected: Mapping[str, str], effective: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(
+        f"{name} was to be {value}, the server says {effective.get(name, 'nothing')}"
+        for name, value in expected.items()
+        if not _same(value, effective.get(name, ""))
+    )
 
 
-def _load(setup: TrialSetup, trial: Trial, facts: TrialFacts, server: Server, session: Session,
-          secret: str) -> Iterator[Event]:
+def _same(planned: str, said: str) -> bool:
+    """As numbers where both are numbers: a server may say 4.000000 for 4."""
+    try:
+        return float(planned) == float(said)
+    except ValueError:
+        return planned.strip("'").lower() == said.strip("'").lower()
+
+
+def _load(
+    setup: TrialSetup, trial: Trial, facts: TrialFacts, server: Server, session: Session, secret: str
+) -> Iterator[Event]:
     spec = trial_spec(setup.sweep, trial, session.load_spec())
     yield ArtifactMade(trial_id=trial.trial_id, name="spec", text=spec_text(spec))
     samples: queue.SimpleQueue[Sample] = queue.SimpleQueue()
     facts.commits_before = session.commit_cycles()
     with LoadProcesses(setup.program, [spec], trial.placement.client_cpus, secret) as load:
-        sampler = Sampler(server=server.accounting(),
-                          generator=Accounting(kind="processes", root_pids=load.pids), disks=setup.disks,
-                          hz=setup.sweep.sample_hz, on_sample=samples.put, thread_names=setup.target.THREAD_NAMES)
+        sampler = Sampler(
+            server=server.accounting(),
+            generator=Accounting(kind="processes", root_pids=load.pids),
+            disks=setup.disks,
+            hz=setup.sweep.sample_hz,
+            on_sample=samples.put,
+            thread_names=setup.target.THREAD_NAMES,
+        )
         with sampler:
             try:
                 yield from _follow(setup, trial, facts, server, load, samples)
@@ -133,8 +178,14 @@ def _load(setup: TrialSetup, trial: Trial, facts: TrialFacts, server: Server, se
             yield Noted(trial_id=trial.trial_id, sentence=f"{trouble.count} × {trouble.code}: {trouble.message}")
 
 
-def _follow(setup: TrialSetup, trial: Trial, facts: TrialFacts, server: Server, load: LoadProcesses,
-            samples: queue.SimpleQueue[Sample]) -> Iterator[Event]:
+def _follow(
+    setup: TrialSetup,
+    trial: Trial,
+    facts: TrialFacts,
+    server: Server,
+    load: LoadProcesses,
+    samples: queue.SimpleQueue[Sample],
+) -> Iterator[Event]:
     for line in load.lines(_limit_s(setup)):
         yield from _drain(trial, facts, samples)
         if isinstance(line, Phase):
@@ -178,6 +229,13 @@ def _evidence(setup: TrialSetup, trial: Trial, facts: TrialFacts) -> Evidence:
     commits = None
     if facts.commits_before is not None and facts.commits_after is not None:
         commits = facts.commits_after - facts.commits_before
-    return Evidence(trial=trial, measurement=measurement(trial, facts), open_loop_rate=setup.sweep.load.rate,
-                    aborted=facts.aborted, mismatches=facts.mismatches, suspicious=facts.suspicious,
-                    commits_in_window=commits, quota_expected=trial.placement.quota_cores is not None)
+    return Evidence(
+        trial=trial,
+        measurement=measurement(trial, facts),
+        open_loop_rate=setup.sweep.load.rate,
+        aborted=facts.aborted,
+        mismatches=facts.mismatches,
+        suspicious=facts.suspicious,
+        commits_in_window=commits,
+        quota_expected=trial.placement.quota_cores is not None,
+    )

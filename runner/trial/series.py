@@ -6,8 +6,15 @@ from collections.abc import Mapping, Sequence
 
 from runner.model import Interval, Sample
 
-SERIES_COLUMNS = ("rows_per_s", "server_cpu_cores", "client_cpu_cores", "disk_write_mb_per_s", "memory_used_gb",
-                  "memory_available_gb", "response_ms_p99")
+SERIES_COLUMNS = (
+    "rows_per_s",
+    "server_cpu_cores",
+    "client_cpu_cores",
+    "disk_write_mb_per_s",
+    "memory_used_gb",
+    "memory_available_gb",
+    "response_ms_p99",
+)
 
 Row = tuple[float, Mapping[str, float | None]]
 
@@ -35,14 +42,22 @@ def _from_samples(samples: Sequence[Sample], start_ns: int) -> list[Row]:
         seconds = (new.monotonic_ns - old.monotonic_ns) / 1e9
         if seconds <= 0:
             continue
+
         def rate(a: float | None, b: float | None, seconds: float = seconds) -> float | None:
             return (b - a) / seconds if a is not None and b is not None and b >= a else None
+
         written = rate(old.disk_written_bytes_total, new.disk_written_bytes_total)
         used, available = new.server.memory_bytes, new.memory_available_bytes
-        rows.append(((new.monotonic_ns - start_ns) / 1e9, {
-            "server_cpu_cores": rate(old.server.cpu_s_total, new.server.cpu_s_total),
-            "client_cpu_cores": rate(old.generator.cpu_s_total, new.generator.cpu_s_total),
-            "disk_write_mb_per_s": written / 1e6 if written is not None else None,
-            "memory_used_gb": used / 1e9 if used is not None else None,
-            "memory_available_gb": available / 1e9 if available is not None else None}))
+        rows.append(
+            (
+                (new.monotonic_ns - start_ns) / 1e9,
+                {
+                    "server_cpu_cores": rate(old.server.cpu_s_total, new.server.cpu_s_total),
+                    "client_cpu_cores": rate(old.generator.cpu_s_total, new.generator.cpu_s_total),
+                    "disk_write_mb_per_s": written / 1e6 if written is not None else None,
+                    "memory_used_gb": used / 1e9 if used is not None else None,
+                    "memory_available_gb": available / 1e9 if available is not None else None,
+                },
+            )
+        )
     return rows

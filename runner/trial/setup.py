@@ -14,7 +14,7 @@ from runner.targets import Target
 
 @dataclass(frozen=True, kw_only=True)
 class TrialSetup:
-    """sweep: completed. home: the server's installation as the runtime sees it. ceilings: rows/s by threads and CPUs."""
+    """sweep: completed. home: the server as the runtime sees it. ceilings: rows/s by threads and CPUs."""
 
     sweep: Sweep
     target: Target

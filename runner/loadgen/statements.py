@@ -1,0 +1,84 @@
+"""The load core's other two verbs: SQL statements through a driver, and tables made before the clock starts.
+
+For databases whose client library we do not want inside the runner: a crash in it ends one call, not the sweep.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from runner.errors import LoadError, TargetError
+from runner.loadgen.spec import spec_text
+
+SQL_S = 120.0
+TABLES_S = 900.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """What one statement returned. code and message are the server's, "" when it succeeded."""
+
+    ok: bool
+    rows: tuple[tuple[Any, ...], ...]
+    affected: int | None
+    code: str
+    message: str
+
+
+def run_statements(
+    program: str, spec: Mapping[str, str], statements: Sequence[str], secret: str, limit_s: float = SQL_S
+) -> tuple[Answer, ...]:
+    """One answer per statement. Raises LoadError when the driver is not there, TargetError when it cannot connect."""
+    lines = _run(program, "sql", spec, "".join(s.replace("\n", " ") + "\n" for s in statements), secret, limit_s)
+    answers = [_answer(line) for line in lines if line.get("event") == "result"]
+    if len(answers) != len(statements):
+        raise TargetError(f"{len(answers)} answers to {len(statements)} statements")
+    return tuple(answers)
+
+
+def create_tables(program: str, spec: Mapping[str, str], secret: str) -> None:
+    """All tables of the spec, as the driver names and places them. Raises LoadError or TargetError."""
+    _run(program, "tables", spec, "", secret, TABLES_S)
+
+
+def _answer(line: Mapping[str, Any]) -> Answer:
+    ok = bool(line["ok"])
+    return Answer(
+        ok=ok,
+        rows=tuple(tuple(r) for r in line.get("rows") or ()),
+        affected=line.get("affected"),
+        code="" if ok else str(line.get("code")),
+        message="" if ok else str(line.get("message")),
+    )
+
+
+def _run(
+    program: str, verb: str, spec: Mapping[str, str], text: str, secret: str, limit_s: float
+) -> list[dict[str, Any]]:
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("TAOS_")} | {"SCALE_PASSWORD": secret}
+    with tempfile.NamedTemporaryFile("w", suffix=".spec", encoding="utf-8") as file:
+        file.write(spec_text(spec))
+        file.flush()
+        try:
+            done = subprocess.run(
+                [program, verb, file.name],
+                input=text,
+                capture_output=True,
+                text=True,
+                env=environment,
+                timeout=limit_s,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise TargetError(f"no answer to {verb} within {limit_s:.0f} s") from None
+    if done.returncode not in (0, 6):
+        words = " ".join(done.stderr.strip().splitlines()[-4:])
+        kind = TargetError if done.returncode in (4, 5) else LoadError
+        raise kind(f"scale-loadgen {verb}: {words or f'ended with code {done.returncode}'}")
+    return [json.loads(line) for line in done.stdout.splitlines() if line.strip()]

@@ -1,0 +1,108 @@
+"""TDengine 3.3: supertable and subtables spread evenly over vgroups, every derived setting written and read back.
+
+taosd does not see a cpuset, so numOfCores is set to the cores given, and with it all that it derives from them.
+Refuses to reach into Docker or to wait: it says what to start, what to ask and what the answers mean.
+"""
+
+from __future__ import annotations
+
+import ctypes.util
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+from runner.model import Finding, Piece, Rule, ServerSpec, Site, Sweep, Trial
+from runner.targets import Address, Installation
+from runner.targets.tdengine import admission, config
+from runner.targets.tdengine.session import TdengineSession
+
+NAME = "tdengine"
+RUNTIMES = ("docker", "process", "endpoint")
+METHODS = ("stmt", "sql", "sml-line", "sml-telnet", "sml-json", "rest", "ws")
+KNOBS = ("vgroups", "write_threads", "commit_threads")
+ANY_KNOB = True
+ROWS_PER_REQUEST = 10_000
+THREAD_NAMES = True
+VERSION = "3.3.0.0"
+_DOUBTFUL = re.compile(
+    r"vnodeCommitImpl failed|failed to commit|out of memory|No space left|start to crash|"
+    r"assert|signal:?\s*(?:6|9|11)\b",
+    re.IGNORECASE,
+)
+
+
+def _constant(value: int) -> Rule:
+    return Rule(pieces=(Piece(first=None, last=None, value=str(value)),))
+
+
+def default_knobs(sweep: Sweep) -> Mapping[str, Rule]:
+    """Vgroups and write threads as many as the most cores, at least 4, constant along the axis; 4 commit threads.
+
+    One vgroup has one writing thread in the server, so fewer vgroups than cores would cap the curve.
+    """
+    many = max(4, int(-(-max(sweep.levels) // 1)))
+    return {"vgroups": _constant(many), "write_threads": _constant(many), "commit_threads": _constant(4)}
+
+
+def default_image(version: str) -> str:
+    """The official image, pinned."""
+    return f"tdengine/tdengine:{version or VERSION}"
+
+
+def image_home() -> str:
+    """Where the official image keeps its programs (/usr/bin) and its library."""
+    return "/usr"
+
+
+def find(home: str) -> Installation | None:
+    """taosd in `home`/bin, else on PATH."""
+    taosd = Path(home) / "bin" / "taosd" if home else Path(shutil.which("taosd") or "/nonexistent")
+    if not taosd.exists():
+        return None
+    where = str(Path(home).resolve()) if home else str(taosd.resolve().parent.parent)
+    return Installation(home=where, version=_version(taosd), found="--home" if home else "PATH")
+
+
+def _version(taosd: Path) -> str:
+    try:
+        said = subprocess.run([str(taosd), "-V"], capture_output=True, text=True, timeout=10, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    match = re.search(r"(\d+\.\d+\.\d+\.\d+)", said.stdout + said.stderr)
+    return match.group(1) if match else ""
+
+
+def what_to_install() -> str:
+    """For the error when there is none."""
+    return f"docker pull tdengine/tdengine:{VERSION}, or install TDengine, or give --home DIR holding bin/ and lib/"
+
+
+def check(sweep: Sweep, trial: Trial, memory_bytes: int) -> tuple[Finding, ...]:
+    """Admission as the mnode computes it: vnodes, memory, option ranges of the community edition."""
+    return admission.findings(sweep, trial, memory_bytes)
+
+
+def server(sweep: Sweep, trial: Trial, site: Site, secret: str) -> ServerSpec:
+    """taosd on a configuration of the trial's own; with the adapter beside it for the methods that need it."""
+    return config.server_spec(sweep, trial, site, adapter=sweep.load.method in ("rest", "ws"))
+
+
+def suspicious(log: str) -> tuple[str, ...]:
+    """Lines of taosd's log that mean lost or unwritten data."""
+    return tuple(dict.fromkeys(line.strip()[:300] for line in log.splitlines() if _DOUBTFUL.search(line)))[:20]
+
+
+def session(sweep: Sweep, trial: Trial, address: Address) -> TdengineSession:
+    """A session through the load core's `sql` verb, so that libtaos never enters the runner."""
+    return TdengineSession(sweep, trial, address, library(address.home))
+
+
+def library(home: str) -> str:
+    """libtaos of the installation, else the system's; "" lets the load core search."""
+    for folder in ("lib", "driver"):
+        for name in ("libtaos.so", "libtaos.so.1"):
+            if home and (Path(home) / folder / name).exists():
+                return str(Path(home) / folder / name)
+    return ctypes.util.find_library("taos") and "libtaos.so" or ""

@@ -1,0 +1,116 @@
+"""How taosd is started: its taos.cfg for a trial, the command, and which knob is a configuration item. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from runner.model import ServerSpec, Site, Sweep, Trial
+
+# Names of CREATE DATABASE options; every other free knob is an item of taos.cfg.
+DATABASE_OPTIONS = frozenset(
+    (
+        "buffer",
+        "cachemodel",
+        "cachesize",
+        "comp",
+        "duration",
+        "keep",
+        "maxrows",
+        "minrows",
+        "pages",
+        "pagesize",
+        "precision",
+        "replica",
+        "schemaless",
+        "single_stable",
+        "stt_trigger",
+        "table_prefix",
+        "table_suffix",
+        "tsdb_pagesize",
+        "wal_fsync_period",
+        "wal_level",
+        "wal_retention_period",
+        "wal_retention_size",
+        "wal_roll_period",
+        "wal_segment_size",
+    )
+)
+_OWN = ("vgroups", "write_threads")
+ADAPTER_OFFSET = 11
+
+
+def database_options(trial: Trial) -> dict[str, str]:
+    """The trial's CREATE DATABASE options, vgroups included."""
+    free = {k.lower(): v for k, v in trial.knobs.items() if k.lower() in DATABASE_OPTIONS}
+    return {"vgroups": trial.knobs["vgroups"], **free}
+
+
+def config_items(trial: Trial) -> dict[str, str]:
+    """The items of taos.cfg that decide performance, as the plan wants them and the server must confirm them."""
+    cores = max(1, int(-(-trial.cores // 1)))
+    items = {
+        "numOfCores": str(cores),
+        "numOfCommitThreads": trial.knobs.get("commit_threads", "4"),
+        "numOfRpcThreads": str(min(10, max(2, cores // 2))),
+        "supportVnodes": str(max(2 * cores, int(trial.knobs["vgroups"]) + 1)),
+    }
+    free = {
+        k: v for k, v in trial.knobs.items() if k not in (*_OWN, "commit_threads") and k.lower() not in DATABASE_OPTIONS
+    }
+    return {**items, **free}
+
+
+def taos_cfg(trial: Trial, site: Site) -> str:
+    """The whole file. Nothing leaves the machine: telemetry, crash reports, monitoring and audit are off."""
+    lines: Mapping[str, str] = {
+        "fqdn": "localhost",
+        "firstEp": f"localhost:{site.port}",
+        "serverPort": str(site.port),
+        "dataDir": f"{site.data_dir}/data",
+        "logDir": f"{site.data_dir}/log",
+        "tempDir": f"{site.data_dir}/tmp",
+        "monitor": "0",
+        "audit": "0",
+        "telemetryReporting": "0",
+        "crashReporting": "0",
+        "udf": "0",
+        "asyncLog": "1",
+        "minimalTmpDirGB": "0.1",
+        "minimalLogDirGB": "0.1",
+        **config_items(trial),
+    }
+    return "".join(f"{name} {value}\n" for name, value in lines.items())
+
+
+def adapter_port(port: int) -> int:
+    """taosAdapter listens this far above taosd, as it does by default (6030, 6041)."""
+    return port + ADAPTER_OFFSET
+
+
+def _adapter_toml(site: Site) -> str:
+    return (
+        f'debug = false\nport = {adapter_port(site.port)}\ntaosConfigDir = "{site.data_dir}/cfg"\n'
+        "[monitor]\ndisable = true\n[opentsdb_telnet]\nenable = false\n[collectd]\nenable = false\n"
+        f'[statsd]\nenable = false\n[log]\npath = "{site.data_dir}/log"\n[uploadKeeper]\nenable = false\n'
+    )
+
+
+def server_spec(sweep: Sweep, trial: Trial, site: Site, *, adapter: bool) -> ServerSpec:
+    """taosd in the foreground; a shell starts the adapter beside it where a method needs it."""
+    folder = f"{site.data_dir}/cfg"
+    taosd = (f"{site.home}/bin/taosd", "-c", folder)
+    script = f'"$0" -c {folder}/taosadapter.toml & exec "$@"'
+    with_adapter = ("/bin/sh", "-c", script, f"{site.home}/bin/taosadapter", *taosd)
+    make = ("/bin/sh", "-c", f"mkdir -p {site.data_dir}/data {site.data_dir}/log {site.data_dir}/tmp")
+    ports = (site.port, adapter_port(site.port)) if adapter else (site.port,)
+    return ServerSpec(
+        setup=(make,),
+        argv=with_adapter if adapter else taosd,
+        env={"TZ": "UTC", "LC_ALL": "C.UTF-8"},
+        files={f"{folder}/taos.cfg": taos_cfg(trial, site), f"{folder}/taosadapter.toml": _adapter_toml(site)},
+        ports=ports,
+        hostname="localhost",
+        log_paths=(f"{site.data_dir}/log/taosdlog.0",),
+        stop_process="taosd",
+        stop_timeout_s=90.0,
+    )

@@ -1,0 +1,163 @@
+"""Asks a running taosd: ready, version, settings, vgroups, counts. Answers come by the load core's `sql` verb."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from runner.errors import LoadError, TargetError
+from runner.loadgen.binary import loadgen_path
+from runner.loadgen.spec import trial_spec
+from runner.loadgen.statements import Answer, create_tables, run_statements
+from runner.model import Sweep, Trial
+from runner.targets import Address
+from runner.targets.tdengine.config import adapter_port, config_items, database_options
+
+DATABASE = "scale"
+TABLE = "meters"
+_SCHEMALESS = ("sml-line", "sml-telnet", "sml-json")
+
+
+class TdengineSession:
+    """Stateless between calls: each asks over a connection of its own."""
+
+    def __init__(self, sweep: Sweep, trial: Trial, address: Address, library: str) -> None:
+        self._sweep, self._trial, self._address, self._library = sweep, trial, address, library
+        self._program = loadgen_path()
+
+    def _ask(self, *statements: str) -> tuple[Answer, ...]:
+        spec = {
+            "protocol": "1",
+            "driver": "tdengine",
+            "method": "stmt",
+            "host": self._address.host,
+            "port": str(self._address.port),
+            "library": self._library,
+        }
+        return run_statements(self._program, spec, statements, self._address.secret)
+
+    def _rows(self, statement: str) -> tuple[tuple[Any, ...], ...]:
+        answer = self._ask(statement)[0]
+        if not answer.ok:
+            raise TargetError(
+                f"TDengine refused {statement[:80]!r}: {answer.code} {answer.message}",
+                remedy="see the server's log in the trial's directory",
+            )
+        return answer.rows
+
+    def not_ready(self) -> str:
+        """Until the dnode says ready, CREATE DATABASE fails."""
+        try:
+            status = self._rows("SELECT status FROM information_schema.ins_dnodes")
+        except TargetError as error:
+            return error.message
+        return "" if status and all(row[0] == "ready" for row in status) else f"dnode is {status or 'not there'}"
+
+    def version(self) -> str:
+        """As the server says it."""
+        return str(self._rows("SELECT SERVER_VERSION()")[0][0])
+
+    def create_schema(self) -> None:
+        """The database with its options and, but for schemaless methods, the supertable."""
+        options = " ".join(f"{k.upper()} {_option(v)}" for k, v in database_options(self._trial).items())
+        self._rows(f"CREATE DATABASE {DATABASE} {options}")
+        if self._sweep.load.method not in _SCHEMALESS:
+            columns = ", ".join(_column(c) for c in self._sweep.workload.columns)
+            tags = ", ".join(_column(c) for c in self._sweep.workload.tags)
+            self._rows(f"CREATE STABLE {DATABASE}.{TABLE} (ts TIMESTAMP, {columns}) TAGS ({tags})")
+
+    def schema_pending(self) -> str:
+        """Database ready, every vgroup led and restored; "" when so."""
+        status = self._rows(f"SELECT status FROM information_schema.ins_databases WHERE name = '{DATABASE}'")
+        if not status or status[0][0] != "ready":
+            return f"database is {status[0][0] if status else 'not there'}"
+        led = self._rows(f"SELECT v1_status FROM information_schema.ins_vgroups WHERE db_name = '{DATABASE}'")
+        not_led = [row[0] for row in led if row[0] != "leader"]
+        return f"{len(not_led)} vgroups are {not_led[0]}" if not_led else ""
+
+    def create_tables(self) -> None:
+        """Every subtable, before the clock starts; schemaless methods make theirs themselves."""
+        if self._sweep.load.method not in _SCHEMALESS:
+            spec = trial_spec(self._sweep, self._trial, {**self.load_spec(), "method": "stmt"})
+            create_tables(self._program, spec, self._address.secret)
+
+    def effective(self) -> Mapping[str, str]:
+        """Configuration items by their names, database options by theirs, and the tables in each vgroup."""
+        variables = {
+            str(name): str(value)
+            for name, value in self._rows(
+                "SELECT name, value FROM information_schema.ins_dnode_variables WHERE dnode_id = 1"
+            )
+        }
+        planned = config_items(self._trial)
+        said = {k: variables.get(k, "") for k in planned}
+        wanted = [k for k in database_options(self._trial)]
+        row = self._rows(
+            f"SELECT {', '.join(f'`{k}`' for k in wanted)} FROM information_schema.ins_databases "
+            f"WHERE name = '{DATABASE}'"
+        )[0]
+        vgroups = self._rows(
+            f"SELECT vgroup_id, tables FROM information_schema.ins_vgroups WHERE db_name = '{DATABASE}'"
+        )
+        return {
+            **said,
+            "commit_threads": said["numOfCommitThreads"],
+            **{k: str(v).strip("'") for k, v in zip(wanted, row, strict=True)},
+            "vgroups": str(len(vgroups)),
+            "tables_per_vgroup": ",".join(str(v[1]) for v in vgroups),
+        }
+
+    def expected(self) -> Mapping[str, str]:
+        """What `effective` must say, by its names."""
+        return {**config_items(self._trial), **database_options(self._trial)}
+
+    def load_spec(self) -> Mapping[str, str]:
+        """The tdengine driver on this server."""
+        return {
+            "driver": "tdengine",
+            "method": self._sweep.load.method,
+            "host": self._address.host,
+            "port": str(self._address.port),
+            "adapter_port": str(adapter_port(self._address.port)),
+            "database": DATABASE,
+            "table": TABLE,
+            "library": self._library,
+        }
+
+    def commit_cycles(self) -> int | None:
+        """taosd counts its commits only in its log."""
+        return None
+
+    def flush(self) -> None:
+        """FLUSH DATABASE only schedules; preparing the second waits for the first in every vgroup."""
+        for _ in range(2):
+            self._rows(f"FLUSH DATABASE {DATABASE}")
+
+    def count(self) -> int | None:
+        """count(*) of the supertable."""
+        return int(self._rows(f"SELECT COUNT(*) FROM {DATABASE}.{TABLE}")[0][0])
+
+    def close(self) -> None:
+        """Nothing stays open."""
+
+
+def _option(value: str) -> str:
+    return (
+        value
+        if value.lstrip("-").isdigit() or value[-1:] in "dhm" and value[:-1].isdigit()
+        else f"'{value.strip(chr(39))}'"
+    )
+
+
+def _column(column: str) -> str:
+    name, _, kind = column.partition(":")
+    unsigned = {
+        "utinyint": "TINYINT UNSIGNED",
+        "usmallint": "SMALLINT UNSIGNED",
+        "uint": "INT UNSIGNED",
+        "ubigint": "BIGINT UNSIGNED",
+    }
+    return f"`{name}` {unsigned.get(kind, kind.upper())}"
+
+
+__all__ = ["DATABASE", "TABLE", "LoadError", "TdengineSession"]
