@@ -30,7 +30,7 @@ COLUMN_TYPES = (
 _SIZED = ("binary", "nchar", "varbinary", "geometry")
 _COLUMN = re.compile(r"(?:([A-Za-z_]\w{0,63}):)?([a-z]+)(?:\((\d{1,5})\))?")
 _MANY = re.compile(r"(\d{1,4}):([a-z]+)(\(\d{1,5}\))?")
-_PIECE = re.compile(r"(?:([\d.]*\d)?(\.\.)?([\d.]*\d)?=)(.+)")
+_PIECE = re.compile(r"(\d+(?:\.\d+)?)?(\.\.)?(\d+(?:\.\d+)?)?=(.+)")
 
 
 def one_of(*choices: str) -> Callable[[str], str]:

@@ -15,11 +15,9 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-import psycopg
-
-from runner.errors import TargetError
 from runner.model import Finding, Piece, Rule, ServerSpec, Site, Sweep, Trial
 from runner.targets import Address, Installation
+from runner.targets.postgres.session import SQL_TYPES, PostgresSession
 
 NAME = "postgres"
 RUNTIMES = ("process", "docker")
@@ -28,26 +26,8 @@ KNOBS = ("partitions", "write_threads")
 ANY_KNOB = True
 ROWS_PER_REQUEST = 10_000
 THREAD_NAMES = False
-TABLE = "measurement"
 PARTITIONS_MAX = 1024
 _PROGRAMS = ("postgres", "initdb")
-_SQL_TYPES = {
-    "bool": "boolean",
-    "tinyint": "smallint",
-    "smallint": "smallint",
-    "int": "integer",
-    "bigint": "bigint",
-    "utinyint": "smallint",
-    "usmallint": "integer",
-    "uint": "bigint",
-    "ubigint": "numeric",
-    "float": "real",
-    "double": "double precision",
-    "timestamp": "timestamptz",
-    "binary": "text",
-    "nchar": "text",
-    "varbinary": "bytea",
-}
 # Settings that make a time-series load look as on a server that somebody tuned: a fixed share of the page cache's
 # work in shared_buffers, WAL that does not force a checkpoint every few seconds, and no statement timeouts.
 _DEFAULTS = {
@@ -133,13 +113,13 @@ def check(sweep: Sweep, trial: Trial, memory_bytes: int) -> tuple[Finding, ...]:
         )
     for column in sweep.workload.columns:
         kind = column.partition(":")[2].partition("(")[0]
-        if kind not in _SQL_TYPES:
+        if kind not in SQL_TYPES:
             findings.append(
                 Finding(
                     blocking=True,
                     subject="--columns",
                     sentence=f"PostgreSQL has no type for {column}",
-                    remedy=f"use {', '.join(_SQL_TYPES)}",
+                    remedy=f"use {', '.join(SQL_TYPES)}",
                 )
             )
     return tuple(findings)
@@ -197,119 +177,9 @@ def suspicious(log: str) -> tuple[str, ...]:
     )
 
 
-class PostgresSession:
-    """One connection of the superuser that initdb made."""
-
-    def __init__(self, sweep: Sweep, trial: Trial, address: Address) -> None:
-        self._sweep, self._trial, self._address = sweep, trial, address
-        self._connection: psycopg.Connection | None = None
-
-    def not_ready(self) -> str:
-        """The server's words while it starts."""
-        try:
-            self._connection = psycopg.connect(
-                host=self._address.host,
-                port=self._address.port,
-                user="scale",
-                password=self._address.secret,
-                dbname="postgres",
-                autocommit=True,
-                connect_timeout=5,
-            )
-        except psycopg.Error as error:
-            return str(error).strip()
-        return ""
-
-    def _rows(self, sql: str) -> list[tuple]:
-        if self._connection is None:
-            raise TargetError("PostgreSQL: no connection yet")
-        try:
-            with self._connection.cursor() as cursor:
-                cursor.execute(sql)  # type: ignore[call-overload]
-                return cursor.fetchall() if cursor.description else []
-        except psycopg.Error as error:
-            raise TargetError(f"PostgreSQL refused {sql.split('(')[0].strip()[:60]!r}: {error}".strip()) from None
-
-    def version(self) -> str:
-        """As the server says it."""
-        return str(self._rows("SHOW server_version")[0][0])
-
-    def create_schema(self) -> None:
-        """The measurement table and its hash partitions, with tsdbperf's two indexes."""
-        partitions = int(self._trial.knobs["partitions"])
-        columns = ", ".join(
-            f'"{n}" {_sql_type(t)}' for n, _, t in (c.partition(":") for c in self._sweep.workload.columns)
-        )
-        self._rows(
-            f"CREATE TABLE {TABLE} (time timestamptz NOT NULL, device_id integer NOT NULL, {columns})"
-            " PARTITION BY HASH (device_id)"
-        )
-        for i in range(partitions):
-            self._rows(
-                f"CREATE TABLE {TABLE}_p{i} PARTITION OF {TABLE} FOR VALUES WITH (MODULUS {partitions}, REMAINDER {i})"
-            )
-        self._rows(f"CREATE INDEX ON {TABLE} (device_id, time DESC)")
-        self._rows(f"CREATE INDEX ON {TABLE} (time DESC)")
-
-    def schema_pending(self) -> str:
-        """It is there at once."""
-        return ""
-
-    def create_tables(self) -> None:
-        """Devices are rows here, not tables."""
-
-    def expected(self) -> Mapping[str, str]:
-        """The partitions, and every free knob."""
-        return {k: v for k, v in self._trial.knobs.items() if k != "write_threads"}
-
-    def effective(self) -> Mapping[str, str]:
-        """Partitions as the catalogue has them, and every setting that is not the built-in default."""
-        count = self._rows(f"SELECT count(*) FROM pg_inherits WHERE inhparent = '{TABLE}'::regclass")[0][0]
-        rows = self._rows(
-            "SELECT name, current_setting(name) FROM pg_settings WHERE source <> 'default'"
-            " AND name NOT LIKE '%file%' AND name NOT LIKE '%directory%'"
-        )
-        return {**{str(n): str(v) for n, v in rows}, "partitions": str(count)}
-
-    def load_spec(self) -> Mapping[str, str]:
-        """The postgres driver on this server."""
-        return {
-            "driver": "postgres",
-            "method": self._sweep.load.method,
-            "host": self._address.host,
-            "port": str(self._address.port),
-            "user": "scale",
-            "database": "postgres",
-            "table": TABLE,
-            "library": _libpq(self._address.home),
-        }
-
-    def commit_cycles(self) -> int | None:
-        """Checkpoints finished (the name of the view changed in PostgreSQL 17)."""
-        new = self._rows("SELECT count(*) FROM pg_views WHERE viewname = 'pg_stat_checkpointer'")[0][0]
-        sql = (
-            "SELECT num_timed + num_requested FROM pg_stat_checkpointer"
-            if new
-            else "SELECT checkpoints_timed + checkpoints_req FROM pg_stat_bgwriter"
-        )
-        return int(self._rows(sql)[0][0])
-
-    def flush(self) -> None:
-        """CHECKPOINT writes and fsyncs every dirty page before it returns."""
-        self._rows("CHECKPOINT")
-
-    def count(self) -> int | None:
-        """count(*) over all partitions."""
-        return int(self._rows(f"SELECT count(*) FROM {TABLE}")[0][0])
-
-    def close(self) -> None:
-        """Ends the connection."""
-        if self._connection is not None:
-            self._connection.close()
-
-
-def _sql_type(kind: str) -> str:
-    return _SQL_TYPES[kind.partition("(")[0]]
+def session(sweep: Sweep, trial: Trial, address: Address) -> PostgresSession:
+    """A session that connects when asked whether the server is ready."""
+    return PostgresSession(sweep, trial, address, _libpq(address.home))
 
 
 def _libpq(home: str) -> str:
@@ -317,8 +187,3 @@ def _libpq(home: str) -> str:
     found = sorted(glob.glob(f"{home}/lib/libpq.so.5*")) if home else []
     found = found or [p for h, _ in _wheel_homes() for p in sorted(glob.glob(f"{h}/lib/libpq.so.5*"))]
     return found[0] if found else ""
-
-
-def session(sweep: Sweep, trial: Trial, address: Address) -> PostgresSession:
-    """A session that connects when asked whether the server is ready."""
-    return PostgresSession(sweep, trial, address)

@@ -1,0 +1,73 @@
+"""The nouns of the project, frozen: what is asked, what is planned, what was measured.
+
+Data only: no I/O, no clock, standard library alone. Units end the names (`_s`, `_ns`, `_bytes`, `_mb` = 10^6 bytes,
+`_gb` = 10^9 bytes, `_percent`); a value that could not be measured is None, never 0.
+"""
+
+from runner.model.asked import Axis, Load, Origin, Piece, Rule, Sweep, Workload
+from runner.model.events import (
+    ArtifactMade,
+    Event,
+    IntervalSeen,
+    Noted,
+    PhaseEntered,
+    SampleTaken,
+    TrialFinished,
+    TrialStarted,
+)
+from runner.model.fitted import Estimate, FitReport, ModelFit, PointSummary, StoredRun
+from runner.model.measured import (
+    Interval,
+    Latency,
+    LoadSummary,
+    Measurement,
+    Sample,
+    SamplerCost,
+    SubjectSample,
+    TrialResult,
+    Verdict,
+    VerdictKind,
+)
+from runner.model.planned import Confound, Finding, Placement, Plan, Trial
+from runner.model.servers import Accounting, ServerSpec, Site
+
+__all__ = [
+    "Accounting",
+    "ArtifactMade",
+    "Axis",
+    "Confound",
+    "Estimate",
+    "Event",
+    "Finding",
+    "FitReport",
+    "Interval",
+    "IntervalSeen",
+    "Latency",
+    "Load",
+    "LoadSummary",
+    "Measurement",
+    "ModelFit",
+    "Noted",
+    "Origin",
+    "PhaseEntered",
+    "Piece",
+    "Placement",
+    "Plan",
+    "PointSummary",
+    "Rule",
+    "Sample",
+    "SampleTaken",
+    "SamplerCost",
+    "ServerSpec",
+    "Site",
+    "StoredRun",
+    "SubjectSample",
+    "Sweep",
+    "Trial",
+    "TrialFinished",
+    "TrialResult",
+    "TrialStarted",
+    "Verdict",
+    "VerdictKind",
+    "Workload",
+]

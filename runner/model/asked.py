@@ -1,0 +1,83 @@
+"""What is asked: a sweep, its workload, its load and its knobs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+Axis = Literal["cores", "disks"]
+Origin = Literal["default", "file", "flag", "host"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Piece:
+    """One stretch of a rule: levels first..last (None: open) take this value."""
+
+    first: float | None
+    last: float | None
+    value: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rule:
+    """A knob's value along the axis: one value, or pieces such as 1..4=4,5..=12."""
+
+    pieces: tuple[Piece, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Workload:
+    """What is written, not how hard: the shape of the rows and of the requests."""
+
+    tables: int
+    columns: tuple[str, ...]
+    tags: tuple[str, ...]
+    values: str
+    rows_per_request: int
+    interlace_rows: int
+    start_ms: int
+    step_ms: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Load:
+    """How hard, and for how long: fixed work (rows) or a fixed window after the warm-up (duration_s); one is None."""
+
+    method: str
+    rows: int | None
+    duration_s: float | None
+    warmup_s: float
+    rate: float
+    arrival: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sweep:
+    """A declared experiment, resolved: every setting has a value, and `origin` says where it came from."""
+
+    name: str
+    question: str
+    axis: Axis
+    levels: tuple[float, ...]
+    target: str
+    runtime: str
+    version: str
+    image: str
+    home: str
+    endpoint: str
+    workload: Workload
+    load: Load
+    knobs: Mapping[str, Rule]
+    replicates: int
+    seed: int
+    sample_hz: float
+    server_cpus: tuple[int, ...]
+    client_cpus: tuple[int, ...]
+    memory_bytes: int | None
+    data_dir: str
+    loader: str
+    placement: str
+    reference: str
+    tags: Mapping[str, str]
+    origin: Mapping[str, Origin]

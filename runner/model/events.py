@@ -1,0 +1,59 @@
+"""Events: a trial says, the campaign hands on, sinks listen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from runner.model.measured import Interval, Sample, TrialResult
+from runner.model.planned import Trial
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrialStarted:
+    trial: Trial
+    position: int
+    total: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class PhaseEntered:
+    """provision, ready, schema, warmup, measure, drain, flush, verify, teardown."""
+
+    trial_id: str
+    phase: str
+    monotonic_ns: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class IntervalSeen:
+    trial_id: str
+    interval: Interval
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampleTaken:
+    trial_id: str
+    sample: Sample
+
+
+@dataclass(frozen=True, kw_only=True)
+class Noted:
+    trial_id: str
+    sentence: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ArtifactMade:
+    """A file for the trial's directory: spec, raw load core output, server log."""
+
+    trial_id: str
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrialFinished:
+    result: TrialResult
+
+
+Event = TrialStarted | PhaseEntered | IntervalSeen | SampleTaken | Noted | ArtifactMade | TrialFinished

@@ -1,0 +1,187 @@
+"""What was measured: lines of the load core, samples, figures, verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from runner.model.planned import Trial
+
+
+class VerdictKind(StrEnum):
+    """What a trial's number is worth; only VALID trials are fitted."""
+
+    VALID = "VALID"
+    UNSTEADY = "UNSTEADY"
+    GENERATOR_BOUND = "GENERATOR_BOUND"
+    RESOURCE_NOT_SATURATED = "RESOURCE_NOT_SATURATED"
+    OFFERED_NOT_MET = "OFFERED_NOT_MET"
+    THROTTLED = "THROTTLED"
+    ERRORS = "ERRORS"
+    LOST_ROWS = "LOST_ROWS"
+    ABORTED = "ABORTED"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SubjectSample:
+    """Counters of one side (server or generator) at one tick; cumulative where the name has _total."""
+
+    cpu_s_total: float | None
+    throttled_s_total: float | None
+    memory_bytes: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sample:
+    """One tick of the sampler. Cumulative counters; rates are made later from differences.
+
+    thread_cpu_s_total: CPU seconds of the server's threads by thread name, where asked for.
+    psi_some_s_total: seconds in which some task waited, by resource (cpu, io, memory), where the kernel has PSI.
+    """
+
+    monotonic_ns: int
+    server: SubjectSample
+    generator: SubjectSample
+    disk_written_bytes_total: int | None
+    disk_read_bytes_total: int | None
+    disk_busy_s_total: float | None
+    memory_available_bytes: int | None
+    psi_some_s_total: Mapping[str, float]
+    thread_cpu_s_total: Mapping[str, float]
+    host_cpu_busy_s_total: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SamplerCost:
+    """What watching cost: CPU seconds of the sampler, ticks taken and ticks missed."""
+
+    cpu_s: float
+    wall_s: float
+    ticks: int
+    missed_ticks: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Interval:
+    """One line of the load core, once a second. rows and requests are of this interval and acknowledged."""
+
+    monotonic_ns: int
+    t_s: float
+    phase: str
+    rows: int
+    rows_total: int
+    requests: int
+    errors: int
+    retries: int
+    response_us_p50: float | None
+    response_us_p99: float | None
+    response_us_max: float | None
+    backlog_rows: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Latency:
+    """Microseconds; a percentile with too few samples is None. hdr: HdrHistogram V2, base64."""
+
+    count: int
+    min_us: float | None
+    mean_us: float | None
+    p50_us: float | None
+    p90_us: float | None
+    p95_us: float | None
+    p99_us: float | None
+    p999_us: float | None
+    max_us: float | None
+    hdr: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoadSummary:
+    """The load core's last word. rows_window counts acknowledgements inside the window, rows_acked all of them."""
+
+    outcome: str
+    window_s: float
+    window_start_ns: int
+    window_end_ns: int
+    last_ack_ns: int
+    rows_window: int
+    rows_per_s: float | None
+    rows_acked: int
+    rows_failed: int
+    requests: int
+    errors: int
+    retries: int
+    cpu_window_s: float
+    offered_rows_per_s: float | None
+    threads: int
+    send_s: float
+    make_s: float
+    response: Latency
+    service: Latency
+    partitions: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measurement:
+    """The figures of one trial, over its window unless the name says otherwise.
+
+    server_cpu_percent is of what the server was given (100 = all of its cores busy); client_cpu_percent likewise.
+    durable_rows_per_s counts to the end of the flush. ceiling_rows_per_s is the generator's own.
+    """
+
+    rows: int | None = None
+    window_s: float | None = None
+    rows_per_s: float | None = None
+    durable_rows_per_s: float | None = None
+    server_cpu_cores: float | None = None
+    server_cpu_percent: float | None = None
+    client_cpu_cores: float | None = None
+    client_cpu_percent: float | None = None
+    throttled_s: float | None = None
+    disk_write_mb_per_s: float | None = None
+    disk_bytes_per_row: float | None = None
+    disk_busy_percent: float | None = None
+    memory_used_gb: float | None = None
+    memory_available_gb: float | None = None
+    psi_cpu_percent: float | None = None
+    psi_io_percent: float | None = None
+    response_ms_p50: float | None = None
+    response_ms_p95: float | None = None
+    response_ms_p99: float | None = None
+    response_ms_max: float | None = None
+    service_ms_p50: float | None = None
+    service_ms_p99: float | None = None
+    requests: int | None = None
+    errors: int | None = None
+    retries: int | None = None
+    rows_acked: int | None = None
+    rows_counted: int | None = None
+    ceiling_rows_per_s: float | None = None
+    rate_cv_percent: float | None = None
+    rate_drift_percent: float | None = None
+    sampler_cpu_percent: float | None = None
+    missed_ticks: int | None = None
+    busiest_thread: str | None = None
+    busiest_thread_cores: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """The kind, and every reason that led there or that a reader must know, most important first."""
+
+    kind: VerdictKind
+    reasons: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrialResult:
+    """One row of points.csv and the facts behind it. `effective` is what the server said its settings are."""
+
+    trial: Trial
+    measurement: Measurement
+    verdict: Verdict
+    effective: Mapping[str, str] = field(default_factory=dict)
+    log_tail: str = ""
+    started_utc: str = ""
+    wall_s: float = 0.0

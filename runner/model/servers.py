@@ -1,0 +1,54 @@
+"""Servers: what a target wants started, and where their CPU time is read. In no runtime's terms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+
+@dataclass(frozen=True, kw_only=True)
+class Site:
+    """Where a server will live, told to the target so that it can write commands: paths are as the server sees them."""
+
+    data_dir: str
+    port: int
+    bind_address: str
+    home: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServerSpec:
+    """What a target wants started, in no runtime's terms. Paths are as the server sees them (Site).
+
+    setup: commands run to the end, one after the other, before argv. files: absolute path → text, written first.
+    refuses_root: the server will not run as root. log_paths: files worth keeping, besides standard output.
+    ports: every TCP port that the server listens on. stop_signal goes to the process with this name (stop_process,
+    empty: the first one).
+    """
+
+    argv: tuple[str, ...]
+    setup: tuple[tuple[str, ...], ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
+    ports: tuple[int, ...] = ()
+    image: str = ""
+    hostname: str = ""
+    refuses_root: bool = False
+    log_paths: tuple[str, ...] = ()
+    stop_signal: str = "SIGTERM"
+    stop_process: str = ""
+    stop_timeout_s: float = 60.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Accounting:
+    """Where a subject's CPU and memory are read: cgroup directories by controller, or a process tree.
+
+    kind "cgroup1": paths has "cpuacct", "memory" and perhaps "cpu"; "cgroup2": paths has "unified";
+    "processes": root_pids and all their descendants.
+    """
+
+    kind: Literal["cgroup1", "cgroup2", "processes"]
+    paths: Mapping[str, str] = field(default_factory=dict)
+    root_pids: tuple[int, ...] = ()

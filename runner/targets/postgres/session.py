@@ -1,0 +1,145 @@
+"""One control connection to PostgreSQL: ready, schema, settings, checkpoint, count."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import psycopg
+
+from runner.errors import TargetError
+from runner.model import Sweep, Trial
+from runner.targets import Address
+
+TABLE = "measurement"
+SQL_TYPES = {
+    "bool": "boolean",
+    "tinyint": "smallint",
+    "smallint": "smallint",
+    "int": "integer",
+    "bigint": "bigint",
+    "utinyint": "smallint",
+    "usmallint": "integer",
+    "uint": "bigint",
+    "ubigint": "numeric",
+    "float": "real",
+    "double": "double precision",
+    "timestamp": "timestamptz",
+    "binary": "text",
+    "nchar": "text",
+    "varbinary": "bytea",
+}
+
+
+class PostgresSession:
+    """One connection of the superuser that initdb made."""
+
+    def __init__(self, sweep: Sweep, trial: Trial, address: Address, libpq: str) -> None:
+        self._sweep, self._trial, self._address, self._libpq = sweep, trial, address, libpq
+        self._connection: psycopg.Connection | None = None
+
+    def not_ready(self) -> str:
+        """The server's words while it starts."""
+        try:
+            self._connection = psycopg.connect(
+                host=self._address.host,
+                port=self._address.port,
+                user="scale",
+                password=self._address.secret,
+                dbname="postgres",
+                autocommit=True,
+                connect_timeout=5,
+            )
+        except psycopg.Error as error:
+            return str(error).strip()
+        return ""
+
+    def _rows(self, sql: str) -> list[tuple]:
+        if self._connection is None:
+            raise TargetError("PostgreSQL: no connection yet")
+        try:
+            with self._connection.cursor() as cursor:
+                cursor.execute(sql)  # type: ignore[call-overload]
+                return cursor.fetchall() if cursor.description else []
+        except psycopg.Error as error:
+            raise TargetError(f"PostgreSQL refused {sql.split('(')[0].strip()[:60]!r}: {error}".strip()) from None
+
+    def version(self) -> str:
+        """As the server says it."""
+        return str(self._rows("SHOW server_version")[0][0])
+
+    def create_schema(self) -> None:
+        """The measurement table and its hash partitions, with tsdbperf's two indexes."""
+        partitions = int(self._trial.knobs["partitions"])
+        columns = ", ".join(
+            f'"{n}" {_sql_type(t)}' for n, _, t in (c.partition(":") for c in self._sweep.workload.columns)
+        )
+        self._rows(
+            f"CREATE TABLE {TABLE} (time timestamptz NOT NULL, device_id integer NOT NULL, {columns})"
+            " PARTITION BY HASH (device_id)"
+        )
+        for i in range(partitions):
+            self._rows(
+                f"CREATE TABLE {TABLE}_p{i} PARTITION OF {TABLE} FOR VALUES WITH (MODULUS {partitions}, REMAINDER {i})"
+            )
+        self._rows(f"CREATE INDEX ON {TABLE} (device_id, time DESC)")
+        self._rows(f"CREATE INDEX ON {TABLE} (time DESC)")
+
+    def schema_pending(self) -> str:
+        """It is there at once."""
+        return ""
+
+    def create_tables(self) -> None:
+        """Devices are rows here, not tables."""
+
+    def expected(self) -> Mapping[str, str]:
+        """The partitions, and every free knob."""
+        return {k: v for k, v in self._trial.knobs.items() if k != "write_threads"}
+
+    def effective(self) -> Mapping[str, str]:
+        """Partitions as the catalogue has them, and every setting that is not the built-in default."""
+        count = self._rows(f"SELECT count(*) FROM pg_inherits WHERE inhparent = '{TABLE}'::regclass")[0][0]
+        rows = self._rows(
+            "SELECT name, current_setting(name) FROM pg_settings WHERE source <> 'default'"
+            " AND name NOT LIKE '%file%' AND name NOT LIKE '%directory%'"
+        )
+        return {**{str(n): str(v) for n, v in rows}, "partitions": str(count)}
+
+    def load_spec(self) -> Mapping[str, str]:
+        """The postgres driver on this server."""
+        return {
+            "driver": "postgres",
+            "method": self._sweep.load.method,
+            "host": self._address.host,
+            "port": str(self._address.port),
+            "user": "scale",
+            "database": "postgres",
+            "table": TABLE,
+            "library": self._libpq,
+        }
+
+    def commit_cycles(self) -> int | None:
+        """Checkpoints finished (the name of the view changed in PostgreSQL 17)."""
+        new = self._rows("SELECT count(*) FROM pg_views WHERE viewname = 'pg_stat_checkpointer'")[0][0]
+        sql = (
+            "SELECT num_timed + num_requested FROM pg_stat_checkpointer"
+            if new
+            else "SELECT checkpoints_timed + checkpoints_req FROM pg_stat_bgwriter"
+        )
+        return int(self._rows(sql)[0][0])
+
+    def flush(self) -> None:
+        """CHECKPOINT writes and fsyncs every dirty page before it returns."""
+        self._rows("CHECKPOINT")
+
+    def count(self) -> int | None:
+        """count(*) over all partitions."""
+        return int(self._rows(f"SELECT count(*) FROM {TABLE}")[0][0])
+
+    def close(self) -> None:
+        """Ends the connection."""
+        if self._connection is not None:
+            self._connection.close()
+
+
+def _sql_type(kind: str) -> str:
+    return SQL_TYPES[kind.partition("(")[0]]

@@ -1,0 +1,74 @@
+"""The load core's lines read, and several processes merged without averaging a percentile."""
+
+import json
+
+import pytest
+from hdrh.histogram import HdrHistogram
+
+from runner.errors import LoadError
+from runner.loadgen.merge import merge_summaries
+from runner.loadgen.protocol import Phase, parse_line
+from runner.loadgen.spec import ceiling_spec, spec_text, trial_spec
+from runner.model import Latency, LoadSummary
+from tests.unit.factories import make_sweep, make_trial
+
+
+def latency(values_us):
+    histogram = HdrHistogram(1, 3_600_000_000, 3)
+    for value in values_us:
+        histogram.record_value(value)
+    return Latency(
+        count=len(values_us), min_us=min(values_us), mean_us=sum(values_us) / len(values_us), p50_us=None, p90_us=None,
+        p95_us=None, p99_us=None, p999_us=None, max_us=max(values_us), hdr=histogram.encode().decode("ascii"),
+    )  # fmt: skip
+
+
+def summary(values_us, **fields):
+    base = {
+        "outcome": "ok", "window_s": 10.0, "window_start_ns": 0, "window_end_ns": 10**10, "last_ack_ns": 10**10,
+        "rows_window": 1000, "rows_per_s": 100.0, "rows_acked": 1200, "rows_failed": 0, "requests": 10, "errors": 0,
+        "retries": 0, "cpu_window_s": 1.0, "offered_rows_per_s": None, "threads": 2, "send_s": 1.0, "make_s": 0.1,
+        "response": latency(values_us), "service": latency(values_us), "partitions": (600, 600),
+    }  # fmt: skip
+    return LoadSummary(**{**base, **fields})
+
+
+def test_percentiles_of_two_processes_are_those_of_all_samples_together():
+    slow, fast = [1000] * 50 + [50_000] * 50, [100] * 900
+    merged = merge_summaries([summary(slow), summary(fast)]).response
+    assert merged.count == 1000
+    assert merged.p50_us == pytest.approx(100, rel=0.01)
+    assert merged.p90_us == pytest.approx(100, rel=0.01)
+    assert merged.p95_us == pytest.approx(1000, rel=0.01)
+    assert merged.p99_us == pytest.approx(50_000, rel=0.01)
+    assert merged.p999_us is None
+    assert merged.max_us == 50_000
+
+
+def test_counters_are_added_and_the_worst_outcome_counts():
+    merged = merge_summaries([summary([1]), summary([1], outcome="errors", errors=3)])
+    assert (merged.rows_window, merged.rows_acked, merged.threads, merged.errors) == (2000, 2400, 4, 3)
+    assert (merged.outcome, merged.rows_per_s, merged.partitions) == ("errors", 200.0, (1200, 1200))
+
+
+def test_lines():
+    assert parse_line('{"event":"phase","phase":"measure","monotonic_ns":5}') == Phase(phase="measure", monotonic_ns=5)
+    assert parse_line('{"event":"something new"}') is None
+    for bad in ("", "text", "[]", '{"event":"phase"}', json.dumps({"event": "interval", "t_s": 1})):
+        with pytest.raises(LoadError, match="protocol"):
+            parse_line(bad)
+
+
+def test_the_ceiling_uses_the_same_rows_and_threads_and_no_server():
+    spec = trial_spec(make_sweep(load__method="copy", workload__rows_per_request="500"), make_trial(),
+                      {"driver": "postgres", "host": "127.0.0.1"})  # fmt: skip
+    ceiling = ceiling_spec(spec, 1.5)
+    assert spec["duration_s"] == "10"
+    assert ceiling["driver"] == "null"
+    assert "host" not in ceiling
+    assert {k: ceiling[k] for k in ("threads", "tables", "columns", "rows_per_request")} == {
+        k: spec[k] for k in ("threads", "tables", "columns", "rows_per_request")}  # fmt: skip
+
+
+def test_empty_values_are_left_out_of_the_spec():
+    assert spec_text({"a": "1", "b": ""}) == "a=1\n"

@@ -1,0 +1,85 @@
+"""Each kind of verdict, and which one wins."""
+
+from dataclasses import replace
+
+import pytest
+
+from runner.model import Measurement, Placement, VerdictKind
+from runner.verdict import Evidence, judge, steadiness
+from tests.unit.factories import make_trial
+
+GOOD = Measurement(
+    rows=10_000_000, window_s=10.0, rows_per_s=1e6, server_cpu_cores=0.98, server_cpu_percent=98.0,
+    client_cpu_cores=0.3, client_cpu_percent=30.0, throttled_s=0.0, requests=1000, errors=0, rows_acked=12_000_000,
+    rows_counted=12_000_000, ceiling_rows_per_s=5e8, rate_cv_percent=3.0, rate_drift_percent=1.0, missed_ticks=0,
+)  # fmt: skip
+
+
+def verdict(trial=None, rate=0.0, **changes):
+    evidence_fields = {k: changes.pop(k) for k in list(changes) if k in Evidence.__dataclass_fields__}
+    measurement = replace(GOOD, **changes)
+    return judge(Evidence(trial=trial or make_trial(), measurement=measurement, open_loop_rate=rate, **evidence_fields))
+
+
+@pytest.mark.parametrize(
+    ("changes", "kind"),
+    [
+        ({}, VerdictKind.VALID),
+        ({"rows_counted": 11_999_999}, VerdictKind.LOST_ROWS),
+        ({"rows_counted": 12_000_001}, VerdictKind.LOST_ROWS),
+        ({"errors": 1}, VerdictKind.ERRORS),
+        ({"rows": 0}, VerdictKind.ERRORS),
+        ({"mismatches": ("numOfCores was to be 4, the server says 2",)}, VerdictKind.ERRORS),
+        ({"suspicious": ("vnodeCommitImpl failed",)}, VerdictKind.ERRORS),
+        ({"ceiling_rows_per_s": 1.1e6}, VerdictKind.GENERATOR_BOUND),
+        ({"server_cpu_percent": 43.0, "client_cpu_percent": 99.0}, VerdictKind.GENERATOR_BOUND),
+        ({"server_cpu_percent": 43.0, "client_cpu_percent": 30.0}, VerdictKind.RESOURCE_NOT_SATURATED),
+        ({"server_cpu_percent": None}, VerdictKind.RESOURCE_NOT_SATURATED),
+        ({"throttled_s": 2.0}, VerdictKind.THROTTLED),
+        ({"rate_drift_percent": -20.0}, VerdictKind.UNSTEADY),
+        ({"rate_cv_percent": 40.0}, VerdictKind.UNSTEADY),
+        ({"aborted": "the server died"}, VerdictKind.ABORTED),
+        ({"errors": 5, "rate_cv_percent": 40.0}, VerdictKind.ERRORS),
+    ],
+)
+def test_kinds(changes, kind):
+    assert verdict(**changes).kind == kind
+
+
+def test_throttling_is_expected_where_a_quota_was_asked_for():
+    assert verdict(throttled_s=5.0, quota_expected=True).kind == VerdictKind.VALID
+
+
+def test_open_loop_is_judged_by_what_was_offered_not_by_saturation():
+    assert verdict(rate=1e6, server_cpu_percent=20.0).kind == VerdictKind.VALID
+    assert verdict(rate=2e6, server_cpu_percent=20.0).kind == VerdictKind.OFFERED_NOT_MET
+
+
+def test_a_generator_that_shares_the_servers_cpu_is_counted_against_it():
+    shared = make_trial(cores=2.0, placement=Placement(server_cpus=(0, 1), client_cpus=(1,)))
+    little = verdict(shared, server_cpu_cores=1.78, server_cpu_percent=89.0, client_cpu_cores=0.2)
+    much = verdict(shared, server_cpu_cores=1.3, server_cpu_percent=65.0, client_cpu_cores=0.65)
+    assert little.kind == VerdictKind.VALID
+    assert "shared CPU 1" in little.reasons[0]
+    assert much.kind == VerdictKind.RESOURCE_NOT_SATURATED
+    assert "0.65" in much.reasons[0]
+
+
+def test_a_harmless_note_does_not_hide_an_unsteady_rate():
+    shared = make_trial(cores=2.0, placement=Placement(server_cpus=(0, 1), client_cpus=(1,)))
+    both = verdict(shared, server_cpu_cores=1.78, server_cpu_percent=89.0, client_cpu_cores=0.2, rate_drift_percent=30.0)
+    assert both.kind == VerdictKind.UNSTEADY
+
+
+def test_valid_still_says_what_a_reader_must_know():
+    reasons = " ".join(verdict(commits_in_window=0, missed_ticks=3).reasons)
+    assert "no full commit cycle" in reasons
+    assert "3 samples" in reasons
+
+
+def test_steadiness():
+    flat = steadiness([100.0, 101, 99, 100, 100])
+    rising = steadiness([100.0, 110, 120, 130, 140])
+    assert abs(flat.drift_percent) < 2
+    assert rising.drift_percent == pytest.approx(100 * 40 / 120)
+    assert steadiness([1.0, 2.0]).cv_percent is None
