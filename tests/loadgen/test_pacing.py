@@ -1,0 +1,64 @@
+"""Open loop: the rate is met, and response time runs from the intended start."""
+
+from __future__ import annotations
+
+import pytest
+
+
+@pytest.mark.parametrize("arrival", ["constant", "poisson"])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_the_rate_is_met(load, arrival, threads):
+    summary = load(rate=200_000, arrival=arrival, threads=threads, tables=6, duration_s=1.5,
+                   rows_per_request=200).summary  # fmt: skip
+    tolerance = 0.02 if arrival == "constant" else 0.12
+    assert summary["rows_per_s"] == pytest.approx(200_000, rel=tolerance)
+    assert summary["offered_rows_per_s"] == pytest.approx(200_000)
+
+
+def test_a_process_of_several_offers_its_part_of_the_rate(load):
+    summary = load(rate=100_000, tables=8, first_worker=1, threads=1, workers_total=4,
+                   duration_s=0.5, rows_per_request=100).summary  # fmt: skip
+    assert summary["offered_rows_per_s"] == pytest.approx(25_000)
+    assert summary["rows_per_s"] == pytest.approx(25_000, rel=0.05)
+
+
+def test_poisson_arrivals_bunch(load):
+    """With a fixed service time and half the load, only bunched arrivals wait long."""
+    spec = {"rate": 5000, "rows_per_request": 10, "null_latency_us": 1000, "duration_s": 1.5}
+    even, bunched = (load(**spec, arrival=a).summary for a in ("constant", "poisson"))
+    assert bunched["response"]["p90_us"] > 1.2 * even["service"]["p50_us"]
+    assert bunched["response"]["mean_us"] > even["service"]["mean_us"]
+
+
+def test_overload_shows_in_the_response_not_in_the_service(load):
+    """Offered 1000 requests/s, able to 100: the wait grows to most of the run."""
+    outcome = load(rate=10_000, rows_per_request=10, null_latency_us=10_000, duration_s=1,
+                   interval_s=0.25)  # fmt: skip
+    summary = outcome.summary
+    assert summary["service"]["p50_us"] == pytest.approx(10_000, rel=0.3)
+    assert summary["response"]["p50_us"] > 20 * summary["service"]["p50_us"]
+    assert summary["response"]["max_us"] > 500_000
+    assert summary["rows_per_s"] < 0.2 * summary["offered_rows_per_s"]
+    backlog = [i["backlog_rows"] for i in outcome.of("interval") if i["phase"] == "measure"]
+    assert backlog == sorted(backlog)
+    assert backlog[-1] == pytest.approx(9000, rel=0.15)
+
+
+def test_no_backlog_when_the_rate_is_easy(load):
+    outcome = load(rate=1000, rows_per_request=10, duration_s=0.6, interval_s=0.2)
+    assert all(i["backlog_rows"] <= 10 for i in outcome.of("interval"))
+
+
+def test_closed_loop_has_equal_times_and_no_offer(load):
+    outcome = load(duration_s=0.3, interval_s=0.1)
+    summary = outcome.summary
+    assert summary["response"] == summary["service"]
+    assert summary["offered_rows_per_s"] is None
+    assert all(i["backlog_rows"] is None for i in outcome.of("interval"))
+
+
+def test_quantiles_of_few_samples_are_null(load):
+    response = load(rows=250, rows_per_request=1, null_latency_us=200).summary["response"]
+    assert response["count"] == 250
+    assert response["p95_us"] >= 200
+    assert response["p99_us"] is response["p999_us"] is None

@@ -1,0 +1,130 @@
+"""The spec, the verbs and the exit codes: every mistake is told at once, by its key."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+
+def test_all_mistakes_are_told_at_once(run):
+    outcome = run("driver=null\nthreads=x\nrate=-1\ncolumns=a:flaot\nduraton_s=1\nplacement=here\n")
+    assert outcome.code == 2
+    assert outcome.events == []
+    for key in ("threads", "rate", "columns", "duraton_s", "placement", "rows"):
+        assert f"spec: {key}: " in outcome.stderr
+    assert "did you mean 'duration_s'?" in outcome.stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "key", "words"),
+    [
+        ("rows_per_request=0", "rows_per_request", "outside"),
+        ("rows_per_request=1e3", "rows_per_request", "no whole number"),
+        ("seed=-1", "seed", "no whole number"),
+        ("rate=fast", "rate", "no number"),
+        ("arrival=poisson", "arrival", "needs a rate"),
+        ("order=random", "order", "rotate, progressive"),
+        ("protocol=2", "protocol", "outside"),
+        ("threads=3", "threads", "cannot share"),
+        ("partitions=4", "partitions", "cannot hold"),
+        ("interlace_rows=20000", "interlace_rows", "more than rows_per_request"),
+        ("step_ms=0.5", "step_ms", "whole number of units"),
+        ("columns=a:float,a:int", "columns", "twice"),
+        ("columns=a:binary", "columns", "needs a length"),
+        ("columns=a:int(4)", "columns", "takes no length"),
+        ("columns=a:json", "columns", "tags only"),
+        ("columns=1a:int", "columns", "no plain name"),
+        ("columns=", "columns", "at least one"),
+        ("partial_columns=4", "partial_columns", "only 3"),
+        ("first_worker=2\nworkers_total=2\ntables=9", "workers_total", "less than"),
+        ("method=copy", "method", "no method"),
+        ("rows=1\nrows=2", "rows", "twice"),
+        ("null_latncy_us=5", "null_latncy_us", "unknown key"),
+        ("just words", "just words", "key=value"),
+        ("disorder_ratio=1\ndisorder_range_ms=1\nstep_ms=5", "disorder_range_ms", "no row"),
+    ],
+)
+def test_a_mistake_names_its_key(run, line, key, words):
+    outcome = run(f"driver=null\n{line}\nduration_s=1\ntables=2\n".replace(
+        "tables=2\n", "" if "tables=" in line else "tables=2\n"))  # fmt: skip
+    assert outcome.code == 2
+    (told,) = [x for x in outcome.stderr.splitlines() if x.startswith(f"scale-loadgen: spec: {key}:")]
+    assert words in told
+
+
+def test_order_progressive_needs_rows(run):
+    outcome = run("driver=null\norder=progressive\nduration_s=1\n")
+    assert outcome.code == 2
+    assert "spec: order: " in outcome.stderr
+
+
+def test_comments_blank_lines_and_spaces_are_allowed(run):
+    assert run("# a comment\n\n  driver = null \nrows= 10\n").code == 0
+
+
+def test_the_driver_is_needed(run):
+    outcome = run("rows=1\n")
+    assert outcome.code == 2
+    assert "spec: driver: is needed" in outcome.stderr
+
+
+def test_an_unknown_driver_is_missing(run):
+    outcome = run("driver=postgras\nrows=1\n")
+    assert outcome.code == 3
+    assert "did you mean 'postgres'?" in outcome.stderr
+
+
+def test_a_missing_library_is_named(run):
+    outcome = run("driver=postgres\nlibrary=/nowhere/libpq.so.5\nrows=1\n")
+    assert outcome.code == 3
+    assert "/nowhere/libpq.so.5" in outcome.one("error")["message"]
+    assert "/nowhere/libpq.so.5" in outcome.stderr
+
+
+def test_a_library_without_our_functions_is_refused_by_the_symbol(run):
+    outcome = run("driver=postgres\nlibrary=libm.so.6\nrows=1\n")
+    assert outcome.code == 3
+    assert "PQconnectdbParams" in outcome.stderr
+
+
+def test_a_driver_without_create_tables_refuses_by_name(run, postgres):
+    outcome = run(postgres.spec(), "tables")
+    assert outcome.code == 2
+    assert "driver postgres has no create_tables" in outcome.stderr
+
+
+def test_tables_of_the_null_driver(run):
+    assert run("driver=null\ntables=7\nthreads=2\n", "tables").one("tables")["created"] == 7
+
+
+def test_a_driver_without_sql_refuses_by_name(run):
+    outcome = run("driver=null\n", "sql")
+    assert outcome.code == 2
+    assert "driver null has no sql" in outcome.stderr
+
+
+def test_version_help_and_drivers(program: Path):
+    def out(*arguments: str) -> str:
+        return subprocess.run([program, *arguments], capture_output=True, text=True, check=True).stdout
+
+    assert out("--version").startswith("scale-loadgen ")
+    assert "130  interrupted" in out("--help")
+    drivers = {d["driver"]: d for d in json.loads(out("drivers"))}
+    assert drivers["null"]["methods"] == ["discard"]
+    assert drivers["postgres"]["methods"] == ["copy"]
+    assert drivers["postgres"]["sql"] is True
+
+
+@pytest.mark.parametrize("arguments", [[], ["load"], ["lode", "-"], ["load", "/nowhere/spec"]])
+def test_bad_usage_is_code_2(program: Path, arguments):
+    done = subprocess.run([program, *arguments], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    assert done.returncode == 2
+    assert done.stderr
+
+
+def test_the_door_refuses_an_incomplete_driver_by_name(build):
+    done = subprocess.run([build("door_probe.c", "drivers/registry.c")], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout

@@ -1,0 +1,120 @@
+"""The window: what counts in it, what only warms up or drains."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+
+import pytest
+from conftest import parse, spec_text
+
+SLOW = {"null_latency_us": 20_000, "rows_per_request": 10}
+
+
+def test_the_warm_up_is_left_out(load):
+    outcome = load(warmup_s=0.3, duration_s=0.5, interval_s=0.1, **SLOW)
+    summary = outcome.summary
+    assert summary["window_s"] == pytest.approx(0.5, abs=1e-9)
+    assert summary["window_end_ns"] - summary["window_start_ns"] == 500_000_000
+    assert summary["rows_window"] < summary["rows_acked"]
+    assert summary["response"]["count"] * 10 == summary["rows_window"]
+    assert summary["rows_per_s"] == pytest.approx(summary["rows_window"] / 0.5)
+    assert summary["rows_per_s"] == pytest.approx(500, rel=0.3)
+    assert [p["phase"] for p in outcome.of("phase")] == ["warmup", "measure", "drain"]
+    phases = [i["phase"] for i in outcome.of("interval")]
+    assert phases[:3] == ["warmup"] * 3
+    assert phases.count("measure") == 5
+
+
+def test_phases_have_the_times_of_the_window(load):
+    outcome = load(warmup_s=0.1, duration_s=0.2)
+    at = {p["phase"]: p["monotonic_ns"] for p in outcome.of("phase")}
+    assert at["measure"] == outcome.summary["window_start_ns"] == at["warmup"] + 100_000_000
+    assert at["drain"] == outcome.summary["window_end_ns"]
+
+
+def test_a_request_in_flight_at_the_end_counts_outside(load):
+    summary = load(duration_s=0.5, null_latency_us=300_000, rows_per_request=10).summary
+    assert (summary["rows_window"], summary["rows_acked"]) == (10, 20)
+    assert summary["response"]["count"] == 1
+    assert summary["last_ack_ns"] > summary["window_end_ns"]
+
+
+def test_with_rows_the_window_ends_at_the_last_answer(load):
+    summary = load(rows=100, **SLOW).summary
+    assert summary["window_end_ns"] == summary["last_ack_ns"]
+    assert summary["window_s"] == pytest.approx(0.2, rel=0.3)
+    assert summary["rows_window"] == 100
+
+
+def test_whichever_comes_first(load):
+    rows_first = load(rows=50, duration_s=30, **SLOW).summary
+    assert rows_first["window_end_ns"] == rows_first["last_ack_ns"]
+    time_first = load(rows=100_000, duration_s=0.2, **SLOW).summary
+    assert time_first["window_s"] == pytest.approx(0.2, abs=1e-9)
+    assert time_first["rows_acked"] < 1000
+
+
+def test_all_rows_gone_before_the_window_is_an_empty_window(load):
+    summary = load(rows=10, warmup_s=5, **SLOW).summary
+    assert (summary["rows_acked"], summary["rows_window"]) == (10, 0)
+    assert summary["rows_per_s"] is None
+    assert summary["cpu_window_s"] is None
+
+
+def test_cpu_of_the_window_is_that_of_one_busy_thread(load):
+    summary = load(warmup_s=0.2, duration_s=0.6).summary
+    assert 0.15 < summary["cpu_window_s"] < 0.75
+    assert summary["cpu_user_s"] + summary["cpu_system_s"] > summary["cpu_window_s"]
+    worker = summary["workers"][0]
+    assert worker["make_s"] > worker["send_s"]
+
+
+def test_all_begin_at_the_given_time(load):
+    start = time.clock_gettime_ns(time.CLOCK_MONOTONIC) + 400_000_000
+    summary = load(start_at_ns=start, duration_s=0.1).summary
+    assert summary["window_start_ns"] == start
+
+
+def test_a_start_that_has_passed_is_told(load):
+    outcome = load(start_at_ns=1, rows=10)
+    assert "start_at_ns has passed" in outcome.stderr
+
+
+def interrupt(program, spec, how, after_s=0.4, times=1):
+    process = subprocess.Popen(
+        [program, "load", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stdin is not None
+    process.stdin.write(spec_text({"driver": "null", **spec}))
+    process.stdin.close()
+    process.stdin = None
+    for _ in range(times):
+        time.sleep(after_s)
+        os.kill(process.pid, how)
+    stdout, stderr = process.communicate(timeout=20)
+    return parse(process.returncode, stdout, stderr)
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_load_finishes_its_requests_and_sums_up(program, how):
+    spec = {"duration_s": 60, "threads": 2, "tables": 2, **SLOW}
+    summary = interrupt(program, spec, how).summary
+    assert summary["outcome"] == "interrupted"
+    assert summary["rows_acked"] == summary["rows_window"] == summary["requests"] * 10 > 0
+    assert summary["window_end_ns"] == summary["last_ack_ns"]
+
+
+def test_an_interrupted_load_has_its_own_code(program):
+    assert interrupt(program, {"duration_s": 60, "rate": 10}, signal.SIGINT).code == 130
+
+
+def test_a_second_signal_does_not_wait_for_a_hanging_request(program):
+    spec = {"duration_s": 60, "null_latency_us": 30_000_000}
+    begun = time.monotonic()
+    outcome = interrupt(program, spec, signal.SIGTERM, times=2)
+    assert time.monotonic() - begun < 5
+    assert (outcome.code, outcome.summary["outcome"]) == (130, "interrupted")
