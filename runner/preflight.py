@@ -22,6 +22,7 @@ def preflight(plan: Plan, host: Host, target: Target, data_dir: Path, results: P
         *_writable("--results", results),
         *_writable("--data-dir", data_dir),
         *_room(data_dir),
+        *_port(plan),
         *_endpoint(plan),
         *_idle(host),
         *_cores(plan),
@@ -71,6 +72,26 @@ def _room(data_dir: Path) -> list[Finding]:
             remedy="make room, or choose another disk with --data-dir",
         )
     ]
+
+
+def _port(plan: Plan) -> list[Finding]:
+    port = plan.sweep.port
+    if port is None:
+        return []
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError as error:
+            return [
+                Finding(
+                    blocking=True,
+                    subject="--port",
+                    sentence=f"port {port} on 127.0.0.1 cannot be used: {error.strerror}",
+                    remedy="choose another with --port, or leave it out: a free one is taken",
+                )
+            ]
+    return []
 
 
 def _endpoint(plan: Plan) -> list[Finding]:

@@ -63,6 +63,7 @@ def _values(sweep: Sweep) -> dict[str, str]:
         "target.image": sweep.image,
         "target.home": sweep.home,
         "target.endpoint": sweep.endpoint,
+        "target.port": str(sweep.port or ""),
         "target.data_dir": sweep.data_dir,
         "target.memory": f"{sweep.memory_bytes} B" if sweep.memory_bytes else "",
         "cpus.server": format_cpus(sweep.server_cpus),

@@ -66,6 +66,7 @@ class Sweep:
     image: str
     home: str
     endpoint: str
+    port: int | None
     workload: Workload
     load: Load
     knobs: Mapping[str, Rule]

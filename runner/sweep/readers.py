@@ -83,6 +83,13 @@ def between(low: float, high: float) -> Callable[[str], float]:
     return read
 
 
+def port(text: str) -> int:
+    """A TCP port that an ordinary user may bind."""
+    if not text.isdigit() or not 1024 <= int(text) < 65536:
+        raise ValueError(f"{text!r} is not a port between 1024 and 65535")
+    return int(text)
+
+
 def endpoint(text: str) -> str:
     """host:port, checked but kept as text."""
     host, _, port = text.rpartition(":")

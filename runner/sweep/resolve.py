@@ -134,6 +134,7 @@ def _build(what: str, texts: Texts, values: Mapping[str, object]) -> Sweep:
         image=v["target.image"] or "",
         home=v["target.home"] or "",
         endpoint=v["target.endpoint"] or "",
+        port=v["target.port"],
         workload=workload,
         load=load,
         knobs=knobs,

@@ -71,6 +71,7 @@ SETTINGS: tuple[Setting, ...] = (
         "host:port of a server that already runs: loaded and observed, never pinned or stopped.",
         "HOST:PORT",
     ),
+    _s("target.port", "--port", readers.port, "", "TCP port of the server on loopback; default: a free one.", "PORT"),
     _s("target.memory", "--memory", parse_bytes, "", "Memory limit of the server, like 4GiB.", "SIZE"),
     _s(
         "target.data_dir",

@@ -1,0 +1,24 @@
+"""Runs the installed command `scale` as its user would, in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+SCALE = str(Path(sys.executable).parent / "scale")
+
+
+def start(*words: str, cwd: Path, **environment: str) -> subprocess.Popen[str]:
+    """The command, running in a session of its own."""
+    return subprocess.Popen([SCALE, *words], cwd=cwd, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                            env={**os.environ, "COLUMNS": "160", **environment}, start_new_session=True)  # fmt: skip
+
+
+def run(*words: str, cwd: Path, timeout_s: float = 120.0, **environment: str) -> subprocess.CompletedProcess[str]:
+    """The command's end: exit code, standard output, standard error."""
+    process = start(*words, cwd=cwd, **environment)
+    out, err = process.communicate(timeout=timeout_s)
+    assert "Traceback" not in err, err
+    return subprocess.CompletedProcess(words, process.returncode, out, err)

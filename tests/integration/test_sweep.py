@@ -1,0 +1,182 @@
+"""The main job, end to end on a real database: two points, verdicts, a curve, and nothing left behind."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.integration.cli import run, start
+
+QUICK = ("--target", "postgres", "--runtime", "process", "--duration", "4s", "--warmup", "1s", "--tables", "20")
+
+
+def ours_running(data_dir: Path) -> list[str]:
+    found = []
+    for process in psutil.process_iter(["cmdline"]):
+        line = " ".join(process.info["cmdline"] or [])
+        if str(data_dir) in line and process.pid != os.getpid():
+            found.append(line)
+    return found
+
+
+def assert_nothing_left(data_dir: Path) -> None:
+    assert ours_running(data_dir) == []
+    assert [p for p in data_dir.glob("*") if p.is_dir() and "cores-" in p.name] == []
+
+
+@pytest.fixture(scope="module")
+def swept(tmp_path_factory):
+    """One real sweep, looked at by several tests."""
+    folder = tmp_path_factory.mktemp("sweep")
+    done = run("sweep", "cpu", "--cores", "1..2", *QUICK, "--replicates", "2", "--results", "r", "--data-dir",
+               str(folder / "data"), "--tag", "who=test", "--json", cwd=folder, timeout_s=200)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return folder, json.loads(done.stdout)
+
+
+def test_two_points_with_speedup_and_true_verdicts(swept):
+    _, document = swept
+    trials = document["trials"]
+    rates = {n: [t["measurement"]["rows_per_s"] for t in trials if t["trial"]["cores"] == n] for n in (1, 2)}
+    assert len(trials) == 4
+    assert min(rates[1]) > 10_000
+    assert sum(rates[2]) / 2 > 1.15 * sum(rates[1]) / 2
+    for trial in trials:
+        assert trial["verdict"]["kind"] == "VALID" or trial["verdict"]["reasons"]
+
+
+def test_the_database_counted_what_was_acknowledged(swept):
+    for trial in swept[1]["trials"]:
+        m = trial["measurement"]
+        assert m["rows_counted"] == m["rows_acked"] > m["rows"] > 0
+
+
+def test_the_server_stayed_on_its_cores(swept):
+    for trial in swept[1]["trials"]:
+        m = trial["measurement"]
+        assert 0.3 < m["server_cpu_cores"] <= trial["trial"]["cores"] * 1.03
+        assert m["client_cpu_cores"] > 0.01
+        assert m["memory_used_gb"] > 0.01
+        assert m["disk_write_mb_per_s"] is not None
+
+
+def test_what_is_stored(swept):
+    folder, document = swept
+    path = folder / document["path"]
+    manifest = json.loads((path / "manifest.json").read_text())
+    rows = list(csv.DictReader((path / "points.csv").open()))
+    series = list(csv.DictReader((path / "timeseries.csv").open()))
+    assert manifest["schema"] == 1
+    assert manifest["status"] == "complete"
+    assert manifest["tags"] == {"who": "test"}
+    assert "wheel" in manifest["choice"] or "installed" in manifest["choice"] or "PATH" in manifest["choice"]
+    assert len(rows) == 4
+    assert all(float(r["rows_per_s"]) > 0 for r in rows)
+    assert {r["trial_id"] for r in series} == {r["trial_id"] for r in rows}
+    for row in rows:
+        trial = path / "trials" / row["trial_id"]
+        for name in ("spec", "loadgen.jsonl", "samples.jsonl", "server.log", "trial.json"):
+            assert (trial / name).stat().st_size > 0, name
+        assert "assword" not in (trial / "spec").read_text()
+    html = (path / "report.html").read_text()
+    assert "CPU" in html
+    assert "<script src" not in html
+    assert (path / "report.md").stat().st_size > 500
+
+
+def test_list_show_and_report_read_it_again(swept):
+    folder, document = swept
+    name = Path(document["path"]).name
+    listed = json.loads(run("list", "--results", "r", "--json", cwd=folder).stdout)
+    assert [r["run"] for r in listed] == [name]
+    shown = json.loads(run("show", "last", "--results", "r", "--json", cwd=folder).stdout)
+    assert shown["trials"] == document["trials"]
+    (folder / document["path"] / "report.html").unlink()
+    assert run("report", name, "--results", "r", cwd=folder).returncode == 0
+    assert (folder / document["path"] / "report.html").exists()
+
+
+def test_nothing_is_left_behind(swept):
+    assert_nothing_left(swept[0] / "data")
+
+
+def wait_for(condition, seconds=60.0):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "waited too long"
+        time.sleep(0.1)
+
+
+def started(folder: Path) -> subprocess.Popen[str]:
+    return start("sweep", "cpu", "--cores", "1", *QUICK, "--replicates", "2", "--results", "r", "--data-dir",
+                 str(folder / "data"), cwd=folder)  # fmt: skip
+
+
+def done_trials(folder: Path) -> list[Path]:
+    return list(folder.glob("r/*/trials/*/trial.json"))
+
+
+def loading(folder: Path) -> bool:
+    return any((p / "spec").exists() for p in folder.glob("r/*/trials/*") if not (p / "trial.json").exists())
+
+
+def test_ctrl_c_cleans_up_keeps_what_was_measured_and_says_how_to_resume(tmp_path):
+    process = started(tmp_path)
+    wait_for(lambda: done_trials(tmp_path) and loading(tmp_path))
+    time.sleep(1.0)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert "scale resume" in err
+    assert "Traceback" not in err
+    assert_nothing_left(tmp_path / "data")
+    resumed = run("resume", "last", "--results", "r", "--json", cwd=tmp_path)
+    assert resumed.returncode == 0, resumed.stderr
+    assert len(json.loads(resumed.stdout)["trials"]) == 2
+
+
+def test_kill_9_loses_at_most_the_running_trial(tmp_path):
+    process = started(tmp_path)
+    wait_for(lambda: done_trials(tmp_path) and loading(tmp_path))
+    before = done_trials(tmp_path)[0].read_text()
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    assert run("clean", "--data-dir", str(tmp_path / "data"), cwd=tmp_path).returncode == 0
+    wait_for(lambda: not ours_running(tmp_path / "data"), 30)
+    resumed = run("resume", "last", "--results", "r", "--json", cwd=tmp_path)
+    assert resumed.returncode == 0, resumed.stderr
+    assert len(json.loads(resumed.stdout)["trials"]) == 2
+    assert before in [p.read_text() for p in done_trials(tmp_path)]
+    assert_nothing_left(tmp_path / "data")
+
+
+def test_a_database_that_dies_aborts_its_trial_and_the_sweep_goes_on(tmp_path):
+    process = started(tmp_path)
+    wait_for(lambda: loading(tmp_path))
+    time.sleep(1.5)
+    for victim in psutil.process_iter(["cmdline"]):
+        words = victim.info["cmdline"] or []
+        if words and words[0].endswith("bin/postgres") and str(tmp_path / "data") in " ".join(words):
+            victim.send_signal(signal.SIGKILL)
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 10, err
+    results = [json.loads(p.read_text()) for p in done_trials(tmp_path)]
+    kinds = sorted(r["verdict"]["kind"] for r in results)
+    assert len(kinds) == 2
+    assert "ABORTED" in kinds
+    aborted = next(r for r in results if r["verdict"]["kind"] == "ABORTED")
+    assert "died" in aborted["verdict"]["reasons"][0]
+    assert aborted["measurement"]["rows_per_s"] is None or aborted["measurement"]["rows_per_s"] > 0
+    assert_nothing_left(tmp_path / "data")
+
+
+def test_a_spec_that_the_load_core_refuses_is_said_in_its_words(tmp_path):
+    done = run("sweep", "cpu", "--cores", "1", *QUICK, "--rows-per-request", "4000000000", cwd=tmp_path)
+    assert done.returncode in (5, 10), done.stderr
+    assert "rows_per_request" in done.stderr
