@@ -14,7 +14,7 @@ struct window {
 static bool any_ended(const struct load *load, const struct worker *workers, enum ending ending)
 {
     for (uint64_t i = 0; i < load->spec->threads; i++)
-        if (workers[i].ending == ending)
+        if (counter_get(&workers[i].counters.done) && workers[i].ending == ending)
             return true;
     return false;
 }

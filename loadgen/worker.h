@@ -15,7 +15,14 @@
 #include "pacing.h"
 #include "values.h"
 
-enum ending { ENDING_NONE, ENDING_ROWS, ENDING_WINDOW, ENDING_STOPPED, ENDING_ERRORS, ENDING_FATAL };
+enum ending {
+    ENDING_NONE,
+    ENDING_ROWS,    /* all rows are sent */
+    ENDING_WINDOW,  /* the window is over */
+    ENDING_STOPPED, /* told to stop */
+    ENDING_ERRORS,  /* max_errors reached */
+    ENDING_FATAL
+};
 
 struct load { /* what the workers of a load share; read-only while it runs, but for `stop` */
     const struct spec *spec;

@@ -2,60 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
+from loadgen_program import HOW_TO_BUILD, Outcome, Spec, parse, spec_text  # noqa: E402
 from postgres_server import PostgresServer, find_install  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 LOADGEN = ROOT / "loadgen"
-HOW_TO_BUILD = (
-    "scale-loadgen not found. Build it: "
-    "cmake -S loadgen -B build/loadgen && cmake --build build/loadgen, "
-    "then SCALE_LOADGEN=build/loadgen/scale-loadgen, or pip install ."
-)
-
-Event = dict[str, Any]
-Spec = dict[str, object]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Outcome:
-    """What one run of the program left behind."""
-
-    code: int
-    events: list[Event]
-    stderr: str
-
-    def of(self, event: str) -> list[Event]:
-        return [e for e in self.events if e["event"] == event]
-
-    def one(self, event: str) -> Event:
-        (found,) = self.of(event)
-        return found
-
-    @property
-    def summary(self) -> Event:
-        return self.one("summary")
-
-
-def spec_text(spec: Spec) -> str:
-    return "".join(f"{key}={value}\n" for key, value in spec.items())
-
-
-def parse(code: int, stdout: str, stderr: str) -> Outcome:
-    lines = [line for line in stdout.splitlines() if line]
-    return Outcome(code=code, events=[json.loads(line) for line in lines], stderr=stderr)
 
 
 @pytest.fixture(scope="session")

@@ -16,12 +16,14 @@ static enum outcome place(struct driver *d, uint32_t *p, struct fault *f)
     (void)d, (void)p, (void)f;
     return OUTCOME_OK;
 }
-static enum outcome connect_it(struct driver *d, uint32_t w, struct connection **c, struct fault *f)
+static enum outcome connect_it(struct driver *d, uint32_t w, struct connection **c,
+                               struct fault *f)
 {
     (void)d, (void)w, (void)c, (void)f;
     return OUTCOME_OK;
 }
-static enum outcome send_it(struct connection *c, const struct batch *b, uint64_t *r, struct fault *f)
+static enum outcome send_it(struct connection *c, const struct batch *b, uint64_t *r,
+                            struct fault *f)
 {
     (void)c, (void)b, (void)r, (void)f;
     return OUTCOME_OK;

@@ -8,7 +8,7 @@ import subprocess
 import time
 
 import pytest
-from conftest import parse, spec_text
+from loadgen_program import parse, spec_text
 
 SLOW = {"null_latency_us": 20_000, "rows_per_request": 10}
 

