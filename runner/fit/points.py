@@ -1,0 +1,102 @@
+"""From trials to points: which trials count, the mean and spread of each level, speed-up, noise floor.
+
+Refuses to count a trial that is not VALID or has no usable rate; what is left out is counted by its reason.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from runner.fit.models import Floats
+from runner.model import Measurement, PointSummary, TrialResult, VerdictKind
+
+RateOf = Callable[[Measurement], float | None]
+NO_RATE = "VALID without a rate"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Usable:
+    """What is fitted: one level and one rate per trial; and the rest, counted by why it is not."""
+
+    levels: Floats
+    rates: Floats
+    left_out: Mapping[str, int]
+    levels_lost: tuple[float, ...]
+
+    @property
+    def distinct(self) -> tuple[float, ...]:
+        """The levels that have at least one trial, ascending."""
+        return tuple(float(v) for v in np.unique(self.levels))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Noise:
+    """Pooled spread of ln(rate) within the levels, which is relative, with its degrees of freedom."""
+
+    std: float
+    degrees: int
+
+
+def rate_reader(rate: str | RateOf) -> RateOf:
+    """A field of Measurement by name, or a function of it. Raises ValueError for a name that is none."""
+    if callable(rate):
+        return rate
+    if rate not in Measurement.__dataclass_fields__:
+        raise ValueError(f"{rate!r} is no figure of a measurement")
+    return lambda measurement: getattr(measurement, rate)
+
+
+def usable(results: Sequence[TrialResult], rate_of: RateOf) -> Usable:
+    """The VALID trials with a finite rate above 0, by level."""
+    kept: list[tuple[float, float]] = []
+    left_out: Counter[str] = Counter()
+    for result in results:
+        rate = rate_of(result.measurement)
+        if result.verdict.kind is not VerdictKind.VALID:
+            left_out[result.verdict.kind.value] += 1
+        elif rate is None or not math.isfinite(rate) or rate <= 0:
+            left_out[NO_RATE] += 1
+        else:
+            kept.append((result.trial.level, float(rate)))
+    kept.sort()
+    lost = {r.trial.level for r in results} - {level for level, _ in kept}
+    table = np.array(kept, dtype=float).reshape(-1, 2)
+    return Usable(levels=table[:, 0], rates=table[:, 1], left_out=dict(left_out), levels_lost=tuple(sorted(lost)))
+
+
+def noise_floor(data: Usable) -> Noise | None:
+    """Spread of the replicates about their level's mean; None when no level has two."""
+    squares, degrees = 0.0, 0
+    for level in data.distinct:
+        logs = np.log(data.rates[data.levels == level])
+        squares += float(np.sum((logs - logs.mean()) ** 2))
+        degrees += len(logs) - 1
+    return Noise(std=math.sqrt(squares / degrees), degrees=degrees) if degrees else None
+
+
+def summaries(data: Usable, noise: Noise | None) -> tuple[PointSummary, ...]:
+    """One summary per level, ascending; the first is what speed-up and efficiency refer to."""
+    found: list[PointSummary] = []
+    for level in data.distinct:
+        rates = data.rates[data.levels == level]
+        first = found[0] if found else None
+        mean = float(rates.mean())
+        speedup = mean / first.rows_per_s_mean if first else 1.0
+        error = speedup * noise.std * math.sqrt(1 / len(rates) + 1 / first.n) if noise and first else None
+        found.append(
+            PointSummary(
+                level=level,
+                n=len(rates),
+                rows_per_s_mean=mean,
+                rows_per_s_std=float(rates.std(ddof=1)) if len(rates) > 1 else None,
+                speedup=speedup,
+                efficiency=speedup / (level / first.level) if first else 1.0,
+                speedup_std_err=error,
+            )
+        )
+    return tuple(found)

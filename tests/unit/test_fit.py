@@ -1,0 +1,231 @@
+"""The fit: known curves are found again within their errors, and what the points cannot tell is not told."""
+
+import csv
+import math
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from runner.fit import fit_curve, rate_at
+from runner.model import Confound, Measurement, TrialResult, VerdictKind
+from tests.unit.factories import make_result
+
+REFERENCE = Path(__file__).resolve().parents[2] / "results" / "reference"
+
+
+def synthetic(levels, replicates, noise, seed, **parameters) -> list[TrialResult]:
+    chance = random.Random(seed)
+    return [
+        make_result(float(n), rate_at(float(n), parameters) * math.exp(chance.gauss(0, noise)), r)
+        for n in levels
+        for r in range(1, replicates + 1)
+    ]
+
+
+def model(fit, name):
+    return next(m for m in fit.models if m.model == name)
+
+
+def article() -> list[TrialResult]:
+    with (REFERENCE / "tdengine-cpu.csv").open() as file:
+        return [make_result(float(r["cores"]), float(r["rows_per_s"])) for r in csv.DictReader(file)]
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize(
+    ("name", "truth"),
+    [
+        ("linear", {"gamma": 1e6}),
+        ("amdahl", {"gamma": 5e5, "alpha": 0.05}),
+        ("usl", {"gamma": 2e6, "alpha": 0.03, "beta": 0.01}),
+    ],
+)
+def test_finds_the_generating_model_and_its_parameters(name, truth, seed):
+    fit = fit_curve(synthetic(range(1, 13), 3, 0.02, seed, **truth))
+    # A true parameter of 0 is still chosen away from 0 now and then: AICc may take the next model, never a simpler one.
+    order = ("linear", "amdahl", "usl")
+    assert order.index(fit.chosen) >= order.index(name)
+    for parameter, value in truth.items():
+        estimate = model(fit, name).parameters[parameter]
+        assert estimate.std_err is not None
+        assert abs(estimate.value - value) < 4 * estimate.std_err
+
+
+@pytest.mark.parametrize(("name", "truth"), [("linear", {}), ("amdahl", {"alpha": 0.05}), ("usl", {"beta": 0.01})])
+def test_aicc_mostly_picks_the_generating_model(name, truth):
+    chosen = [fit_curve(synthetic(range(1, 9), 2, 0.02, s, gamma=1e6, **truth)).chosen for s in range(20)]
+    assert chosen.count(name) >= 15
+
+
+def test_stated_errors_are_honest():
+    """About two thirds of the estimates lie within one standard error of the truth."""
+    inside = 0
+    for seed in range(60):
+        fit = model(fit_curve(synthetic(range(1, 9), 3, 0.03, seed, gamma=1e6, alpha=0.1)), "amdahl")
+        alpha = fit.parameters["alpha"]
+        inside += abs(alpha.value - 0.1) < alpha.std_err
+    assert 30 <= inside <= 52
+
+
+def test_band_covers_the_true_curve():
+    covered = 0
+    for seed in range(40):
+        fit = model(fit_curve(synthetic(range(1, 9), 3, 0.03, seed, gamma=1e6)), "linear")
+        level, low, high = fit.band[-1]
+        covered += low <= 1e6 * level <= high
+    assert 33 <= covered <= 40
+
+
+def test_parameters_stay_inside_their_bounds_and_say_so():
+    fit = fit_curve([make_result(float(n), 1e6 * n**1.2, r) for n in range(1, 7) for r in (1, 2)])
+    usl = model(fit, "usl")
+    assert fit.chosen == "linear"
+    assert usl.parameters["alpha"].value == 0
+    assert usl.parameters["beta"].value == 0
+    assert usl.parameters["alpha"].std_err is None
+    assert set(usl.on_bound) == {"alpha", "beta"}
+    assert "at its bound" in fit.sentence
+
+
+def test_superlinear_points_are_named_beyond_noise():
+    rates = {1: 4e5, 2: 1e6, 3: 1.5e6, 4: 2e6}
+    fit = fit_curve([make_result(float(n), x * f, i) for n, x in rates.items() for i, f in enumerate((0.99, 1, 1.01))])
+    assert any("superlinear beyond noise: efficiency 1.25 at 2" in c for c in fit.cautions)
+    assert "superlinear" in fit.sentence
+
+
+def test_superlinear_without_replicates_is_not_called_proven():
+    cautions = fit_curve(article()).cautions
+    assert any(c.startswith("superlinear:") and "noise cannot be excluded" in c for c in cautions)
+
+
+def test_the_articles_table_with_its_confound():
+    confound = Confound(knob="vgroups", values=("4", "12"), sentence="vgroups moves with the cores (4 at 1, 12 at 5)")
+    fit = fit_curve(article(), confounds=[confound])
+    assert fit.chosen == "linear"
+    assert model(fit, "linear").parameters["gamma"].value == pytest.approx(461_664, rel=0.01)
+    assert "but vgroups moves along the axis, so this is not the cores' doing alone" in fit.sentence
+    assert fit.cautions[0] == confound.sentence
+    assert fit.points[-1].efficiency == pytest.approx(5_730_000 / 380_000 / 12)
+
+
+def test_peak_of_a_retrograde_curve():
+    fit = fit_curve(synthetic(range(1, 16), 3, 0.01, 3, gamma=1e6, alpha=0.02, beta=0.01))
+    assert fit.peak_level == pytest.approx(math.sqrt(0.98 / 0.01), rel=0.05)
+    assert not fit.peak_extrapolated
+
+
+def test_peak_beyond_the_levels_is_called_extrapolated():
+    fit = fit_curve(synthetic(range(1, 8), 3, 0.005, 3, gamma=1e6, alpha=0.02, beta=0.008))
+    assert fit.peak_extrapolated
+    assert "extrapolated beyond the 7 cores measured" in fit.sentence
+
+
+def test_no_peak_where_its_error_swallows_it():
+    for seed in range(20):
+        fit = fit_curve(synthetic(range(1, 6), 2, 0.03, seed, gamma=1e6, alpha=0.02, beta=0.0005))
+        if fit.peak_level is not None:
+            assert fit.peak_std_err < fit.peak_level
+
+
+def test_a_hard_limit_is_named_and_no_peak_claimed():
+    chance = random.Random(7)
+    results = [make_result(float(n), 1e6 * min(n, 4) * math.exp(chance.gauss(0, 0.01)), r)
+               for n in range(1, 9) for r in (1, 2)]  # fmt: skip
+    fit = fit_curve(results)
+    assert fit.knee_level == pytest.approx(4, abs=0.2)
+    assert fit.peak_level is None
+    assert "hard limit at 4.0 cores" in fit.sentence
+
+
+def test_a_smooth_curve_has_no_knee():
+    fit = fit_curve(synthetic(range(1, 9), 3, 0.02, 1, gamma=1e6, alpha=0.05))
+    assert fit.knee_level is None
+
+
+def test_two_levels_give_a_speedup_and_no_model():
+    fit = fit_curve(synthetic((1, 2), 3, 0.02, 1, gamma=5e5))
+    assert fit.chosen is None
+    assert fit.sentence.startswith("1 → 2 cores: speed-up ")
+    assert "±" in fit.sentence
+    assert "two levels are too few to tell a model" in fit.sentence
+    assert [m.model for m in fit.models] == ["linear", "amdahl"]
+
+
+def test_one_level_says_nothing_about_scaling():
+    fit = fit_curve(synthetic((1,), 3, 0.02, 1, gamma=5e5))
+    assert fit.chosen is None
+    assert "one level says nothing about scaling" in fit.sentence
+    assert fit.points[0].speedup == 1
+
+
+def test_three_levels_once_are_too_few_for_aicc():
+    fit = fit_curve(synthetic((1, 2, 3), 1, 0.02, 1, gamma=5e5))
+    assert fit.chosen is None
+    assert all(m.aicc is None for m in fit.models)
+    assert any("one trial per level" in c for c in fit.cautions)
+
+
+def test_three_levels_with_replicates_choose_but_not_usl():
+    fit = fit_curve(synthetic((1, 2, 3), 4, 0.01, 1, gamma=5e5))
+    assert fit.chosen in ("linear", "amdahl")
+    assert model(fit, "usl").aicc is None
+    assert any("USL is weakly determined by 3 levels" in c for c in fit.cautions)
+
+
+def test_no_valid_trial():
+    fit = fit_curve([make_result(1.0, 1e6, 1, VerdictKind.GENERATOR_BOUND), make_result(2.0, None, 1)])
+    assert (fit.points, fit.models, fit.chosen) == ((), (), None)
+    assert fit.sentence == "No valid trial, so nothing to fit (1 GENERATOR_BOUND, 1 VALID without a rate)."
+    assert fit_curve([]).sentence == "No valid trial, so nothing to fit."
+
+
+@pytest.mark.parametrize("rate", [None, math.nan, math.inf, 0.0, -1.0])
+def test_unusable_rates_are_left_out_and_counted(rate):
+    fit = fit_curve([*synthetic((1, 2, 3), 3, 0.02, 1, gamma=1e6), make_result(4.0, rate)])
+    assert [p.level for p in fit.points] == [1, 2, 3]
+    assert "1 of 10 trials is not fitted: 1 VALID without a rate" in fit.cautions
+    assert any(c.startswith("no valid trial at 4 cores") for c in fit.cautions)
+
+
+def test_only_valid_trials_are_fitted():
+    good = synthetic((1, 2, 3, 4), 2, 0.02, 1, gamma=1e6)
+    bad = [make_result(4.0, 1.0, 9, VerdictKind.UNSTEADY)]
+    assert fit_curve([*good, *bad]).models == fit_curve(good).models
+
+
+def test_the_rate_is_a_parameter():
+    results = [replace(r, measurement=Measurement(rows_per_s=1.0, durable_rows_per_s=5e5 * r.trial.level))
+               for r in synthetic((1, 2, 3), 2, 0, 1, gamma=1.0)]  # fmt: skip
+    by_name = fit_curve(results, rate="durable_rows_per_s")
+    by_function = fit_curve(results, rate=lambda m: m.durable_rows_per_s)
+    assert by_name.points == by_function.points
+    assert by_name.points[0].rows_per_s_mean == 5e5
+    with pytest.raises(ValueError, match="no figure"):
+        fit_curve(results, rate="rows_per_second")
+
+
+def test_levels_below_one_core():
+    fit = fit_curve(synthetic((0.25, 0.5, 1, 1.5, 2), 2, 0.01, 1, gamma=1e6, alpha=0.1))
+    assert model(fit, "amdahl").parameters["alpha"].value == pytest.approx(0.1, abs=0.03)
+
+
+def test_a_perfect_line_is_linear():
+    fit = fit_curve([make_result(float(n), 1e6 * n) for n in range(1, 9)])
+    assert fit.chosen == "linear"
+    assert "1 M rows/s per core" in fit.sentence
+
+
+def test_same_trials_same_report_in_any_order():
+    results = synthetic(range(1, 7), 3, 0.02, 5, gamma=1e6, alpha=0.04)
+    shuffled = results[:]
+    random.Random(1).shuffle(shuffled)
+    assert fit_curve(results) == fit_curve(shuffled)
+
+
+def test_disks_are_called_disks():
+    fit = fit_curve(synthetic((1, 2, 3), 3, 0.01, 1, gamma=1e3), axis="disks")
+    assert "rows/s per disk" in fit.sentence
+    assert fit.axis == "disks"
