@@ -5,7 +5,9 @@
 
 #include <stdint.h>
 
-#include "kernels.h"
+struct key_pair { /* of one stream: a column of a table, or the like */
+    uint32_t a, b;
+};
 
 static inline uint64_t chance_mix(uint64_t x)
 {
@@ -16,16 +18,28 @@ static inline uint64_t chance_mix(uint64_t x)
     return x ^ (x >> 32);
 }
 
-static inline uint64_t chance_of(uint64_t seed, uint64_t a, uint64_t b)
+/* One hash of a hash and a number: chains to as many numbers as are needed. */
+static inline uint64_t chance_of(uint64_t hash, uint64_t number)
 {
-    const uint64_t x = chance_mix(seed + 0x9e3779b97f4a7c15u);
-    return chance_mix(chance_mix(x ^ (a * 0xa0761d6478bd642fu + 1)) ^
-                      (b * 0xe7037ed1a0b428dbu + 1));
+    return chance_mix(hash + (number + 1) * 0x9e3779b97f4a7c15u);
 }
 
 static inline struct key_pair chance_key(uint64_t hash)
 {
     return (struct key_pair){(uint32_t)hash, (uint32_t)(hash >> 32)};
+}
+
+/* A 32-bit mixer: row number in, level out. The second key goes in between the rounds, so
+ * that two streams are never the same one shifted. */
+static inline uint32_t chance_level(uint32_t row, struct key_pair key)
+{
+    uint32_t x = row + key.a;
+    x ^= x >> 16;
+    x *= 0x7feb352du;
+    x ^= key.b;
+    x ^= x >> 15;
+    x *= 0x846ca68bu;
+    return x ^ (x >> 16);
 }
 
 #endif

@@ -7,9 +7,6 @@ int cursor_init(struct cursor *cursor, const struct spec *spec, const struct sha
 {
     const uint64_t per_slice = spec->interlace_rows ? spec->interlace_rows
                                                     : spec->rows_per_request;
-    uint64_t slices = spec->rows_per_request / per_slice;
-    if (slices > share->count) /* a request visits no table twice */
-        slices = share->count;
     *cursor = (struct cursor){
         .share = share,
         .next_row = calloc(share->count + 1, sizeof *cursor->next_row),
@@ -17,7 +14,7 @@ int cursor_init(struct cursor *cursor, const struct spec *spec, const struct sha
         .tables_with_one = spec->rows ? spec->rows % spec->tables : 0,
         .rows_per_request = (uint32_t)spec->rows_per_request,
         .rows_per_slice = (uint32_t)per_slice,
-        .slices_max = slices ? (uint32_t)slices : 1,
+        .slices_max = (uint32_t)(spec->rows_per_request / per_slice),
         .progressive = spec->order == ORDER_PROGRESSIVE,
     };
     return cursor->next_row ? 0 : -1;
@@ -40,23 +37,17 @@ static bool seek(struct cursor *cursor)
     for (uint32_t tried = 0; tried < cursor->share->count; tried++) {
         if (rows_left(cursor, cursor->at) > 0)
             return true;
-        cursor->at = (cursor->at + 1) % cursor->share->count;
+        cursor->at = cursor->at + 1 < cursor->share->count ? cursor->at + 1 : 0;
     }
     return false;
 }
 
 bool cursor_next(struct cursor *cursor, struct batch *batch)
 {
-    const uint32_t start = cursor->at, count = cursor->share->count;
-    uint32_t passed = 0; /* tables of this round behind us */
     batch->rows = 0;
     batch->slice_count = 0;
     while (batch->slice_count < cursor->slices_max && seek(cursor)) {
         const uint32_t at = cursor->at;
-        const uint32_t round = (at + count - start) % count;
-        if (batch->slice_count > 0 && round < passed)
-            break; /* once around */
-        passed = round + 1;
         const uint64_t left = rows_left(cursor, at);
         const uint32_t rows =
             left < cursor->rows_per_slice ? (uint32_t)left : cursor->rows_per_slice;
@@ -69,7 +60,7 @@ bool cursor_next(struct cursor *cursor, struct batch *batch)
         batch->rows += rows;
         cursor->next_row[at] += rows;
         if (!cursor->progressive)
-            cursor->at = (at + 1) % cursor->share->count;
+            cursor->at = at + 1 < cursor->share->count ? at + 1 : 0;
     }
     return batch->rows > 0;
 }

@@ -9,43 +9,108 @@
 #define KERNEL_SET_NAME "plain"
 #endif
 
-/* A 32-bit mixer: row number in, level out. The second key goes in between the rounds, so
- * that two columns are never the same stream shifted. */
-static inline uint32_t mix(uint32_t row, struct key_pair key)
-{
-    uint32_t x = row + key.a;
-    x ^= x >> 16;
-    x *= 0x7feb352du;
-    x ^= key.b;
-    x ^= x >> 15;
-    x *= 0x846ca68bu;
-    return x ^ (x >> 16);
-}
-
 static void times(int64_t *restrict out, uint32_t n, int64_t first, int64_t step)
 {
     for (uint32_t i = 0; i < n; i++)
         out[i] = first + step * (int64_t)i;
 }
 
-static void level_fill(uint32_t *restrict out, uint32_t n, uint32_t level)
+static void level_constant(uint32_t *restrict out, const struct piece *pieces, uint32_t count,
+                           uint32_t rows, uint32_t stream)
 {
-    for (uint32_t i = 0; i < n; i++)
-        out[i] = level;
+    (void)pieces, (void)count, (void)stream;
+    for (uint32_t i = 0; i < rows; i++)
+        out[i] = 0x80000000u;
 }
 
-static void level_uniform(uint32_t *restrict out, uint32_t n, uint32_t row, struct key_pair key)
+static void level_uniform(uint32_t *restrict out, const struct piece *pieces, uint32_t count,
+                          uint32_t rows, uint32_t stream)
 {
-    for (uint32_t i = 0; i < n; i++)
-        out[i] = mix(row + i, key);
+    if (rows == count) { /* of one row each */
+        for (uint32_t p = 0; p < count; p++)
+            out[p] = chance_level(pieces[p].row, chance_key(chance_of(pieces[p].hash, stream)));
+        return;
+    }
+    for (uint32_t p = 0; p < count; p++) {
+        const struct key_pair key = chance_key(chance_of(pieces[p].hash, stream));
+        const uint32_t n = pieces[p].rows, row = pieces[p].row;
+        for (uint32_t i = 0; i < n; i++)
+            out[i] = chance_level(row + i, key);
+        out += n;
+    }
 }
 
-static void level_ramp(uint32_t *restrict out, uint32_t n, uint32_t row, struct key_pair key,
-                       int32_t base, int32_t step)
+/* A walk is value noise: at the ends of each block of rows its height is the sum of four octaves
+ * of hashed knots, 8 times as far apart each, and between the ends it is straight with a little
+ * noise. So it wanders like a random walk, and any row costs the same. */
+enum { BLOCK_SHIFT = 7, BLOCK_ROWS = 1 << BLOCK_SHIFT, OCTAVES = 4, KNOT_SHIFT = 11 };
+
+/* Heights at the start and at the end of a block, 0 .. 0.96 in units of 2^-31. The end of a
+ * block is exactly the start of the next. */
+static inline void walk_heights(struct key_pair key, uint32_t block, int32_t *start, int32_t *end)
 {
-    for (uint32_t i = 0; i < n; i++) {
-        const uint32_t line = (uint32_t)base + (uint32_t)step * i;
-        out[i] = (line + (mix(row + i, key) >> 6)) << 1;
+    static const int32_t weights[OCTAVES] = {24, 48, 70, 104}; /* of 256: the noise has the rest */
+    int32_t sum_start = 0, sum_end = 0;
+    for (uint32_t octave = 0; octave < OCTAVES; octave++) {
+        const uint32_t shift = octave * 3, knot = (block >> shift) * OCTAVES + octave;
+        const int32_t part = (int32_t)(block & ((1u << shift) - 1));
+        const int32_t a = (int32_t)(chance_level(knot, key) >> KNOT_SHIFT);
+        const int32_t b = (int32_t)(chance_level(knot + OCTAVES, key) >> KNOT_SHIFT);
+        sum_start += (a + (((b - a) * part) >> shift)) * weights[octave];
+        sum_end += (a + (((b - a) * (part + 1)) >> shift)) * weights[octave];
+    }
+    *start = sum_start * 4;
+    *end = sum_end * 4;
+}
+
+/* A straight part of a walk; the noise has a key of its own. */
+static inline void ramp(uint32_t *restrict out, uint32_t n, uint32_t row, struct key_pair key,
+                        uint32_t base, uint32_t step)
+{
+    for (uint32_t i = 0; i < n; i++)
+        out[i] = (base + step * i + (chance_level(row + i, key) >> 6)) << 1;
+}
+
+/* Pieces of one row each: the same as below, without a branch, so that it runs across pieces. */
+static void walk_singles(uint32_t *restrict out, const struct piece *restrict pieces,
+                         uint32_t count, uint32_t stream)
+{
+    for (uint32_t p = 0; p < count; p++) {
+        const uint64_t hash = chance_of(pieces[p].hash, stream);
+        const struct key_pair knots = chance_key(hash);
+        const struct key_pair noise = {knots.b, knots.a};
+        const uint32_t row = pieces[p].row;
+        int32_t start, end;
+        walk_heights(knots, row >> BLOCK_SHIFT, &start, &end);
+        const int32_t step = (end - start) / BLOCK_ROWS;
+        const uint32_t base = (uint32_t)(start + step * (int32_t)(row & (BLOCK_ROWS - 1)));
+        out[p] = (base + (chance_level(row, noise) >> 6)) << 1;
+    }
+}
+
+static void level_walk(uint32_t *restrict out, const struct piece *pieces, uint32_t count,
+                       uint32_t rows, uint32_t stream)
+{
+    if (rows == count) {
+        walk_singles(out, pieces, count, stream);
+        return;
+    }
+    for (uint32_t p = 0; p < count; p++) {
+        const uint64_t hash = chance_of(pieces[p].hash, stream);
+        const struct key_pair knots = chance_key(hash);
+        const struct key_pair noise = {knots.b, knots.a};
+        uint32_t row = pieces[p].row;
+        for (uint32_t left = pieces[p].rows; left > 0;) {
+            const uint32_t skip = row & (BLOCK_ROWS - 1), room = BLOCK_ROWS - skip;
+            const uint32_t n = left < room ? left : room;
+            int32_t start, end;
+            walk_heights(knots, row >> BLOCK_SHIFT, &start, &end);
+            const int32_t step = (end - start) / BLOCK_ROWS;
+            ramp(out, n, row, noise, (uint32_t)(start + step * (int32_t)skip), (uint32_t)step);
+            out += n;
+            row += n;
+            left -= n;
+        }
     }
 }
 
@@ -144,7 +209,7 @@ static void nulls(uint8_t *restrict out, const uint32_t *restrict level, uint32_
 static void words(uint8_t *restrict out, uint32_t n, struct key_pair key)
 {
     for (uint32_t i = 0; i < n; i++) {
-        const uint32_t word = mix(i, key);
+        const uint32_t word = chance_level(i, key);
         memcpy(out + (size_t)i * sizeof word, &word, sizeof word);
     }
 }
@@ -162,9 +227,9 @@ extern const struct kernels KERNEL_SET;
 const struct kernels KERNEL_SET = {
     .name = KERNEL_SET_NAME,
     .times = times,
-    .level_fill = level_fill,
+    .level_constant = level_constant,
     .level_uniform = level_uniform,
-    .level_ramp = level_ramp,
+    .level_walk = level_walk,
     .to_bool = to_bool,
     .to_8 = to_8,
     .to_16 = to_16,

@@ -7,6 +7,8 @@
 
 #include <stdint.h>
 
+#include "chance.h"
+
 /* How a level (0 .. 2^32-1) becomes a value of a column. */
 struct scaling {
     double low;       /* value of level 0 */
@@ -15,18 +17,22 @@ struct scaling {
     double low_steps; /* low in steps */
 };
 
-struct key_pair { /* chance of one column of one table */
-    uint32_t a, b;
+struct piece { /* successive rows of one table; rows do not cross a multiple of 2^32 */
+    uint64_t hash; /* of the table */
+    uint32_t row;  /* number of the first row, its low bits */
+    uint32_t rows;
 };
 
 struct kernels {
     const char *name;
     void (*times)(int64_t *out, uint32_t n, int64_t first, int64_t step);
-    void (*level_fill)(uint32_t *out, uint32_t n, uint32_t level);
-    void (*level_uniform)(uint32_t *out, uint32_t n, uint32_t row, struct key_pair key);
-    /* A straight piece of a walk with a little noise: base and step in units of 2^-31. */
-    void (*level_ramp)(uint32_t *out, uint32_t n, uint32_t row, struct key_pair key, int32_t base,
-                       int32_t step);
+    /* Levels of pieces, `rows` rows in all, one after another, of the stream that is given. */
+    void (*level_constant)(uint32_t *out, const struct piece *pieces, uint32_t count,
+                           uint32_t rows, uint32_t stream);
+    void (*level_uniform)(uint32_t *out, const struct piece *pieces, uint32_t count,
+                          uint32_t rows, uint32_t stream);
+    void (*level_walk)(uint32_t *out, const struct piece *pieces, uint32_t count, uint32_t rows,
+                       uint32_t stream);
     void (*to_bool)(uint8_t *out, const uint32_t *level, uint32_t n);
     void (*to_8)(uint8_t *out, const uint32_t *level, uint32_t n, const struct scaling *s);
     void (*to_16)(uint16_t *out, const uint32_t *level, uint32_t n, const struct scaling *s);

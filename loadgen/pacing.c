@@ -8,7 +8,7 @@
 /* 0 < chance < 1 */
 static double draw(struct pacing *pacing)
 {
-    const uint64_t bits = chance_of(pacing->seed, pacing->drawn++, 0) >> 12;
+    const uint64_t bits = chance_of(pacing->seed, pacing->drawn++) >> 12;
     return ((double)bits + 0.5) / 4503599627370496.0;
 }
 
@@ -16,7 +16,7 @@ void pacing_init(struct pacing *pacing, const struct spec *spec, uint32_t worker
 {
     *pacing = (struct pacing){
         .rows_per_ns = spec->rate * part / 1e9,
-        .seed = chance_of(spec->seed, worker, 0x9ac1),
+        .seed = chance_of(chance_of(spec->seed, 1), worker),
         .poisson = spec->arrival == ARRIVAL_POISSON,
     };
     if (pacing_is_open(pacing)) {

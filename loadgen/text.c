@@ -18,7 +18,7 @@ uint32_t text_vocabulary(uint8_t *out, uint32_t width, uint64_t hash)
 {
     uint32_t used = 0;
     for (uint32_t word = 0; used < width; word++) {
-        const uint64_t chance = word ? chance_mix(hash + word) : hash;
+        const uint64_t chance = word ? chance_of(hash, word) : hash;
         const char *next = vocabulary[chance & ((1 << WORD_BITS) - 1)];
         const uint32_t length = (uint32_t)strlen(next), gap = used > 0;
         if (used + gap + length > width)
@@ -48,7 +48,7 @@ uint32_t values_tag(const struct spec *spec, const struct schema *schema, uint32
                     uint32_t table, char *out)
 {
     const struct column *column = &schema->tags[tag];
-    const uint64_t hash = chance_of(spec->seed, table, (uint64_t)COLUMNS_MAX + tag);
+    const uint64_t hash = chance_of(chance_of(~spec->seed, table), tag);
     const uint64_t whole = hash % (uint64_t)(column->span + 1);
     switch (column->type) {
     case TYPE_BOOL:

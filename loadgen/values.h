@@ -19,6 +19,9 @@ struct maker { /* one per worker */
     uint64_t disorder_mask;   /* rows within which timestamps change places, less one */
     uint32_t disorder_threshold;
     uint32_t null_threshold;
+    uint64_t seed_hash;
+    struct piece pieces[VALUES_CHUNK]; /* of the rows at hand */
+    uint64_t first_rows[VALUES_CHUNK]; /* the same rows, numbered in full */
     _Alignas(64) uint32_t level[VALUES_CHUNK];
     _Alignas(64) uint32_t level_low[VALUES_CHUNK];
 };

@@ -163,20 +163,34 @@ static void put_start(const struct writer *w, uint8_t *out, uint32_t row, uint32
     put_u32(out + 18, device);
 }
 
+/* The starts of rows at .. at+n-1, `stride` apart; *slice is the one that holds row `at`. */
+static void put_starts(const struct writer *w, uint8_t *out, size_t stride, uint32_t at,
+                       uint32_t n, const struct slice **slice)
+{
+    const uint32_t *device_of = w->c->driver->device_of;
+    for (uint32_t end = at + n; at < end; ++*slice) {
+        const uint32_t slice_end = (*slice)->offset + (*slice)->rows;
+        const uint32_t device = device_of[(*slice)->table];
+        for (; at < end && at < slice_end; at++, out += stride)
+            put_start(w, out, at, device);
+        if (at < slice_end)
+            break; /* the rest of this slice comes next time */
+    }
+}
+
 /* Rows of fixed length: as many as the buffer holds, column after column. */
-static bool put_fixed(struct writer *w, const struct slice *slice, uint32_t device)
+static bool put_fixed(struct writer *w)
 {
     const struct batch *b = w->batch;
     const struct column *columns = b->schema->columns;
+    const struct slice *slice = b->slices;
     const uint32_t end = b->first_column + b->column_count;
     const size_t stride = postgres_row_bytes(b->schema, b->first_column, b->column_count);
-    for (uint32_t done = 0; done < slice->rows;) {
+    for (uint32_t at = 0, n; at < b->rows; at += n) {
         const size_t room = (POSTGRES_BUFFER_BYTES - w->used) / stride;
-        const uint32_t left = slice->rows - done, n = left < room ? left : (uint32_t)room;
-        const uint32_t at = slice->offset + done;
         uint8_t *out = w->c->buffer + w->used;
-        for (uint32_t i = 0; i < n; i++)
-            put_start(w, out + i * stride, at + i, device);
+        n = b->rows - at < room ? b->rows - at : (uint32_t)room;
+        put_starts(w, out, stride, at, n, &slice);
         size_t place = ROW_START_BYTES;
         for (uint32_t c = b->first_column; c < end; c++) {
             const uint32_t bytes = wire_bytes(&columns[c]);
@@ -188,8 +202,7 @@ static bool put_fixed(struct writer *w, const struct slice *slice, uint32_t devi
             place += 4 + bytes;
         }
         w->used += n * stride;
-        done += n;
-        if (done < slice->rows && !flush(w))
+        if (at + n < b->rows && !flush(w))
             return false;
     }
     return true;
@@ -223,15 +236,16 @@ static void put_row(struct writer *w, uint32_t row, uint32_t device)
     w->used += (size_t)(at - out);
 }
 
-static bool put_varied(struct writer *w, const struct slice *slice, uint32_t device)
+static bool put_varied(struct writer *w)
 {
     const struct batch *b = w->batch;
     const size_t most = postgres_row_bytes(b->schema, b->first_column, b->column_count);
-    for (uint32_t i = 0; i < slice->rows; i++) {
-        if (POSTGRES_BUFFER_BYTES - w->used < most && !flush(w))
-            return false;
-        put_row(w, slice->offset + i, device);
-    }
+    for (const struct slice *s = b->slices; s < b->slices + b->slice_count; s++)
+        for (uint32_t i = 0; i < s->rows; i++) {
+            if (POSTGRES_BUFFER_BYTES - w->used < most && !flush(w))
+                return false;
+            put_row(w, s->offset + i, w->c->driver->device_of[s->table]);
+        }
     return true;
 }
 
@@ -252,14 +266,9 @@ bool postgres_send_rows(struct connection *c, const struct batch *batch)
                        .us_multiply = units < 1000 ? 1000 / units : 1,
                        .us_divide = units > 1000 ? units / 1000 : 1,
                        .used = HEADER_BYTES};
-    const bool fixed = is_fixed(batch);
     memcpy(c->buffer, header, HEADER_BYTES);
-    for (uint32_t s = 0; s < batch->slice_count; s++) {
-        const struct slice *slice = &batch->slices[s];
-        const uint32_t device = c->driver->device_of[slice->table];
-        if (!(fixed ? put_fixed(&w, slice, device) : put_varied(&w, slice, device)))
-            return false;
-    }
+    if (!(is_fixed(batch) ? put_fixed(&w) : put_varied(&w)))
+        return false;
     if (POSTGRES_BUFFER_BYTES - w.used < 2 && !flush(&w))
         return false;
     put_u16(c->buffer + w.used, UINT16_MAX); /* the end */
