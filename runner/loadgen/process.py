@@ -35,8 +35,16 @@ STOP_S = 15.0
 class LoadProcesses:
     """The processes of one trial. Iterate `lines()` to the end, then read `summary()`."""
 
-    def __init__(self, program: str, specs: Sequence[Mapping[str, str]], cpus: tuple[int, ...], secret: str) -> None:
-        self._program, self._specs, self._cpus = program, specs, cpus
+    def __init__(
+        self,
+        program: str,
+        specs: Sequence[Mapping[str, str]],
+        cpus: tuple[int, ...],
+        secret: str,
+        network_namespace: str = "",
+    ) -> None:
+        enter = ("nsenter", f"--net={network_namespace}", "--") if network_namespace else ()
+        self._argv, self._specs, self._cpus = (*enter, program, "load", "-"), specs, cpus
         self._environment = {k: v for k, v in os.environ.items() if not k.startswith("TAOS_")} | {
             "SCALE_PASSWORD": secret
         }
@@ -65,7 +73,7 @@ class LoadProcesses:
     def _start(self, index: int, spec: Mapping[str, str]) -> None:
         errors = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")
         process = subprocess.Popen(
-            [self._program, "load", "-"],
+            self._argv,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=errors,

@@ -138,6 +138,7 @@ class Measurement:
     server_cpu_percent: float | None = None
     client_cpu_cores: float | None = None
     client_cpu_percent: float | None = None
+    other_cpu_cores: float | None = None
     throttled_s: float | None = None
     disk_write_mb_per_s: float | None = None
     disk_bytes_per_row: float | None = None

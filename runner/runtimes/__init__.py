@@ -1,11 +1,12 @@
 """Runtimes: where a server runs. They know Docker, processes and cgroups, and no database.
 
 A module is an implementation (the Protocol below, and RUNTIMES). A runtime leaves nothing behind: whatever it
-creates carries the run's label, `Server.stop` undoes it, and `clean` removes what a power cut left.
+creates is named after the run, `Server.stop` undoes it, and `clean` removes what a power cut left.
 """
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Mapping
 from typing import Protocol
 
@@ -17,24 +18,51 @@ class Server(Protocol):
 
     host: str
     port: int
+    network_namespace: str
+    """Path of the server's own network namespace, where the generator reaches it without a proxy; "" for the host's."""
 
     def alive(self) -> bool: ...
-    def accounting(self) -> Accounting: ...
+    def accounting(self) -> Accounting | None: ...
     def pids(self) -> tuple[int, ...]:
         """Host PIDs of every process of the server, its children included."""
+
     def cpus_allowed(self) -> tuple[int, ...]:
         """Union of Cpus_allowed_list over all its processes: the proof of the pinning."""
+
     def log_tail(self, lines: int) -> str: ...
     def facts(self) -> Mapping[str, str]:
         """What the manifest keeps: image digest, container id, user, cgroup."""
+
     def stop(self) -> None: ...
 
 
 class Runtime(Protocol):
-    """Where servers run. `site` reserves a fresh data directory and a port; `start` runs the setup and the server."""
+    """Where servers run, as a module."""
 
-    name: str
+    NAME: str
 
-    def site(self, *, run_id: str, trial_id: str, data_dir: str, home: str, image: str) -> Site: ...
-    def start(self, *, spec: ServerSpec, site: Site, placement: Placement, memory_bytes: int | None,
-              run_id: str, trial_id: str) -> Server: ...
+    def site(self, *, run_id: str, trial_id: str, data_dir: str, home: str, image: str, port: int | None) -> Site:
+        """Reserves a fresh data directory and a port (a free one when port is None)."""
+
+    def start(
+        self,
+        *,
+        spec: ServerSpec,
+        site: Site,
+        placement: Placement,
+        memory_bytes: int | None,
+        run_id: str,
+        trial_id: str,
+    ) -> Server:
+        """Runs the setup and starts the server. Raises ProvisionError and leaves nothing when it cannot."""
+
+
+RUNTIMES: Mapping[str, str] = {
+    "process": "runner.runtimes.process",
+    "docker": "runner.runtimes.docker",
+}
+
+
+def load_runtime(name: str) -> Runtime:
+    """The module of a runtime."""
+    return importlib.import_module(RUNTIMES[name])  # type: ignore[return-value]

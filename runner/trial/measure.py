@@ -53,6 +53,7 @@ def measurement(trial: Trial, facts: TrialFacts) -> Measurement:
         server_cpu_percent=_share(use.server_cores, trial.cores),
         client_cpu_cores=use.client_cores,
         client_cpu_percent=_share(use.client_cores, clients),
+        other_cpu_cores=use.other_cores,
         throttled_s=use.throttled_s,
         disk_write_mb_per_s=use.disk_write_mb_per_s,
         disk_bytes_per_row=_bytes_per_row(facts, s),

@@ -11,6 +11,7 @@ import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing
+from dataclasses import replace
 
 from runner.errors import LoadError, ProvisionError, ScaleError, TargetError
 from runner.loadgen.ceiling import ceiling_key
@@ -76,10 +77,15 @@ def _walk(setup: TrialSetup, trial: Trial, facts: TrialFacts, cleanup: ExitStack
     yield _enter(trial, "provision")
     secret = secrets.token_urlsafe(16)
     site = setup.runtime.site(
-        run_id=setup.run_id, trial_id=trial.trial_id, data_dir=setup.data_dir, home=setup.home, image=setup.sweep.image
+        run_id=setup.run_id,
+        trial_id=trial.trial_id,
+        data_dir=setup.data_dir,
+        home=setup.home,
+        image=setup.sweep.image,
+        port=setup.sweep.port,
     )
     server = setup.runtime.start(
-        spec=setup.target.server(setup.sweep, trial, site, secret),
+        spec=replace(setup.target.server(setup.sweep, trial, site, secret), image=setup.sweep.image),
         site=site,
         placement=trial.placement,
         memory_bytes=setup.sweep.memory_bytes,
@@ -153,14 +159,16 @@ def _load(
     yield ArtifactMade(trial_id=trial.trial_id, name="spec", text=spec_text(spec))
     samples: queue.SimpleQueue[Sample] = queue.SimpleQueue()
     facts.commits_before = session.commit_cycles()
-    with LoadProcesses(setup.program, [spec], trial.placement.client_cpus, secret) as load:
+    with LoadProcesses(
+        setup.program, [spec], trial.placement.client_cpus, secret, server.network_namespace
+    ) as load:
         sampler = Sampler(
             server=server.accounting(),
             generator=Accounting(kind="processes", root_pids=load.pids),
             disks=setup.disks,
             hz=setup.sweep.sample_hz,
             on_sample=samples.put,
-            thread_names=setup.target.THREAD_NAMES,
+            pids=server.pids if setup.target.THREAD_NAMES else None,
         )
         with sampler:
             try:

@@ -41,6 +41,9 @@ _DEFAULTS = {
     "fsync": "on",
 }
 
+# Reached only by what the runtime lets in: loopback, or the container's own network behind a loopback port.
+_ACCESS = "host all scale all scram-sha-256\n"
+
 
 def _constant(value: int) -> Rule:
     return Rule(pieces=(Piece(first=None, last=None, value=str(value)),))
@@ -63,8 +66,8 @@ def image_home() -> str:
 
 
 def find(home: str) -> Installation | None:
-    """The server at `home`; else on PATH, in Debian's directories, or in the wheel, in that order."""
-    candidates = [(home, "--home")] if home else [*_host_homes(), *_wheel_homes()]
+    """The server at `home`; else in the wheel (the same everywhere), on PATH, in Debian's directories."""
+    candidates = [(home, "--home")] if home else [*_wheel_homes(), *_host_homes()]
     for path, found in candidates:
         if all((Path(path) / "bin" / p).exists() for p in _PROGRAMS):
             return Installation(home=path, version=_version(path), found=found)
@@ -128,12 +131,14 @@ def check(sweep: Sweep, trial: Trial, memory_bytes: int) -> tuple[Finding, ...]:
 def server(sweep: Sweep, trial: Trial, site: Site, secret: str) -> ServerSpec:
     """initdb with a password of the trial's own, then postgres in the foreground on the given address."""
     data, password_file = f"{site.data_dir}/pg", f"{site.data_dir}/password"
+    access_file = f"{site.data_dir}/access.conf"
     settings = {
         **_DEFAULTS,
         "max_connections": str(int(trial.knobs["write_threads"]) + 20),
         **{k: v for k, v in trial.knobs.items() if k not in KNOBS},
         "listen_addresses": site.bind_address,
         "port": str(site.port),
+        "hba_file": access_file,
         "unix_socket_directories": "",
         "logging_collector": "off",
     }
@@ -160,7 +165,7 @@ def server(sweep: Sweep, trial: Trial, site: Site, secret: str) -> ServerSpec:
             *(part for k, v in sorted(settings.items()) for part in ("-c", f"{k}={v}")),
         ),
         env={"LC_ALL": "C", "TZ": "UTC"},
-        files={password_file: secret + "\n"},
+        files={password_file: secret + "\n", access_file: _ACCESS},
         ports=(site.port,),
         refuses_root=True,
         stop_signal="SIGINT",

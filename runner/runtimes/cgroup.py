@@ -1,0 +1,110 @@
+"""Control groups for a server that runs as a process: CPU accounting of exited children too, quota, memory limit.
+
+Made only where this user may; whoever asks for a limit that cannot be set gets an error, never a server without it.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from runner.errors import ProvisionError
+from runner.host.facts import cgroup_version
+from runner.model import Accounting
+
+PERIOD_US = 100_000
+_BASE = Path("/sys/fs/cgroup")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Group:
+    """One control group: its directory in each hierarchy, by controller ("unified" on v2)."""
+
+    version: str
+    paths: dict[str, str]
+
+    @property
+    def procs_files(self) -> tuple[str, ...]:
+        """Where a process writes itself to become a member."""
+        return tuple(dict.fromkeys(f"{path}/cgroup.procs" for path in self.paths.values()))
+
+    def accounting(self) -> Accounting:
+        """For the sampler."""
+        return Accounting(kind="cgroup1" if self.version == "v1" else "cgroup2", paths=self.paths)
+
+    def pids(self) -> tuple[int, ...]:
+        """Its members."""
+        try:
+            return tuple(int(line) for line in Path(self.procs_files[0]).read_text().split())
+        except OSError:
+            return ()
+
+    def remove(self) -> None:
+        """Removes the directories; the kernel needs a moment after the last member ended."""
+        for path in set(self.paths.values()):
+            for _ in range(50):
+                try:
+                    os.rmdir(path)
+                except FileNotFoundError:
+                    break
+                except OSError:
+                    time.sleep(0.05)
+                else:
+                    break
+
+
+def make_group(name: str, quota_cores: float | None, memory_bytes: int | None) -> Group | None:
+    """A group with its limits; None where groups are not permitted and no limit was asked for.
+
+    Raises ProvisionError when a limit was asked for and cannot be set.
+    """
+    version = cgroup_version()
+    try:
+        group = _make_v1(name) if version == "v1" else _make_v2(name) if version == "v2" else None
+        if group is not None:
+            _limit(group, quota_cores, memory_bytes)
+            return group
+    except OSError as error:
+        reason = f"{error.filename}: {error.strerror}"
+    else:
+        reason = "no cgroup is mounted"
+    if quota_cores is not None or memory_bytes is not None:
+        raise ProvisionError(
+            f"a part of a core or a memory limit needs a control group, and none can be made ({reason})",
+            remedy="run as root, use --runtime docker, or sweep whole cores without --memory",
+        )
+    return None
+
+
+def _make_v1(name: str) -> Group:
+    paths = {c: str(_BASE / c / name) for c in ("cpuacct", "cpu", "memory") if (_BASE / c).is_dir()}
+    for path in set(paths.values()):
+        os.makedirs(path, exist_ok=True)
+    return Group(version="v1", paths=paths)
+
+
+def _make_v2(name: str) -> Group:
+    path = _BASE / name
+    enabled = (_BASE / "cgroup.subtree_control").read_text().split()
+    missing = [f"+{c}" for c in ("cpu", "memory") if c not in enabled]
+    if missing:
+        (_BASE / "cgroup.subtree_control").write_text(" ".join(missing))
+    path.mkdir(exist_ok=True)
+    return Group(version="v2", paths={"unified": str(path)})
+
+
+def _limit(group: Group, quota_cores: float | None, memory_bytes: int | None) -> None:
+    quota_us = round(quota_cores * PERIOD_US) if quota_cores is not None else None
+    if group.version == "v1":
+        if quota_us is not None:
+            Path(group.paths["cpu"], "cpu.cfs_period_us").write_text(str(PERIOD_US))
+            Path(group.paths["cpu"], "cpu.cfs_quota_us").write_text(str(quota_us))
+        if memory_bytes is not None:
+            Path(group.paths["memory"], "memory.limit_in_bytes").write_text(str(memory_bytes))
+        return
+    if quota_us is not None:
+        Path(group.paths["unified"], "cpu.max").write_text(f"{quota_us} {PERIOD_US}")
+    if memory_bytes is not None:
+        Path(group.paths["unified"], "memory.max").write_text(str(memory_bytes))

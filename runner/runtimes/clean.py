@@ -1,0 +1,84 @@
+"""Finds and removes what a crash or a power cut left: containers by label, processes and groups by state files.
+
+Refuses to touch what a living run owns, and to believe a PID without its start time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from runner.runtimes.cgroup import Group
+from runner.runtimes.docker_facts import client
+from runner.runtimes.state import State, alive, forget, read_states
+
+LABEL = "scale.run"
+RUNNER_LABEL = "scale.runner"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Leftover:
+    """kind: server, container or programs; name: for people; the rest is for `remove`."""
+
+    kind: str
+    name: str
+    state: State | None = None
+    container_id: str = ""
+
+
+def find_leftovers(folders: Sequence[Path]) -> tuple[Leftover, ...]:
+    """Everything of ours whose run does not live any more."""
+    found = [
+        Leftover(kind="server", name=state.name, state=state)
+        for state in read_states(folders)
+        if not alive(state.runner_pid, state.runner_started)
+    ]
+    return (*found, *_containers())
+
+
+def _containers() -> list[Leftover]:
+    engine = client()
+    if engine is None:
+        return []
+    found = []
+    for container in engine.containers.list(all=True, filters={"label": LABEL}):
+        pid, _, started = container.labels.get(RUNNER_LABEL, "0:0").partition(":")
+        if not alive(int(pid), int(started or 0)):
+            found.append(Leftover(kind="container", name=container.name, container_id=container.id))
+    return found
+
+
+def remove(leftover: Leftover) -> None:
+    """Undoes it; safe when it is gone already."""
+    if leftover.container_id:
+        with contextlib.suppress(Exception):
+            client().containers.get(leftover.container_id).remove(force=True, v=True)
+    if leftover.state is not None:
+        _remove_server(leftover.state)
+
+
+def _remove_server(state: State) -> None:
+    if state.cgroup_paths:
+        group = Group(version="v1", paths={str(i): p for i, p in enumerate(state.cgroup_paths)})
+        for pid in group.pids():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        _wait_gone(group)
+        group.remove()
+    if alive(state.server_pid, state.server_started):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(state.server_pid, signal.SIGKILL)
+    shutil.rmtree(state.data_dir, ignore_errors=True)
+    forget(Path(state.data_dir).parent, state.name)
+
+
+def _wait_gone(group: Group) -> None:
+    deadline = time.monotonic() + 5
+    while group.pids() and time.monotonic() < deadline:
+        time.sleep(0.02)

@@ -1,0 +1,209 @@
+"""Servers in Docker containers: CPU set, quota and memory by the engine, ports on loopback only, nothing privileged.
+
+The data directory is mounted under the path that it has on the host, so that a path means the same on both sides.
+Refuses to pull anything but the image that was named, and to keep a container after the trial.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pwd
+import shlex
+import shutil
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from runner.errors import ProvisionError
+from runner.model import Accounting, Placement, ServerSpec, Site
+from runner.runtimes.clean import LABEL, RUNNER_LABEL
+from runner.runtimes.docker_facts import client, image_state
+from runner.runtimes.local import UNPRIVILEGED_USER, allowed_cpus, free_port, fresh_directory, tail, write_files
+from runner.runtimes.state import alive, forget, new_state, save, started_ticks
+from runner.units import format_cpus
+
+NAME = "docker"
+NANO = 1_000_000_000
+PID_S = 20.0
+SHM_BYTES = 256 * 2**20
+
+
+def site(*, run_id: str, trial_id: str, data_dir: str, home: str, image: str, port: int | None) -> Site:
+    """A fresh directory and a loopback port; inside, the server listens on all of the container's own addresses."""
+    fresh = fresh_directory(data_dir, run_id, trial_id)
+    return Site(data_dir=str(fresh), port=port or free_port(), bind_address="0.0.0.0", home=home)
+
+
+def start(
+    *, spec: ServerSpec, site: Site, placement: Placement, memory_bytes: int | None, run_id: str, trial_id: str
+) -> DockerServer:
+    """Setup commands and server in one container. Raises ProvisionError with its last words, and leaves nothing."""
+    server = DockerServer(spec=spec, site=site, name=Path(site.data_dir).name)
+    try:
+        server.launch(placement, memory_bytes, run_id, trial_id)
+    except BaseException:
+        server.stop()
+        raise
+    return server
+
+
+class DockerServer:
+    """One container and everything made for it."""
+
+    host = "127.0.0.1"
+
+    def __init__(self, *, spec: ServerSpec, site: Site, name: str) -> None:
+        self._spec, self._site = spec, site
+        self._folder = Path(site.data_dir).parent
+        self._state = new_state(name, site.data_dir)
+        self._container: Any = None
+        self._pid = self._started = 0
+        self._last_words = ""
+        self.port = site.port
+
+    @property
+    def network_namespace(self) -> str:
+        """The container's, where this user may enter it: the load then meets no proxy process on its way."""
+        return f"/proc/{self._pid}/ns/net" if os.geteuid() == 0 and self._pid else ""
+
+    def launch(self, placement: Placement, memory_bytes: int | None, run_id: str, trial_id: str) -> None:
+        """Writes the files and runs the container."""
+        engine = client()
+        if engine is None:
+            raise ProvisionError("no Docker Engine answers", remedy="start dockerd, or use --runtime process")
+        save(self._folder, self._state)
+        demote = self._spec.refuses_root and os.geteuid() == 0
+        write_files(self._spec.files, self._site.data_dir, pwd.getpwnam(UNPRIVILEGED_USER) if demote else None)
+        limits = self._limits(placement, memory_bytes)
+        labels = {
+            LABEL: run_id,
+            "scale.trial": trial_id,
+            RUNNER_LABEL: f"{self._state.runner_pid}:{self._state.runner_started}",
+        }
+        try:
+            if image_state(self._spec.image) != "local":
+                engine.images.pull(self._spec.image)
+            self._container = engine.containers.create(
+                self._spec.image, labels=labels, name=f"scale-{self._state.name}", **self._command(), **limits
+            )
+            self._container.start()
+        except Exception as error:
+            reason = getattr(error, "explanation", None) or str(error)
+            raise ProvisionError(
+                f"Docker did not start {self._spec.image}: {reason}",
+                remedy="scale doctor shows the engine and the images",
+            ) from None
+        self._find_pid()
+
+    def _command(self) -> dict[str, Any]:
+        lines = [shlex.join(command) for command in self._spec.setup] + ["exec " + shlex.join(self._spec.argv)]
+        user = pwd.getpwnam(UNPRIVILEGED_USER) if os.geteuid() == 0 else pwd.getpwuid(os.geteuid())
+        as_user = self._spec.refuses_root or os.geteuid() != 0
+        return {
+            "entrypoint": ["/bin/sh", "-e", "-c", "\n".join(lines)],
+            "command": [],
+            "environment": {"HOME": self._site.data_dir, **self._spec.env},
+            "user": f"{user.pw_uid}:{user.pw_gid}" if as_user else None,
+            "working_dir": self._site.data_dir,
+            "hostname": self._spec.hostname or "scale",
+            "ports": {f"{port}/tcp": ("127.0.0.1", port) for port in self._spec.ports},
+            "volumes": {self._site.data_dir: {"bind": self._site.data_dir, "mode": "rw"}},
+        }
+
+    def _limits(self, placement: Placement, memory_bytes: int | None) -> dict[str, Any]:
+        quota = {"nano_cpus": round(placement.quota_cores * NANO)} if placement.quota_cores is not None else {}
+        memory = {"mem_limit": memory_bytes, "memswap_limit": memory_bytes} if memory_bytes is not None else {}
+        return {
+            "cpuset_cpus": format_cpus(placement.server_cpus),
+            "shm_size": SHM_BYTES,
+            "cap_drop": ["ALL"],
+            "security_opt": ["no-new-privileges"],
+            "privileged": False,
+            "detach": True,
+            **quota,
+            **memory,
+        }
+
+    def _find_pid(self) -> None:
+        deadline = time.monotonic() + PID_S
+        while time.monotonic() < deadline:
+            self._container.reload()
+            state = self._container.attrs["State"]
+            if state["Pid"]:
+                self._pid, self._started = state["Pid"], started_ticks(state["Pid"])
+                return
+            if state["Status"] == "exited":
+                break
+            time.sleep(0.05)
+        raise ProvisionError(f"the container ended at once: {' | '.join(self.log_tail(5).splitlines())}")
+
+    def alive(self) -> bool:
+        """Asked of the kernel, not of the engine: it is asked often, and the engine runs on the same CPUs."""
+        return alive(self._pid, self._started)
+
+    def accounting(self) -> Accounting | None:
+        """The container's cgroup directories on the host."""
+        return _accounting(self._pid)
+
+    def pids(self) -> tuple[int, ...]:
+        """Members of the container's cgroup, in the host's numbers."""
+        found = self.accounting()
+        if found is None:
+            return ()
+        try:
+            path = next(iter(found.paths.values()))
+            return tuple(int(line) for line in Path(path, "cgroup.procs").read_text().split())
+        except OSError:
+            return ()
+
+    def cpus_allowed(self) -> tuple[int, ...]:
+        """As the kernel says it, for every process in the container."""
+        return allowed_cpus(self.pids())
+
+    def log_tail(self, lines: int) -> str:
+        """The end of what it printed, and of its log files."""
+        with contextlib.suppress(Exception):
+            self._last_words = self._container.logs(tail=lines).decode("utf-8", "replace")
+        files = tail([Path(p) for p in self._spec.log_paths], lines)
+        return "\n".join(part for part in (self._last_words, files) if part)
+
+    def facts(self) -> Mapping[str, str]:
+        """Image, its digest, container id."""
+        if self._container is None:
+            return {}
+        image = self._container.image
+        digests = image.attrs.get("RepoDigests") or []
+        return {"image": self._spec.image, "image_id": image.id, "image_digest": digests[0] if digests else "",
+                "container": self._container.id}  # fmt: skip
+
+    def stop(self) -> None:
+        """The stop signal to the first process, then removal by force; then data and state are removed."""
+        if self._container is not None:
+            with contextlib.suppress(Exception):
+                self._container.kill(signal=self._spec.stop_signal)
+            deadline = time.monotonic() + self._spec.stop_timeout_s
+            while self.alive() and time.monotonic() < deadline:
+                time.sleep(0.05)
+            with contextlib.suppress(Exception):
+                self._container.remove(force=True, v=True)
+        shutil.rmtree(self._site.data_dir, ignore_errors=True)
+        forget(self._folder, self._state.name)
+
+
+def _accounting(pid: int) -> Accounting | None:
+    try:
+        lines = Path(f"/proc/{pid}/cgroup").read_text().splitlines()
+    except OSError:
+        return None
+    paths = {}
+    for line in lines:
+        _, controllers, path = line.split(":", 2)
+        for name in controllers.split(","):
+            if name in ("cpuacct", "cpu", "memory"):
+                paths[name] = f"/sys/fs/cgroup/{name}{path}"
+    if "cpuacct" in paths:
+        return Accounting(kind="cgroup1", paths=paths)
+    unified = [line.split(":", 2)[2] for line in lines if line.startswith("0::")]
+    return Accounting(kind="cgroup2", paths={"unified": f"/sys/fs/cgroup{unified[0]}"}) if unified else None

@@ -1,0 +1,67 @@
+"""What every local runtime needs of this machine: a fresh directory, a port, files, the ends of logs, allowed CPUs."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pwd
+import socket
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from runner.errors import ProvisionError
+from runner.units import parse_cpus
+
+UNPRIVILEGED_USER = "nobody"
+
+
+def fresh_directory(data_dir: str, run_id: str, trial_id: str) -> Path:
+    """A new, empty directory named after run and trial. Raises ProvisionError."""
+    folder = Path(data_dir)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        return Path(tempfile.mkdtemp(prefix=f"{run_id[-6:]}-{trial_id}-", dir=folder))
+    except OSError as error:
+        raise ProvisionError(f"no data directory in {data_dir}: {error.strerror}", remedy="--data-dir DIR") from None
+
+
+def write_files(files: Mapping[str, str], data_dir: str, user: pwd.struct_passwd | None) -> None:
+    """Absolute path → text, readable by the owner only; the whole data directory then belongs to `user`."""
+    for name, text in files.items():
+        path = Path(name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch(mode=0o600)
+        path.write_text(text)
+    if user is not None:
+        for path in [Path(data_dir), *Path(data_dir).rglob("*")]:
+            os.chown(path, user.pw_uid, user.pw_gid)
+
+
+def free_port() -> int:
+    """A TCP port that nobody listens on now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def allowed_cpus(pids: Sequence[int]) -> tuple[int, ...]:
+    """Union of Cpus_allowed_list over processes."""
+    found: set[int] = set()
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+                if line.startswith("Cpus_allowed_list:"):
+                    found.update(parse_cpus(line.split(":", 1)[1]))
+    return tuple(sorted(found))
+
+
+def tail(paths: Sequence[Path], lines: int) -> str:
+    """The last lines of each file that is there."""
+    parts = []
+    for path in paths:
+        with contextlib.suppress(OSError):
+            with path.open("rb") as file:
+                file.seek(max(0, path.stat().st_size - 400 * lines))
+                parts += file.read().decode("utf-8", "replace").splitlines()[-lines:]
+    return "\n".join(parts)

@@ -1,0 +1,237 @@
+"""Servers as processes of this machine, on their own CPUs, in a control group of their own where that is permitted.
+
+A small shell line joins the group, gives up root and sets the parent-death signal before the server's program runs, so
+no process of the server is ever anywhere else. Refuses to make users, and to run as root what should not be root.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+
+from runner.errors import ProvisionError
+from runner.model import Accounting, Placement, ServerSpec, Site
+from runner.runtimes.cgroup import Group, make_group
+from runner.runtimes.local import UNPRIVILEGED_USER, allowed_cpus, free_port, fresh_directory, tail, write_files
+from runner.runtimes.state import State, forget, new_state, save, started_ticks
+
+NAME = "process"
+SETUP_S = 120.0
+_LAUNCH = 'for f in $1; do echo 0 > "$f" || exit 125; done; shift; exec "$@"'
+
+
+def site(*, run_id: str, trial_id: str, data_dir: str, home: str, image: str, port: int | None) -> Site:
+    """A fresh directory under data_dir and a loopback port. Raises ProvisionError."""
+    fresh = fresh_directory(data_dir, run_id, trial_id)
+    return Site(
+        data_dir=str(fresh),
+        port=port or free_port(),
+        bind_address="127.0.0.1",
+        home=_reachable_home(home, Path(data_dir)),
+    )
+
+
+def _reachable_home(home: str, folder: Path) -> str:
+    """Root gives up root to run the server, and the other user may not enter /root: then a copy, made once.
+
+    Wheels keep their shared libraries beside the package, in NAME.libs, found by relative path: they come along.
+    """
+    source = Path(home).resolve()
+    if not home or os.geteuid() != 0 or all(p.stat().st_mode & 0o001 for p in source.parents):
+        return home
+    copy = folder / "programs" / hashlib.sha256(home.encode()).hexdigest()[:12]
+    package = source.parent
+    if not (copy / "complete").exists():
+        shutil.rmtree(copy, ignore_errors=True)
+        shutil.copytree(source, copy / package.name / source.name, symlinks=True)
+        libraries = package.with_name(package.name + ".libs")
+        if libraries.is_dir():
+            shutil.copytree(libraries, copy / libraries.name, symlinks=True)
+        (copy / "complete").touch()
+    return str(copy / package.name / source.name)
+
+
+def start(
+    *, spec: ServerSpec, site: Site, placement: Placement, memory_bytes: int | None, run_id: str, trial_id: str
+) -> ProcessServer:
+    """Setup commands, then the server. Raises ProvisionError with its last words, and leaves nothing."""
+    server = ProcessServer(spec=spec, site=site, placement=placement, name=Path(site.data_dir).name)
+    try:
+        server.launch(memory_bytes)
+    except BaseException:
+        server.stop()
+        raise
+    return server
+
+
+@contextlib.contextmanager
+def _affinity(cpus: Sequence[int]) -> Iterator[None]:
+    """This thread's CPUs for a moment: a child inherits them, so that not even its first instruction runs elsewhere."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, cpus)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+class ProcessServer:
+    """A server's process tree and everything made for it."""
+
+    host = "127.0.0.1"
+    network_namespace = ""
+
+    def __init__(self, *, spec: ServerSpec, site: Site, placement: Placement, name: str) -> None:
+        self._spec, self._site, self._placement = spec, site, placement
+        self._folder = Path(site.data_dir).parent
+        self._state: State = new_state(name, site.data_dir)
+        self._group: Group | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        self._log = Path(site.data_dir) / "console.log"
+        demote = spec.refuses_root and os.geteuid() == 0
+        self._user = pwd.getpwnam(UNPRIVILEGED_USER) if demote else None
+        self.port = site.port
+
+    def launch(self, memory_bytes: int | None) -> None:
+        """Makes the group, writes the files, runs setup and server."""
+        self._group = make_group(f"scale-{self._state.name}", self._placement.quota_cores, memory_bytes)
+        if self._group is not None:
+            self._state = replace(self._state, cgroup_paths=tuple(self._group.paths.values()))
+        save(self._folder, self._state)
+        self._write_files()
+        for command in self._spec.setup:
+            self._run_setup(command)
+        self._process = self._popen(self._spec.argv)
+        pid = self._process.pid
+        self._state = replace(self._state, server_pid=pid, server_started=started_ticks(pid))
+        save(self._folder, self._state)
+
+    def _write_files(self) -> None:
+        write_files(self._spec.files, self._site.data_dir, self._user)
+        if self._user is not None:
+            self._check_reachable()
+
+    def _check_reachable(self) -> None:
+        closed = [str(p) for p in self._folder.resolve().parents if not p.stat().st_mode & 0o001]
+        if not self._folder.stat().st_mode & 0o001:
+            closed.append(str(self._folder))
+        if closed:
+            raise ProvisionError(
+                f"the server runs as {UNPRIVILEGED_USER}, who may not enter {closed[0]}",
+                remedy="give a directory that everybody may enter with --data-dir, like /var/tmp/scale",
+            )
+
+    def _command(self, argv: Sequence[str]) -> list[str]:
+        joins = " ".join(self._group.procs_files) if self._group is not None else ""
+        become = ["setpriv", "--pdeathsig", "KILL"]
+        if self._user is not None:
+            become += [f"--reuid={self._user.pw_uid}", f"--regid={self._user.pw_gid}", "--clear-groups"]
+        return ["/bin/sh", "-c", _LAUNCH, "scale-launch", joins, *become, *argv]
+
+    def _popen(self, argv: Sequence[str]) -> subprocess.Popen[bytes]:
+        environment = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "HOME": self._site.data_dir, **self._spec.env}
+        with _affinity(self._placement.server_cpus), self._log.open("ab") as log:
+            return subprocess.Popen(
+                self._command(argv),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd=self._site.data_dir,
+                env=environment,
+                start_new_session=True,
+            )
+
+    def _run_setup(self, command: Sequence[str]) -> None:
+        process = self._popen(command)
+        try:
+            code = process.wait(timeout=SETUP_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+            raise ProvisionError(f"{Path(command[0]).name} did not end within {SETUP_S:.0f} s") from None
+        if code != 0:
+            words = " | ".join(self.log_tail(5).splitlines())
+            raise ProvisionError(f"{Path(command[0]).name} ended with code {code}: {words}")
+
+    def alive(self) -> bool:
+        """Whether the first process lives."""
+        return self._process is not None and self._process.poll() is None
+
+    def accounting(self) -> Accounting | None:
+        """Its group, else its process tree."""
+        if self._group is not None:
+            return self._group.accounting()
+        return Accounting(kind="processes", root_pids=(self._process.pid,)) if self._process else None
+
+    def pids(self) -> tuple[int, ...]:
+        """Members of the group, else the process tree."""
+        if self._group is not None:
+            return self._group.pids()
+        if self._process is None:
+            return ()
+        try:
+            root = psutil.Process(self._process.pid)
+            return (root.pid, *(child.pid for child in root.children(recursive=True)))
+        except psutil.NoSuchProcess:
+            return ()
+
+    def cpus_allowed(self) -> tuple[int, ...]:
+        """As the kernel says it, for every process."""
+        return allowed_cpus(self.pids())
+
+    def log_tail(self, lines: int) -> str:
+        """The end of its console and of its log files."""
+        return tail([self._log, *map(Path, self._spec.log_paths)], lines)
+
+    def facts(self) -> Mapping[str, str]:
+        """User and control group."""
+        user = self._user.pw_name if self._user else pwd.getpwuid(os.geteuid()).pw_name
+        return {"user": user, "cgroup": " ".join(self._state.cgroup_paths), "data_dir": self._site.data_dir}
+
+    def stop(self) -> None:
+        """The stop signal, then SIGKILL for what stays; then group, data and state are removed."""
+        pids = self.pids()
+        if self.alive():
+            self._signal_first(pids)
+            self._wait(self._spec.stop_timeout_s)
+        for pid in {*pids, *self.pids()}:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        if self._process is not None:
+            self._process.wait()
+        if self._group is not None:
+            self._group.remove()
+        shutil.rmtree(self._site.data_dir, ignore_errors=True)
+        forget(self._folder, self._state.name)
+
+    def _signal_first(self, pids: Sequence[int]) -> None:
+        assert self._process is not None
+        number = signal.Signals[self._spec.stop_signal]
+        named = [p for p in pids if self._spec.stop_process and _comm(p) == self._spec.stop_process]
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(named[0] if named else self._process.pid, number)
+
+    def _wait(self, seconds: float) -> None:
+        deadline = time.monotonic() + seconds
+        while (self.alive() or self.pids()) and time.monotonic() < deadline:
+            time.sleep(0.02)
+            if self._process is not None:
+                self._process.poll()
+
+
+def _comm(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    except OSError:
+        return ""

@@ -1,0 +1,71 @@
+"""What a runtime has made and not yet undone, on disk, so that `scale clean` finds it after a power cut.
+
+One small JSON file per server beside its data directory. A PID is believed only together with its start time.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+SUFFIX = ".scale-state.json"
+
+
+@dataclass(frozen=True, kw_only=True)
+class State:
+    """A server's traces. runner_*: the process that owns it; while that one lives, nothing is left over."""
+
+    name: str
+    data_dir: str
+    runner_pid: int
+    runner_started: int
+    server_pid: int = 0
+    server_started: int = 0
+    cgroup_paths: tuple[str, ...] = ()
+
+
+def started_ticks(pid: int) -> int:
+    """When the process started, in clock ticks since boot; 0 when there is no such process."""
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19])
+    except (OSError, IndexError):
+        return 0
+
+
+def alive(pid: int, started: int) -> bool:
+    """Whether that very process lives, and not another one under its number."""
+    return pid > 0 and started > 0 and started_ticks(pid) == started
+
+
+def new_state(name: str, data_dir: str) -> State:
+    """Owned by this process."""
+    return State(name=name, data_dir=data_dir, runner_pid=os.getpid(), runner_started=started_ticks(os.getpid()))
+
+
+def save(folder: Path, state: State) -> None:
+    """Replaces the state's file."""
+    path = folder / (state.name + SUFFIX)
+    partial = path.with_suffix(".partial")
+    partial.write_text(json.dumps(asdict(state)))
+    partial.replace(path)
+
+
+def forget(folder: Path, name: str) -> None:
+    """Everything is undone."""
+    (folder / (name + SUFFIX)).unlink(missing_ok=True)
+
+
+def read_states(folders: Iterable[Path]) -> tuple[State, ...]:
+    """All states in the folders; what is not a state of ours is passed over."""
+    found = []
+    for folder in folders:
+        for path in sorted(folder.glob("*" + SUFFIX)):
+            try:
+                raw = json.loads(path.read_text())
+                found.append(State(**{**raw, "cgroup_paths": tuple(raw["cgroup_paths"])}))
+            except (OSError, ValueError, TypeError, KeyError):
+                continue
+    return tuple(found)

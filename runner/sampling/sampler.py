@@ -1,0 +1,92 @@
+"""A thread that takes a Sample on an absolute schedule: no drift, missed ticks counted, its own CPU time measured."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from types import TracebackType
+
+from runner.host import Disk
+from runner.model import Accounting, Sample, SamplerCost
+from runner.sampling import machine
+from runner.sampling.subjects import subject_reader
+
+
+class Sampler:
+    """A context manager; samples from entering to leaving, with one more sample at each end.
+
+    pids: gives the server's processes, whose threads are then counted by name; None: they are not.
+    """
+
+    def __init__(
+        self,
+        *,
+        server: Accounting | None,
+        generator: Accounting | None,
+        disks: Sequence[Disk],
+        hz: float,
+        on_sample: Callable[[Sample], None],
+        pids: Callable[[], Sequence[int]] | None = None,
+    ) -> None:
+        self._server, self._generator = subject_reader(server), subject_reader(generator)
+        self._disks = tuple(disk.name for disk in disks)
+        self._period_s, self._on_sample, self._pids = 1.0 / hz, on_sample, pids
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="sampler", daemon=True)
+        self._cpu_s = self._wall_s = 0.0
+        self._ticks = self._missed = 0
+        self._failure: Exception | None = None
+
+    def __enter__(self) -> Sampler:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stop.set()
+        self._thread.join()
+        if self._failure is not None and value is None:
+            raise self._failure
+
+    def cost(self) -> SamplerCost:
+        """What sampling cost so far."""
+        return SamplerCost(cpu_s=self._cpu_s, wall_s=self._wall_s, ticks=self._ticks, missed_ticks=self._missed)
+
+    def _run(self) -> None:
+        start = time.monotonic()
+        due = start
+        try:
+            while True:
+                self._on_sample(self.take())
+                self._ticks += 1
+                due += self._period_s
+                late = time.monotonic() - due
+                if late > 0:
+                    skipped = int(late / self._period_s)
+                    self._missed += skipped
+                    due += skipped * self._period_s
+                if self._stop.wait(max(0.0, due - time.monotonic())):
+                    break
+            self._on_sample(self.take())
+        except Exception as error:
+            self._failure = error
+        self._cpu_s, self._wall_s = time.thread_time(), time.monotonic() - start
+
+    def take(self) -> Sample:
+        """One sample, now."""
+        now = time.monotonic_ns()
+        disk = machine.disk_counters(self._disks)
+        return Sample(
+            monotonic_ns=now,
+            server=self._server(),
+            generator=self._generator(),
+            disk_written_bytes_total=disk.written_bytes,
+            disk_read_bytes_total=disk.read_bytes,
+            disk_busy_s_total=disk.busy_s,
+            memory_available_bytes=machine.memory_available_bytes(),
+            psi_some_s_total=machine.pressure_s(),
+            thread_cpu_s_total=machine.thread_cpu_s(self._pids()) if self._pids else {},
+            host_cpu_busy_s_total=machine.cpu_busy_s(),
+        )

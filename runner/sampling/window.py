@@ -1,0 +1,82 @@
+"""Rates over a window, from cumulative counters interpolated at its edges. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from runner.model import Sample
+
+EDGE_NS = 1_500_000_000  # a window's edge may lie this far outside the samples and still be taken as the nearest one
+
+
+@dataclass(frozen=True, kw_only=True)
+class WindowUse:
+    """Uses over the window; None where a counter was not read or the samples do not cover the window."""
+
+    server_cores: float | None
+    client_cores: float | None
+    other_cores: float | None
+    throttled_s: float | None
+    disk_bytes: float | None
+    disk_write_mb_per_s: float | None
+    disk_busy_percent: float | None
+    memory_used_bytes_max: int | None
+    memory_available_bytes_min: int | None
+    psi_cpu_percent: float | None
+    psi_io_percent: float | None
+    threads: Mapping[str, float]
+
+
+Counter = Callable[[Sample], float | None]
+
+
+def measure_window(samples: Sequence[Sample], start_ns: int, end_ns: int) -> WindowUse:
+    """Uses from start_ns to end_ns (monotonic)."""
+    seconds = (end_ns - start_ns) / 1e9
+
+    def grown(counter: Counter) -> float | None:
+        first, last = _at(samples, counter, start_ns), _at(samples, counter, end_ns)
+        return last - first if first is not None and last is not None and seconds > 0 else None
+
+    def rate(counter: Counter, scale: float = 1.0) -> float | None:
+        growth = grown(counter)
+        return scale * growth / seconds if growth is not None else None
+
+    server, client = rate(lambda s: s.server.cpu_s_total), rate(lambda s: s.generator.cpu_s_total)
+    host = rate(lambda s: s.host_cpu_busy_s_total)
+    known = None not in (server, client, host)
+    inside = [s for s in samples if start_ns <= s.monotonic_ns <= end_ns]
+    return WindowUse(
+        server_cores=server,
+        client_cores=client,
+        other_cores=max(0.0, host - server - client) if known else None,  # type: ignore[operator]
+        throttled_s=grown(lambda s: s.server.throttled_s_total),
+        disk_bytes=grown(lambda s: s.disk_written_bytes_total),
+        disk_write_mb_per_s=rate(lambda s: s.disk_written_bytes_total, 1e-6),
+        disk_busy_percent=rate(lambda s: s.disk_busy_s_total, 100.0),
+        memory_used_bytes_max=max((s.server.memory_bytes for s in inside if s.server.memory_bytes), default=None),
+        memory_available_bytes_min=min(
+            (s.memory_available_bytes for s in inside if s.memory_available_bytes), default=None
+        ),
+        psi_cpu_percent=rate(lambda s: s.psi_some_s_total.get("cpu"), 100.0),
+        psi_io_percent=rate(lambda s: s.psi_some_s_total.get("io"), 100.0),
+        threads=_threads(samples, rate),
+    )
+
+
+def _threads(samples: Sequence[Sample], rate: Callable[[Counter], float | None]) -> Mapping[str, float]:
+    names = {name for s in samples[-1:] for name in s.thread_cpu_s_total}
+    cores = {name: rate(lambda s, name=name: s.thread_cpu_s_total.get(name, 0.0)) for name in names}  # type: ignore[misc]
+    return {name: value for name, value in cores.items() if value is not None}
+
+
+def _at(samples: Sequence[Sample], counter: Counter, when_ns: int) -> float | None:
+    """The counter at a moment, between two samples; a moment just outside them takes the nearest one's slope of 0."""
+    known = [(s.monotonic_ns, v) for s in samples if (v := counter(s)) is not None]
+    if not known or when_ns < known[0][0] - EDGE_NS or when_ns > known[-1][0] + EDGE_NS:
+        return None
+    for (t0, v0), (t1, v1) in zip(known, known[1:], strict=False):
+        if t0 <= when_ns <= t1:
+            return v0 + (v1 - v0) * (when_ns - t0) / (t1 - t0) if t1 > t0 else v1
+    return known[0][1] if when_ns < known[0][0] else known[-1][1]
