@@ -33,10 +33,11 @@ SHAPES = {
     "meters (float, int, float)": (None, 3),
     "10 doubles": (doubles(10), 10),
 }
-Rates = dict[tuple[str, int, str], list[float]]
+Rates = dict[tuple[str, int, str], list[float]]  # (shape, threads, who): rows a second
+PER_CPU = " per CPU-s"  # who, when rows are counted by CPU second: a busy neighbour takes none
 
 
-def our_rate(with_: Programs, columns: str | None, values: str, threads: int) -> float:
+def our_rates(with_: Programs, columns: str | None, values: str, threads: int) -> list[float]:
     spec: dict[str, object] = {
         "driver": "null",
         "tables": DEVICES * threads,
@@ -48,7 +49,8 @@ def our_rate(with_: Programs, columns: str | None, values: str, threads: int) ->
     }
     if columns:
         spec["columns"] = columns
-    return float(run_loadgen(with_, spec)[1]["rows_per_s"])
+    summary = run_loadgen(with_, spec)[1]
+    return [summary["rows_per_s"], summary["rows_window"] / summary["cpu_window_s"]]
 
 
 def their_rate(with_: Programs, metrics: int, threads: int) -> float:
@@ -65,7 +67,9 @@ def measure(with_: Programs, runs: int) -> Rates:
         for shape, (columns, metrics) in SHAPES.items():
             for threads in (1, 2):
                 for values in ("walk", "random"):
-                    rates[shape, threads, values].append(our_rate(with_, columns, values, threads))
+                    rate, per_cpu = our_rates(with_, columns, values, threads)
+                    rates[shape, threads, values].append(rate)
+                    rates[shape, threads, values + PER_CPU].append(per_cpu)
                 rates[shape, threads, "tsdbperf"].append(their_rate(with_, metrics, threads))
     return rates
 
@@ -82,10 +86,12 @@ def show(rates: Rates) -> None:
                     shape, values, str(threads),
                     spread([r / 1e6 for r in ours], ".1f"),
                     f"{mid / one:.2f}",
+                    spread([r / 1e6 for r in rates[shape, threads, values + PER_CPU]], ".1f"),
                     spread([r / 1e6 for r in theirs], ".2f"),
                     f"{mid / statistics.median(theirs):.0f}",
                 ])  # fmt: skip
-    table(["row", "values", "threads", "ours, M rows/s", "of 1 thread", "tsdbperf, M rows/s",
+    table(["row", "values", "threads", "ours, M rows/s", "of 1 thread",
+           "ours, M rows per CPU-s", "tsdbperf, M rows/s",
            "ours / tsdbperf"], rows)  # fmt: skip
 
 

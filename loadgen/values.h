@@ -32,11 +32,6 @@ void values_free(struct maker *maker);
 /* Fills the batch from its slices. */
 void values_make(struct maker *maker, struct batch *batch);
 
-/* A tag of a table as an SQL literal; returns its length. `out` holds TAG_TEXT_MAX bytes. */
-enum { TAG_TEXT_MAX = 512 };
-uint32_t values_tag(const struct spec *spec, const struct schema *schema, uint32_t tag,
-                    uint32_t table, char *out);
-
 /* Text of up to `width` bytes for one hash; returns the bytes used. */
 uint32_t text_vocabulary(uint8_t *out, uint32_t width, uint64_t hash);
 

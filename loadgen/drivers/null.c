@@ -3,7 +3,7 @@
  *   null_latency_us=N   sleeps so long in each request, as a server would
  *   null_fail_every=N   every Nth request of a connection is an ERROR
  *   null_fatal_after=N  the request after N of a connection is FATAL
- *   dump=FILE           writes each row as text to FILE.<worker> */
+ *   dump=FILE           writes each row (verb tables: each table's tags) to FILE.<worker> */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "../tags.h"
 #include "driver.h"
 
 struct driver {
@@ -199,7 +200,17 @@ static void null_close(struct driver *driver)
 static enum outcome null_create_tables(struct connection *connection, uint32_t first,
                                        uint32_t count, struct fault *fault)
 {
-    (void)connection, (void)first, (void)count, (void)fault;
+    const struct driver_setup *setup = connection->driver->setup;
+    char tag[TAG_TEXT_MAX];
+    (void)fault;
+    for (uint32_t table = first; connection->dump && table < first + count; table++) {
+        fprintf(connection->dump, "%" PRIu32, table);
+        for (uint32_t i = 0; i < setup->schema->tag_count; i++) {
+            tag_literal(setup->spec, setup->schema, i, table, tag);
+            fprintf(connection->dump, ",%s", tag);
+        }
+        fputc('\n', connection->dump);
+    }
     return OUTCOME_OK;
 }
 

@@ -100,6 +100,19 @@ def test_tables_of_the_null_driver(run):
     assert run("driver=null\ntables=7\nthreads=2\n", "tables").one("tables")["created"] == 7
 
 
+def test_tags_of_a_table_are_literals(run, tmp_path):
+    tags = "groupid:int,location:binary(24),f:float,on:bool,j:json"
+    spec = {"driver": "null", "tables": 40, "threads": 2, "tags": tags, "dump": tmp_path / "tags"}
+    assert run(spec, "tables").code == 0
+    files = (tmp_path / f"tags.{worker}" for worker in range(2))
+    rows = [line.split(",", 5) for file in files for line in file.read_text().splitlines()]
+    assert [int(r[0]) for r in rows] == list(range(40))
+    assert {int(r[1]) for r in rows} <= set(range(1, 11))
+    assert all(r[2].startswith("'") and len(r[2]) <= 26 for r in rows)
+    assert {r[4] for r in rows} == {"true", "false"}
+    assert rows[0][5].startswith("'{")
+
+
 def test_a_driver_without_sql_refuses_by_name(run):
     outcome = run("driver=null\n", "sql")
     assert outcome.code == 2
