@@ -1,0 +1,12 @@
+"""Tables, plots, Markdown and HTML of a stored run. Returns documents and does no I/O; the store writes them.
+
+Refuses to compute a result: rates, verdicts and the fit come from the run. Everything that comes from outside is escaped.
+"""
+
+from runner.report.figures import article_table, rows_for_console, trial_table
+from runner.report.markdown import markdown
+from runner.report.page import html
+from runner.report.reference import reference_table
+from runner.report.table import Table
+
+__all__ = ["Table", "article_table", "html", "markdown", "reference_table", "rows_for_console", "trial_table"]

@@ -1,0 +1,209 @@
+"""The curve, the residuals and the speed-up beside a published one, as SVG.
+
+Refuses to flatter: axes start at 0, every trial with a rate is drawn, those that do not count are hollow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from runner.fit import rate_at
+from runner.model import FitReport, Measurement, ModelFit, StoredRun, TrialResult, VerdictKind
+from runner.report.figures import MODEL_NAMES, fit_of, verdict_counts
+from runner.report.reference import Comparison
+from runner.report.svg import (
+    Frame,
+    area,
+    axes,
+    clipped,
+    drawing,
+    legend,
+    line,
+    marker,
+    rate_scale,
+    swatch,
+    text,
+    x_levels,
+)
+from runner.report.table import known
+from runner.units import format_number, format_rate
+
+_IDEAL_TALLER = 2.2  # the ideal line may make the plot so much taller than the data; beyond that it is cut
+
+
+def curve_svg(run: StoredRun, width: int = 940, height: int = 460) -> str:
+    """Trials, means, fit with band, and the ideal line from the first level."""
+    fit = fit_of(run)
+    drawn = [r for r in run.results if known(_rate(r))]
+    if not drawn:
+        return ""
+    model = _drawn_model(fit)
+    items = _legend_items(run, fit, model)
+    keys, keys_height = legend(items, width, 8, 14)
+    frame = _frame(run, fit, drawn, width, height, keys_height)
+    unit, unit_name = rate_scale(frame.y_max)
+    levels = sorted({r.trial.level for r in run.results})
+    inner = [
+        keys,
+        axes(frame, x_levels(levels, width - 80), f"{run.plan.sweep.axis} given to the server", unit_name, unit),
+        clipped(frame, _lines(frame, fit, model)),
+        _limits(frame, fit),
+        *_marks(frame, drawn, fit),
+    ]
+    return drawing(width, height + keys_height, f"Rate over {run.plan.sweep.axis}. {fit.sentence}", "".join(inner))
+
+
+def _rate(result: TrialResult, name: str = "rows_per_s") -> float | None:
+    field = name if name in Measurement.__dataclass_fields__ else "rows_per_s"
+    value = getattr(result.measurement, field)
+    return value if isinstance(value, (int, float)) else None
+
+
+def _drawn_model(fit: FitReport) -> ModelFit | None:
+    """The chosen model, or the line through the origin where none can be chosen."""
+    return next((m for m in fit.models if m.model == (fit.chosen or "linear")), None)
+
+
+def _frame(run: StoredRun, fit: FitReport, drawn: Sequence[TrialResult], width: int, height: int, above: int) -> Frame:
+    rates = [_rate(r) or 0.0 for r in drawn]
+    last = max(r.trial.level for r in run.results)
+    top = max([*rates, *(p.rows_per_s_mean for p in fit.points)])
+    ideal = fit.points[0].rows_per_s_mean / fit.points[0].level * last if fit.points else top
+    return Frame(
+        width=width,
+        height=height + above,
+        left=54,
+        right=18,
+        top=above + 36,
+        bottom=44,
+        x_min=0.0,
+        x_max=1.06 * last,
+        y_min=0.0,
+        y_max=1.06 * max(top, min(ideal, _IDEAL_TALLER * top)) or 1.0,
+    )
+
+
+def _lines(frame: Frame, fit: FitReport, model: ModelFit | None) -> str:
+    parts = []
+    if fit.points:
+        first = fit.points[0]
+        ideal = first.rows_per_s_mean / first.level
+        parts.append(line(frame, [(0, 0), (frame.x_max, ideal * frame.x_max)], "ideal"))
+    if model is not None:
+        if fit.chosen:
+            parts.append(
+                area(frame, [(n, low) for n, low, _ in model.band], [(n, h) for n, _, h in model.band], "band")
+            )
+        values = {name: e.value for name, e in model.parameters.items()}
+        steps = [frame.x_max * i / 120 for i in range(121)]
+        css = "fit" if fit.chosen else "fit unsure"
+        parts.append(line(frame, [(n, rate_at(n, values) if n else 0.0) for n in steps], css))
+    return "".join(parts)
+
+
+def _limits(frame: Frame, fit: FitReport) -> str:
+    """The peak or the knee, where it lies inside the plot."""
+    for level, name in ((fit.peak_level, "peak"), (fit.knee_level, "hard limit")):
+        if level is not None and level <= frame.x_max:
+            x = frame.x(level)
+            bottom = frame.height - frame.bottom
+            return f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{frame.top}" y2="{bottom}" class="limit"/>' + text(
+                x - 5, bottom - 8, f"{name} {level:.1f}", "dim", "end"
+            )
+    return ""
+
+
+def _marks(frame: Frame, drawn: Sequence[TrialResult], fit: FitReport) -> list[str]:
+    """Means as short bars, then every trial, replicates side by side so that none hides another."""
+    parts = []
+    for p in fit.points:
+        x, y = frame.x(p.level), frame.y(p.rows_per_s_mean)
+        parts.append(f'<line x1="{x - 11:.1f}" x2="{x + 11:.1f}" y1="{y:.1f}" y2="{y:.1f}" class="mean"/>')
+    for r in drawn:
+        peers = sorted(o.trial.replicate for o in drawn if o.trial.level == r.trial.level)
+        apart = min(9.0, 30.0 / max(len(peers), 1))
+        shift = apart * (peers.index(r.trial.replicate) - (len(peers) - 1) / 2)
+        title = f"{r.trial.trial_id}: {format_rate(_rate(r))} rows/s, {r.verdict.kind.value}"
+        parts.append(marker(frame.x(r.trial.level) + shift, frame.y(_rate(r) or 0.0), r.verdict.kind, title))
+    return parts
+
+
+def _legend_items(run: StoredRun, fit: FitReport, model: ModelFit | None) -> list[tuple[str, str]]:
+    items = []
+    for kind, count in verdict_counts(run):
+        if any(r.verdict.kind is kind and known(_rate(r)) for r in run.results):
+            words = "valid trial" if kind is VerdictKind.VALID else kind.value
+            items.append((marker(8, 0, kind), f"{words} ({count})"))
+    if fit.points:
+        items.append((swatch("mean"), "mean of the valid"))
+    if model is not None:
+        name = MODEL_NAMES[model.model]
+        items.append((swatch("fit"), f"{name} fit, 95 % band") if fit.chosen and model.band else
+                     (swatch("fit"), f"{name} fit") if fit.chosen else
+                     (swatch("fit unsure"), "line through the origin; no model can be told"))  # fmt: skip
+    if fit.points:
+        items.append((swatch("ideal"), f"ideal: n × the rate at {format_number(fit.points[0].level)}"))
+    return items
+
+
+def undrawn(run: StoredRun) -> list[str]:
+    """Trials that have no rate and are therefore not in the curve."""
+    return [f"{r.trial.trial_id} ({r.verdict.kind.value})" for r in run.results if not known(_rate(r))]
+
+
+def residuals_svg(run: StoredRun, width: int = 460, height: int = 220) -> str:
+    """How far each fitted trial lies off the drawn model, in percent, with the noise floor as a band."""
+    fit = fit_of(run)
+    model = _drawn_model(fit)
+    valid = [r for r in run.results if r.verdict.kind is VerdictKind.VALID and known(_rate(r)) and (_rate(r) or 0) > 0]
+    if model is None or not valid:
+        return ""
+    values = {name: e.value for name, e in model.parameters.items()}
+    off = [(r, 100 * ((_rate(r) or 0.0) / rate_at(r.trial.level, values) - 1)) for r in valid]
+    noise = fit.noise_percent or 0.0
+    reach = 1.15 * max([abs(v) for _, v in off] + [noise, 0.5])
+    last = max(r.trial.level for r in run.results)
+    frame = Frame(width=width, height=height, left=54, right=14, top=34, bottom=42, x_min=0.0, x_max=1.06 * last,
+                  y_min=-reach, y_max=reach)  # fmt: skip
+    band = (
+        area(frame, [(0, -noise), (frame.x_max, -noise)], [(0, noise), (frame.x_max, noise)], "band") if noise else ""
+    )
+    marks = [marker(frame.x(r.trial.level), frame.y(v), r.verdict.kind, f"{r.trial.trial_id}: {v:+.1f} %", 3.5)
+             for r, v in off]  # fmt: skip
+    name = f"% off the {MODEL_NAMES[model.model]} fit" + (" (band: noise floor)" if noise else "")
+    levels = [r.trial.level for r in run.results]
+    inner = band + axes(frame, x_levels(levels, width - 80), run.plan.sweep.axis, name) + "".join(marks)
+    return drawing(width, height, f"Residuals: {name}", inner, "small")
+
+
+def speedup_svg(run: StoredRun, both: Comparison, width: int = 460, height: int = 320) -> str:
+    """Our speed-up beside the published one; machines differ, so rates are not drawn together."""
+    theirs, ours = both.speedups(ours=False), both.speedups(ours=True)
+    everything = [*theirs.items(), *ours.items()]
+    if not everything:
+        return ""
+    base = both.base_published or both.base_ours or 1.0
+    items = [(swatch("published") + _dot(8, 0, "published"), "published"), (swatch("ours") + _dot(8, 0, "ours"), "ours"),
+             (swatch("ideal"), "ideal")]  # fmt: skip
+    keys, above = legend(items, width, 8, 14)
+    last = max(n for n, _ in everything)
+    frame = Frame(width=width, height=height + above, left=54, right=16, top=above + 34, bottom=44, x_min=0.0,
+                  x_max=1.06 * last, y_min=0.0, y_max=1.06 * max(last / base, *(v for _, v in everything)))  # fmt: skip
+    parts = [keys, axes(frame, x_levels([n for n, _ in everything], width - 80), run.plan.sweep.axis,
+                        f"speed-up, 1 at {format_number(base)}"),
+             clipped(frame, line(frame, [(0, 0), (frame.x_max, frame.x_max / base)], "ideal"))]  # fmt: skip
+    for css, side in (("published", theirs), ("ours", ours)):
+        parts.append(line(frame, sorted(side.items()), css))
+        parts += [_dot(frame.x(n), frame.y(v), css, f"{css}: {v:.2f} at {format_number(n)}") for n, v in side.items()]
+    return drawing(width, frame.height, "Speed-up, published and ours", "".join(parts), "small")
+
+
+def _dot(x: float, y: float, css: str, title: str = "") -> str:
+    shape = marker(x, y, VerdictKind.RESOURCE_NOT_SATURATED if css == "published" else VerdictKind.VALID, title, 3.8)
+    return shape.replace('class="m invalid"', f'class="m {css}"').replace('class="m valid"', f'class="m {css}"')
+
+
+def with_fit(run: StoredRun) -> StoredRun:
+    """The run with its fit, so that it is made once for the whole document."""
+    return run if run.fit else replace(run, fit=fit_of(run))

@@ -1,0 +1,146 @@
+"""What a reader needs to judge and repeat the run: machine, server, placement, settings, command. From the manifest.
+
+The manifest is JSON from disk: every key may be missing or of another shape, and then its line is left out.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+
+from runner.model import StoredRun
+from runner.report.table import fixed, known, mean
+from runner.units import format_cpus, format_number, format_rate, format_seconds
+
+Fact = tuple[str, str]
+VERDICT_MEANINGS = {
+    "VALID": "the number is the server's",
+    "UNSTEADY": "the rate drifted or varied too much inside the window",
+    "GENERATOR_BOUND": "the load generator was the limit, or too near to its own",
+    "RESOURCE_NOT_SATURATED": "the server left given cores idle: something else was the limit",
+    "OFFERED_NOT_MET": "the offered rate was not reached",
+    "THROTTLED": "the kernel held the server back for lack of quota",
+    "ERRORS": "requests failed, or the server was not set as planned",
+    "LOST_ROWS": "the database does not hold what it acknowledged",
+    "ABORTED": "the trial did not run to its end",
+}
+
+
+def _part(manifest: Mapping[str, object], key: str) -> Mapping[str, object]:
+    value = manifest.get(key)
+    return value if isinstance(value, Mapping) else {}
+
+
+def _text(value: object) -> str:
+    return "" if value is None or isinstance(value, (Mapping, list, tuple)) else str(value).strip()
+
+
+def _sequence(value: object) -> Sequence[object]:
+    return value if isinstance(value, (list, tuple)) else ()
+
+
+def command_of(run: StoredRun) -> str:
+    """The command that repeats the run, quoted for a shell; "" if it was not recorded."""
+    return shlex.join(str(word) for word in _sequence(run.manifest.get("command")))
+
+
+def created(run: StoredRun) -> str:
+    """When the run was begun, in UTC, to the minute: 2026-01-02 03:04 UTC."""
+    text = _text(run.manifest.get("created_utc"))
+    return f"{text[:16].replace('T', ' ')} UTC" if len(text) >= 16 else text
+
+
+def server_name(run: StoredRun) -> str:
+    """Target with the version that the server itself reported."""
+    version = _text(_part(run.manifest, "server").get("version")) or run.plan.sweep.version
+    return f"{run.plan.sweep.target} {version}".strip()
+
+
+def machine_facts(run: StoredRun) -> tuple[Fact, ...]:
+    """The host and what was on it."""
+    host, server = _part(run.manifest, "host"), _part(run.manifest, "server")
+    cpus = _sequence(host.get("cpus"))
+    memory = host.get("memory_bytes")
+    facts = [
+        ("Host", _text(host.get("hostname"))),
+        ("CPU", " × ".join(part for part in (f"{len(cpus)}" if cpus else "", _text(host.get("cpu_model"))) if part)),
+        ("Memory", f"{memory / 1e9:.1f} GB" if isinstance(memory, (int, float)) else ""),
+        ("Kernel", " · ".join(p for p in (_text(host.get("os")), _text(host.get("kernel"))) if p)),
+        ("cgroup", _text(host.get("cgroup"))),
+        ("CPU governor", _text(host.get("governor"))),
+        ("Disks", "; ".join(filter(None, (_disk(d) for d in _sequence(run.manifest.get("disks")))))),
+        ("Server", f"{server_name(run)}, {run.plan.sweep.runtime}"),
+        ("Image", _text(server.get("image_digest")) or run.plan.sweep.image),
+        ("Chosen because", _text(run.manifest.get("choice"))),
+    ]
+    return tuple((label, value) for label, value in facts if value)
+
+
+def _disk(value: object) -> str:
+    if not isinstance(value, Mapping):
+        return _text(value)
+    spins = {True: "rotating", False: "solid state"}.get(value.get("rotational"), "")  # type: ignore[call-overload]
+    parts = (_text(value.get("device")), _text(value.get("file_system")), spins, _text(value.get("mount_point")))
+    return " · ".join(p for p in parts if p)
+
+
+def method_facts(run: StoredRun) -> tuple[Fact, ...]:
+    """How it was measured, where both sides ran, and what watching cost."""
+    sweep, load = run.plan.sweep, run.plan.sweep.load
+    window = f"{load.rows:,} rows" if load.rows is not None else f"{format_number(load.duration_s or 0)} s window"
+    pace = f"open loop at {format_rate(load.rate)} rows/s, {load.arrival}" if load.rate else "closed loop"
+    facts = [
+        ("Load", f"{load.method}, {window} after {format_number(load.warmup_s)} s of warm-up, {pace}"),
+        ("Rows", (f"{', '.join(sweep.workload.columns)}; {sweep.workload.tables:,} tables, "
+                 f"{sweep.workload.rows_per_request:,} rows per request, values: {sweep.workload.values}")),
+        ("Replicates", f"{sweep.replicates} of each level, interleaved in a random order from seed {sweep.seed}"),
+        ("Generator's own ceiling", _ceiling(run)),
+        ("Watching cost", _sampler(run)),
+        ("Took", format_seconds(sum(r.wall_s for r in run.results))),
+        ("Tool", " ".join(p for p in ("scale", _text(run.manifest.get("tool_version")),
+                                      _text(run.manifest.get("commit"))[:12]) if p)),
+        ("Begun", created(run)),
+        ("Tags", " ".join(f"{k}={v}" for k, v in sweep.tags.items())),
+    ]  # fmt: skip
+    return tuple((label, value) for label, value in facts if value)
+
+
+def _ceiling(run: StoredRun) -> str:
+    value = run.manifest.get("ceiling_rows_per_s")
+    if isinstance(value, Mapping):
+        parts = [f"{format_rate(v)} rows/s with {k}" for k, v in value.items() if isinstance(v, (int, float))]
+        return "; ".join(parts)
+    return f"{format_rate(value)} rows/s" if isinstance(value, (int, float)) else ""
+
+
+def _sampler(run: StoredRun) -> str:
+    share = mean(r.measurement.sampler_cpu_percent for r in run.results)
+    missed = sum(r.measurement.missed_ticks or 0 for r in run.results)
+    if not known(share):
+        return ""
+    return f"{fixed(share, 2)} % of one core for sampling at {run.plan.sweep.sample_hz:g} Hz; {missed} samples missed"
+
+
+def placements(run: StoredRun) -> tuple[tuple[str, ...], ...]:
+    """One row per level: level, server's CPUs, generator's CPUs, shared CPUs."""
+    rows: dict[tuple[float, str, str, str], None] = {}
+    for r in sorted(run.results, key=lambda r: r.trial.level):
+        p = r.trial.placement
+        quota = f" (quota {format_number(p.quota_cores)})" if p.quota_cores is not None else ""
+        rows[(r.trial.level, format_cpus(p.server_cpus) + quota, format_cpus(p.client_cpus),
+              format_cpus(p.shared) if p.shared else "none")] = None  # fmt: skip
+    return tuple((format_number(level), *rest) for level, *rest in rows)
+
+
+def effective_settings(run: StoredRun) -> tuple[tuple[str, str], ...]:
+    """What the server said its settings are; values that differ between trials are joined by " / "."""
+    found: dict[str, dict[str, None]] = {}
+    for r in sorted(run.results, key=lambda r: r.trial.level):
+        for name, value in r.effective.items():
+            found.setdefault(name, {})[str(value)] = None
+    return tuple((name, " / ".join(values)) for name, values in sorted(found.items()))
+
+
+def cautions_of(run: StoredRun, cautions: Sequence[str]) -> tuple[str, ...]:
+    """Confounds, what the fit says, and what the plan says, each once."""
+    return tuple(dict.fromkeys([*(c.sentence for c in run.plan.confounds), *cautions, *run.plan.notes]))

@@ -1,0 +1,256 @@
+"""The run in tables: the article's columns, every trial, the points, the models, the knobs.
+
+Refuses to hide: a level without a VALID trial is shown from what there is, and marked.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from runner.fit import fit_curve
+from runner.model import FitReport, Measurement, StoredRun, TrialResult, VerdictKind
+from runner.report.table import ABSENT, Table, fixed, mean, rate, short
+from runner.units import format_number, format_rate
+
+MARK = " †"
+SYMBOLS = {"gamma": "γ", "alpha": "α", "beta": "β"}
+MODEL_NAMES = {"linear": "Linear", "amdahl": "Amdahl", "usl": "USL"}
+KNOB_NAMES = {
+    "vgroups": "Vgroups",
+    "partitions": "Partitions",
+    "write_threads": "Write threads",
+    "commit_threads": "Commit threads",
+}
+
+
+def fit_of(run: StoredRun) -> FitReport:
+    """The run's fit; made from its trials where none is stored."""
+    return run.fit or fit_curve(run.results, axis=run.plan.sweep.axis, confounds=run.plan.confounds)
+
+
+def levels_of(run: StoredRun) -> tuple[float, ...]:
+    """Every level that has a trial, ascending."""
+    return tuple(sorted({r.trial.level for r in run.results}))
+
+
+def at_level(run: StoredRun, level: float) -> tuple[list[TrialResult], bool]:
+    """The VALID trials of a level and True; where there is none, all its trials and False."""
+    here = [r for r in run.results if r.trial.level == level]
+    valid = [r for r in here if r.verdict.kind is VerdictKind.VALID]
+    return (valid, True) if valid else (here, False)
+
+
+def cores_given(result: TrialResult) -> float:
+    """What the server had of CPU: the quota where there is one, else its CPUs."""
+    placement = result.trial.placement
+    if placement.quota_cores is not None:
+        return placement.quota_cores
+    return result.trial.cores or float(len(placement.server_cpus))
+
+
+def by_run_order(run: StoredRun) -> list[TrialResult]:
+    """By level, then replicate: the order in which a reader compares."""
+    return sorted(run.results, key=lambda r: (r.trial.level, r.trial.replicate))
+
+
+def knob_name(name: str) -> str:
+    """A knob for a heading."""
+    return KNOB_NAMES.get(name, name)
+
+
+def _knob_at(trials: Sequence[TrialResult], name: str) -> str:
+    return " / ".join(dict.fromkeys(r.trial.knobs[name] for r in trials if name in r.trial.knobs)) or ABSENT
+
+
+def _partition_knob(run: StoredRun) -> str:
+    used = {name for r in run.results for name in r.trial.knobs}
+    return "vgroups" if "vgroups" in used or "partitions" not in used else "partitions"
+
+
+Column = tuple[str, Callable[[Sequence[TrialResult]], str]]
+
+
+def _mean_of(read: Callable[[Measurement], float | None], say: Callable[[float | None], str]) -> Callable[
+    [Sequence[TrialResult]], str
+]:  # fmt: skip
+    return lambda trials: say(mean(read(r.measurement) for r in trials))
+
+
+def article_columns(run: StoredRun) -> tuple[Column, ...]:
+    """The published article's columns after the level, in its order, for the axis of the run."""
+    speed: Column = ("Write speed (rows/s)", _mean_of(lambda m: m.rows_per_s, rate))
+    disk: Column = ("Disk I/O (MB/s)", _mean_of(lambda m: m.disk_write_mb_per_s, short))
+    cpu: Column = ("CPU usage (%)", _mean_of(lambda m: m.server_cpu_percent, fixed))
+    if run.plan.sweep.axis == "disks":
+        return (("Commit threads", lambda t: _knob_at(t, "commit_threads")), speed, cpu, disk)
+    parts = _partition_knob(run)
+    return (
+        (knob_name(parts), lambda t: _knob_at(t, parts)),
+        ("Write threads", lambda t: _knob_at(t, "write_threads")),
+        speed,
+        disk,
+        ("Available memory (GB)", _mean_of(lambda m: m.memory_available_gb, short)),
+        cpu,
+    )
+
+
+def article_table(run: StoredRun) -> Table:
+    """The article's table, columns as published: the mean over the VALID trials of a level, else over all, marked †."""
+    columns = article_columns(run)
+    rows, marked = [], False
+    for level in levels_of(run):
+        trials, valid = at_level(run, level)
+        marked |= not valid
+        rows.append((format_number(level) + ("" if valid else MARK), *(say(trials) for _, say in columns)))
+    notes = ["mean over the VALID trials of a level; CPU usage is of the cores that the server was given"]
+    if marked:
+        notes.append("† no VALID trial at this level: mean over all its trials, and not the server's number")
+    first = "Disks" if run.plan.sweep.axis == "disks" else "CPU cores"
+    return Table(title="As published", headers=(first, *(h for h, _ in columns)), rows=tuple(rows), notes=tuple(notes))
+
+
+def trial_table(run: StoredRun) -> Table:
+    """Every trial with its figures and its verdict; the reasons are the row notes."""
+    rows = []
+    for r in by_run_order(run):
+        m = r.measurement
+        response = (m.response_ms_p50, m.response_ms_p95, m.response_ms_p99, m.response_ms_max)
+        rows.append(
+            (
+                r.trial.trial_id,
+                rate(m.rows_per_s),
+                rate(m.durable_rows_per_s),
+                f"{fixed(m.server_cpu_cores, 2)} / {format_number(cores_given(r))}",
+                fixed(m.client_cpu_cores, 2),
+                fixed(m.throttled_s, 1),
+                short(m.disk_write_mb_per_s),
+                short(m.disk_bytes_per_row),
+                " / ".join(short(v) for v in response),
+                fixed(m.errors),
+                r.verdict.kind.value,
+            )
+        )
+    headers = (
+        "Trial",
+        "Rows/s",
+        "Durable rows/s",
+        "Server cores used / given",
+        "Generator cores",
+        "Throttled (s)",
+        "Disk MB/s",
+        "Bytes / row",
+        "Response p50 / p95 / p99 / max (ms)",
+        "Errors",
+        "Verdict",
+    )
+    return Table(
+        title="Every trial",
+        headers=headers,
+        rows=tuple(rows),
+        words=(0, 10),
+        row_notes=tuple("; ".join(r.verdict.reasons) for r in by_run_order(run)),
+        notes=(
+            "durable: to the end of the flush; response time from the intended start; – not measured, or too few requests",
+        ),
+    )
+
+
+def points_table(run: StoredRun) -> Table:
+    """Mean, spread, speed-up and efficiency of each level, from VALID trials alone."""
+    rows = []
+    for p in fit_of(run).points:
+        relative = 100 * p.rows_per_s_std / p.rows_per_s_mean if p.rows_per_s_std is not None else None
+        error = f" ± {p.speedup_std_err:.2f}" if p.speedup_std_err is not None else ""
+        efficiency = 100 * p.efficiency if p.efficiency is not None else None
+        rows.append((format_number(p.level), str(p.n), rate(p.rows_per_s_mean), rate(p.rows_per_s_std),
+                     fixed(relative, 1), fixed(p.speedup, 2) + error, fixed(efficiency)))  # fmt: skip
+    headers = (axis_name(run), "Valid trials", "Mean rows/s", "Std rows/s", "Std (%)", "Speed-up", "Efficiency (%)")
+    notes = ("speed-up and efficiency against the first level; ± is one standard error from the pooled spread",)
+    return Table(title="Points", headers=headers, rows=tuple(rows), notes=notes if rows else ())
+
+
+def axis_name(run: StoredRun) -> str:
+    """The axis for a heading."""
+    return "Disks" if run.plan.sweep.axis == "disks" else "Cores"
+
+
+def models_table(run: StoredRun) -> Table:
+    """The candidates: parameters with standard errors, AICc and its distance to the best."""
+    fit = fit_of(run)
+    best = min((m.aicc for m in fit.models if m.aicc is not None), default=None)
+    rows = []
+    for m in fit.models:
+        delta = m.aicc - best if m.aicc is not None and best is not None else None
+        rms = 100 * (m.rss / m.trials) ** 0.5 if m.trials else None
+        values = []
+        for name in SYMBOLS:
+            estimate = m.parameters.get(name)
+            if estimate is None:
+                values.append(ABSENT)
+                continue
+            say = format_rate if name == "gamma" else short
+            error = "at its bound" if name in m.on_bound else f"± {say(estimate.std_err)}"
+            values.append(f"{say(estimate.value)} {error}" if estimate.std_err is not None or name in m.on_bound
+                          else f"{say(estimate.value)} (error unknown)")  # fmt: skip
+        rows.append((MODEL_NAMES[m.model] + (" ← chosen" if m.model == fit.chosen else ""), *values,
+                     fixed(rms, 1), fixed(m.aicc, 1), fixed(delta, 1)))  # fmt: skip
+    headers = ("Model", "γ (rows/s at 1)", "α contention", "β coherency", "Residual (%)", "AICc", "ΔAICc")
+    notes = (
+        (
+            "± is one standard error; a parameter at its bound has none. ΔAICc below 2: the points do not tell the models "
+            "apart. – : too few trials or levels for this model"
+        ),
+    )
+    return Table(title="Models", headers=headers, rows=tuple(rows), words=(0,), notes=notes if rows else ())
+
+
+def knobs_table(run: StoredRun) -> Table:
+    """Every knob at every level; what moves is marked, because the curve then shows that too."""
+    levels = levels_of(run)
+    names = list(dict.fromkeys(name for r in run.results for name in r.trial.knobs))
+    rows = []
+    for name in names:
+        values = [_knob_at([r for r in run.results if r.trial.level == level], name) for level in levels]
+        rows.append((knob_name(name), *values, "moves" if len(set(values)) > 1 else "constant"))
+    shared = [_shared_at(run, level) for level in levels]
+    if run.results:
+        rows.append(("CPUs shared with the generator", *shared, "moves" if len(set(shared)) > 1 else "constant"))
+    headers = ("Knob", *(f"{format_number(v)} {run.plan.sweep.axis if v != 1 else run.plan.sweep.axis[:-1]}"
+                         for v in levels), "Along the axis")  # fmt: skip
+    return Table(title="Knobs", headers=headers, rows=tuple(rows), words=(0, len(headers) - 1))
+
+
+def _shared_at(run: StoredRun, level: float) -> str:
+    counts = {len(r.trial.placement.shared) for r in run.results if r.trial.level == level}
+    return " / ".join(str(n) for n in sorted(counts))
+
+
+def verdict_counts(run: StoredRun) -> list[tuple[VerdictKind, int]]:
+    """How many trials have which verdict, VALID first."""
+    counts = Counter(r.verdict.kind for r in run.results)
+    return [(kind, counts[kind]) for kind in VerdictKind if counts[kind]]
+
+
+def rows_for_console(run: StoredRun) -> tuple[list[str], list[list[str]]]:
+    """Headers and one row per level, narrow enough for a terminal."""
+    points = {p.level: p for p in fit_of(run).points}
+    first = points[min(points)].level if points else None
+    rows = []
+    for level in levels_of(run):
+        trials, valid = at_level(run, level)
+        point = points.get(level)
+        spread = f" ± {format_rate(point.rows_per_s_std)}" if point and point.rows_per_s_std is not None else ""
+        counts = Counter(r.verdict.kind.value for r in run.results if r.trial.level == level)
+        used = mean(r.measurement.server_cpu_cores for r in trials)
+        rows.append([
+            format_number(level) + ("" if valid else MARK),
+            format_rate(mean(r.measurement.rows_per_s for r in trials)) + spread,
+            f"{point.speedup:.2f}×" if point and point.speedup is not None and first is not None else ABSENT,
+            f"{100 * point.efficiency:.0f} %" if point and point.efficiency is not None else ABSENT,
+            f"{fixed(used, 2)} / {format_number(cores_given(trials[0]))}",
+            short(mean(r.measurement.disk_write_mb_per_s for r in trials)),
+            ", ".join(f"{n} {kind}" for kind, n in counts.items()),
+        ])  # fmt: skip
+    headers = [axis_name(run).lower(), "rows/s", "speed-up", "efficiency", "server cores", "disk MB/s", "verdicts"]
+    return headers, rows

@@ -1,0 +1,96 @@
+"""report.md: the same run for a terminal, a pull request or a wiki. Plain tables, no picture, no HTML.
+
+Everything from outside is escaped, so that a server's message cannot become markup.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from runner.model import StoredRun
+from runner.report import facts
+from runner.report.curve import with_fit
+from runner.report.figures import (
+    article_table,
+    fit_of,
+    knobs_table,
+    models_table,
+    points_table,
+    trial_table,
+    verdict_counts,
+)
+from runner.report.reference import Reference, reference_table
+from runner.report.table import Table
+
+_SPECIAL = re.compile(r"([\\`*_\[\]<>|#~])")
+
+
+def markdown(run: StoredRun, reference: Reference | None = None) -> str:
+    """The whole document. reference: rows of a published table, as read from its CSV."""
+    run = with_fit(run)
+    fit, sweep = fit_of(run), run.plan.sweep
+    told = " · ".join(p for p in (facts.server_name(run), sweep.runtime, facts.created(run)) if p)
+    verdicts = ", ".join(f"{n} {kind.value}" for kind, n in verdict_counts(run)) or "no trial"
+    beside = reference_table(run, reference) if reference else None
+    blocks = [
+        f"# {safe(sweep.name)}",
+        safe(told),
+        safe(sweep.question),
+        f"**{safe(fit.sentence)}**",
+        f"Verdicts: {safe(verdicts)}.",
+        _section("Before you believe it", _bullets(facts.cautions_of(run, fit.cautions))),
+        _section("The result, in the published article's columns", _table(article_table(run))),
+        _section("Published and ours", _table(beside)) if beside else "",
+        _section("Every trial and its verdict", _table(_with_reasons(trial_table(run)))),
+        _section("How sure the fit is", _both(points_table(run), models_table(run))),
+        _section("What else changed along the curve", _table(knobs_table(run))) if run.results else "",
+        _section("Method and machine", _method(run)),
+    ]
+    return "\n\n".join(b for b in blocks if b) + "\n"
+
+
+def safe(text: str) -> str:
+    """Text that Markdown shows as it is, on one line."""
+    return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
+
+
+def _section(title: str, body: str) -> str:
+    return f"## {title}\n\n{body}" if body else ""
+
+
+def _bullets(lines: Sequence[str]) -> str:
+    return "\n".join(f"- {safe(line)}" for line in lines)
+
+
+def _both(first: Table, second: Table) -> str:
+    return "\n\n".join(_table(t) for t in (first, second) if t.rows)
+
+
+def _with_reasons(table: Table) -> Table:
+    rows = tuple((*row, why) for row, why in zip(table.rows, table.row_notes, strict=True))
+    words = (*table.words, len(table.headers))
+    return Table(title=table.title, headers=(*table.headers, "Reasons"), rows=rows, words=words, notes=table.notes)
+
+
+def _table(table: Table) -> str:
+    """A pipe table with its notes."""
+    align = ["---" if i in table.words else "---:" for i in range(len(table.headers))]
+    rows = [table.headers, align, *table.rows]
+    lines = ["| " + " | ".join(cell if row is align else safe(cell) for cell in row) + " |" for row in rows]
+    notes = "\n\n".join(safe(note) for note in table.notes)
+    return "\n".join(lines) + (f"\n\n{notes}" if notes else "")
+
+
+def _method(run: StoredRun) -> str:
+    lines = [f"- {safe(k)}: {safe(v)}" for k, v in (*facts.machine_facts(run), *facts.method_facts(run))]
+    lines += [
+        f"- at {level} {safe(run.plan.sweep.axis)}: server on CPU {safe(server)}, generator on CPU {safe(client)}, "
+        f"shared: {safe(shared)}"
+        for level, server, client, shared in facts.placements(run)
+    ]
+    command = facts.command_of(run)
+    if command:
+        fence = "`" * max(3, 1 + max((len(m) for m in re.findall("`+", command)), default=0))
+        lines.append(f"\nTo repeat it:\n\n{fence}\n{' '.join(command.splitlines())}\n{fence}")
+    return "\n".join(lines)

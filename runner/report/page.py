@@ -1,0 +1,217 @@
+"""report.html: one file that needs nothing else. The answer first, then what speaks against it, then everything else.
+
+No script, no address that is fetched, no text that is not escaped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from runner.model import FitReport, StoredRun, TrialResult, VerdictKind
+from runner.report import facts
+from runner.report.curve import curve_svg, residuals_svg, speedup_svg, undrawn, with_fit
+from runner.report.figures import (
+    article_table,
+    fit_of,
+    knobs_table,
+    models_table,
+    points_table,
+    trial_table,
+    verdict_counts,
+)
+from runner.report.reference import Reference, compare, reference_table
+from runner.report.series import label_of, trial_panels
+from runner.report.style import PAGE_STYLE
+from runner.report.table import Table, ordinal
+from runner.units import format_number, format_rate
+
+
+def html(run: StoredRun, reference: Reference | None = None) -> str:
+    """The whole page. reference: rows of a published table, as read from its CSV."""
+    run = with_fit(run)
+    fit = fit_of(run)
+    title = escape(f"{run.plan.sweep.name}: {run.plan.sweep.target}")
+    body = "".join(
+        (
+            _head(run, fit),
+            _curve(run),
+            _tables(run, reference),
+            _trials(run),
+            _certainty(run, fit),
+            _knobs(run),
+            _series(run),
+            _method(run),
+        )
+    )
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width,initial-scale=1">'
+        f'<link rel="icon" href="data:,"><title>{title}</title>\n<style>{PAGE_STYLE}</style></head>\n'
+        f"<body><main>\n{body}</main></body></html>\n"
+    )
+
+
+def _head(run: StoredRun, fit: FitReport) -> str:
+    sweep = run.plan.sweep
+    told = " · ".join(p for p in (facts.server_name(run), sweep.runtime, facts.created(run)) if p)
+    chips = "".join(
+        f'<span class="chip {_css(kind)}" title="{escape(facts.VERDICT_MEANINGS[kind.value])}">{n} {kind.value}</span>'
+        for kind, n in verdict_counts(run)
+    )
+    cautions = facts.cautions_of(run, fit.cautions)
+    return (
+        f'<p class="eyebrow">{escape(told)}</p><h1>{escape(sweep.name)}</h1>'
+        f'<p class="question">{escape(sweep.question)}</p><p class="answer">{escape(fit.sentence)}</p>\n'
+        f'{_tiles(run, fit)}<div class="chips">{chips}</div>\n'
+        + (f'<div class="cautions"><b>Before you believe it</b>{_list(cautions)}</div>\n' if cautions else "")
+    )
+
+
+def _tiles(run: StoredRun, fit: FitReport) -> str:
+    valid = sum(1 for r in run.results if r.verdict.kind is VerdictKind.VALID)
+    planned = len(run.plan.trials)
+    missing = f", {planned - len(run.results)} not run" if planned > len(run.results) else ""
+    tiles = [(f"{valid} of {len(run.results)}", f"trials are valid{missing}")]
+    if fit.points:
+        first, last = fit.points[0], fit.points[-1]
+        unit = run.plan.sweep.axis if last.level != 1 else run.plan.sweep.axis[:-1]
+        where = f"rows/s at {format_number(last.level)} {unit}"
+        tiles.insert(0, (format_rate(last.rows_per_s_mean), where))
+        if last is not first:
+            error = f" ± {last.speedup_std_err:.2f}" if last.speedup_std_err is not None else ""
+            span = f"{format_number(first.level)} → {format_number(last.level)}"
+            tiles.insert(1, (f"{last.speedup:.2f}{error}", f"speed-up {span}"))
+            tiles.insert(2, (f"{100 * (last.efficiency or 0):.0f} %", f"efficiency at {format_number(last.level)}"))
+    noise = f"{fit.noise_percent:.1f} %" if fit.noise_percent is not None else "not known"
+    tiles.append((noise, "noise floor"))
+    cells = "".join(f'<div class="tile"><b>{escape(v)}</b><span>{escape(what)}</span></div>' for v, what in tiles)
+    return f'<div class="tiles">{cells}</div>\n'
+
+
+def _curve(run: StoredRun) -> str:
+    wide = curve_svg(run)
+    if not wide:
+        return "<p>No trial has a rate, so there is no curve.</p>"
+    absent = undrawn(run)
+    note = f" Not drawn, for want of a rate: {', '.join(absent)}." if absent else ""
+    caption = (
+        "Every trial of the run; replicates stand side by side. The band is 95 % for the curve, given the model; hollow "
+        f"marks are trials that do not count.{note}"
+    )
+    narrow = curve_svg(run, 400, 340)
+    return (
+        f'<figure><div class="wide">{wide}</div><div class="narrow">{narrow}</div>'
+        f"<figcaption>{escape(caption)}</figcaption></figure>\n"
+    )
+
+
+def _tables(run: StoredRun, reference: Reference | None) -> str:
+    ours = article_table(run)
+    parts = [f"<h2>The result, in the published article's columns</h2>{_table(ours)}"]
+    both = compare(run, reference) if reference else None
+    beside = reference_table(run, reference) if reference else None
+    if both is not None and beside is not None:
+        plot = speedup_svg(run, both)
+        parts.append(f"<h2>Published and ours</h2>{_table(beside)}")
+        parts.append(f'<figure style="max-width:520px">{plot}</figure>' if plot else "")
+    return "".join(parts)
+
+
+def _trials(run: StoredRun) -> str:
+    kinds = "".join(
+        f"<dt>{kind.value}</dt><dd>{escape(facts.VERDICT_MEANINGS[kind.value])}</dd>" for kind, _ in verdict_counts(run)
+    )
+    return f"<h2>Every trial and its verdict</h2>{_table(trial_table(run), dense=True)}<dl>{kinds}</dl>\n"
+
+
+def _certainty(run: StoredRun, fit: FitReport) -> str:
+    plot = residuals_svg(run)
+    figure = f'<figure style="max-width:560px">{plot}</figure>' if plot else ""
+    models = _table(models_table(run)) if fit.models else ""
+    formula = "<p class=note>X(n) = γn / (1 + α(n−1) + βn(n−1)); β = 0 is Amdahl, α = β = 0 is linear.</p>"
+    return f"<h2>How sure the fit is</h2>{_table(points_table(run))}{models}{formula if models else ''}{figure}\n"
+
+
+def _knobs(run: StoredRun) -> str:
+    return f"<h2>What else changed along the curve</h2>{_table(knobs_table(run))}\n" if run.results else ""
+
+
+def _series(run: StoredRun) -> str:
+    parts = [
+        (
+            "<h2>Second by second</h2><p class=note>The measuring window is shaded and drawn in colour; warm-up and drain are "
+            "grey. All trials of a level share their scales, which start at 0.</p>"
+        )
+    ]
+    axis = run.plan.sweep.axis
+    for level, rows in trial_panels(run):
+        parts.append(f"<h3>{format_number(level)} {axis if level != 1 else axis[:-1]}</h3>")
+        parts += [_trial_row(result, panels) for result, panels in rows]
+    return "".join(parts) + "\n"
+
+
+def _trial_row(result: TrialResult, panels: Sequence[str]) -> str:
+    kind = result.verdict.kind
+    name = (
+        f'<div class="name"><b>{label_of(result)}</b><br><span class="{_css(kind)}">{kind.value}</span><br>'
+        f'<span class="eyebrow">ran {ordinal(result.trial.order + 1)}</span></div>'
+    )
+    drawn = "".join(panels) or '<p class="note">no time series</p>'
+    return f'<div class="trial">{name}{drawn}</div>'
+
+
+def _method(run: StoredRun) -> str:
+    command = facts.command_of(run)
+    rows = facts.placements(run)
+    headers = ("Disks" if run.plan.sweep.axis == "disks" else "Cores", "Server's CPUs", "Generator's CPUs", "Shared")
+    where = Table(title="Placement", headers=headers, rows=rows, words=(1, 2, 3))
+    settings = facts.effective_settings(run)
+    told = Table(title="Settings", headers=("Setting", "As the server reports it"), rows=settings, words=(0, 1))
+    return (
+        f"<h2>Method and machine</h2>{_facts(facts.machine_facts(run))}{_facts(facts.method_facts(run))}"
+        + (f"<h3>Where both sides ran</h3>{_table(where)}" if rows else "")
+        + (
+            f"<details><summary>{len(settings)} settings, as the server reports them</summary>{_table(told)}</details>"
+            if settings
+            else ""
+        )
+        + (f"<h3>To repeat it</h3><pre>{escape(command)}</pre>" if command else "")
+        + f'<p class="note">Raw data beside this page: manifest.json, points.csv, timeseries.csv, trials/. '
+        f"Run: {escape(run.path.rstrip('/').rpartition('/')[2])}</p>\n"
+    )
+
+
+def _facts(found: Sequence[tuple[str, str]]) -> str:
+    return "<dl>" + "".join(f"<dt>{escape(k)}</dt><dd>{escape(v)}</dd>" for k, v in found) + "</dl>" if found else ""
+
+
+def _list(lines: Sequence[str]) -> str:
+    return "<ul>" + "".join(f"<li>{escape(line)}</li>" for line in lines) + "</ul>"
+
+
+def _css(kind: VerdictKind) -> str:
+    return "ok" if kind is VerdictKind.VALID else "bad"
+
+
+def _table(table: Table, *, dense: bool = False) -> str:
+    """A table; a row's note is a second line under it."""
+    head = "".join(f"<th{_word(table, i)}>{escape(h)}</th>" for i, h in enumerate(table.headers))
+    body = []
+    for at, row in enumerate(table.rows):
+        why = table.row_notes[at] if at < len(table.row_notes) else ""
+        cells = "".join(f"<td{_word(table, i, cell)}>{escape(cell)}</td>" for i, cell in enumerate(row))
+        body.append(f'<tr class="has-why">{cells}</tr>' if why else f"<tr>{cells}</tr>")
+        if why:
+            css = "why" if "VALID" in row else "why bad"
+            body.append(f'<tr><td class="{css}" colspan="{len(row)}"><span>{escape(why)}</span></td></tr>')
+    notes = "".join(f'<p class="note">{escape(note)}</p>' for note in table.notes)
+    css = ' class="dense"' if dense else ""
+    return f'<div class="scroll"><table{css}><thead><tr>{head}</tr></thead><tbody>{"".join(body)}</tbody></table></div>{notes}'
+
+
+def _word(table: Table, column: int, cell: str = "") -> str:
+    css = ["w"] if column in table.words else []
+    if cell in facts.VERDICT_MEANINGS:
+        css.append("ok" if cell == "VALID" else "bad")
+    return f' class="{" ".join(css)}"' if css else ""

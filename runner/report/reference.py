@@ -1,0 +1,139 @@
+"""A published table beside ours. Machines differ, so speed-up is laid against speed-up, and rates only stand there.
+
+Refuses to compare what was not published: a level on one side alone stays empty on the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from runner.model import StoredRun
+from runner.report.figures import MARK, at_level, axis_name, knob_name, levels_of
+from runner.report.table import Table, fixed, mean, rate
+from runner.units import format_number
+
+Reference = Sequence[Mapping[str, str]]
+_KNOBS = ("vgroups", "partitions", "write_threads", "commit_threads")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Side:
+    """One side of the comparison: a level with its rate and CPU usage. valid: the rate is from VALID trials."""
+
+    level: float
+    rows_per_s: float | None
+    cpu_percent: float | None
+    valid: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """Both sides by level, and the level that counts as 1 on each."""
+
+    published: Mapping[float, Side]
+    ours: Mapping[float, Side]
+    base_published: float | None
+    base_ours: float | None
+
+    def speedups(self, *, ours: bool) -> dict[float, float]:
+        """Rate against the base level's rate, per base level's unit: 1 at the base."""
+        sides, base = (self.ours, self.base_ours) if ours else (self.published, self.base_published)
+        first = sides[base].rows_per_s if base is not None else None
+        return {n: s.rows_per_s / first for n, s in sides.items() if s.rows_per_s and first}
+
+
+def _number(text: object) -> float | None:
+    try:
+        value = float(str(text).replace(",", ""))
+    except ValueError:
+        return None
+    return value if abs(value) < float("inf") else None
+
+
+def compare(run: StoredRun, reference: Reference) -> Comparison | None:
+    """Both sides; None when the published table has no such axis or no rate."""
+    axis = run.plan.sweep.axis
+    published = {}
+    for row in reference:
+        level, rows_per_s = _number(row.get(axis)), _number(row.get("rows_per_s"))
+        if level is not None and rows_per_s is not None:
+            published[level] = Side(level=level, rows_per_s=rows_per_s, cpu_percent=_number(row.get("cpu_percent")))
+    ours = {}
+    for level in levels_of(run):
+        trials, valid = at_level(run, level)
+        ours[level] = Side(
+            level=level,
+            rows_per_s=mean(r.measurement.rows_per_s for r in trials),
+            cpu_percent=mean(r.measurement.server_cpu_percent for r in trials),
+            valid=valid,
+        )
+    if not published:
+        return None
+    rated = sorted(n for n, s in ours.items() if s.rows_per_s)
+    common = [n for n in rated if n in published]
+    good = [n for n in common if ours[n].valid] or common
+    return Comparison(
+        published=published,
+        ours=ours,
+        base_published=good[0] if good else min(published),
+        base_ours=good[0] if good else (rated[0] if rated else None),
+    )
+
+
+def reference_table(run: StoredRun, reference: Reference) -> Table | None:
+    """Published and ours, level by level; None where they cannot be compared."""
+    both = compare(run, reference)
+    if both is None:
+        return None
+    theirs, mine = both.speedups(ours=False), both.speedups(ours=True)
+    rows = []
+    for level in sorted({*both.published, *both.ours}):
+        p, o = both.published.get(level), both.ours.get(level)
+        rows.append((
+            format_number(level) + (MARK if o and not o.valid else ""),
+            rate(p.rows_per_s if p else None),
+            rate(o.rows_per_s if o else None),
+            fixed(theirs.get(level), 2),
+            fixed(mine.get(level), 2),
+            fixed(_efficiency(theirs, level, both.base_published)),
+            fixed(_efficiency(mine, level, both.base_ours)),
+            fixed(p.cpu_percent if p else None),
+            fixed(o.cpu_percent if o else None),
+        ))  # fmt: skip
+    headers = (
+        axis_name(run),
+        "Published rows/s",
+        "Ours rows/s",
+        "Published speed-up",
+        "Ours speed-up",
+        "Published efficiency (%)",
+        "Ours efficiency (%)",
+        "Published CPU (%)",
+        "Ours CPU (%)",
+    )
+    return Table(title="Published and ours", headers=headers, rows=tuple(rows), notes=tuple(_notes(both, reference)))
+
+
+def _efficiency(speedups: Mapping[float, float], level: float, base: float | None) -> float | None:
+    return 100 * speedups[level] * base / level if level in speedups and base else None
+
+
+def _notes(both: Comparison, reference: Reference) -> list[str]:
+    same = both.base_ours == both.base_published
+    base = format_number(both.base_published or 0)
+    notes = [
+        f"rates are of different machines; compare the speed-up, which is 1 at {base} on both sides"
+        if same
+        else f"no level in common: the published speed-up is 1 at {base}, ours at "
+        f"{format_number(both.base_ours) if both.base_ours else 'no level'}"
+    ]
+    for name in _KNOBS:
+        values = list(dict.fromkeys(str(row[name]) for row in reference if row.get(name)))
+        if len(values) > 1:
+            notes.append(
+                f"in the published table {knob_name(name).lower()} moves along the axis ({' → '.join(values)})"
+            )
+    if any(not s.valid for s in both.ours.values()):
+        notes.append("† ours: no VALID trial at this level")
+    return notes

@@ -1,0 +1,99 @@
+"""The page's CSS: light and dark by the reader's setting, wide and narrow, on screen and on paper.
+
+Colours are from Okabe and Ito's set, told apart with any colour vision; shape or position always says the same as colour.
+Refuses fonts, images or anything else from elsewhere.
+"""
+
+_LIGHT = """
+--paper:#fff;--raised:#f6f7f8;--ink:#16191d;--soft:#59616b;--rule:#dfe3e7;--grid:#e9ecef;--blue:#0067a8;
+--orange:#b34a00;--green:#00795a;--purple:#a3487f;--band:#0067a8;--warn:#fdf4e3;--warn-edge:#d99a1c;--shade:#eef3f7;
+"""
+_DARK = """
+--paper:#14171a;--raised:#1d2125;--ink:#e8eaed;--soft:#a0a8b1;--rule:#343a41;--grid:#292e34;--blue:#5cb8f0;
+--orange:#f29b4c;--green:#35c79a;--purple:#e08fc0;--band:#5cb8f0;--warn:#2b2415;--warn-edge:#c98f22;--shade:#20272e;
+"""
+
+PLOT_CSS = """
+.plot{display:block;width:100%;height:auto;font:12px system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-serif}
+.plot .t{fill:var(--ink)}.plot .dim{fill:var(--soft)}
+.plot .grid{stroke:var(--grid);stroke-width:1}.plot .zero,.plot .tick{stroke:var(--soft);stroke-width:1}
+.plot .fit{fill:none;stroke:var(--blue);stroke-width:2.2}.plot .unsure{stroke-dasharray:2 4}
+.plot .ideal{fill:none;stroke:var(--soft);stroke-width:1.4;stroke-dasharray:7 5}
+.plot .band{fill:var(--band);opacity:.16;stroke:none}
+.plot .mean{stroke:var(--ink);stroke-width:2}
+.plot .limit{stroke:var(--orange);stroke-width:1.3;stroke-dasharray:3 3}
+.plot .valid{fill:var(--blue);stroke:var(--paper);stroke-width:1}
+.plot .invalid{fill:none;stroke:var(--orange);stroke-width:1.8}
+.plot .published{fill:none;stroke:var(--purple);stroke-width:1.7}
+.plot path.published{fill:var(--paper)}
+.plot .ours{fill:none;stroke:var(--blue);stroke-width:2}.plot path.ours{fill:var(--blue)}
+.plot .series{fill:none;stroke-width:1.5;stroke-linejoin:round}.plot .outside{stroke:var(--soft);opacity:.6}
+.plot .s-rate{stroke:var(--blue)}.plot .s-server{stroke:var(--green)}.plot .s-client{stroke:var(--orange)}
+.plot .s-disk{stroke:var(--purple)}
+.plot .window{fill:var(--shade)}.plot .given{stroke:var(--green);stroke-width:1;stroke-dasharray:4 3}
+.panel{font-size:11px}
+"""
+
+_PAGE_CSS = """
+*{box-sizing:border-box}
+body{margin:0;background:var(--paper);color:var(--ink);
+ font:15px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-serif}
+main{max-width:1040px;margin:0 auto;padding:28px 20px 60px}
+h1{font-size:27px;line-height:1.2;margin:2px 0 6px;overflow-wrap:anywhere}
+h2{font-size:19px;margin:44px 0 10px;padding-top:14px;border-top:1px solid var(--rule)}
+h3{font-size:15px;margin:22px 0 6px}
+p{margin:6px 0;max-width:78ch}
+.eyebrow,.note,figcaption{color:var(--soft);font-size:13px}
+.question{font-size:16px;color:var(--soft)}
+.answer{font-size:20px;line-height:1.4;font-weight:600;margin:18px 0 14px;max-width:64ch;text-wrap:pretty}
+.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(150px,1fr));gap:10px;margin:14px 0}
+.tile{background:var(--raised);border-radius:8px;padding:9px 13px}
+.tile b{display:block;font-size:21px;line-height:1.25;font-variant-numeric:tabular-nums}
+.tile span{color:var(--soft);font-size:13px}
+.chips{display:flex;flex-wrap:wrap;gap:6px;margin:10px 0}
+.chip{border:1px solid currentColor;border-radius:99px;padding:0 10px;font-size:13px;white-space:nowrap}
+.ok{color:var(--green)}.bad{color:var(--orange)}
+.cautions{background:var(--warn);border-left:4px solid var(--warn-edge);border-radius:0 8px 8px 0;padding:9px 16px;margin:16px 0}
+.cautions ul{margin:4px 0;padding-left:19px}.cautions li{margin:3px 0;overflow-wrap:anywhere}
+figure{margin:16px 0}
+.narrow{display:none}
+.pair{display:grid;grid-template-columns:1fr 1fr;gap:26px;align-items:start}
+.scroll{overflow-x:auto;margin:10px 0}
+table{border-collapse:collapse;font-size:14px;font-variant-numeric:tabular-nums;min-width:100%}
+th,td{padding:5px 10px;text-align:right;vertical-align:bottom;border-bottom:1px solid var(--rule)}
+th{font-weight:600;color:var(--soft);font-size:12.5px;line-height:1.3}
+td{white-space:nowrap}
+th:first-child,td:first-child{padding-left:2px}
+.w{text-align:left}
+.dense{font-size:13px}.dense th,.dense td{padding:4px 7px}
+tr.has-why td{border-bottom:0;padding-bottom:0}
+td.why{text-align:left;white-space:normal;color:var(--soft);font-size:12.5px;padding-top:0}
+td.why.bad{color:var(--orange)}
+.why span{display:block;max-width:100ch}
+.trial{display:grid;grid-template-columns:132px repeat(4,1fr);gap:8px;align-items:center;margin:4px 0}
+.trial .name{font-size:13px;line-height:1.35;overflow-wrap:anywhere}
+dl{display:grid;grid-template-columns:180px 1fr;gap:4px 16px;margin:10px 0}
+dt{color:var(--soft)}dd{margin:0;overflow-wrap:anywhere}
+code,pre{font:13px/1.45 ui-monospace,"SF Mono",Consolas,"DejaVu Sans Mono",monospace}
+pre{background:var(--raised);border-radius:8px;padding:10px 14px;white-space:pre-wrap;overflow-wrap:anywhere}
+details{margin:10px 0}summary{cursor:pointer;color:var(--soft)}
+@media (max-width:760px){
+ main{padding:18px 14px 40px}h1{font-size:22px}.answer{font-size:17px}
+ .wide{display:none}.narrow{display:block}.pair{grid-template-columns:1fr}
+ .trial{grid-template-columns:1fr 1fr;margin:12px 0}.trial .name{grid-column:1/-1}
+ .tiles{grid-template-columns:1fr 1fr}
+ dl{grid-template-columns:1fr;gap:0}dd{margin-bottom:8px}
+}
+@media print{main{max-width:none}figure,.trial,table{break-inside:avoid}.narrow{display:none}.wide{display:block}}
+"""
+
+
+def _flat(css: str) -> str:
+    return "".join(line.strip() for line in css.splitlines())
+
+
+THEME_CSS = (
+    f":root{{color-scheme:light dark;{_flat(_LIGHT)}}}@media (prefers-color-scheme:dark){{:root{{{_flat(_DARK)}}}}}"
+)
+PAGE_STYLE = THEME_CSS + _flat(_PAGE_CSS) + _flat(PLOT_CSS)
+PLOT_STYLE = THEME_CSS + _flat(PLOT_CSS)

@@ -1,0 +1,71 @@
+"""A table as data, and numbers as the report writes them. Knows no format: Markdown, HTML and console render it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+ABSENT = "–"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """Headers, rows of text, and notes that belong under it. words: columns that are text and not numbers.
+
+    row_notes: one sentence per row (or ""), shown with the row where a format can.
+    """
+
+    title: str
+    headers: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...] = ()
+    words: tuple[int, ...] = ()
+    row_notes: tuple[str, ...] = ()
+
+
+def rounded(value: float, digits: int) -> float:
+    """To so many significant digits: 1023456, 4 → 1023000."""
+    if value == 0 or not math.isfinite(value):
+        return value
+    return round(value, digits - 1 - math.floor(math.log10(abs(value))))
+
+
+def rate(value: float | None) -> str:
+    """rows/s with four significant digits and separators; absent as a dash."""
+    if not known(value):
+        return ABSENT
+    assert value is not None
+    return f"{rounded(value, 4):,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def fixed(value: float | None, places: int = 0) -> str:
+    """A number with so many decimals; absent as a dash."""
+    return f"{value:,.{places}f}" if known(value) and value is not None else ABSENT
+
+
+def short(value: float | None) -> str:
+    """Three significant digits without an exponent: 0.0123, 4.56, 1,230."""
+    if not known(value) or value is None:
+        return ABSENT
+    if value == 0:
+        return "0"
+    places = min(max(2 - math.floor(math.log10(abs(value))), 0), 6)
+    return f"{rounded(value, 3):,.{places}f}"
+
+
+def known(value: float | None) -> bool:
+    """Measured, and a number."""
+    return value is not None and math.isfinite(value)
+
+
+def mean(values: Iterable[float | None]) -> float | None:
+    """Of the values that were measured; None if none was."""
+    found = [v for v in values if known(v) and v is not None]
+    return sum(found) / len(found) if found else None
+
+
+def ordinal(number: int) -> str:
+    """1 → 1st, 12 → 12th."""
+    suffix = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{suffix}"
