@@ -29,9 +29,6 @@ static void check_workers(struct spec *spec, struct mistakes *mistakes)
     if (spec->workers_total > spec->tables)
         mistake_add(mistakes, "threads", "%llu workers cannot share %llu tables",
                     (unsigned long long)spec->workers_total, (unsigned long long)spec->tables);
-    if (spec->partitions > spec->tables)
-        mistake_add(mistakes, "partitions", "%llu partitions cannot hold %llu tables evenly",
-                    (unsigned long long)spec->partitions, (unsigned long long)spec->tables);
 }
 
 static void check_time(const struct spec *spec, struct mistakes *mistakes)

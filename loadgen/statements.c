@@ -1,5 +1,5 @@
-/* The verb `sql`: runs statements one after another, each answered by one JSON line. A statement
- * ends with a line that ends with a semicolon; lines of comment only (--) are left out. */
+/* The verb `sql`: runs statements one after another, one a line, each answered by one JSON line.
+ * Empty lines and lines of comment (--) are passed over; a semicolon at the end may be left out. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,35 +87,23 @@ static enum outcome run_one(struct job *job, struct connection *connection, cons
     return outcome;
 }
 
-/* Cuts the next statement off `*rest`; NULL when there is none. */
-static char *next_statement(char **rest)
+/* A line without the blanks around it and the semicolon at its end; empty for a comment. */
+static char *statement_of(char *line)
 {
-    char *start = *rest, *line = start;
-    while (line && *line) {
-        char *next = strchr(line, '\n');
-        char *end = next ? next : line + strlen(line);
-        while (end > line && isspace((unsigned char)end[-1]))
-            end--;
-        const bool is_comment = strncmp(line, "--", 2) == 0;
-        if (is_comment)
-            memset(line, ' ', (size_t)(end - line));
-        line = next ? next + 1 : NULL;
-        if (!is_comment && end > start && end[-1] == ';') {
-            end[-1] = '\0';
-            break;
-        }
-    }
-    *rest = line;
-    while (start && isspace((unsigned char)*start))
-        start++;
-    return start;
+    while (isspace((unsigned char)*line))
+        line++;
+    char *end = line + strlen(line);
+    while (end > line && (isspace((unsigned char)end[-1]) || end[-1] == ';'))
+        *--end = '\0';
+    return strncmp(line, "--", 2) == 0 ? end : line;
 }
 
 static enum exitcode run_all(struct job *job, struct connection *connection, char *text)
 {
     enum exitcode code = EXIT_DONE;
-    for (char *rest = text, *statement; rest && *rest && code != EXIT_FATAL;) {
-        statement = next_statement(&rest);
+    char *rest = text, *line;
+    while (code != EXIT_FATAL && (line = strsep(&rest, "\n")) != NULL) {
+        const char *statement = statement_of(line);
         if (!*statement)
             continue;
         const enum outcome outcome = run_one(job, connection, statement);

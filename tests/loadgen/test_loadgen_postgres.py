@@ -128,8 +128,8 @@ def test_sql_answers_each_statement(program, postgres, tmp_path):
     spec.write_text(spec_text(postgres.spec()))
     statements = (
         "-- a comment\nCREATE TEMP TABLE t (a int, b text, c float8);\n"
-        "INSERT INTO t VALUES (1, 'x;y', 0.5),\n (2, E'q\"\\n', 'NaN'), (3, NULL, NULL);\n"
-        "SELECT a, b, c FROM t ORDER BY a;\nSELEC;\nSELECT count(*) FROM t"
+        "INSERT INTO t VALUES (1, 'x;y', 0.5), (2, E'q\"\\n', 'NaN'), (3, NULL, NULL)\n\n"
+        "  SELECT a, b, c FROM t ORDER BY a;\nSELEC\nSELECT count(*) FROM t"
     )
     done = subprocess.run([program, "sql", spec], input=statements, capture_output=True, text=True)
     outcome = parse(done.returncode, done.stdout, done.stderr)

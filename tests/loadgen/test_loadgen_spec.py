@@ -29,7 +29,7 @@ def test_all_mistakes_are_told_at_once(run):
         ("order=random", "order", "rotate, progressive"),
         ("protocol=2", "protocol", "outside"),
         ("threads=3", "threads", "cannot share"),
-        ("partitions=4", "partitions", "cannot hold"),
+        ("partitions=0", "partitions", "outside"),
         ("interlace_rows=20000", "interlace_rows", "more than rows_per_request"),
         ("step_ms=0.5", "step_ms", "whole number of units"),
         ("columns=a:float,a:int", "columns", "twice"),
