@@ -19,6 +19,8 @@ CEILING_SHARE = 0.8
 SHARED_TAKE_PERCENT = 15.0
 THROTTLED_PERCENT = 1.0
 OFFERED_SHARE = 0.98
+OTHER_CORES = 0.1
+WAITING_PERCENT = 10.0
 STEADY_DRIFT_PERCENT = 10.0
 STEADY_CV_PERCENT = 25.0
 STEADY_INTERVALS_MIN = 4
@@ -150,9 +152,19 @@ def _idle_server(evidence: Evidence, share: float, given: float) -> tuple[Verdic
             VerdictKind.VALID,
             f"{used}; the generator took {taken:.2f} of them, on shared CPU {format_cpus(shared)}",
         )
-    if m.psi_io_percent is not None and m.psi_io_percent > 10:
-        used += f"; something waited for I/O {m.psi_io_percent:.0f} % of the time"
-    return (VerdictKind.RESOURCE_NOT_SATURATED, f"{used}: its cores were not what limited it")
+    return (VerdictKind.RESOURCE_NOT_SATURATED, f"{used}: {_what_else(m) or 'its cores were not what limited it'}")
+
+
+def _what_else(m: Measurement) -> str:
+    """What the counters show besides an idle server, most telling first; "" when nothing stands out."""
+    seen = []
+    if m.other_cpu_cores is not None and m.other_cpu_cores > OTHER_CORES:
+        seen.append(f"other processes on this machine used {m.other_cpu_cores:.2f} cores")
+    if m.psi_io_percent is not None and m.psi_io_percent > WAITING_PERCENT:
+        seen.append(f"something waited for I/O {m.psi_io_percent:.0f} % of the time")
+    if m.disk_busy_percent is not None and m.disk_busy_percent > SATURATED_PERCENT:
+        seen.append(f"the disk was {m.disk_busy_percent:.0f} % busy")
+    return ", ".join(seen)
 
 
 def _unsteady(m: Measurement) -> Found:

@@ -67,7 +67,7 @@ def measure_window(samples: Sequence[Sample], start_ns: int, end_ns: int) -> Win
 
 def _threads(samples: Sequence[Sample], rate: Callable[[Counter], float | None]) -> Mapping[str, float]:
     names = {name for s in samples[-1:] for name in s.thread_cpu_s_total}
-    cores = {name: rate(lambda s, name=name: s.thread_cpu_s_total.get(name, 0.0)) for name in names}  # type: ignore[misc]
+    cores = {name: rate(lambda s, name=name: s.thread_cpu_s_total.get(name, 0.0)) for name in names}
     return {name: value for name, value in cores.items() if value is not None}
 
 

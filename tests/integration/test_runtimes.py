@@ -1,0 +1,189 @@
+"""Both runtimes with the real PostgreSQL: pinned, limited, counted, and gone afterwards."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import psutil
+import psycopg
+import pytest
+
+from runner.errors import ProvisionError
+from runner.host import read_host
+from runner.model import Placement, ServerSpec
+from runner.runtimes import load_runtime
+from runner.runtimes.docker_facts import docker_facts
+from runner.sampling.subjects import subject_reader
+from runner.targets import load_target
+from tests.integration.docker_image import HOME, ensure_image
+from tests.unit.factories import make_sweep, make_trial
+
+POSTGRES = load_target("postgres")
+SECRET = "a secret for this test"
+LAST = max(os.sched_getaffinity(0))
+ONE = Placement(server_cpus=(LAST,), client_cpus=(0,))
+
+
+def require_docker() -> None:
+    if not docker_facts().reachable:
+        if os.environ.get("SCALE_REQUIRE_DOCKER"):
+            pytest.fail("no Docker Engine answers, and SCALE_REQUIRE_DOCKER is set")
+        pytest.skip("no Docker Engine answers (apt-get install docker.io; start dockerd)")
+
+
+@pytest.fixture(params=["process", pytest.param("docker", marks=pytest.mark.docker)])
+def kind(request):
+    """The runtime's name, its home for PostgreSQL and its image."""
+    if request.param == "docker":
+        require_docker()
+        return "docker", HOME, ensure_image()
+    return "process", POSTGRES.find("").home, ""
+
+
+@pytest.fixture
+def data_dir():
+    """A directory that another user may enter, as pytest's own may not."""
+    path = Path(f"/var/tmp/scale-test-{os.getpid()}")
+    path.mkdir(mode=0o755)
+    yield path
+    left = list(path.iterdir())
+    subprocess.run(["rm", "-rf", str(path)], check=True)
+    assert [p for p in left if p.name != "programs"] == []
+
+
+def start(kind, data_dir, placement=ONE, memory_bytes=None, spec=None):
+    name, home, image = kind
+    runtime = load_runtime(name)
+    names = {"run_id": "test-run", "trial_id": "cores-1-r1"}
+    site = runtime.site(**names, data_dir=str(data_dir), home=home, image=image, port=None)
+    wanted = spec or POSTGRES.server(make_sweep(), make_trial(), site, SECRET)
+    from dataclasses import replace
+
+    return runtime.start(
+        spec=replace(wanted, image=image), site=site, placement=placement, memory_bytes=memory_bytes, **names
+    )
+
+
+def connect(server) -> psycopg.Connection:
+    import time
+
+    deadline = time.monotonic() + 30
+    while True:
+        try:
+            return psycopg.connect(
+                host=server.host, port=server.port, user="scale", password=SECRET, dbname="postgres", autocommit=True
+            )
+        except psycopg.OperationalError:
+            assert server.alive(), server.log_tail(20)
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+
+
+def assert_gone(pids) -> None:
+    assert not [p for p in pids if psutil.pid_exists(p) and psutil.Process(p).status() != psutil.STATUS_ZOMBIE]
+    assert not list(Path("/sys/fs/cgroup").glob("*/scale-*test*"))
+
+
+def test_every_process_of_the_server_is_on_its_cpus_and_nothing_stays(kind, data_dir):
+    server = start(kind, data_dir)
+    try:
+        with connect(server) as connection:
+            connection.execute("SELECT count(*) FROM generate_series(1, 300000)")
+            pids = server.pids()
+            assert len(pids) >= 5
+            assert server.cpus_allowed() == (LAST,)
+            for pid in pids:
+                assert psutil.Process(pid).cpu_affinity() == [LAST]
+                assert psutil.Process(pid).uids().effective != 0
+            read = subject_reader(server.accounting())
+            before = read().cpu_s_total
+            connection.execute("SELECT sum(n) FROM generate_series(1, 1000000) n")
+            used = read()
+            assert used.cpu_s_total > before > 0
+            assert used.memory_bytes > 1_000_000
+        assert "ready to accept connections" in server.log_tail(20)
+    finally:
+        server.stop()
+    assert_gone(pids)
+    server.stop()
+
+
+def test_it_listens_on_loopback_only(kind, data_dir):
+    server = start(kind, data_dir)
+    try:
+        connect(server).close()
+        listening = [c for c in psutil.net_connections("tcp") if c.status == "LISTEN" and c.laddr.port == server.port]
+        assert listening
+        assert all(c.laddr.ip == "127.0.0.1" for c in listening)
+        with pytest.raises(psycopg.OperationalError, match="password"):
+            psycopg.connect(host=server.host, port=server.port, user="scale", password="x", dbname="postgres")
+    finally:
+        server.stop()
+
+
+def test_a_part_of_a_core_is_a_quota(kind, data_dir):
+    if kind[0] == "process" and not read_host().cgroup_writable:
+        with pytest.raises(ProvisionError, match="control group"):
+            start(kind, data_dir, Placement(server_cpus=(LAST,), client_cpus=(0,), quota_cores=0.5))
+        return
+    server = start(kind, data_dir, Placement(server_cpus=(LAST,), client_cpus=(0,), quota_cores=0.5))
+    try:
+        with connect(server) as connection:
+            read = subject_reader(server.accounting())
+            before = read()
+            connection.execute("SELECT sum(n) FROM generate_series(1, 6000000) n")
+            assert read().throttled_s_total > before.throttled_s_total
+    finally:
+        server.stop()
+
+
+def test_a_memory_limit_is_the_kernels(kind, data_dir):
+    if not read_host().cgroup_writable:
+        pytest.skip("control groups are not writable for this user")
+    server = start(kind, data_dir, memory_bytes=300 * 2**20)
+    try:
+        paths = server.accounting().paths
+        v1, v2 = Path(paths.get("memory", "/x"), "memory.limit_in_bytes"), Path(paths.get("unified", "/x"), "memory.max")
+        assert int((v1 if v1.exists() else v2).read_text()) == 300 * 2**20
+    finally:
+        server.stop()
+
+
+def test_a_server_that_does_not_start_says_why_and_leaves_nothing(kind, data_dir):
+    spec = ServerSpec(argv=("/bin/sh", "-c", "echo out of luck >&2; exit 3"), setup=(("/bin/sh", "-c", "exit 0"),))
+    try:
+        server = start(kind, data_dir, spec=spec)
+    except ProvisionError as error:
+        assert "out of luck" in error.message
+        return
+    try:
+        for _ in range(100):
+            if not server.alive():
+                break
+            psutil.time.sleep(0.05)
+        assert not server.alive()
+        assert "out of luck" in server.log_tail(5)
+    finally:
+        server.stop()
+
+
+def test_a_failing_setup_names_the_command_and_leaves_nothing(data_dir):
+    spec = ServerSpec(argv=("/bin/true",), setup=(("/bin/sh", "-c", "echo no room >&2; exit 9"),))
+    with pytest.raises(ProvisionError, match=r"sh ended with code 9: no room"):
+        start(("process", "", ""), data_dir, spec=spec)
+
+
+@pytest.mark.docker
+def test_docker_grants_no_privileges(data_dir):
+    require_docker()
+    server = start(("docker", HOME, ensure_image()), data_dir)
+    try:
+        import docker
+
+        attrs = docker.from_env().containers.get(server.facts()["container"]).attrs["HostConfig"]
+        assert attrs["Privileged"] is False
+        assert attrs["CapDrop"] == ["ALL"]
+        assert attrs["CpusetCpus"] == str(LAST)
+        assert all(b["HostIp"] == "127.0.0.1" for ports in attrs["PortBindings"].values() for b in ports)
+    finally:
+        server.stop()

@@ -1,0 +1,97 @@
+"""Plans: interleaved, seeded, stable, on the right CPUs, every knob with a value, every confound named."""
+
+from dataclasses import replace
+
+import pytest
+
+from runner.errors import UsageError
+from runner.host import Cpu, Host, cpu_order, place
+from runner.plan import complete, make_plan
+from runner.targets import load_target
+from tests.unit.factories import make_sweep
+
+
+def make_host(cores: int = 12, threads: int = 1, nodes: int = 1) -> Host:
+    """Numbered as Linux does: first threads of all cores, then the siblings; cores dealt to nodes in blocks."""
+    cpus = tuple(
+        Cpu(id=t * cores + c, core=c, package=c * nodes // cores, node=c * nodes // cores)
+        for t in range(threads) for c in range(cores)
+    )  # fmt: skip
+    return Host(
+        hostname="h", os="", kernel="", arch="x86_64", cpu_model="", cpus=cpus, allowed=tuple(c.id for c in cpus),
+        governor="", memory_bytes=2**34, cgroup="v2", cgroup_writable=True, psi=(), is_root=False,
+    )  # fmt: skip
+
+
+def planned(host=None, **flags):
+    sweep = replace(make_sweep(**flags), target="postgres", runtime="process")
+    return make_plan(complete(sweep, load_target("postgres")), host or make_host())
+
+
+def test_physical_cores_before_siblings_and_one_node_first():
+    assert cpu_order(make_host(cores=4, threads=2, nodes=2)) == (0, 1, 2, 3, 4, 5, 6, 7)
+    odd = replace(make_host(4), cpus=tuple(Cpu(id=i, core=i // 2, package=0, node=0) for i in range(4)))
+    assert cpu_order(odd) == (0, 2, 1, 3)
+
+
+def test_the_generator_has_the_same_cpus_at_every_level_where_the_machine_allows():
+    plan = planned(cores="1..4")
+    assert {t.placement.client_cpus for t in plan.trials} == {tuple(range(4, 12))}
+    assert not any(t.placement.shared for t in plan.trials)
+
+
+def test_sharing_is_planned_and_said_where_it_cannot_be_avoided():
+    plan = planned(make_host(2), cores="1..2")
+    by_level = {t.level: t.placement for t in plan.trials}
+    assert (by_level[1].server_cpus, by_level[1].client_cpus, by_level[1].shared) == ((0,), (1,), ())
+    assert (by_level[2].server_cpus, by_level[2].client_cpus, by_level[2].shared) == ((0, 1), (1,), (1,))
+    assert any("shares CPU 1" in note for note in plan.notes)
+
+
+def test_a_part_of_a_core_is_one_cpu_with_a_quota():
+    assert place(make_host(2), 0.5, (), (), 1).quota_cores == 0.5
+    assert place(make_host(4), 1.5, (), (), 2).server_cpus == (0, 1)
+
+
+def test_cpus_named_by_the_user_are_used_in_that_order():
+    placement = place(make_host(8), 2, (5, 3, 1), (7,), 3)
+    assert (placement.server_cpus, placement.client_cpus) == ((5, 3), (7,))
+
+
+def test_every_block_holds_every_level_in_an_order_of_its_own():
+    plan = planned(cores="1..8", method__replicates="3")
+    blocks = [[t.level for t in plan.trials[i : i + 8]] for i in (0, 8, 16)]
+    assert all(sorted(b) == list(range(1, 9)) for b in blocks)
+    assert len({tuple(b) for b in blocks}) == 3
+    assert [t.trial_id for t in plan.trials] == [t.trial_id for t in planned(cores="1..8").trials]
+    assert len({t.trial_id for t in plan.trials}) == 24
+
+
+def test_another_seed_is_another_order():
+    ids = [[t.trial_id for t in planned(cores="1..8", method__seed=s).trials] for s in ("1", "2")]
+    assert ids[0] != ids[1]
+    assert sorted(ids[0]) == sorted(ids[1])
+
+
+def test_default_knobs_are_constant_and_a_moving_knob_is_a_confound():
+    assert planned(cores="1..4").confounds == ()
+    moving = planned(cores="1..6", knobs__partitions="1..4=4,5..=12")
+    assert [c.knob for c in moving.confounds] == ["partitions"]
+    assert "12 at 5" in moving.confounds[0].sentence
+
+
+@pytest.mark.parametrize(
+    ("flags", "word"),
+    [
+        ({"cores": "1..13"}, "this machine has 12"),
+        ({"cores": "1..3", "cpus__server": "0,1"}, "--server-cpus names 2"),
+        ({"cores": "1", "cpus__client": "99"}, "99"),
+        ({"cores": "1..4", "knobs__partitions": "1..2=4"}, "says nothing for 3"),
+        ({"cores": "1", "knobs__partitions": "zero"}, "--partitions"),
+        ({"cores": "1", "knobs__vgroups": "4"}, "no knob vgroups"),
+        ({"cores": "1", "load__method": "sql"}, "no method 'sql'"),
+    ],
+)
+def test_refusals_name_the_flag(flags, word):
+    with pytest.raises(UsageError, match=word):
+        planned(**flags)

@@ -1,0 +1,130 @@
+"""Counters read from recorded trees of both cgroup versions, rates over a window, and the sampler's schedule."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from runner.model import Accounting, Sample, SubjectSample
+from runner.sampling import Sampler, machine
+from runner.sampling.subjects import NOTHING, ProcessTree, subject_reader
+from runner.sampling.window import measure_window
+
+
+def sample(t_s: float, *, server=None, client=None, disk=None, memory=None, threads=None, host=None) -> Sample:
+    return Sample(
+        monotonic_ns=round(t_s * 1e9),
+        server=SubjectSample(cpu_s_total=server, throttled_s_total=0.0, memory_bytes=memory),
+        generator=SubjectSample(cpu_s_total=client, throttled_s_total=None, memory_bytes=None),
+        disk_written_bytes_total=disk, disk_read_bytes_total=0, disk_busy_s_total=0.0,
+        memory_available_bytes=memory, psi_some_s_total={}, thread_cpu_s_total=threads or {},
+        host_cpu_busy_s_total=host,
+    )  # fmt: skip
+
+
+def test_rates_over_a_window_between_the_ticks():
+    samples = [sample(t, server=0.9 * t, client=0.2 * t, disk=1_000_000 * t, host=1.5 * t) for t in range(11)]
+    use = measure_window(samples, 2_500_000_000, 7_500_000_000)
+    assert use.server_cores == pytest.approx(0.9)
+    assert use.client_cores == pytest.approx(0.2)
+    assert use.other_cores == pytest.approx(0.4)
+    assert use.disk_write_mb_per_s == pytest.approx(1.0)
+    assert use.disk_bytes == pytest.approx(5_000_000)
+
+
+def test_what_was_not_read_is_none_and_never_zero():
+    samples = [sample(t) for t in range(5)]
+    use = measure_window(samples, 10**9, 3 * 10**9)
+    assert (use.server_cores, use.disk_bytes, use.memory_used_bytes_max, use.psi_io_percent) == (None,) * 4
+    assert measure_window([], 0, 10**9).server_cores is None
+
+
+def test_a_window_that_the_samples_do_not_cover_is_none():
+    samples = [sample(t, server=t) for t in range(3)]
+    assert measure_window(samples, 0, 10 * 10**9).server_cores is None
+
+
+def test_extremes_and_threads():
+    samples = [sample(t, memory=m, threads={"vnode-write": 0.8 * t, "wal": 0.1 * t}) for t, m in enumerate((3, 9, 5))]
+    use = measure_window(samples, 0, 2 * 10**9)
+    assert (use.memory_used_bytes_max, use.memory_available_bytes_min) == (9, 3)
+    assert use.threads == {"vnode-write": pytest.approx(0.8), "wal": pytest.approx(0.1)}
+
+
+def test_cgroup_v1(tmp_path):
+    (tmp_path / "cpuacct.usage").write_text("2500000000\n")
+    (tmp_path / "cpu.stat").write_text("nr_periods 10\nnr_throttled 2\nthrottled_time 300000000\n")
+    (tmp_path / "memory.stat").write_text("cache 99\nrss 5\ntotal_rss 4096\ntotal_shmem 100\n")
+    paths = {name: str(tmp_path) for name in ("cpuacct", "cpu", "memory")}
+    read = subject_reader(Accounting(kind="cgroup1", paths=paths))
+    assert read() == SubjectSample(cpu_s_total=2.5, throttled_s_total=0.3, memory_bytes=4196)
+
+
+def test_cgroup_v2(tmp_path):
+    (tmp_path / "cpu.stat").write_text("usage_usec 2500000\nuser_usec 1\nnr_periods 3\nthrottled_usec 300000\n")
+    (tmp_path / "memory.stat").write_text("anon 4096\nfile 9\nshmem 100\n")
+    read = subject_reader(Accounting(kind="cgroup2", paths={"unified": str(tmp_path)}))
+    assert read() == SubjectSample(cpu_s_total=2.5, throttled_s_total=0.3, memory_bytes=4196)
+
+
+def test_a_group_that_is_gone_reads_as_nothing(tmp_path):
+    gone = {"unified": str(tmp_path / "gone")}
+    assert subject_reader(Accounting(kind="cgroup2", paths=gone))() == NOTHING
+
+
+def test_a_process_tree_keeps_what_an_ended_child_had_used():
+    busy = "import time\nend = time.process_time() + 0.3\nwhile time.process_time() < end: pass\n"
+    script = f"import subprocess, sys, time\nsubprocess.run([sys.executable, '-c', {busy!r} + 'time.sleep(1)'])\ntime.sleep(30)"
+    with subprocess.Popen([sys.executable, "-c", script]) as process:
+        try:
+            tree = ProcessTree((process.pid,))
+            deadline, before = time.monotonic() + 20, 0.0
+            while time.monotonic() < deadline and len(tree.pids()) < 2:
+                time.sleep(0.01)
+            while len(tree.pids()) == 2 and time.monotonic() < deadline:
+                now = tree.read().cpu_s_total or 0.0
+                assert now >= before
+                before = now
+                time.sleep(0.02)
+            assert before >= 0.3
+            assert (tree.read().cpu_s_total or 0.0) >= before
+        finally:
+            process.kill()
+
+
+def test_disks_memory_pressure_and_cpu_of_this_machine():
+    names = [line.split()[2] for line in Path("/proc/diskstats").read_text().splitlines()]
+    assert machine.disk_counters(names[:1]).written_bytes is not None
+    assert machine.disk_counters(["no such disk"]).written_bytes is None
+    assert machine.disk_counters([]).busy_s is None
+    assert machine.memory_available_bytes() > 10**6
+    assert machine.cpu_busy_s() > 0
+    assert machine.pressure_s(Path("/nonexistent")) == {}
+
+
+def test_threads_by_name():
+    found = machine.thread_cpu_s([os.getpid()])
+    assert sum(found.values()) > 0
+
+
+def test_the_sampler_keeps_its_schedule_and_says_what_it_cost():
+    taken = []
+    with Sampler(server=None, generator=Accounting(kind="processes", root_pids=(os.getpid(),)), disks=(), hz=10,
+                 on_sample=taken.append) as sampler:  # fmt: skip
+        time.sleep(1.05)
+    gaps = [(b.monotonic_ns - a.monotonic_ns) / 1e9 for a, b in zip(taken[:-1], taken[1:-1], strict=False)]
+    cost = sampler.cost()
+    assert 8 <= cost.ticks + cost.missed_ticks <= 12
+    assert 0 < cost.cpu_s < cost.wall_s
+    assert sum(gaps) / len(gaps) < 0.2
+
+
+def test_a_failing_sampler_is_not_silent():
+    def refuse(_):
+        raise OSError("full")
+
+    with pytest.raises(OSError, match="full"), Sampler(server=None, generator=None, disks=(), hz=10, on_sample=refuse):
+        time.sleep(0.1)
