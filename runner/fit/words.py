@@ -23,6 +23,7 @@ _UNIT = {"cores": "core", "disks": "disk"}
 _SUPERLINEAR_UNPROVEN = 1.05
 _MISFIT_P = 0.01
 _NEAR_AICC = 2.0
+_DEGREES_FEW = 4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -218,7 +219,9 @@ def _model_doubts(f: Findings) -> list[str]:
 def _noise(f: Findings) -> list[str]:
     if f.noise is None:
         return ["one trial per level: the noise is not known, so small differences mean nothing"]
-    return [f"noise floor {100 * f.noise.std:.1f} % (spread of replicates); differences below it mean nothing"]
+    floor = f"noise floor {100 * f.noise.std:.1f} % (spread of replicates); differences below it mean nothing"
+    few = f", and it is itself poorly known ({f.noise.degrees} degree{'s' * (f.noise.degrees > 1)} of freedom)"
+    return [floor + (few if f.noise.degrees < _DEGREES_FEW else "")]
 
 
 def _misfit(f: Findings) -> bool:

@@ -32,7 +32,7 @@ from runner.units import format_number, format_rate
 _IDEAL_TALLER = 2.2  # the ideal line may make the plot so much taller than the data; beyond that it is cut
 
 
-def curve_svg(run: StoredRun, width: int = 940, height: int = 460) -> str:
+def curve_svg(run: StoredRun, width: int = 940, height: int = 410) -> str:
     """Trials, means, fit with band, and the ideal line from the first level."""
     fit = fit_of(run)
     drawn = [r for r in run.results if known(_rate(r))]
@@ -152,7 +152,7 @@ def undrawn(run: StoredRun) -> list[str]:
     return [f"{r.trial.trial_id} ({r.verdict.kind.value})" for r in run.results if not known(_rate(r))]
 
 
-def residuals_svg(run: StoredRun, width: int = 460, height: int = 220) -> str:
+def residuals_svg(run: StoredRun, width: int = 520, height: int = 230) -> str:
     """How far each fitted trial lies off the drawn model, in percent, with the noise floor as a band."""
     fit = fit_of(run)
     model = _drawn_model(fit)
@@ -177,15 +177,14 @@ def residuals_svg(run: StoredRun, width: int = 460, height: int = 220) -> str:
     return drawing(width, height, f"Residuals: {name}", inner, "small")
 
 
-def speedup_svg(run: StoredRun, both: Comparison, width: int = 460, height: int = 320) -> str:
+def speedup_svg(run: StoredRun, both: Comparison, width: int = 520, height: int = 330) -> str:
     """Our speed-up beside the published one; machines differ, so rates are not drawn together."""
     theirs, ours = both.speedups(ours=False), both.speedups(ours=True)
     everything = [*theirs.items(), *ours.items()]
     if not everything:
         return ""
     base = both.base_published or both.base_ours or 1.0
-    items = [(swatch("published") + _dot(8, 0, "published"), "published"), (swatch("ours") + _dot(8, 0, "ours"), "ours"),
-             (swatch("ideal"), "ideal")]  # fmt: skip
+    items = [(swatch(css) + _dot(8, 0, css), css) for css in ("published", "ours")] + [(swatch("ideal"), "ideal")]
     keys, above = legend(items, width, 8, 14)
     last = max(n for n, _ in everything)
     frame = Frame(width=width, height=height + above, left=54, right=16, top=above + 34, bottom=44, x_min=0.0,

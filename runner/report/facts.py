@@ -79,7 +79,8 @@ def machine_facts(run: StoredRun) -> tuple[Fact, ...]:
 def _disk(value: object) -> str:
     if not isinstance(value, Mapping):
         return _text(value)
-    spins = {True: "rotating", False: "solid state"}.get(value.get("rotational"), "")  # type: ignore[call-overload]
+    rotational = value.get("rotational")
+    spins = "" if rotational is None else "rotating" if rotational else "solid state"
     parts = (_text(value.get("device")), _text(value.get("file_system")), spins, _text(value.get("mount_point")))
     return " · ".join(p for p in parts if p)
 

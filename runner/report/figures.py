@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from runner.fit import fit_curve
-from runner.model import FitReport, Measurement, StoredRun, TrialResult, VerdictKind
+from runner.fit import fit_curve, pair, quantity
+from runner.model import Estimate, FitReport, Measurement, ModelFit, StoredRun, TrialResult, VerdictKind
 from runner.report.table import ABSENT, Table, fixed, mean, rate, short
-from runner.units import format_number, format_rate
+from runner.units import format_number
 
 MARK = " †"
 SYMBOLS = {"gamma": "γ", "alpha": "α", "beta": "β"}
@@ -151,7 +151,7 @@ def trial_table(run: StoredRun) -> Table:
         words=(0, 10),
         row_notes=tuple("; ".join(r.verdict.reasons) for r in by_run_order(run)),
         notes=(
-            "durable: to the end of the flush; response time from the intended start; – not measured, or too few requests",
+            "durable: to the end of the flush; response: from the intended start; – not measured, or too few requests",
         ),
     )
 
@@ -183,26 +183,29 @@ def models_table(run: StoredRun) -> Table:
     for m in fit.models:
         delta = m.aicc - best if m.aicc is not None and best is not None else None
         rms = 100 * (m.rss / m.trials) ** 0.5 if m.trials else None
-        values = []
-        for name in SYMBOLS:
-            estimate = m.parameters.get(name)
-            if estimate is None:
-                values.append(ABSENT)
-                continue
-            say = format_rate if name == "gamma" else short
-            error = "at its bound" if name in m.on_bound else f"± {say(estimate.std_err)}"
-            values.append(f"{say(estimate.value)} {error}" if estimate.std_err is not None or name in m.on_bound
-                          else f"{say(estimate.value)} (error unknown)")  # fmt: skip
+        values = [_parameter(m, name) for name in SYMBOLS]
         rows.append((MODEL_NAMES[m.model] + (" ← chosen" if m.model == fit.chosen else ""), *values,
                      fixed(rms, 1), fixed(m.aicc, 1), fixed(delta, 1)))  # fmt: skip
     headers = ("Model", "γ (rows/s at 1)", "α contention", "β coherency", "Residual (%)", "AICc", "ΔAICc")
     notes = (
-        (
-            "± is one standard error; a parameter at its bound has none. ΔAICc below 2: the points do not tell the models "
-            "apart. – : too few trials or levels for this model"
-        ),
+        "± is one standard error; a parameter at its bound has none",
+        "ΔAICc below 2: the points do not tell the models apart; – : too few trials or levels for this model",
     )
     return Table(title="Models", headers=headers, rows=tuple(rows), words=(0,), notes=notes if rows else ())
+
+
+def _parameter(model: ModelFit, name: str) -> str:
+    estimate = model.parameters.get(name)
+    if estimate is None:
+        return ABSENT
+    said = quantity(estimate.value, estimate.std_err) if name == "gamma" else _with_error(estimate)
+    if name in model.on_bound:
+        return f"{said} (at its bound)"
+    return said if estimate.std_err is not None else f"{said} (error unknown)"
+
+
+def _with_error(estimate: Estimate) -> str:
+    return pair(estimate.value, estimate.std_err) if estimate.std_err else short(estimate.value)
 
 
 def knobs_table(run: StoredRun) -> Table:
@@ -240,12 +243,13 @@ def rows_for_console(run: StoredRun) -> tuple[list[str], list[list[str]]]:
     for level in levels_of(run):
         trials, valid = at_level(run, level)
         point = points.get(level)
-        spread = f" ± {format_rate(point.rows_per_s_std)}" if point and point.rows_per_s_std is not None else ""
+        shown = mean(r.measurement.rows_per_s for r in trials)
+        spread = point.rows_per_s_std if point else None
         counts = Counter(r.verdict.kind.value for r in run.results if r.trial.level == level)
         used = mean(r.measurement.server_cpu_cores for r in trials)
         rows.append([
             format_number(level) + ("" if valid else MARK),
-            format_rate(mean(r.measurement.rows_per_s for r in trials)) + spread,
+            quantity(shown, spread) if shown else ABSENT,
             f"{point.speedup:.2f}×" if point and point.speedup is not None and first is not None else ABSENT,
             f"{100 * point.efficiency:.0f} %" if point and point.efficiency is not None else ABSENT,
             f"{fixed(used, 2)} / {format_number(cores_given(trials[0]))}",

@@ -23,7 +23,7 @@ from runner.report.figures import (
 from runner.report.reference import Reference, reference_table
 from runner.report.table import Table
 
-_SPECIAL = re.compile(r"([\\`*_\[\]<>|#~])")
+_SPECIAL = re.compile(r"([\\`*\[\]<>|#~]|(?<!\w)_|_(?!\w))")  # an underscore inside a word marks nothing up
 
 
 def markdown(run: StoredRun, reference: Reference | None = None) -> str:
@@ -43,7 +43,7 @@ def markdown(run: StoredRun, reference: Reference | None = None) -> str:
         _section("The result, in the published article's columns", _table(article_table(run))),
         _section("Published and ours", _table(beside)) if beside else "",
         _section("Every trial and its verdict", _table(_with_reasons(trial_table(run)))),
-        _section("How sure the fit is", _both(points_table(run), models_table(run))),
+        _section("How sure the fit is", _both(points_table(run), models_table(run))) if fit.points else "",
         _section("What else changed along the curve", _table(knobs_table(run))) if run.results else "",
         _section("Method and machine", _method(run)),
     ]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
+from runner.fit import pair
 from runner.model import FitReport, StoredRun, TrialResult, VerdictKind
 from runner.report import facts
 from runner.report.curve import curve_svg, residuals_svg, speedup_svg, undrawn, with_fit
@@ -62,7 +63,7 @@ def _head(run: StoredRun, fit: FitReport) -> str:
     cautions = facts.cautions_of(run, fit.cautions)
     return (
         f'<p class="eyebrow">{escape(told)}</p><h1>{escape(sweep.name)}</h1>'
-        f'<p class="question">{escape(sweep.question)}</p><p class="answer">{escape(fit.sentence)}</p>\n'
+        f'<p class="question">{escape(sweep.question)}</p><p class="answer">{_unbroken(fit.sentence)}</p>\n'
         f'{_tiles(run, fit)}<div class="chips">{chips}</div>\n'
         + (f'<div class="cautions"><b>Before you believe it</b>{_list(cautions)}</div>\n' if cautions else "")
     )
@@ -79,10 +80,14 @@ def _tiles(run: StoredRun, fit: FitReport) -> str:
         where = f"rows/s at {format_number(last.level)} {unit}"
         tiles.insert(0, (format_rate(last.rows_per_s_mean), where))
         if last is not first:
-            error = f" ± {last.speedup_std_err:.2f}" if last.speedup_std_err is not None else ""
+            error = last.speedup_std_err
+            told = pair(last.speedup or 0.0, error) if error else f"{last.speedup:.2f}"
             span = f"{format_number(first.level)} → {format_number(last.level)}"
-            tiles.insert(1, (f"{last.speedup:.2f}{error}", f"speed-up {span}"))
+            tiles.insert(1, (told, f"speed-up {span}"))
             tiles.insert(2, (f"{100 * (last.efficiency or 0):.0f} %", f"efficiency at {format_number(last.level)}"))
+        best = max(fit.points, key=lambda p: p.rows_per_s_mean)
+        if best is not last:
+            tiles.insert(0, (format_rate(best.rows_per_s_mean), f"rows/s at best, at {format_number(best.level)}"))
     noise = f"{fit.noise_percent:.1f} %" if fit.noise_percent is not None else "not known"
     tiles.append((noise, "noise floor"))
     cells = "".join(f'<div class="tile"><b>{escape(v)}</b><span>{escape(what)}</span></div>' for v, what in tiles)
@@ -96,8 +101,8 @@ def _curve(run: StoredRun) -> str:
     absent = undrawn(run)
     note = f" Not drawn, for want of a rate: {', '.join(absent)}." if absent else ""
     caption = (
-        "Every trial of the run; replicates stand side by side. The band is 95 % for the curve, given the model; hollow "
-        f"marks are trials that do not count.{note}"
+        "Every trial of the run; replicates stand side by side. The band is 95 % for the curve, given the model; "
+        f"hollow marks are trials that do not count.{note}"
     )
     narrow = curve_svg(run, 400, 340)
     return (
@@ -112,7 +117,7 @@ def _tables(run: StoredRun, reference: Reference | None) -> str:
     both = compare(run, reference) if reference else None
     beside = reference_table(run, reference) if reference else None
     if both is not None and beside is not None:
-        plot = speedup_svg(run, both)
+        plot = speedup_svg(run, both) if both.base_ours is not None else ""
         parts.append(f"<h2>Published and ours</h2>{_table(beside)}")
         parts.append(f'<figure style="max-width:520px">{plot}</figure>' if plot else "")
     return "".join(parts)
@@ -126,10 +131,12 @@ def _trials(run: StoredRun) -> str:
 
 
 def _certainty(run: StoredRun, fit: FitReport) -> str:
+    if not fit.points:
+        return ""
     plot = residuals_svg(run)
-    figure = f'<figure style="max-width:560px">{plot}</figure>' if plot else ""
+    figure = f'<figure style="max-width:520px">{plot}</figure>' if plot else ""
     models = _table(models_table(run)) if fit.models else ""
-    formula = "<p class=note>X(n) = γn / (1 + α(n−1) + βn(n−1)); β = 0 is Amdahl, α = β = 0 is linear.</p>"
+    formula = '<p class="note">X(n) = γn / (1 + α(n−1) + βn(n−1)); β = 0 is Amdahl, α = β = 0 is linear.</p>'
     return f"<h2>How sure the fit is</h2>{_table(points_table(run))}{models}{formula if models else ''}{figure}\n"
 
 
@@ -138,12 +145,11 @@ def _knobs(run: StoredRun) -> str:
 
 
 def _series(run: StoredRun) -> str:
-    parts = [
-        (
-            "<h2>Second by second</h2><p class=note>The measuring window is shaded and drawn in colour; warm-up and drain are "
-            "grey. All trials of a level share their scales, which start at 0.</p>"
-        )
-    ]
+    note = (
+        "The measuring window is shaded and drawn in colour; warm-up and drain are grey. "
+        "All trials of a level share their scales, which start at 0."
+    )
+    parts = [f'<h2>Second by second</h2><p class="note">{note}</p>']
     axis = run.plan.sweep.axis
     for level, rows in trial_panels(run):
         parts.append(f"<h3>{format_number(level)} {axis if level != 1 else axis[:-1]}</h3>")
@@ -154,7 +160,7 @@ def _series(run: StoredRun) -> str:
 def _trial_row(result: TrialResult, panels: Sequence[str]) -> str:
     kind = result.verdict.kind
     name = (
-        f'<div class="name"><b>{label_of(result)}</b><br><span class="{_css(kind)}">{kind.value}</span><br>'
+        f'<div class="name"><b>{label_of(result)}</b><br><span class="{_css(kind)}">{_broken(kind.value)}</span><br>'
         f'<span class="eyebrow">ran {ordinal(result.trial.order + 1)}</span></div>'
     )
     drawn = "".join(panels) or '<p class="note">no time series</p>'
@@ -190,6 +196,16 @@ def _list(lines: Sequence[str]) -> str:
     return "<ul>" + "".join(f"<li>{escape(line)}</li>" for line in lines) + "</ul>"
 
 
+def _unbroken(words: str) -> str:
+    """Escaped, with a number kept on one line with its error."""
+    return escape(words).replace(" ± ", "&nbsp;±&nbsp;")
+
+
+def _broken(words: str) -> str:
+    """Escaped, with leave to break a verdict's name at its underscores."""
+    return escape(words).replace("_", "_<wbr>") if words in facts.VERDICT_MEANINGS else escape(words)
+
+
 def _css(kind: VerdictKind) -> str:
     return "ok" if kind is VerdictKind.VALID else "bad"
 
@@ -200,14 +216,15 @@ def _table(table: Table, *, dense: bool = False) -> str:
     body = []
     for at, row in enumerate(table.rows):
         why = table.row_notes[at] if at < len(table.row_notes) else ""
-        cells = "".join(f"<td{_word(table, i, cell)}>{escape(cell)}</td>" for i, cell in enumerate(row))
+        cells = "".join(f"<td{_word(table, i, cell)}>{_broken(cell)}</td>" for i, cell in enumerate(row))
         body.append(f'<tr class="has-why">{cells}</tr>' if why else f"<tr>{cells}</tr>")
         if why:
             css = "why" if "VALID" in row else "why bad"
             body.append(f'<tr><td class="{css}" colspan="{len(row)}"><span>{escape(why)}</span></td></tr>')
     notes = "".join(f'<p class="note">{escape(note)}</p>' for note in table.notes)
     css = ' class="dense"' if dense else ""
-    return f'<div class="scroll"><table{css}><thead><tr>{head}</tr></thead><tbody>{"".join(body)}</tbody></table></div>{notes}'
+    rows = f"<thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody>"
+    return f'<div class="scroll"><table{css}>{rows}</table></div>{notes}'
 
 
 def _word(table: Table, column: int, cell: str = "") -> str:

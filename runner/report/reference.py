@@ -120,13 +120,12 @@ def _efficiency(speedups: Mapping[float, float], level: float, base: float | Non
 
 
 def _notes(both: Comparison, reference: Reference) -> list[str]:
-    same = both.base_ours == both.base_published
+    same = both.base_ours in (both.base_published, None)
     base = format_number(both.base_published or 0)
     notes = [
         f"rates are of different machines; compare the speed-up, which is 1 at {base} on both sides"
         if same
-        else f"no level in common: the published speed-up is 1 at {base}, ours at "
-        f"{format_number(both.base_ours) if both.base_ours else 'no level'}"
+        else f"no level in common: the published speed-up is 1 at {base}, ours at {format_number(both.base_ours or 0)}"
     ]
     for name in _KNOBS:
         values = list(dict.fromkeys(str(row[name]) for row in reference if row.get(name)))

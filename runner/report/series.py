@@ -19,7 +19,7 @@ from runner.report.table import known
 from runner.units import format_number
 
 Series = Sequence[tuple[float, Mapping[str, float | None]]]
-WIDTH, HEIGHT = 252, 104
+WIDTH, HEIGHT = 208, 98
 _POINTS_MAX = 240
 _GAP = 3.5  # times the usual step: a longer silence breaks the line
 

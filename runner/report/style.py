@@ -1,6 +1,7 @@
 """The page's CSS: light and dark by the reader's setting, wide and narrow, on screen and on paper.
 
-Colours are from Okabe and Ito's set, told apart with any colour vision; shape or position always says the same as colour.
+Colours follow Okabe and Ito's set, darkened or lightened for contrast: told apart with any colour vision, and shape or
+position always says the same as colour.
 Refuses fonts, images or anything else from elsewhere.
 """
 
@@ -53,7 +54,8 @@ p{margin:6px 0;max-width:78ch}
 .chips{display:flex;flex-wrap:wrap;gap:6px;margin:10px 0}
 .chip{border:1px solid currentColor;border-radius:99px;padding:0 10px;font-size:13px;white-space:nowrap}
 .ok{color:var(--green)}.bad{color:var(--orange)}
-.cautions{background:var(--warn);border-left:4px solid var(--warn-edge);border-radius:0 8px 8px 0;padding:9px 16px;margin:16px 0}
+.cautions{background:var(--warn);border-left:4px solid var(--warn-edge);border-radius:0 8px 8px 0;
+ padding:9px 16px;margin:16px 0}
 .cautions ul{margin:4px 0;padding-left:19px}.cautions li{margin:3px 0;overflow-wrap:anywhere}
 figure{margin:16px 0}
 .narrow{display:none}
@@ -67,12 +69,13 @@ th:first-child,td:first-child{padding-left:2px}
 .w{text-align:left}
 .dense{font-size:13px}.dense th,.dense td{padding:4px 7px}
 tr.has-why td{border-bottom:0;padding-bottom:0}
+td.bad{white-space:normal;min-width:11em}
 td.why{text-align:left;white-space:normal;color:var(--soft);font-size:12.5px;padding-top:0}
 td.why.bad{color:var(--orange)}
-.why span{display:block;max-width:100ch}
-.trial{display:grid;grid-template-columns:132px repeat(4,1fr);gap:8px;align-items:center;margin:4px 0}
+.why span{display:inline-block;position:sticky;left:0;max-width:min(100ch,calc(100vw - 40px))}
+.trial{display:grid;grid-template-columns:122px repeat(4,1fr);gap:8px;align-items:center;margin:4px 0}
 .trial .name{font-size:13px;line-height:1.35;overflow-wrap:anywhere}
-dl{display:grid;grid-template-columns:180px 1fr;gap:4px 16px;margin:10px 0}
+dl{display:grid;grid-template-columns:235px 1fr;gap:4px 16px;margin:10px 0}
 dt{color:var(--soft)}dd{margin:0;overflow-wrap:anywhere}
 code,pre{font:13px/1.45 ui-monospace,"SF Mono",Consolas,"DejaVu Sans Mono",monospace}
 pre{background:var(--raised);border-radius:8px;padding:10px 14px;white-space:pre-wrap;overflow-wrap:anywhere}

@@ -15,7 +15,7 @@ from runner.model import VerdictKind
 from runner.units import format_number
 
 Points = Sequence[tuple[float, float]]
-TEXT_WIDTH = 6.6  # of a 12 px letter, on average and rather too much
+_LETTER, _CAPITAL = 6.9, 8.7  # widths at 12 px, rather too much
 
 # Valid trials are filled; every other verdict is hollow with a shape of its own, so that colour alone carries nothing.
 SHAPES = {
@@ -142,7 +142,7 @@ def legend(items: Sequence[tuple[str, str]], width: int, x: float, y: float) -> 
     """(symbol, words) in as many lines as needed; the drawing and its height."""
     parts, at, row = [], x, 0
     for symbol, words in items:
-        room = 26 + TEXT_WIDTH * len(words)
+        room = 26 + sum(_CAPITAL if c.isupper() or c == "_" else _LETTER for c in words)
         if at + room > width and at > x:
             at, row = x, row + 1
         parts.append(f'<g transform="translate({at:.0f},{y + 20 * row:.0f})">{symbol}{text(22, 4, words)}</g>')
@@ -167,5 +167,5 @@ def x_levels(levels: Sequence[float], room: float) -> list[float]:
     """Levels to number on the axis: all of them where they fit, else every so many."""
     distinct = sorted(set(levels))
     most = max(int(room // 34), 2)
-    step = math.ceil(len(distinct) / most)
+    step = max(math.ceil(len(distinct) / most), 1)
     return distinct[::step]

@@ -50,8 +50,9 @@ def short(value: float | None) -> str:
         return ABSENT
     if value == 0:
         return "0"
+    value = rounded(value, 3)
     places = min(max(2 - math.floor(math.log10(abs(value))), 0), 6)
-    return f"{rounded(value, 3):,.{places}f}"
+    return f"{value:,.{places}f}"
 
 
 def known(value: float | None) -> bool:

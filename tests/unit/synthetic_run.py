@@ -45,8 +45,9 @@ def synthetic_trial(level: float, replicate: int, order: int, knobs: Mapping[str
     count = max(math.ceil(level), 1)
     server = tuple(range(count))
     client = (0, 1) if shared else tuple(range(16, 20))
+    placement = Placement(server_cpus=server, client_cpus=client)
     return Trial(trial_id=f"cores-{level:g}-r{replicate}", order=order, level=level, replicate=replicate, cores=level,
-                 disks=1, placement=Placement(server_cpus=server, client_cpus=client), knobs=dict(knobs), seed=42)  # fmt: skip
+                 disks=1, placement=placement, knobs=dict(knobs), seed=42)  # fmt: skip
 
 
 def synthetic_result(trial: Trial, rate: float, kind: VerdictKind, chance: random.Random) -> TrialResult:
@@ -127,12 +128,12 @@ def synthetic_manifest() -> dict[str, object]:
     return {
         "schema": 1, "tool_version": "0.1.0", "commit": "0123456789abcdef", "created_utc": "2026-01-02T03:04:05+00:00",
         "command": ["scale", "sweep", "cpu", "--cores", "1..4", "--tag", "note=two words"],
-        "host": {"hostname": "synthetic-host", "cpu_model": "Synthetic CPU @ 3.0 GHz", "kernel": "6.1.0", "os": "Debian 12",
-                 "cgroup": "v2", "governor": "performance", "memory_bytes": 64_000_000_000,
+        "host": {"hostname": "synthetic-host", "cpu_model": "Synthetic CPU @ 3.0 GHz", "kernel": "6.1.0",
+                 "os": "Debian 12", "cgroup": "v2", "governor": "performance", "memory_bytes": 64_000_000_000,
                  "cpus": [{"id": i, "core": i, "package": 0, "node": 0} for i in range(20)]},
         "server": {"version": "16.2"}, "choice": "postgres 16.2 as a process (wheel), as no Docker Engine answers",
-        "disks": [{"device": "259:0", "name": "nvme0n1", "mount_point": "/var", "file_system": "ext4", "rotational": False,
-                   "free_bytes": 1}],
+        "disks": [{"device": "259:0", "name": "nvme0n1", "mount_point": "/var", "file_system": "ext4",
+                   "rotational": False, "free_bytes": 1}],
         "ceiling_rows_per_s": {"8 threads on CPU 16,17,18,19": 1.4e8}, "seed": 42,
     }  # fmt: skip
 

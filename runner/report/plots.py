@@ -1,0 +1,118 @@
+"""The plots as files of their own: SVG that follows the reader's theme, PNG for where SVG is not shown.
+
+Returns bytes and writes nothing. The PNGs are drawn by matplotlib in a light theme, with the same marks and ranges.
+"""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from runner.fit import rate_at
+from runner.model import StoredRun, TrialResult, VerdictKind
+from runner.report.curve import curve_svg
+from runner.report.figures import MODEL_NAMES, by_run_order, cores_given, fit_of
+from runner.report.series import METRICS, pick
+from runner.report.style import PLOT_STYLE
+from runner.report.svg import rate_scale, x_levels
+from runner.report.table import known
+
+_BLUE, _ORANGE, _GREY = "#0067a8", "#b34a00", "#59616b"
+_MARKERS = {"VALID": "o", "UNSTEADY": "^", "GENERATOR_BOUND": "s", "RESOURCE_NOT_SATURATED": "D",
+            "OFFERED_NOT_MET": "v", "THROTTLED": "_", "ERRORS": "x", "LOST_ROWS": "+", "ABORTED": "*"}  # fmt: skip
+_COLOURS = (_BLUE, "#00795a", _ORANGE, "#a3487f")
+TRIALS_MAX = 40
+
+
+def curve_svg_bytes(run: StoredRun) -> bytes:
+    """The curve as a file of its own, with its style inside; empty where no trial has a rate."""
+    svg = curve_svg(run)
+    head, _, rest = svg.partition(">")
+    return f"{head}><style>{PLOT_STYLE}</style>{rest}".encode() if svg else b""
+
+
+def curve_png(run: StoredRun, width_px: int = 1000) -> bytes:
+    """The curve as a picture."""
+    figure, (axes,) = _figure(1, width_px / 100, width_px / 180)
+    fit = fit_of(run)
+    rates = [r.measurement.rows_per_s for r in run.results if known(r.measurement.rows_per_s)]
+    unit, unit_name = rate_scale(max((v for v in rates if v is not None), default=1.0))
+    last = 1.06 * max((r.trial.level for r in run.results), default=1.0)
+    grid = np.linspace(0, last, 120)
+    model = next((m for m in fit.models if m.model == (fit.chosen or "linear")), None)
+    if model is not None:
+        values = {name: e.value for name, e in model.parameters.items()}
+        axes.plot(grid, [rate_at(n, values) / unit for n in grid], color=_BLUE, lw=1.8,
+                  ls="-" if fit.chosen else ":", label=f"{MODEL_NAMES[model.model]} fit")  # fmt: skip
+    if model is not None and fit.chosen and model.band:
+        n, low, high = np.array(model.band).T
+        axes.fill_between(n, low / unit, high / unit, color=_BLUE, alpha=0.16, lw=0, label="95 % band")
+    if fit.points:
+        ideal = fit.points[0].rows_per_s_mean / fit.points[0].level / unit
+        axes.plot(grid, ideal * grid, color=_GREY, lw=1.1, ls=(0, (6, 4)), label="ideal")
+    for kind in VerdictKind:
+        _scatter(axes, [r for r in run.results if r.verdict.kind is kind], kind, unit)
+    axes.set(xlabel=f"{run.plan.sweep.axis} given to the server", ylabel=unit_name, xlim=(0, last))
+    axes.set_ylim(bottom=0)
+    axes.set_xticks(x_levels([r.trial.level for r in run.results], width_px - 100))
+    if axes.get_legend_handles_labels()[0]:
+        axes.legend(frameon=False, fontsize=9)
+    return _png(figure)
+
+
+def _scatter(axes: Axes, results: list[TrialResult], kind: VerdictKind, unit: float) -> None:
+    found = [(r.trial.level, r.measurement.rows_per_s / unit) for r in results
+             if known(r.measurement.rows_per_s) and r.measurement.rows_per_s is not None]  # fmt: skip
+    if not found:
+        return
+    valid = kind is VerdictKind.VALID
+    colours: dict[str, Any] = {"color": _ORANGE} if kind.value in ("ERRORS", "LOST_ROWS", "THROTTLED") else {
+        "facecolors": _BLUE if valid else "none", "edgecolors": "white" if valid else _ORANGE}  # fmt: skip
+    across, up = zip(*found, strict=True)
+    axes.scatter(across, up, s=38, marker=_MARKERS[kind.value], zorder=3, label=kind.value, **colours)
+
+
+def timeseries_png(run: StoredRun, width_px: int = 1000) -> bytes:
+    """Every trial's series, one row a trial (the first forty)."""
+    shown = by_run_order(run)[:TRIALS_MAX]
+    figure, axes = _figure(max(len(shown), 1) * len(METRICS), width_px / 100, max(len(shown), 1) * 1.15, len(METRICS))
+    for row, result in enumerate(shown):
+        series = run.timeseries.get(result.trial.trial_id, ())
+        for column, metric in enumerate(METRICS):
+            at = axes[row * len(METRICS) + column]
+            points = pick(series, metric.name)
+            if result.measurement.window_s:
+                at.axvspan(0, result.measurement.window_s, color="#eef3f7", lw=0)
+            if points:
+                at.plot(*zip(*points, strict=True), color=_COLOURS[column], lw=1)
+            if metric.name == "server_cpu_cores":
+                at.axhline(cores_given(result), color=_COLOURS[column], lw=0.8, ls="--")
+            at.set_ylim(bottom=0)
+            at.tick_params(labelsize=7)
+            if row == 0:
+                at.set_title("rows/s" if metric.name == "rows_per_s" else metric.title, fontsize=8)
+            if column == 0:
+                at.set_ylabel(f"{result.trial.trial_id}\n{result.verdict.kind.value}", fontsize=6)
+    return _png(figure)
+
+
+def _figure(count: int, width: float, height: float, columns: int = 1) -> tuple[Figure, list[Axes]]:
+    figure = Figure(figsize=(width, height), dpi=100, layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = [figure.add_subplot(-(-count // columns), columns, i + 1) for i in range(count)]
+    for at in axes:
+        at.spines[["top", "right"]].set_visible(False)
+        at.grid(axis="y", color="#e9ecef", lw=0.8)
+        at.set_axisbelow(True)
+    return figure, axes
+
+
+def _png(figure: Figure) -> bytes:
+    out = io.BytesIO()
+    figure.savefig(out, format="png", metadata={"Software": None})
+    return out.getvalue()

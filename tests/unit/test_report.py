@@ -1,0 +1,303 @@
+"""The report: right figures in the right places, nothing hidden, nothing unescaped. The runs are synthetic."""
+
+import csv
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from runner.fit import fit_curve
+from runner.model import Measurement, StoredRun, Verdict, VerdictKind
+from runner.report import article_table, html, markdown, reference_table, rows_for_console, trial_table
+from runner.report.plots import curve_png, curve_svg_bytes, timeseries_png
+from runner.report.series import pick, runs_of
+from runner.report.svg import SHAPES, ticks
+from runner.report.table import ordinal, short
+from tests.unit.synthetic_run import mixed_run, synthetic_run, synthetic_sweep
+
+REFERENCE = Path(__file__).resolve().parents[2] / "results" / "reference"
+VOID = {"meta", "link", "br", "wbr", "img", "hr"}
+HOSTILE = "<script>alert(1)</script> & \"quoted\" 'single' |pipe| `tick` *star*"
+
+
+def reference(name: str = "tdengine-cpu.csv") -> list[dict[str, str]]:
+    with (REFERENCE / name).open(encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def one_trial_run(**measured) -> StoredRun:
+    run = synthetic_run((1,), 1)
+    result = replace(run.results[0], measurement=Measurement(**measured))
+    return replace(run, results=(result,), timeseries={}, fit=fit_curve([result]))
+
+
+class Balance(HTMLParser):
+    """Every tag that opens closes in order, and nothing is fetched."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.faults: list[str] = []
+        self.addresses: list[str] = []
+
+    def handle_starttag(self, tag, attrs):
+        self.addresses += [v or "" for k, v in attrs if k in ("src", "href", "xlink:href", "action")]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.addresses += [v or "" for k, v in attrs if k in ("src", "href", "xlink:href")]
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            self.faults.append(tag)
+
+
+def parsed(page: str) -> Balance:
+    balance = Balance()
+    balance.feed(page)
+    assert balance.faults == []
+    assert balance.open == []
+    return balance
+
+
+def hostile_run() -> StoredRun:
+    run = mixed_run(sweep=replace(synthetic_sweep(), name=HOSTILE, question=HOSTILE, version=HOSTILE,
+                                  tags={HOSTILE: HOSTILE}))  # fmt: skip
+    results = tuple(
+        replace(r, trial=replace(r.trial, trial_id=HOSTILE, knobs={HOSTILE: HOSTILE}),
+                verdict=Verdict(kind=r.verdict.kind, reasons=(HOSTILE,)), effective={HOSTILE: HOSTILE})
+        for r in run.results
+    )  # fmt: skip
+    manifest = {
+        "command": [HOSTILE], "created_utc": HOSTILE, "choice": HOSTILE,
+        "host": {"hostname": HOSTILE, "cpu_model": HOSTILE},
+        "server": {"version": HOSTILE, "image_digest": HOSTILE}, "disks": [HOSTILE, {"device": HOSTILE}],
+        "ceiling_rows_per_s": {HOSTILE: 1.0}, "tool_version": HOSTILE, "commit": HOSTILE,
+    }  # fmt: skip
+    plan = replace(run.plan, notes=(HOSTILE,))
+    return replace(run, path=f"/x/{HOSTILE}", results=results, manifest=manifest, plan=plan, fit=None)
+
+
+# ---- tables ----
+
+
+def test_article_table_has_the_published_columns():
+    table = article_table(synthetic_run((1, 2), 2))
+    assert table.headers == ("CPU cores", "Partitions", "Write threads", "Write speed (rows/s)", "Disk I/O (MB/s)",
+                             "Available memory (GB)", "CPU usage (%)")  # fmt: skip
+    assert [row[0] for row in table.rows] == ["1", "2"]
+    assert table.rows[0][1:3] == ("4", "8")
+    assert table.rows[0][-1] == "97"
+
+
+def test_article_table_takes_vgroups_where_the_target_has_them():
+    knobs = {1.0: {"vgroups": "4", "write_threads": "4"}, 5.0: {"vgroups": "12", "write_threads": "12"}}
+    table = article_table(synthetic_run((1, 5), 1, knobs=knobs))
+    assert table.headers[1] == "Vgroups"
+    assert [row[1:3] for row in table.rows] == [("4", "4"), ("12", "12")]
+
+
+def test_article_table_for_disks():
+    sweep = synthetic_sweep(axis="disks", levels=(1.0, 2.0))
+    knobs = {1.0: {"commit_threads": "4"}, 2.0: {"commit_threads": "8"}}
+    table = article_table(synthetic_run((1, 2), 1, sweep=sweep, knobs=knobs))
+    assert table.headers == ("Disks", "Commit threads", "Write speed (rows/s)", "CPU usage (%)", "Disk I/O (MB/s)")
+    assert [row[1] for row in table.rows] == ["4", "8"]
+
+
+def test_a_level_without_a_valid_trial_is_shown_and_marked():
+    verdicts = {(2.0, 1): VerdictKind.UNSTEADY, (2.0, 2): VerdictKind.UNSTEADY}
+    table = article_table(synthetic_run((1, 2, 3), 2, verdicts=verdicts))
+    assert [row[0] for row in table.rows] == ["1", "2 †", "3"]
+    assert table.rows[1][3] != "–"
+    assert any("no VALID trial" in note for note in table.notes)
+
+
+def test_only_valid_trials_enter_the_mean_of_a_level():
+    run = synthetic_run((1,), 3, noise=0.0, gamma=1e6, verdicts={(1.0, 1): VerdictKind.UNSTEADY})
+    assert article_table(run).rows[0][3] == "1,000,000"
+
+
+def test_trial_table_keeps_every_trial_with_its_reasons():
+    run = mixed_run()
+    table = trial_table(run)
+    assert len(table.rows) == len(run.results) == len(table.row_notes)
+    at = [row[0] for row in table.rows].index("cores-3-r3")
+    assert table.rows[at][-1] == "ABORTED"
+    assert "No space left" in table.row_notes[at]
+    assert table.rows[at][1] == "–"
+
+
+def test_unmeasured_is_a_dash_and_never_0():
+    row = trial_table(one_trial_run()).rows[0]
+    assert row[1:10] == ("–", "–", "– / 1", "–", "–", "–", "–", "– / – / – / –", "–")
+
+
+def test_reference_lays_speedup_against_speedup():
+    table = reference_table(synthetic_run((1, 2, 4), 1, noise=0.0, gamma=1e6), reference())
+    assert table is not None
+    by_level = {row[0]: row for row in table.rows}
+    assert by_level["2"][1:5] == ("880,000", "2,000,000", "2.32", "2.00")
+    assert by_level["12"][1:5] == ("5,730,000", "–", "15.08", "–")
+    assert any("vgroups moves along the axis (4 → 12)" in note for note in table.notes)
+
+
+def test_reference_starts_at_the_first_level_in_common():
+    table = reference_table(synthetic_run((2, 4), 1, noise=0.0, gamma=1e6), reference())
+    assert table is not None
+    by_level = {row[0]: row for row in table.rows}
+    assert by_level["2"][3:7] == ("1.00", "1.00", "100", "100")
+
+
+def test_reference_of_another_axis_is_refused():
+    assert reference_table(synthetic_run((1, 2), 1), reference("tdengine-disk.csv")) is None
+    assert "Published and ours" not in html(synthetic_run((1, 2), 1), reference("tdengine-disk.csv"))
+
+
+def test_reference_survives_nonsense():
+    rows = [{"cores": "one", "rows_per_s": "x"}, {"cores": "1"}, {}, {"cores": "2", "rows_per_s": "1,000"}]
+    table = reference_table(synthetic_run((1, 2), 1), rows)
+    assert table is not None
+    assert [row[0] for row in table.rows] == ["1", "2"]
+
+
+def test_rows_for_console():
+    headers, rows = rows_for_console(mixed_run())
+    assert headers[0] == "cores"
+    assert [row[0] for row in rows] == ["1", "2", "3", "4"]
+    assert rows[1][-1] == "2 VALID, 1 UNSTEADY"
+    assert all(len(row) == len(headers) for row in rows)
+
+
+# ---- the page ----
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        pytest.param(mixed_run(), id="mixed"),
+        pytest.param(synthetic_run((1, 2), 2, shared=True), id="two levels"),
+        pytest.param(synthetic_run((1,), 1), id="one trial"),
+        pytest.param(synthetic_run((0.5, 1, 1.5), 2), id="fractions"),
+        pytest.param(synthetic_run((1,), 1, verdicts={(1.0, 1): VerdictKind.ABORTED}), id="aborted"),
+        pytest.param(replace(synthetic_run((1, 2), 1), manifest={}, timeseries={}, fit=None), id="bare"),
+        pytest.param(replace(synthetic_run((1, 2), 1), results=(), fit=None), id="empty"),
+        pytest.param(one_trial_run(rows_per_s=float("nan")), id="nan"),
+        pytest.param(one_trial_run(rows_per_s=0.0), id="zero"),
+    ],
+)  # fmt: skip
+def test_every_run_gives_whole_documents(run):
+    page = html(run, reference())
+    assert all(a.startswith("data:,") for a in parsed(page).addresses)
+    text = markdown(run, reference())
+    for document in (page, text):
+        assert "nan" not in re.sub(r"[A-Za-z]*nan[A-Za-z]+|[A-Za-z]+nan", "", document).lower()
+        assert "None" not in document
+    assert curve_png(run).startswith(b"\x89PNG")
+    assert timeseries_png(run).startswith(b"\x89PNG")
+
+
+def test_page_needs_nothing_from_elsewhere():
+    page = html(mixed_run(), reference())
+    found = set(re.findall(r"https?://[^\"'\s<)]+", page))
+    assert found <= {"http://www.w3.org/2000/svg"}
+    assert "<script" not in page
+    assert "@import" not in page
+    assert "url(" not in page
+
+
+def test_page_says_what_matters():
+    run = mixed_run()
+    page = html(run, reference())
+    assert run.fit is not None
+    assert "cpu (synthetic)" in page
+    assert "partitions moves along the axis, so this is not the cores&#x27; doing alone" in page
+    for told in ("8 VALID", "1 ABORTED", "Before you believe it", "Published and ours", "cores-3-r3 (ABORTED)",
+                 "noise floor", "Synthetic CPU", "scale sweep cpu --cores 1..4 --tag &#x27;note=two words&#x27;",
+                 "ran 1st", "95 % band"):  # fmt: skip
+        assert told in page, told
+    assert page.count('class="plot panel"') == 4 * 11
+
+
+def test_everything_from_outside_is_escaped_in_html():
+    page = html(hostile_run())
+    parsed(page)
+    assert "<script" not in page
+    assert "&lt;script&gt;" in page
+
+
+def test_everything_from_outside_is_escaped_in_markdown():
+    text = markdown(hostile_run())
+    fenced = re.sub(r"(?s)(`{3,}).*?\1", "", text)
+    assert "<script>" not in fenced.replace(r"\<script\>", "")
+    assert not re.search(r"(?<!\\)\*star", fenced)
+    widths = {len(re.findall(r"(?<!\\)\|", line)) for line in text.splitlines() if line.startswith("| cores")}
+    assert len(widths) <= 1
+
+
+def test_a_fence_is_longer_than_the_ticks_inside():
+    run = replace(synthetic_run((1,), 1), manifest={"command": ["a", "```", "b"]})
+    assert "\n````\n" in markdown(run)
+
+
+def test_same_run_same_page():
+    assert html(mixed_run()) == html(mixed_run())
+
+
+def test_reasons_stand_in_markdown_too():
+    text = markdown(mixed_run())
+    assert "could not write to file" in text
+    assert "| GENERATOR_BOUND |" in text
+
+
+def test_curve_as_a_file_has_its_style_and_its_text():
+    svg = curve_svg_bytes(mixed_run()).decode()
+    assert svg.startswith("<svg xmlns=")
+    assert "<style>" in svg
+    assert ">UNSTEADY (1)</text>" in svg
+    assert curve_svg_bytes(synthetic_run((1,), 1, verdicts={(1.0, 1): VerdictKind.ABORTED})) == b""
+
+
+def test_every_verdict_has_a_shape_of_its_own():
+    assert set(SHAPES) == set(VerdictKind)
+    assert len(set(SHAPES.values())) == len(VerdictKind)
+
+
+# ---- small parts ----
+
+
+def test_long_series_are_thinned_without_losing_the_extremes():
+    series = [(float(t), {"x": 1000.0 if t == 1234 else float(t % 7)}) for t in range(5000)]
+    kept = pick(series, "x")
+    assert len(kept) <= 260
+    assert max(v for _, v in kept) == 1000.0
+    assert kept == sorted(kept)
+
+
+def test_a_gap_breaks_the_line():
+    points = [(float(t), 1.0) for t in (0, 1, 2, 10, 11, 12)]
+    assert [len(run) for run in runs_of(points)] == [3, 3]
+
+
+def test_unmeasured_values_are_no_points():
+    assert pick([(0.0, {"x": None}), (1.0, {}), (2.0, {"x": float("nan")}), (3.0, {"x": 2.0})], "x") == [(3.0, 2.0)]
+
+
+@pytest.mark.parametrize(("high", "expected"), [(10, [0, 2, 4, 6, 8, 10]), (0, [0]), (1.06, [0, 0.25, 0.5, 0.75, 1])])
+def test_ticks_are_round(high, expected):
+    assert ticks(0, high, 5) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("value", "said"), [(0.01234, "0.0123"), (1234567.0, "1,230,000"), (0, "0"), (None, "–"), (99.95, "100")]
+)
+def test_short_numbers(value, said):
+    assert short(value) == said
+
+
+def test_ordinals():
+    assert [ordinal(n) for n in (1, 2, 3, 4, 11, 12, 13, 21, 102, 111)] == [
+        "1st", "2nd", "3rd", "4th", "11th", "12th", "13th", "21st", "102nd", "111th"]  # fmt: skip

@@ -1,0 +1,70 @@
+"""The page in a real browser, without a network. SCALE_REQUIRE_BROWSER=1 makes a missing Chromium a failure."""
+
+import csv
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from runner.report import html
+from tests.unit.synthetic_run import mixed_run
+
+REFERENCE = Path(__file__).resolve().parents[2] / "results" / "reference" / "tdengine-cpu.csv"
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+
+
+def browser() -> str:
+    found = next((path for name in NAMES if (path := shutil.which(name))), None)
+    if found is None:
+        if os.environ.get("SCALE_REQUIRE_BROWSER") == "1":
+            pytest.fail("SCALE_REQUIRE_BROWSER=1, and no Chromium is installed (apt install chromium)")
+        pytest.skip("no Chromium installed (apt install chromium)")
+    return found
+
+
+def run_browser(page: Path, profile: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Headless, with every address but files sent nowhere, so that a page that fetches would show it."""
+    return subprocess.run(
+        [browser(), "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
+         "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", f"--user-data-dir={profile}",
+         "--host-resolver-rules=MAP * ~NOTFOUND", *arguments, page.as_uri()],
+        capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> Path:
+    with REFERENCE.open(encoding="utf-8") as file:
+        text = html(mixed_run(), list(csv.DictReader(file)))
+    # Two probes after the page itself: what was fetched, and whether the page is wider than the window.
+    probe = """<script>addEventListener("load",()=>{const d=document.documentElement;
+    d.dataset.fetched=performance.getEntriesByType("resource").length;
+    d.dataset.overflow=d.scrollWidth-d.clientWidth;
+    const seen=[...document.querySelectorAll("svg.plot")].filter(s=>s.getBoundingClientRect().width>0);
+    d.dataset.svgs=seen.length})</script>"""
+    path = tmp_path / "report.html"
+    path.write_text(text.replace("</body>", probe + "</body>"), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("width", [420, 1000, 1600])
+def test_page_renders_without_a_network(page: Path, tmp_path: Path, width: int) -> None:
+    done = run_browser(page, tmp_path / "profile", f"--window-size={max(width, 500)},900", "--dump-dom")
+    assert done.returncode == 0, done.stderr[-2000:]
+    dom = done.stdout
+    assert "<title>cpu (synthetic): postgres</title>" in dom
+    assert "<th>Write speed (rows/s)</th>" in dom
+    assert "Before you believe it" in dom
+    assert 'data-fetched="0"' in dom
+    assert 'data-overflow="0"' in dom
+    drawn = int(dom.split('data-svgs="')[1].split('"')[0])
+    assert drawn == 4 * 11 + 3  # panels, the curve once (the other width is hidden), residuals, speed-up
+
+
+def test_page_can_be_photographed(page: Path, tmp_path: Path) -> None:
+    picture = tmp_path / "page.png"
+    run_browser(page, tmp_path / "profile", "--window-size=1000,1400", f"--screenshot={picture}")
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert picture.stat().st_size > 50_000
