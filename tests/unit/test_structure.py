@@ -29,6 +29,7 @@ ALLOWED = {
     "preflight": {"model", "errors", "host", "targets"},
     "doctor": {"errors", "host", "loadgen", "runtimes", "targets", "units"},
     "console": {"model", "errors", "units"},
+    "compat": {"model", "errors", "units", "loadgen", "targets"},
 }  # fmt: skip
 FREE = {"compose", "cli", "__init__"}
 PURE = ("plan", "verdict", "fit", "report")
