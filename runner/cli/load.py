@@ -1,0 +1,103 @@
+"""`scale load`: taosBenchmark's insert options and files, done by our load core. Wiring only; see runner/compat."""
+
+from __future__ import annotations
+
+import os
+import sys
+from datetime import datetime
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from runner import __version__, console
+from runner.compat import output
+from runner.compat.job import Job, Ours
+from runner.compat.options import OPTIONS
+from runner.compat.run import read_given, read_job, run_job
+from runner.errors import EXIT_INTERRUPTED
+from runner.loadgen.binary import loadgen_path
+from runner.targets.tdengine import library as find_library
+
+EXAMPLE = "Example: scale load -h localhost -d test -t 100 -n 100000 -T 4 -v 4 -I stmt -y"
+_STYLES = {"SUCC": "green", "ERROR": "red", "WARN": "yellow"}
+
+
+class Placement(StrEnum):
+    """Which thread loads which tables."""
+
+    STOCK = "stock"
+    OWNED = "owned"
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command(
+        "load",
+        epilog=EXAMPLE,
+        help=_help(),
+        context_settings={
+            "ignore_unknown_options": True,
+            "allow_extra_args": True,
+            "help_option_names": ["--help"],
+        },
+    )(load)
+
+
+def _help() -> str:
+    """The supported options, one a line."""
+    lines = [
+        f"  {'-' + o.short + ',' if o.short else '   '} --{o.long}{' ' + o.metavar if o.metavar else ''}".ljust(34)
+        + (f" {o.text}" + (f" [{o.default}]" if o.default else ""))
+        for o in OPTIONS
+        if not o.why
+    ]
+    refused = ", ".join(f"-{o.short}" for o in OPTIONS if o.why)
+    return (
+        "Load rows into TDengine as taosBenchmark would, by its options or its insert JSON file, and print its two "
+        "result lines. Not supported, and refused by name: "
+        + refused
+        + ".\n\n\b\n"
+        + "\n".join(lines).replace("[", "\\[")
+    )
+
+
+def load(
+    context: typer.Context,
+    placement: Annotated[
+        Placement, typer.Option(help="stock: contiguous ranges of tables, as taosBenchmark; owned: each its vgroups.")
+    ] = Placement.STOCK,
+    library: Annotated[str, typer.Option(help="libtaos.so to open.", metavar="FILE")] = "",
+    own_values: Annotated[
+        bool, typer.Option("--own-values", help="Accept min, max, values of a JSON file and use our own values.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON on standard output.")] = False,
+) -> None:
+    """Load rows into TDengine as taosBenchmark would."""
+    given = read_given(context.args)
+    if "version" in given:
+        console.show_line(f"scale {__version__}")
+        return
+    if "help" in given or "usage" in given:
+        console.show_line(context.get_help())
+        return
+    home = os.environ.get("SCALE_TDENGINE_HOME", "")
+    ours = Ours(placement=placement.value, library=library or find_library(home), own_values=own_values)
+    job = read_job(given, ours, os.environ, datetime.now())
+    _ask(job)
+    done = run_job(job, ours, loadgen_path(), lambda level, line: console.say(line, _STYLES.get(level, "")))
+    if as_json:
+        console.show_json(output.document(job, done.loads, interrupted=done.interrupted))
+    if done.interrupted:
+        raise typer.Exit(EXIT_INTERRUPTED)
+    if done.failure is not None:
+        raise done.failure
+
+
+def _ask(job: Job) -> None:
+    """Asks a person, and nobody else, before a database is dropped."""
+    if job.ask and sys.stdin.isatty():
+        for line in output.settings_lines(job):
+            console.say(line)
+        console.say("Press enter key to continue or Ctrl-C to stop")
+        sys.stdin.readline()

@@ -1,0 +1,5 @@
+"""taosBenchmark's insert options and JSON files, read into a Job that our own load core does.
+
+Same work, same two result lines, so that scripts written for taosBenchmark go on working. Refuses, by name and all at
+once, whatever the load core cannot do: no option is dropped in silence. Refuses queries and subscriptions altogether.
+"""

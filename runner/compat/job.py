@@ -1,0 +1,123 @@
+"""What was asked, in our words: the nouns that both readers (options and JSON file) make and everything else takes.
+
+Refuses to read, to print and to know how the load core spells it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from runner.errors import UsageError
+
+TEXT_TYPES = frozenset(("binary", "nchar", "varbinary", "geometry"))
+UNITS_PER_MS: Mapping[str, int] = {"ms": 1, "us": 1_000, "ns": 1_000_000}
+SCHEMALESS = frozenset(("sml-line", "sml-telnet", "sml-json"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    """A column or tag. length is that of binary(n); 0 for fixed types."""
+
+    name: str
+    kind: str
+    length: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class SuperTable:
+    """One load: the tables of a supertable and the rows that they get.
+
+    step counts units of the database's precision, everything else about time is in milliseconds.
+    normal: tables without a supertable. exists: the tables are there already. keep_going: a failed request is
+    counted and the load goes on.
+    """
+
+    name: str
+    tables: int
+    prefix: str
+    normal: bool
+    exists: bool
+    method: str
+    columns: tuple[Column, ...]
+    tags: tuple[Column, ...]
+    rows_each: int
+    rows_per_request: int
+    interlace_rows: int
+    start_ms: int
+    step: int
+    disorder_ratio: int
+    disorder_range_ms: int
+    interval_ms: int
+    partial_columns: int
+    partial_from: int
+    retries: int
+    keep_going: bool
+    values: str
+
+    @property
+    def schemaless(self) -> bool:
+        """The rows bring their tables along."""
+        return self.method in SCHEMALESS
+
+
+@dataclass(frozen=True, kw_only=True)
+class Database:
+    """A database and what is loaded into it. options are those of CREATE DATABASE, checked, precision apart."""
+
+    name: str
+    drop: bool
+    create: bool
+    precision: str
+    options: tuple[tuple[str, str], ...]
+    tables: tuple[SuperTable, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """Everything `scale load` does. notes: sentences about what was accepted without effect, told once.
+
+    vgroups_auto: as many vgroups as CPUs and one thread for each, as taosBenchmark does when it is told neither.
+    """
+
+    host: str
+    port: int
+    user: str
+    password: str = field(repr=False)
+    threads: int
+    create_threads: int
+    result_file: str
+    vgroups_auto: bool
+    ask: bool
+    databases: tuple[Database, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ours:
+    """The options that are ours and not taosBenchmark's."""
+
+    placement: str = "stock"
+    library: str = ""
+    own_values: bool = False
+
+
+class Refusals:
+    """Collects every mistake under the name that the user wrote, so that all are told at once."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[str, str]] = []
+
+    def add(self, name: str, why: str) -> None:
+        """One refusal: the option or the path of the JSON key, and why."""
+        self.told.append((name, why))
+
+    def raise_any(self) -> None:
+        """Raises UsageError with all of them, if there are any."""
+        if self.told:
+            lines = "".join(f"\n  {name}: {why}" for name, why in self.told)
+            what = "one thing is" if len(self.told) == 1 else f"{len(self.told)} things are"
+            raise UsageError(
+                f"{what} refused, nothing was started:{lines}",
+                remedy="leave them out or change them; docs/taosbenchmark.md lists what is supported",
+            )

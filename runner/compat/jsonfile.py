@@ -1,0 +1,168 @@
+"""taosBenchmark's insert JSON file → Job: what stands outside the super tables. Pure.
+
+Refuses files of queries and subscriptions, and every key that has an effect there and would have none here. Keys
+that have no effect in taosBenchmark 3.3 either are accepted and told in a note.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from runner.compat.flags import CREATE_THREADS, REST_PORT
+from runner.compat.job import Database, Job, Ours, Refusals
+from runner.compat.jsontable import Common, read_table
+from runner.compat.keys import Keys
+from runner.compat.limits import plain_name
+
+_COUNTS = frozenset(
+    (
+        "buffer", "cachesize", "comp", "keep_time_offset", "maxrows", "minrows", "pages", "pagesize", "replica",
+        "schemaless", "single_stable", "stt_trigger", "table_prefix", "table_suffix", "tsdb_pagesize", "vgroups",
+        "wal_fsync_period", "wal_level", "wal_retention_period", "wal_retention_size", "wal_roll_period",
+        "wal_segment_size",
+    )
+)  # fmt: skip
+_DURATIONS = frozenset(("duration", "keep"))
+_WORDS = frozenset(("cachemodel",))
+_RENAMED = {
+    "days": "duration", "fsync": "wal_fsync_period", "wallevel": "wal_level", "cachelast": "cachemodel",
+    "cache": "buffer", "blocks": "buffer",
+}  # fmt: skip
+_COUNT = re.compile(r"-?[0-9]{1,10}")
+_DURATION = re.compile(r"[0-9]{1,9}[mhd]?(,[0-9]{1,9}[mhd]?){0,2}")
+_WORD = re.compile(r"'?([A-Za-z_]{1,32})'?")
+_IDLE_KEYS = {
+    "connection_pool_size": "taosBenchmark 3.3 does not read it",
+    "sample_format": "taosBenchmark 3.3 does not read it",
+    "interlace_rows": "taosBenchmark 3.3 reads it inside a super table only",
+    "insert_mode": "taosBenchmark 3.3 reads it inside a super table only",
+}
+
+
+def read_json(
+    document: Mapping[str, Any],
+    given: Mapping[str, str],
+    client: Mapping[str, str],
+    ours: Ours,
+    now_ms: int,
+    password: str,
+    refusals: Refusals,
+) -> Job:
+    """The Job of a file. `given`: the options beside -f; one that the file also has is refused, not overruled."""
+    keys = Keys("", document, refusals)
+    _refuse_other_kinds(keys, refusals)
+    for option, key in {"host": "host", "port": "port", "user": "user", "password": "password"}.items():
+        if option in given and keys.has(key):
+            refusals.add(f"--{option}", "is in the file too; give it once")
+    keys.text("cfgdir", "")
+    common = _common(keys, ours, now_ms)
+    threads, create_threads = keys.number("thread_count", 8, "threads"), _create_threads(keys)
+    ask = keys.is_yes("confirm_parameter_prompt", "yes")
+    result_file = given.get("output") or keys.text("result_file", "./output.txt")
+    databases = tuple(_database(entry, common) for entry in keys.objects("databases"))
+    if not databases:
+        refusals.add("databases", "at least one is needed")
+    uses_rest = any(t.method == "rest" for d in databases for t in d.tables)
+    port = _port(keys, given, client, uses_rest=uses_rest)
+    host = given.get("host") or keys.text("host", "") or client.get("host") or "localhost"
+    user = given.get("user") or keys.text("user", "root")
+    named = keys.text("password", "")
+    keys.finish()
+    return Job(
+        host=host,
+        port=port,
+        user=user,
+        password=password or named or "taosdata",
+        threads=threads,
+        create_threads=create_threads,
+        result_file=result_file,
+        vgroups_auto=False,
+        ask=ask and "answer-yes" not in given and any(d.drop for d in databases),
+        databases=databases,
+        notes=tuple(f"{path} has no effect: {why}" for path, why in (*keys.idle, *common.idle)),
+    )
+
+
+def _refuse_other_kinds(keys: Keys, refusals: Refusals) -> None:
+    keys.choice("filetype", "insert", ("insert",))
+    for key in ("query_times", "query_mode", "specified_table_query", "super_table_query", "tmq_info"):
+        if keys.has(key):
+            keys.refuse(key, "belongs to queries and subscriptions; scale load only loads")
+    keys.only("dsn", ("",), "belongs to taosBenchmark built for WebSocket")
+    keys.only("streams", ([],), "scale load makes no streams")
+    keys.only("check_sql", ("no",), "scale load does not read rows back")
+    keys.only("chinese", ("no",), "the load core writes no Chinese text")
+    keys.only("continue_if_fail", ("no",), "is read inside a super table")
+    keys.only("trying_interval", (0,), "the load core waits 10 ms longer before each further try")
+    if keys.has("thread_count_create_tbl"):
+        keys.refuse("thread_count_create_tbl", "is of version 2; write create_table_thread_count")
+    for key, why in _IDLE_KEYS.items():
+        keys.unused(key, why)
+
+
+def _create_threads(keys: Keys) -> int:
+    return keys.number("create_table_thread_count", CREATE_THREADS, "threads")
+
+
+def _port(keys: Keys, given: Mapping[str, str], client: Mapping[str, str], *, uses_rest: bool) -> int:
+    usual = REST_PORT if uses_rest else int(client.get("port") or 6030)
+    named = keys.number("port", usual, "port")
+    text = given.get("port", "")
+    if text and not (text.isdecimal() and 1 <= int(text) <= 65_535):
+        keys.refusals.add("-P (--port)", f"{text!r} is no port")
+        return named
+    return int(text) if text else named
+
+
+def _common(keys: Keys, ours: Ours, now_ms: int) -> Common:
+    return Common(
+        keep_case=keys.is_yes("escape_character", "no"),
+        rows_per_request=keys.number("num_of_records_per_req", 30_000, "rows_per_request"),
+        prepared=keys.number("prepared_rand", 10_000, "prepared"),
+        interval_ms=keys.number("insert_interval", 0, "interval_ms"),
+        retries=keys.number("keep_trying", 0, "retries"),
+        own_values=ours.own_values,
+        now_ms=now_ms,
+        idle=[],
+    )
+
+
+def _database(entry: Keys, common: Common) -> Database:
+    info = entry.object("dbinfo")
+    name = "test"
+    try:
+        name = plain_name(info.text("name", ""), 64, keep_case=common.keep_case)
+    except ValueError as error:
+        info.refuse("name", str(error))
+    drop = info.is_yes("drop", "yes")
+    info.only("flush_each_batch", ("no",), "the load core does not flush between requests")
+    precision = info.text("precision", "ms").strip("'").lower()
+    if precision not in ("ms", "us", "ns"):
+        info.refuse("precision", f"{precision!r} is none of ms, us, ns")
+        precision = "ms"
+    options = tuple(o for key in info.rest() if (o := _option(info, key)) is not None)
+    tables = tuple(read_table(keys, precision, common) for keys in entry.objects("super_tables"))
+    if not tables:
+        entry.refuse("super_tables", "at least one is needed")
+    entry.finish()
+    return Database(name=name, drop=drop, create=True, precision=precision, options=options, tables=tables)
+
+
+def _option(info: Keys, key: str) -> tuple[str, str] | None:
+    """An option of CREATE DATABASE with its value as SQL, None after refusing it. taosBenchmark pastes any."""
+    value, name = info.value(key, ""), key.lower()
+    text = str(value) if isinstance(value, (str, int)) and not isinstance(value, bool) else ""
+    word = _WORD.fullmatch(text)
+    if name in _RENAMED:
+        info.refuse(key, f"is of version 2; TDengine 3 has {_RENAMED[name]}")
+    elif name not in _COUNTS | _DURATIONS | _WORDS:
+        info.refuse(key, "is no option of CREATE DATABASE in TDengine 3.3")
+    elif name in _COUNTS and _COUNT.fullmatch(text) or name in _DURATIONS and _DURATION.fullmatch(text):
+        return name, text
+    elif name in _WORDS and word:
+        return name, f"'{word.group(1)}'"
+    else:
+        info.refuse(key, f"{text[:40]!r} is no value for {name}")
+    return None

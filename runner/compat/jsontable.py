@@ -1,0 +1,227 @@
+"""One super table of taosBenchmark's insert JSON file → SuperTable. Pure: the time comes in.
+
+Refuses what the load core cannot do, by the path of its key: rows from files, table ranges, generated columns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from runner.compat.flags import METHODS
+from runner.compat.job import UNITS_PER_MS, Column, SuperTable
+from runner.compat.keys import Keys
+from runner.compat.limits import BOUNDS, check_table, clamp_request, plain_name
+from runner.compat.types import kind_of, make_column
+
+WIDTH = 64
+START_MS_MAX = 9_000_000_000_000
+_FILES = "rows come from the load core, not from a file"
+_AT_CREATION = "the load core creates tables before the clock starts"
+_ONLY: dict[str, tuple[tuple[Any, ...], str]] = {
+    "data_source": (("rand",), _FILES),
+    "auto_create_table": (("no",), _AT_CREATION),
+    "use_sample_ts": (("no",), _FILES),
+    "tags_file": (("",), _FILES),
+    "childtable_sample_file": (("",), _FILES),
+    "tcp_transfer": (("no",), "the load core has no OpenTSDB socket"),
+    "non_stop_mode": (("no",), "a load has an end; use scale sweep with a duration"),
+    "start_fillback_time": (("", "auto"), "there is no filling back"),
+    "angle_step": ((1,), "the load core's values have no angle"),
+    "trying_interval": ((0,), "the load core waits 10 ms longer before each further try"),
+    "disorder_fill_interval": ((0,), "there is no filling afterwards"),
+    "update_ratio": ((0,), "the load core writes no row twice"),
+    "update_fill_interval": ((0,), "the load core writes no row twice"),
+    "delete_ratio": ((0,), "the load core deletes nothing"),
+    "generate_row_rule": ((0,), "there is one rule"),
+    "binary_prefix": (("",), "the load core's texts have no prefix"),
+    "nchar_prefix": (("",), "the load core's texts have no prefix"),
+    "random_write_future": (("no",), "rows have the times that start and step give"),
+    "check_correct_interval": ((0,), "scale load does not read rows back"),
+    "delay": ((0,), "belongs to rollup"),
+    "file_factor": ((0,), "belongs to rollup"),
+    "rollup": (("",), "scale load makes no rollup"),
+    "ttl": ((0,), "tables live for ever"),
+    "max_delay": (("",), "belongs to rollup"),
+    "watermark": (("",), "belongs to rollup"),
+    "primary_key": ((0,), "the timestamp is the only key"),
+    "repeat_ts_min": ((0,), "every row has a time of its own"),
+    "repeat_ts_max": ((0,), "every row has a time of its own"),
+    "sqls": (([],), "statements after the load are yours to run"),
+    "tsmas": (([],), "scale load makes no TSMA"),
+}
+_IDLE = {
+    "batch_create_tbl_num": "the load core chooses its own",
+    "batch_create_tbl_numbers": "the load core chooses its own",
+    "batch_create_tbl_intervals": "the load core does not pause",
+    "max_sql_len": "num_of_records_per_req alone says how long a request is",
+    "sample_file": "data_source is rand",
+    "sample_format": "data_source is rand",
+    "escape_character": "taosBenchmark 3.3 reads it outside the super tables",
+    "insert_threads": "taosBenchmark 3.3 does not read it",
+    "connection_pool_size": "taosBenchmark 3.3 does not read it",
+}
+_OF_VALUES = ("min", "max", "values", "gen", "fun", "scalingFactor")
+_LINES = {"line": "sml-line", "telnet": "sml-telnet", "json": "sml-json", "taosjson": "sml-json"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Common:
+    """What the file says for all super tables. idle collects keys without effect, for the notes."""
+
+    keep_case: bool
+    rows_per_request: int
+    prepared: int
+    interval_ms: int
+    retries: int
+    own_values: bool
+    now_ms: int
+    idle: list[tuple[str, str]]
+
+
+def read_table(keys: Keys, precision: str, common: Common) -> SuperTable:
+    """The super table; mistakes go into keys.refusals."""
+    for key, (neutral, why) in _ONLY.items():
+        keys.only(key, neutral, why)
+    for key, why in _IDLE.items():
+        keys.unused(key, why)
+    exists = keys.is_yes("child_table_exists", "no")
+    _ranges(keys, exists=exists)
+    method = _method(keys)
+    rows_each = _needed(keys, "insert_rows", "rows_each")
+    interlace = keys.number("interlace_rows", 0, "interlace_rows")
+    columns = _columns(keys, "columns", "c", common, tag=False)
+    tags = _columns(keys, "tags", "t", common, tag=True)
+    table = SuperTable(
+        name=_name(keys, "name", 192, common),
+        tables=_needed(keys, "childtable_count", "tables"),
+        prefix=_name(keys, "childtable_prefix", 180, common),
+        normal=not tags and method not in _LINES.values(),
+        exists=exists,
+        method=method,
+        columns=columns,
+        tags=tags,
+        rows_each=rows_each,
+        rows_per_request=clamp_request(
+            common.rows_per_request, rows_each, interlace, method=method, prepared=common.prepared
+        ),
+        interlace_rows=interlace,
+        start_ms=_start_ms(keys, precision, common.now_ms),
+        step=keys.number("timestamp_step", 1, "step"),
+        disorder_ratio=keys.number("disorder_ratio", 0, "disorder_ratio"),
+        disorder_range_ms=_disorder_range_ms(keys, precision),
+        interval_ms=keys.number("insert_interval", common.interval_ms, "interval_ms"),
+        partial_columns=keys.number("partial_col_num", 0, "columns"),
+        partial_from=keys.number("partial_col_from", 0, "interval_ms"),
+        retries=keys.number("keep_trying", common.retries, "retries"),
+        keep_going=keys.choice("continue_if_fail", "no", ("no", "yes")) == "yes",
+        values="random",
+    )
+    where = {"normal": "tags", "partial_columns": "partial_col_num", "rows_each": "insert_rows"}
+    names = ("interlace_rows", "rows_each", "partial_columns", "columns", "tags", "normal")
+    check_table(
+        table,
+        precision,
+        {n: keys.name(where.get(n, n)) for n in names} | {"disorder_range_ms": keys.name("disorder_range")},
+        keys.refusals,
+    )
+    keys.finish()
+    common.idle.extend(keys.idle)
+    return table
+
+
+def _ranges(keys: Keys, *, exists: bool) -> None:
+    """A range of the tables: taosBenchmark reads it only where the tables are there already."""
+    for key in ("childtable_limit", "childtable_offset"):
+        if exists:
+            keys.only(key, (0, -1), "the load core loads all tables or none")
+        else:
+            keys.unused(key, "child_table_exists is no")
+    for key in ("childtable_from", "childtable_to"):
+        keys.only(key, (0,), "the load core loads all tables or none")
+
+
+def _method(keys: Keys) -> str:
+    mode = keys.choice("insert_mode", "taosc", ("taosc", "stmt", "rest", "sml"))
+    line = keys.choice("line_protocol", "line", tuple(_LINES))
+    return _LINES[line] if mode == "sml" else METHODS[mode]
+
+
+def _needed(keys: Keys, key: str, bounds_name: str) -> int:
+    if not keys.has(key):
+        keys.refuse(key, "is needed")
+        return BOUNDS[bounds_name].least
+    return keys.number(key, BOUNDS[bounds_name].least, bounds_name)
+
+
+def _name(keys: Keys, key: str, most: int, common: Common) -> str:
+    try:
+        return plain_name(keys.text(key, ""), most, keep_case=common.keep_case)
+    except ValueError as error:
+        keys.refuse(key, str(error))
+        return "d"
+
+
+def _start_ms(keys: Keys, precision: str, now_ms: int) -> int:
+    """ "now", a date as people write it in local time, or a number in units of the precision."""
+    value = keys.value("start_timestamp", "now")
+    if isinstance(value, str):
+        try:
+            ms = now_ms if value == "now" else round(datetime.fromisoformat(value).timestamp() * 1000)
+        except (ValueError, OverflowError, OSError):
+            ms = -1
+    elif isinstance(value, int) and not isinstance(value, bool) and value % UNITS_PER_MS[precision] == 0:
+        ms = value // UNITS_PER_MS[precision]
+    else:
+        ms = -1
+    if not 0 <= ms <= START_MS_MAX:
+        keys.refuse("start_timestamp", '"now", "2020-10-01 00:00:00.000" or whole milliseconds since 1970 are taken')
+        return 0
+    return ms
+
+
+def _disorder_range_ms(keys: Keys, precision: str) -> int:
+    """Units of the precision, as the step."""
+    units = keys.number("disorder_range", 1000, "disorder_range_ms")
+    return max(1, units // UNITS_PER_MS[precision])
+
+
+def _columns(keys: Keys, key: str, letter: str, common: Common, *, tag: bool) -> tuple[Column, ...]:
+    """All columns; one without a name is called by its place, copies of a named one by a number."""
+    columns: list[Column] = []
+    for entry in keys.objects(key):
+        columns.extend(_column(entry, letter, len(columns), common, tag=tag))
+        entry.finish()
+    if not columns and not tag:
+        keys.refuse(key, "at least one is needed")
+    names = [c.name.lower() for c in columns]
+    for name in sorted({n for n in names if names.count(n) > 1}):
+        keys.refusals.add(keys.name(key), f"{name!r} is named twice")
+    return tuple(columns)
+
+
+def _column(entry: Keys, letter: str, first: int, common: Common, *, tag: bool) -> list[Column]:
+    _values(entry, common)
+    for key, neutral in {"encode": "", "compress": "", "level": "", "sma": "no", "fillNull": "true"}.items():
+        entry.only(key, (neutral,), "the load core has no such column")
+    count = entry.number("count", 1, "columns")
+    length = entry.number("len", WIDTH, "width")
+    name = entry.text("name", "")
+    try:
+        kind = kind_of(entry.text("type", ""))
+        named = [name if i == 0 else f"{name}_{i}" for i in range(count)]
+        plain = [f"{letter}{first + i}" for i in range(count)]
+        return [make_column(n, kind, length, tag=tag) for n in (named if name else plain)]
+    except ValueError as error:
+        entry.refusals.add(entry.path, str(error))
+        return []
+
+
+def _values(entry: Keys, common: Common) -> None:
+    for key in _OF_VALUES:
+        if entry.has(key) and common.own_values:
+            entry.unused(key, "the load core has its own values (--own-values)")
+        elif entry.has(key):
+            entry.refuse(key, "the load core has its own values; --own-values accepts that")
+    common.idle.extend(entry.idle)

@@ -1,0 +1,152 @@
+"""A JSON object read key by key: types checked, the path of a key in every message, keys left over told by name.
+
+Refuses to be lenient: a number written as text, a key given twice or a document without bounds is a mistake.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from runner.compat.job import Refusals
+from runner.compat.limits import whole
+
+BYTES_MAX = 4 * 2**20
+
+
+def load_document(raw: bytes) -> dict[str, Any]:
+    """The JSON object of a file. Raises ValueError with one sentence."""
+    if len(raw) > BYTES_MAX:
+        raise ValueError(f"has {len(raw)} bytes; {BYTES_MAX} at most")
+    try:
+        document = json.loads(raw.decode("utf-8-sig"), object_pairs_hook=_once, parse_constant=_no_constant)
+    except UnicodeDecodeError as error:
+        raise ValueError(f"is no UTF-8 text: {error.reason} at byte {error.start}") from None
+    except json.JSONDecodeError as error:
+        raise ValueError(f"line {error.lineno}, column {error.colno}: {error.msg}") from None
+    except RecursionError:
+        raise ValueError("is nested too deeply") from None
+    if not isinstance(document, dict):
+        raise ValueError("should hold one JSON object")  # noqa: TRY004
+    return document
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise ValueError(f"the key {key!r} is given twice in one object")
+        found[key] = value
+    return found
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no number of JSON")
+
+
+class Keys:
+    """One object of the document. What was never asked for is refused by `finish`."""
+
+    def __init__(self, path: str, found: Mapping[str, Any], refusals: Refusals) -> None:
+        self.path, self._found, self.refusals = path, found, refusals
+        self._asked: set[str] = set()
+        self.idle: list[tuple[str, str]] = []
+
+    def name(self, key: str) -> str:
+        """The path of a key, for messages."""
+        return f"{self.path}.{key}" if self.path else key
+
+    def has(self, key: str) -> bool:
+        """Whether the key is there."""
+        return key in self._found
+
+    def refuse(self, key: str, why: str) -> None:
+        """The key is read, and refused."""
+        self._asked.add(key)
+        self.refusals.add(self.name(key), why)
+
+    def text(self, key: str, default: str) -> str:
+        """A string."""
+        value = self._take(key, default)
+        if not isinstance(value, str):
+            self.refuse(key, f"{_shown(value)} should be text")
+            return default
+        return value
+
+    def choice(self, key: str, default: str, choices: Sequence[str]) -> str:
+        """One of some words, whatever their case."""
+        value = self.text(key, default)
+        if value.lower() not in choices:
+            self.refuse(key, f"{value!r} is none of {', '.join(choices)}")
+            return default
+        return value.lower()
+
+    def is_yes(self, key: str, default: str) -> bool:
+        """ "yes" or "no", as taosBenchmark writes it."""
+        return self.choice(key, default, ("yes", "no")) == "yes"
+
+    def number(self, key: str, default: int, bounds_name: str) -> int:
+        """A whole number within bounds."""
+        value = self._take(key, default)
+        if isinstance(value, bool) or not isinstance(value, int):
+            self.refuse(key, f"{_shown(value)} should be a whole number")
+            return default
+        if not self.has(key):
+            return value
+        try:
+            return whole(str(value), bounds_name)
+        except ValueError as error:
+            self.refuse(key, str(error))
+            return default
+
+    def value(self, key: str, default: Any) -> Any:
+        """Whatever it is; the caller checks it."""
+        return self._take(key, default)
+
+    def objects(self, key: str) -> list[Keys]:
+        """The objects of an array."""
+        value = self._take(key, [])
+        if not isinstance(value, list) or not all(isinstance(v, dict) for v in value):
+            self.refuse(key, "should be an array of objects")
+            return []
+        return [Keys(f"{self.name(key)}[{i}]", v, self.refusals) for i, v in enumerate(value)]
+
+    def object(self, key: str) -> Keys:
+        """An object; an empty one when it is missing."""
+        value = self._take(key, {})
+        if not isinstance(value, dict):
+            self.refuse(key, "should be an object")
+            value = {}
+        return Keys(self.name(key), value, self.refusals)
+
+    def only(self, key: str, neutral: Sequence[Any], why: str) -> None:
+        """A key of which only the values without effect are taken."""
+        if self.has(key) and self._take(key, None) not in neutral:
+            self.refuse(key, f"{_shown(self._found[key])}: {why}")
+
+    def unused(self, key: str, why: str) -> None:
+        """A key that is accepted and has no effect; it is told in a note."""
+        if self.has(key):
+            self._asked.add(key)
+            self.idle.append((self.name(key), why))
+
+    def rest(self) -> list[str]:
+        """Keys not asked for yet, in their order; they count as asked now."""
+        left = [key for key in self._found if key not in self._asked]
+        self._asked.update(left)
+        return left
+
+    def finish(self) -> None:
+        """Refuses every key that nobody asked for."""
+        for key in self.rest():
+            self.refusals.add(self.name(key), "is not known to scale load (taosBenchmark would ignore it in silence)")
+
+    def _take(self, key: str, default: Any) -> Any:
+        self._asked.add(key)
+        return self._found.get(key, default)
+
+
+def _shown(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 40 else text[:37] + "..."

@@ -1,0 +1,210 @@
+"""The composition: reads what was asked, prepares the server, loads one super table after another, tells the lines.
+
+Refuses to print: lines go to `tell` and into the result file. Ctrl-C stops the load; what was done is told.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any, TextIO
+
+from runner.compat import output, spec
+from runner.compat.flags import BESIDE_FILE, read_flags
+from runner.compat.job import Database, Job, Ours, Refusals, SuperTable
+from runner.compat.jsonfile import read_json
+from runner.compat.keys import BYTES_MAX, load_document
+from runner.compat.options import name_of, parse
+from runner.compat.server import Server
+from runner.errors import LoadError, StoreError, UsageError
+from runner.loadgen.process import LoadProcesses
+from runner.model import Interval
+
+TOLD_EVERY_S = 30.0
+LOAD_S_MAX = 30 * 86_400.0
+DRAIN_S = 20.0
+
+Tell = Callable[[str, str], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Done:
+    """All that was loaded. failure: why it ended early, to be raised after the lines were told."""
+
+    loads: tuple[output.Loaded, ...]
+    interrupted: bool
+    failure: LoadError | None
+
+
+def read_given(arguments: Sequence[str]) -> Mapping[str, str]:
+    """The options, taken apart. Raises UsageError naming all that are unknown or refused."""
+    refusals = Refusals()
+    given = parse(arguments, refusals)
+    if not refusals.told or any(long in given for long in ("help", "usage", "version")):
+        return given
+    if "file" not in given:  # tell the mistakes of the values along with them
+        read_flags(given, {}, "", refusals)
+    refusals.raise_any()
+    return given
+
+
+def read_job(given: Mapping[str, str], ours: Ours, environment: Mapping[str, str], now: datetime) -> Job:
+    """Options and file → Job. Raises UsageError with all mistakes."""
+    refusals = Refusals()
+    password = given.get("password") or environment.get("SCALE_PASSWORD", "")
+    if "file" not in given:
+        job = read_flags(given, _client(given.get("config-dir", "")), password or "taosdata", refusals)
+    else:
+        for long in given:
+            if long not in BESIDE_FILE:
+                refusals.add(name_of(long), "cannot be joined with -f: the file says it")
+        document = _document(given["file"])
+        folder = given.get("config-dir") or str(document.get("cfgdir") or "")
+        client = {} if "host" in document and not given.get("config-dir") else _client(folder)
+        job = read_json(document, given, client, ours, round(now.timestamp() * 1000), password, refusals)
+    refusals.raise_any()
+    return job
+
+
+def _document(path: str) -> dict[str, Any]:
+    try:
+        with Path(path).open("rb") as file:
+            return load_document(file.read(BYTES_MAX + 1))
+    except OSError as error:
+        raise UsageError(f"-f {path}: {error.strerror}") from None
+    except ValueError as error:
+        raise UsageError(f"-f {path}: {error}") from None
+
+
+def _client(folder: str) -> Mapping[str, str]:
+    """Host and port of the client's taos.cfg; {} without one asked for."""
+    if not folder:
+        return {}
+    path = Path(folder) / "taos.cfg" if Path(folder).is_dir() else Path(folder)
+    try:
+        lines = path.read_text(encoding="utf-8", errors="replace")[:BYTES_MAX].splitlines()
+    except OSError as error:
+        raise UsageError(f"-c {folder}: {path}: {error.strerror}", remedy="give -h and -P instead") from None
+    items = {w[0].lower(): w[1] for w in (line.split("#")[0].split() for line in lines) if len(w) >= 2}
+    host, _, port = items.get("firstep", items.get("fqdn", "")).partition(":")
+    port = port or items.get("serverport", "")
+    if port and not (port.isdecimal() and 1 <= int(port) <= 65_535):
+        raise UsageError(f"-c {folder}: {path}: {port!r} is no port")
+    return {key: value for key, value in {"host": host, "port": port}.items() if value}
+
+
+def run_job(job: Job, ours: Ours, program: str, tell: Tell) -> Done:
+    """Does it all. Raises TargetError when the server refuses, StoreError when the result file cannot be written."""
+    try:
+        file = Path(job.result_file).open("a", encoding="utf-8")  # noqa: SIM115
+    except OSError as error:
+        raise StoreError(f"-o {job.result_file}: {error.strerror}", remedy="give another with -o") from None
+    with file:
+        return _run(job, ours, program, _both(tell, file))
+
+
+def _both(tell: Tell, file: TextIO) -> Tell:
+    def say(level: str, text: str) -> None:
+        line = output.stamped(datetime.now(), level, text)
+        tell(level, line)
+        file.write(line + "\n")
+        file.flush()
+
+    return say
+
+
+def _run(job: Job, ours: Ours, program: str, say: Tell) -> Done:
+    loads: list[output.Loaded] = []
+    server, vgroups = Server(program, job, ours), {}
+    for note in job.notes:
+        say("INFO", note)
+    for database in job.databases:
+        vgroups[database.name] = server.prepare(database)
+        if database.drop:
+            say("SUCC", f"created database ({database.name})")
+    _make_tables(job, server, vgroups, say)
+    for database in job.databases:
+        for table in database.tables:
+            loaded, failure, interrupted = _load(job, ours, program, database, table, vgroups[database.name], say)
+            if loaded is not None:
+                loads.append(loaded)
+                say("SUCC", output.spent_line(loaded))
+                say("SUCC", output.delay_line(loaded))
+            if failure is not None or interrupted:
+                return Done(loads=tuple(loads), interrupted=interrupted, failure=failure)
+    return Done(loads=tuple(loads), interrupted=False, failure=None)
+
+
+def _make_tables(job: Job, server: Server, vgroups: Mapping[str, int], say: Tell) -> None:
+    wanted = sum(t.tables for d in job.databases for t in d.tables if not t.exists)
+    if not wanted:
+        return
+    say("INFO", f"start creating {wanted} table(s) with {job.create_threads} thread(s)")
+    start = time.monotonic()
+    made = sum(server.make_tables(d, t, vgroups[d.name]) for d in job.databases for t in d.tables)
+    say("SUCC", output.created_line(wanted, made, job.create_threads, time.monotonic() - start))
+
+
+def _load(
+    job: Job, ours: Ours, program: str, database: Database, table: SuperTable, vgroups: int, say: Tell
+) -> tuple[output.Loaded | None, LoadError | None, bool]:
+    """One load: what was measured, why it failed, whether it was interrupted."""
+    threads = vgroups if job.vgroups_auto else job.threads
+    job = replace(job, threads=threads)
+    lines = spec.load_spec(job, ours, database, table, vgroups)
+    failure: LoadError | None = None
+    interrupted = False
+    with LoadProcesses(program, [lines], tuple(sorted(os.sched_getaffinity(0))), job.password) as load:
+        try:
+            _watch(load, say)
+        except KeyboardInterrupt:
+            interrupted = True
+            load.stop()
+            failure = _drain(load)
+        except LoadError as error:
+            failure = error
+        summary = load.summary()
+        troubles = tuple(f"{t.code} {t.message}" for t in load.troubles)
+    if summary is None:
+        return None, failure, interrupted
+    loaded = output.Loaded(
+        database=database,
+        table=table,
+        threads=int(lines["threads"]),
+        vgroups=vgroups,
+        summary=summary,
+        troubles=troubles,
+    )
+    return loaded, failure or _failure(loaded, interrupted=interrupted), interrupted
+
+
+def _watch(load: LoadProcesses, say: Tell) -> None:
+    told = time.monotonic()
+    for line in load.lines(LOAD_S_MAX):
+        if isinstance(line, Interval) and time.monotonic() - told >= TOLD_EVERY_S:
+            told = time.monotonic()
+            say("INFO", f"has currently inserted rows: {line.rows_total}, insert rate: {line.rows} rows in a second")
+
+
+def _drain(load: LoadProcesses) -> LoadError | None:
+    try:
+        for _ in load.lines(DRAIN_S):
+            pass
+    except LoadError as error:
+        return error
+    return None
+
+
+def _failure(loaded: output.Loaded, *, interrupted: bool) -> LoadError | None:
+    """Rows that the server did not acknowledge are a failure, unless they were to be passed over."""
+    summary = loaded.summary
+    if interrupted or summary.outcome == "ok" or loaded.table.keep_going and summary.outcome == "errors":
+        return None
+    return LoadError(
+        f"{summary.rows_failed} rows were not acknowledged: {'; '.join(loaded.troubles[:3]) or summary.outcome}",
+        remedy="see the server's log",
+    )

@@ -1,0 +1,135 @@
+"""Job → the load core's spec and SQL. Pure.
+
+Refuses to paste what a user wrote: names were checked, options of CREATE DATABASE are a closed list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from math import ceil
+
+from runner.compat.job import UNITS_PER_MS, Database, Job, Ours, SuperTable
+from runner.compat.types import spec_columns, sql_columns
+
+GO_ON = 10**15
+SEED = 1
+
+
+def door_spec(job: Job, ours: Ours, method: str) -> dict[str, str]:
+    """How to reach the server; enough for statements."""
+    port = {"adapter_port": str(job.port)} if method == "rest" else {"port": str(job.port)}
+    return {
+        "protocol": "1",
+        "driver": "tdengine",
+        "method": method,
+        "host": job.host,
+        **port,
+        "user": job.user,
+        "library": ours.library,
+    }
+
+
+def tables_spec(job: Job, ours: Ours, database: Database, table: SuperTable, vgroups: int) -> dict[str, str]:
+    """For the verb `tables`: as many threads as taosBenchmark creates with."""
+    return {
+        **door_spec(job, ours, table.method),
+        **_names(database, table),
+        "partitions": str(vgroups),
+        "placement": ours.placement,
+        "threads": str(min(job.create_threads, table.tables)),
+        "seed": str(SEED),
+    }
+
+
+def load_spec(job: Job, ours: Ours, database: Database, table: SuperTable, vgroups: int) -> dict[str, str]:
+    """For the verb `load`."""
+    threads = min(job.threads, table.tables)
+    rows = rows_per_request(table, threads)
+    spec = {
+        **door_spec(job, ours, table.method),
+        **_names(database, table),
+        "partitions": str(vgroups),
+        "placement": ours.placement,
+        "threads": str(threads),
+        "rows": str(table.tables * table.rows_each),
+        "rows_per_request": str(rows),
+        "start_ms": str(table.start_ms),
+        "step_ms": f"{table.step / UNITS_PER_MS[database.precision]:.12g}",
+        "precision": database.precision,
+        "values": table.values,
+        "text": "random",
+        "retries": str(table.retries),
+        "max_errors": str(GO_ON if table.keep_going else 1),
+        "seed": str(SEED),
+    }
+    if table.interlace_rows:
+        spec["interlace_rows"] = str(min(table.interlace_rows, table.rows_each))
+    else:
+        spec["order"] = "progressive"
+    if table.interval_ms:
+        spec["rate"] = f"{_rate(table, threads, rows):.9g}"
+    if table.disorder_ratio:
+        spec |= {"disorder_ratio": str(table.disorder_ratio), "disorder_range_ms": str(table.disorder_range_ms)}
+    if table.partial_columns:
+        spec |= {"partial_columns": str(table.partial_columns), "partial_from": str(table.partial_from)}
+    return spec
+
+
+def _names(database: Database, table: SuperTable) -> dict[str, str]:
+    return {
+        "database": database.name,
+        "table": table.name,
+        "table_prefix": table.prefix,
+        "tables": str(table.tables),
+        "columns": spec_columns(table.columns),
+        "tags": spec_columns(table.tags),
+    }
+
+
+def rows_per_request(table: SuperTable, threads: int) -> int:
+    """With interlacing no more than one round over a thread's tables, as taosBenchmark does."""
+    if not table.interlace_rows:
+        return table.rows_per_request
+    each = min(table.interlace_rows, table.rows_each)
+    return max(each, min(table.rows_per_request, each * ceil(table.tables / threads)))
+
+
+def _rate(table: SuperTable, threads: int, rows: int) -> float:
+    """Rows a second when each thread sends one request in each interval; a table's last request is shorter."""
+    if table.interlace_rows:
+        mean_rows = float(rows)
+    else:
+        mean_rows = table.rows_each / ceil(table.rows_each / rows)
+    return threads * mean_rows * 1000 / table.interval_ms
+
+
+def with_vgroups(database: Database, vgroups: int) -> Database:
+    """The same with that number of vgroups."""
+    return replace(database, options=(("vgroups", str(vgroups)), *database.options))
+
+
+def drop_database(database: Database) -> str:
+    """SQL."""
+    return f"DROP DATABASE IF EXISTS `{database.name}`"
+
+
+def create_database(database: Database) -> str:
+    """SQL; the options were checked when they were read."""
+    options = "".join(f" {name.upper()} {value}" for name, value in database.options)
+    return f"CREATE DATABASE IF NOT EXISTS `{database.name}`{options} PRECISION '{database.precision}'"
+
+
+def create_supertable(database: Database, table: SuperTable) -> str:
+    """SQL."""
+    return (
+        f"CREATE STABLE IF NOT EXISTS `{database.name}`.`{table.name}` "
+        f"(ts TIMESTAMP, {sql_columns(table.columns)}) TAGS ({sql_columns(table.tags)})"
+    )
+
+
+def create_normal_tables(database: Database, table: SuperTable) -> Iterator[str]:
+    """SQL, one statement for each table."""
+    columns = sql_columns(table.columns)
+    for number in range(table.tables):
+        yield f"CREATE TABLE IF NOT EXISTS `{database.name}`.`{table.prefix}{number}` (ts TIMESTAMP, {columns})"
