@@ -118,7 +118,7 @@ def _tables(run: StoredRun, reference: Reference | None) -> str:
     beside = reference_table(run, reference) if reference else None
     if both is not None and beside is not None:
         plot = speedup_svg(run, both) if both.base_ours is not None else ""
-        parts.append(f"<h2>Published and ours</h2>{_table(beside)}")
+        parts.append(f"<h2>Published and ours</h2>{_table(beside, dense=True)}")
         parts.append(f'<figure style="max-width:520px">{plot}</figure>' if plot else "")
     return "".join(parts)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from runner.model import StoredRun
 from runner.report.figures import MARK, at_level, axis_name, knob_name, levels_of
-from runner.report.table import Table, fixed, mean, rate
+from runner.report.table import ABSENT, Table, fixed, mean, rate, short
 from runner.units import format_number
 
 Reference = Sequence[Mapping[str, str]]
@@ -19,11 +19,12 @@ _KNOBS = ("vgroups", "partitions", "write_threads", "commit_threads")
 
 @dataclass(frozen=True, kw_only=True)
 class Side:
-    """One side of the comparison: a level with its rate and CPU usage. valid: the rate is from VALID trials."""
+    """One side at one level. disk is text, as a range may be published. valid: the rate is from VALID trials."""
 
     level: float
     rows_per_s: float | None
     cpu_percent: float | None
+    disk: str = ABSENT
     valid: bool = True
 
 
@@ -51,6 +52,11 @@ def _number(text: object) -> float | None:
     return value if abs(value) < float("inf") else None
 
 
+def _disk(row: Mapping[str, str]) -> str:
+    one, low, high = (_number(row.get(f"disk_mb_per_s{end}")) for end in ("", "_low", "_high"))
+    return f"{short(low)}–{short(high)}" if one is None and low is not None and high is not None else short(one)
+
+
 def compare(run: StoredRun, reference: Reference) -> Comparison | None:
     """Both sides; None when the published table has no such axis or no rate."""
     axis = run.plan.sweep.axis
@@ -58,7 +64,8 @@ def compare(run: StoredRun, reference: Reference) -> Comparison | None:
     for row in reference:
         level, rows_per_s = _number(row.get(axis)), _number(row.get("rows_per_s"))
         if level is not None and rows_per_s is not None:
-            published[level] = Side(level=level, rows_per_s=rows_per_s, cpu_percent=_number(row.get("cpu_percent")))
+            cpu = _number(row.get("cpu_percent"))
+            published[level] = Side(level=level, rows_per_s=rows_per_s, cpu_percent=cpu, disk=_disk(row))
     ours = {}
     for level in levels_of(run):
         trials, valid = at_level(run, level)
@@ -66,6 +73,7 @@ def compare(run: StoredRun, reference: Reference) -> Comparison | None:
             level=level,
             rows_per_s=mean(r.measurement.rows_per_s for r in trials),
             cpu_percent=mean(r.measurement.server_cpu_percent for r in trials),
+            disk=short(mean(r.measurement.disk_write_mb_per_s for r in trials)),
             valid=valid,
         )
     if not published:
@@ -100,6 +108,8 @@ def reference_table(run: StoredRun, reference: Reference) -> Table | None:
             fixed(_efficiency(mine, level, both.base_ours)),
             fixed(p.cpu_percent if p else None),
             fixed(o.cpu_percent if o else None),
+            p.disk if p else ABSENT,
+            o.disk if o else ABSENT,
         ))  # fmt: skip
     headers = (
         axis_name(run),
@@ -111,6 +121,8 @@ def reference_table(run: StoredRun, reference: Reference) -> Table | None:
         "Ours efficiency (%)",
         "Published CPU (%)",
         "Ours CPU (%)",
+        "Published disk (MB/s)",
+        "Ours disk (MB/s)",
     )
     return Table(title="Published and ours", headers=headers, rows=tuple(rows), notes=tuple(_notes(both, reference)))
 

@@ -157,6 +157,14 @@ def test_reference_of_another_axis_is_refused():
     assert "Published and ours" not in html(synthetic_run((1, 2), 1), reference("tdengine-disk.csv"))
 
 
+def test_reference_for_disks_keeps_the_published_range():
+    run = synthetic_run((1, 2, 3), 1, sweep=synthetic_sweep(axis="disks", levels=(1.0, 2.0, 3.0)), gamma=1000.0)
+    table = reference_table(run, reference("tdengine-disk.csv"))
+    assert table is not None
+    assert [row[-2] for row in table.rows] == ["80.0–90.0", "150–190", "380–450"]
+    assert any("commit threads moves along the axis (4 → 8)" in note for note in table.notes)
+
+
 def test_reference_survives_nonsense():
     rows = [{"cores": "one", "rows_per_s": "x"}, {"cores": "1"}, {}, {"cores": "2", "rows_per_s": "1,000"}]
     table = reference_table(synthetic_run((1, 2), 1), rows)
