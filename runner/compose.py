@@ -31,6 +31,7 @@ from runner.preflight import preflight
 from runner.report import html, markdown
 from runner.runtimes import load_runtime
 from runner.store.reader import read_run
+from runner.store.reference import read_reference
 from runner.store.writer import RunWriter
 from runner.trial.run import run_trial
 from runner.trial.setup import TrialSetup
@@ -51,6 +52,7 @@ class Prepared:
 def prepare(sweep: Sweep, results: Path) -> Prepared:
     """Chooses, plans and looks; starts nothing. Raises UsageError or PreflightError."""
     host = read_host()
+    read_reference(sweep.reference)
     choice = choose(sweep)
     chosen = replace(sweep, target=choice.target.NAME, runtime=choice.runtime, image=choice.image, home=choice.home)
     plan = make_plan(complete(chosen, choice.target), host)
@@ -167,11 +169,12 @@ def _server(results: Sequence[TrialResult]) -> dict[str, str]:
 def report(writer: RunWriter) -> StoredRun:
     """Fits what is stored and writes fit.json, report.md and report.html."""
     run = read_run(writer.path)
-    fit: FitReport = fit_curve(run.results, confounds=run.plan.confounds)
+    fit: FitReport = fit_curve(run.results, axis=run.plan.sweep.axis, confounds=run.plan.confounds)
     writer.write_fit(fit)
     fitted = replace(run, fit=fit)
-    writer.write_report("report.md", markdown(fitted))
-    writer.write_report("report.html", html(fitted))
+    published = read_reference(run.plan.sweep.reference)
+    writer.write_report("report.md", markdown(fitted, published))
+    writer.write_report("report.html", html(fitted, published))
     return fitted
 
 

@@ -6,6 +6,7 @@ Computes nothing: it is handed events, tables and sentences.
 from __future__ import annotations
 
 import json
+import sys
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -30,8 +31,9 @@ from runner.model import (
 )
 from runner.units import format_number, format_rate, format_seconds
 
-out = Console(highlight=False, soft_wrap=True)
-err = Console(stderr=True, highlight=False, soft_wrap=True)
+WIDTH_IN_FILES = 200
+out = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else WIDTH_IN_FILES)
+err = Console(stderr=True, highlight=False, soft_wrap=True, width=None if sys.stderr.isatty() else WIDTH_IN_FILES)
 _STYLES = {
     VerdictKind.VALID: "green",
     VerdictKind.ABORTED: "red",
@@ -71,7 +73,7 @@ def show_line(text: str, style: str = "") -> None:
     out.print(escape(text), style=style or None)
 
 
-def show_table(title: str, headers: Sequence[str], rows: Sequence[Sequence[str]], *, wide: bool = False) -> None:
+def show_table(title: str, headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """A table on standard output; numbers are right-aligned."""
     table = Table(
         title=title or None,
@@ -84,7 +86,7 @@ def show_table(title: str, headers: Sequence[str], rows: Sequence[Sequence[str]]
     )
     for index, header in enumerate(headers):
         numeric = all(_numeric(row[index]) for row in rows) and bool(rows)
-        table.add_column(header, justify="right" if numeric else "left", overflow="fold", no_wrap=numeric)
+        table.add_column(header, justify="right" if numeric else "left", overflow="fold")
     for row in rows:
         table.add_row(*(escape(cell) for cell in row))
     out.print(table)

@@ -10,6 +10,7 @@ from pathlib import Path
 from runner.errors import PreflightError
 from runner.host import Host
 from runner.model import Finding, Plan
+from runner.runtimes.local import UNPRIVILEGED_USER, closed_to_others
 from runner.targets import Target
 
 FREE_BYTES_MIN = 2 * 10**9
@@ -22,6 +23,8 @@ def preflight(plan: Plan, host: Host, target: Target, data_dir: Path, results: P
         *_writable("--results", results),
         *_writable("--data-dir", data_dir),
         *_room(data_dir),
+        *_enterable(plan, host, target, data_dir),
+        *_enterable(plan, host, target, data_dir),
         *_port(plan),
         *_endpoint(plan),
         *_idle(host),
@@ -70,6 +73,20 @@ def _room(data_dir: Path) -> list[Finding]:
             subject="--data-dir",
             sentence=f"{data_dir} has {free / 1e9:.1f} GB free, a trial wants {FREE_BYTES_MIN / 1e9:.0f} GB",
             remedy="make room, or choose another disk with --data-dir",
+        )
+    ]
+
+
+def _enterable(plan: Plan, host: Host, target: Target, data_dir: Path) -> list[Finding]:
+    closed = closed_to_others(data_dir)
+    if not (host.is_root and target.REFUSES_ROOT and plan.sweep.runtime == "process" and closed):
+        return []
+    return [
+        Finding(
+            blocking=True,
+            subject="--data-dir",
+            sentence=f"{target.NAME} will not run as root but as {UNPRIVILEGED_USER}, who may not enter {closed}",
+            remedy="give a directory that everybody may enter with --data-dir, or leave it out",
         )
     ]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from functools import wraps
-from typing import Annotated, Any
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
@@ -28,7 +28,10 @@ Flags = Mapping[str, str | list[str]]
 
 def with_settings(command: Callable[..., None]) -> Callable[..., None]:
     """The command, which takes `flags`, with one option for each setting. Only what was given is in `flags`."""
-    own = [p for p in inspect.signature(command).parameters.values() if p.name != "flags"]
+    hints = get_type_hints(command, include_extras=True)
+    own = [
+        p.replace(annotation=hints[p.name]) for p in inspect.signature(command).parameters.values() if p.name != "flags"
+    ]
     options = [
         inspect.Parameter(
             parameter_name(s),

@@ -26,6 +26,12 @@ def fresh_directory(data_dir: str, run_id: str, trial_id: str) -> Path:
         raise ProvisionError(f"no data directory in {data_dir}: {error.strerror}", remedy="--data-dir DIR") from None
 
 
+def closed_to_others(folder: Path) -> str:
+    """The first directory on the way that other users may not enter; "" when the way is open."""
+    way = [p for p in (folder.absolute(), *folder.absolute().parents) if p.exists()]
+    return next((str(p) for p in reversed(way) if not p.stat().st_mode & 0o001), "")
+
+
 def write_files(files: Mapping[str, str], data_dir: str, user: pwd.struct_passwd | None) -> None:
     """Absolute path → text, readable by the owner only; the whole data directory then belongs to `user`."""
     for name, text in files.items():

@@ -23,7 +23,15 @@ import psutil
 from runner.errors import ProvisionError
 from runner.model import Accounting, Placement, ServerSpec, Site
 from runner.runtimes.cgroup import Group, make_group
-from runner.runtimes.local import UNPRIVILEGED_USER, allowed_cpus, free_port, fresh_directory, tail, write_files
+from runner.runtimes.local import (
+    UNPRIVILEGED_USER,
+    allowed_cpus,
+    closed_to_others,
+    free_port,
+    fresh_directory,
+    tail,
+    write_files,
+)
 from runner.runtimes.state import State, forget, new_state, save, started_ticks
 
 NAME = "process"
@@ -123,14 +131,9 @@ class ProcessServer:
             self._check_reachable()
 
     def _check_reachable(self) -> None:
-        closed = [str(p) for p in self._folder.resolve().parents if not p.stat().st_mode & 0o001]
-        if not self._folder.stat().st_mode & 0o001:
-            closed.append(str(self._folder))
+        closed = closed_to_others(self._folder)
         if closed:
-            raise ProvisionError(
-                f"the server runs as {UNPRIVILEGED_USER}, who may not enter {closed[0]}",
-                remedy="give a directory that everybody may enter with --data-dir, like /var/tmp/scale",
-            )
+            raise ProvisionError(f"the server runs as {UNPRIVILEGED_USER}, who may not enter {closed}")
 
     def _command(self, argv: Sequence[str]) -> list[str]:
         joins = " ".join(self._group.procs_files) if self._group is not None else ""

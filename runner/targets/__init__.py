@@ -81,6 +81,7 @@ class Target(Protocol):
     KNOBS: tuple[str, ...]
     ANY_KNOB: bool
     ROWS_PER_REQUEST: int
+    REFUSES_ROOT: bool
     THREAD_NAMES: bool
 
     def default_knobs(self, sweep: Sweep) -> Mapping[str, Rule]: ...

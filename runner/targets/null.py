@@ -18,6 +18,7 @@ METHODS = ("discard",)
 KNOBS = ("partitions", "write_threads")
 ANY_KNOB = False
 ROWS_PER_REQUEST = 10_000
+REFUSES_ROOT = False
 THREAD_NAMES = False
 
 

@@ -44,6 +44,7 @@ def measurement(trial: Trial, facts: TrialFacts) -> Measurement:
     steady = steadiness([i.rows for i in whole_intervals(facts.intervals, s)])
     busiest = max(use.threads.items(), key=lambda item: item[1], default=(None, None))
     clients = len(trial.placement.client_cpus)
+    client_cores = s.cpu_window_s / s.window_s  # the load core's own count: exact where the sampler's ticks are not
     return Measurement(
         rows=s.rows_window,
         window_s=s.window_s,
@@ -51,8 +52,8 @@ def measurement(trial: Trial, facts: TrialFacts) -> Measurement:
         durable_rows_per_s=_durable(facts, s),
         server_cpu_cores=use.server_cores,
         server_cpu_percent=_share(use.server_cores, trial.cores),
-        client_cpu_cores=use.client_cores,
-        client_cpu_percent=_share(use.client_cores, clients),
+        client_cpu_cores=client_cores,
+        client_cpu_percent=_share(client_cores, clients),
         other_cpu_cores=use.other_cores,
         throttled_s=use.throttled_s,
         disk_write_mb_per_s=use.disk_write_mb_per_s,

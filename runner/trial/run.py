@@ -159,9 +159,7 @@ def _load(
     yield ArtifactMade(trial_id=trial.trial_id, name="spec", text=spec_text(spec))
     samples: queue.SimpleQueue[Sample] = queue.SimpleQueue()
     facts.commits_before = session.commit_cycles()
-    with LoadProcesses(
-        setup.program, [spec], trial.placement.client_cpus, secret, server.network_namespace
-    ) as load:
+    with LoadProcesses(setup.program, [spec], trial.placement.client_cpus, secret, server.network_namespace) as load:
         sampler = Sampler(
             server=server.accounting(),
             generator=Accounting(kind="processes", root_pids=load.pids),
@@ -203,7 +201,7 @@ def _follow(
             facts.intervals.append(line)
             yield IntervalSeen(trial_id=trial.trial_id, interval=line)
         elif not server.alive():
-            raise ProvisionError("the server ended under load")
+            raise LoadError("the server ended under load")
     if load.summary() is None:
         raise LoadError("the load core ended without a summary")
 

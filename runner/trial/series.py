@@ -16,6 +16,8 @@ SERIES_COLUMNS = (
     "response_ms_p99",
 )
 
+SHORTEST_S = 0.5  # a last, shorter interval holds too few requests to be a rate
+
 Row = tuple[float, Mapping[str, float | None]]
 
 
@@ -31,7 +33,7 @@ def _from_intervals(intervals: Sequence[Interval], start_ns: int) -> list[Row]:
     for i in intervals:
         length, before = i.t_s - before, i.t_s
         p99 = i.response_us_p99 / 1000 if i.response_us_p99 is not None else None
-        if length > 0:
+        if length > SHORTEST_S:
             rows.append(((i.monotonic_ns - start_ns) / 1e9, {"rows_per_s": i.rows / length, "response_ms_p99": p99}))
     return rows
 

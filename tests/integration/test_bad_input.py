@@ -61,6 +61,14 @@ def test_a_results_directory_that_cannot_be_written_is_said_before_anything_star
     assert "trial" not in done.stderr.split("--results")[1]
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives up root")
+def test_a_data_directory_that_the_servers_user_may_not_enter(tmp_path):
+    done = run("sweep", "cpu", "--cores", "1", *POSTGRES, "--data-dir", str(tmp_path), cwd=tmp_path)
+    assert done.returncode == 3
+    assert "--data-dir" in done.stderr
+    assert "nobody" in done.stderr
+
+
 def test_a_server_that_is_not_there_fails_with_what_to_install(tmp_path):
     done = run("sweep", "cpu", "--cores", "1", *POSTGRES, "--home", str(tmp_path), cwd=tmp_path)
     assert done.returncode == 3

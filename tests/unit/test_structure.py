@@ -26,7 +26,7 @@ ALLOWED = {
     "store": {"model", "errors", "units", "trial"},
     "campaign": {"model"},
     "choose": {"model", "errors", "runtimes", "targets"},
-    "preflight": {"model", "errors", "host", "targets"},
+    "preflight": {"model", "errors", "host", "runtimes", "targets"},
     "doctor": {"errors", "host", "loadgen", "runtimes", "targets", "units"},
     "console": {"model", "errors", "units"},
     "compat": {"model", "errors", "units", "loadgen", "targets"},

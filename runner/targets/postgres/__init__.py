@@ -25,6 +25,7 @@ METHODS = ("copy",)
 KNOBS = ("partitions", "write_threads")
 ANY_KNOB = True
 ROWS_PER_REQUEST = 10_000
+REFUSES_ROOT = True
 THREAD_NAMES = False
 PARTITIONS_MAX = 1024
 _PROGRAMS = ("postgres", "initdb")
@@ -167,7 +168,7 @@ def server(sweep: Sweep, trial: Trial, site: Site, secret: str) -> ServerSpec:
         env={"LC_ALL": "C", "TZ": "UTC"},
         files={password_file: secret + "\n", access_file: _ACCESS},
         ports=(site.port,),
-        refuses_root=True,
+        refuses_root=REFUSES_ROOT,
         stop_signal="SIGINT",
     )
 

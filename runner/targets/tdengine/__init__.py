@@ -24,6 +24,7 @@ METHODS = ("stmt", "sql", "sml-line", "sml-telnet", "sml-json", "rest", "ws")
 KNOBS = ("vgroups", "write_threads", "commit_threads")
 ANY_KNOB = True
 ROWS_PER_REQUEST = 10_000
+REFUSES_ROOT = False
 THREAD_NAMES = True
 VERSION = "3.3.0.0"
 _DOUBTFUL = re.compile(

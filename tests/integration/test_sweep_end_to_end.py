@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -30,12 +31,21 @@ def assert_nothing_left(data_dir: Path) -> None:
     assert [p for p in data_dir.glob("*") if p.is_dir() and "cores-" in p.name] == []
 
 
+@pytest.fixture(scope="session")
+def data_dir():
+    """On a disk, and open to the user that the server runs as, which pytest's own directories are not."""
+    path = Path(f"/var/tmp/scale-test-e2e-{os.getpid()}")
+    path.mkdir(mode=0o755)
+    yield path
+    shutil.rmtree(path)
+
+
 @pytest.fixture(scope="module")
-def swept(tmp_path_factory):
+def swept(tmp_path_factory, data_dir):
     """One real sweep, looked at by several tests."""
     folder = tmp_path_factory.mktemp("sweep")
     done = run("sweep", "cpu", "--cores", "1..2", *QUICK, "--replicates", "2", "--results", "r", "--data-dir",
-               str(folder / "data"), "--tag", "who=test", "--json", cwd=folder, timeout_s=200)  # fmt: skip
+               str(data_dir), "--tag", "who=test", "--json", cwd=folder, timeout_s=200)  # fmt: skip
     assert done.returncode == 0, done.stderr
     return folder, json.loads(done.stdout)
 
@@ -61,7 +71,7 @@ def test_the_server_stayed_on_its_cores(swept):
     for trial in swept[1]["trials"]:
         m = trial["measurement"]
         assert 0.3 < m["server_cpu_cores"] <= trial["trial"]["cores"] * 1.03
-        assert m["client_cpu_cores"] > 0.01
+        assert m["client_cpu_cores"] > 0.001
         assert m["memory_used_gb"] > 0.01
         assert m["disk_write_mb_per_s"] is not None
 
@@ -102,8 +112,8 @@ def test_list_show_and_report_read_it_again(swept):
     assert (folder / document["path"] / "report.html").exists()
 
 
-def test_nothing_is_left_behind(swept):
-    assert_nothing_left(swept[0] / "data")
+def test_nothing_is_left_behind(swept, data_dir):
+    assert_nothing_left(data_dir)
 
 
 def wait_for(condition, seconds=60.0):
@@ -113,9 +123,9 @@ def wait_for(condition, seconds=60.0):
         time.sleep(0.1)
 
 
-def started(folder: Path) -> subprocess.Popen[str]:
+def started(folder: Path, data_dir: Path) -> subprocess.Popen[str]:
     return start("sweep", "cpu", "--cores", "1", *QUICK, "--replicates", "2", "--results", "r", "--data-dir",
-                 str(folder / "data"), cwd=folder)  # fmt: skip
+                 str(data_dir), cwd=folder)  # fmt: skip
 
 
 def done_trials(folder: Path) -> list[Path]:
@@ -126,8 +136,8 @@ def loading(folder: Path) -> bool:
     return any((p / "spec").exists() for p in folder.glob("r/*/trials/*") if not (p / "trial.json").exists())
 
 
-def test_ctrl_c_cleans_up_keeps_what_was_measured_and_says_how_to_resume(tmp_path):
-    process = started(tmp_path)
+def test_ctrl_c_cleans_up_keeps_what_was_measured_and_says_how_to_resume(tmp_path, data_dir):
+    process = started(tmp_path, data_dir)
     wait_for(lambda: done_trials(tmp_path) and loading(tmp_path))
     time.sleep(1.0)
     process.send_signal(signal.SIGINT)
@@ -135,34 +145,34 @@ def test_ctrl_c_cleans_up_keeps_what_was_measured_and_says_how_to_resume(tmp_pat
     assert process.returncode == 130, err
     assert "scale resume" in err
     assert "Traceback" not in err
-    assert_nothing_left(tmp_path / "data")
+    assert_nothing_left(data_dir)
     resumed = run("resume", "last", "--results", "r", "--json", cwd=tmp_path)
     assert resumed.returncode == 0, resumed.stderr
     assert len(json.loads(resumed.stdout)["trials"]) == 2
 
 
-def test_kill_9_loses_at_most_the_running_trial(tmp_path):
-    process = started(tmp_path)
+def test_kill_9_loses_at_most_the_running_trial(tmp_path, data_dir):
+    process = started(tmp_path, data_dir)
     wait_for(lambda: done_trials(tmp_path) and loading(tmp_path))
     before = done_trials(tmp_path)[0].read_text()
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
-    assert run("clean", "--data-dir", str(tmp_path / "data"), cwd=tmp_path).returncode == 0
-    wait_for(lambda: not ours_running(tmp_path / "data"), 30)
+    assert run("clean", "--data-dir", str(data_dir), cwd=tmp_path).returncode == 0
+    wait_for(lambda: not ours_running(data_dir), 30)
     resumed = run("resume", "last", "--results", "r", "--json", cwd=tmp_path)
     assert resumed.returncode == 0, resumed.stderr
     assert len(json.loads(resumed.stdout)["trials"]) == 2
     assert before in [p.read_text() for p in done_trials(tmp_path)]
-    assert_nothing_left(tmp_path / "data")
+    assert_nothing_left(data_dir)
 
 
-def test_a_database_that_dies_aborts_its_trial_and_the_sweep_goes_on(tmp_path):
-    process = started(tmp_path)
+def test_a_database_that_dies_aborts_its_trial_and_the_sweep_goes_on(tmp_path, data_dir):
+    process = started(tmp_path, data_dir)
     wait_for(lambda: loading(tmp_path))
     time.sleep(1.5)
     for victim in psutil.process_iter(["cmdline"]):
         words = victim.info["cmdline"] or []
-        if words and words[0].endswith("bin/postgres") and str(tmp_path / "data") in " ".join(words):
+        if words and words[0].endswith("bin/postgres") and str(data_dir) in " ".join(words):
             victim.send_signal(signal.SIGKILL)
     _, err = process.communicate(timeout=120)
     assert process.returncode == 10, err
@@ -173,7 +183,7 @@ def test_a_database_that_dies_aborts_its_trial_and_the_sweep_goes_on(tmp_path):
     aborted = next(r for r in results if r["verdict"]["kind"] == "ABORTED")
     assert "died" in aborted["verdict"]["reasons"][0]
     assert aborted["measurement"]["rows_per_s"] is None or aborted["measurement"]["rows_per_s"] > 0
-    assert_nothing_left(tmp_path / "data")
+    assert_nothing_left(data_dir)
 
 
 def test_a_spec_that_the_load_core_refuses_is_said_in_its_words(tmp_path):

@@ -1,0 +1,42 @@
+"""Published tables to lay beside a run: CSV files of `results/reference/`, by name, or any CSV file by path."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from runner.errors import UsageError
+
+SHIPPED = Path(__file__).resolve().parent.parent / "references"
+CHECKOUT = Path(__file__).resolve().parent.parent.parent / "results" / "reference"
+BYTES_MAX = 1 << 20
+
+
+def read_reference(name: str) -> Sequence[Mapping[str, str]] | None:
+    """Its rows by column; None for "". Raises UsageError that lists the shipped ones."""
+    if not name:
+        return None
+    path = find_reference(name)
+    try:
+        if path.stat().st_size > BYTES_MAX:
+            raise UsageError(f"--reference: {path} has more than {BYTES_MAX} bytes")
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise UsageError(f"--reference: {path} cannot be read: {error}") from None
+    if not rows or not {"cores", "disks"} & set(rows[0]) or "rows_per_s" not in rows[0]:
+        raise UsageError(f"--reference: {path} needs the columns cores (or disks) and rows_per_s")
+    return rows
+
+
+def find_reference(name: str) -> Path:
+    """A shipped table by its name, else a path."""
+    places = [folder / f"{name}.csv" for folder in (SHIPPED, CHECKOUT)]
+    found = next((p for p in (*places, Path(name)) if p.is_file()), None)
+    if found is None:
+        shipped = sorted({p.stem for folder in (SHIPPED, CHECKOUT) for p in folder.glob("*.csv")})
+        raise UsageError(
+            f"--reference: no table {name!r}", remedy=f"shipped are {', '.join(shipped)}; or give a CSV file"
+        )
+    return found
