@@ -74,7 +74,7 @@ def load(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON on standard output.")] = False,
 ) -> None:
     """Load rows into TDengine as taosBenchmark would."""
-    given = read_given(context.args)
+    given, refusals = read_given(context.args)
     if "version" in given:
         console.show_line(f"scale {__version__}")
         return
@@ -83,7 +83,7 @@ def load(
         return
     home = os.environ.get("SCALE_TDENGINE_HOME", "")
     ours = Ours(placement=placement.value, library=library or find_library(home), own_values=own_values)
-    job = read_job(given, ours, os.environ, datetime.now())
+    job = read_job(given, refusals, ours, os.environ, datetime.now())
     _ask(job)
     done = run_job(job, ours, loadgen_path(), lambda level, line: console.say(line, _STYLES.get(level, "")))
     if as_json:

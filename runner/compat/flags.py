@@ -35,7 +35,7 @@ _NUMBERS = {
 }  # fmt: skip
 _WHERE = {
     "interlace_rows": "interlace-rows", "disorder_range_ms": "disorder-range", "rows_each": "records",
-    "partial_columns": "partial-col-num", "columns": "columns", "tags": "tag-type", "normal": "normal-table",
+    "partial_columns": "partial-col-num", "columns": "data-type", "tags": "tag-type", "normal": "normal-table",
 }  # fmt: skip
 
 
@@ -110,7 +110,7 @@ def _number(given: Mapping[str, str], long: str, key: str, refusals: Refusals) -
     try:
         return whole(given.get(long, options.default_of(long)), key)
     except ValueError as error:
-        refusals.add(options.name_of(long), f"{error}; taosBenchmark would go on with {options.default_of(long)}")
+        refusals.add(options.name_of(long), str(error))
         return BOUNDS[key].least or 1
 
 

@@ -7,7 +7,7 @@ that have no effect in taosBenchmark 3.3 either are accepted and told in a note.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from runner.compat.flags import CREATE_THREADS, REST_PORT
@@ -81,8 +81,15 @@ def read_json(
         vgroups_auto=False,
         ask=ask and "answer-yes" not in given and any(d.drop for d in databases),
         databases=databases,
-        notes=tuple(f"{path} has no effect: {why}" for path, why in (*keys.idle, *common.idle)),
+        notes=_notes((*keys.idle, *common.idle)),
     )
+
+
+def _notes(idle: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+    """One sentence for all keys that have no effect for the same reason."""
+    reasons = dict.fromkeys(why for _, why in idle)
+    paths = {reason: [path for path, why in idle if why == reason] for reason in reasons}
+    return tuple(f"{', '.join(p)} {'has' if len(p) == 1 else 'have'} no effect: {why}" for why, p in paths.items())
 
 
 def _refuse_other_kinds(keys: Keys, refusals: Refusals) -> None:

@@ -77,6 +77,8 @@ def check_table(table: SuperTable, precision: str, where: Mapping[str, str], ref
         refusals.add(where["disorder_range_ms"], "is less than the time step: no row can come late")
     if table.tables * table.rows_each > ROWS_MAX:
         refusals.add(where["rows_each"], f"makes more than {ROWS_MAX} rows")
+    if table.partial_from and not table.partial_columns:
+        refusals.add(where["partial_columns"], "is needed beside the column that is the first")
     if table.partial_columns + table.partial_from > len(table.columns):
         refusals.add(where["partial_columns"], f"there are only {len(table.columns)} columns")
     if len(table.columns) > COLUMNS_MAX:

@@ -40,21 +40,16 @@ class Done:
     failure: LoadError | None
 
 
-def read_given(arguments: Sequence[str]) -> Mapping[str, str]:
-    """The options, taken apart. Raises UsageError naming all that are unknown or refused."""
+def read_given(arguments: Sequence[str]) -> tuple[Mapping[str, str], Refusals]:
+    """The options taken apart, and what is already refused: `read_job` tells it together with the rest."""
     refusals = Refusals()
-    given = parse(arguments, refusals)
-    if not refusals.told or any(long in given for long in ("help", "usage", "version")):
-        return given
-    if "file" not in given:  # tell the mistakes of the values along with them
-        read_flags(given, {}, "", refusals)
-    refusals.raise_any()
-    return given
+    return parse(arguments, refusals), refusals
 
 
-def read_job(given: Mapping[str, str], ours: Ours, environment: Mapping[str, str], now: datetime) -> Job:
+def read_job(
+    given: Mapping[str, str], refusals: Refusals, ours: Ours, environment: Mapping[str, str], now: datetime
+) -> Job:
     """Options and file → Job. Raises UsageError with all mistakes."""
-    refusals = Refusals()
     password = given.get("password") or environment.get("SCALE_PASSWORD", "")
     if "file" not in given:
         job = read_flags(given, _client(given.get("config-dir", "")), password or "taosdata", refusals)
