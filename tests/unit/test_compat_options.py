@@ -138,7 +138,7 @@ def test_a_json_key_changes_the_job_or_is_noted_or_is_refused_by_its_path(tmp_pa
     try:
         assert read_file(tmp_path, changed) != read_file(tmp_path, plain)
     except UsageError as error:
-        assert key in error.message or f"{place}s" in error.message  # noqa: PT017
+        assert key in error.message or f"{place}s" in error.message
 
 
 def test_an_unknown_key_is_refused_anywhere(tmp_path):
