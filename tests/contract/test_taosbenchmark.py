@@ -89,7 +89,7 @@ class Server:
                     stdout=out,
                     stderr=out,
                     start_new_session=True,
-                )  # fmt: skip
+                )
             )
 
     def stop(self) -> None:
@@ -140,15 +140,17 @@ def server():
         shutil.rmtree(folder)
 
 
-def genuine(folder: Path, *arguments: str) -> tuple[int, str]:
-    return _run([str(HOME / "bin" / "taosBenchmark"), *arguments], folder, environment())
+def genuine(folder: Path, *options: str) -> tuple[int, str]:
+    """Exit code and standard error; options may hold several, apart by spaces."""
+    return _run([str(HOME / "bin" / "taosBenchmark"), *" ".join(options).split()], folder, environment())
 
 
-def ours(folder: Path, *arguments: str) -> tuple[int, str]:
+def ours(folder: Path, *options: str) -> tuple[int, str]:
+    """As `genuine`."""
     code = "from runner.cli import app, main, load\nif 'load' not in [c.name for c in app.registered_commands]:\n"
     code += "    load.register(app)\nmain()"
     env = environment() | {"PYTHONPATH": str(ROOT), "COLUMNS": "200"}
-    return _run([sys.executable, "-c", code, "load", *arguments], folder, env)
+    return _run([sys.executable, "-c", code, "load", *" ".join(options).split()], folder, env)
 
 
 def _run(command: list[str], folder: Path, env: dict[str, str]) -> tuple[int, str]:
@@ -210,7 +212,7 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_the_same_options_leave_the_same(server, tmp_path, name):
     database, table, options = CASES[name]
-    arguments = ["-c", str(server.config), "-y", *options.split()]
+    arguments = ["-c", str(server.config), "-y", options]
     code, said = genuine(tmp_path / "theirs", *arguments)
     assert code == 0, said
     theirs = left(server, database, table)
@@ -229,7 +231,7 @@ def test_the_same_options_leave_the_same(server, tmp_path, name):
 def test_normal_tables(server, tmp_path):
     seen = []
     for tool in (genuine, ours):
-        code, said = tool(tmp_path / tool.__name__, "-c", str(server.config), "-y", *"-N -t 5 -n 10 -T 2".split())
+        code, said = tool(tmp_path / tool.__name__, "-c", str(server.config), "-y", "-N -t 5 -n 10 -T 2")
         assert code == 0, said
         tables = "select table_name, columns, stable_name from information_schema.ins_tables where db_name='test'"
         rows = "union all ".join(f"select count(*) from test.d{i} " for i in range(5))
@@ -244,7 +246,7 @@ def test_rest(server, tmp_path):
     port = str(server.port + ADAPTER_OFFSET)
     seen = []
     for tool in (genuine, ours):
-        arguments = ["-h", "localhost", "-P", port, "-y", *"-I rest -t 5 -n 100 -r 20 -T 2".split()]
+        arguments = ["-h", "localhost", "-P", port, "-y", "-I rest -t 5 -n 100 -r 20 -T 2"]
         code, said = tool(tmp_path / tool.__name__, *arguments)
         assert code == 0, said
         seen.append((left(server, "test", "meters"), rows_told(said)))
@@ -253,7 +255,7 @@ def test_rest(server, tmp_path):
 
 @pytest.mark.parametrize("interface", ["sml", "sml-line", "sml-telnet", "sml-json", "sml-taosjson"])
 def test_schemaless_loads_every_row(server, tmp_path, interface):
-    arguments = ["-c", str(server.config), "-y", *f"-I {interface} -t 6 -n 50 -r 20 -T 2".split()]
+    arguments = ["-c", str(server.config), "-y", f"-I {interface} -t 6 -n 50 -r 20 -T 2"]
     said = genuine(tmp_path / "theirs", *arguments)[1]
     code, words = ours(tmp_path / "ours", *arguments)
     assert code == 0, words
@@ -263,9 +265,9 @@ def test_schemaless_loads_every_row(server, tmp_path, interface):
 
 def test_supplement_and_nodrop_add_to_what_is_there(server, tmp_path):
     config = ["-c", str(server.config), "-y"]
-    assert genuine(tmp_path / "a", *config, *"-t 4 -n 10 -T 2".split())[0] == 0
+    assert genuine(tmp_path / "a", *config, "-t 4 -n 10 -T 2")[0] == 0
     for extra in ("-U -s 1600000000000", "-Q -s 1700000000000"):
-        code, words = ours(tmp_path / "b", *config, *f"-t 4 -n 10 -T 2 {extra}".split())
+        code, words = ours(tmp_path / "b", *config, f"-t 4 -n 10 -T 2 {extra}")
         assert code == 0, words
     assert re.search(r"\b120\b", server.shell("select count(*) from test.meters"))
 
@@ -273,7 +275,7 @@ def test_supplement_and_nodrop_add_to_what_is_there(server, tmp_path):
 def test_insert_interval_takes_as_long(server, tmp_path):
     spent = []
     for tool in (genuine, ours):
-        arguments = ["-c", str(server.config), "-y", *"-i 100 -r 10 -t 2 -n 100 -T 2".split()]
+        arguments = ["-c", str(server.config), "-y", "-i 100 -r 10 -t 2 -n 100 -T 2"]
         code, said = tool(tmp_path / tool.__name__, *arguments)
         assert code == 0, said
         spent.append(float(SPENT.search(said).group(2)))
