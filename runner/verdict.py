@@ -22,29 +22,40 @@ OFFERED_SHARE = 0.98
 OTHER_CORES = 0.1
 WAITING_PERCENT = 10.0
 STEADY_DRIFT_PERCENT = 10.0
+STEADY_DRIFT_ERRORS = 2.0  # a trend within this many of its own standard errors is noise
 STEADY_CV_PERCENT = 25.0
 STEADY_INTERVALS_MIN = 4
 
 
 @dataclass(frozen=True, kw_only=True)
 class Steadiness:
-    """The rate inside the window, second by second: its spread and its trend over the window, both of the mean."""
+    """The rate inside the window, second by second, in percent of its mean: spread, trend over the window, and the
+    trend's standard error. All None with too few intervals."""
 
     intervals: int
-    cv_percent: float | None
-    drift_percent: float | None
+    cv_percent: float | None = None
+    drift_percent: float | None = None
+    drift_error_percent: float | None = None
 
 
 def steadiness(rates: Sequence[float]) -> Steadiness:
-    """Coefficient of variation, and the least-squares slope times the window, in percent of the mean."""
+    """Coefficient of variation; ordinary least-squares slope times the window, with its standard error."""
     n = len(rates)
     mean = sum(rates) / n if n else 0.0
     if n < STEADY_INTERVALS_MIN or mean <= 0:
-        return Steadiness(intervals=n, cv_percent=None, drift_percent=None)
-    variance = sum((r - mean) ** 2 for r in rates) / (n - 1)
+        return Steadiness(intervals=n)
     middle = (n - 1) / 2
-    slope = sum((i - middle) * r for i, r in enumerate(rates)) / sum((i - middle) ** 2 for i in range(n))
-    return Steadiness(intervals=n, cv_percent=100 * variance**0.5 / mean, drift_percent=100 * slope * (n - 1) / mean)
+    spread = sum((i - middle) ** 2 for i in range(n))
+    slope = sum((i - middle) * r for i, r in enumerate(rates)) / spread
+    residual = sum((r - mean - slope * (i - middle)) ** 2 for i, r in enumerate(rates)) / (n - 2)
+    variance = sum((r - mean) ** 2 for r in rates) / (n - 1)
+    scale = 100 * (n - 1) / mean
+    return Steadiness(
+        intervals=n,
+        cv_percent=100 * variance**0.5 / mean,
+        drift_percent=scale * slope,
+        drift_error_percent=scale * (residual / spread) ** 0.5,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -169,7 +180,8 @@ def _what_else(m: Measurement) -> str:
 
 def _unsteady(m: Measurement) -> Found:
     found = []
-    if m.rate_drift_percent is not None and abs(m.rate_drift_percent) > STEADY_DRIFT_PERCENT:
+    drift, error = m.rate_drift_percent, m.rate_drift_error_percent or 0.0
+    if drift is not None and abs(drift) > max(STEADY_DRIFT_PERCENT, STEADY_DRIFT_ERRORS * error):
         found.append(
             (
                 VerdictKind.UNSTEADY,

@@ -161,6 +161,7 @@ class Measurement:
     ceiling_rows_per_s: float | None = None
     rate_cv_percent: float | None = None
     rate_drift_percent: float | None = None
+    rate_drift_error_percent: float | None = None
     sampler_cpu_percent: float | None = None
     missed_ticks: int | None = None
     busiest_thread: str | None = None

@@ -150,7 +150,7 @@ SETTINGS: tuple[Setting, ...] = (
         "Fixed window after the warm-up.",
         "TIME",
     ),
-    _s("load.warmup", "--warmup", parse_seconds, "3s", "Warm-up, thrown away.", "TIME"),
+    _s("load.warmup", "--warmup", parse_seconds, "5s", "Warm-up, thrown away.", "TIME"),
     _s("load.rate", "--rate", parse_count, "0", "Open loop: rows per second offered; 0: closed loop.", "ROWS/S"),
     _s(
         "load.arrival",

@@ -77,6 +77,7 @@ def measurement(trial: Trial, facts: TrialFacts) -> Measurement:
         ceiling_rows_per_s=facts.ceiling_rows_per_s,
         rate_cv_percent=steady.cv_percent,
         rate_drift_percent=steady.drift_percent,
+        rate_drift_error_percent=steady.drift_error_percent,
         sampler_cpu_percent=100 * cost.cpu_s / cost.wall_s if cost and cost.wall_s > 0 else None,
         missed_ticks=cost.missed_ticks if cost else None,
         busiest_thread=busiest[0],

@@ -83,3 +83,13 @@ def test_steadiness():
     assert abs(flat.drift_percent) < 2
     assert rising.drift_percent == pytest.approx(100 * 40 / 120)
     assert steadiness([1.0, 2.0]).cv_percent is None
+    assert rising.drift_error_percent == pytest.approx(0, abs=1e-6)
+
+
+def test_a_trend_within_its_own_noise_is_not_a_trend():
+    noisy = steadiness([100.0, 80, 120, 90, 125, 85, 130, 95])
+    assert noisy.drift_percent > 10
+    assert noisy.drift_error_percent > noisy.drift_percent / 2
+    drifting = {"rate_drift_percent": 15.0, "rate_drift_error_percent": 9.0}
+    assert verdict(**drifting).kind == VerdictKind.VALID
+    assert verdict(**{**drifting, "rate_drift_error_percent": 5.0}).kind == VerdictKind.UNSTEADY
