@@ -27,12 +27,18 @@ class Installation:
 
 @dataclass(frozen=True, kw_only=True)
 class Address:
-    """Where a session connects: the server's loopback address, and the secret made for this trial alone."""
+    """Where a session connects: the server's loopback address, and the secret made for this trial alone.
+
+    data_dir: the trial's directory, as this side sees it; "" for a server that is not ours.
+    secret_is_set: the server has it already; else a server of ours still has its default password.
+    """
 
     host: str
     port: int
     secret: str
     home: str = ""
+    data_dir: str = ""
+    secret_is_set: bool = False
 
 
 class Session(Protocol):
@@ -97,6 +103,7 @@ class Target(Protocol):
 
 
 TARGETS: Mapping[str, str] = {
+    "tdengine": "runner.targets.tdengine",
     "null": "runner.targets.null",
     "postgres": "runner.targets.postgres",
 }

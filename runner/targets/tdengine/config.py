@@ -82,6 +82,20 @@ def taos_cfg(trial: Trial, site: Site) -> str:
     return "".join(f"{name} {value}\n" for name, value in lines.items())
 
 
+def client_folder(data_dir: str) -> str:
+    """Where the client's own configuration and logs are, apart from the server's."""
+    return f"{data_dir}/client"
+
+
+def _client_cfg(site: Site) -> str:
+    """For libtaos: logs of its own, nothing reported anywhere, child tables of schemaless lines named by a tag."""
+    folder = client_folder(site.data_dir)
+    return (
+        f"firstEp localhost:{site.port}\nlogDir {folder}\ntempDir {folder}\nminimalLogDirGB 0.1\nminimalTmpDirGB 0.1\n"
+        "monitor 0\ntelemetryReporting 0\ncrashReporting 0\nsmlChildTableName dev\n"
+    )
+
+
 def adapter_port(port: int) -> int:
     """taosAdapter listens this far above taosd, as it does by default (6030, 6041)."""
     return port + ADAPTER_OFFSET
@@ -109,7 +123,6 @@ def server_spec(sweep: Sweep, trial: Trial, site: Site, *, adapter: bool) -> Ser
         env={"TZ": "UTC", "LC_ALL": "C.UTF-8"},
         files={f"{folder}/taos.cfg": taos_cfg(trial, site), f"{folder}/taosadapter.toml": _adapter_toml(site)},
         ports=ports,
-        hostname="localhost",
         log_paths=(f"{site.data_dir}/log/taosdlog.0",),
         stop_process="taosd",
         stop_timeout_s=90.0,

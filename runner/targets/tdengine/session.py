@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from runner.errors import LoadError, TargetError
+from runner.errors import TargetError
 from runner.loadgen.binary import loadgen_path
 from runner.loadgen.spec import trial_spec
 from runner.loadgen.statements import Answer, create_tables, run_statements
 from runner.model import Sweep, Trial
 from runner.targets import Address
-from runner.targets.tdengine.config import adapter_port, config_items, database_options
+from runner.targets.tdengine.config import client_folder, config_items, database_options
 
 DATABASE = "scale"
 TABLE = "meters"
+DEFAULT_PASSWORD = "taosdata"
+RETRIES = 60  # each waits 10 ms longer than the one before: half a minute in all, then it is an error
 _SCHEMALESS = ("sml-line", "sml-telnet", "sml-json")
 
 
@@ -24,6 +26,7 @@ class TdengineSession:
     def __init__(self, sweep: Sweep, trial: Trial, address: Address, library: str) -> None:
         self._sweep, self._trial, self._address, self._library = sweep, trial, address, library
         self._program = loadgen_path()
+        self._password = address.secret if address.secret_is_set else DEFAULT_PASSWORD
 
     def _ask(self, *statements: str) -> tuple[Answer, ...]:
         spec = {
@@ -33,8 +36,12 @@ class TdengineSession:
             "host": self._address.host,
             "port": str(self._address.port),
             "library": self._library,
+            "client_config": self._client_config(),
         }
-        return run_statements(self._program, spec, statements, self._address.secret)
+        return run_statements(self._program, spec, statements, self._password)
+
+    def _client_config(self) -> str:
+        return client_folder(self._address.data_dir) if self._address.data_dir else ""
 
     def _rows(self, statement: str) -> tuple[tuple[Any, ...], ...]:
         answer = self._ask(statement)[0]
@@ -46,8 +53,11 @@ class TdengineSession:
         return answer.rows
 
     def not_ready(self) -> str:
-        """Until the dnode says ready, CREATE DATABASE fails."""
+        """Until the dnode says ready, CREATE DATABASE fails. A server of ours gets the trial's own password first."""
         try:
+            if self._password != self._address.secret:
+                self._rows(f"ALTER USER root PASS '{self._address.secret}'")
+                self._password = self._address.secret
             status = self._rows("SELECT status FROM information_schema.ins_dnodes")
         except TargetError as error:
             return error.message
@@ -79,16 +89,11 @@ class TdengineSession:
         """Every subtable, before the clock starts; schemaless methods make theirs themselves."""
         if self._sweep.load.method not in _SCHEMALESS:
             spec = trial_spec(self._sweep, self._trial, {**self.load_spec(), "method": "stmt"})
-            create_tables(self._program, spec, self._address.secret)
+            create_tables(self._program, spec, self._password)
 
     def effective(self) -> Mapping[str, str]:
         """Configuration items by their names, database options by theirs, and the tables in each vgroup."""
-        variables = {
-            str(name): str(value)
-            for name, value in self._rows(
-                "SELECT name, value FROM information_schema.ins_dnode_variables WHERE dnode_id = 1"
-            )
-        }
+        variables = {str(row[1]): str(row[2]) for row in self._rows("SHOW DNODE 1 VARIABLES")}
         planned = config_items(self._trial)
         said = {k: variables.get(k, "") for k in planned}
         wanted = [k for k in database_options(self._trial)]
@@ -97,7 +102,7 @@ class TdengineSession:
             f"WHERE name = '{DATABASE}'"
         )[0]
         vgroups = self._rows(
-            f"SELECT vgroup_id, tables FROM information_schema.ins_vgroups WHERE db_name = '{DATABASE}'"
+            f"SELECT vgroup_id, `tables` FROM information_schema.ins_vgroups WHERE db_name = '{DATABASE}'"
         )
         return {
             **said,
@@ -118,10 +123,11 @@ class TdengineSession:
             "method": self._sweep.load.method,
             "host": self._address.host,
             "port": str(self._address.port),
-            "adapter_port": str(adapter_port(self._address.port)),
             "database": DATABASE,
             "table": TABLE,
             "library": self._library,
+            "client_config": self._client_config(),
+            "retries": str(RETRIES),
         }
 
     def commit_cycles(self) -> int | None:
@@ -158,6 +164,3 @@ def _column(column: str) -> str:
         "ubigint": "BIGINT UNSIGNED",
     }
     return f"`{name}` {unsigned.get(kind, kind.upper())}"
-
-
-__all__ = ["DATABASE", "TABLE", "LoadError", "TdengineSession"]

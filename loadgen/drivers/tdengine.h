@@ -1,0 +1,117 @@
+/* What the files of the TDengine driver share: the functions of libtaos that we use, its layouts
+ * that cross the door, and the process's and the workers' parts. Written from the documented
+ * interface: no header of TDengine is used. Nothing outside drivers/tdengine*.c reads this. */
+#ifndef SCALE_TDENGINE_H
+#define SCALE_TDENGINE_H
+
+#include "driver.h"
+
+typedef void TAOS;
+typedef void TAOS_RES;
+typedef void TAOS_STMT;
+
+enum { TAOS_CONFIG_DIR = 3 };
+enum { STMT_ROWS_MAX = 32767, SQL_BYTES_MAX = 1048576 - 1024 };
+
+struct taos_bind { /* one column of a bound batch; its layout is the library's */
+    int type;
+    void *buffer;
+    uintptr_t buffer_length;
+    int32_t *length;
+    char *is_null;
+    int rows;
+};
+_Static_assert(sizeof(struct taos_bind) == 48 || sizeof(void *) != 8, "layout of libtaos");
+
+struct taos_field {
+    char name[65];
+    int8_t type;
+    int32_t bytes;
+};
+_Static_assert(sizeof(struct taos_field) == 72, "layout of libtaos");
+
+struct libtaos {
+    void *handle;
+    char path[512];
+    int (*options)(int option, const void *value, ...);
+    TAOS *(*connect)(const char *host, const char *user, const char *password, const char *db,
+                     uint16_t port);
+    void (*close)(TAOS *);
+    const char *(*client_info)(void);
+    TAOS_RES *(*query)(TAOS *, const char *);
+    int (*error)(TAOS_RES *);
+    char *(*error_text)(TAOS_RES *);
+    int (*affected)(TAOS_RES *);
+    void (*free_result)(TAOS_RES *);
+    int (*field_count)(TAOS_RES *);
+    struct taos_field *(*fields)(TAOS_RES *);
+    void **(*fetch_row)(TAOS_RES *);
+    int *(*lengths)(TAOS_RES *);
+    int (*table_vgroup)(TAOS *, const char *db, const char *table, int *vgroup);
+    TAOS_STMT *(*stmt_init)(TAOS *);
+    int (*stmt_prepare)(TAOS_STMT *, const char *, unsigned long);
+    int (*stmt_table)(TAOS_STMT *, const char *);
+    int (*stmt_bind)(TAOS_STMT *, struct taos_bind *);
+    int (*stmt_add)(TAOS_STMT *);
+    int (*stmt_execute)(TAOS_STMT *);
+    int (*stmt_affected)(TAOS_STMT *);
+    char *(*stmt_error)(TAOS_STMT *);
+    int (*stmt_close)(TAOS_STMT *);
+    TAOS_RES *(*schemaless)(TAOS *, char *lines, int length, int32_t *rows, int protocol,
+                            int precision);
+};
+
+enum method { METHOD_STMT, METHOD_SQL, METHOD_LINE, METHOD_TELNET, METHOD_JSON };
+
+struct driver {
+    const struct driver_setup *setup;
+    enum method method;
+    const char *database, *table, *prefix;
+    struct libtaos taos;
+    uint32_t *number_of; /* table t is named <prefix><number_of[t]> */
+    uint32_t first_column, column_count;
+};
+
+struct connection {
+    struct driver *driver;
+    TAOS *taos;
+    TAOS_STMT *stmt;
+    bool is_prepared;
+    struct taos_bind *binds;
+    char *text; /* a statement, or lines, on their way */
+};
+
+enum { TABLE_NAME_MAX = 80 };
+
+/* The name of table `table`; returns its length. */
+uint32_t tdengine_table_name(const struct driver *driver, uint32_t table, char *out);
+
+enum outcome tdengine_load_library(struct libtaos *taos, const char *wanted, struct fault *fault);
+
+/* A TDengine error code and its words as a fault, and what it means for the load. */
+enum outcome tdengine_fault(int code, const char *words, struct fault *fault);
+
+enum outcome tdengine_place(struct driver *driver, uint32_t *partition_of, struct fault *fault);
+enum outcome tdengine_create_tables(struct connection *connection, uint32_t first, uint32_t count,
+                                    struct fault *fault);
+enum outcome tdengine_sql(struct connection *connection, const char *statement,
+                          const struct result_sink *sink, struct fault *fault);
+
+/* Runs a statement that returns no rows; *affected may be NULL. */
+enum outcome tdengine_run(struct connection *connection, const char *statement, uint64_t *affected,
+                          struct fault *fault);
+
+enum outcome tdengine_stmt_send(struct connection *connection, const struct batch *batch,
+                                uint64_t *rows_acked, struct fault *fault);
+enum outcome tdengine_sql_send(struct connection *connection, const struct batch *batch,
+                               uint64_t *rows_acked, struct fault *fault);
+enum outcome tdengine_schemaless_send(struct connection *connection, const struct batch *batch,
+                                      uint64_t *rows_acked, struct fault *fault);
+
+/* One value as SQL text at `out`, at most tdengine_value_bytes of its column; returns the end. */
+char *tdengine_put_value(char *out, const struct column *column, const struct column_data *data,
+                         uint32_t row);
+char *tdengine_put_whole(char *out, int64_t value);
+uint32_t tdengine_value_bytes(const struct column *column);
+
+#endif

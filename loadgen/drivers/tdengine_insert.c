@@ -1,0 +1,82 @@
+/* The method `sql`: INSERT statements as text, as long as the server takes them; a request that
+ * does not fit into one is sent in several, and is acknowledged when all of them are. */
+#include <stdio.h>
+#include <string.h>
+
+#include "tdengine.h"
+
+enum { TIME_BYTES = 24 };
+
+static uint32_t row_bytes_max(const struct driver *d)
+{
+    uint32_t bytes = TIME_BYTES + 4;
+    for (uint32_t i = 0; i < d->column_count; i++)
+        bytes += tdengine_value_bytes(&d->setup->schema->columns[d->first_column + i]) + 1;
+    return bytes;
+}
+
+/* " d7 VALUES " or, with part of the columns, " d7 (ts,`a`) VALUES " */
+static char *put_head(const struct driver *d, uint32_t table, char *out)
+{
+    *out++ = ' ';
+    out += tdengine_table_name(d, table, out);
+    if (d->column_count < d->setup->schema->column_count) {
+        out += sprintf(out, " (ts");
+        for (uint32_t i = 0; i < d->column_count; i++)
+            out += sprintf(out, ",`%s`", d->setup->schema->columns[d->first_column + i].name);
+        *out++ = ')';
+    }
+    memcpy(out, " VALUES ", 8);
+    return out + 8;
+}
+
+static char *put_row(const struct driver *d, const struct batch *batch, uint32_t row, char *out)
+{
+    const struct column *columns = d->setup->schema->columns + d->first_column;
+    const struct column_data *data = batch->columns + d->first_column;
+    *out++ = '(';
+    out = tdengine_put_whole(out, batch->times[row]);
+    for (uint32_t i = 0; i < d->column_count; i++) {
+        *out++ = ',';
+        out = tdengine_put_value(out, &columns[i], &data[i], row);
+    }
+    *out++ = ')';
+    return out;
+}
+
+static enum outcome flush(struct connection *c, char *end, uint64_t *rows_acked,
+                          struct fault *fault)
+{
+    *end = '\0';
+    return tdengine_run(c, c->text, rows_acked, fault);
+}
+
+enum outcome tdengine_sql_send(struct connection *c, const struct batch *batch,
+                               uint64_t *rows_acked, struct fault *fault)
+{
+    static const char insert[] = "INSERT INTO";
+    const struct driver *d = c->driver;
+    const uint32_t most = row_bytes_max(d), head = 64 * (d->column_count + 2) + TABLE_NAME_MAX;
+    char *const first = c->text + sizeof insert - 1, *const last = c->text + SQL_BYTES_MAX;
+    char *out = first;
+    enum outcome outcome = OUTCOME_OK;
+    *rows_acked = 0;
+    memcpy(c->text, insert, sizeof insert - 1);
+    for (uint32_t i = 0; i < batch->slice_count; i++) {
+        const struct slice *slice = &batch->slices[i];
+        bool needs_head = true;
+        for (uint32_t row = 0; row < slice->rows; row++) {
+            if (out + most + head > last) {
+                if ((outcome = flush(c, out, rows_acked, fault)) != OUTCOME_OK)
+                    return outcome;
+                out = first;
+                needs_head = true;
+            }
+            if (needs_head)
+                out = put_head(d, slice->table, out);
+            needs_head = false;
+            out = put_row(d, batch, slice->offset + row, out);
+        }
+    }
+    return out > first ? flush(c, out, rows_acked, fault) : outcome;
+}

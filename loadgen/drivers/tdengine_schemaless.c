@@ -1,0 +1,183 @@
+/* The schemaless methods: InfluxDB lines, OpenTSDB telnet lines and OpenTSDB JSON. A tag `dev`
+ * holds the table's name, so that no two tables can fall together; the client's configuration
+ * names the child tables after it. Telnet and JSON carry one value a line, so they take exactly
+ * one column. A NULL is left out of its line. */
+#include <stdio.h>
+#include <string.h>
+
+#include "../tags.h"
+#include "tdengine.h"
+
+enum { PROTOCOL_LINE = 1, PRECISION_OF_MS = 4, HEAD_BYTES = 4096, TIME_BYTES = 24 };
+
+static const char *const suffixes[TYPE_COUNT] = {
+    [TYPE_TINYINT] = "i8",   [TYPE_SMALLINT] = "i16",  [TYPE_INT] = "i32",  [TYPE_BIGINT] = "i64",
+    [TYPE_UTINYINT] = "u8",  [TYPE_USMALLINT] = "u16", [TYPE_UINT] = "u32", [TYPE_UBIGINT] = "u64",
+    [TYPE_FLOAT] = "f32",    [TYPE_DOUBLE] = "f64",    [TYPE_TIMESTAMP] = "i64",
+};
+
+/* A tag's value without quotes; in lines a space or a comma takes a backslash, in the others,
+ * which have no escape, an underscore takes its place. */
+static uint32_t put_tag_value(const struct driver *d, uint32_t tag, uint32_t table, char *out)
+{
+    char literal[TAG_TEXT_MAX];
+    const uint32_t length =
+        tag_literal(d->setup->spec, d->setup->schema, tag, table, literal);
+    uint32_t used = 0;
+    for (uint32_t i = 0; i < length; i++) {
+        const bool is_special = literal[i] == ' ' || literal[i] == ',' || literal[i] == '=';
+        if (literal[i] == '\'' || literal[i] == '"')
+            continue;
+        if (is_special && d->method == METHOD_LINE)
+            out[used++] = '\\';
+        out[used++] = is_special && d->method != METHOD_LINE ? '_' : literal[i];
+    }
+    return used;
+}
+
+/* The tags of a table, as they stand in every line of it. */
+static uint32_t put_tags(const struct driver *d, uint32_t table, char *out)
+{
+    const struct schema *schema = d->setup->schema;
+    const bool is_json = d->method == METHOD_JSON;
+    char name[TABLE_NAME_MAX], value[2 * TAG_TEXT_MAX];
+    tdengine_table_name(d, table, name);
+    uint32_t used = (uint32_t)snprintf(out, HEAD_BYTES, is_json ? "\"dev\":\"%s\"" : "dev=%s", name);
+    for (uint32_t i = 0; i < schema->tag_count && used < HEAD_BYTES / 2; i++) {
+        value[put_tag_value(d, i, table, value)] = '\0';
+        used += (uint32_t)snprintf(out + used, HEAD_BYTES - used,
+                                   is_json                     ? ",\"%s\":\"%s\""
+                                   : d->method == METHOD_LINE ? ",%s=%s"
+                                                               : " %s=%s",
+                                   schema->tags[i].name, value);
+    }
+    return used < HEAD_BYTES ? used : 0;
+}
+
+static char *put_text(char *out, const char *text)
+{
+    const size_t length = strlen(text);
+    memcpy(out, text, length);
+    return out + length;
+}
+
+/* name=value with the suffix of its type; strings in double quotes, NCHAR with an L. */
+static char *put_field(char *out, const struct column *column, const struct column_data *data,
+                       uint32_t row)
+{
+    out = put_text(out, column->name);
+    *out++ = '=';
+    if (column->type == TYPE_BOOL)
+        return put_text(out, ((const int8_t *)data->values)[row] ? "true" : "false");
+    if (!type_is_text(column->type))
+        return put_text(tdengine_put_value(out, column, data, row), suffixes[column->type]);
+    if (column->type == TYPE_NCHAR)
+        *out++ = 'L';
+    char *const first = out;
+    out = tdengine_put_value(out, column, data, row);
+    *first = '"';
+    out[-1] = '"';
+    return out;
+}
+
+static char *put_line(const struct driver *d, const struct batch *batch, uint32_t row,
+                      const char *tags, uint32_t tags_length, char *out)
+{
+    const struct column *columns = d->setup->schema->columns + d->first_column;
+    const struct column_data *data = batch->columns + d->first_column;
+    char *const begin = out;
+    bool is_empty = true;
+    out = put_text(out, d->table);
+    *out++ = ',';
+    memcpy(out, tags, tags_length);
+    out += tags_length;
+    *out++ = ' ';
+    for (uint32_t i = 0; i < d->column_count; i++) {
+        if (data[i].nulls && data[i].nulls[row])
+            continue;
+        if (!is_empty)
+            *out++ = ',';
+        out = put_field(out, &columns[i], &data[i], row);
+        is_empty = false;
+    }
+    if (is_empty)
+        return begin; /* a line without a value is no row */
+    *out++ = ' ';
+    out = tdengine_put_whole(out, batch->times[row]);
+    *out++ = '\n';
+    return out;
+}
+
+static char *put_point(const struct driver *d, const struct batch *batch, uint32_t row,
+                       const char *tags, uint32_t tags_length, char *out)
+{
+    const struct column *column = d->setup->schema->columns + d->first_column;
+    const struct column_data *data = batch->columns + d->first_column;
+    const bool is_json = d->method == METHOD_JSON;
+    if (data->nulls && data->nulls[row])
+        return out;
+    out += sprintf(out, is_json ? "{\"metric\":\"%s\",\"timestamp\":" : "%s ", d->table);
+    out = tdengine_put_whole(out, batch->times[row]);
+    out = put_text(out, is_json ? ",\"value\":" : " ");
+    out = tdengine_put_value(out, column, data, row);
+    out = put_text(out, is_json ? ",\"tags\":{" : " ");
+    memcpy(out, tags, tags_length);
+    return put_text(out + tags_length, is_json ? "}}," : "\n");
+}
+
+static enum outcome flush(struct connection *c, char *end, uint64_t *rows_acked,
+                          struct fault *fault)
+{
+    const struct driver *d = c->driver;
+    const struct libtaos *t = &d->taos;
+    int32_t lines = 0;
+    if (d->method == METHOD_JSON)
+        end[-1] = ']';
+    *end = '\0';
+    TAOS_RES *result =
+        t->schemaless(c->taos, c->text, (int)(end - c->text), &lines,
+                      PROTOCOL_LINE + (int)(d->method - METHOD_LINE),
+                      PRECISION_OF_MS + (int)d->setup->spec->precision);
+    const int code = t->error(result);
+    enum outcome outcome = OUTCOME_OK;
+    if (code != 0)
+        outcome = tdengine_fault(code, t->error_text(result), fault);
+    else
+        *rows_acked += (uint64_t)t->affected(result);
+    t->free_result(result);
+    return outcome;
+}
+
+static uint32_t line_bytes_max(const struct driver *d, uint32_t tags_length)
+{
+    uint32_t bytes = 256 + TIME_BYTES + tags_length;
+    for (uint32_t i = 0; i < d->column_count; i++)
+        bytes += tdengine_value_bytes(&d->setup->schema->columns[d->first_column + i]) + 72;
+    return bytes;
+}
+
+enum outcome tdengine_schemaless_send(struct connection *c, const struct batch *batch,
+                                      uint64_t *rows_acked, struct fault *fault)
+{
+    const struct driver *d = c->driver;
+    char tags[HEAD_BYTES];
+    char *const first = d->method == METHOD_JSON ? put_text(c->text, "[") : c->text;
+    char *out = first;
+    *rows_acked = 0;
+    for (uint32_t i = 0; i < batch->slice_count; i++) {
+        const struct slice *slice = &batch->slices[i];
+        const uint32_t length = put_tags(d, slice->table, tags);
+        const uint32_t most = line_bytes_max(d, length);
+        for (uint32_t row = slice->offset; row < slice->offset + slice->rows; row++) {
+            if (out + most > c->text + SQL_BYTES_MAX) {
+                const enum outcome outcome = flush(c, out, rows_acked, fault);
+                if (outcome != OUTCOME_OK)
+                    return outcome;
+                out = first;
+            }
+            out = d->method == METHOD_LINE ? put_line(d, batch, row, tags, length, out)
+                                           : put_point(d, batch, row, tags, length, out);
+        }
+    }
+    return out > first ? flush(c, out, rows_acked, fault) : OUTCOME_OK;
+}
