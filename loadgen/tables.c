@@ -7,6 +7,8 @@
 #include "events.h"
 #include "job.h"
 
+enum { PAUSE_NS = 100000000, ATTEMPTS_MAX = 100 };
+
 struct creator {
     struct job *job;
     uint32_t worker, first, count;
@@ -23,6 +25,10 @@ static void *create(void *argument)
     c->outcome = ops->connect(c->job->driver, c->worker, &connection, &c->fault);
     if (c->outcome == OUTCOME_OK)
         c->outcome = ops->create_tables(connection, c->first, c->count, &c->fault);
+    for (int i = 1; c->outcome == OUTCOME_ERROR && c->fault.is_transient && i < ATTEMPTS_MAX; i++) {
+        clock_sleep_until_ns(clock_now_ns() + PAUSE_NS);
+        c->outcome = ops->create_tables(connection, c->first, c->count, &c->fault);
+    }
     if (connection)
         ops->disconnect(connection);
     return NULL;

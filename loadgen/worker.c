@@ -6,7 +6,7 @@
 
 #include "clock.h"
 
-enum { SLEEP_SLICE_NS = 50000000, RETRY_PAUSE_NS = 10000000 };
+enum { SLEEP_SLICE_NS = 50000000, RETRY_PAUSE_NS = 10000000, TRANSIENT_RETRIES_MAX = 60 };
 
 int worker_init(struct worker *w, struct load *load, uint32_t number, const struct share *share)
 {
@@ -126,6 +126,7 @@ static void record(struct worker *w, uint64_t response_ns, uint64_t service_ns, 
 /* One attempt; *ack_ns is when the driver came back. */
 static enum outcome attempt(struct worker *w, uint64_t sent_ns, uint64_t *rows, uint64_t *ack_ns)
 {
+    *rows = 0;
     const enum outcome outcome =
         w->load->ops->send(w->connection, &w->batch, rows, &w->fault);
     *ack_ns = clock_now_ns();
@@ -135,16 +136,24 @@ static enum outcome attempt(struct worker *w, uint64_t sent_ns, uint64_t *rows, 
     return outcome;
 }
 
+/* Attempts more after a fault: as many as the spec says, but where the driver says that the
+ * fault passes by itself, enough for 18 s of pauses. */
+static uint64_t retries_of(const struct worker *w)
+{
+    const uint64_t asked = w->load->spec->retries;
+    return w->fault.is_transient && asked < TRANSIENT_RETRIES_MAX ? TRANSIENT_RETRIES_MAX : asked;
+}
+
 /* Sends the request, again when it fails and may be retried. `*now_ns`: in the time of the
  * send, out the time of the answer. */
 static void deliver(struct worker *w, uint64_t *now_ns, uint64_t intended_ns)
 {
     const struct load *load = w->load;
     const uint64_t sent_ns = *now_ns;
-    uint64_t rows = 0, left = load->spec->retries;
+    uint64_t rows = 0;
     counter_add(&w->counters.requests, 1);
     enum outcome outcome = attempt(w, sent_ns, &rows, now_ns);
-    for (uint64_t i = 1; outcome == OUTCOME_ERROR && left > 0 && !stopped(w); i++, left--) {
+    for (uint64_t i = 1; outcome == OUTCOME_ERROR && i <= retries_of(w) && !stopped(w); i++) {
         const uint64_t again = sleep_until(w, *now_ns + i * RETRY_PAUSE_NS);
         counter_add(&w->counters.retries, 1);
         outcome = attempt(w, again, &rows, now_ns);

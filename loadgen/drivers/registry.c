@@ -68,6 +68,7 @@ void fault_set(struct fault *fault, enum fault_kind kind, const char *code, cons
 {
     va_list arguments;
     fault->kind = kind;
+    fault->is_transient = false;
     snprintf(fault->code, sizeof fault->code, "%s", code);
     va_start(arguments, format);
     vsnprintf(fault->message, sizeof fault->message, format, arguments);
