@@ -6,7 +6,9 @@
 
 #include "clock.h"
 
-enum { SLEEP_SLICE_NS = 50000000, RETRY_PAUSE_NS = 10000000, TRANSIENT_RETRIES_MAX = 60 };
+enum { SLEEP_SLICE_NS = 50000000, RETRY_PAUSE_NS = 10000000 };
+
+#define PATIENCE_NS 20000000000ull /* with a transient fault: for a restart, not for a dead server */
 
 int worker_init(struct worker *w, struct load *load, uint32_t number, const struct share *share)
 {
@@ -136,12 +138,13 @@ static enum outcome attempt(struct worker *w, uint64_t sent_ns, uint64_t *rows, 
     return outcome;
 }
 
-/* Attempts more after a fault: as many as the spec says, but where the driver says that the
- * fault passes by itself, enough for 18 s of pauses. */
-static uint64_t retries_of(const struct worker *w)
+/* Whether attempt `i` after a failed one is worth it: the spec says how many are, and where the
+ * driver says that the fault passes by itself, there are more until our patience ends. */
+static bool may_retry(const struct worker *w, uint64_t i, uint64_t since_ns)
 {
-    const uint64_t asked = w->load->spec->retries;
-    return w->fault.is_transient && asked < TRANSIENT_RETRIES_MAX ? TRANSIENT_RETRIES_MAX : asked;
+    if (stopped(w))
+        return false;
+    return i <= w->load->spec->retries || (w->fault.is_transient && since_ns < PATIENCE_NS);
 }
 
 /* Sends the request, again when it fails and may be retried. `*now_ns`: in the time of the
@@ -153,7 +156,7 @@ static void deliver(struct worker *w, uint64_t *now_ns, uint64_t intended_ns)
     uint64_t rows = 0;
     counter_add(&w->counters.requests, 1);
     enum outcome outcome = attempt(w, sent_ns, &rows, now_ns);
-    for (uint64_t i = 1; outcome == OUTCOME_ERROR && i <= retries_of(w) && !stopped(w); i++) {
+    for (uint64_t i = 1; outcome == OUTCOME_ERROR && may_retry(w, i, *now_ns - sent_ns); i++) {
         const uint64_t again = sleep_until(w, *now_ns + i * RETRY_PAUSE_NS);
         counter_add(&w->counters.retries, 1);
         outcome = attempt(w, again, &rows, now_ns);
@@ -174,7 +177,7 @@ static void deliver(struct worker *w, uint64_t *now_ns, uint64_t intended_ns)
         return;
     }
     count_failure(w, w->batch.rows);
-    if (outcome == OUTCOME_FATAL) {
+    if (outcome == OUTCOME_FATAL || (w->fault.is_transient && !stopped(w))) {
         w->ending = ENDING_FATAL;
         atomic_store_explicit(&w->load->stop, true, memory_order_relaxed);
     }

@@ -30,7 +30,7 @@ struct fault {
     enum fault_kind kind;
     char code[32]; /* the server's own code, as SQLSTATE; a word of ours where it has none */
     char message[480];
-    bool is_transient; /* passes by itself: worth more attempts than the spec's `retries` */
+    bool is_transient; /* passes by itself: worth trying again, whatever `retries` says */
 };
 
 void fault_set(struct fault *fault, enum fault_kind kind, const char *code, const char *format,
