@@ -8,7 +8,7 @@
 
 enum { SLEEP_SLICE_NS = 50000000, RETRY_PAUSE_NS = 10000000 };
 
-#define PATIENCE_NS 20000000000ull /* with a transient fault: for a restart, not for a dead server */
+#define PATIENCE_NS 20000000000ull /* for a restart of the server, not for a dead one */
 
 int worker_init(struct worker *w, struct load *load, uint32_t number, const struct share *share)
 {
