@@ -30,6 +30,7 @@ from runner.plan import complete, make_plan
 from runner.preflight import preflight
 from runner.report import html, markdown
 from runner.runtimes import load_runtime
+from runner.runtimes.docker_files import copy_out
 from runner.store.reader import read_run
 from runner.store.reference import read_reference
 from runner.store.writer import RunWriter
@@ -145,6 +146,7 @@ def execute(prepared: Prepared, writer: RunWriter, sinks: Sequence[Sink], say: C
         target=prepared.choice.target,
         runtime=load_runtime(prepared.choice.runtime),
         home=prepared.choice.home,
+        client_home=client_home(prepared),
         data_dir=str(prepared.data_dir),
         disks=(disk,) if disk else (),
         run_id=writer.path.name,
@@ -159,6 +161,15 @@ def execute(prepared: Prepared, writer: RunWriter, sinks: Sequence[Sink], say: C
         raise
     writer.update_manifest(status="complete", server=_server(writer.results))
     return report(writer)
+
+
+def client_home(prepared: Prepared) -> str:
+    """Where the load core's client library is: with the server, or taken out of its image."""
+    choice = prepared.choice
+    if choice.runtime == "docker" and choice.target.IMAGE_LIBRARY:
+        library = copy_out(choice.image, choice.target.IMAGE_LIBRARY, prepared.data_dir)
+        return str(library.parent.parent)
+    return choice.home
 
 
 def _server(results: Sequence[TrialResult]) -> dict[str, str]:

@@ -89,6 +89,8 @@ class Target(Protocol):
     ROWS_PER_REQUEST: int
     REFUSES_ROOT: bool
     THREAD_NAMES: bool
+    IMAGE_LIBRARY: str
+    """The client library's path in the image, taken out for the load core; "": the load core finds its own."""
 
     def default_knobs(self, sweep: Sweep) -> Mapping[str, Rule]: ...
     def default_image(self, version: str) -> str: ...

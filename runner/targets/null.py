@@ -20,6 +20,7 @@ ANY_KNOB = False
 ROWS_PER_REQUEST = 10_000
 REFUSES_ROOT = False
 THREAD_NAMES = False
+IMAGE_LIBRARY = ""
 
 
 def default_knobs(sweep: Sweep) -> Mapping[str, Rule]:

@@ -94,7 +94,9 @@ def _walk(setup: TrialSetup, trial: Trial, facts: TrialFacts, cleanup: ExitStack
     )
     cleanup.callback(server.stop)
     try:
-        address = Address(host=server.host, port=server.port, secret=secret, home=setup.home, data_dir=site.data_dir)
+        address = Address(
+            host=server.host, port=server.port, secret=secret, home=setup.client_home, data_dir=site.data_dir
+        )
         with closing(setup.target.session(setup.sweep, trial, address)) as session:
             yield _enter(trial, "ready")
             _wait(server, session.not_ready, "the server was not ready")

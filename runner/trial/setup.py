@@ -14,12 +14,14 @@ from runner.targets import Target
 
 @dataclass(frozen=True, kw_only=True)
 class TrialSetup:
-    """sweep: completed. home: the server as the runtime sees it. ceilings: rows/s by threads and CPUs."""
+    """sweep: completed. home: the server as the runtime sees it; client_home: where this side finds its client
+    library. ceilings: rows/s by threads and CPUs."""
 
     sweep: Sweep
     target: Target
     runtime: Runtime
     home: str
+    client_home: str
     data_dir: str
     disks: tuple[Disk, ...]
     run_id: str

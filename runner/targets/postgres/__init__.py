@@ -27,6 +27,7 @@ ANY_KNOB = True
 ROWS_PER_REQUEST = 10_000
 REFUSES_ROOT = True
 THREAD_NAMES = False
+IMAGE_LIBRARY = ""
 PARTITIONS_MAX = 1024
 _PROGRAMS = ("postgres", "initdb")
 # As on a server that somebody tuned for loading. synchronous_commit off: a CPU sweep must not wait for an fsync per

@@ -26,6 +26,7 @@ ANY_KNOB = True
 ROWS_PER_REQUEST = 10_000
 REFUSES_ROOT = False
 THREAD_NAMES = True
+IMAGE_LIBRARY = "/usr/lib/libtaos.so"
 VERSION = "3.3.0.0"
 _DOUBTFUL = re.compile(
     r"vnodeCommitImpl failed|failed to commit|out of memory|No space left|start to crash|"

@@ -1,0 +1,70 @@
+"""Takes single files out of a Docker image, so that the load core can open the very client library of the server.
+
+The container it makes for that is never started, and removed at once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import posixpath
+import tarfile
+from pathlib import Path
+from typing import Any
+
+from runner.errors import ProvisionError
+from runner.runtimes.docker_facts import client, image_state
+
+LINKS_MAX = 10
+BYTES_MAX = 1 << 30
+
+
+def copy_out(image: str, path: str, folder: Path) -> Path:
+    """The file at `path` in the image (links followed), in a folder named after the image; made once.
+
+    Raises ProvisionError when the image or the file is not there.
+    """
+    engine = client()
+    if engine is None:
+        raise ProvisionError("no Docker Engine answers", remedy="start dockerd, or use --runtime process")
+    try:
+        if image_state(image) != "local":
+            engine.images.pull(image)
+        key = engine.images.get(image).id.partition(":")[2][:12]
+        target = folder / "clients" / key / "lib" / posixpath.basename(path)
+        if not target.exists():
+            _copy(engine, image, path, target)
+    except ProvisionError:
+        raise
+    except Exception as error:
+        raise ProvisionError(f"{path} cannot be taken from image {image}: {error}") from None
+    return target
+
+
+def _copy(engine: Any, image: str, path: str, target: Path) -> None:
+    container = engine.containers.create(image, entrypoint=["/bin/true"], labels={"scale.run": "copy"})
+    try:
+        content = _content(container, path)
+    finally:
+        with contextlib.suppress(Exception):
+            container.remove(force=True, v=True)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    partial = target.with_suffix(".partial")
+    partial.write_bytes(content)
+    partial.chmod(0o755)
+    partial.replace(target)
+
+
+def _content(container: Any, path: str) -> bytes:
+    for _ in range(LINKS_MAX):
+        stream, _ = container.get_archive(path)
+        with tarfile.open(fileobj=io.BytesIO(b"".join(stream))) as tar:
+            entry = tar.getmembers()[0]
+            if entry.issym():
+                path = posixpath.join(posixpath.dirname(path), entry.linkname)
+                continue
+            file = tar.extractfile(entry)
+            if file is None or entry.size > BYTES_MAX:
+                raise ProvisionError(f"{path} in the image is not a file of sensible size")
+            return file.read()
+    raise ProvisionError(f"{path} in the image is a chain of links without end")
