@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from runner.compat import options
 from runner.compat.job import Database, Job, Refusals, SuperTable
-from runner.compat.limits import BOUNDS, check_table, clamp_request, plain_name, whole
+from runner.compat.limits import BOUNDS, PREFIX_MAX, check_table, check_vgroups, clamp_request, plain_name, whole
 from runner.compat.types import DEMO_COLUMNS, DEMO_TAGS, Column, read_types
 
 METHODS: Mapping[str, str] = {
@@ -36,7 +36,10 @@ _NUMBERS = {
 _WHERE = {
     "interlace_rows": "interlace-rows", "disorder_range_ms": "disorder-range", "rows_each": "records",
     "partial_columns": "partial-col-num", "columns": "data-type", "tags": "tag-type", "normal": "normal-table",
+    "vgroups": "vgroups",
 }  # fmt: skip
+
+_NAMED = {key: options.name_of(long) for key, long in _WHERE.items()}
 
 
 def read_flags(given: Mapping[str, str], client: Mapping[str, str], password: str, refusals: Refusals) -> Job:
@@ -52,7 +55,7 @@ def read_flags(given: Mapping[str, str], client: Mapping[str, str], password: st
     table = SuperTable(
         name="meters",
         tables=numbers["tables"],
-        prefix=_name(given, "table-prefix", 180, keep_case, refusals),
+        prefix=_name(given, "table-prefix", PREFIX_MAX, keep_case, refusals),
         normal="normal-table" in given,
         exists="supplement-insert" in given,
         method=method,
@@ -75,15 +78,17 @@ def read_flags(given: Mapping[str, str], client: Mapping[str, str], password: st
         keep_going=False,
         values="walk" if is_demo else "random",
     )  # fmt: skip
-    check_table(table, "ms", {key: options.name_of(long) for key, long in _WHERE.items()}, refusals)
+    check_table(table, "ms", _NAMED, refusals)
     database = Database(
         name=_name(given, "database", 64, keep_case, refusals),
+        written=given.get("database", options.default_of("database")),
         drop="nodrop" not in given and "supplement-insert" not in given,
         create="supplement-insert" not in given,
         precision="ms",
         options=_database_options(given, refusals),
         tables=(table,),
     )
+    check_vgroups(database, _NAMED["vgroups"], refusals)
     return Job(
         host=given.get("host") or client.get("host") or "localhost",
         port=port_of(given, client, interface == "rest", refusals),
@@ -127,7 +132,7 @@ def _schema(
     given: Mapping[str, str], width: int, refusals: Refusals
 ) -> tuple[tuple[Column, ...], tuple[Column, ...], bool]:
     """Columns, tags, and whether they are the demo's: any option about columns gives up its names."""
-    if not {"data-type", "tag-type", "columns", "partial-col-num"} & set(given):
+    if not {"data-type", "tag-type", "columns", "partial-col-num", "normal-table"} & set(given):
         return DEMO_COLUMNS, DEMO_TAGS, True
     columns, tags = DEMO_COLUMNS, DEMO_TAGS
     try:

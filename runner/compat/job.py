@@ -63,9 +63,13 @@ class SuperTable:
 
 @dataclass(frozen=True, kw_only=True)
 class Database:
-    """A database and what is loaded into it. options are those of CREATE DATABASE, checked, precision apart."""
+    """A database and what is loaded into it. options are those of CREATE DATABASE, checked, precision apart.
+
+    written: its name as the user wrote it, for the lines.
+    """
 
     name: str
+    written: str
     drop: bool
     create: bool
     precision: str
@@ -78,6 +82,7 @@ class Job:
     """Everything `scale load` does. notes: sentences about what was accepted without effect, told once.
 
     vgroups_auto: as many vgroups as CPUs and one thread for each, as taosBenchmark does when it is told neither.
+    client_config: directory of the client's taos.cfg, "" for the client's own choice.
     """
 
     host: str
@@ -87,6 +92,7 @@ class Job:
     threads: int
     create_threads: int
     result_file: str
+    client_config: str = ""
     vgroups_auto: bool
     ask: bool
     databases: tuple[Database, ...]

@@ -14,7 +14,7 @@ from runner.compat.flags import CREATE_THREADS, REST_PORT
 from runner.compat.job import Database, Job, Ours, Refusals
 from runner.compat.jsontable import Common, read_table
 from runner.compat.keys import Keys
-from runner.compat.limits import plain_name
+from runner.compat.limits import check_vgroups, plain_name
 
 _COUNTS = frozenset(
     (
@@ -154,7 +154,17 @@ def _database(entry: Keys, common: Common) -> Database:
     if not tables:
         entry.refuse("super_tables", "at least one is needed")
     entry.finish()
-    return Database(name=name, drop=drop, create=True, precision=precision, options=options, tables=tables)
+    database = Database(
+        name=name,
+        written=info.text("name", ""),
+        drop=drop,
+        create=True,
+        precision=precision,
+        options=options,
+        tables=tables,
+    )
+    check_vgroups(database, info.name("vgroups"), info.refusals)
+    return database
 
 
 def _option(info: Keys, key: str) -> tuple[str, str] | None:

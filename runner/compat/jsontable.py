@@ -12,7 +12,7 @@ from typing import Any
 from runner.compat.flags import METHODS
 from runner.compat.job import UNITS_PER_MS, Column, SuperTable
 from runner.compat.keys import Keys
-from runner.compat.limits import BOUNDS, check_table, clamp_request, plain_name
+from runner.compat.limits import BOUNDS, PREFIX_MAX, check_table, clamp_request, plain_name
 from runner.compat.types import kind_of, make_column
 
 WIDTH = 64
@@ -96,7 +96,7 @@ def read_table(keys: Keys, precision: str, common: Common) -> SuperTable:
     table = SuperTable(
         name=_name(keys, "name", 192, common),
         tables=_needed(keys, "childtable_count", "tables"),
-        prefix=_name(keys, "childtable_prefix", 180, common),
+        prefix=_name(keys, "childtable_prefix", PREFIX_MAX, common),
         normal=not tags and method not in _LINES.values(),
         exists=exists,
         method=method,

@@ -82,7 +82,7 @@ def spent_line(loaded: Loaded) -> str:
     rows, spent, real = loaded.summary.rows_acked, loaded.summary.window_s, real_seconds(loaded)
     return (
         f"Spent {spent:.6f} (real {real:.6f}) seconds to insert rows: {rows} with {loaded.threads} thread(s) "
-        f"into {loaded.database.name} {_rate(rows, spent):.2f} (real {_rate(rows, real):.2f}) records/second"
+        f"into {loaded.database.written} {_rate(rows, spent):.2f} (real {_rate(rows, real):.2f}) records/second"
     )
 
 

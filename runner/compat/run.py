@@ -51,18 +51,27 @@ def read_job(
 ) -> Job:
     """Options and file → Job. Raises UsageError with all mistakes."""
     password = given.get("password") or environment.get("SCALE_PASSWORD", "")
+    folder = given.get("config-dir", "")
     if "file" not in given:
-        job = read_flags(given, _client(given.get("config-dir", "")), password or "taosdata", refusals)
+        job = read_flags(given, _client(folder), password or "taosdata", refusals)
     else:
         for long in given:
             if long not in BESIDE_FILE:
                 refusals.add(name_of(long), "cannot be joined with -f: the file says it")
         document = _document(given["file"])
-        folder = given.get("config-dir") or str(document.get("cfgdir") or "")
-        client = {} if "host" in document and not given.get("config-dir") else _client(folder)
+        client = {} if "host" in document and not folder else _client(folder or str(document.get("cfgdir") or ""))
+        folder = folder or str(document.get("cfgdir") or "")
         job = read_json(document, given, client, ours, round(now.timestamp() * 1000), password, refusals)
     refusals.raise_any()
-    return job
+    return replace(job, client_config=_client_folder(folder))
+
+
+def _client_folder(folder: str) -> str:
+    """The directory that libtaos reads its configuration from, when it is there."""
+    path = Path(folder).resolve() if folder else None
+    if path is None or not path.exists():
+        return ""
+    return str(path if path.is_dir() else path.parent)
 
 
 def _document(path: str) -> dict[str, Any]:
@@ -120,7 +129,7 @@ def _run(job: Job, ours: Ours, program: str, say: Tell) -> Done:
     for database in job.databases:
         vgroups[database.name] = server.prepare(database)
         if database.drop:
-            say("SUCC", f"created database ({database.name})")
+            say("SUCC", f"created database ({database.written})")
     _make_tables(job, server, vgroups, say)
     for database in job.databases:
         for table in database.tables:

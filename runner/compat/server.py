@@ -19,6 +19,8 @@ from runner.loadgen.statements import create_tables, run_statements
 READY_S = 30.0
 PAUSE_S = 0.2
 STATEMENTS_AT_ONCE = 2_000
+ROOM = "SELECT SUM(support_vnodes), SUM(`vnodes`) FROM information_schema.ins_dnodes"
+Rows = tuple[tuple[Any, ...], ...]
 _BUSY = ("0386", "0396", "03d3", "0334")  # a drop or create is under way, or no dnode has reported yet
 
 
@@ -29,93 +31,97 @@ class Server:
         self._program, self._job, self._ours = program, job, ours
 
     def prepare(self, database: Database) -> int:
-        """Drops and creates the database as asked, waits until it is ready; returns its vgroups."""
+        """Database and supertables as asked, waited for until they are ready; returns the vgroups."""
         method = "rest" if all(t.method == "rest" for t in database.tables) else "sql"
-        if database.drop:
-            self._patiently(method, spec.drop_database(database))
-        if database.create:
-            self._patiently(method, spec.create_database(self._sized(method, database)))
-        return self._wait_ready(method, database)
-
-    def _sized(self, method: str, database: Database) -> Database:
-        """With vgroups as many as this machine has CPUs, as far as the server has room, when none were asked for."""
-        return (
-            spec.with_vgroups(database, min(self._room(method), os.cpu_count() or 1))
-            if self._job.vgroups_auto
-            else database
-        )
-
-    def _room(self, method: str) -> int:
-        rows = self._rows(method, "SELECT SUM(support_vnodes), SUM(vnodes) FROM information_schema.ins_dnodes")
-        return max(1, int(rows[0][0]) - int(rows[0][1]))
-
-    def _wait_ready(self, method: str, database: Database) -> int:
+        drop = [spec.drop_database(database)] if database.drop else []
+        if self._job.vgroups_auto:
+            rows = self._patiently(method, [*drop, ROOM])[-1]
+            database, drop = spec.with_vgroups(database, _vgroups(database, rows)), []
+        create = [spec.create_database(database), *_supertables(database)] if database.create else []
+        asked = self._patiently(method, [*drop, *create, *_state(database)])
         deadline = time.monotonic() + READY_S
-        while True:
-            pending, vgroups = self._pending(method, database)
-            if not pending:
-                return vgroups
+        while pending := _pending(database, *asked[-2:]):
             if time.monotonic() > deadline:
                 raise TargetError(f"database {database.name} is not ready after {READY_S:.0f} s: {pending}")
             time.sleep(PAUSE_S)
-
-    def _pending(self, method: str, database: Database) -> tuple[str, int]:
-        schema = "information_schema"
-        found = self._rows(
-            method, f"SELECT status, `precision` FROM {schema}.ins_databases WHERE name = '{database.name}'"
-        )
-        if not found:
-            raise TargetError(f"there is no database {database.name}", remedy="leave out -U, and it is made")
-        if found[0][1] != database.precision:
-            raise TargetError(
-                f"database {database.name} is there with precision {found[0][1]}, asked for is {database.precision}",
-                remedy="drop it, or give its precision",
-            )
-        led = self._rows(method, f"SELECT v1_status FROM {schema}.ins_vgroups WHERE db_name = '{database.name}'")
-        waiting = [row[0] for row in led if row[0] != "leader"]
-        if found[0][0] != "ready" or not led:
-            return f"it is {found[0][0]}", len(led)
-        return (f"{len(waiting)} vgroups are {waiting[0]}" if waiting else ""), len(led)
+            asked = self._ask(method, _state(database))
+        _check_vgroups(database, len(asked[-1]))
+        return len(asked[-1])
 
     def make_tables(self, database: Database, table: SuperTable, vgroups: int) -> int:
-        """The supertable and its tables; returns how many were made. Schemaless loads make theirs themselves."""
-        if table.schemaless or table.exists and not database.create:
+        """The tables of a supertable; returns how many were made. Schemaless loads make theirs themselves."""
+        if table.schemaless or table.exists:
             return 0
         if table.normal:
             for part in _parts(spec.create_normal_tables(database, table)):
                 self._ask(table.method, part)
-            return table.tables
-        self._ask(table.method, [spec.create_supertable(database, table)])
-        if table.exists:
-            return 0
-        create_tables(
-            self._program, spec.tables_spec(self._job, self._ours, database, table, vgroups), self._job.password
-        )
+        else:
+            lines = spec.tables_spec(self._job, self._ours, database, table, vgroups)
+            create_tables(self._program, lines, self._job.password)
         return table.tables
 
-    def _patiently(self, method: str, statement: str) -> None:
-        """Again for a while when an earlier drop or create is still under way."""
+    def _patiently(self, method: str, statements: list[str]) -> list[Rows]:
+        """All of them again for a while when an earlier drop or create is still under way."""
         deadline = time.monotonic() + READY_S
         while True:
             try:
-                self._ask(method, [statement])
-                return
+                return self._ask(method, statements)
             except _Refused as refused:
                 if not refused.code.lower().endswith(_BUSY) or time.monotonic() > deadline:
                     raise
             time.sleep(PAUSE_S)
 
-    def _rows(self, method: str, statement: str) -> tuple[tuple[Any, ...], ...]:
-        return self._ask(method, [statement])
-
-    def _ask(self, method: str, statements: list[str]) -> tuple[tuple[Any, ...], ...]:
-        """The rows of the last statement."""
+    def _ask(self, method: str, statements: list[str]) -> list[Rows]:
+        """The rows of each, in one connection: libtaos needs more than a second to come and go."""
         door = spec.door_spec(self._job, self._ours, method)
         answers = run_statements(self._program, door, statements, self._job.password)
         for statement, answer in zip(statements, answers, strict=True):
             if not answer.ok:
                 raise _Refused(statement, answer.code, answer.message)
-        return answers[-1].rows
+        return [answer.rows for answer in answers]
+
+
+def _vgroups(database: Database, room: Rows) -> int:
+    """As many as this machine has CPUs, as far as the server has room, and no more than tables."""
+    free = int(room[0][0]) - int(room[0][1])
+    return max(1, min(free, os.cpu_count() or 1, *(t.tables for t in database.tables)))
+
+
+def _supertables(database: Database) -> list[str]:
+    return [spec.create_supertable(database, t) for t in database.tables if not (t.schemaless or t.normal)]
+
+
+def _state(database: Database) -> list[str]:
+    return [
+        f"SELECT status, `precision` FROM information_schema.ins_databases WHERE name = '{database.name}'",
+        f"SELECT v1_status FROM information_schema.ins_vgroups WHERE db_name = '{database.name}'",
+    ]
+
+
+def _pending(database: Database, found: Rows, led: Rows) -> str:
+    """What is not ready yet, "" when all is. Raises TargetError for what will never be."""
+    if not found:
+        raise TargetError(f"there is no database {database.name}", remedy="leave out -U, and it is made")
+    status, precision = found[0]
+    if precision != database.precision:
+        raise TargetError(
+            f"database {database.name} is there with precision {precision}, asked for is {database.precision}",
+            remedy="drop it, or give its precision",
+        )
+    waiting = [row[0] for row in led if row[0] != "leader"]
+    if status != "ready" or not led:
+        return f"it is {status}"
+    return f"{len(waiting)} vgroups are {waiting[0]}" if waiting else ""
+
+
+def _check_vgroups(database: Database, vgroups: int) -> None:
+    for table in database.tables:
+        if 1 < table.tables < vgroups and not table.schemaless:
+            raise TargetError(
+                f"database {database.name} has {vgroups} vgroups, {table.name} only {table.tables} tables: the load "
+                "core wants a table for each vgroup",
+                remedy="give fewer vgroups with -v, or more tables",
+            )
 
 
 class _Refused(TargetError):

@@ -12,6 +12,7 @@ from math import ceil
 from runner.compat.job import UNITS_PER_MS, Database, Job, Ours, SuperTable
 from runner.compat.types import spec_columns, sql_columns
 
+_ONE_VALUE = ("sml-telnet", "sml-json")  # a line holds one value: the first column, as there
 GO_ON = 10**15
 SEED = 1
 
@@ -27,6 +28,7 @@ def door_spec(job: Job, ours: Ours, method: str) -> dict[str, str]:
         **port,
         "user": job.user,
         "library": ours.library,
+        "client_config": job.client_config,
     }
 
 
@@ -35,7 +37,7 @@ def tables_spec(job: Job, ours: Ours, database: Database, table: SuperTable, vgr
     return {
         **door_spec(job, ours, table.method),
         **_names(database, table),
-        "partitions": str(vgroups),
+        "partitions": str(min(vgroups, table.tables)),
         "placement": ours.placement,
         "threads": str(min(job.create_threads, table.tables)),
         "seed": str(SEED),
@@ -49,7 +51,7 @@ def load_spec(job: Job, ours: Ours, database: Database, table: SuperTable, vgrou
     spec = {
         **door_spec(job, ours, table.method),
         **_names(database, table),
-        "partitions": str(vgroups),
+        "partitions": str(min(vgroups, table.tables)),
         "placement": ours.placement,
         "threads": str(threads),
         "rows": str(table.tables * table.rows_each),
@@ -71,7 +73,9 @@ def load_spec(job: Job, ours: Ours, database: Database, table: SuperTable, vgrou
         spec["rate"] = f"{_rate(table, threads, rows):.9g}"
     if table.disorder_ratio:
         spec |= {"disorder_ratio": str(table.disorder_ratio), "disorder_range_ms": str(table.disorder_range_ms)}
-    if table.partial_columns:
+    if table.method in _ONE_VALUE and len(table.columns) > 1:
+        spec |= {"partial_columns": "1", "partial_from": str(table.partial_from)}
+    elif table.partial_columns:
         spec |= {"partial_columns": str(table.partial_columns), "partial_from": str(table.partial_from)}
     return spec
 

@@ -163,18 +163,20 @@ def _run(command: list[str], folder: Path, env: dict[str, str]) -> tuple[int, st
 
 def left(server: Server, database: str, table: str) -> dict[str, str]:
     """What a load left behind: rows, tables with their rows, schema, times, vgroups."""
-    server.shell(f"flush database `{database}`")
     where = f"`{database}`.`{table}`"
     info = "information_schema"
-    return {
-        "tables": server.shell(
-            f"select table_name, columns, stable_name from {info}.ins_tables where db_name='{database}' order by table_name"
-        ),
-        "schema": server.shell(f"describe {where}"),
-        "rows": server.shell(f"select count(*), first(ts), last(ts) from {where}"),
-        "rows of each": server.shell(f"select tbname, count(*) from {where} group by tbname order by tbname"),
-        "vgroups": server.shell(f"select count(*) from {info}.ins_vgroups where db_name='{database}'"),
-    }
+    statements = (
+        f"select table_name, columns, stable_name from {info}.ins_tables where db_name='{database}' order by table_name",
+        f"describe {where}",
+        f"select count(*), first(ts), last(ts) from {where}",
+        f"select tbname, count(*) from {where} group by tbname order by tbname",
+        f"select count(*) from {info}.ins_vgroups where db_name='{database}'",
+    )
+    names = ("tables", "schema", "rows", "rows of each", "vgroups")
+    deadline = time.monotonic() + 20  # the information schema may be a moment late
+    while not server.shell(statements[0]) and time.monotonic() < deadline:
+        time.sleep(0.5)
+    return dict(zip(names, (server.shell(s) for s in statements), strict=True))
 
 
 def rows_told(words: str) -> list[tuple[str, str, str]]:
@@ -234,6 +236,7 @@ def test_normal_tables(server, tmp_path):
         code, said = tool(tmp_path / tool.__name__, "-c", str(server.config), "-y", "-N -t 5 -n 10 -T 2")
         assert code == 0, said
         tables = "select table_name, columns, stable_name from information_schema.ins_tables where db_name='test'"
+        left(server, "test", "d0")
         rows = "union all ".join(f"select count(*) from test.d{i} " for i in range(5))
         seen.append(
             (server.shell(f"{tables} order by table_name"), server.shell("describe test.d3"), server.shell(rows))

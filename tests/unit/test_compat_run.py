@@ -26,7 +26,7 @@ from runner.loadgen.statements import Answer
 def ask(self, method, statements):
     open(os.environ["ASKED"], "a").write("".join(s + "\n" for s in statements))
     shown = {"ins_databases": (("ready", "ms"),), "v1_status": (("leader",),) * 2, "SUM(": ((16, 9),)}
-    return next((rows for word, rows in shown.items() if word in statements[-1]), ())
+    return [next((rows for word, rows in shown.items() if word in s), ()) for s in statements]
 
 def names(spec_of):
     def keep(*given):
