@@ -1,0 +1,50 @@
+"""The documents say what the program does: every command, setting, verdict, column and exit code is in them."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from runner.cli import app
+from runner.errors import ScaleError
+from runner.model import VerdictKind
+from runner.store.writer import POINT_COLUMNS
+from tools.settings_page import page
+
+ROOT = Path(__file__).resolve().parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+DOCS = {p.name: p.read_text(encoding="utf-8") for p in (ROOT / "docs").glob("*.md")}
+
+
+def test_the_settings_page_is_the_settings_table():
+    assert DOCS["settings.md"] == page(), "run: python tools/settings_page.py > docs/settings.md"
+
+
+@pytest.mark.parametrize("command", [c.name for c in app.registered_commands])
+def test_every_command_is_in_the_readme(command):
+    assert f"scale {command}" in README
+
+
+@pytest.mark.parametrize("kind", VerdictKind)
+def test_every_verdict_is_explained(kind):
+    assert f"`{kind.value}`" in DOCS["method.md"]
+
+
+def test_every_column_is_explained():
+    page_text = DOCS["results.md"]
+    families = {"response_ms_", "service_ms_"}
+    for column in POINT_COLUMNS:
+        known = f"`{column}`" in page_text or any(column.startswith(f) and f"`{f}*`" in page_text for f in families)
+        assert known, column
+
+
+def test_every_exit_code_is_in_the_readme():
+    for kind in ScaleError.__subclasses__():
+        assert re.search(rf"^\| {kind.exit_code} \|", README, re.MULTILINE), kind
+
+
+def test_links_between_documents_lead_somewhere():
+    for name, text in {**DOCS, "../README.md": README}.items():
+        for link in re.findall(r"\]\(([^)#:]+)\)", text):
+            base = ROOT if name.startswith("..") else ROOT / "docs"
+            assert (base / link).exists(), f"{name} links to {link}"
