@@ -29,13 +29,16 @@ from runner.model import Finding, FitReport, Plan, StoredRun, Sweep, TrialResult
 from runner.plan import complete, make_plan
 from runner.preflight import preflight
 from runner.report import html, markdown
+from runner.report.variants import index_html, index_markdown, labels_of, only
 from runner.runtimes import load_runtime
 from runner.runtimes.docker_files import copy_out
 from runner.store.reader import read_run
 from runner.store.reference import read_reference
 from runner.store.writer import RunWriter
+from runner.sweep.vary import as_varied
 from runner.trial.run import run_trial
 from runner.trial.setup import TrialSetup
+from runner.units import format_cpus
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,9 +128,10 @@ def measure_ceilings(prepared: Prepared, program: str) -> Mapping[CeilingKey, fl
     """The generator's own ceiling for each combination of threads and CPUs in the plan."""
     ceilings: dict[CeilingKey, float] = {}
     for trial in prepared.plan.trials:
-        if ceiling_key(trial) not in ceilings:
-            spec = trial_spec(prepared.plan.sweep, trial, {})
-            ceilings[ceiling_key(trial)] = measure_ceiling(program, spec, trial.placement.client_cpus)
+        sweep = as_varied(prepared.plan.sweep, trial)
+        key = ceiling_key(sweep, trial)
+        if key not in ceilings:
+            ceilings[key] = measure_ceiling(program, trial_spec(sweep, trial, {}), trial.placement.client_cpus)
     return ceilings
 
 
@@ -137,7 +141,10 @@ def execute(prepared: Prepared, writer: RunWriter, sinks: Sequence[Sink], say: C
     say("measuring the generator's own ceiling (null driver, same rows, same CPUs)")
     ceilings = measure_ceilings(prepared, program)
     writer.update_manifest(
-        ceiling_rows_per_s={f"{k[0]} threads on CPU {','.join(map(str, k[1]))}": v for k, v in ceilings.items()}
+        ceiling_rows_per_s={
+            f"{threads} threads, {rows} rows a request, on CPU {format_cpus(cpus)}": rate
+            for (threads, rows, cpus), rate in ceilings.items()
+        }
     )
     prepared.data_dir.mkdir(parents=True, exist_ok=True)
     disk = disk_of(prepared.data_dir)
@@ -180,12 +187,25 @@ def _server(results: Sequence[TrialResult]) -> dict[str, str]:
 def report(writer: RunWriter) -> StoredRun:
     """Fits what is stored and writes fit.json, report.md and report.html."""
     run = read_run(writer.path)
-    fit: FitReport = fit_curve(run.results, axis=run.plan.sweep.axis, confounds=run.plan.confounds)
-    writer.write_fit(fit)
-    fitted = replace(run, fit=fit)
     published = read_reference(run.plan.sweep.reference)
-    writer.write_report("report.md", markdown(fitted, published))
-    writer.write_report("report.html", html(fitted, published))
+    labels = labels_of(run)
+    if len(labels) < 2:
+        return _report_one(writer, run, "", published)
+    for name in labels:
+        _report_one(writer, only(run, name), f"-{name}", published)
+    writer.write_report("report.md", index_markdown(run))
+    writer.write_report("report.html", index_html(run))
+    return run
+
+
+def _report_one(
+    writer: RunWriter, run: StoredRun, suffix: str, published: Sequence[Mapping[str, str]] | None
+) -> StoredRun:
+    fit: FitReport = fit_curve(run.results, axis=run.plan.sweep.axis, confounds=run.plan.confounds)
+    writer.write_fit(fit, f"fit{suffix}.json")
+    fitted = replace(run, fit=fit)
+    writer.write_report(f"report{suffix}.md", markdown(fitted, published))
+    writer.write_report(f"report{suffix}.html", html(fitted, published))
     return fitted
 
 

@@ -15,6 +15,7 @@ from runner.errors import UsageError
 from runner.host import Host, place
 from runner.model import Confound, Origin, Plan, Sweep, Trial
 from runner.sweep.readers import rule_value
+from runner.sweep.vary import check_variants, is_knob, slug, variants
 from runner.targets import Target
 from runner.units import format_cpus, format_levels, format_number, format_seconds
 
@@ -31,7 +32,8 @@ def complete(sweep: Sweep, target: Target) -> Sweep:
     method = sweep.load.method or target.METHODS[0]
     if method not in target.METHODS:
         mistakes.append(f"--method: {target.NAME} has no method {method!r}; it has {', '.join(target.METHODS)}")
-    for name in sweep.knobs:
+    mistakes += check_variants(sweep, target.METHODS)
+    for name in (*sweep.knobs, *(n for n in sweep.vary if is_knob(n))):
         named = name in ("vgroups", "partitions", "write_threads", "commit_threads")
         if name not in target.KNOBS and (named or not target.ANY_KNOB):
             mistakes.append(
@@ -55,13 +57,15 @@ def make_plan(sweep: Sweep, host: Host) -> Plan:
     """All trials of a completed sweep. Raises UsageError for cores the machine has not, or a rule with a gap."""
     _check_levels(sweep, host)
     knobs = {level: _knobs_at(sweep, level) for level in sweep.levels}
+    points = [(level, variant) for level in sweep.levels for variant in variants(sweep)]
     chance = random.Random(sweep.seed)
     trials: list[Trial] = []
     for replicate in range(1, sweep.replicates + 1):
-        block = list(sweep.levels)
+        block = list(points)
         chance.shuffle(block)
         trials += [
-            _trial(sweep, host, level, replicate, len(trials) + i, knobs[level]) for i, level in enumerate(block)
+            _trial(sweep, host, level, replicate, len(trials) + i, knobs[level], variant)
+            for i, (level, variant) in enumerate(block)
         ]
     return Plan(
         sweep=sweep,
@@ -104,18 +108,28 @@ def _knobs_at(sweep: Sweep, level: float) -> dict[str, str]:
     return found
 
 
-def _trial(sweep: Sweep, host: Host, level: float, replicate: int, order: int, knobs: Mapping[str, str]) -> Trial:
+def _trial(
+    sweep: Sweep,
+    host: Host,
+    level: float,
+    replicate: int,
+    order: int,
+    knobs: Mapping[str, str],
+    variant: Mapping[str, str],
+) -> Trial:
     placement = place(host, level, sweep.server_cpus, sweep.client_cpus, max(sweep.levels))
+    middle = f"-{slug(variant)}" if variant else ""
     return Trial(
-        trial_id=f"cores-{format_number(level)}-r{replicate}",
+        trial_id=f"cores-{format_number(level)}{middle}-r{replicate}",
         order=order,
         level=level,
         replicate=replicate,
         cores=level,
         disks=1,
         placement=placement,
-        knobs=dict(knobs),
+        knobs={**knobs, **{k: v for k, v in variant.items() if is_knob(k)}},
         seed=sweep.seed,
+        variant=variant,
     )
 
 
@@ -156,8 +170,9 @@ def _seconds(sweep: Sweep) -> float:
 def plan_sentence(plan: Plan) -> str:
     """What will happen, in one line."""
     sweep = plan.sweep
+    many = f" × {len(variants(sweep))} variants" if sweep.vary else ""
     return (
-        f"{len(plan.trials)} trials: {format_levels(sweep.levels)} cores × {sweep.replicates} "
+        f"{len(plan.trials)} trials: {format_levels(sweep.levels)} cores{many} × {sweep.replicates} "
         f"replicate{'s' if sweep.replicates > 1 else ''} of {sweep.target} ({sweep.runtime}, {sweep.load.method}), "
         f"about {format_seconds(plan.seconds_estimated)}"
     )

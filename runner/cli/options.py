@@ -21,6 +21,7 @@ _PANELS = {
     "method": "Method",
     "report": "Report",
     "tags": "Report",
+    "vary": "Knobs",
 }
 
 Flags = Mapping[str, str | list[str]]

@@ -12,6 +12,7 @@ from runner import console
 from runner.compose import Prepared
 from runner.model import Plan, StoredRun, Sweep
 from runner.report import rows_for_console
+from runner.report.variants import comparison_table, labels_of
 from runner.sweep.readers import rule_text
 from runner.sweep.settings import SETTINGS
 from runner.units import format_cpus, format_levels, format_number
@@ -70,7 +71,7 @@ def _values(sweep: Sweep) -> dict[str, str]:
         "cpus.client": format_cpus(sweep.client_cpus),
         "workload.tables": str(w.tables),
         "workload.columns": ",".join(w.columns),
-        "workload.tags": ",".join(w.tags),
+        "workload.tag_columns": ",".join(w.tags),
         "workload.values": w.values,
         "workload.rows_per_request": str(w.rows_per_request),
         "workload.interlace_rows": str(w.interlace_rows),
@@ -88,6 +89,7 @@ def _values(sweep: Sweep) -> dict[str, str]:
         "method.seed": str(sweep.seed),
         "method.sample_hz": f"{sweep.sample_hz:g}",
         "report.reference": sweep.reference,
+        "vary": "; ".join(f"{k}={','.join(v)}" for k, v in sweep.vary.items()),
         "tags": " ".join(f"{k}={v}" for k, v in sweep.tags.items()),
     }
 
@@ -117,7 +119,11 @@ def run_document(stored: StoredRun) -> dict[str, Any]:
 
 def show_run(stored: StoredRun) -> None:
     """The table, the fit in one sentence, the verdicts and the path of the report."""
-    headers, rows = rows_for_console(stored)
+    if len(labels_of(stored)) > 1:
+        table = comparison_table(stored)
+        headers, rows = table.headers, table.rows
+    else:
+        headers, rows = rows_for_console(stored)
     console.show_table(stored.plan.sweep.question, headers, rows)
     if stored.fit:
         console.show_line("")

@@ -70,6 +70,7 @@ class Sweep:
     workload: Workload
     load: Load
     knobs: Mapping[str, Rule]
+    vary: Mapping[str, tuple[str, ...]]
     replicates: int
     seed: int
     sample_hz: float

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from runner.model.asked import Sweep
 
@@ -38,6 +38,7 @@ class Trial:
     placement: Placement
     knobs: Mapping[str, str]
     seed: int
+    variant: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)

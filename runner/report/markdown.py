@@ -40,11 +40,11 @@ def markdown(run: StoredRun, reference: Reference | None = None) -> str:
         f"**{safe(fit.sentence)}**",
         f"Verdicts: {safe(verdicts)}.",
         _section("Before you believe it", _bullets(facts.cautions_of(run, fit.cautions))),
-        _section("The result, in the published article's columns", _table(article_table(run))),
-        _section("Published and ours", _table(beside)) if beside else "",
-        _section("Every trial and its verdict", _table(_with_reasons(trial_table(run)))),
+        _section("The result, in the published article's columns", table_markdown(article_table(run))),
+        _section("Published and ours", table_markdown(beside)) if beside else "",
+        _section("Every trial and its verdict", table_markdown(_with_reasons(trial_table(run)))),
         _section("How sure the fit is", _both(points_table(run), models_table(run))) if fit.points else "",
-        _section("What else changed along the curve", _table(knobs_table(run))) if run.results else "",
+        _section("What else changed along the curve", table_markdown(knobs_table(run))) if run.results else "",
         _section("Method and machine", _method(run)),
     ]
     return "\n\n".join(b for b in blocks if b) + "\n"
@@ -64,7 +64,7 @@ def _bullets(lines: Sequence[str]) -> str:
 
 
 def _both(first: Table, second: Table) -> str:
-    return "\n\n".join(_table(t) for t in (first, second) if t.rows)
+    return "\n\n".join(table_markdown(t) for t in (first, second) if t.rows)
 
 
 def _with_reasons(table: Table) -> Table:
@@ -73,7 +73,7 @@ def _with_reasons(table: Table) -> Table:
     return Table(title=table.title, headers=(*table.headers, "Reasons"), rows=rows, words=words, notes=table.notes)
 
 
-def _table(table: Table) -> str:
+def table_markdown(table: Table) -> str:
     """A pipe table with its notes."""
     align = ["---" if i in table.words else "---:" for i in range(len(table.headers))]
     rows = [table.headers, align, *table.rows]

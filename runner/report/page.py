@@ -32,7 +32,6 @@ def html(run: StoredRun, reference: Reference | None = None) -> str:
     """The whole page. reference: rows of a published table, as read from its CSV."""
     run = with_fit(run)
     fit = fit_of(run)
-    title = escape(f"{run.plan.sweep.name}: {run.plan.sweep.target}")
     body = "".join(
         (
             _head(run, fit),
@@ -45,10 +44,15 @@ def html(run: StoredRun, reference: Reference | None = None) -> str:
             _method(run),
         )
     )
+    return shell(f"{run.plan.sweep.name}: {run.plan.sweep.target}", body)
+
+
+def shell(title: str, body: str) -> str:
+    """A whole page around a body that is HTML already; the title is escaped here."""
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
-        f'<link rel="icon" href="data:,"><title>{title}</title>\n<style>{PAGE_STYLE}</style></head>\n'
+        f'<link rel="icon" href="data:,"><title>{escape(title)}</title>\n<style>{PAGE_STYLE}</style></head>\n'
         f"<body><main>\n{body}</main></body></html>\n"
     )
 
@@ -113,12 +117,12 @@ def _curve(run: StoredRun) -> str:
 
 def _tables(run: StoredRun, reference: Reference | None) -> str:
     ours = article_table(run)
-    parts = [f"<h2>The result, in the published article's columns</h2>{_table(ours)}"]
+    parts = [f"<h2>The result, in the published article's columns</h2>{table_html(ours)}"]
     both = compare(run, reference) if reference else None
     beside = reference_table(run, reference) if reference else None
     if both is not None and beside is not None:
         plot = speedup_svg(run, both) if both.base_ours is not None else ""
-        parts.append(f"<h2>Published and ours</h2>{_table(beside, dense=True)}")
+        parts.append(f"<h2>Published and ours</h2>{table_html(beside, dense=True)}")
         parts.append(f'<figure style="max-width:520px">{plot}</figure>' if plot else "")
     return "".join(parts)
 
@@ -127,7 +131,7 @@ def _trials(run: StoredRun) -> str:
     kinds = "".join(
         f"<dt>{kind.value}</dt><dd>{escape(facts.VERDICT_MEANINGS[kind.value])}</dd>" for kind, _ in verdict_counts(run)
     )
-    return f"<h2>Every trial and its verdict</h2>{_table(trial_table(run), dense=True)}<dl>{kinds}</dl>\n"
+    return f"<h2>Every trial and its verdict</h2>{table_html(trial_table(run), dense=True)}<dl>{kinds}</dl>\n"
 
 
 def _certainty(run: StoredRun, fit: FitReport) -> str:
@@ -135,13 +139,13 @@ def _certainty(run: StoredRun, fit: FitReport) -> str:
         return ""
     plot = residuals_svg(run)
     figure = f'<figure style="max-width:520px">{plot}</figure>' if plot else ""
-    models = _table(models_table(run)) if fit.models else ""
+    models = table_html(models_table(run)) if fit.models else ""
     formula = '<p class="note">X(n) = γn / (1 + α(n−1) + βn(n−1)); β = 0 is Amdahl, α = β = 0 is linear.</p>'
-    return f"<h2>How sure the fit is</h2>{_table(points_table(run))}{models}{formula if models else ''}{figure}\n"
+    return f"<h2>How sure the fit is</h2>{table_html(points_table(run))}{models}{formula if models else ''}{figure}\n"
 
 
 def _knobs(run: StoredRun) -> str:
-    return f"<h2>What else changed along the curve</h2>{_table(knobs_table(run))}\n" if run.results else ""
+    return f"<h2>What else changed along the curve</h2>{table_html(knobs_table(run))}\n" if run.results else ""
 
 
 def _series(run: StoredRun) -> str:
@@ -176,9 +180,10 @@ def _method(run: StoredRun) -> str:
     told = Table(title="Settings", headers=("Setting", "As the server reports it"), rows=settings, words=(0, 1))
     return (
         f"<h2>Method and machine</h2>{_facts(facts.machine_facts(run))}{_facts(facts.method_facts(run))}"
-        + (f"<h3>Where both sides ran</h3>{_table(where)}" if rows else "")
+        + (f"<h3>Where both sides ran</h3>{table_html(where)}" if rows else "")
         + (
-            f"<details><summary>{len(settings)} settings, as the server reports them</summary>{_table(told)}</details>"
+            f"<details><summary>{len(settings)} settings, as the server reports them</summary>"
+            f"{table_html(told)}</details>"
             if settings
             else ""
         )
@@ -210,7 +215,7 @@ def _css(kind: VerdictKind) -> str:
     return "ok" if kind is VerdictKind.VALID else "bad"
 
 
-def _table(table: Table, *, dense: bool = False) -> str:
+def table_html(table: Table, *, dense: bool = False) -> str:
     """A table; a row's note is a second line under it."""
     head = "".join(f"<th{_word(table, i)}>{escape(h)}</th>" for i, h in enumerate(table.headers))
     body = []

@@ -29,6 +29,7 @@ from runner.model import (
     TrialStarted,
 )
 from runner.store.codec import SCHEMA, to_json
+from runner.sweep.vary import label
 from runner.trial.series import SERIES_COLUMNS, time_series
 
 _KNOB_COLUMNS = ("vgroups", "partitions", "write_threads", "commit_threads")
@@ -41,6 +42,7 @@ POINT_COLUMNS = (
     "target",
     "runtime",
     "method",
+    "variant",
     "cores",
     "disks",
     *_KNOB_COLUMNS,
@@ -160,9 +162,9 @@ class RunWriter:
             "manifest.json", json.dumps({"schema": SCHEMA, **self._manifest}, indent=1, ensure_ascii=False, default=str)
         )
 
-    def write_fit(self, fit: FitReport) -> None:
-        """fit.json."""
-        self._write("fit.json", to_json(fit))
+    def write_fit(self, fit: FitReport, name: str) -> None:
+        """fit.json, or that of a variant."""
+        self._write(name, to_json(fit))
 
     def write_report(self, name: str, text: str) -> Path:
         """report.md or report.html; returns its path."""
@@ -191,7 +193,8 @@ def point_row(plan: Plan, result: TrialResult) -> dict[str, Any]:
         "replicate": trial.replicate,
         "target": sweep.target,
         "runtime": sweep.runtime,
-        "method": sweep.load.method,
+        "method": trial.variant.get("method", sweep.load.method),
+        "variant": label(trial.variant),
         "cores": trial.cores,
         "disks": trial.disks,
         **{k: trial.knobs.get(k) for k in _KNOB_COLUMNS},

@@ -47,9 +47,12 @@ def _take(texts: dict[str, str | list[str]], section: str, value: object) -> lis
     if section == "tags" and isinstance(value, Mapping):
         texts["tags"] = [f"{k}={v}" for k, v in value.items()]
         return []
+    if section == "vary" and isinstance(value, Mapping):
+        texts["vary"] = [f"{k}={_text(v)}" for k, v in value.items()]
+        return []
     sections = {k.partition(".")[0] for k in BY_KEY if "." in k}
     if section not in sections or not isinstance(value, Mapping):
-        return [_unknown(section, sorted(sections | {"tags", *DESCRIPTIVE_KEYS}))]
+        return [_unknown(section, sorted(sections | {"tags", "vary", *DESCRIPTIVE_KEYS}))]
     mistakes: list[str] = []
     for name, entry in value.items():
         key = f"{section}.{name}"

@@ -175,6 +175,15 @@ def named_rule(text: str) -> tuple[str, Rule]:
     return name.strip(), rule(value)
 
 
+def variation(text: str) -> tuple[str, tuple[str, ...]]:
+    """NAME=V1,V2,..."""
+    name, equals, values = text.partition("=")
+    parts = tuple(v.strip() for v in values.split(",") if v.strip())
+    if not equals or not re.fullmatch(r"[A-Za-z_]\w*", name.strip()) or not parts:
+        raise ValueError(f"{text!r} is not NAME=V1,V2")
+    return name.strip(), tuple(dict.fromkeys(parts))
+
+
 def tag(text: str) -> tuple[str, str]:
     """k=v."""
     name, equals, value = text.partition("=")

@@ -108,7 +108,7 @@ def _build(what: str, texts: Texts, values: Mapping[str, object]) -> Sweep:
     workload = Workload(
         tables=v["workload.tables"],
         columns=v["workload.columns"],
-        tags=v["workload.tags"],
+        tags=v["workload.tag_columns"],
         values=v["workload.values"],
         rows_per_request=v["workload.rows_per_request"] or 0,
         interlace_rows=v["workload.interlace_rows"],
@@ -138,6 +138,7 @@ def _build(what: str, texts: Texts, values: Mapping[str, object]) -> Sweep:
         workload=workload,
         load=load,
         knobs=knobs,
+        vary=v["vary"],
         replicates=v["method.replicates"],
         seed=v["method.seed"],
         sample_hz=v["method.sample_hz"],

@@ -93,7 +93,7 @@ SETTINGS: tuple[Setting, ...] = (
         "LIST",
     ),
     _s(
-        "workload.tags",
+        "workload.tag_columns",
         "--tag-columns",
         readers.columns,
         "groupid:int,location:binary(24)",
@@ -205,6 +205,16 @@ SETTINGS: tuple[Setting, ...] = (
         "",
         "Any other setting of the server, NAME=VALUE or NAME=RULE; repeatable.",
         "NAME=VALUE",
+        many=True,
+    ),
+    _s(
+        "vary",
+        "--vary",
+        readers.variation,
+        "",
+        "A second factor, NAME=V1,V2,...: method, rows_per_request, interlace_rows, tables, placement or a knob; "
+        "repeatable.",
+        "NAME=V1,V2",
         many=True,
     ),
     _s("method.replicates", "--replicates", readers.at_least(1, parse_count), "3", "Trials of each level.", "N"),

@@ -34,6 +34,7 @@ from runner.model import (
 )
 from runner.runtimes import Server
 from runner.sampling import Sampler
+from runner.sweep.vary import as_varied
 from runner.targets import Address, Session
 from runner.trial.measure import TrialFacts, measurement
 from runner.trial.setup import TrialSetup
@@ -48,7 +49,8 @@ ROWS_PER_S_SLOWEST = 500.0
 
 def run_trial(setup: TrialSetup, trial: Trial) -> Iterator[Event]:
     """Events of the trial, TrialFinished last. Raises only what no trial can survive (Ctrl-C, defects)."""
-    facts = TrialFacts(ceiling_rows_per_s=setup.ceilings.get(ceiling_key(trial)))
+    setup = replace(setup, sweep=as_varied(setup.sweep, trial))
+    facts = TrialFacts(ceiling_rows_per_s=setup.ceilings.get(ceiling_key(setup.sweep, trial)))
     started, begun = datetime.datetime.now(datetime.UTC), time.monotonic()
     with ExitStack() as cleanup:
         try:

@@ -1,0 +1,108 @@
+"""A run that varies a second factor: its variants side by side, and each one as a run of its own.
+
+Refuses to fit across variants: two methods are two curves.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from html import escape
+
+from runner.model import Measurement, StoredRun, TrialResult, VerdictKind
+from runner.report.markdown import table_markdown
+from runner.report.page import shell, table_html
+from runner.report.table import ABSENT, Table, fixed, mean, rate, short
+from runner.sweep.vary import label, slug
+from runner.units import format_number
+
+
+def labels_of(run: StoredRun) -> list[str]:
+    """The variants' short names, in the order of the sweep; one empty name where nothing is varied."""
+    order = sorted(run.plan.trials, key=lambda t: t.order)
+    names = dict.fromkeys(slug(t.variant) for t in order)
+    wanted = [slug(dict(zip(run.plan.sweep.vary, values, strict=True))) for values in _products(run)]
+    return [n for n in wanted if n in names] if run.plan.sweep.vary else list(names)
+
+
+def _products(run: StoredRun) -> list[tuple[str, ...]]:
+    combinations: list[tuple[str, ...]] = [()]
+    for values in run.plan.sweep.vary.values():
+        combinations = [(*c, v) for c in combinations for v in values]
+    return combinations
+
+
+def only(run: StoredRun, name: str) -> StoredRun:
+    """The run as if it had this variant alone."""
+    trials = tuple(t for t in run.plan.trials if slug(t.variant) == name)
+    told = label(trials[0].variant)
+    sweep = replace(run.plan.sweep, name=f"{run.plan.sweep.name}: {told}", vary={})
+    results = tuple(r for r in run.results if slug(r.trial.variant) == name)
+    return replace(run, plan=replace(run.plan, sweep=sweep, trials=trials), results=results, fit=None)
+
+
+def comparison_table(run: StoredRun) -> Table:
+    """A row for each level and variant: means over the VALID trials, else over all, marked."""
+    levels = sorted({r.trial.level for r in run.results})
+    rows = []
+    for level in levels:
+        base: float | None = None
+        for name in labels_of(run):
+            results = [r for r in run.results if r.trial.level == level and slug(r.trial.variant) == name]
+            if results:
+                row, speed = _row(level, results, base)
+                base = base if base is not None else speed
+                rows.append(row)
+    headers = ("cores", "variant", "rows/s", "of the first", "server cores", "generator cores",
+               "generator CPU-s / M rows", "response p99 ms", "verdicts")  # fmt: skip
+    return Table(
+        title="The variants side by side", headers=headers, rows=tuple(rows), words=(1, 8),
+        notes=("mean over the VALID trials; † none is VALID: mean over all, and not the server's number",),
+    )  # fmt: skip
+
+
+def _row(level: float, results: list[TrialResult], base: float | None) -> tuple[tuple[str, ...], float | None]:
+    valid = [r for r in results if r.verdict.kind is VerdictKind.VALID]
+    used = [r.measurement for r in valid or results]
+    speed = mean(m.rows_per_s for m in used)
+    ratio = f"{speed / base:.2f}×" if speed and base else "1.00×" if speed else ABSENT
+    verdicts = Counter(r.verdict.kind.value for r in results)
+    return (
+        format_number(level) + ("" if valid else " †"),
+        label(results[0].trial.variant),
+        rate(speed),
+        ratio,
+        fixed(mean(m.server_cpu_cores for m in used), 2),
+        fixed(mean(m.client_cpu_cores for m in used), 2),
+        short(mean(_client_cost(m) for m in used)),
+        short(mean(m.response_ms_p99 for m in used)),
+        ", ".join(f"{n} {kind}" for kind, n in verdicts.most_common()),
+    ), speed
+
+
+def _client_cost(m: Measurement) -> float | None:
+    """CPU seconds of the generator for a million rows."""
+    return m.client_cpu_cores / m.rows_per_s * 1e6 if m.client_cpu_cores is not None and m.rows_per_s else None
+
+
+def index_markdown(run: StoredRun) -> str:
+    """The comparison, and where each variant's own report is."""
+    sweep = run.plan.sweep
+    links = "".join(f"- [{_told(run, name)}](report-{name}.md)\n" for name in labels_of(run))
+    return f"# {sweep.name}\n\n{sweep.question}\n\n{table_markdown(comparison_table(run))}\n\n{links}"
+
+
+def index_html(run: StoredRun) -> str:
+    """The same as a page; the links are files beside it."""
+    sweep = run.plan.sweep
+    links = "".join(f'<li><a href="report-{escape(n)}.html">{escape(_told(run, n))}</a></li>' for n in labels_of(run))
+    body = (
+        f'<h1>{escape(sweep.name)}</h1><p class="question">{escape(sweep.question)}</p>'
+        f"<h2>The variants side by side</h2>{table_html(comparison_table(run), dense=True)}"
+        f"<h2>Each variant's own report</h2><ul>{links}</ul>"
+    )
+    return shell(f"{sweep.name}: {sweep.target}", body)
+
+
+def _told(run: StoredRun, name: str) -> str:
+    return label(next(t.variant for t in run.plan.trials if slug(t.variant) == name))

@@ -1,0 +1,70 @@
+"""Second factors: what a sweep varies besides its axis, and the sweep as one of its variants sees it. Pure."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+
+from runner.errors import UsageError
+from runner.model import Sweep, Trial
+from runner.sweep.readers import at_least
+from runner.units import parse_count
+
+_WORKLOAD = ("tables", "rows_per_request", "interlace_rows")
+_LOAD = ("method",)
+_PLAIN = ("placement", "loader")
+
+
+def variants(sweep: Sweep) -> tuple[Mapping[str, str], ...]:
+    """Every combination of the varied settings, in the order given; one empty variant where nothing is varied."""
+    names = list(sweep.vary)
+    return tuple(dict(zip(names, values, strict=True)) for values in itertools.product(*sweep.vary.values()))
+
+
+def check_variants(sweep: Sweep, methods: tuple[str, ...]) -> list[str]:
+    """Mistakes in `vary`, each naming its setting. Knobs are checked with the knobs."""
+    mistakes = []
+    for name, values in sweep.vary.items():
+        if name == "method":
+            mistakes += [f"--vary method: no method {v!r}; there are {', '.join(methods)}" for v in values
+                         if v not in methods]  # fmt: skip
+        elif name in _WORKLOAD:
+            mistakes += [f"--vary {name}: {v!r} is not a whole number" for v in values if not _whole(v)]
+    return mistakes
+
+
+def _whole(text: str) -> bool:
+    try:
+        return at_least(0, parse_count)(text) >= 0
+    except ValueError:
+        return False
+
+
+def is_knob(name: str) -> bool:
+    """Whether a varied setting is a knob of the server or the generator's threads."""
+    return name not in (*_WORKLOAD, *_LOAD, *_PLAIN)
+
+
+def as_varied(sweep: Sweep, trial: Trial) -> Sweep:
+    """The sweep with the trial's variant applied. Raises UsageError for a value that was not checked."""
+    v = trial.variant
+    try:
+        workload = {name: parse_count(v[name]) for name in _WORKLOAD if name in v}
+    except ValueError as error:
+        raise UsageError(f"--vary: {error}") from None
+    load = {name: v[name] for name in _LOAD if name in v}
+    plain = {name: v[name] for name in _PLAIN if name in v}
+    varied = replace(sweep, workload=replace(sweep.workload, **workload), load=replace(sweep.load, **load))
+    return replace(varied, **plain)  # type: ignore[arg-type]
+
+
+def label(variant: Mapping[str, str]) -> str:
+    """For people: "method stmt, rows_per_request 100"."""
+    return ", ".join(f"{name} {value}" for name, value in variant.items())
+
+
+def slug(variant: Mapping[str, str]) -> str:
+    """For trial ids and file names: "stmt-100"."""
+    return "-".join(re.sub(r"[^A-Za-z0-9.]+", "_", value) for value in variant.values())
