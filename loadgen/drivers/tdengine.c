@@ -1,19 +1,21 @@
-/* The driver of TDengine 3, through libtaos. Methods: `stmt` (bound columns), `sql` (text) and
- * schemaless lines. A table of the load is a subtable of the supertable `table`; database and
- * supertable are made by others. Options: client_config= (directory of the client's taos.cfg),
- * table_prefix= (d). Rows count when the server says that they are affected. */
+/* The driver of TDengine 3: through libtaos the methods `stmt` (bound columns), `sql` (text) and
+ * schemaless lines, through taosAdapter `rest` and `ws`. A table of the load is a subtable of
+ * the supertable `table`; database and supertable are made by others. Rows count when the server
+ * says that they are written. docs/tdengine-driver.md has the options and the error codes. */
 #include "tdengine.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "taosadapter.h"
+
 /* In the order of enum method. */
-static const char *const methods[] = {"stmt", "sql", "sml-line", "sml-telnet", "sml-json", NULL};
+static const char *const methods[] = {"stmt",     "sql",  "sml-line", "sml-telnet",
+                                      "sml-json", "rest", "ws",       NULL};
 static const char *const options[] = {"client_config", "table_prefix", "adapter_port", NULL};
 
-enum { DEFAULT_PORT = 6030, TEXT_BYTES = 1048576 + 65536 };
+enum { DEFAULT_PORT = 6030, DEFAULT_ADAPTER_PORT = 6041, TEXT_BYTES = 1048576 + 65536 };
 
 static enum method method_of(const char *name)
 {
@@ -24,108 +26,142 @@ static enum method method_of(const char *name)
     return method;
 }
 
-static enum outcome tdengine_open(const struct driver_setup *setup, struct driver **driver,
-                                  struct fault *fault)
+static bool is_schemaless(enum method method)
 {
-    const struct spec *spec = setup->spec;
-    const char *prefix = spec_option(spec, "table_prefix");
-    const char *config = spec_option(spec, "client_config");
-    struct driver *d = calloc(1, sizeof *d);
-    if (!d) {
-        fault_set(fault, FAULT_SERVER, "MEMORY", "out of memory");
-        return OUTCOME_FATAL;
-    }
-    *driver = d;
-    d->setup = setup;
-    d->method = method_of(spec->method);
-    d->database = spec->database;
-    d->table = spec->table ? spec->table : "meters";
-    d->prefix = prefix ? prefix : "d";
-    d->first_column = (uint32_t)spec->partial_from;
-    d->column_count =
-        spec->partial_columns ? (uint32_t)spec->partial_columns : setup->schema->column_count;
+    return method == METHOD_LINE || method == METHOD_TELNET || method == METHOD_JSON;
+}
+
+/* What the spec asks for and this driver cannot do. */
+static enum outcome check(const struct driver *d, struct fault *fault)
+{
+    const struct schema *schema = d->setup->schema;
     if (strlen(d->prefix) > TABLE_NAME_MAX - 16) {
-        fault_set(fault, FAULT_SPEC, "PREFIX", "table_prefix: more than %d characters",
+        fault_set(fault, FAULT_SPEC, "SPEC", "table_prefix: more than %d characters",
                   TABLE_NAME_MAX - 16);
         return OUTCOME_FATAL;
     }
     if ((d->method == METHOD_TELNET || d->method == METHOD_JSON) && d->column_count != 1) {
-        fault_set(fault, FAULT_SPEC, "COLUMNS",
-                  "columns: %s carries one value in a line, the spec has %u columns",
-                  spec->method, d->column_count);
+        fault_set(fault, FAULT_SPEC, "SPEC",
+                  "columns: %s carries one value in a line, the spec has %u; partial_columns=1 "
+                  "takes one of them",
+                  d->setup->spec->method, d->column_count);
         return OUTCOME_FATAL;
     }
+    if (d->method == METHOD_TELNET && d->setup->spec->precision != PRECISION_MS) {
+        fault_set(fault, FAULT_SPEC, "SPEC", "precision: sml-telnet has times in ms only");
+        return OUTCOME_FATAL;
+    }
+    if ((d->method == METHOD_TELNET || d->method == METHOD_JSON) &&
+        d->setup->spec->null_ratio > 0) {
+        fault_set(fault, FAULT_SPEC, "SPEC", "null_ratio: %s has no NULL", d->setup->spec->method);
+        return OUTCOME_FATAL;
+    }
+    for (uint32_t i = d->first_column; i < d->first_column + d->column_count; i++)
+        if (is_schemaless(d->method) && !tdengine_schemaless_has(d->method, &schema->columns[i])) {
+            fault_set(fault, FAULT_SPEC, "SPEC", "columns: %s has no way to write %s:%s",
+                      d->setup->spec->method, schema->columns[i].name,
+                      type_name(schema->columns[i].type));
+            return OUTCOME_FATAL;
+        }
+    return OUTCOME_OK;
+}
+
+static uint16_t port_option(const struct spec *spec, const char *name, uint16_t otherwise)
+{
+    const char *value = spec_option(spec, name);
+    const unsigned long port = value ? strtoul(value, NULL, 10) : 0;
+    return port > 0 && port < 65536 ? (uint16_t)port : otherwise;
+}
+
+static enum outcome open_library(struct driver *d, struct fault *fault)
+{
+    const struct spec *spec = d->setup->spec;
+    const char *config = spec_option(spec, "client_config");
+    if (is_schemaless(d->method)) /* read by libtaos when it starts */
+        setenv("TAOS_SML_CHILD_TABLE_NAME", TDENGINE_NAME_TAG, 1);
     const enum outcome outcome = tdengine_load_library(&d->taos, spec->library, fault);
     if (outcome == OUTCOME_OK && config)
         d->taos.options(TAOS_CONFIG_DIR, config);
     return outcome;
 }
 
-/* What passes by itself is worth another try; what a retry cannot mend stops the load. */
-static bool is_permanent(int code)
+static enum outcome tdengine_open(const struct driver_setup *setup, struct driver **driver,
+                                  struct fault *fault)
 {
-    static const int permanent[] = {
-        0x0015, 0x0018, /* the server's name does not resolve; the connection is broken */
-        0x000B,         /* nothing listens */
-        0x012B, 0x012E, /* no space on a disk */
-        0x0357,         /* authentication */
-    };
-    for (size_t i = 0; i < sizeof permanent / sizeof *permanent; i++)
-        if (permanent[i] == code)
-            return true;
-    return false;
+    const struct spec *spec = setup->spec;
+    const char *prefix = spec_option(spec, "table_prefix");
+    struct driver *d = calloc(1, sizeof *d);
+    if (!d)
+        return tdengine_no_memory(fault);
+    *driver = d;
+    d->setup = setup;
+    d->method = method_of(spec->method);
+    d->database = spec->database;
+    d->table = spec->table ? spec->table : "meters";
+    d->prefix = prefix ? prefix : "d";
+    d->host = spec->host ? spec->host : "localhost";
+    d->user = spec->user ? spec->user : "root";
+    d->password = setup->password && *setup->password ? setup->password : "taosdata";
+    d->port = spec->port ? (uint16_t)spec->port : DEFAULT_PORT;
+    d->adapter_port = port_option(spec, "adapter_port", DEFAULT_ADAPTER_PORT);
+    d->first_column = (uint32_t)spec->partial_from;
+    d->column_count =
+        spec->partial_columns ? (uint32_t)spec->partial_columns : setup->schema->column_count;
+    if (check(d, fault) != OUTCOME_OK)
+        return OUTCOME_FATAL;
+    if (d->method == METHOD_REST || d->method == METHOD_WS)
+        return OUTCOME_OK;
+    return open_library(d, fault);
 }
 
-enum outcome tdengine_fault(int code, const char *words, struct fault *fault)
-{
-    char text[16];
-    const int low = code & 0xffff;
-    snprintf(text, sizeof text, "0x%04X", (unsigned)low);
-    fault_set(fault, FAULT_SERVER, text, "%s", words && *words ? words : "no words from libtaos");
-    return is_permanent(low) ? OUTCOME_FATAL : OUTCOME_ERROR;
-}
-
-static void tdengine_disconnect(struct connection *c)
+void tdengine_disconnect(struct connection *c)
 {
     const struct libtaos *t = &c->driver->taos;
     if (c->stmt)
         t->stmt_close(c->stmt);
     if (c->taos)
         t->close(c->taos);
+    if (c->adapter)
+        adapter_disconnect(c);
     free(c->binds);
     free(c->text);
     free(c);
 }
 
-static enum outcome tdengine_connect(struct driver *d, uint32_t worker,
-                                     struct connection **connection, struct fault *fault)
+static enum outcome open_native(struct connection *c, struct fault *fault)
 {
-    const struct spec *spec = d->setup->spec;
-    const char *password = d->setup->password;
-    struct connection *c = calloc(1, sizeof *c);
-    (void)worker;
-    fault_set(fault, FAULT_SERVER, "MEMORY", "out of memory");
-    if (!c)
+    const struct driver *d = c->driver;
+    const struct libtaos *t = &d->taos;
+    c->taos = t->connect(d->host, d->user, d->password, d->database, d->port);
+    if (!c->taos) {
+        tdengine_fault(t->error(NULL), t->error_text(NULL), fault);
         return OUTCOME_FATAL;
+    }
+    return OUTCOME_OK;
+}
+
+enum outcome tdengine_connect(struct driver *d, uint32_t worker, struct connection **connection,
+                              struct fault *fault)
+{
+    struct connection *c = calloc(1, sizeof *c);
+    enum outcome outcome = OUTCOME_OK;
+    (void)worker;
+    if (!c)
+        return tdengine_no_memory(fault);
     c->driver = d;
     c->text = malloc(TEXT_BYTES);
     c->binds = calloc(d->column_count + 1, sizeof *c->binds);
-    if (c->text && c->binds) {
-        c->taos = d->taos.connect(spec->host ? spec->host : "localhost",
-                                  spec->user ? spec->user : "root",
-                                  password && *password ? password : "taosdata", d->database,
-                                  (uint16_t)(spec->port ? spec->port : DEFAULT_PORT));
-        if (!c->taos)
-            tdengine_fault(d->taos.error(NULL), d->taos.error_text(NULL), fault);
-        else if (d->method == METHOD_STMT && !(c->stmt = d->taos.stmt_init(c->taos)))
-            tdengine_fault(d->taos.error(NULL), d->taos.error_text(NULL), fault);
-        else {
-            *connection = c;
-            return OUTCOME_OK;
-        }
-    }
-    tdengine_disconnect(c);
-    return OUTCOME_FATAL;
+    if (!c->text || !c->binds)
+        outcome = tdengine_no_memory(fault);
+    else if (d->method == METHOD_REST || d->method == METHOD_WS)
+        outcome = adapter_connect(c, fault);
+    else
+        outcome = open_native(c, fault);
+    if (outcome == OUTCOME_OK)
+        *connection = c;
+    else
+        tdengine_disconnect(c);
+    return outcome;
 }
 
 static enum outcome tdengine_send(struct connection *c, const struct batch *batch,
@@ -134,7 +170,10 @@ static enum outcome tdengine_send(struct connection *c, const struct batch *batc
     switch (c->driver->method) {
     case METHOD_STMT:
         return tdengine_stmt_send(c, batch, rows_acked, fault);
+    case METHOD_WS:
+        return adapter_ws_send(c, batch, rows_acked, fault);
     case METHOD_SQL:
+    case METHOD_REST:
         return tdengine_sql_send(c, batch, rows_acked, fault);
     default:
         return tdengine_schemaless_send(c, batch, rows_acked, fault);
@@ -150,12 +189,20 @@ static void tdengine_close(struct driver *d)
 
 static const char *library_path(const struct driver *d)
 {
-    return d->taos.path;
+    return d->taos.handle ? d->taos.path : NULL;
 }
 
 static const char *library_version(const struct driver *d)
 {
-    return d->taos.client_info();
+    return d->taos.handle ? d->taos.client_info() : NULL;
+}
+
+static uint64_t row_bytes(const struct driver *d)
+{
+    uint64_t bytes = sizeof(int64_t);
+    for (uint32_t i = d->first_column; i < d->first_column + d->column_count; i++)
+        bytes += d->setup->schema->columns[i].width;
+    return bytes;
 }
 
 extern const struct driver_ops driver_tdengine;
@@ -173,6 +220,7 @@ const struct driver_ops driver_tdengine = {
     .close = tdengine_close,
     .library_path = library_path,
     .library_version = library_version,
+    .row_bytes = row_bytes,
     .create_tables = tdengine_create_tables,
     .sql = tdengine_sql,
 };

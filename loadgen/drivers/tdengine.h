@@ -1,6 +1,6 @@
 /* What the files of the TDengine driver share: the functions of libtaos that we use, its layouts
  * that cross the door, and the process's and the workers' parts. Written from the documented
- * interface: no header of TDengine is used. Nothing outside drivers/tdengine*.c reads this. */
+ * interface: no header of TDengine is used. Only drivers/tdengine*.c and taosadapter*.c read it. */
 #ifndef SCALE_TDENGINE_H
 #define SCALE_TDENGINE_H
 
@@ -30,6 +30,20 @@ struct taos_field {
 };
 _Static_assert(sizeof(struct taos_field) == 72, "layout of libtaos");
 
+struct taos_range { /* the hashes of one vgroup's tables */
+    int32_t vgroup;
+    uint32_t begin, end;
+};
+
+struct taos_route { /* a database's vgroups; the ranges are freed by who asked */
+    int32_t version;
+    int16_t prefix, suffix;
+    int8_t hash_method;
+    int32_t count;
+    struct taos_range *ranges;
+};
+_Static_assert(sizeof(struct taos_route) == 24 || sizeof(void *) != 8, "layout of libtaos");
+
 struct libtaos {
     void *handle;
     char path[512];
@@ -47,7 +61,8 @@ struct libtaos {
     struct taos_field *(*fields)(TAOS_RES *);
     void **(*fetch_row)(TAOS_RES *);
     int *(*lengths)(TAOS_RES *);
-    int (*table_vgroup)(TAOS *, const char *db, const char *table, int *vgroup);
+    int (*route)(TAOS *, const char *db, struct taos_route *);
+    int (*tables_vgroup)(TAOS *, const char *db, const char **tables, int count, int *vgroups);
     TAOS_STMT *(*stmt_init)(TAOS *);
     int (*stmt_prepare)(TAOS_STMT *, const char *, unsigned long);
     int (*stmt_table)(TAOS_STMT *, const char *);
@@ -61,19 +76,31 @@ struct libtaos {
                             int precision);
 };
 
-enum method { METHOD_STMT, METHOD_SQL, METHOD_LINE, METHOD_TELNET, METHOD_JSON };
+enum method {
+    METHOD_STMT,
+    METHOD_SQL,
+    METHOD_LINE,
+    METHOD_TELNET,
+    METHOD_JSON,
+    METHOD_REST,
+    METHOD_WS
+};
 
 struct driver {
     const struct driver_setup *setup;
     enum method method;
-    const char *database, *table, *prefix;
+    const char *host, *user, *password, *database, *table, *prefix;
+    uint16_t port, adapter_port;
     struct libtaos taos;
-    uint32_t *number_of; /* table t is named <prefix><number_of[t]> */
+    uint32_t *number_of; /* table t is named <prefix><number_of[t]>; NULL: <prefix><t> */
     uint32_t first_column, column_count;
 };
 
+struct adapter; /* see taosadapter.h */
+
 struct connection {
     struct driver *driver;
+    struct adapter *adapter; /* of the methods rest and ws, which have no TAOS */
     TAOS *taos;
     TAOS_STMT *stmt;
     bool is_prepared;
@@ -81,7 +108,10 @@ struct connection {
     char *text; /* a statement, or lines, on their way */
 };
 
-enum { TABLE_NAME_MAX = 80 };
+/* The tag of schemaless lines that names their table; the server does not keep it. */
+#define TDENGINE_NAME_TAG "dev"
+
+enum { TABLE_NAME_MAX = 200, TDENGINE_NAME_MAX = 192, TDENGINE_NUMBER_BYTES = 40 };
 
 /* The name of table `table`; returns its length. */
 uint32_t tdengine_table_name(const struct driver *driver, uint32_t table, char *out);
@@ -90,6 +120,11 @@ enum outcome tdengine_load_library(struct libtaos *taos, const char *wanted, str
 
 /* A TDengine error code and its words as a fault, and what it means for the load. */
 enum outcome tdengine_fault(int code, const char *words, struct fault *fault);
+enum outcome tdengine_no_memory(struct fault *fault);
+
+enum outcome tdengine_connect(struct driver *driver, uint32_t worker,
+                              struct connection **connection, struct fault *fault);
+void tdengine_disconnect(struct connection *connection);
 
 enum outcome tdengine_place(struct driver *driver, uint32_t *partition_of, struct fault *fault);
 enum outcome tdengine_create_tables(struct connection *connection, uint32_t first, uint32_t count,
@@ -101,10 +136,12 @@ enum outcome tdengine_sql(struct connection *connection, const char *statement,
 enum outcome tdengine_run(struct connection *connection, const char *statement, uint64_t *affected,
                           struct fault *fault);
 
+int tdengine_type(enum type type); /* TDengine's number of a type */
 enum outcome tdengine_stmt_send(struct connection *connection, const struct batch *batch,
                                 uint64_t *rows_acked, struct fault *fault);
 enum outcome tdengine_sql_send(struct connection *connection, const struct batch *batch,
                                uint64_t *rows_acked, struct fault *fault);
+bool tdengine_schemaless_has(enum method method, const struct column *column);
 enum outcome tdengine_schemaless_send(struct connection *connection, const struct batch *batch,
                                       uint64_t *rows_acked, struct fault *fault);
 
@@ -112,6 +149,9 @@ enum outcome tdengine_schemaless_send(struct connection *connection, const struc
 char *tdengine_put_value(char *out, const struct column *column, const struct column_data *data,
                          uint32_t row);
 char *tdengine_put_whole(char *out, int64_t value);
+char *tdengine_put_unsigned(char *out, uint64_t value);
+char *tdengine_put_float(char *out, float value);
+char *tdengine_put_double(char *out, double value);
 uint32_t tdengine_value_bytes(const struct column *column);
 
 #endif

@@ -1,4 +1,5 @@
-/* Opens libtaos at run time; see tdengine.h. It calls nothing in it. */
+/* Opens libtaos at run time; see tdengine.h. It calls nothing in it. The second
+ * binding interface, taos_stmt2_*, is newer than 3.3.0.0 and not looked for. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
@@ -65,7 +66,8 @@ enum outcome tdengine_load_library(struct libtaos *t, const char *wanted, struct
         {"taos_fetch_fields", &t->fields},
         {"taos_fetch_row", &t->fetch_row},
         {"taos_fetch_lengths", &t->lengths},
-        {"taos_get_table_vgId", &t->table_vgroup},
+        {"taos_get_db_route_info", &t->route},
+        {"taos_get_tables_vgId", &t->tables_vgroup},
         {"taos_stmt_init", &t->stmt_init},
         {"taos_stmt_prepare", &t->stmt_prepare},
         {"taos_stmt_set_tbname", &t->stmt_table},

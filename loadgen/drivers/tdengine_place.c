@@ -1,155 +1,228 @@
 /* Placement: TDengine puts a table into the vgroup whose range holds the hash of its full name.
  * We compute the same hash and choose names, so that every vgroup gets as many tables as any
- * other, or one less; `placement=stock` takes the names as they come. A server that is there
- * must agree, or nothing is loaded. */
+ * other, or one less; `placement=stock` takes the names as they come. The server must confirm
+ * every range and every table, or nothing is loaded. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "taosadapter.h"
 #include "tdengine.h"
 
-enum { HASH_SEED = 0x12345678, CHECKED_TABLES = 64 };
+enum { HASH_SEED = 0x12345678, TABLES_AT_ONCE = 2048 };
 
-static uint32_t rotate(uint32_t value, unsigned bits)
+static inline uint32_t rotate(uint32_t value, unsigned bits)
 {
     return (value << bits) | (value >> (32 - bits));
 }
 
-/* MurmurHash3, x86, 32 bits, by Austin Appleby (public domain algorithm). */
-static uint32_t murmur3(const uint8_t *bytes, uint32_t length, uint32_t seed)
+static inline uint32_t scramble(uint32_t block)
 {
-    const uint32_t c1 = 0xcc9e2d51u, c2 = 0x1b873593u;
-    uint32_t hash = seed, block;
+    return rotate(block * 0xcc9e2d51u, 15) * 0x1b873593u;
+}
+
+/* MurmurHash3, x86, 32 bits, by Austin Appleby (public domain algorithm). */
+static uint32_t murmur3(const char *bytes, uint32_t length, uint32_t seed)
+{
+    uint32_t hash = seed, block, tail = 0;
     for (uint32_t i = 0; i + 4 <= length; i += 4) {
         memcpy(&block, bytes + i, 4);
-        hash = rotate(hash ^ rotate(block * c1, 15) * c2, 13) * 5 + 0xe6546b64u;
+        hash = rotate(hash ^ scramble(block), 13) * 5 + 0xe6546b64u;
     }
-    const uint8_t *tail = bytes + (length & ~3u);
-    block = 0;
-    switch (length & 3u) {
-    case 3:
-        block ^= (uint32_t)tail[2] << 16; /* fallthrough */
-    case 2:
-        block ^= (uint32_t)tail[1] << 8; /* fallthrough */
-    case 1:
-        block ^= tail[0];
-        hash ^= rotate(block * c1, 15) * c2;
-        break;
-    default:
-        break;
-    }
-    hash ^= length;
+    for (uint32_t left = length & 3u; left > 0; left--)
+        tail = (tail << 8) | (uint8_t)bytes[(length & ~3u) + left - 1];
+    hash ^= scramble(tail) ^ length; /* a tail of nothing adds nothing */
     hash = (hash ^ (hash >> 16)) * 0x85ebca6bu;
     hash = (hash ^ (hash >> 13)) * 0xc2b2ae35u;
     return hash ^ (hash >> 16);
 }
 
-/* Vgroups hold equal ranges of the hash, in the order of their ids. */
-static uint32_t partition_of_number(const struct driver *d, uint32_t number)
+struct hasher { /* of the tables of one database, whose vgroups hold equal ranges */
+    char name[TDENGINE_NAME_MAX + TABLE_NAME_MAX + 8];
+    uint32_t stem; /* length of "1.<database>.<prefix>" */
+    uint32_t partitions, width;
+};
+
+static void hasher_init(struct hasher *h, const struct driver *d)
 {
-    char name[256];
-    const uint32_t partitions = (uint32_t)d->setup->spec->partitions;
-    const int length =
-        snprintf(name, sizeof name, "1.%s.%s%" PRIu32, d->database, d->prefix, number);
+    h->stem = (uint32_t)snprintf(h->name, sizeof h->name, "1.%s.%s", d->database, d->prefix);
+    h->partitions = (uint32_t)d->setup->spec->partitions;
+    h->width = UINT32_MAX / h->partitions;
+}
+
+static uint32_t partition_of_number(struct hasher *h, uint32_t number)
+{
+    const char *end = tdengine_put_whole(h->name + h->stem, number);
     const uint32_t partition =
-        murmur3((const uint8_t *)name, (uint32_t)length, HASH_SEED) / (UINT32_MAX / partitions);
-    return partition < partitions ? partition : partitions - 1;
+        murmur3(h->name, (uint32_t)(end - h->name), HASH_SEED) / h->width;
+    return partition < h->partitions ? partition : h->partitions - 1;
 }
 
 uint32_t tdengine_table_name(const struct driver *d, uint32_t table, char *out)
 {
     const size_t length = strlen(d->prefix);
     memcpy(out, d->prefix, length);
-    char *end = tdengine_put_whole(out + length, d->number_of[table]);
+    char *end = tdengine_put_whole(out + length, d->number_of ? d->number_of[table] : table);
     *end = '\0';
     return (uint32_t)(end - out);
 }
 
 /* Table t shall live in partition t mod partitions: hands the numbers 0, 1, 2, ... to the next
  * table of the partition that they fall in, until every table has one. */
-static bool choose_names(struct driver *d, uint32_t *partition_of)
+static bool choose_names(struct driver *d, struct hasher *h, uint32_t *partition_of)
 {
-    const struct spec *spec = d->setup->spec;
-    uint32_t *next_table = calloc(spec->partitions, sizeof *next_table);
-    uint64_t left = spec->tables;
-    if (!next_table)
+    const uint32_t tables = (uint32_t)d->setup->spec->tables;
+    uint32_t *next_table = calloc(h->partitions, sizeof *next_table);
+    uint32_t left = tables;
+    d->number_of = calloc(tables, sizeof *d->number_of);
+    if (!next_table || !d->number_of) {
+        free(next_table);
         return false;
-    for (uint32_t p = 0; p < spec->partitions; p++)
+    }
+    for (uint32_t p = 0; p < h->partitions; p++)
         next_table[p] = p;
     for (uint32_t number = 0; left > 0 && number < UINT32_MAX; number++) {
-        const uint32_t p = partition_of_number(d, number);
-        if (next_table[p] >= spec->tables)
+        const uint32_t p = partition_of_number(h, number);
+        if (next_table[p] >= tables)
             continue;
         d->number_of[next_table[p]] = number;
         partition_of[next_table[p]] = p;
-        next_table[p] += (uint32_t)spec->partitions;
+        next_table[p] += h->partitions;
         left--;
     }
     free(next_table);
     return left == 0;
 }
 
-static void take_names(struct driver *d, uint32_t *partition_of)
+static enum outcome differs(const struct driver *d, const char *what, int64_t theirs,
+                            int64_t ours, struct fault *fault)
 {
-    for (uint32_t t = 0; t < d->setup->spec->tables; t++) {
-        d->number_of[t] = t;
-        partition_of[t] = partition_of_number(d, t);
-    }
+    fault_set(fault, FAULT_SERVER, "PLACE",
+              "database %s: %s is %" PRId64 " on the server, and %" PRId64 " by our placement",
+              d->database, what, theirs, ours);
+    return OUTCOME_FATAL;
 }
 
-/* Asks the server where some tables live: two tables share a vgroup exactly when we say so. */
-static bool server_agrees(struct connection *c, const uint32_t *partition_of, struct fault *fault)
+static int by_begin(const void *a, const void *b)
+{
+    const struct taos_range *x = a, *y = b;
+    return x->begin < y->begin ? -1 : x->begin > y->begin;
+}
+
+/* The server's vgroups against ours, in the order of their ranges. */
+static enum outcome confirm_vgroups(const struct driver *d, const struct hasher *h,
+                                    struct taos_route *route, struct fault *fault)
+{
+    char what[64];
+    if (route->count != (int32_t)h->partitions)
+        return differs(d, "the number of vgroups (partitions= in the spec)", route->count,
+                       h->partitions, fault);
+    if (route->prefix != 0 || route->suffix != 0)
+        return differs(d, "the part of names that is hashed (TABLE_PREFIX, TABLE_SUFFIX)",
+                       route->prefix ? route->prefix : route->suffix, 0, fault);
+    qsort(route->ranges, h->partitions, sizeof *route->ranges, by_begin);
+    for (uint32_t p = 0; p < h->partitions; p++) {
+        snprintf(what, sizeof what, "the first hash of vgroup %d", route->ranges[p].vgroup);
+        if (route->ranges[p].begin != p * h->width)
+            return differs(d, what, route->ranges[p].begin, (int64_t)p * h->width, fault);
+    }
+    return OUTCOME_OK;
+}
+
+struct names { /* of some tables, to ask the server about */
+    char text[TABLES_AT_ONCE][TABLE_NAME_MAX];
+    const char *pointers[TABLES_AT_ONCE];
+    int vgroups[TABLES_AT_ONCE];
+};
+
+static enum outcome ask_vgroups(struct connection *c, struct names *names, uint32_t count,
+                                struct fault *fault)
 {
     const struct driver *d = c->driver;
-    const uint64_t tables = d->setup->spec->tables, partitions = d->setup->spec->partitions;
-    int *vgroup_of = calloc(partitions, sizeof *vgroup_of);
-    char name[TABLE_NAME_MAX];
-    bool agrees = vgroup_of != NULL;
-    const uint64_t step = tables > CHECKED_TABLES ? tables / CHECKED_TABLES : 1;
-    for (uint64_t t = 0; agrees && t < tables; t += step) {
-        int vgroup = 0;
-        tdengine_table_name(d, (uint32_t)t, name);
-        if (d->taos.table_vgroup(c->taos, d->database, name, &vgroup) != 0)
-            continue; /* it knows no such database yet: the load will say so */
-        int *known = &vgroup_of[partition_of[t]];
-        bool is_new = *known == 0;
-        for (uint64_t p = 0; is_new && p < partitions; p++)
-            is_new = vgroup_of[p] != vgroup;
-        agrees = *known == vgroup || is_new;
-        if (!agrees)
-            fault_set(fault, FAULT_SERVER, "PLACE",
-                      "table %s lives in vgroup %d, our hash says partition %" PRIu32
-                      " of %" PRIu64 ": has the database as many vgroups as the spec says?",
-                      name, vgroup, partition_of[t], partitions);
-        *known = vgroup;
+    const struct libtaos *t = &d->taos;
+    if (c->adapter)
+        return adapter_table_vgroups(c, names->pointers, count, names->vgroups, fault);
+    const int code =
+        t->tables_vgroup(c->taos, d->database, names->pointers, (int)count, names->vgroups);
+    return code ? tdengine_fault(code, t->error_text(NULL), fault) : OUTCOME_OK;
+}
+
+static enum outcome confirm_tables(struct connection *c, const struct taos_route *route,
+                                   const uint32_t *partition_of, struct fault *fault)
+{
+    const uint32_t tables = (uint32_t)c->driver->setup->spec->tables;
+    struct names *names = malloc(sizeof *names);
+    enum outcome outcome = names ? OUTCOME_OK : tdengine_no_memory(fault);
+    for (uint32_t first = 0, n; outcome == OUTCOME_OK && first < tables; first += n) {
+        n = tables - first < TABLES_AT_ONCE ? tables - first : TABLES_AT_ONCE;
+        for (uint32_t i = 0; i < n; i++) {
+            tdengine_table_name(c->driver, first + i, names->text[i]);
+            names->pointers[i] = names->text[i];
+        }
+        outcome = ask_vgroups(c, names, n, fault);
+        for (uint32_t i = 0; outcome == OUTCOME_OK && i < n; i++) {
+            char what[TABLE_NAME_MAX + 32];
+            const int ours = route->ranges[partition_of[first + i]].vgroup;
+            snprintf(what, sizeof what, "the vgroup of table %s", names->text[i]);
+            if (names->vgroups[i] != ours)
+                outcome = differs(c->driver, what, names->vgroups[i], ours, fault);
+        }
     }
-    free(vgroup_of);
-    return agrees;
+    free(names);
+    return outcome;
+}
+
+static enum outcome ask_route(struct connection *c, struct taos_route *route, struct fault *fault)
+{
+    const struct libtaos *t = &c->driver->taos;
+    if (c->adapter)
+        return adapter_route(c, route, fault);
+    const int code = t->route(c->taos, c->driver->database, route);
+    return code ? tdengine_fault(code, t->error_text(NULL), fault) : OUTCOME_OK;
+}
+
+/* With fewer tables than vgroups, partitions may stand for tables, and there is no balance to
+ * confirm. */
+static bool is_free_of_vgroups(const struct driver *d, const struct taos_route *route)
+{
+    const struct spec *spec = d->setup->spec;
+    return spec->partitions == spec->tables && route->count > (int64_t)spec->tables;
+}
+
+static enum outcome confirm(struct connection *c, const struct hasher *h,
+                            const uint32_t *partition_of, struct fault *fault)
+{
+    struct taos_route route = {.ranges = NULL};
+    enum outcome outcome = ask_route(c, &route, fault);
+    if (outcome == OUTCOME_OK && !is_free_of_vgroups(c->driver, &route)) {
+        outcome = confirm_vgroups(c->driver, h, &route, fault);
+        if (outcome == OUTCOME_OK)
+            outcome = confirm_tables(c, &route, partition_of, fault);
+    }
+    free(route.ranges);
+    return outcome;
 }
 
 enum outcome tdengine_place(struct driver *d, uint32_t *partition_of, struct fault *fault)
 {
-    extern const struct driver_ops driver_tdengine;
     const struct spec *spec = d->setup->spec;
     struct connection *c = NULL;
-    if (!d->database) {
-        fault_set(fault, FAULT_SPEC, "DATABASE", "database: missing");
+    struct hasher h;
+    if (!d->database || strlen(d->database) > TDENGINE_NAME_MAX) {
+        fault_set(fault, FAULT_SPEC, "DATABASE", "database: %s", d->database ? "too long" : "missing");
         return OUTCOME_FATAL;
     }
-    fault_set(fault, FAULT_SERVER, "MEMORY", "out of memory");
-    d->number_of = calloc(spec->tables, sizeof *d->number_of);
-    if (!d->number_of)
-        return OUTCOME_FATAL;
+    hasher_init(&h, d);
     if (spec->placement == PLACEMENT_STOCK)
-        take_names(d, partition_of);
-    else if (!choose_names(d, partition_of))
-        return OUTCOME_FATAL;
-    if (d->method != METHOD_STMT && d->method != METHOD_SQL)
-        return OUTCOME_OK; /* schemaless tables do not exist before their first row */
-    if (driver_tdengine.connect(d, 0, &c, fault) != OUTCOME_OK)
-        return OUTCOME_FATAL;
-    const bool agrees = server_agrees(c, partition_of, fault);
-    driver_tdengine.disconnect(c);
-    return agrees ? OUTCOME_OK : OUTCOME_FATAL;
+        for (uint32_t t = 0; t < spec->tables; t++)
+            partition_of[t] = partition_of_number(&h, t);
+    else if (!choose_names(d, &h, partition_of))
+        return tdengine_no_memory(fault);
+    enum outcome outcome = tdengine_connect(d, 0, &c, fault);
+    if (outcome == OUTCOME_OK) {
+        outcome = confirm(c, &h, partition_of, fault);
+        tdengine_disconnect(c);
+    }
+    return outcome == OUTCOME_OK ? OUTCOME_OK : OUTCOME_FATAL;
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "taosadapter.h"
 #include "tdengine.h"
 
 /* Type numbers of libtaos. */
@@ -14,10 +15,10 @@ enum {
 
 #define READ(type, from) (((union { uint8_t b[sizeof(type)]; type v; } *)(from))->v)
 
-static int print_real(char *out, size_t size, double value, bool *is_number)
+static int print_real(char *out, size_t size, double value, int digits, bool *is_number)
 {
     *is_number = isfinite(value);
-    return snprintf(out, size, "%.17g", value);
+    return snprintf(out, size, "%.*g", digits, value);
 }
 
 /* A fixed-width value as text; the length, or -1 for a type that has a length of its own. */
@@ -45,9 +46,9 @@ static int print_fixed(char *out, size_t size, int type, const void *v, bool *is
     case T_UBIGINT:
         return snprintf(out, size, "%" PRIu64, READ(uint64_t, v));
     case T_FLOAT:
-        return print_real(out, size, (double)READ(float, v), is_number);
+        return print_real(out, size, (double)READ(float, v), 9, is_number);
     case T_DOUBLE:
-        return print_real(out, size, READ(double, v), is_number);
+        return print_real(out, size, READ(double, v), 17, is_number);
     default:
         *is_number = false;
         return -1;
@@ -103,6 +104,8 @@ enum outcome tdengine_sql(struct connection *c, const char *statement,
                           const struct result_sink *sink, struct fault *fault)
 {
     const struct libtaos *t = &c->driver->taos;
+    if (c->adapter)
+        return adapter_sql(c, statement, sink, fault);
     TAOS_RES *result = t->query(c->taos, statement);
     enum outcome outcome = OUTCOME_OK;
     int code = t->error(result);
@@ -124,6 +127,8 @@ enum outcome tdengine_run(struct connection *c, const char *statement, uint64_t 
                           struct fault *fault)
 {
     const struct libtaos *t = &c->driver->taos;
+    if (c->adapter)
+        return adapter_run(c, statement, affected, fault);
     TAOS_RES *result = t->query(c->taos, statement);
     const int code = t->error(result);
     enum outcome outcome = OUTCOME_OK;

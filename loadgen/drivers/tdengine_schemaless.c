@@ -1,7 +1,8 @@
-/* The schemaless methods: InfluxDB lines, OpenTSDB telnet lines and OpenTSDB JSON. A tag `dev`
- * holds the table's name, so that no two tables can fall together; the client's configuration
- * names the child tables after it. Telnet and JSON carry one value a line, so they take exactly
- * one column. A NULL is left out of its line. */
+/* The schemaless methods: InfluxDB lines, OpenTSDB telnet lines and OpenTSDB JSON. A tag holds
+ * the table's name and libtaos is told to name the child tables after it, so that tables are the
+ * same as with every other method and no two can fall together. Telnet and JSON carry one value a
+ * line, so they take exactly one column. A NULL is left out of its line; a row of nothing but
+ * NULLs keeps its first value, for a line without a value is no row. */
 #include <stdio.h>
 #include <string.h>
 
@@ -42,7 +43,8 @@ static uint32_t put_tags(const struct driver *d, uint32_t table, char *out)
     const bool is_json = d->method == METHOD_JSON;
     char name[TABLE_NAME_MAX], value[2 * TAG_TEXT_MAX];
     tdengine_table_name(d, table, name);
-    uint32_t used = (uint32_t)snprintf(out, HEAD_BYTES, is_json ? "\"dev\":\"%s\"" : "dev=%s", name);
+    uint32_t used = (uint32_t)snprintf(out, HEAD_BYTES, is_json ? "\"%s\":\"%s\"" : "%s=%s",
+                                       TDENGINE_NAME_TAG, name);
     for (uint32_t i = 0; i < schema->tag_count && used < HEAD_BYTES / 2; i++) {
         value[put_tag_value(d, i, table, value)] = '\0';
         used += (uint32_t)snprintf(out + used, HEAD_BYTES - used,
@@ -61,18 +63,24 @@ static char *put_text(char *out, const char *text)
     return out + length;
 }
 
+static char *put_number(char *out, const struct column *column, const struct column_data *data,
+                        uint32_t row)
+{
+    if (column->type == TYPE_BOOL)
+        return put_text(out, ((const int8_t *)data->values)[row] ? "true" : "false");
+    return put_text(tdengine_put_value(out, column, data, row), suffixes[column->type]);
+}
+
 /* name=value with the suffix of its type; strings in double quotes, NCHAR with an L. */
 static char *put_field(char *out, const struct column *column, const struct column_data *data,
                        uint32_t row)
 {
     out = put_text(out, column->name);
     *out++ = '=';
-    if (column->type == TYPE_BOOL)
-        return put_text(out, ((const int8_t *)data->values)[row] ? "true" : "false");
     if (!type_is_text(column->type))
-        return put_text(tdengine_put_value(out, column, data, row), suffixes[column->type]);
-    if (column->type == TYPE_NCHAR)
-        *out++ = 'L';
+        return put_number(out, column, data, row);
+    if (column->type != TYPE_BINARY)
+        *out++ = column->type == TYPE_NCHAR ? 'L' : column->type == TYPE_GEOMETRY ? 'G' : 'B';
     char *const first = out;
     out = tdengine_put_value(out, column, data, row);
     *first = '"';
@@ -85,26 +93,61 @@ static char *put_line(const struct driver *d, const struct batch *batch, uint32_
 {
     const struct column *columns = d->setup->schema->columns + d->first_column;
     const struct column_data *data = batch->columns + d->first_column;
-    char *const begin = out;
-    bool is_empty = true;
     out = put_text(out, d->table);
     *out++ = ',';
     memcpy(out, tags, tags_length);
     out += tags_length;
-    *out++ = ' ';
+    char separator = ' ';
     for (uint32_t i = 0; i < d->column_count; i++) {
         if (data[i].nulls && data[i].nulls[row])
             continue;
-        if (!is_empty)
-            *out++ = ',';
+        *out++ = separator;
         out = put_field(out, &columns[i], &data[i], row);
-        is_empty = false;
+        separator = ',';
     }
-    if (is_empty)
-        return begin; /* a line without a value is no row */
+    if (separator == ' ') {
+        const struct column_data first = {data->values, data->lengths, NULL};
+        *out++ = separator;
+        out = put_field(out, columns, &first, row);
+    }
     *out++ = ' ';
     out = tdengine_put_whole(out, batch->times[row]);
     *out++ = '\n';
+    return out;
+}
+
+/* A metric's value by telnet: as in a line, without the name. */
+static char *put_telnet(const struct driver *d, const struct column *column,
+                        const struct column_data *data, uint32_t row, int64_t time, char *out)
+{
+    out = put_text(out, d->table);
+    *out++ = ' ';
+    out = tdengine_put_whole(out, time);
+    *out++ = ' ';
+    return put_number(out, column, data, row);
+}
+
+/* A metric's value by JSON, with its type beside it; the time in ms is plain. */
+static char *put_json(const struct driver *d, const struct column *column,
+                      const struct column_data *data, uint32_t row, int64_t time, char *out)
+{
+    static const char *const units[] = {"ms", "us", "ns"};
+    const char *type = column->type == TYPE_BOOL    ? "bool"
+                       : column->type == TYPE_NCHAR ? "nchar"
+                       : suffixes[column->type]     ? suffixes[column->type]
+                                                    : "binary";
+    out += sprintf(out, "{\"metric\":\"%s\",\"timestamp\":{\"value\":", d->table);
+    out = tdengine_put_whole(out, time);
+    out += sprintf(out, ",\"type\":\"%s\"},\"value\":{\"value\":",
+                   units[d->setup->spec->precision]);
+    char *const first = out;
+    if (column->type == TYPE_BOOL)
+        out = put_text(out, ((const int8_t *)data->values)[row] ? "true" : "false");
+    else
+        out = tdengine_put_value(out, column, data, row);
+    if (type_is_text(column->type))
+        *first = out[-1] = '"';
+    out += sprintf(out, ",\"type\":\"%s\"},\"tags\":{", type);
     return out;
 }
 
@@ -114,15 +157,22 @@ static char *put_point(const struct driver *d, const struct batch *batch, uint32
     const struct column *column = d->setup->schema->columns + d->first_column;
     const struct column_data *data = batch->columns + d->first_column;
     const bool is_json = d->method == METHOD_JSON;
-    if (data->nulls && data->nulls[row])
-        return out;
-    out += sprintf(out, is_json ? "{\"metric\":\"%s\",\"timestamp\":" : "%s ", d->table);
-    out = tdengine_put_whole(out, batch->times[row]);
-    out = put_text(out, is_json ? ",\"value\":" : " ");
-    out = tdengine_put_value(out, column, data, row);
-    out = put_text(out, is_json ? ",\"tags\":{" : " ");
+    out = (is_json ? put_json : put_telnet)(d, column, data, row, batch->times[row], out);
+    if (!is_json)
+        *out++ = ' ';
     memcpy(out, tags, tags_length);
     return put_text(out + tags_length, is_json ? "}}," : "\n");
+}
+
+/* What the protocols have words for. Telnet parts words by spaces, so it has none for text. */
+bool tdengine_schemaless_has(enum method method, const struct column *column)
+{
+    const bool is_unsigned = column->type >= TYPE_UTINYINT && column->type <= TYPE_UBIGINT;
+    if (method == METHOD_TELNET)
+        return !type_is_text(column->type);
+    if (method == METHOD_JSON)
+        return !is_unsigned && column->type != TYPE_VARBINARY && column->type != TYPE_GEOMETRY;
+    return true;
 }
 
 static enum outcome flush(struct connection *c, char *end, uint64_t *rows_acked,

@@ -1,13 +1,11 @@
 /* The method `stmt`: columns are bound where they lie in the batch, without a copy. A failure
- * sticks to a statement until it is prepared again, so a failed one is. */
+ * sticks to a statement until it is prepared again, so a failed one is, before the next send. */
 #include <stdio.h>
 #include <string.h>
 
 #include "tdengine.h"
 
-enum { NEED_RETRY = 0x0125 };
-
-static int taos_type(enum type type)
+int tdengine_type(enum type type)
 {
     static const int numbers[TYPE_COUNT] = {
         [TYPE_BOOL] = 1,      [TYPE_TINYINT] = 2,    [TYPE_SMALLINT] = 3,  [TYPE_INT] = 4,
@@ -43,7 +41,7 @@ static int bind_rows(struct connection *c, const struct batch *batch, uint32_t o
                      uint32_t rows)
 {
     const struct driver *d = c->driver;
-    c->binds[0] = (struct taos_bind){.type = taos_type(TYPE_TIMESTAMP),
+    c->binds[0] = (struct taos_bind){.type = tdengine_type(TYPE_TIMESTAMP),
                                      .buffer = batch->times + offset,
                                      .buffer_length = sizeof *batch->times,
                                      .rows = (int)rows};
@@ -51,7 +49,7 @@ static int bind_rows(struct connection *c, const struct batch *batch, uint32_t o
         const struct column *column = &d->setup->schema->columns[d->first_column + i];
         const struct column_data *data = &batch->columns[d->first_column + i];
         c->binds[i + 1] = (struct taos_bind){
-            .type = taos_type(column->type),
+            .type = tdengine_type(column->type),
             .buffer = (char *)data->values + (size_t)offset * column->width,
             .buffer_length = column->width,
             .length = data->lengths ? data->lengths + offset : NULL,
@@ -79,27 +77,33 @@ static int bind_slice(struct connection *c, const struct batch *batch, const str
     return 0;
 }
 
-static int send_once(struct connection *c, const struct batch *batch, uint64_t *rows_acked)
+/* A statement that is ready for rows, whatever happened to it before. */
+static int make_ready(struct connection *c)
 {
     const struct libtaos *t = &c->driver->taos;
-    int code = c->is_prepared ? 0 : prepare(c);
+    int code = 0;
+    if (c->is_prepared)
+        return 0;
+    if (!c->stmt)
+        c->stmt = t->stmt_init(c->taos);
+    code = c->stmt ? prepare(c) : t->error(NULL);
     c->is_prepared = code == 0;
-    for (uint32_t i = 0; i < batch->slice_count && !code; i++)
-        code = bind_slice(c, batch, &batch->slices[i]);
-    if (!code)
-        code = t->stmt_execute(c->stmt);
-    if (code)
-        c->is_prepared = false;
-    else
-        *rows_acked = (uint64_t)t->stmt_affected(c->stmt);
     return code;
 }
 
 enum outcome tdengine_stmt_send(struct connection *c, const struct batch *batch,
                                 uint64_t *rows_acked, struct fault *fault)
 {
-    int code = send_once(c, batch, rows_acked);
-    if ((code & 0xffff) == NEED_RETRY) /* the table's description was renewed: send it again */
-        code = send_once(c, batch, rows_acked);
-    return code ? tdengine_fault(code, c->driver->taos.stmt_error(c->stmt), fault) : OUTCOME_OK;
+    const struct libtaos *t = &c->driver->taos;
+    int code = make_ready(c);
+    for (uint32_t i = 0; i < batch->slice_count && !code; i++)
+        code = bind_slice(c, batch, &batch->slices[i]);
+    if (!code)
+        code = t->stmt_execute(c->stmt);
+    if (code) {
+        c->is_prepared = false;
+        return tdengine_fault(code, c->stmt ? t->stmt_error(c->stmt) : t->error_text(NULL), fault);
+    }
+    *rows_acked = (uint64_t)t->stmt_affected(c->stmt);
+    return OUTCOME_OK;
 }

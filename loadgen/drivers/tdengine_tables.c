@@ -51,5 +51,5 @@ enum outcome tdengine_create_tables(struct connection *c, uint32_t first, uint32
         c->text[used] = '\0';
         outcome = tdengine_run(c, c->text, NULL, fault);
     }
-    return outcome == OUTCOME_OK ? OUTCOME_OK : OUTCOME_FATAL;
+    return outcome;
 }

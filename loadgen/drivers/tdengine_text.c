@@ -1,69 +1,23 @@
-/* Values as SQL text, without printf on the way: whole numbers digit by digit, real numbers with
- * six decimals and no trailing zeros (as taosBenchmark writes them; `stmt` carries every bit). */
-#include <math.h>
-#include <stdio.h>
+/* Values as SQL text, without printf on the way; numbers are tdengine_number.c's. What is read
+ * back is what `stmt` would have bound. */
 #include <string.h>
 
 #include "tdengine.h"
 
-enum { DECIMALS = 1000000, NUMBER_BYTES = 40, POINT_BYTES = 96 };
-
-static const char pairs[] = "00010203040506070809101112131415161718192021222324252627282930313233"
-                            "34353637383940414243444546474849505152535455565758596061626364656667"
-                            "6869707172737475767778798081828384858687888990919293949596979899";
-
-static char *put_unsigned(char *out, uint64_t value)
-{
-    char digits[20];
-    uint32_t at = sizeof digits;
-    while (value >= 100) {
-        at -= 2;
-        memcpy(digits + at, pairs + 2 * (value % 100), 2);
-        value /= 100;
-    }
-    if (value >= 10) {
-        at -= 2;
-        memcpy(digits + at, pairs + 2 * value, 2);
-    } else {
-        digits[--at] = (char)('0' + value);
-    }
-    memcpy(out, digits + at, sizeof digits - at);
-    return out + sizeof digits - at;
-}
-
-char *tdengine_put_whole(char *out, int64_t value)
-{
-    if (value < 0)
-        *out++ = '-';
-    return put_unsigned(out, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
-}
-
-static char *put_real(char *out, double value)
-{
-    if (!(fabs(value) < 1e12))
-        return out + snprintf(out, NUMBER_BYTES, "%.17g", value);
-    const uint64_t scaled = (uint64_t)(fabs(value) * DECIMALS + 0.5);
-    uint32_t rest = (uint32_t)(scaled % DECIMALS);
-    if (value < 0 && scaled > 0)
-        *out++ = '-';
-    out = put_unsigned(out, scaled / DECIMALS);
-    if (rest == 0)
-        return out;
-    *out++ = '.';
-    for (uint32_t unit = DECIMALS / 10; rest > 0; unit /= 10) {
-        *out++ = (char)('0' + rest / unit);
-        rest %= unit;
-    }
-    return out;
-}
+enum { POINT_BYTES = 16 + 2 * TDENGINE_NUMBER_BYTES };
 
 static char *put_quoted(char *out, const uint8_t *text, uint32_t length)
 {
     *out++ = '\'';
-    for (uint32_t i = 0; i < length; i++) {
-        if (text[i] == '\'' || text[i] == '\\')
-            *out++ = '\\';
-        *out++ = (char)text[i];
+    memcpy(out, text, length);
+    if (!memchr(text, '\'', length) && !memchr(text, '\\', length)) {
+        out += length;
+    } else {
+        for (uint32_t i = 0; i < length; i++) {
+            if (text[i] == '\'' || text[i] == '\\')
+                *out++ = '\\';
+            *out++ = (char)text[i];
+        }
     }
     *out++ = '\'';
     return out;
@@ -88,14 +42,19 @@ static char *put_point(char *out, const uint8_t *wkb)
     double x, y;
     memcpy(&x, wkb + 5, sizeof x);
     memcpy(&y, wkb + 13, sizeof y);
-    return out + snprintf(out, POINT_BYTES, "'POINT(%.6f %.6f)'", x, y);
+    memcpy(out, "'POINT(", 7);
+    out = tdengine_put_double(out + 7, x);
+    *out++ = ' ';
+    out = tdengine_put_double(out, y);
+    memcpy(out, ")'", 2);
+    return out + 2;
 }
 
 uint32_t tdengine_value_bytes(const struct column *column)
 {
     if (column->type == TYPE_GEOMETRY)
         return POINT_BYTES;
-    return type_is_text(column->type) ? 2 * column->length + 8 : NUMBER_BYTES;
+    return type_is_text(column->type) ? 2 * column->length + 8 : TDENGINE_NUMBER_BYTES;
 }
 
 #define VALUE(ctype) (((const ctype *)data->values)[row])
@@ -122,17 +81,17 @@ char *tdengine_put_value(char *out, const struct column *column, const struct co
     case TYPE_TIMESTAMP:
         return tdengine_put_whole(out, VALUE(int64_t));
     case TYPE_UTINYINT:
-        return put_unsigned(out, VALUE(uint8_t));
+        return tdengine_put_unsigned(out, VALUE(uint8_t));
     case TYPE_USMALLINT:
-        return put_unsigned(out, VALUE(uint16_t));
+        return tdengine_put_unsigned(out, VALUE(uint16_t));
     case TYPE_UINT:
-        return put_unsigned(out, VALUE(uint32_t));
+        return tdengine_put_unsigned(out, VALUE(uint32_t));
     case TYPE_UBIGINT:
-        return put_unsigned(out, VALUE(uint64_t));
+        return tdengine_put_unsigned(out, VALUE(uint64_t));
     case TYPE_FLOAT:
-        return put_real(out, (double)VALUE(float));
+        return tdengine_put_float(out, VALUE(float));
     case TYPE_DOUBLE:
-        return put_real(out, VALUE(double));
+        return tdengine_put_double(out, VALUE(double));
     case TYPE_VARBINARY:
         return put_hexadecimal(out, text, (uint32_t)data->lengths[row]);
     case TYPE_GEOMETRY:
