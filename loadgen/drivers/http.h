@@ -1,5 +1,5 @@
 /* A small HTTP/1.1 client: one connection that is kept, POST and an upgrade, bodies with a length
- * or in chunks. It speaks to one trusted server; it follows nothing, caches nothing, does no TLS. */
+ * or in chunks. It speaks to one trusted server: it follows nothing and does no TLS. */
 #ifndef SCALE_HTTP_H
 #define SCALE_HTTP_H
 

@@ -58,7 +58,7 @@ static uint8_t *put_wide(uint8_t *out, const uint8_t *in, uint32_t length)
 {
     for (uint32_t i = 0; i < length;) {
         const uint8_t first = in[i++];
-        uint32_t code = first < 0x80 ? first : first < 0xe0 ? first & 31 : first < 0xf0 ? first & 15 : first & 7;
+        uint32_t code = first & (first < 0x80 ? 127 : first < 0xe0 ? 31 : first < 0xf0 ? 15 : 7);
         while (i < length && (in[i] & 0xc0) == 0x80)
             code = code << 6 | (in[i++] & 63);
         PUT(out, uint32_t, code);

@@ -15,7 +15,7 @@ static const char *const methods[] = {"stmt",     "sql",  "sml-line", "sml-telne
                                       "sml-json", "rest", "ws",       NULL};
 static const char *const options[] = {"client_config", "table_prefix", "adapter_port", NULL};
 
-enum { DEFAULT_PORT = 6030, DEFAULT_ADAPTER_PORT = 6041, TEXT_BYTES = 1048576 + 65536 };
+enum { DEFAULT_PORT = 6030, ADAPTER_ABOVE = 11, TEXT_BYTES = 1048576 + 65536 };
 
 static enum method method_of(const char *name)
 {
@@ -103,7 +103,7 @@ static enum outcome tdengine_open(const struct driver_setup *setup, struct drive
     d->user = spec->user ? spec->user : "root";
     d->password = setup->password && *setup->password ? setup->password : "taosdata";
     d->port = spec->port ? (uint16_t)spec->port : DEFAULT_PORT;
-    d->adapter_port = port_option(spec, "adapter_port", DEFAULT_ADAPTER_PORT);
+    d->adapter_port = port_option(spec, "adapter_port", (uint16_t)(d->port + ADAPTER_ABOVE));
     d->first_column = (uint32_t)spec->partial_from;
     d->column_count =
         spec->partial_columns ? (uint32_t)spec->partial_columns : setup->schema->column_count;
