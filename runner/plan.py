@@ -32,6 +32,10 @@ def complete(sweep: Sweep, target: Target) -> Sweep:
     method = sweep.load.method or target.METHODS[0]
     if method not in target.METHODS:
         mistakes.append(f"--method: {target.NAME} has no method {method!r}; it has {', '.join(target.METHODS)}")
+    if sweep.loader not in target.LOADERS:
+        mistakes.append(f"--loader: {target.NAME} can be loaded by {', '.join(target.LOADERS)}")
+    if sweep.loader != "scale" and sweep.load.rows is None:
+        mistakes.append(f"--loader: {sweep.loader} knows fixed work only; give --rows instead of --duration")
     mistakes += check_variants(sweep, target.METHODS)
     for name in (*sweep.knobs, *(n for n in sweep.vary if is_knob(n))):
         named = name in ("vgroups", "partitions", "write_threads", "commit_threads")

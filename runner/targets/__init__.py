@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from runner.errors import UsageError
+from runner.loadgen.foreign import ForeignCommand
 from runner.model import Finding, Rule, ServerSpec, Site, Sweep, Trial
 
 
@@ -66,6 +67,9 @@ class Session(Protocol):
     def load_spec(self) -> Mapping[str, str]:
         """The part of the load core's spec that only the target knows: driver, method, address, table names."""
 
+    def genuine_load(self) -> ForeignCommand:
+        """The database's own load generator on this trial. Raises TargetError where it has none."""
+
     def commit_cycles(self) -> int | None:
         """How many commits (checkpoints, flushes) the server has finished; None: it does not say."""
 
@@ -89,6 +93,9 @@ class Target(Protocol):
     ROWS_PER_REQUEST: int
     REFUSES_ROOT: bool
     THREAD_NAMES: bool
+    THREADS_PER_PROCESS: int
+    """How many threads of one load process the client library serves well; 0: any number."""
+    LOADERS: tuple[str, ...]
     IMAGE_LIBRARY: str
     """The client library's path in the image, taken out for the load core; "": the load core finds its own."""
 

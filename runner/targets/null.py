@@ -9,6 +9,8 @@ from __future__ import annotations
 import shutil
 from collections.abc import Mapping
 
+from runner.errors import TargetError
+from runner.loadgen.foreign import ForeignCommand
 from runner.model import Finding, Piece, Rule, ServerSpec, Site, Sweep, Trial
 from runner.targets import Address, Installation
 
@@ -20,6 +22,8 @@ ANY_KNOB = False
 ROWS_PER_REQUEST = 10_000
 REFUSES_ROOT = False
 THREAD_NAMES = False
+THREADS_PER_PROCESS = 0
+LOADERS = ("scale",)
 IMAGE_LIBRARY = ""
 
 
@@ -99,6 +103,10 @@ class NullSession:
     def load_spec(self) -> Mapping[str, str]:
         """The null driver."""
         return {"driver": "null", "method": "discard"}
+
+    def genuine_load(self) -> ForeignCommand:
+        """It has none that does this workload."""
+        raise TargetError("the null target has no load generator of its own here", remedy="--loader scale")
 
     def commit_cycles(self) -> int | None:
         """It has none."""

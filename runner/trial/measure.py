@@ -26,6 +26,7 @@ class TrialFacts:
     ceiling_rows_per_s: float | None = None
     aborted: str = ""
     log_tail: str = ""
+    generator_log: str = ""
     effective: Mapping[str, str] = field(default_factory=dict)
     mismatches: tuple[str, ...] = ()
     suspicious: tuple[str, ...] = ()

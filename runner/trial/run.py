@@ -15,9 +15,11 @@ from dataclasses import replace
 
 from runner.errors import LoadError, ProvisionError, ScaleError, TargetError
 from runner.loadgen.ceiling import ceiling_key
+from runner.loadgen.foreign import ForeignLoad
 from runner.loadgen.process import LoadProcesses
 from runner.loadgen.protocol import Phase
 from runner.loadgen.spec import spec_text, trial_spec
+from runner.loadgen.split import split_spec
 from runner.model import (
     Accounting,
     ArtifactMade,
@@ -58,6 +60,8 @@ def run_trial(setup: TrialSetup, trial: Trial) -> Iterator[Event]:
         except ScaleError as error:
             facts.aborted = error.message
         yield _enter(trial, "teardown")
+    yield ArtifactMade(trial_id=trial.trial_id, name="loadgen.jsonl", text=facts.generator_log)
+    yield ArtifactMade(trial_id=trial.trial_id, name="server.log", text=facts.log_tail)
     yield TrialFinished(
         result=TrialResult(
             trial=trial,
@@ -117,7 +121,6 @@ def _walk(setup: TrialSetup, trial: Trial, facts: TrialFacts, cleanup: ExitStack
     finally:
         facts.log_tail = server.log_tail(LOG_LINES)
         facts.suspicious = setup.target.suspicious(facts.log_tail)
-    yield ArtifactMade(trial_id=trial.trial_id, name="server.log", text=facts.log_tail)
 
 
 def _wait(server: Server, pending: Callable[[], str], what: str) -> None:
@@ -163,7 +166,7 @@ def _load(
     yield ArtifactMade(trial_id=trial.trial_id, name="spec", text=spec_text(spec))
     samples: queue.SimpleQueue[Sample] = queue.SimpleQueue()
     facts.commits_before = session.commit_cycles()
-    with LoadProcesses(setup.program, [spec], trial.placement.client_cpus, secret, server.network_namespace) as load:
+    with _generator(setup, trial, spec, server, session, secret) as load:
         sampler = Sampler(
             server=server.accounting(),
             generator=Accounting(kind="processes", root_pids=load.pids),
@@ -181,11 +184,21 @@ def _load(
                 facts.flush_end_ns = time.monotonic_ns()
             finally:
                 facts.summary = load.summary()
+                facts.generator_log = "".join(load.raw)
         facts.sampler_cost = sampler.cost()
         yield from _drain(trial, facts, samples)
-        yield ArtifactMade(trial_id=trial.trial_id, name="loadgen.jsonl", text="".join(load.raw))
         for trouble in load.troubles:
             yield Noted(trial_id=trial.trial_id, sentence=f"{trouble.count} × {trouble.code}: {trouble.message}")
+
+
+def _generator(
+    setup: TrialSetup, trial: Trial, spec: Mapping[str, str], server: Server, session: Session, secret: str
+) -> LoadProcesses | ForeignLoad:
+    cpus = trial.placement.client_cpus
+    if setup.sweep.loader != "scale":
+        return ForeignLoad(session.genuine_load(), cpus, server.network_namespace)
+    specs = split_spec(spec, setup.target.THREADS_PER_PROCESS, time.monotonic_ns())
+    return LoadProcesses(setup.program, specs, cpus, secret, server.network_namespace)
 
 
 def _follow(
@@ -193,7 +206,7 @@ def _follow(
     trial: Trial,
     facts: TrialFacts,
     server: Server,
-    load: LoadProcesses,
+    load: LoadProcesses | ForeignLoad,
     samples: queue.SimpleQueue[Sample],
 ) -> Iterator[Event]:
     for line in load.lines(_limit_s(setup)):

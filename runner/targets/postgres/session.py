@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import psycopg
 
 from runner.errors import TargetError
+from runner.loadgen.foreign import ForeignCommand
 from runner.model import Sweep, Trial
 from runner.targets import Address
 
@@ -116,6 +117,10 @@ class PostgresSession:
             "table": TABLE,
             "library": self._libpq,
         }
+
+    def genuine_load(self) -> ForeignCommand:
+        """It has none that does this workload."""
+        raise TargetError("PostgreSQL has no load generator of its own here", remedy="--loader scale")
 
     def commit_cycles(self) -> int | None:
         """Checkpoints finished (the name of the view changed in PostgreSQL 17)."""

@@ -121,7 +121,11 @@ def server_spec(sweep: Sweep, trial: Trial, site: Site, *, adapter: bool) -> Ser
         setup=(make,),
         argv=with_adapter if adapter else taosd,
         env={"TZ": "UTC", "LC_ALL": "C.UTF-8"},
-        files={f"{folder}/taos.cfg": taos_cfg(trial, site), f"{folder}/taosadapter.toml": _adapter_toml(site)},
+        files={
+            f"{folder}/taos.cfg": taos_cfg(trial, site),
+            f"{folder}/taosadapter.toml": _adapter_toml(site),
+            f"{client_folder(site.data_dir)}/taos.cfg": _client_cfg(site),
+        },
         ports=ports,
         log_paths=(f"{site.data_dir}/log/taosdlog.0",),
         stop_process="taosd",

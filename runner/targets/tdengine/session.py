@@ -8,11 +8,13 @@ from typing import Any
 
 from runner.errors import TargetError
 from runner.loadgen.binary import loadgen_path
+from runner.loadgen.foreign import ForeignCommand
 from runner.loadgen.spec import trial_spec
 from runner.loadgen.statements import Answer, create_tables, run_statements
 from runner.model import Sweep, Trial
 from runner.targets import Address
 from runner.targets.tdengine.config import client_folder, config_items, database_options
+from runner.targets.tdengine.genuine import command
 
 DATABASE = "scale"
 TABLE = "meters"
@@ -88,8 +90,8 @@ class TdengineSession:
         return f"{len(not_led)} vgroups are {not_led[0]}" if not_led else ""
 
     def create_tables(self) -> None:
-        """Every subtable, before the clock starts; schemaless methods make theirs themselves."""
-        if self._sweep.load.method not in _SCHEMALESS:
+        """Every subtable, before the clock starts; schemaless methods and taosBenchmark make theirs themselves."""
+        if self._sweep.load.method not in _SCHEMALESS and self._sweep.loader == "scale":
             spec = trial_spec(self._sweep, self._trial, {**self.load_spec(), "method": "stmt"})
             create_tables(self._program, spec, self._password)
 
@@ -132,8 +134,12 @@ class TdengineSession:
             "retries": str(RETRIES),
         }
 
+    def genuine_load(self) -> ForeignCommand:
+        """taosBenchmark."""
+        return command(self._sweep, self._trial, self._address, DATABASE, TABLE)
+
     def commit_cycles(self) -> int | None:
-        """Commits finished in every vgroup: taosd counts them only in its log, a line each; None where it is not ours."""
+        """Commits finished in every vgroup: taosd counts them only in its log; None where it is not ours."""
         logs = sorted(Path(self._address.data_dir, "log").glob("taosdlog.*")) if self._address.data_dir else []
         try:
             ended = sum(path.read_bytes().count(COMMIT_ENDED) for path in logs)

@@ -1,0 +1,172 @@
+"""A load generator that is not ours, run as the generator of a trial, so that our numbers can be checked against it.
+
+What it reports is taken from its own words by a parser that the target gives; its window is the time that it says it
+spent, ending with its last sign of life. It has no interval lines and no histogram: those stay empty, never invented.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from types import TracebackType
+
+from runner.errors import LoadError
+from runner.loadgen.protocol import Phase, Trouble
+from runner.model import Interval, Latency, LoadSummary
+
+STOP_S = 15.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class ForeignResult:
+    """What the generator said of itself. Milliseconds where the name says so; None where it says nothing."""
+
+    rows: int
+    seconds: float
+    threads: int
+    delay_ms: Mapping[str, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ForeignCommand:
+    """How it is started and read. files: path → text, readable by the owner only. parse raises ValueError."""
+
+    argv: tuple[str, ...]
+    env: Mapping[str, str]
+    files: Mapping[str, str]
+    parse: Callable[[str], ForeignResult]
+
+
+class ForeignLoad:
+    """The same face as LoadProcesses: enter, read `lines` to the end, then `summary`."""
+
+    hello = None
+
+    def __init__(self, command: ForeignCommand, cpus: tuple[int, ...], network_namespace: str = "") -> None:
+        enter = ("nsenter", f"--net={network_namespace}", "--") if network_namespace else ()
+        self._command, self._argv, self._cpus = command, (*enter, *command.argv), cpus
+        self._process: subprocess.Popen[str] | None = None
+        self._started_ns = self._ended_ns = 0
+        self._cpu_s = 0.0
+        self.raw: list[str] = []
+        self.troubles: list[Trouble] = []
+
+    def __enter__(self) -> ForeignLoad:
+        for path, text in self._command.files.items():
+            with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+                file.write(text)
+        before = os.sched_getaffinity(0)
+        os.sched_setaffinity(0, self._cpus)
+        try:
+            self._process = subprocess.Popen(
+                self._argv,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                errors="replace",
+                env={**os.environ, **self._command.env},
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise LoadError(f"{self._command.argv[0]} did not start: {error.strerror}") from None
+        finally:
+            os.sched_setaffinity(0, before)
+        self._started_ns = time.monotonic_ns()
+        threading.Thread(target=self._read, daemon=True).start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def _read(self) -> None:
+        assert self._process is not None
+        assert self._process.stdout is not None
+        self.raw.extend(self._process.stdout)
+
+    @property
+    def pids(self) -> tuple[int, ...]:
+        """Its process."""
+        return (self._process.pid,) if self._process else ()
+
+    def lines(self, limit_s: float) -> Iterator[Phase | Interval | None]:
+        """One phase at the start, then None ten times a second until it ends. Raises LoadError."""
+        assert self._process is not None
+        yield Phase(phase="measure", monotonic_ns=self._started_ns)
+        deadline = time.monotonic() + limit_s
+        while True:
+            pid, status, used = os.wait4(self._process.pid, os.WNOHANG)
+            if pid:
+                break
+            if time.monotonic() > deadline:
+                raise LoadError(f"{self._command.argv[0]} did not end within {limit_s:.0f} s")
+            yield None
+            time.sleep(0.1)
+        self._process.returncode = os.waitstatus_to_exitcode(status)
+        self._ended_ns, self._cpu_s = time.monotonic_ns(), used.ru_utime + used.ru_stime
+        if self._process.returncode != 0:
+            words = " | ".join("".join(self.raw).strip().splitlines()[-4:])
+            raise LoadError(f"{self._command.argv[0]} ended with code {self._process.returncode}: {words}")
+
+    def summary(self) -> LoadSummary | None:
+        """From its own words; None when it has not ended well, or said nothing that can be read."""
+        if not self._ended_ns:
+            return None
+        time.sleep(0.05)
+        try:
+            said = self._command.parse("".join(self.raw))
+        except ValueError:
+            return None
+        delay = {name: value * 1000 for name, value in said.delay_ms.items()}
+        latency = Latency(
+            count=0,
+            min_us=delay.get("min"),
+            mean_us=delay.get("avg"),
+            p50_us=None,
+            p90_us=delay.get("p90"),
+            p95_us=delay.get("p95"),
+            p99_us=delay.get("p99"),
+            p999_us=None,
+            max_us=delay.get("max"),
+            hdr="",
+        )
+        start = self._ended_ns - round(said.seconds * 1e9)
+        return LoadSummary(
+            outcome="ok",
+            window_s=said.seconds,
+            window_start_ns=start,
+            window_end_ns=self._ended_ns,
+            last_ack_ns=self._ended_ns,
+            rows_window=said.rows,
+            rows_per_s=said.rows / said.seconds if said.seconds else None,
+            rows_acked=said.rows,
+            rows_failed=0,
+            requests=0,
+            errors=0,
+            retries=0,
+            cpu_window_s=self._cpu_s,
+            offered_rows_per_s=None,
+            threads=said.threads,
+            send_s=0.0,
+            make_s=0.0,
+            response=latency,
+            service=latency,
+        )
+
+    def stop(self) -> None:
+        """Ends it: SIGTERM, then SIGKILL."""
+        if self._process is None or self._process.returncode is not None:
+            return
+        self._process.send_signal(signal.SIGTERM)
+        try:
+            self._process.wait(timeout=STOP_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()

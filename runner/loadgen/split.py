@@ -1,0 +1,30 @@
+"""One load on several processes: some client libraries serve only so many threads of one process. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+START_DELAY_NS = 3_000_000_000  # time to connect before all begin together
+
+
+def split_spec(spec: Mapping[str, str], threads_per_process: int, now_ns: int) -> list[dict[str, str]]:
+    """The specs of as many processes as the threads need, evenly; 0 threads_per_process: one process takes them all.
+
+    now_ns is CLOCK_MONOTONIC; the processes begin together a moment later, so that their windows are the same.
+    """
+    threads = int(spec["threads"])
+    count = -(-threads // threads_per_process) if threads_per_process else 1
+    if count < 2:
+        return [dict(spec)]
+    start = str(now_ns + START_DELAY_NS)
+    edges = [threads * i // count for i in range(count + 1)]
+    return [
+        {
+            **spec,
+            "threads": str(last - first),
+            "first_worker": str(first),
+            "workers_total": str(threads),
+            "start_at_ns": start,
+        }
+        for first, last in zip(edges, edges[1:], strict=False)
+    ]
