@@ -37,6 +37,7 @@ _WHERE = {
     "interlace_rows": "interlace-rows", "disorder_range_ms": "disorder-range", "rows_each": "records",
     "partial_columns": "partial-col-num", "columns": "data-type", "tags": "tag-type", "normal": "normal-table",
     "vgroups": "vgroups",
+    "prefix": "table-prefix",
 }  # fmt: skip
 
 _NAMED = {key: options.name_of(long) for key, long in _WHERE.items()}

@@ -119,7 +119,8 @@ def read_table(keys: Keys, precision: str, common: Common) -> SuperTable:
         values="random",
     )
     where = {"normal": "tags", "partial_columns": "partial_col_num", "rows_each": "insert_rows"}
-    names = ("interlace_rows", "rows_each", "partial_columns", "columns", "tags", "normal")
+    where["prefix"] = "childtable_prefix"
+    names = ("interlace_rows", "rows_each", "partial_columns", "columns", "tags", "normal", "prefix")
     check_table(
         table,
         precision,

@@ -90,6 +90,8 @@ def check_table(table: SuperTable, precision: str, where: Mapping[str, str], ref
         refusals.add(where["columns"], f"a row of {row_bytes(table)} bytes is more than {ROW_BYTES_MAX}")
     if any(c.kind == "json" for c in table.tags) and len(table.tags) > 1:
         refusals.add(where["tags"], "a JSON tag must be the only one")
+    if table.method in ("sql", "rest") and table.prefix != table.prefix.lower():
+        refusals.add(where["prefix"], "the load core writes names of tables without escape characters; use stmt")
     if table.normal and table.schemaless:
         refusals.add(where["normal"], f"{table.method} always makes a supertable")
 

@@ -101,10 +101,10 @@ COLUMN = {
 
 def document():
     column = {"type": "BINARY", "name": "a", "len": 8}
-    table = {"name": "s", "childtable_count": 2, "childtable_prefix": "X", "insert_rows": 5, "start_timestamp": 1000}
+    table = {"name": "s", "childtable_count": 2, "childtable_prefix": "x", "insert_rows": 5, "start_timestamp": 1000}
     table |= {"insert_mode": "sml", "line_protocol": "line", "partial_col_num": 1}
     table |= {"columns": [column, {"type": "INT", "name": "z"}], "tags": [{"type": "INT"}]}
-    info = {"name": "db", "drop": "yes", "precision": "ms"}
+    info = {"name": "Db", "drop": "yes", "precision": "ms"}
     return {"filetype": "insert", "databases": [{"dbinfo": info, "super_tables": [table]}]}
 
 
