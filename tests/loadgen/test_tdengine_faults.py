@@ -1,0 +1,172 @@
+"""What goes wrong with TDengine: every code that passes is tried again, every other stops; bad specs; the library."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from loadgen_program import Outcome, parse, spec_text
+from stub_taos.stub_library import Stub, clean, library
+
+TRANSIENT = (
+    "0x000B 0x0018 0x0019 0x0020 0x0021 0x0023 0x0024 0x0102 0x0125 0x0126 0x0130 0x0131 0x0386 0x0396 0x03D3"
+    " 0x0503 0x0520 0x0528 0x0529 0x090C 0x0911 0x0914 0x0916 0x0917 0x0918"
+).split()
+PERMANENT = "0x0015 0x012B 0x012E 0x0357 0x0388 0x03B1 0x03BA 0x0118 0x2603 0x2619 0x060B".split()
+SPEC = {"tables": 8, "threads": 1, "rows": 80, "rows_per_request": 5}
+SENDS = {"stmt": "taos_stmt_execute", "sql": "taos_query", "sml-line": "taos_schemaless_insert_raw"}
+
+
+@pytest.fixture
+def stub(run: Callable[..., Outcome], tmp_path: Path) -> Stub:
+    return Stub(run=run, log=tmp_path / "calls")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _clean() -> Iterator[None]:
+    yield
+    clean()
+
+
+@pytest.mark.parametrize("code", TRANSIENT)
+@pytest.mark.parametrize("method", SENDS)
+def test_what_passes_is_tried_again_and_counted(stub, method, code):
+    outcome = stub(method=method, fail=f"{SENDS[method]}:3:{code}", **SPEC)
+    assert outcome.code == 0, outcome.stderr
+    assert outcome.summary["rows_acked"] == 80
+    assert outcome.summary["retries"] == outcome.summary["errors"] == 1
+    assert outcome.summary["error_kinds"] == [{"code": code, "message": "words of the stub", "count": 1}]
+
+
+@pytest.mark.parametrize("code", PERMANENT)
+@pytest.mark.parametrize("method", SENDS)
+def test_what_does_not_pass_stops_the_load(stub, method, code):
+    outcome = stub(method=method, fail=f"{SENDS[method]}:3:{code}", **SPEC)
+    assert outcome.code == 5
+    assert outcome.summary["outcome"] == "fatal"
+    assert outcome.summary["rows_acked"] == 10
+    assert outcome.summary["retries"] == 0
+    assert outcome.one("error")["code"] == code
+
+
+@pytest.mark.parametrize(
+    "call",
+    ["taos_stmt_set_tbname", "taos_stmt_bind_param_batch", "taos_stmt_add_batch", "taos_stmt_execute"],
+)
+def test_a_failed_statement_is_prepared_again_and_the_request_sent_whole(stub, call):
+    """The stub's errors stick, as the library's do: without preparing again every later call would fail."""
+    outcome = stub(fail=f"{call}:3:0x0125", **SPEC)
+    assert outcome.code == 0, outcome.stderr
+    assert outcome.summary["rows_acked"] == 80
+    assert outcome.summary["retries"] == 1
+    assert stub.words().count("prepare") == 2
+    assert stub.words().count("init") == 1
+
+
+def test_preparing_may_fail_and_pass(stub):
+    outcome = stub(fail="taos_stmt_prepare:1:0x0130,taos_stmt_init:1:0x0102", **SPEC)
+    assert outcome.code == 0, outcome.stderr
+    assert outcome.summary["retries"] == 2
+
+
+def test_several_faults_in_a_row(stub):
+    fail = ",".join(f"taos_stmt_execute:{n}:{code}" for n, code in enumerate(("0x0126", "0x0914", "0x0125"), 4))
+    outcome = stub(fail=fail, **SPEC)
+    assert outcome.code == 0
+    assert outcome.summary["retries"] == 3
+    assert [kind["code"] for kind in outcome.summary["error_kinds"]] == ["0x0126", "0x0914", "0x0125"]
+
+
+def test_trying_again_ends_when_the_load_is_told_to(program, tmp_path):
+    spec = {"driver": "tdengine", "library": library(), "database": "test", "partitions": 4, **SPEC}
+    environment = os.environ | {"STUB_FAIL": "taos_stmt_execute:1+:0x000B"}
+    with subprocess.Popen(
+        [program, "load", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+    ) as process:
+        process.stdin.write(spec_text(spec))
+        process.stdin.close()
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        said = process.stdout.read()
+        code = process.wait(10)
+    outcome = parse(code, said, "")
+    assert code == 130
+    assert outcome.summary["retries"] > 3
+    assert outcome.summary["rows_acked"] == 0
+
+
+def test_patience_has_an_end(stub):
+    """20 s, then the load stops: a server that stays away is not waited for request by request."""
+    began = time.monotonic()
+    outcome = stub(fail="taos_stmt_execute:2+:0x000B", **SPEC)
+    assert outcome.code == 5
+    assert 19 < time.monotonic() - began < 25
+    assert outcome.summary["rows_acked"] == 5
+    assert outcome.summary["rows_failed"] == 5
+
+
+def test_rows_that_the_server_does_not_acknowledge_are_missed(stub):
+    outcome = stub(short=1, **SPEC)
+    assert outcome.code == 6
+    assert outcome.summary["rows_acked"] == 80 - 16
+    assert outcome.summary["error_kinds"][0]["code"] == "SHORT_ACK"
+
+
+def test_connecting_fails_in_the_servers_words(stub):
+    outcome = stub(fail="taos_connect:1:0x0357", **SPEC)
+    assert outcome.code == 4
+    assert outcome.one("error")["code"] == "0x0357"
+
+
+def test_a_library_that_is_not_there_is_named(stub):
+    outcome = stub(library="/nowhere/libtaos.so", **SPEC)
+    assert outcome.code == 3
+    assert outcome.one("error")["code"] == "LIBRARY"
+    assert "/nowhere/libtaos.so" in outcome.one("error")["message"]
+
+
+@pytest.mark.parametrize("symbol", ["taos_options", "taos_stmt_execute", "taos_schemaless_insert_raw"])
+def test_a_missing_symbol_is_named(stub, symbol):
+    outcome = stub(without=symbol, **SPEC)
+    assert outcome.code == 3
+    assert outcome.one("error")["code"] == "SYMBOL"
+    assert symbol in outcome.one("error")["message"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        ({"database": None}, "database: missing"),
+        ({"database": "x" * 193}, "database: too long"),
+        ({"table_prefix": "x" * 190}, "table_prefix: more than"),
+        ({"method": "sml-telnet"}, "columns: sml-telnet carries one value in a line, the spec has 3"),
+        ({"method": "sml-json"}, "columns: sml-json carries one value in a line, the spec has 3"),
+        ({"method": "sml-telnet", "columns": "v:int", "precision": "ns"}, "precision: sml-telnet has times in ms"),
+        ({"method": "sml-json", "columns": "v:int", "null_ratio": 0.1}, "null_ratio: sml-json has no NULL"),
+        ({"method": "sml-telnet", "columns": "v:binary(8)"}, "columns: sml-telnet has no way to write v:binary"),
+        ({"method": "sml-json", "columns": "v:uint"}, "columns: sml-json has no way to write v:uint"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_the_spec_asks_in_vain_is_told(stub, spec, said):
+    outcome = stub(**SPEC | spec)
+    assert outcome.code == 2
+    assert said in outcome.one("error")["message"]
+
+
+def test_an_unknown_method_is_refused(stub):
+    outcome = stub(method="stmt2", **SPEC)
+    assert outcome.code == 2
+    assert "driver tdengine has no method 'stmt2'" in outcome.stderr
+
+
+def test_the_clients_configuration_and_the_password_are_passed_on(run, tmp_path):
+    stub = Stub(run=lambda spec, verb, env: run(spec, verb, env=env | {"SCALE_PASSWORD": "pw"}), log=tmp_path / "calls")
+    assert stub(client_config="/etc/none", user="me", host="there", port=7030, **SPEC).code == 0
+    assert stub.starting("options") == ["3 /etc/none"]
+    assert set(stub.starting("connect")) == {"there me pw test 7030"}
