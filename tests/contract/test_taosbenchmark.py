@@ -203,7 +203,7 @@ CASES = {
     ),
     "more columns": ("test", "meters", "-t 5 -n 10 -T 3 -l 5 -b float"),
     "partial": ("test", "meters", "-t 5 -n 10 -T 2 -L 2"),
-    "upper case": ("MyDb", "meters", "-I stmt -E -m Dev -d MyDb -t 5 -n 10 -T 2"),
+    "upper case": ("test", "meters", "-I stmt -E -m Dev -t 5 -n 10 -T 2"),
     "lower case": ("mydb", "meters", "-m Dev -d MYDB -t 5 -n 10 -T 2"),
     "interlaced": ("test", "meters", "-B 10 -r 50 -t 10 -n 100 -T 2"),
     "interlaced, uneven": ("test", "meters", "-I stmt -B 7 -r 20 -t 5 -n 33 -T 2"),
