@@ -33,6 +33,8 @@ def choose(sweep: Sweep) -> Choice:
 
     Raises UsageError for a pair that does not exist, PreflightError with what to install.
     """
+    if sweep.endpoint and sweep.target == "auto":
+        raise UsageError("--endpoint: which database is it?", remedy="name it with --target")
     if sweep.target != "auto":
         target = load_target(sweep.target)
         if sweep.runtime not in ("auto", *target.RUNTIMES):
@@ -87,6 +89,15 @@ def _try(sweep: Sweep, target: Target, runtime: str) -> Choice | str:
             sentence=f"{target.NAME} in Docker ({image}), {how}",
         )
     installation = target.find(sweep.home)
+    if runtime == "endpoint" and runtime in target.RUNTIMES:
+        return Choice(
+            target=target,
+            runtime=runtime,
+            image="",
+            home=installation.home if installation else sweep.home,
+            version="",
+            sentence=f"{target.NAME} at {sweep.endpoint}, which already runs: neither pinned nor stopped",
+        )
     if installation is None:
         where = f"in {sweep.home}" if sweep.home else "on this machine"
         return f"no {target.NAME} server {where}"

@@ -60,6 +60,7 @@ def complete(sweep: Sweep, target: Target) -> Sweep:
 def make_plan(sweep: Sweep, host: Host) -> Plan:
     """All trials of a completed sweep. Raises UsageError for cores the machine has not, or a rule with a gap."""
     _check_levels(sweep, host)
+    _check_endpoint(sweep)
     knobs = {level: _knobs_at(sweep, level) for level in sweep.levels}
     points = [(level, variant) for level in sweep.levels for variant in variants(sweep)]
     chance = random.Random(sweep.seed)
@@ -93,6 +94,14 @@ def _check_levels(sweep: Sweep, host: Host) -> None:
         raise UsageError(
             f"--cores: {format_number(max(sweep.levels))} cores asked for, {where} {len(available)}",
             remedy=f"--cores 1..{len(available)}" if len(available) > 1 else "--cores 1",
+        )
+
+
+def _check_endpoint(sweep: Sweep) -> None:
+    if sweep.endpoint and len(sweep.levels) > 1:
+        raise UsageError(
+            "--endpoint: a server that already runs is never pinned, so its cores cannot be swept",
+            remedy="give the one number of cores that it has, like --cores 8",
         )
 
 

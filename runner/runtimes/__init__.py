@@ -41,7 +41,9 @@ class Runtime(Protocol):
 
     NAME: str
 
-    def site(self, *, run_id: str, trial_id: str, data_dir: str, home: str, image: str, port: int | None) -> Site:
+    def site(
+        self, *, run_id: str, trial_id: str, data_dir: str, home: str, image: str, port: int | None, endpoint: str
+    ) -> Site:
         """Reserves a fresh data directory and a port (a free one when port is None)."""
 
     def start(
@@ -60,6 +62,7 @@ class Runtime(Protocol):
 RUNTIMES: Mapping[str, str] = {
     "process": "runner.runtimes.process",
     "docker": "runner.runtimes.docker",
+    "endpoint": "runner.runtimes.endpoint",
 }
 
 

@@ -30,7 +30,7 @@ PID_S = 20.0
 SHM_BYTES = 256 * 2**20
 
 
-def site(*, run_id: str, trial_id: str, data_dir: str, home: str, image: str, port: int | None) -> Site:
+def site(*, run_id: str, trial_id: str, data_dir: str, home: str, image: str, port: int | None, endpoint: str) -> Site:
     """A fresh directory and a loopback port; inside, the server listens on all of the container's own addresses."""
     fresh = fresh_directory(data_dir, run_id, trial_id)
     return Site(data_dir=str(fresh), port=port or free_port(), bind_address="0.0.0.0", home=home)

@@ -14,7 +14,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -36,10 +36,11 @@ from runner.runtimes.state import State, forget, new_state, save, started_ticks
 
 NAME = "process"
 SETUP_S = 120.0
+COMPANIONS_S = 5.0
 _LAUNCH = 'for f in $1; do echo 0 > "$f" || exit 125; done; shift; exec "$@"'
 
 
-def site(*, run_id: str, trial_id: str, data_dir: str, home: str, image: str, port: int | None) -> Site:
+def site(*, run_id: str, trial_id: str, data_dir: str, home: str, image: str, port: int | None, endpoint: str) -> Site:
     """A fresh directory under data_dir and a loopback port. Raises ProvisionError."""
     fresh = fresh_directory(data_dir, run_id, trial_id)
     return Site(
@@ -203,14 +204,16 @@ class ProcessServer:
         return {"user": user, "cgroup": " ".join(self._state.cgroup_paths), "data_dir": self._site.data_dir}
 
     def stop(self) -> None:
-        """The stop signal, then SIGKILL for what stays; then group, data and state are removed."""
-        pids = self.pids()
-        if self.alive():
-            self._signal_first(pids)
-            self._wait(self._spec.stop_timeout_s)
-        for pid in {*pids, *self.pids()}:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+        """The stop signal, SIGTERM for companions, SIGKILL for what stays; then group, data and state are removed."""
+        if self._process is not None and self.alive():
+            first = self._first(self.pids())
+            _send(first, signal.Signals[self._spec.stop_signal])
+            self._wait_until(lambda: not psutil.pid_exists(first) or not self.alive(), self._spec.stop_timeout_s)
+            for pid in self.pids():
+                _send(pid, signal.SIGTERM)
+            self._wait_until(lambda: not self.alive() and not self.pids(), COMPANIONS_S)
+        for pid in self.pids():
+            _send(pid, signal.SIGKILL)
         if self._process is not None:
             self._process.wait()
         if self._group is not None:
@@ -218,19 +221,22 @@ class ProcessServer:
         shutil.rmtree(self._site.data_dir, ignore_errors=True)
         forget(self._folder, self._state.name)
 
-    def _signal_first(self, pids: Sequence[int]) -> None:
+    def _first(self, pids: Sequence[int]) -> int:
         assert self._process is not None
-        number = signal.Signals[self._spec.stop_signal]
         named = [p for p in pids if self._spec.stop_process and _comm(p) == self._spec.stop_process]
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(named[0] if named else self._process.pid, number)
+        return named[0] if named else self._process.pid
 
-    def _wait(self, seconds: float) -> None:
+    def _wait_until(self, over: Callable[[], bool], seconds: float) -> None:
         deadline = time.monotonic() + seconds
-        while (self.alive() or self.pids()) and time.monotonic() < deadline:
+        while not over() and time.monotonic() < deadline:
             time.sleep(0.02)
             if self._process is not None:
                 self._process.poll()
+
+
+def _send(pid: int, number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, number)
 
 
 def _comm(pid: int) -> str:

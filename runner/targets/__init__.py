@@ -31,7 +31,8 @@ class Address:
     """Where a session connects: the server's loopback address, and the secret made for this trial alone.
 
     data_dir: the trial's directory, as this side sees it; "" for a server that is not ours.
-    secret_is_set: the server has it already; else a server of ours still has its default password.
+    is_ours: started for this trial; else nothing of it may be changed but the trial's own database, and the secret is
+    the user's ("" for the database's default).
     """
 
     host: str
@@ -39,7 +40,7 @@ class Address:
     secret: str
     home: str = ""
     data_dir: str = ""
-    secret_is_set: bool = False
+    is_ours: bool = True
 
 
 class Session(Protocol):
@@ -78,6 +79,9 @@ class Session(Protocol):
 
     def count(self) -> int | None:
         """Rows in the database, counted by the database; None: it keeps none (the null target)."""
+
+    def drop_schema(self) -> None:
+        """Removes what create_schema made, on a server that is not ours."""
 
     def close(self) -> None: ...
 

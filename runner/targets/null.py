@@ -119,6 +119,9 @@ class NullSession:
         """It keeps nothing."""
         return None
 
+    def drop_schema(self) -> None:
+        """Nothing was made."""
+
     def close(self) -> None:
         """Nothing is open."""
         self._closed = True

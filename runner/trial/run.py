@@ -6,6 +6,7 @@ What goes wrong inside a trial is that trial's verdict (ABORTED, with the server
 from __future__ import annotations
 
 import datetime
+import os
 import queue
 import secrets
 import time
@@ -43,6 +44,7 @@ from runner.trial.setup import TrialSetup
 from runner.units import format_cpus
 from runner.verdict import Evidence, judge
 
+PASSWORD_VARIABLE = "SCALE_TARGET_PASSWORD"  # of a server that is not ours
 READY_S = 60.0
 DRAIN_S = 120.0
 LOG_LINES = 40
@@ -81,7 +83,8 @@ def _enter(trial: Trial, phase: str) -> PhaseEntered:
 
 def _walk(setup: TrialSetup, trial: Trial, facts: TrialFacts, cleanup: ExitStack) -> Iterator[Event]:
     yield _enter(trial, "provision")
-    secret = secrets.token_urlsafe(16)
+    is_ours = not setup.sweep.endpoint
+    secret = secrets.token_urlsafe(16) if is_ours else os.environ.get(PASSWORD_VARIABLE, "")
     site = setup.runtime.site(
         run_id=setup.run_id,
         trial_id=trial.trial_id,
@@ -89,6 +92,7 @@ def _walk(setup: TrialSetup, trial: Trial, facts: TrialFacts, cleanup: ExitStack
         home=setup.home,
         image=setup.sweep.image,
         port=setup.sweep.port,
+        endpoint=setup.sweep.endpoint,
     )
     server = setup.runtime.start(
         spec=replace(setup.target.server(setup.sweep, trial, site, secret), image=setup.sweep.image),
@@ -101,7 +105,12 @@ def _walk(setup: TrialSetup, trial: Trial, facts: TrialFacts, cleanup: ExitStack
     cleanup.callback(server.stop)
     try:
         address = Address(
-            host=server.host, port=server.port, secret=secret, home=setup.client_home, data_dir=site.data_dir
+            host=server.host,
+            port=server.port,
+            secret=secret,
+            home=setup.client_home,
+            data_dir=site.data_dir,
+            is_ours=is_ours,
         )
         with closing(setup.target.session(setup.sweep, trial, address)) as session:
             yield _enter(trial, "ready")
@@ -116,6 +125,8 @@ def _walk(setup: TrialSetup, trial: Trial, facts: TrialFacts, cleanup: ExitStack
             yield from _load(setup, trial, facts, server, session, secret)
             yield _enter(trial, "verify")
             facts.rows_counted = session.count()
+            if not is_ours:
+                session.drop_schema()
     except ScaleError as error:
         raise _with_cause(error, server) from error
     finally:

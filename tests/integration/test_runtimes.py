@@ -55,7 +55,7 @@ def start(kind, data_dir, placement=ONE, memory_bytes=None, spec=None):
     name, home, image = kind
     runtime = load_runtime(name)
     names = {"run_id": "test-run", "trial_id": "cores-1-r1"}
-    site = runtime.site(**names, data_dir=str(data_dir), home=home, image=image, port=None)
+    site = runtime.site(**names, data_dir=str(data_dir), home=home, image=image, port=None, endpoint="")
     wanted = spec or POSTGRES.server(make_sweep(), make_trial(), site, SECRET)
     from dataclasses import replace
 

@@ -140,6 +140,10 @@ class PostgresSession:
         """count(*) over all partitions."""
         return int(self._rows(f"SELECT count(*) FROM {TABLE}")[0][0])
 
+    def drop_schema(self) -> None:
+        """The measurement table with its partitions."""
+        self._rows(f"DROP TABLE {TABLE}")
+
     def close(self) -> None:
         """Ends the connection."""
         if self._connection is not None:

@@ -88,11 +88,11 @@ def client_folder(data_dir: str) -> str:
 
 
 def _client_cfg(site: Site) -> str:
-    """For libtaos: logs of its own, nothing reported anywhere, child tables of schemaless lines named by a tag."""
+    """For libtaos: logs of its own, nothing reported anywhere."""
     folder = client_folder(site.data_dir)
     return (
         f"firstEp localhost:{site.port}\nlogDir {folder}\ntempDir {folder}\nminimalLogDirGB 0.1\nminimalTmpDirGB 0.1\n"
-        "monitor 0\ntelemetryReporting 0\ncrashReporting 0\nsmlChildTableName dev\n"
+        "monitor 0\ntelemetryReporting 0\ncrashReporting 0\n"
     )
 
 

@@ -30,7 +30,7 @@ class TdengineSession:
     def __init__(self, sweep: Sweep, trial: Trial, address: Address, library: str) -> None:
         self._sweep, self._trial, self._address, self._library = sweep, trial, address, library
         self._program = loadgen_path()
-        self._password = address.secret if address.secret_is_set else DEFAULT_PASSWORD
+        self._password = DEFAULT_PASSWORD if address.is_ours else address.secret or DEFAULT_PASSWORD
 
     def _ask(self, *statements: str) -> tuple[Answer, ...]:
         spec = {
@@ -59,7 +59,7 @@ class TdengineSession:
     def not_ready(self) -> str:
         """Until the dnode says ready, CREATE DATABASE fails. A server of ours gets the trial's own password first."""
         try:
-            if self._password != self._address.secret:
+            if self._address.is_ours and self._password != self._address.secret:
                 self._rows(f"ALTER USER root PASS '{self._address.secret}'")
                 self._password = self._address.secret
             status = self._rows("SELECT status FROM information_schema.ins_dnodes")
@@ -117,8 +117,9 @@ class TdengineSession:
         }
 
     def expected(self) -> Mapping[str, str]:
-        """What `effective` must say, by its names."""
-        return {**config_items(self._trial), **database_options(self._trial)}
+        """What `effective` must say, by its names; of a server that is not ours only its database options."""
+        items = config_items(self._trial) if self._address.is_ours else {}
+        return {**items, **database_options(self._trial)}
 
     def load_spec(self) -> Mapping[str, str]:
         """The tdengine driver on this server."""
@@ -155,6 +156,10 @@ class TdengineSession:
     def count(self) -> int | None:
         """count(*) of the supertable."""
         return int(self._rows(f"SELECT COUNT(*) FROM {DATABASE}.{TABLE}")[0][0])
+
+    def drop_schema(self) -> None:
+        """The trial's database."""
+        self._rows(f"DROP DATABASE {DATABASE}")
 
     def close(self) -> None:
         """Nothing stays open."""

@@ -1,0 +1,75 @@
+"""A server that already runs: loaded and observed, never started, pinned, reconfigured or stopped.
+
+Its processes are found by the port that it listens on, where this user may see that; else its CPU is not known, which
+is a reason in the verdict and not a zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import psutil
+
+from runner.model import Accounting, Placement, ServerSpec, Site
+
+NAME = "endpoint"
+
+
+def site(*, run_id: str, trial_id: str, data_dir: str, home: str, image: str, port: int | None, endpoint: str) -> Site:
+    """Nothing is reserved: the address is what was given."""
+    host, _, number = endpoint.rpartition(":")
+    return Site(data_dir="", port=int(number), bind_address=host, home=home)
+
+
+def start(
+    *, spec: ServerSpec, site: Site, placement: Placement, memory_bytes: int | None, run_id: str, trial_id: str
+) -> EndpointServer:
+    """Nothing is started; spec and placement are not used."""
+    return EndpointServer(site.bind_address, site.port)
+
+
+class EndpointServer:
+    """Somebody else's server."""
+
+    network_namespace = ""
+
+    def __init__(self, host: str, port: int) -> None:
+        self.host, self.port = host, port
+        self._roots = _listeners(port)
+
+    def alive(self) -> bool:
+        """Its process lives, where we can see it; else only the database can tell."""
+        return not self._roots or any(psutil.pid_exists(pid) for pid in self._roots)
+
+    def accounting(self) -> Accounting | None:
+        """Its process tree, None where it cannot be seen."""
+        return Accounting(kind="processes", root_pids=self._roots) if self._roots else None
+
+    def pids(self) -> tuple[int, ...]:
+        """The processes that listen, where they can be seen."""
+        return self._roots
+
+    def cpus_allowed(self) -> tuple[int, ...]:
+        """Not ours to pin: nothing to prove."""
+        return ()
+
+    def log_tail(self, lines: int) -> str:
+        """Its log is not ours to read."""
+        return ""
+
+    def facts(self) -> Mapping[str, str]:
+        """Only that it was there."""
+        return {"endpoint": f"{self.host}:{self.port}", "pids": " ".join(map(str, self._roots))}
+
+    def stop(self) -> None:
+        """It goes on."""
+
+
+def _listeners(port: int) -> tuple[int, ...]:
+    try:
+        found = {
+            c.pid for c in psutil.net_connections("tcp") if c.status == "LISTEN" and c.laddr.port == port and c.pid
+        }
+    except psutil.AccessDenied:
+        return ()
+    return tuple(sorted(found))
