@@ -1,0 +1,151 @@
+"""The sweep on a real TDengine 3.3: process, container, endpoint; every knob read back; who was the bottleneck.
+
+Needs SCALE_TDENGINE_HOME (a directory with bin/ and lib/); the container also an image tdengine/tdengine:3.3.0.0.
+    SCALE_TDENGINE_HOME=/path python -m pytest tests/contract/test_tdengine_sweep.py
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from runner.runtimes.docker_facts import image_state
+from tests.integration.cli import run
+
+HOME = os.environ.get("SCALE_TDENGINE_HOME", "")
+IMAGE = "tdengine/tdengine:3.3.0.0"
+QUICK = ("--target", "tdengine", "--duration", "4s", "--warmup", "1s", "--replicates", "1", "--json")
+pytestmark = [
+    pytest.mark.tdengine,
+    pytest.mark.skipif(not HOME, reason="no TDengine: set SCALE_TDENGINE_HOME to a directory with bin/ and lib/"),
+]
+
+
+def swept(tmp_path, *words, code=0):
+    done = run("sweep", "cpu", *QUICK, *words, cwd=tmp_path, timeout_s=240)
+    assert done.returncode == code, done.stderr
+    return json.loads(done.stdout)["trials"] if code == 0 else done
+
+
+@pytest.fixture
+def data_dir():
+    """A data directory of the test's own, which must be empty at the end but for the client library's copy."""
+    path = Path(f"/var/tmp/scale-test-tdengine-{os.getpid()}")
+    path.mkdir(mode=0o755)
+    yield path
+    left = [p.name for p in path.iterdir()]
+    running = subprocess.run(["pgrep", "-f", str(path)], capture_output=True, text=True, check=False).stdout.split()
+    shutil.rmtree(path)
+    assert set(left) <= {"clients"}
+    assert running == []
+
+
+@pytest.fixture(params=["process", "docker"])
+def where(request):
+    """The flags of a runtime."""
+    if request.param == "docker":
+        if image_state(IMAGE) != "local":
+            pytest.skip(f"image {IMAGE} is not here")
+        return ("--runtime", "docker")
+    return ("--runtime", "process", "--home", HOME)
+
+
+def test_every_knob_is_set_read_back_and_counted(tmp_path, where, data_dir):
+    trials = swept(tmp_path, *where, "--cores", "1..2", "--vgroups", "6", "--write-threads", "3", "--commit-threads", "3",
+                   "--knob", "buffer=32", "--knob", "wal_level=1", "--knob", "numOfVnodeQueryThreads=4",
+                   "--data-dir", str(data_dir))  # fmt: skip
+    assert len(trials) == 2
+    for trial in trials:
+        m, said = trial["measurement"], trial["effective"]
+        assert m["rows_counted"] == m["rows_acked"] > 100_000
+        assert said["vgroups"] == "6"
+        assert said["numOfCommitThreads"] == "3"
+        assert said["buffer"] == "32"
+        assert said["numOfVnodeQueryThreads"] == "4"
+        assert float(said["numOfCores"]) == trial["trial"]["cores"]
+        assert said["server_version"].startswith("3.3")
+        assert trial["verdict"]["kind"] not in ("ERRORS", "LOST_ROWS", "ABORTED"), trial["verdict"]
+        assert 0 < m["server_cpu_cores"] <= trial["trial"]["cores"] * 1.05
+        assert m["durable_rows_per_s"] > 0
+        assert m["busiest_thread"].startswith(("vnode", "trans", "wal"))
+
+
+def test_tables_are_spread_evenly_and_every_vgroup_was_written(tmp_path):
+    trials = swept(tmp_path, "--runtime", "process", "--home", HOME, "--cores", "1", "--vgroups", "7", "--tables", "50")
+    path = next((tmp_path / "results").glob("*/trials/*/loadgen.jsonl"))
+    hello = json.loads(path.read_text().splitlines()[0])
+    assert max(hello["tables_per_partition"]) - min(hello["tables_per_partition"]) <= 1
+    assert trials[0]["measurement"]["errors"] == 0
+
+
+def test_sql_text_is_the_generators_limit_and_said_so(tmp_path):
+    trials = swept(tmp_path, "--runtime", "process", "--home", HOME, "--cores", "1", "--method", "sql")
+    m = trials[0]["measurement"]
+    assert m["rows_counted"] == m["rows_acked"]
+    if m["other_cpu_cores"] < 0.1:
+        assert trials[0]["verdict"]["kind"] == "GENERATOR_BOUND"
+
+
+@pytest.mark.parametrize("method", ["stmt", "sml-line", "rest", "ws"])
+def test_every_method_counts_what_it_acknowledged(tmp_path, method):
+    trials = swept(tmp_path, "--runtime", "process", "--home", HOME, "--cores", "1", "--method", method)
+    m = trials[0]["measurement"]
+    assert m["rows_counted"] == m["rows_acked"] > 10_000
+
+
+def test_more_threads_than_one_client_process_serves(tmp_path):
+    trials = swept(tmp_path, "--runtime", "process", "--home", HOME, "--cores", "1", "--write-threads", "12",
+                   "--vgroups", "12", "--knob", "buffer=16")  # fmt: skip
+    m = trials[0]["measurement"]
+    assert m["rows_counted"] == m["rows_acked"]
+    raw = next((tmp_path / "results").glob("*/trials/*/loadgen.jsonl")).read_text()
+    assert raw.count('"event":"hello"') == 2
+
+
+def test_the_genuine_loader(tmp_path):
+    done = run("sweep", "cpu", "--target", "tdengine", "--runtime", "process", "--home", HOME, "--cores", "1", "--rows",
+               "5M", "--replicates", "1", "--loader", "taosbenchmark", "--json", cwd=tmp_path, timeout_s=240)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    m = json.loads(done.stdout)["trials"][0]["measurement"]
+    assert m["rows"] == m["rows_counted"] == 5_000_000
+
+
+@pytest.mark.parametrize(
+    ("words", "texts"),
+    [
+        (("--knob", "stt_trigger=4"), ("stt_trigger", "community")),
+        (("--vgroups", "64", "--knob", "buffer=4096"), ("--vgroups", "GB")),
+        (("--vgroups", "8", "--memory", "1GiB"), ("--memory", "killed")),
+        (("--vgroups", "8", "--knob", "supportVnodes=4"), ("supportVnodes",)),
+        (("--commit-threads", "300"), ("--commit-threads", "256")),
+    ],
+)
+def test_what_the_server_would_refuse_is_found_before_it_starts(tmp_path, words, texts):
+    done = swept(tmp_path, "--runtime", "process", "--home", HOME, "--cores", "1", *words, code=3)
+    assert all(text in done.stderr for text in texts), done.stderr
+
+
+def test_an_endpoint_is_loaded_and_goes_on(tmp_path):
+    folder = Path(f"/var/tmp/scale-test-endpoint-{os.getpid()}")
+    for name in ("cfg", "data", "log"):
+        (folder / name).mkdir(parents=True)
+    lines = {"firstEp": "localhost:18030", "fqdn": "localhost", "serverPort": "18030", "dataDir": f"{folder}/data",
+             "logDir": f"{folder}/log", "monitor": "0", "telemetryReporting": "0", "crashReporting": "0",
+             "supportVnodes": "32"}  # fmt: skip
+    (folder / "cfg" / "taos.cfg").write_text("".join(f"{k} {v}\n" for k, v in lines.items()))
+    with subprocess.Popen([f"{HOME}/bin/taosd", "-c", f"{folder}/cfg"], stdout=subprocess.DEVNULL) as server:
+        try:
+            time.sleep(4)
+            trials = swept(tmp_path, "--endpoint", "localhost:18030", "--home", HOME, "--cores", "2")
+            m = trials[0]["measurement"]
+            assert m["rows_counted"] == m["rows_acked"] > 100_000
+            assert m["server_cpu_cores"] > 0.1
+            assert server.poll() is None
+        finally:
+            server.terminate()
+            server.wait(timeout=60)
+            shutil.rmtree(folder)
