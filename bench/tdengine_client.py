@@ -14,17 +14,15 @@ import argparse
 import json
 import os
 import re
+import resource
 import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
 from measure import run, say, spread, table
-
 from tdengine_server import TdengineServer, find_home
 
 RATE = re.compile(r"Spent ([\d.]+) \(real ([\d.]+)\) seconds to insert rows: (\d+)")
@@ -159,6 +157,7 @@ def main() -> None:
     home = Path(a.home) if a.home else find_home()
     if home is None or not a.loadgen:
         sys.exit("name both: --loadgen PATH and --home DIR (or SCALE_LOADGEN, SCALE_TDENGINE_HOME)")
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # the genuine tools may crash at their end
     load = Load(tables=a.tables, rows_each=a.rows_each, per_request=a.per_request, threads=a.threads, vgroups=a.vgroups)
     methods = a.methods.split(",")
     with tempfile.TemporaryDirectory(prefix="scale-bench-", dir="/var/tmp") as folder:

@@ -1,4 +1,4 @@
-"""A real taosd, with its adapter if wanted, on ports and in a directory of its own: for contract tests and benchmarks."""
+"""A real taosd, with its adapter if wanted, on ports and in a directory of its own: for tests and measurements."""
 
 from __future__ import annotations
 
@@ -91,8 +91,7 @@ class TdengineServer:
     def start(self) -> None:
         self.start_taosd()
         if self._adapter:
-            self._start("taosadapter", self.config / "taosadapter.toml")
-            self._wait(lambda: listens(self.adapter_port), "taosadapter does not listen")
+            self.start_adapter()
 
     def start_taosd(self) -> None:
         self._start("taosd", self.config)
@@ -110,6 +109,7 @@ class TdengineServer:
             self._processes[program] = subprocess.Popen(
                 [*pin, str(self.home / "bin" / program), "-c", str(config)],
                 env=self.environment(),
+                cwd=self.folder,
                 stdout=out,
                 stderr=out,
                 start_new_session=True,
@@ -129,6 +129,16 @@ class TdengineServer:
         process.kill()
         process.wait(60)
 
+    def stop_adapter(self) -> None:
+        """Leaves taosd running."""
+        process = self._processes.pop("taosadapter")
+        process.terminate()
+        process.wait(60)
+
+    def start_adapter(self) -> None:
+        self._start("taosadapter", self.config / "taosadapter.toml")
+        self._wait(lambda: listens(self.adapter_port), "taosadapter does not listen")
+
     def stop(self) -> None:
         for name in reversed(list(self._processes)):
             process = self._processes.pop(name)
@@ -143,6 +153,6 @@ class TdengineServer:
         """The answer of the server's own shell."""
         done = subprocess.run(
             [str(self.home / "bin" / "taos"), "-c", str(self.client_config), "-s", statement],
-            env=self.environment(), capture_output=True, text=True, timeout=120, check=False,
+            env=self.environment(), cwd=self.folder, capture_output=True, text=True, timeout=120, check=False,
         )  # fmt: skip
         return done.stdout + done.stderr

@@ -51,6 +51,11 @@ static enum outcome check(const struct driver *d, struct fault *fault)
         fault_set(fault, FAULT_SPEC, "SPEC", "precision: sml-telnet has times in ms only");
         return OUTCOME_FATAL;
     }
+    if (d->method == METHOD_JSON && d->setup->spec->precision == PRECISION_NS) {
+        fault_set(fault, FAULT_SPEC, "SPEC",
+                  "precision: libtaos reads times of sml-json as doubles, which cannot hold ns");
+        return OUTCOME_FATAL;
+    }
     if ((d->method == METHOD_TELNET || d->method == METHOD_JSON) &&
         d->setup->spec->null_ratio > 0) {
         fault_set(fault, FAULT_SPEC, "SPEC", "null_ratio: %s has no NULL", d->setup->spec->method);

@@ -147,6 +147,7 @@ def test_a_missing_symbol_is_named(stub, symbol):
         ({"method": "sml-telnet"}, "columns: sml-telnet carries one value in a line, the spec has 3"),
         ({"method": "sml-json"}, "columns: sml-json carries one value in a line, the spec has 3"),
         ({"method": "sml-telnet", "columns": "v:int", "precision": "ns"}, "precision: sml-telnet has times in ms"),
+        ({"method": "sml-json", "columns": "v:int", "precision": "ns"}, "precision: libtaos reads times of sml-json"),
         ({"method": "sml-json", "columns": "v:int", "null_ratio": 0.1}, "null_ratio: sml-json has no NULL"),
         ({"method": "sml-telnet", "columns": "v:binary(8)"}, "columns: sml-telnet has no way to write v:binary"),
         ({"method": "sml-json", "columns": "v:uint"}, "columns: sml-json has no way to write v:uint"),
