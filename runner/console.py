@@ -130,7 +130,8 @@ class Progress:
         result = event.result
         kind, m = result.verdict.kind, result.measurement
         cores = "–" if m.server_cpu_cores is None else f"{m.server_cpu_cores:.2f}"
-        reason = f": {result.verdict.reasons[0]}" if result.verdict.reasons else ""
+        told = kind is not VerdictKind.VALID and result.verdict.reasons
+        reason = f": {result.verdict.reasons[0]}" if told else ""
         self._keep(
             f"{self._head:<34} {format_rate(m.rows_per_s):>8} rows/s  server {cores} of "
             f"{format_number(result.trial.cores)} cores  {kind.value}{reason}",

@@ -20,7 +20,6 @@ from runner.targets import Target
 from runner.units import format_cpus, format_levels, format_number, format_seconds
 
 OVERHEAD_S = 6.0
-ROWS_PER_S_GUESSED = 400_000.0
 
 
 def complete(sweep: Sweep, target: Target) -> Sweep:
@@ -57,8 +56,8 @@ def complete(sweep: Sweep, target: Target) -> Sweep:
     )
 
 
-def make_plan(sweep: Sweep, host: Host) -> Plan:
-    """All trials of a completed sweep. Raises UsageError for cores the machine has not, or a rule with a gap."""
+def make_plan(sweep: Sweep, host: Host, rows_per_core_s: float) -> Plan:
+    """All trials of a completed sweep; rows_per_core_s serves only to estimate the time. Raises UsageError for cores the machine has not, or a rule with a gap."""
     _check_levels(sweep, host)
     _check_endpoint(sweep)
     knobs = {level: _knobs_at(sweep, level) for level in sweep.levels}
@@ -77,7 +76,7 @@ def make_plan(sweep: Sweep, host: Host) -> Plan:
         trials=tuple(trials),
         confounds=_confounds(sweep, knobs),
         notes=_notes(sweep, trials),
-        seconds_estimated=_seconds(sweep) * len(trials),
+        seconds_estimated=sum(_seconds(sweep, trial, rows_per_core_s) for trial in trials),
     )
 
 
@@ -175,8 +174,9 @@ def _notes(sweep: Sweep, trials: list[Trial]) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _seconds(sweep: Sweep) -> float:
-    work = sweep.load.duration_s if sweep.load.duration_s is not None else (sweep.load.rows or 0) / ROWS_PER_S_GUESSED
+def _seconds(sweep: Sweep, trial: Trial, rows_per_core_s: float) -> float:
+    fixed = sweep.load.duration_s
+    work = fixed if fixed is not None else (sweep.load.rows or 0) / (rows_per_core_s * trial.cores)
     return OVERHEAD_S + sweep.load.warmup_s + work
 
 

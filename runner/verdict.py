@@ -200,6 +200,8 @@ def _caveats(evidence: Evidence) -> tuple[str, ...]:
         caveats.append("no full commit cycle (checkpoint) fell in the window: see the rate to the end of the flush")
     if m.rate_drift_percent is None and m.rows:
         caveats.append("the window is too short to tell whether the rate was steady")
+    if m.busiest_thread and m.busiest_thread_cores is not None:
+        caveats.append(f"the server's busiest threads were {m.busiest_thread}: {m.busiest_thread_cores:.2f} cores")
     if m.missed_ticks:
         caveats.append(f"{m.missed_ticks} samples were missed")
     return tuple(caveats)

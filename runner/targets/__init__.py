@@ -95,6 +95,8 @@ class Target(Protocol):
     KNOBS: tuple[str, ...]
     ANY_KNOB: bool
     ROWS_PER_REQUEST: int
+    ROWS_PER_CORE_S: float
+    """A rough rate of one core, only to estimate how long fixed work takes."""
     REFUSES_ROOT: bool
     THREAD_NAMES: bool
     THREADS_PER_PROCESS: int

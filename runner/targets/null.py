@@ -20,6 +20,7 @@ METHODS = ("discard",)
 KNOBS = ("partitions", "write_threads")
 ANY_KNOB = False
 ROWS_PER_REQUEST = 10_000
+ROWS_PER_CORE_S = 1e8
 REFUSES_ROOT = False
 THREAD_NAMES = False
 THREADS_PER_PROCESS = 0

@@ -25,7 +25,7 @@ def make_host(cores: int = 12, threads: int = 1, nodes: int = 1) -> Host:
 
 def planned(host=None, **flags):
     sweep = replace(make_sweep(**flags), target="postgres", runtime="process")
-    return make_plan(complete(sweep, load_target("postgres")), host or make_host())
+    return make_plan(complete(sweep, load_target("postgres")), host or make_host(), 3e5)
 
 
 def test_physical_cores_before_siblings_and_one_node_first():

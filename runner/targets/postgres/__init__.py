@@ -25,6 +25,7 @@ METHODS = ("copy",)
 KNOBS = ("partitions", "write_threads")
 ANY_KNOB = True
 ROWS_PER_REQUEST = 10_000
+ROWS_PER_CORE_S = 3e5
 REFUSES_ROOT = True
 THREAD_NAMES = False
 THREADS_PER_PROCESS = 0
