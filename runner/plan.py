@@ -57,7 +57,10 @@ def complete(sweep: Sweep, target: Target) -> Sweep:
 
 
 def make_plan(sweep: Sweep, host: Host, rows_per_core_s: float) -> Plan:
-    """All trials of a completed sweep; rows_per_core_s serves only to estimate the time. Raises UsageError for cores the machine has not, or a rule with a gap."""
+    """All trials of a completed sweep; rows_per_core_s serves only to estimate the time.
+
+    Raises UsageError for cores the machine has not, or a rule with a gap.
+    """
     _check_levels(sweep, host)
     _check_endpoint(sweep)
     knobs = {level: _knobs_at(sweep, level) for level in sweep.levels}
