@@ -1,57 +1,11 @@
 /* Opens libtaos at run time; see tdengine.h. It calls nothing in it. The second
  * binding interface, taos_stmt2_*, is newer than 3.3.0.0 and not looked for. */
-#include <dlfcn.h>
-#include <stdio.h>
-#include <string.h>
-
+#include "library.h"
 #include "tdengine.h"
-
-static void *open_any(const char *wanted, struct fault *fault)
-{
-    static const char *const usual[] = {"libtaos.so", "libtaos.so.1"};
-    if (wanted) {
-        void *handle = dlopen(wanted, RTLD_NOW | RTLD_LOCAL);
-        if (!handle)
-            fault_set(fault, FAULT_LIBRARY, "LIBRARY", "cannot open the client library '%s': %s",
-                      wanted, dlerror());
-        return handle;
-    }
-    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) {
-        void *handle = dlopen(usual[i], RTLD_NOW | RTLD_LOCAL);
-        if (handle)
-            return handle;
-    }
-    fault_set(fault, FAULT_LIBRARY, "LIBRARY",
-              "cannot find the client library libtaos.so; install TDengine's client, or name it "
-              "with library=");
-    return NULL;
-}
-
-struct symbol {
-    const char *name;
-    void *slot;
-};
-
-/* Addresses are stored without a cast between object and function pointers. */
-static bool find_all(void *handle, const struct symbol *symbols, size_t count, struct fault *fault)
-{
-    for (size_t i = 0; i < count; i++) {
-        void *address = dlsym(handle, symbols[i].name);
-        if (!address) {
-            fault_set(fault, FAULT_LIBRARY, "SYMBOL",
-                      "the client library lacks %s: is it libtaos of TDengine 3?",
-                      symbols[i].name);
-            return false;
-        }
-        memcpy(symbols[i].slot, &address, sizeof address);
-    }
-    return true;
-}
 
 enum outcome tdengine_load_library(struct libtaos *t, const char *wanted, struct fault *fault)
 {
-    Dl_info info;
-    void *address;
+    static const char *const usual[] = {"libtaos.so", "libtaos.so.1", NULL};
     const struct symbol symbols[] = {
         {"taos_options", &t->options},
         {"taos_connect", &t->connect},
@@ -79,11 +33,11 @@ enum outcome tdengine_load_library(struct libtaos *t, const char *wanted, struct
         {"taos_stmt_close", &t->stmt_close},
         {"taos_schemaless_insert_raw", &t->schemaless},
     };
-    t->handle = open_any(wanted, fault);
-    if (!t->handle || !find_all(t->handle, symbols, sizeof symbols / sizeof *symbols, fault))
+    t->handle = library_open(wanted, usual,
+                             "install TDengine's client, or name it with library=", fault);
+    if (!t->handle || !library_find(t->handle, symbols, sizeof symbols / sizeof *symbols,
+                                    ": is it libtaos of TDengine 3?", fault))
         return OUTCOME_FATAL;
-    memcpy(&address, &t->connect, sizeof address);
-    if (dladdr(address, &info) && info.dli_fname)
-        snprintf(t->path, sizeof t->path, "%s", info.dli_fname);
+    library_path_of(&t->connect, t->path, sizeof t->path);
     return OUTCOME_OK;
 }

@@ -1,0 +1,22 @@
+/* Client libraries at run time: opened by the name given or by their usual ones, and their
+ * functions found by name. What is missing is named; nothing in a library is called here. */
+#ifndef SCALE_LIBRARY_H
+#define SCALE_LIBRARY_H
+
+#include "driver.h"
+
+struct symbol {
+    const char *name;
+    void *slot; /* of a function pointer, filled without a cast between kinds of pointers */
+};
+
+/* `usual` ends with NULL; `remedy` is what to do when none of them is there. */
+void *library_open(const char *wanted, const char *const *usual, const char *remedy,
+                   struct fault *fault);
+bool library_find(void *handle, const struct symbol *symbols, size_t count, const char *hint,
+                  struct fault *fault);
+
+/* The file that holds the function whose pointer is at `slot`, "" when that is not known. */
+void library_path_of(const void *slot, char *path, size_t size);
+
+#endif
