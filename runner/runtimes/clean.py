@@ -20,11 +20,12 @@ from runner.runtimes.state import State, alive, forget, read_states
 
 LABEL = "scale.run"
 RUNNER_LABEL = "scale.runner"
+CACHES = ("programs", "clients")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Leftover:
-    """kind: server, container or programs; name: for people; the rest is for `remove`."""
+    """kind: server, container or cache; name: for people (a cache's path); the rest is for `remove`."""
 
     kind: str
     name: str
@@ -34,12 +35,16 @@ class Leftover:
 
 def find_leftovers(folders: Sequence[Path]) -> tuple[Leftover, ...]:
     """Everything of ours whose run does not live any more."""
-    found = [
-        Leftover(kind="server", name=state.name, state=state)
-        for state in read_states(folders)
-        if not alive(state.runner_pid, state.runner_started)
-    ]
-    return (*found, *_containers())
+    states = read_states(folders)
+    dead = [state for state in states if not alive(state.runner_pid, state.runner_started)]
+    found = [Leftover(kind="server", name=state.name, state=state) for state in dead]
+    return (*found, *_containers(), *(_caches(folders) if len(dead) == len(states) else ()))
+
+
+def _caches(folders: Sequence[Path]) -> list[Leftover]:
+    """Copies of programs and client libraries, which every run can make again; only while no run lives."""
+    paths = [folder / name for folder in folders for name in CACHES]
+    return [Leftover(kind="cache", name=str(path)) for path in paths if path.is_dir()]
 
 
 def _containers() -> list[Leftover]:
@@ -56,6 +61,8 @@ def _containers() -> list[Leftover]:
 
 def remove(leftover: Leftover) -> None:
     """Undoes it; safe when it is gone already."""
+    if leftover.kind == "cache":
+        shutil.rmtree(leftover.name, ignore_errors=True)
     if leftover.container_id:
         with contextlib.suppress(Exception):
             client().containers.get(leftover.container_id).remove(force=True, v=True)

@@ -1,0 +1,51 @@
+"""What counts as left over: never what a living run owns, never a process under a recycled number."""
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+
+from runner.runtimes.clean import find_leftovers, remove
+from runner.runtimes.state import alive, new_state, read_states, save, started_ticks
+
+
+def ours(folder):
+    return [x for x in find_leftovers([folder]) if x.kind != "container"]
+
+
+def test_a_living_run_leaves_nothing_over(tmp_path):
+    save(tmp_path, new_state("trial", str(tmp_path / "data")))
+    (tmp_path / "clients").mkdir()
+    assert ours(tmp_path) == []
+
+
+def test_the_server_of_a_dead_run_is_stopped_and_its_data_removed(tmp_path):
+    (tmp_path / "data").mkdir()
+    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]) as server:
+        dead = replace(new_state("trial", str(tmp_path / "data")), runner_pid=2**22 + 1, runner_started=1,
+                       server_pid=server.pid, server_started=started_ticks(server.pid))  # fmt: skip
+        save(tmp_path, dead)
+        found = ours(tmp_path)
+        assert [x.kind for x in found] == ["server"]
+        remove(found[0])
+        assert server.wait(timeout=10) != 0
+    assert not (tmp_path / "data").exists()
+    assert read_states([tmp_path]) == ()
+
+
+def test_another_process_under_the_same_number_is_left_alone(tmp_path):
+    assert not alive(os.getpid(), started_ticks(os.getpid()) + 1)
+    stranger = replace(new_state("trial", str(tmp_path / "data")), runner_pid=2**22 + 1, runner_started=1,
+                       server_pid=os.getpid(), server_started=1)  # fmt: skip
+    save(tmp_path, stranger)
+    remove(ours(tmp_path)[0])
+    assert started_ticks(os.getpid()) > 0
+
+
+def test_caches_go_when_no_run_lives_and_a_broken_state_is_passed_over(tmp_path):
+    (tmp_path / "programs" / "x").mkdir(parents=True)
+    (tmp_path / "bad.scale-state.json").write_text("{not json")
+    found = ours(tmp_path)
+    assert [x.kind for x in found] == ["cache"]
+    remove(found[0])
+    assert not (tmp_path / "programs").exists()
