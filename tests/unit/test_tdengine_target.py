@@ -1,0 +1,129 @@
+"""What TDengine is told and what it would refuse, from the texts alone; the real server is in tests/contract."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from runner.errors import UsageError
+from runner.loadgen.split import split_spec
+from runner.model import Site, StoredRun
+from runner.plan import complete, make_plan
+from runner.report.variants import comparison_table, labels_of, only
+from runner.targets import Address, load_target
+from runner.targets.tdengine import admission, config, genuine
+from runner.targets.tdengine.session import TdengineSession
+from tests.unit.factories import make_result, make_sweep, make_trial
+from tests.unit.test_plan import make_host
+
+TDENGINE = load_target("tdengine")
+SITE = Site(data_dir="/d", port=7030, bind_address="127.0.0.1", home="/h")
+
+
+def trial(cores=4.0, **knobs):
+    return make_trial(cores=cores, knobs={"vgroups": "4", "write_threads": "4", "commit_threads": "2", **knobs})
+
+
+def test_taosd_is_told_the_cores_it_cannot_see_and_all_that_derives_from_them():
+    text = config.taos_cfg(trial(cores=6.0, buffer="64", numOfVnodeQueryThreads="8"), SITE)
+    for line in ("numOfCores 6", "numOfCommitThreads 2", "numOfRpcThreads 3", "supportVnodes 12", "serverPort 7030",
+                 "numOfVnodeQueryThreads 8", "telemetryReporting 0", "crashReporting 0"):  # fmt: skip
+        assert f"{line}\n" in text
+    assert "buffer" not in text
+    assert config.database_options(trial(buffer="64")) == {"vgroups": "4", "buffer": "64"}
+
+
+def test_the_adapter_is_started_only_for_the_methods_that_need_it():
+    plain = config.server_spec(make_sweep(), trial(), SITE, adapter=False)
+    both = config.server_spec(make_sweep(), trial(), SITE, adapter=True)
+    assert plain.argv[0] == "/h/bin/taosd"
+    assert "/h/bin/taosadapter" in both.argv
+    assert both.ports == (7030, 7041)
+
+
+@pytest.mark.parametrize(
+    ("changed", "word"),
+    [
+        ({"vgroups": "64", "buffer": "4096"}, "would admit"),
+        ({"vgroups": "8", "supportVnodes": "4"}, "supportVnodes"),
+        ({"commit_threads": "300"}, "falls back to 4"),
+        ({"stt_trigger": "8"}, "community"),
+        ({"wal_level": "3"}, "between 1 and 2"),
+        ({"vgroups": "5000"}, "between 1 and 1024"),
+    ],
+)
+def test_what_would_be_refused_is_found(changed, word):
+    found = admission.findings(make_sweep(), trial(**changed), 16 * 2**30)
+    assert any(f.blocking and word in f.sentence for f in found)
+    assert admission.findings(make_sweep(), trial(), 16 * 2**30) == ()
+
+
+def test_a_memory_limit_that_taosd_cannot_see_is_found():
+    sweep = replace(make_sweep(), memory_bytes=2**30)
+    assert any("killed" in f.sentence for f in admission.findings(sweep, trial(), 16 * 2**30))
+
+
+def test_more_threads_than_one_process_serves_are_split_evenly_and_start_together():
+    parts = split_spec({"threads": "25", "driver": "tdengine"}, 10, 1000)
+    assert [p["threads"] for p in parts] == ["8", "8", "9"]
+    assert [p["first_worker"] for p in parts] == ["0", "8", "16"]
+    assert {p["workers_total"] for p in parts} == {"25"}
+    assert len({p["start_at_ns"] for p in parts}) == 1
+    assert split_spec({"threads": "25"}, 0, 0) == [{"threads": "25"}]
+    assert split_spec({"threads": "10"}, 10, 0) == [{"threads": "10"}]
+
+
+def test_the_genuine_tools_words_are_read():
+    said = genuine.parse(
+        "[11/21 05:59:03.370503] SUCC: Spent 0.964312 (real 0.889443) seconds to insert rows: 5000000 with 4 thread(s)"
+        " into test 5185043.84 (real 5621495.70) records/second\n[..] SUCC: insert delay, min: 1.1940ms, avg: 7.1155ms,"
+        " p90: 11.4180ms, p95: 13.6550ms, p99: 20.9940ms, max: 28.3040ms\n"
+    )
+    assert (said.rows, said.seconds, said.threads) == (5_000_000, 0.964312, 4)
+    assert said.delay_ms["p99"] == 20.994
+    with pytest.raises(ValueError, match="Spent"):
+        genuine.parse("nothing of the kind")
+
+
+def test_the_genuine_tool_gets_the_same_work_and_its_password_in_a_file(tmp_path):
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "taosBenchmark").touch()
+    sweep = complete(replace(make_sweep(load__rows="1M"), target="tdengine", runtime="process"), TDENGINE)
+    address = Address(host="127.0.0.1", port=7030, secret="word", home=str(tmp_path), data_dir="/d")
+    command = genuine.command(sweep, trial(), address, "db", "stb")
+    job = json.loads(next(iter(command.files.values())))
+    table = job["databases"][0]["super_tables"][0]
+    assert (table["childtable_count"], table["insert_rows"], table["insert_mode"]) == (100, 10_000, "stmt")
+    assert (job["thread_count"], job["password"]) == (4, "word")
+    assert "word" not in " ".join(command.argv)
+
+
+def test_a_servers_own_settings_are_expected_only_of_a_server_of_ours(monkeypatch):
+    monkeypatch.setenv("SCALE_LOADGEN", "/bin/true")
+    ours = Address(host="h", port=1, secret="s", data_dir="/d")
+    theirs = replace(ours, is_ours=False, data_dir="")
+    assert "numOfCores" in TdengineSession(make_sweep(), trial(), ours, "").expected()
+    assert set(TdengineSession(make_sweep(), trial(), theirs, "").expected()) == {"vgroups"}
+
+
+def test_a_second_factor_makes_a_trial_of_every_combination_and_each_is_compared():
+    sweep = replace(make_sweep(cores="1", vary=["method=stmt,sql", "write_threads=1,4"]), target="tdengine",
+                    runtime="process")  # fmt: skip
+    plan = make_plan(complete(sweep, TDENGINE), make_host(), 3e6)
+    assert len(plan.trials) == 4 * 3
+    assert {t.knobs["write_threads"] for t in plan.trials} == {"1", "4"}
+    assert "cores-1-sql-4-r2" in {t.trial_id for t in plan.trials}
+    results = tuple(
+        replace(make_result(rate=2e6 if t.variant["method"] == "stmt" else 1e6), trial=t) for t in plan.trials
+    )
+    run = StoredRun(path="", manifest={}, plan=plan, results=results, timeseries={})
+    assert labels_of(run) == ["stmt-1", "stmt-4", "sql-1", "sql-4"]
+    rows = comparison_table(run).rows
+    assert [(r[1], r[3]) for r in rows][2] == ("method sql, write_threads 1", "0.50×")
+    assert len(only(run, "sql-4").results) == 3
+
+
+def test_a_method_that_does_not_exist_is_refused_by_name():
+    sweep = replace(make_sweep(cores="1", vary=["method=stmt,smt"]), target="tdengine", runtime="process")
+    with pytest.raises(UsageError, match="smt"):
+        complete(sweep, TDENGINE)
