@@ -1,0 +1,217 @@
+"""The TDengine driver's methods rest and ws against an adapter of our own making: requests, answers, and its moods."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import socket
+import struct
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import pytest
+from loadgen_program import Outcome
+
+SPEC = {"driver": "tdengine", "host": "127.0.0.1", "database": "test", "partitions": 1, "tables": 4, "threads": 1}
+SPEC |= {"rows": 40, "rows_per_request": 5}
+
+
+@dataclass
+class Adapter:
+    """Answers on a socket as told. moods: how to answer the nth INSERT or block, by its number from 1."""
+
+    moods: dict[int, str] = field(default_factory=dict)
+    chunked: bool = False
+    statements: list[str] = field(default_factory=list)
+    heads: list[str] = field(default_factory=list)
+    blocks: list[bytes] = field(default_factory=list)
+    sent: int = 0
+
+    def __post_init__(self) -> None:
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self._listener.getsockname()[1]
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def close(self) -> None:
+        self._listener.close()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                connection, _ = self._listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
+
+    def _serve(self, connection: socket.socket) -> None:
+        with connection, connection.makefile("rwb") as file:
+            while head := self._head(file):
+                self.heads.append(head)
+                if head.startswith("GET /ws"):
+                    file.write(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n")
+                    file.flush()
+                    return self._frames(file)
+                body = file.read(int(re.search(r"Content-Length: (\d+)", head)[1])).decode()
+                if not self._post(file, head, body):
+                    return
+
+    def _head(self, file) -> str:
+        lines = []
+        while (line := file.readline()) not in (b"\r\n", b""):
+            lines.append(line.decode())
+        return "".join(lines)
+
+    def _mood(self) -> str:
+        self.sent += 1
+        return self.moods.get(self.sent, "")
+
+    def _post(self, file, head: str, body: str) -> bool:
+        if "/vgid" in head:
+            return self._reply(file, {"code": 0, "vgIDs": [2] * len(json.loads(body))})
+        self.statements.append(body)
+        if body.startswith("SELECT vgroup_id"):
+            return self._reply(file, {"code": 0, "column_meta": [["vgroup_id", "INT", 4]], "data": [[2]], "rows": 1})
+        mood = self._mood() if body.startswith("INSERT") else ""
+        if mood == "cut":
+            return False
+        if mood == "busy":
+            return self._reply(file, "memory exceeds threshold", "503 Service Unavailable")
+        if mood:
+            return self._reply(file, {"code": int(mood, 16), "desc": 'words of "the" adapter'})
+        rows = len(re.findall(r"\(\d", body))
+        meta = [["affected_rows", "INT", 4]]
+        return self._reply(file, {"code": 0, "column_meta": meta, "data": [[rows]], "rows": 1})
+
+    def _reply(self, file, answer: object, status: str = "200 OK") -> bool:
+        body = json.dumps(answer).encode()
+        head = f"HTTP/1.1 {status}\r\nContent-Type: application/json\r\n"
+        if self.chunked:
+            parts = [body[i : i + 7] for i in range(0, len(body), 7)]
+            body = b"".join(f"{len(p):x}\r\n".encode() + p + b"\r\n" for p in parts) + b"0\r\n\r\n"
+            file.write(f"{head}Transfer-Encoding: chunked\r\n\r\n".encode() + body)
+        else:
+            file.write(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+        file.flush()
+        return True
+
+    def _frames(self, file) -> None:
+        while first := file.read(2):
+            length = first[1] & 127
+            if length > 125:
+                length = int.from_bytes(file.read(2 if length == 126 else 8), "big")
+            mask = file.read(4)
+            data = bytes(b ^ mask[i % 4] for i, b in enumerate(file.read(length)))
+            if first[0] & 15 == 10:  # a pong
+                continue
+            answer: dict[str, object] = {"code": 0, "message": "", "action": "conn", "req_id": 1, "timing": 5}
+            if first[0] & 15 == 2:
+                self.blocks.append(data)
+                mood = self._mood()
+                if mood == "cut":
+                    return
+                answer |= {"code": int(mood, 16) if mood else 0, "message": "words" if mood else ""}
+            text = json.dumps(answer).encode()
+            file.write(b"\x89\x02hi" + bytes([0x81, len(text)]) + text)  # a ping before it
+            file.flush()
+
+
+@pytest.fixture
+def adapter() -> Iterator[Adapter]:
+    one = Adapter()
+    yield one
+    one.close()
+
+
+@pytest.fixture
+def send(run: Callable[..., Outcome], adapter: Adapter) -> Callable[..., Outcome]:
+    """send(method="rest", ...): a load through the adapter."""
+    return lambda **spec: run(SPEC | {"adapter_port": adapter.port} | spec, env={"SCALE_PASSWORD": "pä:ss"})
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+def test_rest_posts_statements_over_one_connection(send, adapter, chunked):
+    adapter.chunked = chunked
+    outcome = send(method="rest")
+    assert outcome.code == 0, outcome.stderr
+    assert outcome.summary["rows_acked"] == 40
+    assert sum(statement.startswith("INSERT INTO d") for statement in adapter.statements) == 8
+    assert {head.split()[1] for head in adapter.heads} == {"/rest/sql", "/rest/sql/test", "/rest/sql/test/vgid"}
+    coded = re.search(r"Authorization: Basic (\S+)", adapter.heads[0])[1]
+    assert base64.b64decode(coded).decode() == "root:pä:ss"
+
+
+@pytest.mark.parametrize("method", ["rest", "ws"])
+@pytest.mark.parametrize("mood", ["0x0126", "0x0914", "cut", "busy"])
+def test_what_passes_is_tried_again(send, adapter, method, mood):
+    if (method, mood) == ("ws", "busy"):
+        pytest.skip("a mood of HTTP")
+    adapter.moods = {3: mood}
+    outcome = send(method=method)
+    assert outcome.code == 0, outcome.stderr
+    assert outcome.summary["rows_acked"] == 40
+    assert outcome.summary["retries"] == 1
+    assert outcome.summary["error_kinds"][0]["code"] == ("ADAPTER" if mood in ("cut", "busy") else mood)
+
+
+@pytest.mark.parametrize("method", ["rest", "ws"])
+def test_what_does_not_pass_stops_the_load(send, adapter, method):
+    adapter.moods = {3: "0x2603"}
+    outcome = send(method=method)
+    assert outcome.code == 5
+    assert outcome.summary["rows_acked"] == 10
+    assert outcome.one("error")["code"] == "0x2603"
+    assert "words" in outcome.one("error")["message"]
+
+
+def test_ws_sends_a_block_for_each_slice_and_reads_all_answers(send, adapter):
+    outcome = send(method="ws", rows_per_request=8, interlace_rows=2)
+    assert outcome.code == 0, outcome.stderr
+    assert outcome.summary["rows_acked"] == 40
+    assert outcome.summary["requests"] == 5
+    assert len(adapter.blocks) == 20
+    for block in adapter.blocks:
+        _, _, action, rows, name_length = struct.unpack_from("<QQQiH", block)
+        assert (action, rows) == (4, 2)
+        assert block[30 : 30 + name_length] in (b"d0", b"d1", b"d2", b"d3")
+        raw = block[30 + name_length :]
+        version, length, rows, columns = struct.unpack_from("<iiii", raw)
+        assert (version, length, rows, columns) == (1, len(raw), 2, 4)
+
+
+def test_a_block_of_some_columns_names_them(send, adapter):
+    assert send(method="ws", partial_columns=1, partial_from=1).code == 0
+    assert {struct.unpack_from("<Q", block, 16)[0] for block in adapter.blocks} == {5}
+    assert all(block[-144:].startswith(b"ts\0") and block[-72:].startswith(b"voltage\0") for block in adapter.blocks)
+
+
+def test_one_failed_block_of_a_request_fails_it_and_it_is_sent_again(send, adapter):
+    adapter.moods = {6: "0x0126"}
+    outcome = send(method="ws", rows_per_request=8, interlace_rows=2)
+    assert outcome.code == 0
+    assert outcome.summary["rows_acked"] == 40
+    assert len(adapter.blocks) == 24
+
+
+def test_no_adapter_is_told(run):
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    outcome = run(SPEC | {"adapter_port": port, "method": "rest"})
+    assert outcome.code == 4
+    assert outcome.one("error")["code"] == "ADAPTER"
+    assert f"cannot connect to 127.0.0.1:{port}" in outcome.one("error")["message"]
+
+
+def test_what_is_no_adapter_is_told(run):
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        def answer() -> None:
+            connection, _ = listener.accept()
+            connection.recv(4096)
+            connection.sendall(b"220 mail.example ESMTP\r\n\r\n")
+            connection.close()
+
+        threading.Thread(target=answer, daemon=True).start()
+        outcome = run(SPEC | {"adapter_port": listener.getsockname()[1], "method": "rest"})
+    assert outcome.code == 4
+    assert "is no answer of HTTP" in outcome.one("error")["message"]
