@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import struct
+import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -191,3 +192,9 @@ def test_a_statement_that_fails_does_not_end_the_others(run, tmp_path):
     assert outcome.code == 6
     assert [event["ok"] for event in outcome.of("result")] == [False, True]
     assert outcome.of("result")[0]["code"] == "0x0388"
+
+
+def test_numbers_of_all_sizes_read_back(build):
+    probe = build("stub_taos/number_probe.c", "drivers/tdengine_number.c")
+    done = subprocess.run([probe], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stdout
