@@ -21,7 +21,7 @@ from runner.campaign import Sink, run_campaign
 from runner.choose import Choice, choose
 from runner.errors import PreflightError
 from runner.fit import fit_curve
-from runner.host import Host, disk_of, read_host
+from runner.host import Host, data_disk, disk_of, read_host
 from runner.loadgen.binary import loadgen_path
 from runner.loadgen.ceiling import CeilingKey, ceiling_key, measure_ceiling
 from runner.loadgen.spec import trial_spec
@@ -155,7 +155,7 @@ def execute(prepared: Prepared, writer: RunWriter, sinks: Sequence[Sink], say: C
         home=prepared.choice.home,
         client_home=client_home(prepared),
         data_dir=str(prepared.data_dir),
-        disks=(disk,) if disk else (),
+        disks=(data_disk(disk),) if disk else (),
         run_id=writer.path.name,
         program=program,
         ceilings=ceilings,

@@ -7,6 +7,8 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
+from runner.model import DataDisk
+
 
 @dataclass(frozen=True, kw_only=True)
 class Disk:
@@ -36,6 +38,20 @@ def disk_of(path: Path, root: Path = Path("/")) -> Disk | None:
         file_system=file_system,
         rotational=_rotational(root, device),
         free_bytes=shutil.disk_usage(there).free,
+    )
+
+
+def data_disk(disk: Disk) -> DataDisk:
+    """The disk that a server's data directory happens to be on, as the first of a sweep."""
+    return DataDisk(
+        name="d1",
+        kind="dir",
+        path=disk.mount_point,
+        device=disk.device,
+        block_name=disk.name,
+        file_system=disk.file_system,
+        size_bytes=shutil.disk_usage(disk.mount_point).total,
+        free_bytes=disk.free_bytes,
     )
 
 

@@ -5,6 +5,7 @@ Data only: no I/O, no clock, standard library alone. Units end the names (`_s`, 
 """
 
 from runner.model.asked import Axis, Load, Origin, Piece, Rule, Sweep, Workload
+from runner.model.disks import DataDisk, DiskCeiling, DiskKind, DiskSample, DiskSource
 from runner.model.events import (
     ArtifactMade,
     Event,
@@ -36,6 +37,11 @@ __all__ = [
     "ArtifactMade",
     "Axis",
     "Confound",
+    "DataDisk",
+    "DiskCeiling",
+    "DiskKind",
+    "DiskSample",
+    "DiskSource",
     "Estimate",
     "Event",
     "Finding",

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from runner.model.disks import DiskSample
 from runner.model.planned import Trial
 
 
@@ -36,20 +37,24 @@ class SubjectSample:
 class Sample:
     """One tick of the sampler. Cumulative counters; rates are made later from differences.
 
-    thread_cpu_s_total: CPU seconds of the server's threads by thread name, where asked for.
+    thread_cpu_s_total: CPU seconds of the server's threads by thread name, where asked for. disks: by name (d1, d2).
     psi_some_s_total: seconds in which some task waited, by resource (cpu, io, memory), where the kernel has PSI.
     """
 
     monotonic_ns: int
     server: SubjectSample
     generator: SubjectSample
-    disk_written_bytes_total: int | None
-    disk_read_bytes_total: int | None
-    disk_busy_s_total: float | None
     memory_available_bytes: int | None
     psi_some_s_total: Mapping[str, float]
     thread_cpu_s_total: Mapping[str, float]
     host_cpu_busy_s_total: float | None = None
+    disks: Mapping[str, DiskSample] = field(default_factory=dict)
+
+    @property
+    def disk_written_bytes_total(self) -> int | None:
+        """Of all disks together; None when one of them could not be read, or there is none."""
+        written = [disk.written_bytes_total for disk in self.disks.values()]
+        return sum(known) if written and len(known := [w for w in written if w is not None]) == len(written) else None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,21 +5,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from runner.model import DataDisk, DiskSample
 
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _SECTOR_BYTES = 512  # /proc/diskstats counts in these, whatever the device's own sector is
 _PSI = re.compile(r"^some .*total=(\d+)", re.MULTILINE)
-
-
-@dataclass(frozen=True, kw_only=True)
-class DiskCounters:
-    """Sums over the devices asked for; busy_s is the busiest device's."""
-
-    written_bytes: int | None
-    read_bytes: int | None
-    busy_s: float | None
 
 
 def _text(path: Path) -> str:
@@ -29,20 +21,32 @@ def _text(path: Path) -> str:
         return ""
 
 
-def disk_counters(names: Sequence[str], proc: Path = Path("/proc")) -> DiskCounters:
-    """Of the named devices; None for all when one of them is missing."""
-    found = {}
-    for line in _text(proc / "diskstats").splitlines():
-        fields = line.split()
-        if fields[2] in names:
-            found[fields[2]] = (int(fields[9]), int(fields[5]), int(fields[12]))
-    if not names or set(found) != set(names):
-        return DiskCounters(written_bytes=None, read_bytes=None, busy_s=None)
-    return DiskCounters(
-        written_bytes=sum(f[0] for f in found.values()) * _SECTOR_BYTES,
-        read_bytes=sum(f[1] for f in found.values()) * _SECTOR_BYTES,
-        busy_s=max(f[2] for f in found.values()) / 1000,
+def disk_samples(disks: Sequence[DataDisk], proc: Path = Path("/proc")) -> Mapping[str, DiskSample]:
+    """Counters of each disk by its name; None for each figure of a device that the kernel does not list."""
+    lines = (line.split() for line in _text(proc / "diskstats").splitlines())
+    counters = {fields[2]: [int(f) for f in fields[3:14]] for fields in lines if len(fields) >= 14}
+    return {disk.name: _disk_sample(counters.get(disk.block_name), disk.path) for disk in disks}
+
+
+def _disk_sample(counters: Sequence[int] | None, path: str) -> DiskSample:
+    """The kernel's Documentation/admin-guide/iostats.rst numbers these fields 1 to 11."""
+    fields = counters or ()
+    return DiskSample(
+        read_bytes_total=fields[2] * _SECTOR_BYTES if fields else None,
+        writes_total=fields[4] if fields else None,
+        written_bytes_total=fields[6] * _SECTOR_BYTES if fields else None,
+        busy_s_total=fields[9] / 1000 if fields else None,
+        queue_s_total=fields[10] / 1000 if fields else None,
+        free_bytes=_free_bytes(path),
     )
+
+
+def _free_bytes(path: str) -> int | None:
+    try:
+        space = os.statvfs(path)
+    except OSError:
+        return None
+    return space.f_bavail * space.f_frsize
 
 
 def memory_available_bytes(proc: Path = Path("/proc")) -> int | None:

@@ -7,8 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from types import TracebackType
 
-from runner.host import Disk
-from runner.model import Accounting, Sample, SamplerCost
+from runner.model import Accounting, DataDisk, Sample, SamplerCost
 from runner.sampling import machine
 from runner.sampling.subjects import subject_reader
 
@@ -24,13 +23,13 @@ class Sampler:
         *,
         server: Accounting | None,
         generator: Accounting | None,
-        disks: Sequence[Disk],
+        disks: Sequence[DataDisk],
         hz: float,
         on_sample: Callable[[Sample], None],
         pids: Callable[[], Sequence[int]] | None = None,
     ) -> None:
         self._server, self._generator = subject_reader(server), subject_reader(generator)
-        self._disks = tuple(disk.name for disk in disks)
+        self._disks = tuple(disks)
         self._period_s, self._on_sample, self._pids = 1.0 / hz, on_sample, pids
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="sampler", daemon=True)
@@ -77,16 +76,13 @@ class Sampler:
     def take(self) -> Sample:
         """One sample, now."""
         now = time.monotonic_ns()
-        disk = machine.disk_counters(self._disks)
         return Sample(
             monotonic_ns=now,
             server=self._server(),
             generator=self._generator(),
-            disk_written_bytes_total=disk.written_bytes,
-            disk_read_bytes_total=disk.read_bytes,
-            disk_busy_s_total=disk.busy_s,
             memory_available_bytes=machine.memory_available_bytes(),
             psi_some_s_total=machine.pressure_s(),
             thread_cpu_s_total=machine.thread_cpu_s(self._pids()) if self._pids else {},
             host_cpu_busy_s_total=machine.cpu_busy_s(),
+            disks=machine.disk_samples(self._disks),
         )

@@ -11,8 +11,20 @@ EDGE_NS = 1_500_000_000  # a window's edge may lie this far outside the samples 
 
 
 @dataclass(frozen=True, kw_only=True)
+class DiskUse:
+    """One disk over the window; queue is the mean number of requests in flight."""
+
+    write_mb_per_s: float | None
+    busy_percent: float | None
+    queue: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
 class WindowUse:
-    """Uses over the window; None where a counter was not read or the samples do not cover the window."""
+    """Uses over the window; None where a counter was not read or the samples do not cover the window.
+
+    disk_busy_percent is the busiest disk's.
+    """
 
     server_cores: float | None
     client_cores: float | None
@@ -26,6 +38,7 @@ class WindowUse:
     psi_cpu_percent: float | None
     psi_io_percent: float | None
     threads: Mapping[str, float]
+    disks: Mapping[str, DiskUse]
 
 
 Counter = Callable[[Sample], float | None]
@@ -46,6 +59,7 @@ def measure_window(samples: Sequence[Sample], start_ns: int, end_ns: int) -> Win
     server, client = rate(lambda s: s.server.cpu_s_total), rate(lambda s: s.generator.cpu_s_total)
     host = rate(lambda s: s.host_cpu_busy_s_total)
     known = None not in (server, client, host)
+    disks = _disks(samples, rate)
     inside = [s for s in samples if start_ns <= s.monotonic_ns <= end_ns]
     return WindowUse(
         server_cores=server,
@@ -54,7 +68,7 @@ def measure_window(samples: Sequence[Sample], start_ns: int, end_ns: int) -> Win
         throttled_s=grown(lambda s: s.server.throttled_s_total),
         disk_bytes=grown(lambda s: s.disk_written_bytes_total),
         disk_write_mb_per_s=rate(lambda s: s.disk_written_bytes_total, 1e-6),
-        disk_busy_percent=rate(lambda s: s.disk_busy_s_total, 100.0),
+        disk_busy_percent=max((d.busy_percent for d in disks.values() if d.busy_percent is not None), default=None),
         memory_used_bytes_max=max((s.server.memory_bytes for s in inside if s.server.memory_bytes), default=None),
         memory_available_bytes_min=min(
             (s.memory_available_bytes for s in inside if s.memory_available_bytes), default=None
@@ -62,7 +76,22 @@ def measure_window(samples: Sequence[Sample], start_ns: int, end_ns: int) -> Win
         psi_cpu_percent=rate(lambda s: s.psi_some_s_total.get("cpu"), 100.0),
         psi_io_percent=rate(lambda s: s.psi_some_s_total.get("io"), 100.0),
         threads=_threads(samples, rate),
+        disks=disks,
     )
+
+
+def _disks(samples: Sequence[Sample], rate: Callable[..., float | None]) -> Mapping[str, DiskUse]:
+    def of(name: str, figure: str) -> Counter:
+        return lambda s: getattr(s.disks.get(name), figure, None)
+
+    return {
+        name: DiskUse(
+            write_mb_per_s=rate(of(name, "written_bytes_total"), 1e-6),
+            busy_percent=rate(of(name, "busy_s_total"), 100.0),
+            queue=rate(of(name, "queue_s_total")),
+        )
+        for name in (samples[-1].disks if samples else ())
+    }
 
 
 def _threads(samples: Sequence[Sample], rate: Callable[[Counter], float | None]) -> Mapping[str, float]:

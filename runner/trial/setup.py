@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from runner.host import Disk
 from runner.loadgen.ceiling import CeilingKey
-from runner.model import Sweep
+from runner.model import DataDisk, Sweep
 from runner.runtimes import Runtime
 from runner.targets import Target
 
@@ -23,7 +22,7 @@ class TrialSetup:
     home: str
     client_home: str
     data_dir: str
-    disks: tuple[Disk, ...]
+    disks: tuple[DataDisk, ...]
     run_id: str
     program: str
     ceilings: Mapping[CeilingKey, float]

@@ -8,10 +8,20 @@ from pathlib import Path
 
 import pytest
 
-from runner.model import Accounting, Sample, SubjectSample
+from runner.model import Accounting, DataDisk, DiskSample, Sample, SubjectSample
 from runner.sampling import Sampler, machine
 from runner.sampling.subjects import NOTHING, ProcessTree, subject_reader
 from runner.sampling.window import measure_window
+
+
+def disk_sample(written: int, busy_s: float) -> DiskSample:
+    return DiskSample(written_bytes_total=written, read_bytes_total=0, writes_total=written // 4096,
+                      busy_s_total=busy_s / 2, queue_s_total=busy_s * 3, free_bytes=10**9)  # fmt: skip
+
+
+def disk(block_name: str) -> DataDisk:
+    return DataDisk(name="d1", kind="dir", path="/", device="", block_name=block_name, file_system="ext4",
+                    size_bytes=0, free_bytes=0)  # fmt: skip
 
 
 def sample(t_s: float, *, server=None, client=None, disk=None, memory=None, threads=None, host=None) -> Sample:
@@ -19,7 +29,7 @@ def sample(t_s: float, *, server=None, client=None, disk=None, memory=None, thre
         monotonic_ns=round(t_s * 1e9),
         server=SubjectSample(cpu_s_total=server, throttled_s_total=0.0, memory_bytes=memory),
         generator=SubjectSample(cpu_s_total=client, throttled_s_total=None, memory_bytes=None),
-        disk_written_bytes_total=disk, disk_read_bytes_total=0, disk_busy_s_total=0.0,
+        disks={} if disk is None else {"d1": disk_sample(disk, t_s)},
         memory_available_bytes=memory, psi_some_s_total={}, thread_cpu_s_total=threads or {},
         host_cpu_busy_s_total=host,
     )  # fmt: skip
@@ -33,6 +43,8 @@ def test_rates_over_a_window_between_the_ticks():
     assert use.other_cores == pytest.approx(0.4)
     assert use.disk_write_mb_per_s == pytest.approx(1.0)
     assert use.disk_bytes == pytest.approx(5_000_000)
+    assert use.disks["d1"].busy_percent == use.disk_busy_percent == pytest.approx(50)
+    assert use.disks["d1"].queue == pytest.approx(3)
 
 
 def test_what_was_not_read_is_none_and_never_zero():
@@ -97,9 +109,10 @@ def test_a_process_tree_keeps_what_an_ended_child_had_used():
 
 def test_disks_memory_pressure_and_cpu_of_this_machine():
     names = [line.split()[2] for line in Path("/proc/diskstats").read_text().splitlines()]
-    assert machine.disk_counters(names[:1]).written_bytes is not None
-    assert machine.disk_counters(["no such disk"]).written_bytes is None
-    assert machine.disk_counters([]).busy_s is None
+    found = machine.disk_samples([disk(names[0])])["d1"]
+    assert found.written_bytes_total is not None and found.busy_s_total is not None and found.free_bytes > 0
+    assert machine.disk_samples([disk("no such disk")])["d1"].written_bytes_total is None
+    assert machine.disk_samples([]) == {}
     assert machine.memory_available_bytes() > 10**6
     assert machine.cpu_busy_s() > 0
     assert machine.pressure_s(Path("/nonexistent")) == {}

@@ -1,0 +1,77 @@
+"""Disks: where they come from, what they are, and how fast they are by themselves. In no database's terms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+DiskKind = Literal["dir", "device", "loop"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiskSource:
+    """Where the disks of a sweep come from; nothing is touched by saying so.
+
+    dirs: existing mounts. devices: block devices that we may format (only with `format`; `wipe` allows one that holds
+    data). loop_bytes: size of each loop device that we make. cap_bytes_per_s, cap_iops: limit of each loop device's
+    writes and reads. allow_shared_device: two dirs on one device are wanted.
+    """
+
+    kind: DiskKind
+    dirs: tuple[str, ...] = ()
+    devices: tuple[str, ...] = ()
+    loop_bytes: int | None = None
+    cap_bytes_per_s: int | None = None
+    cap_iops: int | None = None
+    format: bool = False
+    wipe: bool = False
+    allow_shared_device: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataDisk:
+    """A disk that a server can be given: a directory on a device of its own.
+
+    name: d1, d2, ... in the order of the axis. path: the mount's directory. device: "7:0" (major:minor), as in
+    /proc/diskstats; block_name: "loop0". cap_*: the limit that was set and verified, None without one.
+    """
+
+    name: str
+    kind: DiskKind
+    path: str
+    device: str
+    block_name: str
+    file_system: str
+    size_bytes: int
+    free_bytes: int
+    cap_bytes_per_s: int | None = None
+    cap_iops: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiskCeiling:
+    """What disks can do without a database (fio): sequential writes, and small writes each followed by fsync.
+
+    disks: the names that were written at the same time. by_disk: each one's own part of write_mb_per_s. MB is 10^6.
+    """
+
+    disks: tuple[str, ...]
+    write_mb_per_s: float
+    sync_writes_per_s: float | None
+    by_disk: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiskSample:
+    """One disk's counters at one tick, from /proc/diskstats and statvfs; cumulative where the name has _total.
+
+    queue_s_total: the weighted time of requests in flight; its growth over time is the mean queue.
+    """
+
+    written_bytes_total: int | None
+    read_bytes_total: int | None
+    writes_total: int | None
+    busy_s_total: float | None
+    queue_s_total: float | None
+    free_bytes: int | None
