@@ -65,6 +65,23 @@ static void put_tables_per_partition(struct json *json, const struct spec *spec,
     free(tables);
 }
 
+static void put_library(struct json *json, const struct driver_ops *ops,
+                        const struct driver *driver)
+{
+    json_put_text(json, "library", ops->library_path ? ops->library_path(driver) : NULL);
+    json_put_text(json, "library_version",
+                  ops->library_version ? ops->library_version(driver) : NULL);
+}
+
+void event_library(const struct driver_ops *ops, const struct driver *driver)
+{
+    struct json json;
+    event_begin(&json, "library");
+    json_put_text(&json, "driver", ops->name);
+    put_library(&json, ops, driver);
+    event_end(&json);
+}
+
 void event_hello(const struct driver_setup *setup, const struct driver_ops *ops,
                  const struct driver *driver, const uint32_t *partition_of)
 {
@@ -75,9 +92,7 @@ void event_hello(const struct driver_setup *setup, const struct driver_ops *ops,
     json_put_text(&json, "version", SCALE_VERSION);
     json_put_text(&json, "driver", ops->name);
     json_put_text(&json, "method", spec->method);
-    json_put_text(&json, "library", ops->library_path ? ops->library_path(driver) : NULL);
-    json_put_text(&json, "library_version",
-                  ops->library_version ? ops->library_version(driver) : NULL);
+    put_library(&json, ops, driver);
     json_put_whole(&json, "pid", (uint64_t)getpid());
     json_put_whole(&json, "threads", spec->threads);
     json_put_whole(&json, "first_worker", spec->first_worker);

@@ -23,6 +23,7 @@ void event_end(struct json *json);                      /* } and out; frees */
 
 void event_hello(const struct driver_setup *setup, const struct driver_ops *ops,
                  const struct driver *driver, const uint32_t *partition_of);
+void event_library(const struct driver_ops *ops, const struct driver *driver);
 void event_phase(const char *phase, uint64_t monotonic_ns);
 void event_interval(const struct interval *interval);
 void event_error(const struct fault *fault, int64_t worker); /* worker < 0: none */

@@ -16,6 +16,7 @@ static const char help[] =
     "  tables SPEC   create the tables\n"
     "  sql SPEC      run statements, one a line (of the file that the spec's key `statements`\n"
     "                names, else of standard input)\n"
+    "  library SPEC  open the driver's client library, connect to nothing: path and version\n"
     "  drivers       list the drivers compiled in, as JSON\n"
     "  --version, --help\n"
     "\n"
@@ -69,12 +70,14 @@ static enum exitcode list_drivers(void)
 static enum exitcode run_verb(const char *name, const char *path)
 {
     static const char *const names[] = {
-        [VERB_LOAD] = "load", [VERB_TABLES] = "tables", [VERB_SQL] = "sql"};
+        [VERB_LOAD] = "load", [VERB_TABLES] = "tables", [VERB_SQL] = "sql",
+        [VERB_LIBRARY] = "library"};
+    const size_t count = sizeof names / sizeof *names;
     size_t verb = 0;
     struct job job;
-    while (verb < 3 && strcmp(names[verb], name) != 0)
+    while (verb < count && strcmp(names[verb], name) != 0)
         verb++;
-    if (verb == 3) {
+    if (verb == count) {
         fprintf(stderr, "scale-loadgen: no verb '%s'; see scale-loadgen --help\n", name);
         return EXIT_SPEC;
     }
@@ -83,6 +86,8 @@ static enum exitcode run_verb(const char *name, const char *path)
         code = verb_load(&job);
     else if (code == EXIT_DONE && verb == VERB_TABLES)
         code = verb_tables(&job);
+    else if (code == EXIT_DONE && verb == VERB_LIBRARY)
+        event_library(job.ops, job.driver);
     else if (code == EXIT_DONE)
         code = verb_sql(&job, strcmp(path, "-") == 0);
     job_close(&job);

@@ -63,7 +63,7 @@ void spec_check(struct spec *spec, enum verb verb, struct mistakes *mistakes)
 {
     if (!spec->driver)
         mistake_add(mistakes, "driver", "is needed");
-    if (verb == VERB_SQL)
+    if (verb == VERB_SQL || verb == VERB_LIBRARY)
         return;
     check_workers(spec, mistakes);
     check_time(spec, mistakes);

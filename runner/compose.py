@@ -27,7 +27,7 @@ from runner.loadgen.ceiling import CeilingKey, ceiling_key, measure_ceiling
 from runner.loadgen.spec import trial_spec
 from runner.model import Finding, FitReport, Plan, StoredRun, Sweep, TrialResult
 from runner.plan import complete, make_plan
-from runner.preflight import preflight
+from runner.preflight import preflight, refuse_blocking
 from runner.report import html, markdown
 from runner.report.variants import index_html, index_markdown, labels_of, only
 from runner.runtimes import load_runtime
@@ -36,6 +36,7 @@ from runner.store.reader import read_run
 from runner.store.reference import read_reference
 from runner.store.writer import RunWriter
 from runner.sweep.vary import as_varied
+from runner.targets import Installation
 from runner.trial.run import run_trial
 from runner.trial.setup import TrialSetup
 from runner.units import format_cpus
@@ -67,8 +68,12 @@ def prepare(sweep: Sweep, results: Path) -> Prepared:
         host=host,
         data_dir=data_dir,
         results=results,
-        findings=preflight(plan, host, choice.target, data_dir, results),
+        findings=preflight(plan, host, choice.target, _installed(choice), data_dir, results),
     )
+
+
+def _installed(choice: Choice) -> Installation:
+    return Installation(home=choice.home, version=choice.version, found="")
 
 
 def default_data_dir() -> Path:
@@ -137,7 +142,8 @@ def measure_ceilings(prepared: Prepared, program: str) -> Mapping[CeilingKey, fl
 
 def execute(prepared: Prepared, writer: RunWriter, sinks: Sequence[Sink], say: Callable[[str], None]) -> StoredRun:
     """Runs what the writer's run still lacks, then fits and reports. Stored at every step."""
-    program = loadgen_path()
+    program, home = loadgen_path(), client_home(prepared)
+    refuse_blocking(prepared.choice.target.check_client(home, prepared.choice.version))
     say("measuring the generator's own ceiling (null driver, same rows, same CPUs)")
     ceilings = measure_ceilings(prepared, program)
     writer.update_manifest(
@@ -153,7 +159,7 @@ def execute(prepared: Prepared, writer: RunWriter, sinks: Sequence[Sink], say: C
         target=prepared.choice.target,
         runtime=load_runtime(prepared.choice.runtime),
         home=prepared.choice.home,
-        client_home=client_home(prepared),
+        client_home=home,
         data_dir=str(prepared.data_dir),
         disks=(data_disk(disk),) if disk else (),
         run_id=writer.path.name,
@@ -229,5 +235,5 @@ def prepare_again(stored: StoredRun, results: Path) -> Prepared:
         host=host,
         data_dir=data_dir,
         results=results,
-        findings=preflight(stored.plan, host, choice.target, data_dir, results),
+        findings=preflight(stored.plan, host, choice.target, _installed(choice), data_dir, results),
     )

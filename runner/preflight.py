@@ -11,28 +11,31 @@ from runner.errors import PreflightError
 from runner.host import Host
 from runner.model import Finding, Plan
 from runner.runtimes.local import UNPRIVILEGED_USER, closed_to_others
-from runner.targets import Target
+from runner.targets import ENDPOINT_PASSWORD, Address, Installation, Target
 
 FREE_BYTES_MIN = 2 * 10**9
 LOAD_BUSY_SHARE = 0.3
 
 
-def preflight(plan: Plan, host: Host, target: Target, data_dir: Path, results: Path) -> tuple[Finding, ...]:
-    """All findings, blocking ones first."""
+def preflight(
+    plan: Plan, host: Host, target: Target, installed: Installation, data_dir: Path, results: Path
+) -> tuple[Finding, ...]:
+    """All findings, blocking ones first. installed: the server's programs and its client library."""
     findings = [
         *_writable("--results", results),
         *_writable("--data-dir", data_dir),
         *_room(data_dir),
         *_enterable(plan, host, target, data_dir),
-        *_enterable(plan, host, target, data_dir),
         *_port(plan),
-        *_endpoint(plan),
+        *_endpoint(plan, target, installed),
+        *_client(plan, target, installed),
         *_idle(host),
         *_cores(plan),
     ]
     seen = set()
+    free = shutil.disk_usage(_existing(data_dir)).free
     for trial in plan.trials:
-        for finding in target.check(plan.sweep, trial, host.memory_bytes):
+        for finding in target.check(plan.sweep, trial, host.memory_bytes, free):
             if finding.sentence not in seen:
                 seen.add(finding.sentence)
                 findings.append(finding)
@@ -111,7 +114,7 @@ def _port(plan: Plan) -> list[Finding]:
     return []
 
 
-def _endpoint(plan: Plan) -> list[Finding]:
+def _endpoint(plan: Plan, target: Target, installed: Installation) -> list[Finding]:
     if not plan.sweep.endpoint:
         return []
     host, _, port = plan.sweep.endpoint.rpartition(":")
@@ -126,7 +129,16 @@ def _endpoint(plan: Plan) -> list[Finding]:
                 remedy="start the server, or correct the address",
             )
         ]
-    return []
+    secret = os.environ.get(ENDPOINT_PASSWORD, "")
+    address = Address(host=host, port=int(port), secret=secret, home=installed.home, is_ours=False)
+    return list(target.check_endpoint(address))
+
+
+def _client(plan: Plan, target: Target, installed: Installation) -> list[Finding]:
+    """A container's client library is taken out of its image later, when the run starts."""
+    if plan.sweep.runtime == "docker" and target.IMAGE_LIBRARY:
+        return []
+    return list(target.check_client(installed.home, installed.version))
 
 
 def _idle(host: Host) -> list[Finding]:

@@ -68,6 +68,7 @@ class Evidence:
     aborted: str = ""
     mismatches: tuple[str, ...] = ()
     suspicious: tuple[str, ...] = ()
+    gaps: tuple[str, ...] = ()
     commits_in_window: int | None = None
     quota_expected: bool = False
 
@@ -96,6 +97,7 @@ def _wrong(evidence: Evidence) -> Found:
                 f"acknowledged, {m.rows_counted:,} counted",
             )
         )
+    found += [(VerdictKind.LOST_ROWS, reason) for reason in evidence.gaps]
     found += [(VerdictKind.ERRORS, reason) for reason in (*evidence.mismatches, *evidence.suspicious)]
     if m.errors:
         found.append((VerdictKind.ERRORS, f"{m.errors:,} of {m.requests or 0:,} requests failed"))

@@ -43,8 +43,8 @@ def sweep(
     prepared = compose.prepare(resolve_sweep(what, flags), results)
     console.say(prepared.choice.sentence)
     console.say(plan_sentence(prepared.plan))
-    console.show_findings(prepared.findings)
     refuse_blocking(prepared.findings)
+    console.show_findings(prepared.findings)
     _ask(prepared.plan.seconds_estimated, yes)
     writer = compose.new_run(prepared, ["scale", *sys.argv[1:]])
     console.say(f"results in {writer.path}")
@@ -60,6 +60,7 @@ def plan(flags: Flags, what: WHAT, results: RESULTS = Path("results"), as_json: 
     console.show_line(prepared.choice.sentence)
     console.show_line(plan_sentence(prepared.plan))
     console.show_table("Trials", *views.plan_rows(prepared.plan))
+    console.show_table("Server", *views.set_rows(prepared))
     console.show_table("Settings", *views.setting_rows(prepared.plan.sweep))
     console.show_findings(prepared.findings)
 
@@ -75,8 +76,8 @@ def resume(
     if not missing:
         console.say("nothing is missing; the report is made anew")
     prepared = compose.prepare_again(stored, results)
-    console.show_findings(prepared.findings)
     refuse_blocking(prepared.findings)
+    console.show_findings(prepared.findings)
     writer = compose.reopen_run(stored)
     console.say(f"{missing} of {len(stored.plan.trials)} trials to go, in {writer.path}")
     _run(prepared, writer, as_json)

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from runner import console
 from runner.compose import Prepared
-from runner.model import Plan, StoredRun, Sweep
+from runner.model import Plan, StoredRun, Sweep, Trial
 from runner.report import rows_for_console
 from runner.report.variants import comparison_table, labels_of
 from runner.sweep.readers import rule_text
-from runner.sweep.settings import SETTINGS
+from runner.sweep.settings import BY_KEY, SETTINGS
 from runner.units import format_cpus, format_levels, format_number
 
 Rows = tuple[Sequence[str], Sequence[Sequence[str]]]
@@ -37,6 +37,29 @@ def plan_rows(plan: Plan) -> Rows:
     return ["trial", "cores", "server CPUs", "generator CPUs", "shared", *knobs], rows
 
 
+def set_rows(prepared: Prepared) -> Rows:
+    """What each trial's server will be told, derived items included, and what it takes of the server's own limits."""
+    levels = {t.level: _told(prepared, t) for t in prepared.plan.trials}
+    names = dict.fromkeys(name for told in levels.values() for name in told)
+    rows = [[name, _along({level: told.get(name, "") for level, told in levels.items()})] for name in names]
+    return ["what the server is told", "value (at level)"], rows
+
+
+def _told(prepared: Prepared, trial: Trial) -> dict[str, str]:
+    target = prepared.choice.target
+    return {**target.settings(trial), **target.reserves(trial, prepared.host.memory_bytes)}
+
+
+def _along(values: Mapping[float, str]) -> str:
+    """One value, or each with the levels that have it."""
+    if len(set(values.values())) == 1:
+        return next(iter(values.values()))
+    by_value: dict[str, list[float]] = {}
+    for level in sorted(values):
+        by_value.setdefault(values[level], []).append(level)
+    return ", ".join(f"{value} ({format_levels(tuple(at))})" for value, at in by_value.items())
+
+
 def setting_rows(sweep: Sweep) -> Rows:
     """Every setting, its value and where it came from."""
     values = _values(sweep)
@@ -52,10 +75,9 @@ def setting_rows(sweep: Sweep) -> Rows:
 def _values(sweep: Sweep) -> dict[str, str]:
     w, load = sweep.workload, sweep.load
     work = {"load.rows": str(load.rows)} if load.rows is not None else {"load.duration": f"{load.duration_s:g} s"}
-    knobs = {
-        f"knobs.{k}" if f"knobs.{k}" in {s.key for s in SETTINGS} else "knobs.other": rule_text(r)
-        for k, r in sweep.knobs.items()
-    }
+    named = {k: f"knobs.{k}" for k in sweep.knobs if f"knobs.{k}" in BY_KEY}
+    others = ", ".join(f"{k}={rule_text(r)}" for k, r in sweep.knobs.items() if k not in named)
+    knobs = {**{key: rule_text(sweep.knobs[k]) for k, key in named.items()}, "knobs.other": others}
     return {
         "axis.cores": format_levels(sweep.levels),
         "target.name": sweep.target,
@@ -99,6 +121,7 @@ def plan_document(prepared: Prepared) -> dict[str, Any]:
     return {
         "choice": prepared.choice.sentence,
         "plan": asdict(prepared.plan),
+        "settings": {t.trial_id: _told(prepared, t) for t in prepared.plan.trials},
         "findings": [asdict(f) for f in prepared.findings],
     }
 

@@ -1,4 +1,4 @@
-"""The load core's other two verbs: SQL statements through a driver, and tables made before the clock starts.
+"""The load core's other verbs: SQL statements through a driver, and tables made before the clock starts.
 
 For databases whose client library we do not want inside the runner: a crash in it ends one call, not the sweep.
 """
@@ -35,7 +35,7 @@ def run_statements(
     program: str, spec: Mapping[str, str], statements: Sequence[str], secret: str, limit_s: float = SQL_S
 ) -> tuple[Answer, ...]:
     """One answer per statement. Raises LoadError when the driver is not there, TargetError when it cannot connect."""
-    lines = _run(program, "sql", spec, "".join(s.replace("\n", " ") + "\n" for s in statements), secret, limit_s)
+    lines = run_verb(program, "sql", spec, "".join(s.replace("\n", " ") + "\n" for s in statements), secret, limit_s)
     answers = [_answer(line) for line in lines if line.get("event") == "result"]
     if len(answers) != len(statements):
         raise TargetError(f"{len(answers)} answers to {len(statements)} statements")
@@ -44,7 +44,7 @@ def run_statements(
 
 def create_tables(program: str, spec: Mapping[str, str], secret: str) -> None:
     """All tables of the spec, as the driver names and places them. Raises LoadError or TargetError."""
-    _run(program, "tables", spec, "", secret, TABLES_S)
+    run_verb(program, "tables", spec, "", secret, TABLES_S)
 
 
 def _answer(line: Mapping[str, Any]) -> Answer:
@@ -58,9 +58,10 @@ def _answer(line: Mapping[str, Any]) -> Answer:
     )
 
 
-def _run(
+def run_verb(
     program: str, verb: str, spec: Mapping[str, str], text: str, secret: str, limit_s: float
 ) -> list[dict[str, Any]]:
+    """The events that a verb of the load core prints. Raises LoadError (no driver), TargetError (no connection)."""
     environment = {k: v for k, v in os.environ.items() if not k.startswith("TAOS_")} | {"SCALE_PASSWORD": secret}
     with tempfile.NamedTemporaryFile("w", suffix=".spec", encoding="utf-8") as file:
         file.write(spec_text(spec))
@@ -78,7 +79,7 @@ def _run(
         except subprocess.TimeoutExpired:
             raise TargetError(f"no answer to {verb} within {limit_s:.0f} s") from None
     if done.returncode not in (0, 6):
-        words = " ".join(done.stderr.strip().splitlines()[-4:])
+        words = " ".join(line.removeprefix("scale-loadgen: ") for line in done.stderr.strip().splitlines()[-4:])
         kind = TargetError if done.returncode in (4, 5) else LoadError
         raise kind(f"scale-loadgen {verb}: {words or f'ended with code {done.returncode}'}")
     return [json.loads(line) for line in done.stdout.splitlines() if line.strip()]

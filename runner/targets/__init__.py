@@ -16,6 +16,8 @@ from runner.errors import UsageError
 from runner.loadgen.foreign import ForeignCommand
 from runner.model import Finding, Rule, ServerSpec, Site, Sweep, Trial
 
+ENDPOINT_PASSWORD = "SCALE_TARGET_PASSWORD"  # the environment's name for the password of a server that is not ours
+
 
 @dataclass(frozen=True, kw_only=True)
 class Installation:
@@ -41,6 +43,14 @@ class Address:
     home: str = ""
     data_dir: str = ""
     is_ours: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counted:
+    """What the database says it holds: rows in all, and a sentence for tables whose rows are not all there."""
+
+    rows: int
+    gaps: tuple[str, ...] = ()
 
 
 class Session(Protocol):
@@ -77,8 +87,8 @@ class Session(Protocol):
     def flush(self) -> None:
         """Returns when everything acknowledged is on disk."""
 
-    def count(self) -> int | None:
-        """Rows in the database, counted by the database; None: it keeps none (the null target)."""
+    def count(self) -> Counted | None:
+        """Rows by the database's own count, and table by table; None: it keeps none (the null target)."""
 
     def drop_schema(self) -> None:
         """Removes what create_schema made, on a server that is not ours."""
@@ -110,7 +120,21 @@ class Target(Protocol):
     def image_home(self) -> str: ...
     def find(self, home: str) -> Installation | None: ...
     def what_to_install(self) -> str: ...
-    def check(self, sweep: Sweep, trial: Trial, memory_bytes: int) -> tuple[Finding, ...]: ...
+    def settings(self, trial: Trial) -> Mapping[str, str]:
+        """Everything that decides performance and will be set for the trial, derived items included."""
+
+    def reserves(self, trial: Trial, memory_bytes: int) -> Mapping[str, str]:
+        """What the trial takes of the server's own limits, for the plan; empty where it has none."""
+
+    def check(self, sweep: Sweep, trial: Trial, memory_bytes: int, free_bytes: int) -> tuple[Finding, ...]:
+        """What the server would refuse or silently change; free_bytes: of the data's disk."""
+
+    def check_client(self, home: str, server_version: str) -> tuple[Finding, ...]:
+        """Whether the client library is there and fits; home: where it is looked for first. Connects to nothing."""
+
+    def check_endpoint(self, address: Address) -> tuple[Finding, ...]:
+        """Whether a server that already runs lets us in."""
+
     def server(self, sweep: Sweep, trial: Trial, site: Site, secret: str) -> ServerSpec: ...
     def session(self, sweep: Sweep, trial: Trial, address: Address) -> Session: ...
     def suspicious(self, log: str) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from runner.errors import TargetError
 from runner.loadgen.foreign import ForeignCommand
 from runner.model import Finding, Piece, Rule, ServerSpec, Site, Sweep, Trial
-from runner.targets import Address, Installation
+from runner.targets import Address, Counted, Installation
 
 NAME = "null"
 RUNTIMES = ("process",)
@@ -54,8 +54,28 @@ def what_to_install() -> str:
     return "nothing to install"
 
 
-def check(sweep: Sweep, trial: Trial, memory_bytes: int) -> tuple[Finding, ...]:
+def settings(trial: Trial) -> Mapping[str, str]:
+    """Nothing is set."""
+    return {}
+
+
+def reserves(trial: Trial, memory_bytes: int) -> Mapping[str, str]:
+    """It has no limits."""
+    return {}
+
+
+def check(sweep: Sweep, trial: Trial, memory_bytes: int, free_bytes: int) -> tuple[Finding, ...]:
     """Nothing can be wrong."""
+    return ()
+
+
+def check_client(home: str, server_version: str) -> tuple[Finding, ...]:
+    """It needs none."""
+    return ()
+
+
+def check_endpoint(address: Address) -> tuple[Finding, ...]:
+    """It has none."""
     return ()
 
 
@@ -116,7 +136,7 @@ class NullSession:
     def flush(self) -> None:
         """Nothing to flush."""
 
-    def count(self) -> int | None:
+    def count(self) -> Counted | None:
         """It keeps nothing."""
         return None
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from runner.model import Interval, LoadSummary, Measurement, Sample, SamplerCost, Trial
 from runner.sampling.window import WindowUse, measure_window
+from runner.targets import Counted
 from runner.verdict import steadiness
 
 STEADY_PHASE = "measure"
@@ -20,7 +21,7 @@ class TrialFacts:
     flush_end_ns: int | None = None
     summary: LoadSummary | None = None
     sampler_cost: SamplerCost | None = None
-    rows_counted: int | None = None
+    counted: Counted | None = None
     commits_before: int | None = None
     commits_after: int | None = None
     ceiling_rows_per_s: float | None = None
@@ -74,7 +75,7 @@ def measurement(trial: Trial, facts: TrialFacts) -> Measurement:
         errors=s.errors,
         retries=s.retries,
         rows_acked=s.rows_acked,
-        rows_counted=facts.rows_counted,
+        rows_counted=facts.counted.rows if facts.counted else None,
         ceiling_rows_per_s=facts.ceiling_rows_per_s,
         rate_cv_percent=steady.cv_percent,
         rate_drift_percent=steady.drift_percent,

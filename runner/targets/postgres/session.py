@@ -9,7 +9,7 @@ import psycopg
 from runner.errors import TargetError
 from runner.loadgen.foreign import ForeignCommand
 from runner.model import Sweep, Trial
-from runner.targets import Address
+from runner.targets import Address, Counted
 
 TABLE = "measurement"
 SQL_TYPES = {
@@ -136,9 +136,17 @@ class PostgresSession:
         """CHECKPOINT writes and fsyncs every dirty page before it returns."""
         self._rows("CHECKPOINT")
 
-    def count(self) -> int | None:
-        """count(*) over all partitions."""
-        return int(self._rows(f"SELECT count(*) FROM {TABLE}")[0][0])
+    def count(self) -> Counted | None:
+        """One pass over all partitions: rows of each device, which must be consecutive from the first timestamp on."""
+        w = self._sweep.workload
+        rows, faulty, first = self._rows(
+            "SELECT coalesce(sum(n), 0), count(*) FILTER (WHERE faulty), min(device_id) FILTER (WHERE faulty) FROM ("
+            f"SELECT device_id, count(*) n, (extract(epoch FROM min(time)) * 1000)::bigint <> {w.start_ms} OR "
+            f"(extract(epoch FROM max(time) - min(time)) * 1000)::bigint + {w.step_ms} <> count(*) * {w.step_ms} "
+            f"faulty FROM {TABLE} GROUP BY device_id) device"
+        )[0]
+        sentence = f"{faulty} devices lack rows between their first and their last, device {first} is the first of them"
+        return Counted(rows=int(rows), gaps=(sentence,) if faulty else ())
 
     def drop_schema(self) -> None:
         """The measurement table with its partitions."""

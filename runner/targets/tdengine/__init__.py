@@ -15,7 +15,7 @@ from pathlib import Path
 
 from runner.model import Finding, Piece, Rule, ServerSpec, Site, Sweep, Trial
 from runner.targets import Address, Installation
-from runner.targets.tdengine import admission, config
+from runner.targets.tdengine import admission, client, config
 from runner.targets.tdengine.session import TdengineSession
 
 NAME = "tdengine"
@@ -84,9 +84,29 @@ def what_to_install() -> str:
     return f"docker pull tdengine/tdengine:{VERSION}, or install TDengine, or give --home DIR holding bin/ and lib/"
 
 
-def check(sweep: Sweep, trial: Trial, memory_bytes: int) -> tuple[Finding, ...]:
-    """Admission as the mnode computes it: vnodes, memory, option ranges of the community edition."""
-    return admission.findings(sweep, trial, memory_bytes)
+def settings(trial: Trial) -> Mapping[str, str]:
+    """Items of taos.cfg and options of CREATE DATABASE, those that derive from the cores included."""
+    return {**config.config_items(trial), **config.database_options(trial)}
+
+
+def reserves(trial: Trial, memory_bytes: int) -> Mapping[str, str]:
+    """Vnodes, memory and disk, of what the server would admit."""
+    return admission.figures(trial, memory_bytes)
+
+
+def check(sweep: Sweep, trial: Trial, memory_bytes: int, free_bytes: int) -> tuple[Finding, ...]:
+    """Admission as the mnode computes it: vnodes, memory, disk, option ranges of the community edition."""
+    return admission.findings(sweep, trial, memory_bytes, free_bytes)
+
+
+def check_client(home: str, server_version: str) -> tuple[Finding, ...]:
+    """libtaos: there, complete, and of the server's version."""
+    return client.library_findings(library(home), server_version)
+
+
+def check_endpoint(address: Address) -> tuple[Finding, ...]:
+    """A question to the running server, which also shows whether its names resolve here."""
+    return client.endpoint_findings(address, library(address.home))
 
 
 def server(sweep: Sweep, trial: Trial, site: Site, secret: str) -> ServerSpec:

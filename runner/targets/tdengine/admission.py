@@ -45,10 +45,26 @@ def memory_allowed_bytes(trial: Trial, memory_bytes: int) -> int:
     return memory_bytes - queue - 16 * 2**20
 
 
-def findings(sweep: Sweep, trial: Trial, memory_bytes: int) -> tuple[Finding, ...]:
+def figures(trial: Trial, memory_bytes: int) -> dict[str, str]:
+    """What the trial takes of the server's limits, for the plan."""
+    needed, allowed = memory_needed_bytes(trial), memory_allowed_bytes(trial, memory_bytes)
+    return {
+        "vnodes": f"{trial.knobs['vgroups']} of supportVnodes {config_items(trial)['supportVnodes']}",
+        "memory reserved by vgroups": f"{needed / 1e9:.1f} of {allowed / 1e9:.1f} GB that the server would admit",
+        "free on the data's disk": f"at least {disk_needed_bytes(trial) / 1e9:.1f} GB (minimalDataDirGB)",
+    }
+
+
+def disk_needed_bytes(trial: Trial) -> float:
+    """Below minimalDataDirGB (default 2) free on dataDir, taosd refuses writes."""
+    return float(config_items(trial).get("minimalDataDirGB", "2")) * 2**30
+
+
+def findings(sweep: Sweep, trial: Trial, memory_bytes: int, free_bytes: int) -> tuple[Finding, ...]:
     """Everything that would be refused, or silently changed, by this trial's settings."""
-    found = [f for f in (_range(name, value) for name, value in database_options(trial).items()) if f]
+    found: list[Finding] = [f for f in (_range(name, value) for name, value in database_options(trial).items()) if f]
     found += _memory(sweep, trial, memory_bytes) if not found else []
+    found += _disk(trial, free_bytes)
     items = config_items(trial)
     if int(items["supportVnodes"]) > 4096 or int(items["supportVnodes"]) < int(trial.knobs["vgroups"]) + 1:
         found.append(
@@ -94,6 +110,20 @@ def _range(name: str, value: str) -> Finding | None:
         sentence=f"{value} is not between {low} and {high}{why}",
         remedy="correct the value",
     )
+
+
+def _disk(trial: Trial, free_bytes: int) -> list[Finding]:
+    if free_bytes >= disk_needed_bytes(trial):
+        return []
+    return [
+        Finding(
+            blocking=True,
+            subject="--data-dir",
+            sentence=f"{free_bytes / 1e9:.1f} GB are free, taosd refuses writes below minimalDataDirGB "
+            f"({disk_needed_bytes(trial) / 1e9:.1f} GB)",
+            remedy="make room, choose another disk with --data-dir, or lower --knob minimalDataDirGB=N",
+        )
+    ]
 
 
 def _memory(sweep: Sweep, trial: Trial, memory_bytes: int) -> list[Finding]:

@@ -1,0 +1,25 @@
+"""Which client library a driver of the load core finds, asked of the load core itself; nothing is connected to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from runner.loadgen.binary import loadgen_path
+from runner.loadgen.statements import run_verb
+
+LIBRARY_S = 20.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClientLibrary:
+    """The file that was opened and the version that it says; "" where it says none."""
+
+    path: str
+    version: str
+
+
+def client_library(driver: str, wanted: str) -> ClientLibrary:
+    """The library at `wanted`, else ("") the usual one. Raises LoadError naming the file or the symbol that lacks."""
+    spec = {"protocol": "1", "driver": driver, **({"library": wanted} if wanted else {})}
+    said = run_verb(loadgen_path(), "library", spec, "", "", LIBRARY_S)[-1]
+    return ClientLibrary(path=str(said.get("library") or ""), version=str(said.get("library_version") or ""))

@@ -1,0 +1,36 @@
+"""The truth about the rows, asked of the database: how many there are, and in which tables some are missing. Pure text.
+
+Every table's rows are consecutive in time from the first timestamp on, so that a table whose count does not fit its
+own first and last timestamp has lost rows in between, whatever the total says.
+"""
+
+from __future__ import annotations
+
+from runner.model import Sweep, Trial
+from runner.targets.tdengine.config import database_options
+
+SHOWN = 3
+_UNITS_PER_MS = {"ms": 1, "us": 1_000, "ns": 1_000_000}
+
+
+def per_table(database: str, table: str, time: str) -> str:
+    """A subquery with one row per table: its name, its count, and the first and last value of the column `time`."""
+    return (
+        f"SELECT TBNAME t, COUNT(*) n, CAST(FIRST({time}) AS BIGINT) a, CAST(LAST({time}) AS BIGINT) b "
+        f"FROM {database}.{table} GROUP BY TBNAME"
+    )
+
+
+def total(database: str, table: str, time: str) -> str:
+    """Tables that have rows, and all their rows."""
+    return f"SELECT COUNT(*), SUM(n) FROM ({per_table(database, table, time)})"
+
+
+def not_consecutive(sweep: Sweep, trial: Trial, database: str, table: str, time: str) -> str:
+    """Where a table's rows do not begin with the first timestamp, or are not as many as its time says."""
+    units = _UNITS_PER_MS[database_options(trial).get("precision", "ms").strip("'").lower()]
+    step, start = sweep.workload.step_ms * units, sweep.workload.start_ms * units
+    return (
+        f"SELECT t, n, b - a + {step} FROM ({per_table(database, table, time)}) "
+        f"WHERE a <> {start} OR b - a + {step} <> n * {step}"
+    )

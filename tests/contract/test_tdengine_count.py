@@ -1,0 +1,42 @@
+"""A row lost in one table and made up for in another, on a real TDengine: the total agrees, the tables do not.
+
+    SCALE_TDENGINE_HOME=/path python -m pytest tests/contract/test_tdengine_count.py
+"""
+
+import pytest
+
+from runner.targets import Address
+from runner.targets.tdengine.session import TdengineSession
+from tests.contract.tdengine_contract import HOME, REASON, TdengineServer
+from tests.unit.factories import make_sweep, make_trial
+
+pytestmark = [pytest.mark.tdengine, pytest.mark.skipif(bool(REASON), reason=REASON)]
+START = 1_500_000_000_000
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory):
+    server = TdengineServer(tmp_path_factory.mktemp("td"), HOME)
+    server.start()
+    try:
+        trial = make_trial(knobs={"vgroups": "2", "write_threads": "2", "commit_threads": "2"})
+        address = Address(host="localhost", port=server.port, secret="", home=str(HOME), is_ours=False)
+        yield TdengineSession(make_sweep(workload__columns="v:int"), trial, address, f"{HOME}/lib/libtaos.so"), server
+    finally:
+        server.stop()
+
+
+def test_lost_rows_show_although_the_total_agrees(session):
+    asked, server = session
+    asked.create_schema()
+    for table in ("d0", "d1", "d2"):
+        rows = " ".join(f"({START + n}, {n})" for n in range(100))
+        server.shell(f"INSERT INTO scale.{table} USING scale.meters TAGS (1, 'a') VALUES {rows}")
+    assert asked.count().rows == 300
+    assert asked.count().gaps == ()
+    server.shell(f"DELETE FROM scale.d1 WHERE ts = {START + 50}")
+    server.shell(f"INSERT INTO scale.d2 VALUES ({START + 100}, 1)")
+    counted = asked.count()
+    assert counted.rows == 300
+    assert counted.gaps == ("1 tables lack rows between their first and their last: d1 (99 rows)",)
+    asked.drop_schema()
