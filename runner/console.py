@@ -68,6 +68,12 @@ def show_json(document: Any) -> None:
     out.print(json.dumps(document, indent=1, ensure_ascii=False, default=str), markup=False, soft_wrap=True)
 
 
+def show_bytes(content: bytes) -> None:
+    """A file's content on standard output, as it is."""
+    sys.stdout.buffer.write(content)
+    sys.stdout.buffer.flush()
+
+
 def show_line(text: str, style: str = "") -> None:
     """A line of the result, on standard output."""
     out.print(escape(text), style=style or None)

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from runner import compose, console
 from runner.cli import views
+from runner.cli.arguments import JSON, RESULTS, RUN
 from runner.errors import StoreError
 from runner.store.reader import find_run, read_manifest, read_run, run_paths
-
-RUN = Annotated[str, typer.Argument(metavar="RUN", help="A run's name, a part of it, its path, or `last`.")]
-RESULTS = Annotated[Path, typer.Option("--results", help="Where runs are stored.", metavar="DIR")]
-JSON = Annotated[bool, typer.Option("--json", help="Print JSON on standard output.")]
 
 
 def register(app: typer.Typer) -> None:

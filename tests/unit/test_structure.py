@@ -24,6 +24,7 @@ ALLOWED = {
     "loadgen": {"model", "errors", "units"},
     "trial": {"model", "errors", "units", "host", "loadgen", "runtimes", "sampling", "sweep", "targets", "verdict"},
     "store": {"model", "errors", "sweep", "units", "trial"},
+    "formats": {"model", "errors", "units", "store", "trial"},
     "campaign": {"model"},
     "choose": {"model", "errors", "runtimes", "targets"},
     "preflight": {"model", "errors", "host", "runtimes", "targets"},

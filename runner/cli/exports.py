@@ -1,0 +1,55 @@
+"""`scale export`: a stored run in other programs' formats. Wiring only; see runner/formats."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from runner import console, formats
+from runner.cli.arguments import RESULTS, RUN
+from runner.errors import UsageError
+from runner.store.outside import write_outside
+from runner.store.reader import find_run, read_run
+
+
+class What(StrEnum):
+    """Which table."""
+
+    POINTS = "points"
+    TIMESERIES = "timeseries"
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command("export", epilog="Example: scale export last --what timeseries --parquet ticks.parquet")(export)
+
+
+def export(
+    run: RUN,
+    csv: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write CSV.")] = None,
+    json: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write JSON: a list of rows.")] = None,
+    parquet: Annotated[Path | None, typer.Option("--parquet", metavar="FILE", help="Write Parquet.")] = None,
+    what: Annotated[
+        What, typer.Option(help="points: a row for each trial; timeseries: a row for each tick.")
+    ] = What.POINTS,
+    results: RESULTS = Path("results"),
+) -> None:
+    """Write a stored run in another format: CSV, JSON, Parquet. Give one FILE or several; - is standard output."""
+    wanted = [
+        (file, encode)
+        for file, encode in ((csv, formats.as_csv), (json, formats.as_json), (parquet, formats.as_parquet))
+        if file is not None
+    ]
+    if not wanted:
+        raise UsageError("scale export needs a format", remedy="give --csv, --json or --parquet FILE")
+    columns = formats.columns_of(read_run(find_run(results, run)), what.value)
+    for file, encode in wanted:
+        content = encode(columns)
+        if str(file) == "-":
+            console.show_bytes(content)
+        else:
+            write_outside(file, content)
+            console.say(f"{len(columns.rows)} rows in {file}")

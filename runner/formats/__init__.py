@@ -1,0 +1,9 @@
+"""Other programs' formats: a stored run as typed columns, and those as CSV, JSON or Parquet bytes.
+
+Refuses to write a file (the store does), and to invent: what was not measured is empty or null, never 0.
+"""
+
+from runner.formats.encode import as_csv, as_json, as_parquet
+from runner.formats.tables import WHATS, Columns, columns_of
+
+__all__ = ["WHATS", "Columns", "as_csv", "as_json", "as_parquet", "columns_of"]

@@ -1,0 +1,72 @@
+"""Exports: the same cells in every format, nulls as nulls, types in Parquet, and the command that writes them."""
+
+import csv
+import io
+import json
+import math
+from dataclasses import replace
+
+import pyarrow.parquet
+import pytest
+from typer.testing import CliRunner
+
+from runner.cli import app
+from runner.errors import StoreError
+from runner.formats import as_csv, as_json, as_parquet, columns_of
+from runner.store.outside import write_outside
+from runner.store.writer import POINT_COLUMNS
+from tests.unit.stored import store
+from tests.unit.synthetic_run import mixed_run
+
+RUN = mixed_run()
+
+
+@pytest.mark.parametrize("what", ["points", "timeseries"])
+def test_all_formats_say_the_same(what):
+    columns = columns_of(RUN, what)
+    as_objects = json.loads(as_json(columns))
+    table = pyarrow.parquet.read_table(io.BytesIO(as_parquet(columns)))
+    lines = list(csv.DictReader(io.StringIO(as_csv(columns).decode())))
+    assert table.to_pylist() == as_objects
+    assert len(lines) == len(as_objects) == len(columns.rows) > 4
+    for line, row in zip(lines, as_objects, strict=True):
+        assert line == {name: "" if value is None else str(value) for name, value in row.items()}
+
+
+def test_points_are_the_columns_of_points_csv_with_types():
+    table = pyarrow.parquet.read_table(io.BytesIO(as_parquet(columns_of(RUN, "points"))))
+    assert table.column_names == list(POINT_COLUMNS)
+    kinds = {field.name: str(field.type) for field in table.schema}
+    assert kinds["rows_per_s"] == "double"
+    assert kinds["rows_acked"] == kinds["replicate"] == "int64"
+    assert kinds["verdict"] == kinds["busiest_thread"] == "string"
+    assert table.schema.metadata[b"scale.run"].decode() in RUN.path
+
+
+def test_what_was_not_measured_is_null_and_never_0():
+    aborted = next(r for r in RUN.results if r.verdict.kind == "ABORTED")
+    row = next(r for r in json.loads(as_json(columns_of(RUN, "points"))) if r["trial_id"] == aborted.trial.trial_id)
+    assert row["rows_per_s"] is None
+    assert row["rows"] is None
+
+
+def test_a_figure_that_is_no_number_becomes_null():
+    bad = replace(RUN.results[0], measurement=replace(RUN.results[0].measurement, rows_per_s=math.inf))
+    row = json.loads(as_json(columns_of(replace(RUN, results=(bad,)), "points")))[0]
+    assert row["rows_per_s"] is None
+
+
+def test_the_command_writes_several_formats_at_once(tmp_path):
+    path = store(RUN, tmp_path)
+    done = CliRunner().invoke(app, ["export", str(path), "--csv", str(tmp_path / "a.csv"), "--parquet",
+                                    str(tmp_path / "a.parquet"), "--what", "timeseries"])  # fmt: skip
+    assert done.exit_code == 0, done.output
+    ticks = sum(len(s) for s in RUN.timeseries.values())
+    assert pyarrow.parquet.read_table(tmp_path / "a.parquet").num_rows == ticks
+    assert len((tmp_path / "a.csv").read_text().splitlines()) == ticks + 1
+    assert not [p for p in tmp_path.iterdir() if p.name.startswith(".")]
+
+
+def test_a_place_that_cannot_be_written_is_said(tmp_path):
+    with pytest.raises(StoreError, match="nowhere"):
+        write_outside(tmp_path / "nowhere" / "a.csv", b"x")
