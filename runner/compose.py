@@ -20,16 +20,14 @@ from runner import __version__
 from runner.campaign import Sink, run_campaign
 from runner.choose import Choice, choose
 from runner.errors import PreflightError
-from runner.fit import fit_curve
 from runner.host import Host, data_disk, disk_of, read_host
 from runner.loadgen.binary import loadgen_path
 from runner.loadgen.ceiling import CeilingKey, ceiling_key, measure_ceiling
 from runner.loadgen.spec import trial_spec
-from runner.model import Finding, FitReport, Plan, StoredRun, Sweep, TrialResult
+from runner.model import Finding, Plan, StoredRun, Sweep, TrialResult
 from runner.plan import complete, make_plan
 from runner.preflight import preflight, refuse_blocking
-from runner.report import html, markdown
-from runner.report.variants import index_html, index_markdown, labels_of, only
+from runner.report.documents import documents
 from runner.runtimes import load_runtime
 from runner.runtimes.docker_files import copy_out
 from runner.store.reader import read_run
@@ -192,27 +190,14 @@ def _server(results: Sequence[TrialResult]) -> dict[str, str]:
 
 def report(writer: RunWriter) -> StoredRun:
     """Fits what is stored and writes fit.json, report.md and report.html."""
+    writer.update_manifest(reported_by={"tool_version": __version__, "commit": _commit()})
     run = read_run(writer.path)
-    published = read_reference(run.plan.sweep.reference)
-    labels = labels_of(run)
-    if len(labels) < 2:
-        return _report_one(writer, run, "", published)
-    for name in labels:
-        _report_one(writer, only(run, name), f"-{name}", published)
-    writer.write_report("report.md", index_markdown(run))
-    writer.write_report("report.html", index_html(run))
-    return run
-
-
-def _report_one(
-    writer: RunWriter, run: StoredRun, suffix: str, published: Sequence[Mapping[str, str]] | None
-) -> StoredRun:
-    fit: FitReport = fit_curve(run.results, axis=run.plan.sweep.axis, confounds=run.plan.confounds)
-    writer.write_fit(fit, f"fit{suffix}.json")
-    fitted = replace(run, fit=fit)
-    writer.write_report(f"report{suffix}.md", markdown(fitted, published))
-    writer.write_report(f"report{suffix}.html", html(fitted, published))
-    return fitted
+    made = documents(run, read_reference(run.plan.sweep.reference))
+    for name, fit in made.fits.items():
+        writer.write_fit(fit, name)
+    for name, text in made.pages.items():
+        writer.write_report(name, text)
+    return made.run
 
 
 def prepare_again(stored: StoredRun, results: Path) -> Prepared:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from runner.model import Measurement, StoredRun
-from runner.store.writer import POINT_COLUMNS, point_row
+from runner.store.texts import POINT_COLUMNS, point_row
 from runner.trial.series import SERIES_COLUMNS
 
 Kind = Literal["integer", "number", "text"]

@@ -75,7 +75,10 @@ def _unit_us(parts: Sequence[Latency], merged: HdrHistogram) -> float:
 
 
 def merge_interval(parts: Sequence[Interval]) -> Interval:
-    """One second of all processes. p50 cannot be merged from parts and becomes None; p99 and max are the worst."""
+    """One second of all processes. p50 cannot be merged from parts and becomes None; p99 and max are the worst.
+
+    Its time is that of the process that spoke first, whatever order the lines came in.
+    """
     if len(parts) == 1:
         return parts[0]
 
@@ -83,9 +86,10 @@ def merge_interval(parts: Sequence[Interval]) -> Interval:
         known = [v for v in values if v is not None]
         return max(known) if known else None
 
+    first = min(parts, key=lambda p: p.monotonic_ns)
     backlog = [p.backlog_rows for p in parts if p.backlog_rows is not None]
     return replace(
-        parts[0],
+        first,
         rows=sum(p.rows for p in parts),
         rows_total=sum(p.rows_total for p in parts),
         requests=sum(p.requests for p in parts),

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import os
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +16,6 @@ from runner.model import (
     FitReport,
     Interval,
     IntervalSeen,
-    Measurement,
     PhaseEntered,
     Plan,
     Sample,
@@ -28,34 +24,11 @@ from runner.model import (
     TrialResult,
     TrialStarted,
 )
+from runner.store import sums
 from runner.store.codec import SCHEMA, to_json
-from runner.sweep.vary import label
-from runner.trial.series import SERIES_COLUMNS, time_series
+from runner.store.texts import TIMESERIES_HEADER, points_text, samples_text, series_text, timeseries_part
 
-_KNOB_COLUMNS = ("vgroups", "partitions", "write_threads", "commit_threads")
-_MEASURED = tuple(Measurement.__dataclass_fields__)
-POINT_COLUMNS = (
-    "trial_id",
-    "order",
-    "point",
-    "replicate",
-    "target",
-    "runtime",
-    "method",
-    "variant",
-    "cores",
-    "disks",
-    *_KNOB_COLUMNS,
-    *_MEASURED,
-    "verdict",
-    "reasons",
-    "server_cpus",
-    "client_cpus",
-    "shared_cpus",
-    "other_knobs",
-    "started_utc",
-    "wall_s",
-)
+REWRITTEN_ON_OPENING = ("manifest.json", "plan.json")
 
 
 class RunWriter:
@@ -70,11 +43,14 @@ class RunWriter:
         self._intervals: list[Interval] = []
         self._samples: list[Sample] = []
         self._window_start_ns = 0
+        self._digests = sums.read_sums(path) or {}
         try:
+            self._altered = {name for name in REWRITTEN_ON_OPENING if self._was_altered(name)}
             (path / "trials").mkdir(parents=True, exist_ok=True)
             self._write("plan.json", to_json(plan))
             self._write_manifest()
             self._write_points()
+            self._write_sums()
         except OSError as error:
             raise StoreError(
                 f"results cannot be written to {path}: {error.strerror}",
@@ -98,7 +74,9 @@ class RunWriter:
 
     def _take(self, event: Event) -> None:
         if isinstance(event, TrialStarted):
-            self._intervals, self._samples = [], []
+            self._intervals, self._samples, self._window_start_ns = [], [], 0
+            prefix = f"trials/{event.trial.trial_id}/"
+            self._digests = {name: d for name, d in self._digests.items() if not name.startswith(prefix)}
             shutil.rmtree(self._trial_dir(event.trial.trial_id), ignore_errors=True)
             self._trial_dir(event.trial.trial_id).mkdir(parents=True)
         elif isinstance(event, PhaseEntered) and event.phase == "measure":
@@ -117,45 +95,38 @@ class RunWriter:
 
     def _finish_trial(self, result: TrialResult) -> None:
         prefix = f"trials/{result.trial.trial_id}"
-        lines = (json.dumps(asdict(sample)) for sample in self._samples)
-        self._write(f"{prefix}/samples.jsonl", "".join(line + "\n" for line in lines))
-        self._write(f"{prefix}/series.csv", self._series_text())
+        self._write(f"{prefix}/samples.jsonl", samples_text(self._samples))
+        self._write(f"{prefix}/series.csv", series_text(self._intervals, self._samples, self._window_start_ns))
         self._write(f"{prefix}/trial.json", to_json(result))
         self._results.append(result)
         self._write_points()
         self._write_timeseries()
-
-    def _series_text(self) -> str:
-        text = io.StringIO()
-        out = csv.writer(text, lineterminator="\n")
-        out.writerow(("t_s", *SERIES_COLUMNS))
-        for t_s, values in time_series(self._intervals, self._samples, self._window_start_ns):
-            cells = (values.get(name) for name in SERIES_COLUMNS)
-            out.writerow((f"{t_s:.3f}", *("" if v is None else f"{v:.6g}" for v in cells)))
-        return text.getvalue()
+        self._write_sums()
 
     def _write_timeseries(self) -> None:
-        parts = ["trial_id,t_s," + ",".join(SERIES_COLUMNS) + "\n"]
+        parts = [TIMESERIES_HEADER]
         for result in self._results:
             path = self._trial_dir(result.trial.trial_id) / "series.csv"
             if path.exists():
-                rows = path.read_text(encoding="utf-8").splitlines()[1:]
-                parts.append("".join(f"{result.trial.trial_id},{row}\n" for row in rows))
+                parts.append(timeseries_part(result.trial.trial_id, path.read_text(encoding="utf-8")))
         self._write("timeseries.csv", "".join(parts))
 
     def _write_points(self) -> None:
-        text = io.StringIO()
-        out = csv.writer(text, lineterminator="\n")
-        out.writerow(POINT_COLUMNS)
-        for result in sorted(self._results, key=lambda r: (r.trial.level, r.trial.replicate)):
-            row = point_row(self._plan, result)
-            out.writerow("" if row[c] is None else row[c] for c in POINT_COLUMNS)
-        self._write("points.csv", text.getvalue())
+        self._write("points.csv", points_text(self._plan, self._results))
+
+    def _write_sums(self) -> None:
+        self._write(sums.NAME, sums.sums_text(self._digests))
+
+    def _was_altered(self, name: str) -> bool:
+        """Whether an older file is not what was written: opening the run anew must not make that good."""
+        path = self.path / name
+        return name in self._digests and path.is_file() and sums.digest(path.read_bytes()) != self._digests[name]
 
     def update_manifest(self, **facts: Any) -> None:
         """Adds what became known later: the server's version, the sampler's cost, the end."""
         self._manifest.update(facts)
         self._write_manifest()
+        self._write_sums()
 
     def _write_manifest(self) -> None:
         self._write(
@@ -165,46 +136,23 @@ class RunWriter:
     def write_fit(self, fit: FitReport, name: str) -> None:
         """fit.json, or that of a variant."""
         self._write(name, to_json(fit))
+        self._write_sums()
 
     def write_report(self, name: str, text: str) -> Path:
         """report.md or report.html; returns its path."""
         self._write(name, text)
+        self._write_sums()
         return self.path / name
 
     def _write(self, name: str, text: str) -> None:
         """Replaces a file whole: a reader, or a run after a crash, sees the old or the new one, never half."""
         path = self.path / name
         partial = path.with_name(path.name + ".partial")
-        with partial.open("w", encoding="utf-8") as file:
-            file.write(text)
+        content = text.encode()
+        with partial.open("wb") as file:
+            file.write(content)
             file.flush()
             os.fsync(file.fileno())
         partial.replace(path)
-
-
-def point_row(plan: Plan, result: TrialResult) -> dict[str, Any]:
-    """One row of points.csv by column; None for what could not be measured."""
-    trial, sweep = result.trial, plan.sweep
-    other = {k: v for k, v in trial.knobs.items() if k not in _KNOB_COLUMNS}
-    return {
-        "trial_id": trial.trial_id,
-        "order": trial.order,
-        "point": trial.level,
-        "replicate": trial.replicate,
-        "target": sweep.target,
-        "runtime": sweep.runtime,
-        "method": trial.variant.get("method", sweep.load.method),
-        "variant": label(trial.variant),
-        "cores": trial.cores,
-        "disks": trial.disks,
-        **{k: trial.knobs.get(k) for k in _KNOB_COLUMNS},
-        **asdict(result.measurement),
-        "verdict": result.verdict.kind.value,
-        "reasons": "; ".join(result.verdict.reasons),
-        "server_cpus": " ".join(map(str, trial.placement.server_cpus)),
-        "client_cpus": " ".join(map(str, trial.placement.client_cpus)),
-        "shared_cpus": " ".join(map(str, trial.placement.shared)),
-        "other_knobs": " ".join(f"{k}={v}" for k, v in other.items()),
-        "started_utc": result.started_utc,
-        "wall_s": round(result.wall_s, 3),
-    }
+        if name not in self._altered and name != sums.NAME:
+            self._digests[name] = sums.digest(content)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from runner.model import Interval, LoadSummary, Measurement, Sample, SamplerCost, Trial
+from runner.model import Interval, LoadSummary, Measurement, Sample, SamplerCost, Sweep, Trial
 from runner.sampling.window import WindowUse, measure_window
 from runner.targets import Counted
-from runner.verdict import steadiness
+from runner.verdict import Evidence, steadiness
 
 STEADY_PHASE = "measure"
 
@@ -18,6 +18,7 @@ class TrialFacts:
     """What a trial collects while it runs; None or empty until known."""
 
     load_start_ns: int | None = None
+    measure_start_ns: int | None = None
     flush_end_ns: int | None = None
     summary: LoadSummary | None = None
     sampler_cost: SamplerCost | None = None
@@ -33,6 +34,24 @@ class TrialFacts:
     suspicious: tuple[str, ...] = ()
     intervals: list[Interval] = field(default_factory=list)
     samples: list[Sample] = field(default_factory=list)
+
+
+def evidence(sweep: Sweep, trial: Trial, facts: TrialFacts) -> Evidence:
+    """What the verdict is made of. From these three alone: all are stored, so that `scale verify` can judge again."""
+    commits = None
+    if facts.commits_before is not None and facts.commits_after is not None:
+        commits = facts.commits_after - facts.commits_before
+    return Evidence(
+        trial=trial,
+        measurement=measurement(trial, facts),
+        open_loop_rate=sweep.load.rate,
+        aborted=facts.aborted,
+        mismatches=facts.mismatches,
+        suspicious=facts.suspicious,
+        gaps=facts.counted.gaps if facts.counted else (),
+        commits_in_window=commits,
+        quota_expected=trial.placement.quota_cores is not None,
+    )
 
 
 def measurement(trial: Trial, facts: TrialFacts) -> Measurement:

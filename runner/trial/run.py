@@ -39,10 +39,11 @@ from runner.runtimes import Server
 from runner.sampling import Sampler
 from runner.sweep.vary import as_varied
 from runner.targets import ENDPOINT_PASSWORD, Address, Session
-from runner.trial.measure import TrialFacts, measurement
+from runner.trial.measure import STEADY_PHASE, TrialFacts, evidence, measurement
+from runner.trial.recorded import facts_text
 from runner.trial.setup import TrialSetup
 from runner.units import format_cpus
-from runner.verdict import Evidence, judge
+from runner.verdict import judge
 
 READY_S = 60.0
 DRAIN_S = 120.0
@@ -63,11 +64,13 @@ def run_trial(setup: TrialSetup, trial: Trial) -> Iterator[Event]:
         yield _enter(trial, "teardown")
     yield ArtifactMade(trial_id=trial.trial_id, name="loadgen.jsonl", text=facts.generator_log)
     yield ArtifactMade(trial_id=trial.trial_id, name="server.log", text=facts.log_tail)
+    told = facts_text(facts, with_summary=setup.sweep.loader != "scale")
+    yield ArtifactMade(trial_id=trial.trial_id, name="facts.json", text=told)
     yield TrialFinished(
         result=TrialResult(
             trial=trial,
             measurement=measurement(trial, facts),
-            verdict=judge(_evidence(setup, trial, facts)),
+            verdict=judge(evidence(setup.sweep, trial, facts)),
             effective=facts.effective,
             log_tail=facts.log_tail,
             started_utc=started.isoformat(timespec="seconds"),
@@ -223,6 +226,8 @@ def _follow(
         yield from _drain(trial, facts, samples)
         if isinstance(line, Phase):
             facts.load_start_ns = facts.load_start_ns or line.monotonic_ns
+            if line.phase == STEADY_PHASE:
+                facts.measure_start_ns = line.monotonic_ns
             yield PhaseEntered(trial_id=trial.trial_id, phase=line.phase, monotonic_ns=line.monotonic_ns)
         elif isinstance(line, Interval):
             facts.intervals.append(line)
@@ -256,20 +261,3 @@ def _with_cause(error: ScaleError, server: Server) -> ScaleError:
 def _last_words(server: Server) -> str:
     lines = [line for line in server.log_tail(LOG_LINES).splitlines() if line.strip()]
     return " | ".join(lines[-3:]) or "it said nothing"
-
-
-def _evidence(setup: TrialSetup, trial: Trial, facts: TrialFacts) -> Evidence:
-    commits = None
-    if facts.commits_before is not None and facts.commits_after is not None:
-        commits = facts.commits_after - facts.commits_before
-    return Evidence(
-        trial=trial,
-        measurement=measurement(trial, facts),
-        open_loop_rate=setup.sweep.load.rate,
-        aborted=facts.aborted,
-        mismatches=facts.mismatches,
-        suspicious=facts.suspicious,
-        gaps=facts.counted.gaps if facts.counted else (),
-        commits_in_window=commits,
-        quota_expected=trial.placement.quota_cores is not None,
-    )

@@ -8,7 +8,7 @@ import pytest
 from runner.cli import app
 from runner.errors import ScaleError
 from runner.model import VerdictKind
-from runner.store.writer import POINT_COLUMNS
+from runner.store.texts import POINT_COLUMNS
 from tools.settings_page import page
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -14,7 +14,7 @@ from runner.cli import app
 from runner.errors import StoreError
 from runner.formats import as_csv, as_json, as_parquet, columns_of
 from runner.store.outside import write_outside
-from runner.store.writer import POINT_COLUMNS
+from runner.store.texts import POINT_COLUMNS
 from tests.unit.stored import store
 from tests.unit.synthetic_run import mixed_run
 

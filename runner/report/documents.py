@@ -1,0 +1,47 @@
+"""All documents of a run, by file name, with the fits that they show: one set, or one for each variant and an index.
+
+Pure, and the only place that decides which documents a run has: the store writes them, `scale verify` makes them again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from runner.fit import fit_curve
+from runner.model import FitReport, StoredRun
+from runner.report.markdown import markdown
+from runner.report.page import html
+from runner.report.reference import Reference
+from runner.report.variants import index_html, index_markdown, labels_of, only
+
+
+@dataclass(frozen=True, kw_only=True)
+class Documents:
+    """fits and pages by file name; run: with its fit, where it has a single one."""
+
+    run: StoredRun
+    fits: Mapping[str, FitReport]
+    pages: Mapping[str, str]
+
+
+def documents(run: StoredRun, reference: Reference | None = None) -> Documents:
+    """Fits what was measured and says it. reference: rows of a published table."""
+    labels = labels_of(run)
+    if len(labels) < 2:
+        return _single(run, "", reference)
+    fits: dict[str, FitReport] = {}
+    pages: dict[str, str] = {}
+    for name in labels:
+        one = _single(only(run, name), f"-{name}", reference)
+        fits |= one.fits
+        pages |= one.pages
+    pages |= {"report.md": index_markdown(run), "report.html": index_html(run)}
+    return Documents(run=run, fits=fits, pages=pages)
+
+
+def _single(run: StoredRun, suffix: str, reference: Reference | None) -> Documents:
+    fit = fit_curve(run.results, axis=run.plan.sweep.axis, confounds=run.plan.confounds)
+    fitted = replace(run, fit=fit)
+    pages = {f"report{suffix}.md": markdown(fitted, reference), f"report{suffix}.html": html(fitted, reference)}
+    return Documents(run=fitted, fits={f"fit{suffix}.json": fit}, pages=pages)

@@ -1,0 +1,44 @@
+"""SHA256SUMS of a run: what each file held when it was closed. `sha256sum -c SHA256SUMS` reads it too.
+
+It finds a file that was edited, cut short or lost. It is no signature: who rewrites a file can rewrite the list, which
+is why `scale verify` also recomputes, and shows the list's own digest to be published elsewhere.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from runner.errors import StoreError
+
+NAME = "SHA256SUMS"
+_LINE = re.compile(r"([0-9a-f]{64}) [ *](\S.*)")
+
+
+def digest(content: bytes) -> str:
+    """SHA-256, in hexadecimal."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def sums_text(digests: Mapping[str, str]) -> str:
+    """The list, by file name."""
+    return "".join(f"{digests[name]}  {name}\n" for name in sorted(digests))
+
+
+def read_sums(run: Path) -> dict[str, str] | None:
+    """Digest by file name; None without a list. Raises StoreError for a list that is none."""
+    try:
+        text = (run / NAME).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        raise StoreError(f"{run / NAME} cannot be read: {error}") from None
+    found = {}
+    for number, line in enumerate(text.splitlines(), start=1):
+        parts = _LINE.fullmatch(line)
+        if parts is None or ".." in Path(parts[2]).parts or Path(parts[2]).is_absolute():
+            raise StoreError(f"{run / NAME}, line {number}: not a checksum of a file of this run")
+        found[parts[2]] = parts[1]
+    return found

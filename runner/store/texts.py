@@ -1,0 +1,104 @@
+"""What the files of a run say, as text, from model objects. Pure, so that `scale verify` can say it again."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from runner.model import Interval, Measurement, Plan, Sample, TrialResult
+from runner.sweep.vary import label
+from runner.trial.series import SERIES_COLUMNS, time_series
+
+_KNOB_COLUMNS = ("vgroups", "partitions", "write_threads", "commit_threads")
+_MEASURED = tuple(Measurement.__dataclass_fields__)
+POINT_COLUMNS = (
+    "trial_id",
+    "order",
+    "point",
+    "replicate",
+    "target",
+    "runtime",
+    "method",
+    "variant",
+    "cores",
+    "disks",
+    *_KNOB_COLUMNS,
+    *_MEASURED,
+    "verdict",
+    "reasons",
+    "server_cpus",
+    "client_cpus",
+    "shared_cpus",
+    "other_knobs",
+    "started_utc",
+    "wall_s",
+)
+TIMESERIES_HEADER = "trial_id,t_s," + ",".join(SERIES_COLUMNS) + "\n"
+
+
+def samples_text(samples: Iterable[Sample]) -> str:
+    """trials/<id>/samples.jsonl: one sample a line."""
+    return "".join(json.dumps(asdict(sample)) + "\n" for sample in samples)
+
+
+def series_text(intervals: Sequence[Interval], samples: Sequence[Sample], start_ns: int) -> str:
+    """trials/<id>/series.csv; times are relative to start_ns (monotonic), the start of the window; 0: there was none.
+
+    Without a window they are relative to the first sample.
+    """
+    start_ns = start_ns or (samples[0].monotonic_ns if samples else 0)
+    text = io.StringIO()
+    out = csv.writer(text, lineterminator="\n")
+    out.writerow(("t_s", *SERIES_COLUMNS))
+    for t_s, values in time_series(intervals, samples, start_ns):
+        cells = (values.get(name) for name in SERIES_COLUMNS)
+        out.writerow((f"{t_s:.3f}", *("" if v is None else f"{v:.6g}" for v in cells)))
+    return text.getvalue()
+
+
+def timeseries_part(trial_id: str, series: str) -> str:
+    """The lines of timeseries.csv that one trial's series.csv becomes."""
+    return "".join(f"{trial_id},{row}\n" for row in series.splitlines()[1:])
+
+
+def points_text(plan: Plan, results: Iterable[TrialResult]) -> str:
+    """points.csv: one row per trial, by level and replicate."""
+    text = io.StringIO()
+    out = csv.writer(text, lineterminator="\n")
+    out.writerow(POINT_COLUMNS)
+    for result in sorted(results, key=lambda r: (r.trial.level, r.trial.replicate)):
+        row = point_row(plan, result)
+        out.writerow("" if row[c] is None else row[c] for c in POINT_COLUMNS)
+    return text.getvalue()
+
+
+def point_row(plan: Plan, result: TrialResult) -> dict[str, Any]:
+    """One row of points.csv by column; None for what could not be measured."""
+    trial, sweep = result.trial, plan.sweep
+    other = {k: v for k, v in trial.knobs.items() if k not in _KNOB_COLUMNS}
+    return {
+        "trial_id": trial.trial_id,
+        "order": trial.order,
+        "point": trial.level,
+        "replicate": trial.replicate,
+        "target": sweep.target,
+        "runtime": sweep.runtime,
+        "method": trial.variant.get("method", sweep.load.method),
+        "variant": label(trial.variant),
+        "cores": trial.cores,
+        "disks": trial.disks,
+        **{k: trial.knobs.get(k) for k in _KNOB_COLUMNS},
+        **asdict(result.measurement),
+        "verdict": result.verdict.kind.value,
+        "reasons": "; ".join(result.verdict.reasons),
+        "server_cpus": " ".join(map(str, trial.placement.server_cpus)),
+        "client_cpus": " ".join(map(str, trial.placement.client_cpus)),
+        "shared_cpus": " ".join(map(str, trial.placement.shared)),
+        "other_knobs": " ".join(f"{k}={v}" for k, v in other.items()),
+        "started_utc": result.started_utc,
+        "wall_s": round(result.wall_s, 3),
+    }

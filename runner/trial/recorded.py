@@ -1,0 +1,21 @@
+"""facts.json: what a trial knew besides its raw files, so that its figures and verdict can be made again from disk.
+
+Refuses what is in a raw file already (loadgen.jsonl, samples.jsonl, server.log): two copies could differ.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, fields, is_dataclass
+
+from runner.trial.measure import TrialFacts
+
+IN_RAW_FILES = ("summary", "intervals", "samples", "log_tail", "generator_log")
+
+
+def facts_text(facts: TrialFacts, *, with_summary: bool) -> str:
+    """The facts as JSON. with_summary: the generator is not ours, so its own words do not hold those figures."""
+    left_out = set(IN_RAW_FILES) - ({"summary"} if with_summary else set())
+    kept = {f.name: getattr(facts, f.name) for f in fields(facts) if f.name not in left_out}
+    plain = {name: asdict(value) if is_dataclass(value) else value for name, value in kept.items()}
+    return json.dumps(plain, indent=1, ensure_ascii=False, default=dict)
