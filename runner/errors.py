@@ -8,13 +8,16 @@
     ├── StoreError          6   results cannot be written or read
     └── TargetError         7   the database refused what the trial needs
 
-130 is kept for Ctrl-C and 10 for a sweep that ended with trials that failed (see cli).
+10 is kept for a sweep that ended with trials that failed, 11 for a comparison that is slower than allowed, 12 for a
+stored run that disagrees with its raw files, 130 for Ctrl-C (see cli).
 A message says what happened and where in the sequence; `remedy` says what to do.
 This file refuses to know anything else.
 """
 
 EXIT_OK = 0
 EXIT_TRIALS_FAILED = 10
+EXIT_SLOWER = 11
+EXIT_DISAGREES = 12
 EXIT_INTERRUPTED = 130
 
 

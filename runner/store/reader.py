@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,8 @@ from typing import Any
 from runner.errors import StoreError, UsageError
 from runner.model import FitReport, Plan, StoredRun, TrialResult
 from runner.store.codec import SCHEMA, from_json
+
+Series = tuple[tuple[float, Mapping[str, float | None]], ...]
 
 
 def find_run(results: Path, name: str) -> Path:
@@ -50,33 +54,50 @@ def read_manifest(path: Path) -> Mapping[str, Any]:
     return manifest
 
 
+def read_plan(path: Path) -> Plan:
+    """plan.json. Raises StoreError; also for a trial whose name is not the plain name of a directory."""
+    plan = from_json(read_text(path / "plan.json"), Plan, path / "plan.json")
+    odd = [t.trial_id for t in plan.trials if not re.fullmatch(r"[A-Za-z0-9][\w.,=+-]*", t.trial_id)]
+    if odd:
+        raise StoreError(f"{path}/plan.json names a trial {odd[0]!r}, which no trial is called")
+    return plan
+
+
 def read_run(path: Path) -> StoredRun:
     """The run, with every finished trial in plan order. Raises StoreError."""
     manifest = read_manifest(path)
-    plan = from_json(_text(path / "plan.json"), Plan, path / "plan.json")
+    plan = read_plan(path)
     results, series = [], {}
     for trial in plan.trials:
         done = path / "trials" / trial.trial_id / "trial.json"
         if done.is_file():
-            results.append(from_json(_text(done), TrialResult, done))
+            results.append(from_json(read_text(done), TrialResult, done))
             series[trial.trial_id] = _series(done.with_name("series.csv"))
     fit_path = path / "fit.json"
-    fit = from_json(_text(fit_path), FitReport, fit_path) if fit_path.is_file() else None
+    fit = from_json(read_text(fit_path), FitReport, fit_path) if fit_path.is_file() else None
     return StoredRun(path=str(path), manifest=manifest, plan=plan, results=tuple(results), timeseries=series, fit=fit)
 
 
-def _text(path: Path) -> str:
+def read_text(path: Path) -> str:
+    """A file of a run. Raises StoreError naming it."""
     try:
         return path.read_text(encoding="utf-8")
     except OSError as error:
         raise StoreError(f"{path} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise StoreError(f"{path} cannot be read: {error}") from None
 
 
-def _series(path: Path) -> tuple[tuple[float, Mapping[str, float | None]], ...]:
-    if not path.is_file():
-        return ()
-    with path.open(encoding="utf-8", newline="") as file:
+def _series(path: Path) -> Series:
+    return series_from_text(read_text(path), path) if path.is_file() else ()
+
+
+def series_from_text(text: str, path: Path = Path("series.csv")) -> Series:
+    """The rows of a series.csv: t_s, then columns. Raises StoreError for what is no number."""
+    try:
         return tuple(
             (float(row.pop("t_s")), {k: float(v) if v else None for k, v in row.items()})
-            for row in csv.DictReader(file)
+            for row in csv.DictReader(io.StringIO(text))
         )
+    except (ValueError, KeyError, TypeError, csv.Error) as error:
+        raise StoreError(f"{path} cannot be read back: {error}", remedy="scale verify names what was changed") from None

@@ -112,6 +112,20 @@ def test_list_show_and_report_read_it_again(swept):
     assert (folder / document["path"] / "report.html").exists()
 
 
+def test_verify_agrees_until_a_file_is_edited(swept):
+    folder, document = swept
+    done = run("verify", "last", "--results", "r", "--json", cwd=folder)
+    checked = json.loads(done.stdout)
+    assert (done.returncode, checked["disagreements"], checked["trials"]) == (0, [], 4)
+    path = folder / document["path"] / "points.csv"
+    before = path.read_text()
+    path.write_text(before.replace("VALID", "VALID ", 1))
+    edited = run("verify", "last", "--results", "r", cwd=folder)
+    path.write_text(before)
+    assert edited.returncode == 12
+    assert "points.csv" in edited.stdout
+
+
 def test_nothing_is_left_behind(swept, data_dir):
     assert_nothing_left(data_dir)
 
@@ -163,6 +177,7 @@ def test_kill_9_loses_at_most_the_running_trial(tmp_path, data_dir):
     assert resumed.returncode == 0, resumed.stderr
     assert len(json.loads(resumed.stdout)["trials"]) == 2
     assert before in [p.read_text() for p in done_trials(tmp_path)]
+    assert run("verify", "last", "--results", "r", cwd=tmp_path).returncode == 0
     assert_nothing_left(data_dir)
 
 

@@ -25,6 +25,7 @@ ALLOWED = {
     "trial": {"model", "errors", "units", "host", "loadgen", "runtimes", "sampling", "sweep", "targets", "verdict"},
     "store": {"model", "errors", "sweep", "units", "trial"},
     "formats": {"model", "errors", "units", "store", "trial"},
+    "verify": {"model", "errors", "units", "store", "loadgen", "sweep", "trial", "verdict", "report"},
     "campaign": {"model"},
     "choose": {"model", "errors", "runtimes", "targets"},
     "preflight": {"model", "errors", "host", "runtimes", "targets"},

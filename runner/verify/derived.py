@@ -1,0 +1,144 @@
+"""What is derived from the trials, made again: points.csv, series, timeseries.csv, fits and reports.
+
+Everything is made from the trials as recomputed from raw files, so that a consistent edit of several files is named in
+each of them.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from runner.errors import StoreError
+from runner.model import StoredRun
+from runner.report.documents import documents
+from runner.store.codec import to_json
+from runner.store.reader import read_text
+from runner.store.reference import read_reference
+from runner.store.texts import TIMESERIES_HEADER, points_text, timeseries_part
+from runner.verify.figures import differences, leaves, show
+from runner.verify.result import Disagreement
+from runner.verify.trial import TrialAgain
+
+
+@dataclass(frozen=True, kw_only=True)
+class DerivedCheck:
+    """figures: how many were compared."""
+
+    figures: int
+    disagreements: tuple[Disagreement, ...]
+
+
+def check_derived(path: Path, run: StoredRun, again: Mapping[str, TrialAgain]) -> DerivedCheck:
+    """run: the run with recomputed trials. again: the same by trial, with their series."""
+    points = points_text(run.plan, run.results)
+    found = [*_points(path, points), *_series(path, again)]
+    figures = sum(map(len, csv.reader(io.StringIO(points))))
+    if run.results:
+        counted, differing = _documents(path, run)
+        figures, found = figures + counted, [*found, *differing]
+    return DerivedCheck(figures=figures, disagreements=tuple(found))
+
+
+def _points(path: Path, made: str) -> Iterator[Disagreement]:
+    name = "points.csv"
+    try:
+        stored = _rows(read_text(path / name))
+    except StoreError as error:
+        yield Disagreement(file=name, sentence=error.message.replace(f"{path}/", ""))
+        return
+    wanted = _rows(made)
+    for trial_id in dict.fromkeys([*wanted, *stored]):
+        if trial_id not in stored or trial_id not in wanted:
+            yield Disagreement(file=name, figure=trial_id, sentence=f"the row of {trial_id} is " + (
+                "missing" if trial_id not in stored else "of no trial that can be made again"))  # fmt: skip
+            continue
+        for figure, old, new in differences(stored[trial_id], wanted[trial_id]):
+            if old != new:
+                yield Disagreement(file=name, figure=f"{trial_id}.{figure}", stored=old, recomputed=new,
+                                   sentence=f"{figure} of {trial_id} is {old}, the raw files give {new}")  # fmt: skip
+
+
+def _rows(text: str) -> dict[str, dict[str, object]]:
+    return {
+        row.get("trial_id") or "": {k: _value(v) for k, v in row.items() if k}
+        for row in csv.DictReader(io.StringIO(text))
+    }
+
+
+def _value(cell: object) -> object:
+    """A cell as a number where it is one, so that rounding is no difference."""
+    try:
+        return float(str(cell))
+    except ValueError:
+        return cell
+
+
+def _series(path: Path, again: Mapping[str, TrialAgain]) -> Iterator[Disagreement]:
+    for trial_id, trial in again.items():
+        yield from _text(path, f"trials/{trial_id}/series.csv", trial.series)
+    name = "timeseries.csv"
+    try:
+        stored = read_text(path / name)
+    except StoreError as error:
+        yield Disagreement(file=name, sentence=error.message.replace(f"{path}/", ""))
+        return
+    parts = _by_trial(stored)
+    for trial_id, trial in again.items():
+        wanted = timeseries_part(trial_id, trial.series)
+        if (held := parts.get(trial_id, "")) != wanted:
+            yield _first_difference(name, held, wanted, f"of {trial_id} ")
+    if not stored.startswith(TIMESERIES_HEADER):
+        yield Disagreement(file=name, sentence="its header is not that of a time series")
+
+
+def _by_trial(timeseries: str) -> dict[str, str]:
+    parts: dict[str, list[str]] = {}
+    for line in timeseries.splitlines(keepends=True)[1:]:
+        parts.setdefault(line.partition(",")[0], []).append(line)
+    return {trial_id: "".join(lines) for trial_id, lines in parts.items()}
+
+
+def _documents(path: Path, run: StoredRun) -> tuple[int, list[Disagreement]]:
+    made = documents(run, read_reference(run.plan.sweep.reference))
+    found: list[Disagreement] = []
+    figures = 0
+    for name, fit in made.fits.items():
+        wanted = json.loads(to_json(fit))
+        figures += leaves(wanted)
+        try:
+            stored = json.loads(read_text(path / name))
+        except (StoreError, ValueError) as error:
+            found.append(Disagreement(file=name, sentence=f"cannot be read: {error}"))
+            continue
+        found += [Disagreement(file=name, figure=figure, stored=old, recomputed=new,
+                               sentence=f"{figure} is {old}, the raw files give {new}")
+                  for figure, old, new in differences(stored, wanted)]  # fmt: skip
+    for name, text in made.pages.items():
+        found += _text(path, name, text)
+    return figures, found
+
+
+def _text(path: Path, name: str, wanted: str) -> Iterator[Disagreement]:
+    try:
+        stored = read_text(path / name)
+    except StoreError as error:
+        yield Disagreement(file=name, sentence=error.message.replace(f"{path}/", ""))
+        return
+    if stored != wanted:
+        yield _first_difference(name, stored, wanted)
+
+
+def _first_difference(name: str, stored: str, wanted: str, what: str = "") -> Disagreement:
+    """The first line that differs, from a little before the difference."""
+    old, new = stored.splitlines(), wanted.splitlines()
+    at = next((i for i, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
+    a, b = (old[at] if at < len(old) else "(its end)"), (new[at] if at < len(new) else "(its end)")
+    start = max(next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), 0) - 40, 0)
+    held, made = show(a[start:]), show(b[start:])
+    return Disagreement(file=name, figure=f"line {at + 1}", stored=held, recomputed=made,
+                        sentence=f"line {at + 1} {what}is not what the raw files give")  # fmt: skip

@@ -1,0 +1,53 @@
+"""Every file against the digest that the store noted when it closed it. Refuses to judge what a file says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from runner.store import sums
+from runner.verify.result import Disagreement
+
+
+@dataclass(frozen=True, kw_only=True)
+class DigestCheck:
+    """What the list of digests says; fingerprint is the list's own, "" without one."""
+
+    fingerprint: str
+    files: int
+    disagreements: tuple[Disagreement, ...]
+    notes: tuple[str, ...]
+
+
+def check_digests(run: Path) -> DigestCheck:
+    """Altered, missing and unlisted files. Raises StoreError for a list that cannot be read."""
+    listed = sums.read_sums(run)
+    if listed is None:
+        absent = Disagreement(file=sums.NAME, sentence="is missing: nothing says what the files held")
+        return DigestCheck(fingerprint="", files=0, disagreements=(absent,), notes=())
+    found = [_against(run, name, wanted) for name, wanted in listed.items()]
+    present = {str(p.relative_to(run)) for p in run.rglob("*") if p.is_file()} - {sums.NAME}
+    extra = sorted(name for name in present - set(listed) if not name.endswith(".partial"))
+    notes = [f"{name} is not of the run: {sums.NAME} does not list it" for name in extra[:5]]
+    if len(extra) > len(notes):
+        notes.append(f"and {len(extra) - len(notes)} more files that are not listed")
+    return DigestCheck(
+        fingerprint=sums.digest((run / sums.NAME).read_bytes()),
+        files=len(listed),
+        disagreements=tuple(d for d in found if d is not None),
+        notes=tuple(notes),
+    )
+
+
+def _against(run: Path, name: str, wanted: str) -> Disagreement | None:
+    try:
+        content = (run / name).read_bytes()
+    except FileNotFoundError:
+        return Disagreement(file=name, sentence="is missing")
+    except OSError as error:
+        return Disagreement(file=name, sentence=f"cannot be read: {error.strerror}")
+    held = sums.digest(content)
+    if held == wanted:
+        return None
+    sentence = "is empty now" if not content else "is not what was written: its SHA-256 differs"
+    return Disagreement(file=name, sentence=sentence, stored=held[:12], recomputed=wanted[:12])

@@ -1,0 +1,58 @@
+"""Two JSON values side by side: which figures differ. Pure.
+
+Numbers agree within 1e-6 of their size: least squares end a little elsewhere on another machine's arithmetic.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+RELATIVE = 1e-6
+SHOWN = 120
+Difference = tuple[str, str, str]
+
+
+def differences(stored: Any, made: Any, name: str = "") -> Iterator[Difference]:
+    """(figure, stored, recomputed) for every leaf that differs; lists are walked by index, objects by key."""
+    if isinstance(stored, Mapping) and isinstance(made, Mapping):
+        for key in dict.fromkeys([*stored, *made]):
+            inner = f"{name}.{key}" if name else str(key)
+            if key not in stored or key not in made:
+                yield (inner, show(stored.get(key, "absent")), show(made.get(key, "absent")))
+            else:
+                yield from differences(stored[key], made[key], inner)
+    elif _listed(stored) and _listed(made) and len(stored) == len(made):
+        for index, (a, b) in enumerate(zip(stored, made, strict=True)):
+            yield from differences(a, b, f"{name}[{index}]")
+    elif not same(stored, made):
+        yield (name, show(stored), show(made))
+
+
+def leaves(value: Any) -> int:
+    """How many figures a JSON value holds."""
+    if isinstance(value, Mapping):
+        return sum(map(leaves, value.values()))
+    return sum(map(leaves, value)) if _listed(value) else 1
+
+
+def same(stored: Any, made: Any) -> bool:
+    """Equal, or two numbers that only rounding tells apart."""
+    if isinstance(stored, bool) or isinstance(made, bool) or not (_number(stored) and _number(made)):
+        return bool(stored == made)
+    return math.isclose(stored, made, rel_tol=RELATIVE, abs_tol=1e-12) or (stored != stored and made != made)
+
+
+def show(value: Any) -> str:
+    """A value for a sentence, cut where it is long."""
+    text = f"{value:.10g}" if isinstance(value, float) else str(value)
+    return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, (int, float))
+
+
+def _listed(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str)

@@ -1,0 +1,123 @@
+"""The whole check: digests first, then trials from raw files, then what is derived from the trials."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from runner import __version__
+from runner.errors import LoadError, StoreError
+from runner.model import Plan, StoredRun, TrialResult
+from runner.store.codec import from_json
+from runner.store.reader import read_manifest, read_plan, read_text, series_from_text
+from runner.verify.derived import check_derived
+from runner.verify.digests import DigestCheck, check_digests
+from runner.verify.figures import differences
+from runner.verify.result import Disagreement, Verification
+from runner.verify.trial import TrialAgain, trial_again
+
+NOT_COMPARED = "what only one file holds (host, times of start, counted rows, ceiling) is checked by its digest alone"
+
+
+def verify_run(path: Path) -> Verification:
+    """Checks the run at path. Raises StoreError for a list of digests that is none."""
+    digests = check_digests(path)
+    try:
+        manifest, plan = read_manifest(path), read_plan(path)
+    except StoreError as error:
+        return _without_plan(path, digests, error)
+    again, found, notes = _trials(path, plan, str(manifest.get("status")))
+    found += _manifest(manifest, plan)
+    derived = check_derived(path, _again_run(path, manifest, plan, again), {a.result.trial.trial_id: a for a in again})
+    notes += _versions(manifest)
+    return Verification(
+        run=path.name or str(path),
+        fingerprint=digests.fingerprint,
+        files=digests.files,
+        trials=len(again),
+        figures=sum(a.figures for a in again) + derived.figures,
+        disagreements=(*digests.disagreements, *found, *derived.disagreements),
+        notes=(*digests.notes, *notes, NOT_COMPARED),
+    )
+
+
+def _without_plan(path: Path, digests: DigestCheck, error: StoreError) -> Verification:
+    """Without a manifest or a plan nothing can be made again."""
+    file = "plan.json" if "plan.json" in error.message else "manifest.json"
+    unread = Disagreement(file=file, sentence=error.message.replace(f"{path}/", ""))
+    return Verification(
+        run=path.name or str(path),
+        fingerprint=digests.fingerprint,
+        files=digests.files,
+        trials=0,
+        figures=0,
+        disagreements=(*digests.disagreements, unread),
+        notes=(*digests.notes, "nothing was made again"),
+    )
+
+
+def _again_run(path: Path, manifest: Any, plan: Plan, again: list[TrialAgain]) -> StoredRun:
+    return StoredRun(
+        path=str(path),
+        manifest=manifest,
+        plan=plan,
+        results=tuple(a.result for a in again),
+        timeseries={a.result.trial.trial_id: series_from_text(a.series) for a in again},
+    )
+
+
+def _trials(path: Path, plan: Plan, status: str) -> tuple[list[TrialAgain], list[Disagreement], list[str]]:
+    again: list[TrialAgain] = []
+    found: list[Disagreement] = []
+    absent = 0
+    for trial in plan.trials:
+        name = f"trials/{trial.trial_id}/trial.json"
+        if not (path / name).is_file():
+            absent += 1
+            if status == "complete":
+                found.append(Disagreement(file=name, sentence="is missing, and the run says that it is complete"))
+            continue
+        try:
+            stored = from_json(read_text(path / name), TrialResult, path / name)
+            made = trial_again(path, plan, stored)
+        except (StoreError, LoadError) as error:
+            found.append(_unreadable(path, name, error.message))
+            continue
+        if stored.trial != trial:
+            found.append(Disagreement(file=name, figure="trial", sentence="is of another trial than plan.json says"))
+        again.append(made)
+        found += made.disagreements
+    notes = [f"the run is {status}: {absent} of {len(plan.trials)} trials were not run"]
+    return again, found, notes if absent and status != "complete" else []
+
+
+def _unreadable(path: Path, name: str, message: str) -> Disagreement:
+    """Names the raw file that the message speaks of."""
+    folder = Path(name).parent
+    known = ("facts.json", "loadgen.jsonl", "samples.jsonl", "server.log", "trial.json")
+    file = next((str(folder / raw) for raw in known if str(path / folder / raw) in message), name)
+    return Disagreement(file=file, sentence=message.replace(f"{path}/", ""))
+
+
+def _manifest(manifest: Any, plan: Plan) -> list[Disagreement]:
+    told = json.loads(json.dumps(asdict(plan.sweep), default=str))
+    return [
+        Disagreement(
+            file="manifest.json",
+            figure=f"sweep.{figure}",
+            stored=old,
+            recomputed=new,
+            sentence=f"sweep.{figure} is {old}, plan.json says {new}",
+        )
+        for figure, old, new in differences(manifest.get("sweep"), told)
+    ]
+
+
+def _versions(manifest: Any) -> list[str]:
+    by = manifest.get("reported_by") or {}
+    version = by.get("tool_version") if isinstance(by, dict) else None
+    if version and version != __version__:
+        return [f"fit and report were made by version {version}, this is {__version__}: differences may be of the tool"]
+    return []

@@ -1,0 +1,122 @@
+"""One trial made again from its raw files: loadgen.jsonl, samples.jsonl, facts.json → figures, verdict, time series.
+
+Refuses to take a figure from trial.json; what no raw file holds (when it began, how long the whole took) is left as is.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from hdrh.histogram import HdrHistogram
+
+from runner.errors import LoadError, StoreError
+from runner.loadgen.recorded import read_recorded
+from runner.model import Latency, LoadSummary, Plan, Sample, Trial, TrialResult
+from runner.store.codec import from_json
+from runner.store.reader import read_text
+from runner.store.texts import series_text
+from runner.sweep.vary import as_varied
+from runner.trial.measure import TrialFacts, evidence, measurement
+from runner.verdict import judge
+from runner.verify.figures import differences, leaves
+from runner.verify.result import Disagreement
+
+OURS = "scale"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrialAgain:
+    """result: stored, with everything that can be computed replaced. series: the text of series.csv."""
+
+    result: TrialResult
+    series: str
+    figures: int
+    disagreements: tuple[Disagreement, ...]
+
+
+def trial_again(run: Path, plan: Plan, stored: TrialResult) -> TrialAgain:
+    """The trial from its raw files, and where it disagrees with what is stored. Raises StoreError or LoadError naming
+    the raw file that cannot be read."""
+    trial = stored.trial
+    folder = run / "trials" / trial.trial_id
+    facts, inconsistent = _facts(folder, plan, trial)
+    sweep = as_varied(plan.sweep, trial)
+    made = replace(
+        stored,
+        measurement=measurement(trial, facts),
+        verdict=judge(evidence(sweep, trial, facts)),
+        effective=facts.effective,
+        log_tail=facts.log_tail,
+    )
+    series = series_text(facts.intervals, facts.samples, facts.measure_start_ns or 0)
+    before, after = _plain(stored), _plain(made)
+    inside = f"trials/{trial.trial_id}"
+    found = [Disagreement(file=f"{inside}/loadgen.jsonl", sentence=sentence) for sentence in inconsistent]
+    found += [
+        Disagreement(
+            file=f"{inside}/trial.json",
+            figure=figure,
+            stored=old,
+            recomputed=new,
+            sentence=f"{figure} is {old}, the raw files give {new}",
+        )
+        for figure, old, new in differences(before, after)
+    ]
+    return TrialAgain(
+        result=made,
+        series=series,
+        figures=leaves(after["measurement"]) + leaves(after["verdict"]) + leaves(after["effective"]),
+        disagreements=tuple(found),
+    )
+
+
+def _plain(result: TrialResult) -> dict[str, object]:
+    return json.loads(json.dumps(asdict(result), default=str))
+
+
+def _facts(folder: Path, plan: Plan, trial: Trial) -> tuple[TrialFacts, tuple[str, ...]]:
+    facts = from_json(read_text(folder / "facts.json"), TrialFacts, folder / "facts.json")
+    log = read_text(folder / "loadgen.jsonl")
+    facts.log_tail, facts.generator_log = read_text(folder / "server.log"), log
+    facts.samples = [from_json(line, Sample, folder / "samples.jsonl") for line in _lines(folder / "samples.jsonl")]
+    if as_varied(plan.sweep, trial).loader != OURS:
+        return facts, ()
+    try:
+        recorded = read_recorded(log)
+    except LoadError as error:
+        raise StoreError(f"{folder / 'loadgen.jsonl'}: {error.message}") from None
+    facts.summary = recorded.summary
+    facts.intervals = list(recorded.intervals)
+    complete = recorded.summary is not None and not facts.aborted
+    return facts, tuple(_inconsistent(recorded.summary, facts)) if complete and recorded.summary else ()
+
+
+def _lines(path: Path) -> list[str]:
+    return read_text(path).splitlines()
+
+
+def _inconsistent(summary: LoadSummary, facts: TrialFacts) -> Iterator[str]:
+    """Where the load core's own lines contradict each other."""
+    seen = sum(i.rows for i in facts.intervals)
+    if seen != summary.rows_acked:
+        yield f"its intervals hold {seen} rows, its summary {summary.rows_acked}"
+    if summary.rows_per_s and summary.window_s:
+        rate = summary.rows_window / summary.window_s
+        if abs(rate - summary.rows_per_s) > 1e-6 * rate:
+            yield f"its summary says {summary.rows_per_s:.10g} rows/s, its rows over its window are {rate:.10g}"
+    for name, latency in (("response", summary.response), ("service", summary.service)):
+        held = _held(latency)
+        if held is not None and held != latency.count:
+            yield f"its {name} histogram holds {held} requests, its summary says {latency.count}"
+
+
+def _held(latency: Latency) -> int | None:
+    if not latency.hdr:
+        return None
+    try:
+        return int(HdrHistogram.decode(latency.hdr).get_total_count())
+    except Exception:  # whatever a damaged histogram does to its decoder
+        return -1
