@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from runner.fit.knee import clear_knee
-from runner.fit.models import PARAMETERS, Floats, ModelName, usl_peak
+from runner.fit.models import PARAMETERS, Floats, ModelName, rate_at, usl_peak
 from runner.fit.points import RateOf, Usable, noise_floor, rate_reader, summaries, usable
 from runner.fit.regression import Solution, model_fit, solve
 from runner.fit.words import Findings, all_cautions, sentence
@@ -74,6 +74,14 @@ def fit_curve(
         axis=axis,
         rate=rate if isinstance(rate, str) else getattr(rate, "__name__", "rate"),
     )
+
+
+def value_at(fit: FitReport, level: float) -> float | None:
+    """The chosen model's rate at a level; None where no model is chosen or the level is not above 0."""
+    model = next((m for m in fit.models if m.model == fit.chosen), None)
+    if model is None or level <= 0:
+        return None
+    return rate_at(level, {name: e.value for name, e in model.parameters.items()})
 
 
 def _choose(solutions: Sequence[Solution], data: Usable) -> ModelName | None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from runner.fit import fit_curve, rate_at
+from runner.fit import fit_curve, rate_at, value_at
 from runner.model import Confound, Measurement, TrialResult, VerdictKind
 from tests.unit.factories import make_result
 
@@ -229,3 +229,10 @@ def test_disks_are_called_disks():
     fit = fit_curve(synthetic((1, 2, 3), 3, 0.01, 1, gamma=1e3), axis="disks")
     assert "rows/s per disk" in fit.sentence
     assert fit.axis == "disks"
+
+
+def test_the_value_of_the_chosen_model_at_a_level():
+    fit = fit_curve([make_result(float(n), 1e6 * n) for n in range(1, 9)])
+    assert value_at(fit, 3) == pytest.approx(3e6)
+    assert value_at(fit, 0) is None
+    assert value_at(fit_curve([]), 3) is None
