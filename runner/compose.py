@@ -19,8 +19,9 @@ from typing import Any
 from runner import __version__
 from runner.campaign import Sink, run_campaign
 from runner.choose import Choice, choose
+from runner.compose_disks import Stage, stage_of, with_placement
 from runner.errors import PreflightError
-from runner.host import Host, data_disk, disk_of, read_host
+from runner.host import Host, disk_of, read_host
 from runner.loadgen.binary import loadgen_path
 from runner.loadgen.ceiling import CeilingKey, ceiling_key, measure_ceiling
 from runner.loadgen.spec import trial_spec
@@ -151,27 +152,34 @@ def execute(prepared: Prepared, writer: RunWriter, sinks: Sequence[Sink], say: C
         }
     )
     prepared.data_dir.mkdir(parents=True, exist_ok=True)
-    disk = disk_of(prepared.data_dir)
-    setup = TrialSetup(
-        sweep=prepared.plan.sweep,
-        target=prepared.choice.target,
-        runtime=load_runtime(prepared.choice.runtime),
-        home=prepared.choice.home,
-        client_home=home,
-        data_dir=str(prepared.data_dir),
-        disks=(data_disk(disk),) if disk else (),
-        run_id=writer.path.name,
-        program=program,
-        ceilings=ceilings,
-    )
     done = {r.trial.trial_id for r in writer.results}
     try:
-        run_campaign(prepared.plan, partial(run_trial, setup), [writer, *sinks], done)
+        with stage_of(prepared.plan, prepared.data_dir, writer.path.name, say) as stage:
+            writer.update_manifest(**stage.manifest())
+            setup, why = with_placement(_setup(prepared, writer, ceilings, stage), prepared.plan, say)
+            writer.update_manifest(disk_placement=why)
+            run_campaign(prepared.plan, partial(run_trial, setup), [writer, *sinks], done)
     except BaseException:
         writer.update_manifest(status="interrupted")
         raise
     writer.update_manifest(status="complete", server=_server(writer.results))
     return report(writer)
+
+
+def _setup(prepared: Prepared, writer: RunWriter, ceilings: Mapping[CeilingKey, float], stage: Stage) -> TrialSetup:
+    return TrialSetup(
+        sweep=prepared.plan.sweep,
+        target=prepared.choice.target,
+        runtime=load_runtime(prepared.choice.runtime),
+        home=prepared.choice.home,
+        client_home=client_home(prepared),
+        data_dir=str(prepared.data_dir),
+        disks=stage.disks,
+        run_id=writer.path.name,
+        program=loadgen_path(),
+        ceilings=ceilings,
+        disk_ceilings=stage.ceilings,
+    )
 
 
 def client_home(prepared: Prepared) -> str:

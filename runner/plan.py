@@ -1,7 +1,8 @@
 """Sweep → Plan: which trials, in which order, on which CPUs, with which knobs. Pure and seeded; starts nothing.
 
 Replicates are interleaved: each block holds every level once, in a seeded random order, so that drift of the machine
-does not look like scaling. Trial ids are stable: `cores-4-r2` is the same trial in every run of the sweep.
+does not look like scaling. Trial ids are stable: `cores-4-r2` (or `disks-3-r1`) is the same trial in every run of the
+sweep. In a disk sweep the cores are the same at every level.
 Refuses to guess a knob: every knob has a value at every level, or the plan is a UsageError.
 """
 
@@ -14,6 +15,7 @@ from dataclasses import replace
 from runner.errors import UsageError
 from runner.host import Host, place
 from runner.model import Confound, Origin, Plan, Sweep, Trial
+from runner.sweep.disk_axis import write_seconds
 from runner.sweep.readers import rule_value
 from runner.sweep.vary import check_variants, is_knob, slug, variants
 from runner.targets import Target
@@ -43,6 +45,7 @@ def complete(sweep: Sweep, target: Target) -> Sweep:
                 f"--{name.replace('_', '-')}: {target.NAME} has no knob {name}; it has "
                 f"{', '.join(k.replace('_', '-') for k in target.KNOBS)}"
             )
+    mistakes += _disk_mistakes(sweep, target)
     if mistakes:
         raise UsageError("\n".join(mistakes))
     defaults = target.default_knobs(sweep)
@@ -51,9 +54,29 @@ def complete(sweep: Sweep, target: Target) -> Sweep:
         sweep,
         knobs={**defaults, **sweep.knobs},
         origin=origin,
+        wal_disk=_wal_disk(sweep, target),
         load=replace(sweep.load, method=method),
         workload=replace(sweep.workload, rows_per_request=sweep.workload.rows_per_request or target.ROWS_PER_REQUEST),
     )
+
+
+def _disk_mistakes(sweep: Sweep, target: Target) -> list[str]:
+    if sweep.axis != "disks":
+        return []
+    if not target.DISK_PLACEMENTS:
+        return [f"--disks: {target.NAME} cannot be spread over disks"]
+    found = []
+    if sweep.disk_placement not in ("auto", "stripe", *target.DISK_PLACEMENTS):
+        has = ", ".join((*target.DISK_PLACEMENTS, "stripe"))
+        found.append(f"--disk-placement: {target.NAME} has no {sweep.disk_placement}; it has {has}")
+    if sweep.wal_disk not in ("auto", *target.WAL_DISKS):
+        found.append(f"--wal-disk: {target.NAME} keeps its log {' or '.join(target.WAL_DISKS)}, not {sweep.wal_disk}")
+    return found
+
+
+def _wal_disk(sweep: Sweep, target: Target) -> str:
+    chosen = sweep.wal_disk == "auto" and sweep.axis == "disks" and target.WAL_DISKS
+    return target.WAL_DISKS[0] if chosen else sweep.wal_disk
 
 
 def make_plan(sweep: Sweep, host: Host, rows_per_core_s: float) -> Plan:
@@ -61,6 +84,9 @@ def make_plan(sweep: Sweep, host: Host, rows_per_core_s: float) -> Plan:
 
     Raises UsageError for cores the machine has not, or a rule with a gap.
     """
+    if sweep.axis == "disks":
+        free = tuple(c for c in host.allowed if c not in sweep.client_cpus)
+        sweep = replace(sweep, cores=sweep.cores or float(len(sweep.server_cpus or free or host.allowed)))
     _check_levels(sweep, host)
     _check_endpoint(sweep)
     knobs = {level: _knobs_at(sweep, level) for level in sweep.levels}
@@ -91,15 +117,21 @@ def _check_levels(sweep: Sweep, host: Host) -> None:
             f"--server-cpus/--client-cpus: this machine has no usable CPU {format_cpus(tuple(absent))}",
             remedy=f"usable are {format_cpus(host.allowed)}",
         )
-    if max(sweep.levels) > len(available):
+    most = sweep.cores or max(sweep.levels)
+    if most > len(available):
         where = "--server-cpus names" if sweep.server_cpus else "this machine has"
         raise UsageError(
-            f"--cores: {format_number(max(sweep.levels))} cores asked for, {where} {len(available)}",
+            f"--cores: {format_number(most)} cores asked for, {where} {len(available)}",
             remedy=f"--cores 1..{len(available)}" if len(available) > 1 else "--cores 1",
         )
 
 
 def _check_endpoint(sweep: Sweep) -> None:
+    if sweep.endpoint and sweep.axis == "disks":
+        raise UsageError(
+            "--endpoint: the files of a server that already runs are not moved, so its disks cannot be swept",
+            remedy="let the sweep start the server: --runtime process or docker",
+        )
     if sweep.endpoint and len(sweep.levels) > 1:
         raise UsageError(
             "--endpoint: a server that already runs is never pinned, so its cores cannot be swept",
@@ -113,7 +145,7 @@ def _knobs_at(sweep: Sweep, level: float) -> dict[str, str]:
         value = rule_value(rule, level)
         if value is None:
             raise UsageError(
-                f"--{name.replace('_', '-')}: the rule says nothing for {format_number(level)} cores",
+                f"--{name.replace('_', '-')}: the rule says nothing for {format_number(level)} {sweep.axis}",
                 remedy="cover every level, like '1..4=4,5..=12'",
             )
         found[name] = value
@@ -132,15 +164,16 @@ def _trial(
     knobs: Mapping[str, str],
     variant: Mapping[str, str],
 ) -> Trial:
-    placement = place(host, level, sweep.server_cpus, sweep.client_cpus, max(sweep.levels))
+    cores = sweep.cores or level
+    placement = place(host, cores, sweep.server_cpus, sweep.client_cpus, sweep.cores or max(sweep.levels))
     middle = f"-{slug(variant)}" if variant else ""
     return Trial(
-        trial_id=f"cores-{format_number(level)}{middle}-r{replicate}",
+        trial_id=f"{sweep.axis}-{format_number(level)}{middle}-r{replicate}",
         order=order,
         level=level,
         replicate=replicate,
-        cores=level,
-        disks=1,
+        cores=cores,
+        disks=int(level) if sweep.axis == "disks" else 1,
         placement=placement,
         knobs={**knobs, **{k: v for k, v in variant.items() if is_knob(k)}},
         seed=sweep.seed,
@@ -158,7 +191,8 @@ def _confounds(sweep: Sweep, knobs: Mapping[float, Mapping[str, str]]) -> tuple[
                 Confound(
                     knob=name,
                     values=values,
-                    sentence=f"{name} moves with the cores ({steps}): the curve shows both, not the cores alone",
+                    sentence=f"{name} moves with the {sweep.axis} ({steps}): "
+                    f"the curve shows both, not the {sweep.axis} alone",
                 )
             )
     return tuple(found)
@@ -180,6 +214,8 @@ def _notes(sweep: Sweep, trials: list[Trial]) -> tuple[str, ...]:
 def _seconds(sweep: Sweep, trial: Trial, rows_per_core_s: float) -> float:
     fixed = sweep.load.duration_s
     work = fixed if fixed is not None else (sweep.load.rows or 0) / (rows_per_core_s * trial.cores)
+    if sweep.axis == "disks":
+        work = max(work, write_seconds(sweep, trial))
     return OVERHEAD_S + sweep.load.warmup_s + work
 
 
@@ -188,7 +224,7 @@ def plan_sentence(plan: Plan) -> str:
     sweep = plan.sweep
     many = f" × {len(variants(sweep))} variants" if sweep.vary else ""
     return (
-        f"{len(plan.trials)} trials: {format_levels(sweep.levels)} cores{many} × {sweep.replicates} "
+        f"{len(plan.trials)} trials: {format_levels(sweep.levels)} {sweep.axis}{many} × {sweep.replicates} "
         f"replicate{'s' if sweep.replicates > 1 else ''} of {sweep.target} ({sweep.runtime}, {sweep.load.method}), "
         f"about {format_seconds(plan.seconds_estimated)}"
     )

@@ -11,6 +11,7 @@ from runner.errors import PreflightError
 from runner.host import Host
 from runner.model import Finding, Plan
 from runner.runtimes.local import UNPRIVILEGED_USER, closed_to_others
+from runner.sweep.disk_axis import uneven_parts
 from runner.targets import ENDPOINT_PASSWORD, Address, Installation, Target
 
 FREE_BYTES_MIN = 2 * 10**9
@@ -31,6 +32,7 @@ def preflight(
         *_client(plan, target, installed),
         *_idle(host),
         *_cores(plan),
+        *_disks(plan),
     ]
     seen = set()
     free = shutil.disk_usage(_existing(data_dir)).free
@@ -155,13 +157,22 @@ def _idle(host: Host) -> list[Finding]:
     ]
 
 
+def _disks(plan: Plan) -> list[Finding]:
+    sweep = plan.sweep
+    if sweep.axis != "disks" or sweep.disks is None:
+        return []
+    from runner.disks import check_source  # a sweep of cores does without
+
+    return [*check_source(sweep.disks, int(max(sweep.levels))), *uneven_parts(plan)]
+
+
 def _cores(plan: Plan) -> list[Finding]:
     return [Finding(blocking=False, subject="plan", sentence=note) for note in plan.notes] + [
         Finding(
             blocking=False,
             subject="confound",
             sentence=c.sentence,
-            remedy=f"hold {c.knob} constant to see the cores alone",
+            remedy=f"hold {c.knob} constant to see the {plan.sweep.axis} alone",
         )
         for c in plan.confounds
     ]

@@ -6,6 +6,7 @@ Refuses to guess: an unknown unit or an open range is an error, never a default.
 
 from __future__ import annotations
 
+import math
 import re
 
 _BYTES = {
@@ -95,6 +96,17 @@ def format_levels(levels: tuple[float, ...]) -> str:
 def format_number(value: float) -> str:
     """4.0 → "4", 1.5 → "1.5"."""
     return str(int(value)) if value == int(value) else f"{value:g}"
+
+
+def common_multiple(levels: tuple[float, ...], at_least: int, at_most: int = 240) -> int:
+    """The smallest number of parts that every level divides evenly, not below at_least: ((1, 2, 3), 8) → 12.
+
+    Levels whose common multiple is above at_most get at_least rounded up to a multiple of the greatest level.
+    """
+    whole = [int(level) for level in levels]
+    step = math.lcm(*whole)
+    step = step if step <= at_most else max(whole)
+    return -(-at_least // step) * step
 
 
 def parse_cpus(text: str) -> tuple[int, ...]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from runner.model import Measurement, Trial, Verdict, VerdictKind
 from runner.units import format_cpus, format_number, format_rate
+from runner.verdict_disks import disk_findings
 
 SATURATED_PERCENT = 90.0
 CLIENT_BUSY_PERCENT = 90.0
@@ -71,13 +72,17 @@ class Evidence:
     gaps: tuple[str, ...] = ()
     commits_in_window: int | None = None
     quota_expected: bool = False
+    axis: str = "cores"
 
 
 def judge(evidence: Evidence) -> Verdict:
     """The verdict. The first kind that applies names it; every reason is kept, then what a reader must know anyway."""
     if evidence.aborted:
         return Verdict(kind=VerdictKind.ABORTED, reasons=(evidence.aborted,))
-    found = [*_wrong(evidence), *_not_the_servers(evidence), *_unsteady(evidence.measurement)]
+    by_axis = [*_not_the_servers(evidence), *_unsteady(evidence.measurement)]
+    if evidence.axis == "disks":
+        by_axis = [*_near_the_ceiling(evidence), *disk_findings(evidence.trial, evidence.measurement)]
+    found = [*_wrong(evidence), *by_axis]
     kind = next((k for k, _ in found if k is not VerdictKind.VALID), VerdictKind.VALID)
     return Verdict(kind=kind, reasons=tuple(reason for _, reason in found) + _caveats(evidence))
 
@@ -136,16 +141,20 @@ def _not_the_servers(evidence: Evidence) -> Found:
         )
     elif share < SATURATED_PERCENT:
         found.append(_idle_server(evidence, share, given))
-    if m.ceiling_rows_per_s and m.rows_per_s and m.rows_per_s > CEILING_SHARE * m.ceiling_rows_per_s:
-        found.insert(
-            0,
-            (
-                VerdictKind.GENERATOR_BOUND,
-                f"the generator alone reaches {format_rate(m.ceiling_rows_per_s)} "
-                f"rows/s with these rows; {format_rate(m.rows_per_s)} is too near to that",
-            ),
+    return [*_near_the_ceiling(evidence), *found]
+
+
+def _near_the_ceiling(evidence: Evidence) -> Found:
+    m = evidence.measurement
+    if not (m.ceiling_rows_per_s and m.rows_per_s and m.rows_per_s > CEILING_SHARE * m.ceiling_rows_per_s):
+        return []
+    return [
+        (
+            VerdictKind.GENERATOR_BOUND,
+            f"the generator alone reaches {format_rate(m.ceiling_rows_per_s)} "
+            f"rows/s with these rows; {format_rate(m.rows_per_s)} is too near to that",
         )
-    return found
+    ]
 
 
 def _idle_server(evidence: Evidence, share: float, given: float) -> tuple[VerdictKind, str]:

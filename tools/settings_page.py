@@ -24,7 +24,7 @@ like `--knob`; `[tags]` holds what `--tag` gives. `name` and `question` stand at
 def page() -> str:
     """The page as Markdown."""
     rows = [
-        f"| `{s.flag} {s.metavar}` | `{s.key}` | {f'`{s.default}`' if s.default else ''} | {s.help} |" for s in SETTINGS
+        f"| `{s.flag if s.switch else f'{s.flag} {s.metavar}'}` | `{s.key}` | {f'`{s.default}`' if s.default else ''} | {s.help} |" for s in SETTINGS
     ]
     return HEAD + "\n".join(rows) + "\n"
 

@@ -9,11 +9,13 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from runner.sweep.setting import Setting
 from runner.sweep.settings import SETTINGS, parameter_name
 
 _PANELS = {
     "axis": "Axis",
     "target": "Server",
+    "disks": "Disks",
     "cpus": "CPUs",
     "workload": "Workload",
     "load": "Load",
@@ -37,8 +39,8 @@ def with_settings(command: Callable[..., None]) -> Callable[..., None]:
         inspect.Parameter(
             parameter_name(s),
             inspect.Parameter.KEYWORD_ONLY,
-            default=[] if s.many else None,
-            annotation=_annotation(s.flag, s.key, s.help, s.default, s.metavar, many=s.many),
+            default=[] if s.many else False if s.switch else None,
+            annotation=_annotation(s),
         )
         for s in SETTINGS
     ]
@@ -46,7 +48,8 @@ def with_settings(command: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(command)
     def wrapped(**given: Any) -> None:
-        flags = {names[name]: value for name, value in given.items() if name in names and value not in (None, [])}
+        said = {k: v for k, v in given.items() if k in names and v not in (None, [], False)}
+        flags = {names[k]: "1" if v is True else v for k, v in said.items()}
         command(flags=flags, **{name: value for name, value in given.items() if name not in names})
 
     parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own] + options
@@ -55,9 +58,10 @@ def with_settings(command: Callable[..., None]) -> Callable[..., None]:
     return wrapped
 
 
-def _annotation(flag: str, key: str, text: str, default: str, metavar: str, *, many: bool) -> Any:
-    shown = f"{text} [dim]\\[default: {default}][/]" if default else text
-    option = typer.Option(
-        flag, help=shown, metavar=metavar, show_default=False, rich_help_panel=_PANELS[key.partition(".")[0]]
-    )
-    return Annotated[list[str], option] if many else Annotated[str | None, option]
+def _annotation(s: Setting) -> Any:
+    shown = f"{s.help} [dim]\\[default: {s.default}][/]" if s.default else s.help
+    panel = _PANELS[s.key.partition(".")[0]]
+    if s.switch:
+        return Annotated[bool, typer.Option(s.flag, help=shown, show_default=False, rich_help_panel=panel)]
+    option = typer.Option(s.flag, help=shown, metavar=s.metavar, show_default=False, rich_help_panel=panel)
+    return Annotated[list[str], option] if s.many else Annotated[str | None, option]

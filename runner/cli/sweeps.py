@@ -21,7 +21,7 @@ from runner.store.writer import RunWriter
 from runner.sweep.resolve import resolve_sweep
 from runner.units import format_seconds
 
-WHAT = Annotated[str, typer.Argument(metavar="cpu|FILE.toml", help="What to sweep: `cpu`, or a sweep file.")]
+WHAT = Annotated[str, typer.Argument(metavar="cpu|disk|FILE.toml", help="What to sweep: `cpu`, `disk`, or a file.")]
 RESULTS = Annotated[Path, typer.Option("--results", help="Where runs are stored.", metavar="DIR")]
 JSON = Annotated[bool, typer.Option("--json", help="Print the result as JSON on standard output.")]
 YES = Annotated[bool, typer.Option("-y", "--yes", help="Do not ask before a long sweep.")]
@@ -39,7 +39,7 @@ def register(app: typer.Typer) -> None:
 def sweep(
     flags: Flags, what: WHAT, results: RESULTS = Path("results"), as_json: JSON = False, yes: YES = False
 ) -> None:
-    """Give a database 1, 2, ... N cores, load it at each step, and fit the curve."""
+    """Give a database 1, 2, ... N cores, or 1, 2, ... N disks, load it at each step, and fit the curve."""
     prepared = compose.prepare(resolve_sweep(what, flags), results)
     console.say(prepared.choice.sentence)
     console.say(plan_sentence(prepared.plan))

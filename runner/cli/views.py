@@ -13,6 +13,7 @@ from runner.compose import Prepared
 from runner.model import Plan, StoredRun, Sweep, Trial
 from runner.report import rows_for_console
 from runner.report.variants import comparison_table, labels_of
+from runner.sweep.disk_axis import disk_values
 from runner.sweep.readers import rule_text
 from runner.sweep.settings import BY_KEY, SETTINGS
 from runner.units import format_cpus, format_levels, format_number
@@ -79,7 +80,7 @@ def _values(sweep: Sweep) -> dict[str, str]:
     others = ", ".join(f"{k}={rule_text(r)}" for k, r in sweep.knobs.items() if k not in named)
     knobs = {**{key: rule_text(sweep.knobs[k]) for k, key in named.items()}, "knobs.other": others}
     return {
-        "axis.cores": format_levels(sweep.levels),
+        **disk_values(sweep),
         "target.name": sweep.target,
         "target.runtime": sweep.runtime,
         "target.version": sweep.version,
@@ -95,6 +96,7 @@ def _values(sweep: Sweep) -> dict[str, str]:
         "workload.columns": ",".join(w.columns),
         "workload.tag_columns": ",".join(w.tags),
         "workload.values": w.values,
+        "workload.text": w.text,
         "workload.rows_per_request": str(w.rows_per_request),
         "workload.interlace_rows": str(w.interlace_rows),
         "workload.start_ms": str(w.start_ms),

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from runner.model import Measurement, StoredRun
-from runner.store.texts import POINT_COLUMNS, point_row
+from runner.model import DiskFigures, Measurement, StoredRun
+from runner.store.texts import point_columns, point_row
 from runner.trial.series import SERIES_COLUMNS
 
 Kind = Literal["integer", "number", "text"]
@@ -36,10 +36,10 @@ def columns_of(run: StoredRun, what: str) -> Columns:
 
 
 def _points(run: StoredRun) -> Columns:
-    kinds = {name: _kind(name) for name in POINT_COLUMNS}
+    kinds = {name: _kind(name) for name in point_columns(run.plan)}
     ordered = sorted(run.results, key=lambda r: (r.trial.level, r.trial.replicate))
     rows = [point_row(run.plan, result) for result in ordered]
-    cells = [tuple(_cell(row[name], kind) for name, kind in kinds.items()) for row in rows]
+    cells = [tuple(_cell(row.get(name), kind) for name, kind in kinds.items()) for row in rows]
     return Columns(run=_name(run), what="points", kinds=kinds, rows=cells)
 
 
@@ -59,7 +59,7 @@ WHATS: Mapping[str, Callable[[StoredRun], Columns]] = {"points": _points, "times
 
 
 def _kind(column: str) -> Kind:
-    said = str(Measurement.__annotations__.get(column, ""))
+    said = str(Measurement.__annotations__.get(column) or DiskFigures.__annotations__.get(column[3:], ""))
     if column in _NUMBERS or said.startswith("float"):
         return "number"
     return "integer" if column in _INTEGERS or said.startswith("int") else "text"

@@ -5,7 +5,7 @@ Data only: no I/O, no clock, standard library alone. Units end the names (`_s`, 
 """
 
 from runner.model.asked import Axis, Load, Origin, Piece, Rule, Sweep, Workload
-from runner.model.disks import DataDisk, DiskCeiling, DiskKind, DiskSample, DiskSource
+from runner.model.disks import DataDisk, DiskCeiling, DiskFigures, DiskKind, DiskSample, DiskSource
 from runner.model.events import (
     ArtifactMade,
     Event,
@@ -39,6 +39,7 @@ __all__ = [
     "Confound",
     "DataDisk",
     "DiskCeiling",
+    "DiskFigures",
     "DiskKind",
     "DiskSample",
     "DiskSource",

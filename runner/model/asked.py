@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from runner.model.disks import DiskSource
+
 Axis = Literal["cores", "disks"]
 Origin = Literal["default", "file", "flag", "host"]
 
@@ -38,6 +40,7 @@ class Workload:
     interlace_rows: int
     start_ms: int
     step_ms: int
+    text: str = "vocabulary"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +57,11 @@ class Load:
 
 @dataclass(frozen=True, kw_only=True)
 class Sweep:
-    """A declared experiment, resolved: every setting has a value, and `origin` says where it came from."""
+    """A declared experiment, resolved: every setting has a value, and `origin` says where it came from.
+
+    levels: of the axis. In a disk sweep `cores` is what the server has throughout (None: all that the machine offers)
+    and `disks` says where the disks come from; in a sweep of cores both are None.
+    """
 
     name: str
     question: str
@@ -83,3 +90,8 @@ class Sweep:
     reference: str
     tags: Mapping[str, str]
     origin: Mapping[str, Origin]
+    cores: float | None = None
+    disks: DiskSource | None = None
+    disk_placement: str = "auto"
+    wal_disk: str = "auto"
+    disk_free_min_bytes: int = 64 * 2**20

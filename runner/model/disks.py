@@ -63,6 +63,23 @@ class DiskCeiling:
 
 
 @dataclass(frozen=True, kw_only=True)
+class DiskFigures:
+    """One disk in one trial, from the first request to the end of flush and sync.
+
+    share_percent: of what all disks of the trial took. used_percent: of this disk's own ceiling (fio); None where that
+    was not measured. busy_percent: time with requests in flight, by the kernel; a capped loop device waits before that
+    counter, so judge it by used_percent. queue: requests in flight, on average.
+    """
+
+    write_mb_per_s: float | None
+    share_percent: float | None = None
+    used_percent: float | None = None
+    busy_percent: float | None = None
+    queue: float | None = None
+    free_gb_min: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class DiskSample:
     """One disk's counters at one tick, from /proc/diskstats and statvfs; cumulative where the name has _total.
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from runner.model.disks import DiskSample
+from runner.model.disks import DiskFigures, DiskSample
 from runner.model.planned import Trial
 
 
@@ -132,7 +132,10 @@ class Measurement:
     """The figures of one trial, over its window unless the name says otherwise.
 
     server_cpu_percent is of what the server was given (100 = all of its cores busy); client_cpu_percent likewise.
-    durable_rows_per_s counts to the end of the flush. ceiling_rows_per_s is the generator's own.
+    durable_rows_per_s counts to the end of the flush (in a disk sweep: and sync). ceiling_rows_per_s is the generator's
+    own, disk_ceiling_mb_per_s that of the trial's disks together; disk_used_percent is the share of it that was used
+    from the first request to the end of flush and sync. logical_bytes_per_row: the values without any overhead;
+    write_amplification: bytes on the disks for each of them. stalled_s: time without any acknowledgement.
     """
 
     rows: int | None = None
@@ -171,6 +174,12 @@ class Measurement:
     missed_ticks: int | None = None
     busiest_thread: str | None = None
     busiest_thread_cores: float | None = None
+    disk_ceiling_mb_per_s: float | None = None
+    disk_used_percent: float | None = None
+    logical_bytes_per_row: float | None = None
+    write_amplification: float | None = None
+    stalled_s: float | None = None
+    disks: Mapping[str, DiskFigures] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,12 +9,17 @@ from typing import Literal
 
 @dataclass(frozen=True, kw_only=True)
 class Site:
-    """Where a server will live, told to the target so that it can write commands: paths are as the server sees them."""
+    """Where a server will live, told to the target so that it can write commands: paths are as the server sees them.
+
+    disks: a directory of the trial's own on each disk that the server is given, in the order of the axis; empty where
+    the data lie in data_dir.
+    """
 
     data_dir: str
     port: int
     bind_address: str
     home: str = ""
+    disks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from runner.fit import rate_at
 from runner.model import FitReport, Measurement, ModelFit, StoredRun, TrialResult, VerdictKind
+from runner.report.disks import ceiling_points
 from runner.report.figures import MODEL_NAMES, fit_of, verdict_counts
 from runner.report.reference import Comparison
 from runner.report.svg import (
@@ -35,7 +36,7 @@ _IDEAL_TALLER = 2.2  # the ideal line may make the plot so much taller than the 
 def curve_svg(run: StoredRun, width: int = 940, height: int = 410) -> str:
     """Trials, means, fit with band, and the ideal line from the first level."""
     fit = fit_of(run)
-    drawn = [r for r in run.results if known(_rate(r))]
+    drawn = [r for r in run.results if known(rate_of_trial(r, fit.rate))]
     if not drawn:
         return ""
     model = _drawn_model(fit)
@@ -43,18 +44,20 @@ def curve_svg(run: StoredRun, width: int = 940, height: int = 410) -> str:
     keys, keys_height = legend(items, width, 8, 14)
     frame = _frame(run, fit, drawn, width, height, keys_height)
     unit, unit_name = rate_scale(frame.y_max)
+    unit_name += " to the end of flush and sync" if fit.rate == "durable_rows_per_s" else ""
     levels = sorted({r.trial.level for r in run.results})
     inner = [
         keys,
         axes(frame, x_levels(levels, width - 80), f"{run.plan.sweep.axis} given to the server", unit_name, unit),
-        clipped(frame, _lines(frame, fit, model)),
+        clipped(frame, _lines(frame, fit, model) + line(frame, ceiling_points(run), "limit")),
         _limits(frame, fit),
         *_marks(frame, drawn, fit),
     ]
     return drawing(width, height + keys_height, f"Rate over {run.plan.sweep.axis}. {fit.sentence}", "".join(inner))
 
 
-def _rate(result: TrialResult, name: str = "rows_per_s") -> float | None:
+def rate_of_trial(result: TrialResult, name: str) -> float | None:
+    """The fitted rate of a trial, by the name of its field."""
     field = name if name in Measurement.__dataclass_fields__ else "rows_per_s"
     value = getattr(result.measurement, field)
     return value if isinstance(value, (int, float)) else None
@@ -66,9 +69,9 @@ def _drawn_model(fit: FitReport) -> ModelFit | None:
 
 
 def _frame(run: StoredRun, fit: FitReport, drawn: Sequence[TrialResult], width: int, height: int, above: int) -> Frame:
-    rates = [_rate(r) or 0.0 for r in drawn]
+    rates = [rate_of_trial(r, fit.rate) or 0.0 for r in drawn]
     last = max(r.trial.level for r in run.results)
-    top = max([*rates, *(p.rows_per_s_mean for p in fit.points)])
+    top = max([*rates, *(p.rows_per_s_mean for p in fit.points), *(y for _, y in ceiling_points(run))])
     ideal = fit.points[0].rows_per_s_mean / fit.points[0].level * last if fit.points else top
     return Frame(
         width=width,
@@ -124,15 +127,16 @@ def _marks(frame: Frame, drawn: Sequence[TrialResult], fit: FitReport) -> list[s
         peers = sorted(o.trial.replicate for o in drawn if o.trial.level == r.trial.level)
         apart = min(9.0, 30.0 / max(len(peers), 1))
         shift = apart * (peers.index(r.trial.replicate) - (len(peers) - 1) / 2)
-        title = f"{r.trial.trial_id}: {format_rate(_rate(r))} rows/s, {r.verdict.kind.value}"
-        parts.append(marker(frame.x(r.trial.level) + shift, frame.y(_rate(r) or 0.0), r.verdict.kind, title))
+        title = f"{r.trial.trial_id}: {format_rate(rate_of_trial(r, fit.rate))} rows/s, {r.verdict.kind.value}"
+        x, y = frame.x(r.trial.level) + shift, frame.y(rate_of_trial(r, fit.rate) or 0.0)
+        parts.append(marker(x, y, r.verdict.kind, title))
     return parts
 
 
 def _legend_items(run: StoredRun, fit: FitReport, model: ModelFit | None) -> list[tuple[str, str]]:
     items = []
     for kind, count in verdict_counts(run):
-        if any(r.verdict.kind is kind and known(_rate(r)) for r in run.results):
+        if any(r.verdict.kind is kind and known(rate_of_trial(r, fit.rate)) for r in run.results):
             words = "valid trial" if kind is VerdictKind.VALID else kind.value
             items.append((marker(8, 0, kind), f"{words} ({count})"))
     if fit.points:
@@ -144,23 +148,27 @@ def _legend_items(run: StoredRun, fit: FitReport, model: ModelFit | None) -> lis
                      (swatch("fit unsure"), "line through the origin; no model can be told"))  # fmt: skip
     if fit.points:
         items.append((swatch("ideal"), f"ideal: n × the rate at {format_number(fit.points[0].level)}"))
+    if ceiling_points(run):
+        items.append((swatch("limit"), "what the disks alone would take (fio), at this database's bytes per row"))
     return items
 
 
 def undrawn(run: StoredRun) -> list[str]:
     """Trials that have no rate and are therefore not in the curve."""
-    return [f"{r.trial.trial_id} ({r.verdict.kind.value})" for r in run.results if not known(_rate(r))]
+    rate = fit_of(run).rate
+    return [f"{r.trial.trial_id} ({r.verdict.kind.value})" for r in run.results if not known(rate_of_trial(r, rate))]
 
 
 def residuals_svg(run: StoredRun, width: int = 520, height: int = 230) -> str:
     """How far each fitted trial lies off the drawn model, in percent, with the noise floor as a band."""
     fit = fit_of(run)
     model = _drawn_model(fit)
-    valid = [r for r in run.results if r.verdict.kind is VerdictKind.VALID and known(_rate(r)) and (_rate(r) or 0) > 0]
+    rates = {r.trial.trial_id: rate_of_trial(r, fit.rate) for r in run.results}
+    valid = [r for r in run.results if r.verdict.kind is VerdictKind.VALID and (rates[r.trial.trial_id] or 0) > 0]
     if model is None or not valid:
         return ""
     values = {name: e.value for name, e in model.parameters.items()}
-    off = [(r, 100 * ((_rate(r) or 0.0) / rate_at(r.trial.level, values) - 1)) for r in valid]
+    off = [(r, 100 * ((rates[r.trial.trial_id] or 0.0) / rate_at(r.trial.level, values) - 1)) for r in valid]
     noise = fit.noise_percent or 0.0
     reach = 1.15 * max([abs(v) for _, v in off] + [noise, 0.5])
     last = max(r.trial.level for r in run.results)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from runner.fit import fit_curve
+from runner.fit import fit_curve, rate_of
 from runner.model import FitReport, StoredRun
 from runner.report.markdown import markdown
 from runner.report.page import html
@@ -41,7 +41,8 @@ def documents(run: StoredRun, reference: Reference | None = None) -> Documents:
 
 
 def _single(run: StoredRun, suffix: str, reference: Reference | None) -> Documents:
-    fit = fit_curve(run.results, axis=run.plan.sweep.axis, confounds=run.plan.confounds)
+    axis = run.plan.sweep.axis
+    fit = fit_curve(run.results, rate=rate_of(axis), axis=axis, confounds=run.plan.confounds)
     fitted = replace(run, fit=fit)
     pages = {f"report{suffix}.md": markdown(fitted, reference), f"report{suffix}.html": html(fitted, reference)}
     return Documents(run=fitted, fits={f"fit{suffix}.json": fit}, pages=pages)

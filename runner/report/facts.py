@@ -68,7 +68,7 @@ def machine_facts(run: StoredRun) -> tuple[Fact, ...]:
         ("Kernel", " · ".join(p for p in (_text(host.get("os")), _text(host.get("kernel"))) if p)),
         ("cgroup", _text(host.get("cgroup"))),
         ("CPU governor", _text(host.get("governor"))),
-        ("Disks", "; ".join(filter(None, (_disk(d) for d in _sequence(run.manifest.get("disks")))))),
+        ("Disks", "; ".join(filter(None, (_disk(d) for d in _disks(run))))),
         ("Server", f"{server_name(run)}, {run.plan.sweep.runtime}"),
         ("Image", _text(server.get("image_digest")) or run.plan.sweep.image),
         ("Chosen because", _text(run.manifest.get("choice"))),
@@ -76,13 +76,24 @@ def machine_facts(run: StoredRun) -> tuple[Fact, ...]:
     return tuple((label, value) for label, value in facts if value)
 
 
+def _disks(run: StoredRun) -> Sequence[object]:
+    swept = run.plan.sweep.axis == "disks"
+    return _sequence(run.manifest.get("data_disks" if swept else "disks"))
+
+
 def _disk(value: object) -> str:
     if not isinstance(value, Mapping):
         return _text(value)
     rotational = value.get("rotational")
     spins = "" if rotational is None else "rotating" if rotational else "solid state"
-    parts = (_text(value.get("device")), _text(value.get("file_system")), spins, _text(value.get("mount_point")))
+    where = _text(value.get("mount_point")) or _text(value.get("path"))
+    named = " ".join(p for p in (_text(value.get("name")), _text(value.get("device"))) if p)
+    parts = (named, _text(value.get("file_system")), spins, where, _cap(value.get("cap_bytes_per_s")))
     return " · ".join(p for p in parts if p)
+
+
+def _cap(value: object) -> str:
+    return f"capped at {value / 1e6:.1f} MB/s" if isinstance(value, (int, float)) and value else ""
 
 
 def method_facts(run: StoredRun) -> tuple[Fact, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from runner.fit import fit_curve, pair, quantity
+from runner.fit import fit_curve, pair, quantity, rate_of
 from runner.model import Estimate, FitReport, Measurement, ModelFit, StoredRun, TrialResult, VerdictKind
 from runner.report.table import ABSENT, Table, fixed, mean, rate, short
 from runner.units import format_number
@@ -26,7 +26,8 @@ KNOB_NAMES = {
 
 def fit_of(run: StoredRun) -> FitReport:
     """The run's fit; made from its trials where none is stored."""
-    return run.fit or fit_curve(run.results, axis=run.plan.sweep.axis, confounds=run.plan.confounds)
+    axis = run.plan.sweep.axis
+    return run.fit or fit_curve(run.results, rate=rate_of(axis), axis=axis, confounds=run.plan.confounds)
 
 
 def levels_of(run: StoredRun) -> tuple[float, ...]:
@@ -83,7 +84,8 @@ def article_columns(run: StoredRun) -> tuple[Column, ...]:
     disk: Column = ("Disk I/O (MB/s)", _mean_of(lambda m: m.disk_write_mb_per_s, short))
     cpu: Column = ("CPU usage (%)", _mean_of(lambda m: m.server_cpu_percent, fixed))
     if run.plan.sweep.axis == "disks":
-        return (("Commit threads", lambda t: _knob_at(t, "commit_threads")), speed, cpu, disk)
+        durable: Column = ("Durable (rows/s)", _mean_of(lambda m: m.durable_rows_per_s, rate))
+        return (("Commit threads", lambda t: _knob_at(t, "commit_threads")), speed, durable, cpu, disk)
     parts = _partition_knob(run)
     return (
         (knob_name(parts), lambda t: _knob_at(t, parts)),
@@ -235,6 +237,9 @@ def verdict_counts(run: StoredRun) -> list[tuple[VerdictKind, int]]:
     return [(kind, counts[kind]) for kind in VerdictKind if counts[kind]]
 
 
+_CONSOLE = ["rows/s", "speed-up", "efficiency", "server cores"]
+
+
 def rows_for_console(run: StoredRun) -> tuple[list[str], list[list[str]]]:
     """Headers and one row per level, narrow enough for a terminal."""
     points = {p.level: p for p in fit_of(run).points}
@@ -243,7 +248,7 @@ def rows_for_console(run: StoredRun) -> tuple[list[str], list[list[str]]]:
     for level in levels_of(run):
         trials, valid = at_level(run, level)
         point = points.get(level)
-        shown = mean(r.measurement.rows_per_s for r in trials)
+        shown = mean(getattr(r.measurement, rate_of(run.plan.sweep.axis)) for r in trials)
         spread = point.rows_per_s_std if point else None
         counts = Counter(r.verdict.kind.value for r in run.results if r.trial.level == level)
         used = mean(r.measurement.server_cpu_cores for r in trials)
@@ -253,8 +258,22 @@ def rows_for_console(run: StoredRun) -> tuple[list[str], list[list[str]]]:
             f"{point.speedup:.2f}×" if point and point.speedup is not None and first is not None else ABSENT,
             f"{100 * point.efficiency:.0f} %" if point and point.efficiency is not None else ABSENT,
             f"{fixed(used, 2)} / {format_number(cores_given(trials[0]))}",
-            short(mean(r.measurement.disk_write_mb_per_s for r in trials)),
+            *_disk_cells(run, trials),
             ", ".join(f"{n} {kind}" for kind, n in counts.items()),
         ])  # fmt: skip
-    headers = [axis_name(run).lower(), "rows/s", "speed-up", "efficiency", "server cores", "disk MB/s", "verdicts"]
-    return headers, rows
+    disks = run.plan.sweep.axis == "disks"
+    what = ["durable rows/s", "speed-up", "efficiency", "server cores"] if disks else _CONSOLE
+    cells = ["disk MB/s", "shares (%)", "of ceiling"] if disks else ["disk MB/s"]
+    return [axis_name(run).lower(), *what, *cells, "verdicts"], rows
+
+
+def _disk_cells(run: StoredRun, trials: Sequence[TrialResult]) -> list[str]:
+    m = [r.measurement for r in trials]
+    if run.plan.sweep.axis != "disks":
+        return [short(mean(x.disk_write_mb_per_s for x in m))]
+    names = list(dict.fromkeys(name for x in m for name in x.disks))
+    rates = [mean(x.disks[name].write_mb_per_s for x in m if name in x.disks) for name in names]
+    shares = [fixed(mean(x.disks[name].share_percent for x in m if name in x.disks), 1) for name in names]
+    used = mean(x.disk_used_percent for x in m)
+    total = short(sum(r for r in rates if r is not None)) if rates and None not in rates else ABSENT
+    return [total, " / ".join(shares) or ABSENT, f"{fixed(used)} %" if used is not None else ABSENT]

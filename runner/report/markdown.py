@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from runner.model import StoredRun
 from runner.report import facts
 from runner.report.curve import with_fit
+from runner.report.disks import ceiling_table, disk_table, is_disk_sweep, placement_words
 from runner.report.figures import (
     article_table,
     fit_of,
@@ -41,6 +42,7 @@ def markdown(run: StoredRun, reference: Reference | None = None) -> str:
         f"Verdicts: {safe(verdicts)}.",
         _section("Before you believe it", _bullets(facts.cautions_of(run, fit.cautions))),
         _section("The result, in the published article's columns", table_markdown(article_table(run))),
+        *_disks(run),
         _section("Published and ours", table_markdown(beside)) if beside else "",
         _section("Every trial and its verdict", table_markdown(_with_reasons(trial_table(run)))),
         _section("How sure the fit is", _both(points_table(run), models_table(run))) if fit.points else "",
@@ -48,6 +50,13 @@ def markdown(run: StoredRun, reference: Reference | None = None) -> str:
         _section("Method and machine", _method(run)),
     ]
     return "\n\n".join(b for b in blocks if b) + "\n"
+
+
+def _disks(run: StoredRun) -> list[str]:
+    if not is_disk_sweep(run):
+        return []
+    tables = _both(disk_table(run), ceiling_table(run))
+    return [_section("Each disk", f"{safe(placement_words(run))}\n\n{tables}")]
 
 
 def safe(text: str) -> str:

@@ -12,6 +12,7 @@ from runner.fit import pair
 from runner.model import FitReport, StoredRun, TrialResult, VerdictKind
 from runner.report import facts
 from runner.report.curve import curve_svg, residuals_svg, speedup_svg, undrawn, with_fit
+from runner.report.disks import ceiling_table, disk_table, is_disk_sweep, placement_words, shares_svg
 from runner.report.figures import (
     article_table,
     fit_of,
@@ -37,6 +38,7 @@ def html(run: StoredRun, reference: Reference | None = None) -> str:
             _head(run, fit),
             _curve(run),
             _tables(run, reference),
+            _disks(run),
             _trials(run),
             _certainty(run, fit),
             _knobs(run),
@@ -125,6 +127,19 @@ def _tables(run: StoredRun, reference: Reference | None) -> str:
         parts.append(f"<h2>Published and ours</h2>{table_html(beside, dense=True)}")
         parts.append(f'<figure style="max-width:520px">{plot}</figure>' if plot else "")
     return "".join(parts)
+
+
+def _disks(run: StoredRun) -> str:
+    if not is_disk_sweep(run):
+        return ""
+    plot = shares_svg(run)
+    figure = f'<figure style="max-width:520px">{plot}</figure>' if plot else ""
+    ceilings = ceiling_table(run)
+    return (
+        f'<h2>Each disk</h2><p class="note">{escape(placement_words(run))}</p>{figure}{table_html(disk_table(run))}'
+        + (f"<h3>The disks' own ceilings</h3>{table_html(ceilings)}" if ceilings.rows else "")
+        + "\n"
+    )
 
 
 def _trials(run: StoredRun) -> str:

@@ -15,7 +15,8 @@ from matplotlib.figure import Figure
 
 from runner.fit import rate_at
 from runner.model import StoredRun, TrialResult, VerdictKind
-from runner.report.curve import curve_svg
+from runner.report.curve import curve_svg, rate_of_trial
+from runner.report.disks import ceiling_points
 from runner.report.figures import MODEL_NAMES, by_run_order, cores_given, fit_of
 from runner.report.series import METRICS, pick
 from runner.report.style import PLOT_STYLE
@@ -40,7 +41,7 @@ def curve_png(run: StoredRun, width_px: int = 1000) -> bytes:
     """The curve as a picture."""
     figure, (axes,) = _figure(1, width_px / 100, width_px / 180)
     fit = fit_of(run)
-    rates = [r.measurement.rows_per_s for r in run.results if known(r.measurement.rows_per_s)]
+    rates = [rate_of_trial(r, fit.rate) for r in run.results if known(rate_of_trial(r, fit.rate))]
     unit, unit_name = rate_scale(max((v for v in rates if v is not None), default=1.0))
     last = 1.06 * max((r.trial.level for r in run.results), default=1.0)
     grid = np.linspace(0, last, 120)
@@ -56,7 +57,12 @@ def curve_png(run: StoredRun, width_px: int = 1000) -> bytes:
         ideal = fit.points[0].rows_per_s_mean / fit.points[0].level / unit
         axes.plot(grid, ideal * grid, color=_GREY, lw=1.1, ls=(0, (6, 4)), label="ideal")
     for kind in VerdictKind:
-        _scatter(axes, [r for r in run.results if r.verdict.kind is kind], kind, unit)
+        _scatter(axes, [r for r in run.results if r.verdict.kind is kind], kind, unit, fit.rate)
+    limit = ceiling_points(run)
+    if limit:
+        axes.plot(*zip(*[(n, y / unit) for n, y in limit], strict=True), color=_ORANGE, lw=1.3, ls=(0, (3, 3)),
+                  label="the disks' own ceiling (fio)")  # fmt: skip
+    unit_name += " to the end of flush and sync" if fit.rate == "durable_rows_per_s" else ""
     axes.set(xlabel=f"{run.plan.sweep.axis} given to the server", ylabel=unit_name, xlim=(0, last))
     axes.set_ylim(bottom=0)
     axes.set_xticks(x_levels([r.trial.level for r in run.results], width_px - 100))
@@ -65,9 +71,9 @@ def curve_png(run: StoredRun, width_px: int = 1000) -> bytes:
     return _png(figure)
 
 
-def _scatter(axes: Axes, results: list[TrialResult], kind: VerdictKind, unit: float) -> None:
-    found = [(r.trial.level, r.measurement.rows_per_s / unit) for r in results
-             if known(r.measurement.rows_per_s) and r.measurement.rows_per_s is not None]  # fmt: skip
+def _scatter(axes: Axes, results: list[TrialResult], kind: VerdictKind, unit: float, rate: str) -> None:
+    rates = [(r.trial.level, rate_of_trial(r, rate)) for r in results]
+    found = [(level, value / unit) for level, value in rates if known(value) and value is not None]
     if not found:
         return
     valid = kind is VerdictKind.VALID

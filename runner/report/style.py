@@ -22,6 +22,7 @@ PLOT_CSS = """
 .plot .ideal{fill:none;stroke:var(--soft);stroke-width:1.4;stroke-dasharray:7 5}
 .plot .band{fill:var(--band);opacity:.16;stroke:none}
 .plot .mean{stroke:var(--ink);stroke-width:2}
+.plot .bar{fill:var(--blue);opacity:.75}
 .plot .limit{stroke:var(--orange);stroke-width:1.3;stroke-dasharray:3 3}
 .plot .valid{fill:var(--blue);stroke:var(--paper);stroke-width:1}
 .plot .invalid{fill:none;stroke:var(--orange);stroke-width:1.8}

@@ -7,7 +7,7 @@ creates is named after the run, `Server.stop` undoes it, and `clean` removes wha
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from runner.model import Accounting, Placement, ServerSpec, Site
@@ -42,9 +42,18 @@ class Runtime(Protocol):
     NAME: str
 
     def site(
-        self, *, run_id: str, trial_id: str, data_dir: str, home: str, image: str, port: int | None, endpoint: str
+        self,
+        *,
+        run_id: str,
+        trial_id: str,
+        data_dir: str,
+        home: str,
+        image: str,
+        port: int | None,
+        endpoint: str,
+        disks: Sequence[str] = (),
     ) -> Site:
-        """Reserves a fresh data directory and a port (a free one when port is None)."""
+        """Reserves a fresh data directory and a port (a free one when port is None), and a directory on each disk."""
 
     def start(
         self,

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from runner.runtimes.cgroup import Group
 from runner.runtimes.docker_facts import client
+from runner.runtimes.local import remove_trees
 from runner.runtimes.state import State, alive, forget, read_states
 
 LABEL = "scale.run"
@@ -81,7 +82,7 @@ def _remove_server(state: State) -> None:
     if alive(state.server_pid, state.server_started):
         with contextlib.suppress(ProcessLookupError):
             os.kill(state.server_pid, signal.SIGKILL)
-    shutil.rmtree(state.data_dir, ignore_errors=True)
+    remove_trees((state.data_dir, *state.disk_dirs))
     forget(Path(state.data_dir).parent, state.name)
 
 

@@ -1,6 +1,7 @@
 """Servers in Docker containers: CPU set, quota and memory by the engine, ports on loopback only, nothing privileged.
 
-The data directory is mounted under the path that it has on the host, so that a path means the same on both sides.
+The data directory, and a directory on each disk of a disk sweep, are mounted under the paths that they have on the
+host, so that a path means the same on both sides.
 Refuses to pull anything but the image that was named, and to keep a container after the trial.
 """
 
@@ -10,9 +11,8 @@ import contextlib
 import os
 import pwd
 import shlex
-import shutil
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,16 @@ from runner.errors import ProvisionError
 from runner.model import Accounting, Placement, ServerSpec, Site
 from runner.runtimes.clean import LABEL, RUNNER_LABEL
 from runner.runtimes.docker_facts import client, image_state
-from runner.runtimes.local import UNPRIVILEGED_USER, allowed_cpus, free_port, fresh_directory, tail, write_files
+from runner.runtimes.local import (
+    UNPRIVILEGED_USER,
+    allowed_cpus,
+    free_port,
+    fresh_directory,
+    fresh_on_disks,
+    remove_trees,
+    tail,
+    write_files,
+)
 from runner.runtimes.state import alive, forget, new_state, save, started_ticks
 from runner.units import format_cpus
 
@@ -30,10 +39,21 @@ PID_S = 20.0
 SHM_BYTES = 256 * 2**20
 
 
-def site(*, run_id: str, trial_id: str, data_dir: str, home: str, image: str, port: int | None, endpoint: str) -> Site:
+def site(
+    *,
+    run_id: str,
+    trial_id: str,
+    data_dir: str,
+    home: str,
+    image: str,
+    port: int | None,
+    endpoint: str,
+    disks: Sequence[str] = (),
+) -> Site:
     """A fresh directory and a loopback port; inside, the server listens on all of the container's own addresses."""
     fresh = fresh_directory(data_dir, run_id, trial_id)
-    return Site(data_dir=str(fresh), port=port or free_port(), bind_address="0.0.0.0", home=home)
+    return Site(data_dir=str(fresh), port=port or free_port(), bind_address="0.0.0.0", home=home,
+                disks=fresh_on_disks(disks, fresh.name))  # fmt: skip
 
 
 def start(
@@ -57,7 +77,7 @@ class DockerServer:
     def __init__(self, *, spec: ServerSpec, site: Site, name: str) -> None:
         self._spec, self._site = spec, site
         self._folder = Path(site.data_dir).parent
-        self._state = new_state(name, site.data_dir)
+        self._state = new_state(name, site.data_dir, site.disks)
         self._container: Any = None
         self._pid = self._started = 0
         self._last_words = ""
@@ -75,7 +95,8 @@ class DockerServer:
             raise ProvisionError("no Docker Engine answers", remedy="start dockerd, or use --runtime process")
         save(self._folder, self._state)
         demote = self._spec.refuses_root and os.geteuid() == 0
-        write_files(self._spec.files, self._site.data_dir, pwd.getpwnam(UNPRIVILEGED_USER) if demote else None)
+        user = pwd.getpwnam(UNPRIVILEGED_USER) if demote else None
+        write_files(self._spec.files, (self._site.data_dir, *self._site.disks), user)
         limits = self._limits(placement, memory_bytes)
         labels = {
             LABEL: run_id,
@@ -109,7 +130,7 @@ class DockerServer:
             "working_dir": self._site.data_dir,
             "hostname": self._spec.hostname or "scale",
             "ports": {f"{port}/tcp": ("127.0.0.1", port) for port in self._spec.ports},
-            "volumes": {self._site.data_dir: {"bind": self._site.data_dir, "mode": "rw"}},
+            "volumes": {p: {"bind": p, "mode": "rw"} for p in (self._site.data_dir, *self._site.disks)},
         }
 
     def _limits(self, placement: Placement, memory_bytes: int | None) -> dict[str, Any]:
@@ -188,7 +209,7 @@ class DockerServer:
                 time.sleep(0.05)
             with contextlib.suppress(Exception):
                 self._container.remove(force=True, v=True)
-        shutil.rmtree(self._site.data_dir, ignore_errors=True)
+        remove_trees((self._site.data_dir, *self._site.disks))
         forget(self._folder, self._state.name)
 
 

@@ -6,7 +6,7 @@ is a reason in the verdict and not a zero.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import psutil
 
@@ -15,7 +15,17 @@ from runner.model import Accounting, Placement, ServerSpec, Site
 NAME = "endpoint"
 
 
-def site(*, run_id: str, trial_id: str, data_dir: str, home: str, image: str, port: int | None, endpoint: str) -> Site:
+def site(
+    *,
+    run_id: str,
+    trial_id: str,
+    data_dir: str,
+    home: str,
+    image: str,
+    port: int | None,
+    endpoint: str,
+    disks: Sequence[str] = (),
+) -> Site:
     """Nothing is reserved: the address is what was given."""
     host, _, number = endpoint.rpartition(":")
     return Site(data_dir="", port=int(number), bind_address=host, home=home)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import pwd
+import shutil
 import socket
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -26,21 +27,41 @@ def fresh_directory(data_dir: str, run_id: str, trial_id: str) -> Path:
         raise ProvisionError(f"no data directory in {data_dir}: {error.strerror}", remedy="--data-dir DIR") from None
 
 
+def fresh_on_disks(disks: Sequence[str], name: str) -> tuple[str, ...]:
+    """A new directory of this name on each disk. Raises ProvisionError, and leaves none."""
+    made: list[Path] = []
+    for disk in disks:
+        path = Path(disk) / name
+        try:
+            path.mkdir(mode=0o755)
+        except OSError as error:
+            remove_trees(made)
+            raise ProvisionError(f"no directory on disk {disk}: {error.strerror}") from None
+        made.append(path)
+    return tuple(str(path) for path in made)
+
+
+def remove_trees(paths: Sequence[str | Path]) -> None:
+    """Removes directories with all that is in them; what is not there is no error."""
+    for path in paths:
+        shutil.rmtree(path, ignore_errors=True)
+
+
 def closed_to_others(folder: Path) -> str:
     """The first directory on the way that other users may not enter; "" when the way is open."""
     way = [p for p in (folder.absolute(), *folder.absolute().parents) if p.exists()]
     return next((str(p) for p in reversed(way) if not p.stat().st_mode & 0o001), "")
 
 
-def write_files(files: Mapping[str, str], data_dir: str, user: pwd.struct_passwd | None) -> None:
-    """Absolute path → text, readable by the owner only; the whole data directory then belongs to `user`."""
+def write_files(files: Mapping[str, str], folders: Sequence[str], user: pwd.struct_passwd | None) -> None:
+    """Absolute path → text, readable by the owner only; the folders with all in them then belong to `user`."""
     for name, text in files.items():
         path = Path(name)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch(mode=0o600)
         path.write_text(text)
     if user is not None:
-        for path in [Path(data_dir), *Path(data_dir).rglob("*")]:
+        for path in (p for folder in folders for p in (Path(folder), *Path(folder).rglob("*"))):
             os.chown(path, user.pw_uid, user.pw_gid)
 
 

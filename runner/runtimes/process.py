@@ -29,6 +29,8 @@ from runner.runtimes.local import (
     closed_to_others,
     free_port,
     fresh_directory,
+    fresh_on_disks,
+    remove_trees,
     tail,
     write_files,
 )
@@ -40,7 +42,17 @@ COMPANIONS_S = 5.0
 _LAUNCH = 'for f in $1; do echo 0 > "$f" || exit 125; done; shift; exec "$@"'
 
 
-def site(*, run_id: str, trial_id: str, data_dir: str, home: str, image: str, port: int | None, endpoint: str) -> Site:
+def site(
+    *,
+    run_id: str,
+    trial_id: str,
+    data_dir: str,
+    home: str,
+    image: str,
+    port: int | None,
+    endpoint: str,
+    disks: Sequence[str] = (),
+) -> Site:
     """A fresh directory under data_dir and a loopback port. Raises ProvisionError."""
     fresh = fresh_directory(data_dir, run_id, trial_id)
     return Site(
@@ -48,6 +60,7 @@ def site(*, run_id: str, trial_id: str, data_dir: str, home: str, image: str, po
         port=port or free_port(),
         bind_address="127.0.0.1",
         home=_reachable_home(home, Path(data_dir)),
+        disks=fresh_on_disks(disks, fresh.name),
     )
 
 
@@ -104,7 +117,7 @@ class ProcessServer:
     def __init__(self, *, spec: ServerSpec, site: Site, placement: Placement, name: str) -> None:
         self._spec, self._site, self._placement = spec, site, placement
         self._folder = Path(site.data_dir).parent
-        self._state: State = new_state(name, site.data_dir)
+        self._state: State = new_state(name, site.data_dir, site.disks)
         self._group: Group | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._log = Path(site.data_dir) / "console.log"
@@ -127,12 +140,13 @@ class ProcessServer:
         save(self._folder, self._state)
 
     def _write_files(self) -> None:
-        write_files(self._spec.files, self._site.data_dir, self._user)
+        write_files(self._spec.files, (self._site.data_dir, *self._site.disks), self._user)
         if self._user is not None:
             self._check_reachable()
 
     def _check_reachable(self) -> None:
-        closed = closed_to_others(self._folder)
+        ways = [Path(p) for p in (self._site.data_dir, *self._site.disks)]
+        closed = next((found for way in ways if (found := closed_to_others(way.parent))), "")
         if closed:
             raise ProvisionError(f"the server runs as {UNPRIVILEGED_USER}, who may not enter {closed}")
 
@@ -218,7 +232,7 @@ class ProcessServer:
             self._process.wait()
         if self._group is not None:
             self._group.remove()
-        shutil.rmtree(self._site.data_dir, ignore_errors=True)
+        remove_trees((self._site.data_dir, *self._site.disks))
         forget(self._folder, self._state.name)
 
     def _first(self, pids: Sequence[int]) -> int:

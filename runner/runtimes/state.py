@@ -25,6 +25,7 @@ class State:
     server_pid: int = 0
     server_started: int = 0
     cgroup_paths: tuple[str, ...] = ()
+    disk_dirs: tuple[str, ...] = ()
 
 
 def started_ticks(pid: int) -> int:
@@ -40,9 +41,10 @@ def alive(pid: int, started: int) -> bool:
     return pid > 0 and started > 0 and started_ticks(pid) == started
 
 
-def new_state(name: str, data_dir: str) -> State:
-    """Owned by this process."""
-    return State(name=name, data_dir=data_dir, runner_pid=os.getpid(), runner_started=started_ticks(os.getpid()))
+def new_state(name: str, data_dir: str, disk_dirs: tuple[str, ...] = ()) -> State:
+    """Owned by this process. disk_dirs: the server's directories on other disks."""
+    pid = os.getpid()
+    return State(name=name, data_dir=data_dir, runner_pid=pid, runner_started=started_ticks(pid), disk_dirs=disk_dirs)
 
 
 def save(folder: Path, state: State) -> None:
@@ -65,7 +67,8 @@ def read_states(folders: Iterable[Path]) -> tuple[State, ...]:
         for path in sorted(folder.glob("*" + SUFFIX)):
             try:
                 raw = json.loads(path.read_text())
-                found.append(State(**{**raw, "cgroup_paths": tuple(raw["cgroup_paths"])}))
+                lists = {name: tuple(raw.get(name, ())) for name in ("cgroup_paths", "disk_dirs")}
+                found.append(State(**{**raw, **lists}))
             except (OSError, ValueError, TypeError, KeyError):
                 continue
     return tuple(found)

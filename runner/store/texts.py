@@ -9,12 +9,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from runner.model import Interval, Measurement, Plan, Sample, TrialResult
+from runner.model import DiskFigures, Interval, Measurement, Plan, Sample, TrialResult
 from runner.sweep.vary import label
 from runner.trial.series import SERIES_COLUMNS, time_series
 
 _KNOB_COLUMNS = ("vgroups", "partitions", "write_threads", "commit_threads")
-_MEASURED = tuple(Measurement.__dataclass_fields__)
+_MEASURED = tuple(name for name in Measurement.__dataclass_fields__ if name != "disks")
+DISKS_MAX = 8  # of more disks only the first have columns; trial.json has them all
 POINT_COLUMNS = (
     "trial_id",
     "order",
@@ -38,6 +39,13 @@ POINT_COLUMNS = (
     "wall_s",
 )
 TIMESERIES_HEADER = "trial_id,t_s," + ",".join(SERIES_COLUMNS) + "\n"
+
+
+def point_columns(plan: Plan) -> tuple[str, ...]:
+    """Of points.csv: the fixed ones, then those of each disk that the plan gives a trial."""
+    disks = min(max((t.disks for t in plan.trials), default=1), DISKS_MAX)
+    figures = tuple(DiskFigures.__dataclass_fields__)
+    return (*POINT_COLUMNS, *(f"d{i + 1}_{name}" for i in range(disks) for name in figures))
 
 
 def samples_text(samples: Iterable[Sample]) -> str:
@@ -69,10 +77,11 @@ def points_text(plan: Plan, results: Iterable[TrialResult]) -> str:
     """points.csv: one row per trial, by level and replicate."""
     text = io.StringIO()
     out = csv.writer(text, lineterminator="\n")
-    out.writerow(POINT_COLUMNS)
+    columns = point_columns(plan)
+    out.writerow(columns)
     for result in sorted(results, key=lambda r: (r.trial.level, r.trial.replicate)):
         row = point_row(plan, result)
-        out.writerow("" if row[c] is None else row[c] for c in POINT_COLUMNS)
+        out.writerow("" if row.get(c) is None else row[c] for c in columns)
     return text.getvalue()
 
 
@@ -92,7 +101,8 @@ def point_row(plan: Plan, result: TrialResult) -> dict[str, Any]:
         "cores": trial.cores,
         "disks": trial.disks,
         **{k: trial.knobs.get(k) for k in _KNOB_COLUMNS},
-        **asdict(result.measurement),
+        **{k: v for k, v in asdict(result.measurement).items() if k != "disks"},
+        **{f"{d}_{k}": v for d, figures in result.measurement.disks.items() for k, v in asdict(figures).items()},
         "verdict": result.verdict.kind.value,
         "reasons": "; ".join(result.verdict.reasons),
         "server_cpus": " ".join(map(str, trial.placement.server_cpus)),

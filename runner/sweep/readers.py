@@ -184,6 +184,53 @@ def variation(text: str) -> tuple[str, tuple[str, ...]]:
     return name.strip(), tuple(dict.fromkeys(parts))
 
 
+def whole_levels(read_levels: Callable[[str], tuple[float, ...]]) -> Callable[[str], tuple[float, ...]]:
+    """A reader for levels that are whole numbers: there is no half disk."""
+
+    def read(text: str) -> tuple[float, ...]:
+        levels = read_levels(text)
+        broken = [level for level in levels if level != int(level)]
+        if broken:
+            raise ValueError(f"{text!r} holds {format_number(broken[0])}; disks come whole")
+        return levels
+
+    return read
+
+
+def rate_of_bytes(read_bytes: Callable[[str], int]) -> Callable[[str], int]:
+    """A reader for bytes per second: "20MiB/s", or "20MiB"."""
+
+    def read(text: str) -> int:
+        try:
+            value = read_bytes(text.strip().removesuffix("/s"))
+        except ValueError:
+            raise ValueError(f'{text!r} is not a rate; write it like "20MiB/s"') from None
+        if value <= 0:
+            raise ValueError(f"{text!r} must be above 0")
+        return value
+
+    return read
+
+
+def paths(text: str) -> tuple[str, ...]:
+    """Absolute paths, each once: "/mnt/a,/mnt/b"."""
+    found = tuple(part.strip() for part in text.split(",") if part.strip())
+    relative = [p for p in found if not p.startswith("/")]
+    if not found or relative:
+        raise ValueError(f"{(relative or [text])[0]!r} is not an absolute path")
+    doubled = sorted({p for p in found if found.count(p) > 1})
+    if doubled:
+        raise ValueError(f"{doubled[0]} is named twice")
+    return found
+
+
+def switch(text: str) -> bool:
+    """On or off, as a flag or a TOML true or false."""
+    if text not in ("1", "0", "true", "false"):
+        raise ValueError(f"{text!r} is neither true nor false")
+    return text in ("1", "true")
+
+
 def tag(text: str) -> tuple[str, str]:
     """k=v."""
     name, equals, value = text.partition("=")

@@ -11,9 +11,15 @@ from pathlib import Path
 
 from runner.errors import UsageError
 from runner.model import Load, Origin, Rule, Sweep, Workload
+from runner.sweep import disk_axis
 from runner.sweep.file import read_sweep_file
 from runner.sweep.settings import BY_KEY, SETTINGS
 
+KINDS = ("cpu", "disk")
+QUESTIONS = {
+    "cores": "How does the write rate grow with cores?",
+    "disks": "How does the write rate grow with disks?",
+}
 KNOB_KEYS = ("knobs.vgroups", "knobs.partitions", "knobs.write_threads", "knobs.commit_threads")
 
 
@@ -26,14 +32,14 @@ class Texts:
 
 
 def resolve_sweep(what: str, flags: Mapping[str, str | list[str]]) -> Sweep:
-    """The sweep for `cpu`, or for a sweep file, with flags by key on top.
+    """The sweep for `cpu` or `disk`, or for a sweep file, with flags by key on top.
 
     Raises UsageError that lists all mistakes, each with its flag or key.
     """
-    from_file = {} if what == "cpu" else read_sweep_file(_sweep_path(what))
+    from_file = {} if what in KINDS else read_sweep_file(_sweep_path(what))
     texts = _merge(from_file, flags)
     values, mistakes = _read_all(texts)
-    mistakes += _conflicts(texts, values, is_file=bool(from_file))
+    mistakes += _conflicts(what, texts, values)
     if mistakes:
         raise UsageError("\n".join(mistakes))
     return _build(what, texts, values)
@@ -41,12 +47,10 @@ def resolve_sweep(what: str, flags: Mapping[str, str | list[str]]) -> Sweep:
 
 def _sweep_path(what: str) -> Path:
     path = Path(what)
-    if what == "disk":
-        raise UsageError("disk sweeps are not in this version", remedy="sweep cores: scale sweep cpu --cores 1..4")
     if path.suffix != ".toml" and not path.exists():
         raise UsageError(
-            f"{what!r} is neither a kind of sweep (cpu) nor a sweep file",
-            remedy="scale sweep cpu --cores 1..4, or scale sweep FILE.toml",
+            f"{what!r} is neither a kind of sweep (cpu, disk) nor a sweep file",
+            remedy="scale sweep cpu --cores 1..4, scale sweep disk --disks 1..3 --dir LIST, or scale sweep FILE.toml",
         )
     return path
 
@@ -54,11 +58,12 @@ def _sweep_path(what: str) -> Path:
 def _merge(from_file: Mapping[str, str | list[str]], flags: Mapping[str, str | list[str]]) -> Texts:
     text: dict[str, str | list[str]] = {}
     origin: dict[str, Origin] = {}
+    overruled = disk_axis.overruled(flags)
     for setting in SETTINGS:
         text[setting.key] = [] if setting.many else setting.default
         origin[setting.key] = "default"
         for source, name in ((from_file, "file"), (flags, "flag")):
-            if setting.key in source:
+            if setting.key in source and not (name == "file" and setting.key in overruled):
                 given = source[setting.key]
                 before = text[setting.key]
                 text[setting.key] = [*before, *given] if setting.many else given
@@ -86,9 +91,10 @@ def _read_all(texts: Texts) -> tuple[dict[str, object], list[str]]:
     return values, mistakes
 
 
-def _conflicts(texts: Texts, values: Mapping[str, object], *, is_file: bool) -> list[str]:
-    mistakes = []
-    if not texts.text["axis.cores"]:
+def _conflicts(what: str, texts: Texts, values: Mapping[str, object]) -> list[str]:
+    is_file = what not in KINDS
+    mistakes = disk_axis.mistakes(what, texts.text, values)
+    if not texts.text["axis.cores"] and not texts.text["axis.disks"] and what != "disk":
         where = "axis.cores (or --cores)" if is_file else "--cores"
         mistakes.append(f"{where}: missing; say which core counts to sweep, like 1..4")
     both = values["load.rows"] is not None and texts.origin["load.duration"] != "default"
@@ -104,7 +110,8 @@ def _build(what: str, texts: Texts, values: Mapping[str, object]) -> Sweep:
     )
     knobs: dict[str, Rule] = {k.partition(".")[2]: v[k] for k in KNOB_KEYS if v[k] is not None}  # type: ignore[misc]
     knobs |= v["knobs.other"]  # type: ignore[operator]
-    name = str(texts.text.get("name") or (what if what == "cpu" else Path(what).stem))
+    name = str(texts.text.get("name") or (what if what in KINDS else Path(what).stem))
+    axis = "disks" if v["axis.disks"] else "cores"
     workload = Workload(
         tables=v["workload.tables"],
         columns=v["workload.columns"],
@@ -114,6 +121,7 @@ def _build(what: str, texts: Texts, values: Mapping[str, object]) -> Sweep:
         interlace_rows=v["workload.interlace_rows"],
         start_ms=v["workload.start_ms"],
         step_ms=v["workload.step_ms"],
+        text=v["workload.text"],
     )
     load = Load(
         method=v["load.method"] or "",
@@ -125,9 +133,9 @@ def _build(what: str, texts: Texts, values: Mapping[str, object]) -> Sweep:
     )
     return Sweep(
         name=name,
-        question=str(texts.text.get("question", "How does the write rate grow with cores?")),
-        axis="cores",
-        levels=v["axis.cores"],
+        question=str(texts.text.get("question", QUESTIONS[axis])),
+        axis=axis,
+        levels=v[f"axis.{axis}"],
         target=v["target.name"],
         runtime=v["target.runtime"],
         version=v["target.version"] or "",
@@ -151,6 +159,7 @@ def _build(what: str, texts: Texts, values: Mapping[str, object]) -> Sweep:
         reference=v["report.reference"] or "",
         tags=v["tags"],
         origin=dict(texts.origin),
+        **disk_axis.fields(values),
     )
 
 

@@ -6,41 +6,11 @@ Refuses to hold logic: what a value means is for the room that uses it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
 from runner.sweep import readers
+from runner.sweep.disk_settings import DISK_SETTINGS
+from runner.sweep.setting import Setting
+from runner.sweep.setting import setting as _s
 from runner.units import parse_bytes, parse_count, parse_cpus, parse_levels, parse_seconds
-
-
-@dataclass(frozen=True, kw_only=True)
-class Setting:
-    """One setting. `read` turns text into the value and raises ValueError with one sentence.
-
-    default is text as a user would write it; "" means "decided later" (by the target, or from the machine).
-    """
-
-    key: str
-    flag: str
-    read: Callable[[str], object]
-    default: str
-    help: str
-    metavar: str = "TEXT"
-    many: bool = False
-
-
-def _s(
-    key: str,
-    flag: str,
-    read: Callable[[str], object],
-    default: str,
-    help_text: str,
-    metavar: str = "TEXT",
-    *,
-    many: bool = False,
-) -> Setting:
-    return Setting(key=key, flag=flag, read=read, default=default, help=help_text, metavar=metavar, many=many)
-
 
 SETTINGS: tuple[Setting, ...] = (
     _s(
@@ -48,9 +18,10 @@ SETTINGS: tuple[Setting, ...] = (
         "--cores",
         parse_levels,
         "",
-        "Cores to give the server: 1..12, 1..12:2, 1,2,4,8 or 0.5,1,1.5.",
+        "Cores to give the server: 1..12, 1..12:2, 1,2,4,8 or 0.5,1,1.5. In a disk sweep: one number.",
         "LEVELS",
     ),
+    *DISK_SETTINGS,
     _s("target.name", "--target", str, "auto", "Database: auto, tdengine, postgres or null.", "NAME"),
     _s(
         "target.runtime",
@@ -106,6 +77,14 @@ SETTINGS: tuple[Setting, ...] = (
         readers.one_of("walk", "random", "constant"),
         "walk",
         "Values: a realistic random walk, random, or constant.",
+        "KIND",
+    ),
+    _s(
+        "workload.text",
+        "--text",
+        readers.one_of("vocabulary", "random"),
+        "vocabulary",
+        "Text columns: words, which compress as names do; or random, as long as the column and hard to compress.",
         "KIND",
     ),
     _s(

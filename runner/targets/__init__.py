@@ -33,6 +33,7 @@ class Address:
     """Where a session connects: the server's loopback address, and the secret made for this trial alone.
 
     data_dir: the trial's directory, as this side sees it; "" for a server that is not ours.
+    disks: Site.disks of the trial.
     is_ours: started for this trial; else nothing of it may be changed but the trial's own database, and the secret is
     the user's ("" for the database's default).
     """
@@ -43,6 +44,20 @@ class Address:
     home: str = ""
     data_dir: str = ""
     is_ours: bool = True
+    disks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """A part of the database that lies on one disk: a vnode, a partition.
+
+    path: a file or directory of it, as this side sees it. disk: where it was to be, an index into Site.disks; None:
+    the server chose.
+    """
+
+    name: str
+    path: str
+    disk: int | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,6 +89,9 @@ class Session(Protocol):
 
     def effective(self) -> Mapping[str, str]:
         """What the server says its settings are, read back after the schema is there."""
+
+    def parts(self) -> tuple[Part, ...]:
+        """Where the parts of the database really are, read back; empty where they are not placed on disks."""
 
     def load_spec(self) -> Mapping[str, str]:
         """The part of the load core's spec that only the target knows: driver, method, address, table names."""
@@ -112,6 +130,10 @@ class Target(Protocol):
     THREADS_PER_PROCESS: int
     """How many threads of one load process the client library serves well; 0: any number."""
     LOADERS: tuple[str, ...]
+    DISK_PLACEMENTS: tuple[str, ...]
+    """How its data can be put on several disks, best first; empty: it has none."""
+    WAL_DISKS: tuple[str, ...]
+    """Where its write-ahead log can go in a disk sweep, the default first."""
     IMAGE_LIBRARY: str
     """The client library's path in the image, taken out for the load core; "": the load core finds its own."""
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from runner.errors import TargetError
 from runner.loadgen.foreign import ForeignCommand
 from runner.model import Finding, Piece, Rule, ServerSpec, Site, Sweep, Trial
-from runner.targets import Address, Counted, Installation
+from runner.targets import Address, Counted, Installation, Part
 
 NAME = "null"
 RUNTIMES = ("process",)
@@ -25,6 +25,8 @@ REFUSES_ROOT = False
 THREAD_NAMES = False
 THREADS_PER_PROCESS = 0
 LOADERS = ("scale",)
+DISK_PLACEMENTS = ()
+WAL_DISKS = ()
 IMAGE_LIBRARY = ""
 
 
@@ -120,6 +122,10 @@ class NullSession:
     def effective(self) -> Mapping[str, str]:
         """Nothing to read back."""
         return {}
+
+    def parts(self) -> tuple[Part, ...]:
+        """It has none."""
+        return ()
 
     def load_spec(self) -> Mapping[str, str]:
         """The null driver."""

@@ -4,10 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
-from runner.model import Interval, LoadSummary, Measurement, Sample, SamplerCost, Sweep, Trial
+from runner.model import (
+    DiskCeiling,
+    DiskFigures,
+    Interval,
+    LoadSummary,
+    Measurement,
+    Sample,
+    SamplerCost,
+    Sweep,
+    Trial,
+)
 from runner.sampling.window import WindowUse, measure_window
 from runner.targets import Counted
+from runner.trial.disk_figures import ceiling_mb_per_s, disk_figures, stalled_s
 from runner.verdict import Evidence, steadiness
 
 STEADY_PHASE = "measure"
@@ -34,6 +46,8 @@ class TrialFacts:
     suspicious: tuple[str, ...] = ()
     intervals: list[Interval] = field(default_factory=list)
     samples: list[Sample] = field(default_factory=list)
+    disk_ceilings: tuple[DiskCeiling, ...] = ()
+    logical_bytes_per_row: float | None = None
 
 
 def evidence(sweep: Sweep, trial: Trial, facts: TrialFacts) -> Evidence:
@@ -50,6 +64,7 @@ def evidence(sweep: Sweep, trial: Trial, facts: TrialFacts) -> Evidence:
         suspicious=facts.suspicious,
         gaps=facts.counted.gaps if facts.counted else (),
         commits_in_window=commits,
+        axis=sweep.axis,
         quota_expected=trial.placement.quota_cores is not None,
     )
 
@@ -62,6 +77,9 @@ def measurement(trial: Trial, facts: TrialFacts) -> Measurement:
             missed_ticks=cost.missed_ticks if cost else None, ceiling_rows_per_s=facts.ceiling_rows_per_s
         )
     use = measure_window(facts.samples, s.window_start_ns, s.window_end_ns)
+    whole = _whole(facts)
+    per_row = whole.disk_bytes / s.rows_acked if whole and whole.disk_bytes is not None and s.rows_acked else None
+    logical = facts.logical_bytes_per_row
     steady = steadiness([i.rows for i in whole_intervals(facts.intervals, s)])
     busiest = max(use.threads.items(), key=lambda item: item[1], default=(None, None))
     clients = len(trial.placement.client_cpus)
@@ -78,7 +96,7 @@ def measurement(trial: Trial, facts: TrialFacts) -> Measurement:
         other_cpu_cores=use.other_cores,
         throttled_s=use.throttled_s,
         disk_write_mb_per_s=use.disk_write_mb_per_s,
-        disk_bytes_per_row=_bytes_per_row(facts, s),
+        disk_bytes_per_row=per_row,
         disk_busy_percent=use.disk_busy_percent,
         memory_used_gb=_giga(use.memory_used_bytes_max),
         memory_available_gb=_giga(use.memory_available_bytes_min),
@@ -103,6 +121,10 @@ def measurement(trial: Trial, facts: TrialFacts) -> Measurement:
         missed_ticks=cost.missed_ticks if cost else None,
         busiest_thread=busiest[0],
         busiest_thread_cores=busiest[1],
+        logical_bytes_per_row=logical,
+        write_amplification=per_row / logical if per_row is not None and logical else None,
+        stalled_s=stalled_s(facts.intervals),
+        **_disks(facts, whole),
     )
 
 
@@ -130,12 +152,20 @@ def _durable(facts: TrialFacts, summary: LoadSummary) -> float | None:
     return summary.rows_acked / ((facts.flush_end_ns - facts.load_start_ns) / 1e9)
 
 
-def _bytes_per_row(facts: TrialFacts, summary: LoadSummary) -> float | None:
-    """Bytes written to the data's devices from the first request to the end of the flush, for each acknowledged row."""
-    if facts.load_start_ns is None or facts.flush_end_ns is None or not summary.rows_acked:
+def _whole(facts: TrialFacts) -> WindowUse | None:
+    """From the first request to the end of flush and sync."""
+    if facts.load_start_ns is None or facts.flush_end_ns is None:
         return None
-    use: WindowUse = measure_window(facts.samples, facts.load_start_ns, facts.flush_end_ns)
-    return use.disk_bytes / summary.rows_acked if use.disk_bytes is not None else None
+    return measure_window(facts.samples, facts.load_start_ns, facts.flush_end_ns)
+
+
+def _disks(facts: TrialFacts, whole: WindowUse | None) -> dict[str, Any]:
+    if whole is None:
+        return {}
+    figures: Mapping[str, DiskFigures] = disk_figures(whole, facts.samples, facts.disk_ceilings)
+    ceiling = ceiling_mb_per_s(facts.disk_ceilings, tuple(figures))
+    used = 100 * whole.disk_write_mb_per_s / ceiling if ceiling and whole.disk_write_mb_per_s is not None else None
+    return {"disk_ceiling_mb_per_s": ceiling, "disk_used_percent": used, "disks": figures}
 
 
 def _share(cores: float | None, given: float) -> float | None:

@@ -17,5 +17,11 @@ def facts_text(facts: TrialFacts, *, with_summary: bool) -> str:
     """The facts as JSON. with_summary: the generator is not ours, so its own words do not hold those figures."""
     left_out = set(IN_RAW_FILES) - ({"summary"} if with_summary else set())
     kept = {f.name: getattr(facts, f.name) for f in fields(facts) if f.name not in left_out}
-    plain = {name: asdict(value) if is_dataclass(value) else value for name, value in kept.items()}
+    plain = {name: _plain(value) for name, value in kept.items()}
     return json.dumps(plain, indent=1, ensure_ascii=False, default=dict)
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, tuple):
+        return [_plain(part) for part in value]
+    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else value

@@ -10,7 +10,7 @@ import os
 import queue
 import secrets
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import replace
 
@@ -37,24 +37,30 @@ from runner.model import (
 )
 from runner.runtimes import Server
 from runner.sampling import Sampler
+from runner.sweep.rows import logical_bytes
 from runner.sweep.vary import as_varied
 from runner.targets import ENDPOINT_PASSWORD, Address, Session
 from runner.trial.measure import STEADY_PHASE, TrialFacts, evidence, measurement
+from runner.trial.placed import full_disk, prove_placement, refuse_full, sync_disks, trial_disks
 from runner.trial.recorded import facts_text
 from runner.trial.setup import TrialSetup
+from runner.trial.waiting import LOG_LINES, last_words, wait_for
 from runner.units import format_cpus
 from runner.verdict import judge
 
-READY_S = 60.0
 DRAIN_S = 120.0
-LOG_LINES = 40
 ROWS_PER_S_SLOWEST = 500.0
+BYTES_PER_S_SLOWEST = 5e5
 
 
 def run_trial(setup: TrialSetup, trial: Trial) -> Iterator[Event]:
     """Events of the trial, TrialFinished last. Raises only what no trial can survive (Ctrl-C, defects)."""
     setup = replace(setup, sweep=as_varied(setup.sweep, trial))
-    facts = TrialFacts(ceiling_rows_per_s=setup.ceilings.get(ceiling_key(setup.sweep, trial)))
+    facts = TrialFacts(
+        ceiling_rows_per_s=setup.ceilings.get(ceiling_key(setup.sweep, trial)),
+        disk_ceilings=setup.disk_ceilings,
+        logical_bytes_per_row=logical_bytes(setup.sweep.workload),
+    )
     started, begun = datetime.datetime.now(datetime.UTC), time.monotonic()
     with ExitStack() as cleanup:
         try:
@@ -85,7 +91,7 @@ def _enter(trial: Trial, phase: str) -> PhaseEntered:
 
 def _walk(setup: TrialSetup, trial: Trial, facts: TrialFacts, cleanup: ExitStack) -> Iterator[Event]:
     yield _enter(trial, "provision")
-    is_ours = not setup.sweep.endpoint
+    is_ours, disks = not setup.sweep.endpoint, trial_disks(setup, trial)
     secret = secrets.token_urlsafe(16) if is_ours else os.environ.get(ENDPOINT_PASSWORD, "")
     site = setup.runtime.site(
         run_id=setup.run_id,
@@ -95,6 +101,7 @@ def _walk(setup: TrialSetup, trial: Trial, facts: TrialFacts, cleanup: ExitStack
         image=setup.sweep.image,
         port=setup.sweep.port,
         endpoint=setup.sweep.endpoint,
+        disks=[disk.path for disk in disks] if setup.sweep.axis == "disks" else [],
     )
     server = setup.runtime.start(
         spec=replace(setup.target.server(setup.sweep, trial, site, secret), image=setup.sweep.image),
@@ -113,16 +120,18 @@ def _walk(setup: TrialSetup, trial: Trial, facts: TrialFacts, cleanup: ExitStack
             home=setup.client_home,
             data_dir=site.data_dir,
             is_ours=is_ours,
+            disks=site.disks,
         )
         with closing(setup.target.session(setup.sweep, trial, address)) as session:
             yield _enter(trial, "ready")
-            _wait(server, session.not_ready, "the server was not ready")
+            wait_for(server, session.not_ready, "the server was not ready")
             _check_pinning(trial, server)
             yield _enter(trial, "schema")
             session.create_schema()
-            _wait(server, session.schema_pending, "the schema was not ready")
+            wait_for(server, session.schema_pending, "the schema was not ready")
             session.create_tables()
-            facts.effective = {"server_version": session.version(), **session.effective()}
+            placed = prove_placement(session.parts(), disks, site.disks)
+            facts.effective = {"server_version": session.version(), **session.effective(), **placed}
             facts.mismatches = _mismatches(session.expected(), facts.effective)
             yield from _load(setup, trial, facts, server, session, secret)
             yield _enter(trial, "verify")
@@ -130,20 +139,10 @@ def _walk(setup: TrialSetup, trial: Trial, facts: TrialFacts, cleanup: ExitStack
             if not is_ours:
                 session.drop_schema()
     except ScaleError as error:
-        raise _with_cause(error, server) from error
+        raise _with_cause(error, server, full_disk(disks, setup.sweep.disk_free_min_bytes)) from error
     finally:
         facts.log_tail = server.log_tail(LOG_LINES)
         facts.suspicious = setup.target.suspicious(facts.log_tail)
-
-
-def _wait(server: Server, pending: Callable[[], str], what: str) -> None:
-    deadline = time.monotonic() + READY_S
-    while why := pending():
-        if not server.alive():
-            raise ProvisionError(f"the server ended while starting: {_last_words(server)}")
-        if time.monotonic() > deadline:
-            raise ProvisionError(f"{what} after {READY_S:.0f} s: {why}")
-        time.sleep(0.1)
 
 
 def _check_pinning(trial: Trial, server: Server) -> None:
@@ -179,11 +178,14 @@ def _load(
     yield ArtifactMade(trial_id=trial.trial_id, name="spec", text=spec_text(spec))
     samples: queue.SimpleQueue[Sample] = queue.SimpleQueue()
     facts.commits_before = session.commit_cycles()
+    disks = trial_disks(setup, trial)
+    is_disk_sweep = setup.sweep.axis == "disks"
+    sync_disks(disks if is_disk_sweep else ())
     with _generator(setup, trial, spec, server, session, secret) as load:
         sampler = Sampler(
             server=server.accounting(),
             generator=Accounting(kind="processes", root_pids=load.pids),
-            disks=setup.disks,
+            disks=disks,
             hz=setup.sweep.sample_hz,
             on_sample=samples.put,
             pids=server.pids if setup.target.THREAD_NAMES else None,
@@ -193,13 +195,15 @@ def _load(
                 yield from _follow(setup, trial, facts, server, load, samples)
                 facts.commits_after = session.commit_cycles()
                 yield _enter(trial, "flush")
+                sync_disks(disks if is_disk_sweep else ())
                 session.flush()
+                sync_disks(disks if is_disk_sweep else ())
                 facts.flush_end_ns = time.monotonic_ns()
             finally:
                 facts.summary = load.summary()
                 facts.generator_log = "".join(load.raw)
         facts.sampler_cost = sampler.cost()
-        yield from _drain(trial, facts, samples)
+        yield from _drain(setup, trial, facts, samples)
         for trouble in load.troubles:
             yield Noted(trial_id=trial.trial_id, sentence=f"{trouble.count} × {trouble.code}: {trouble.message}")
 
@@ -223,7 +227,7 @@ def _follow(
     samples: queue.SimpleQueue[Sample],
 ) -> Iterator[Event]:
     for line in load.lines(_limit_s(setup)):
-        yield from _drain(trial, facts, samples)
+        yield from _drain(setup, trial, facts, samples)
         if isinstance(line, Phase):
             facts.load_start_ns = facts.load_start_ns or line.monotonic_ns
             if line.phase == STEADY_PHASE:
@@ -240,24 +244,26 @@ def _follow(
 
 def _limit_s(setup: TrialSetup) -> float:
     load = setup.sweep.load
-    work = load.duration_s if load.duration_s is not None else (load.rows or 0) / ROWS_PER_S_SLOWEST
+    rows = load.rows or 0
+    slowest = max(rows / ROWS_PER_S_SLOWEST, rows * logical_bytes(setup.sweep.workload) / BYTES_PER_S_SLOWEST)
+    work = load.duration_s if load.duration_s is not None else slowest
     return load.warmup_s + work + DRAIN_S
 
 
-def _drain(trial: Trial, facts: TrialFacts, samples: queue.SimpleQueue[Sample]) -> Iterator[Event]:
+def _drain(setup: TrialSetup, trial: Trial, facts: TrialFacts, samples: queue.SimpleQueue[Sample]) -> Iterator[Event]:
     while not samples.empty():
         sample = samples.get()
         facts.samples.append(sample)
         yield SampleTaken(trial_id=trial.trial_id, sample=sample)
+        refuse_full(sample, trial_disks(setup, trial), setup.sweep.disk_free_min_bytes)
 
 
-def _with_cause(error: ScaleError, server: Server) -> ScaleError:
-    """A dead server is the cause; what the client or the load core saw of it is the symptom."""
+def _with_cause(error: ScaleError, server: Server, full: str) -> ScaleError:
+    """A full disk or a dead server is the cause; what the client or the load core saw of it is the symptom."""
+    if full and isinstance(error, (LoadError, TargetError)):
+        return error if "about to fill" in error.message else LoadError(f"{full} ({error.message})")
     if isinstance(error, (LoadError, TargetError)) and not server.alive():
-        return ProvisionError(f"the server died in the middle of the trial: {_last_words(server)} ({error.message})")
+        return ProvisionError(f"the server died in the middle of the trial: {last_words(server)} ({error.message})")
     return error
 
 
-def _last_words(server: Server) -> str:
-    lines = [line for line in server.log_tail(LOG_LINES).splitlines() if line.strip()]
-    return " | ".join(lines[-3:]) or "it said nothing"

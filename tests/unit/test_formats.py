@@ -14,7 +14,7 @@ from runner.cli import app
 from runner.errors import StoreError
 from runner.formats import as_csv, as_json, as_parquet, columns_of
 from runner.store.outside import write_outside
-from runner.store.texts import POINT_COLUMNS
+from runner.store.texts import point_columns
 from tests.unit.stored import store
 from tests.unit.synthetic_run import mixed_run
 
@@ -35,7 +35,7 @@ def test_all_formats_say_the_same(what):
 
 def test_points_are_the_columns_of_points_csv_with_types():
     table = pyarrow.parquet.read_table(io.BytesIO(as_parquet(columns_of(RUN, "points"))))
-    assert table.column_names == list(POINT_COLUMNS)
+    assert table.column_names == list(point_columns(RUN.plan))
     kinds = {field.name: str(field.type) for field in table.schema}
     assert kinds["rows_per_s"] == "double"
     assert kinds["rows_acked"] == kinds["replicate"] == "int64"

@@ -15,7 +15,8 @@ ALLOWED = {
     "host": {"model", "units", "errors"},
     "sweep": {"model", "errors", "units"},
     "plan": {"model", "errors", "units", "host", "sweep", "targets"},
-    "verdict": {"model", "units"},
+    "verdict": {"model", "units", "verdict_disks"},
+    "verdict_disks": {"model", "units"},
     "fit": {"model", "units"},
     "report": {"model", "units", "fit", "sweep"},
     "runtimes": {"model", "errors", "units", "host"},
@@ -28,13 +29,13 @@ ALLOWED = {
     "verify": {"model", "errors", "units", "store", "loadgen", "sweep", "trial", "verdict", "report"},
     "campaign": {"model"},
     "choose": {"model", "errors", "runtimes", "targets"},
-    "preflight": {"model", "errors", "host", "runtimes", "targets"},
+    "preflight": {"model", "errors", "disks", "host", "runtimes", "sweep", "targets"},
     "doctor": {"errors", "host", "loadgen", "runtimes", "targets", "units"},
     "console": {"model", "errors", "units"},
     "compat": {"model", "errors", "units", "loadgen", "targets"},
 }  # fmt: skip
-FREE = {"compose", "cli", "__init__"}
-PURE = ("plan", "verdict", "fit", "report")
+FREE = {"compose", "compose_disks", "cli", "__init__"}
+PURE = ("plan", "verdict", "verdict_disks", "fit", "report")
 IMPURE_MODULES = {"subprocess", "socket", "time", "os", "shutil", "threading", "urllib", "docker", "psycopg"}
 
 

@@ -25,7 +25,7 @@ def trial(cores=4.0, **knobs):
 
 
 def test_taosd_is_told_the_cores_it_cannot_see_and_all_that_derives_from_them():
-    text = config.taos_cfg(trial(cores=6.0, buffer="64", numOfVnodeQueryThreads="8"), SITE)
+    text = config.taos_cfg(make_sweep(), trial(cores=6.0, buffer="64", numOfVnodeQueryThreads="8"), SITE)
     for line in ("numOfCores 6", "numOfCommitThreads 2", "numOfRpcThreads 3", "supportVnodes 12", "serverPort 7030",
                  "numOfVnodeQueryThreads 8", "telemetryReporting 0", "crashReporting 0"):  # fmt: skip
         assert f"{line}\n" in text

@@ -19,7 +19,8 @@ from runner.errors import LoadError
 from runner.loadgen.library import client_library
 from runner.model import Finding, Piece, Rule, ServerSpec, Site, Sweep, Trial
 from runner.targets import Address, Installation
-from runner.targets.postgres.session import SQL_TYPES, PostgresSession
+from runner.targets.postgres.session import SPACE, SQL_TYPES, PostgresSession
+from runner.units import common_multiple
 
 NAME = "postgres"
 RUNTIMES = ("process", "docker")
@@ -32,6 +33,8 @@ REFUSES_ROOT = True
 THREAD_NAMES = False
 THREADS_PER_PROCESS = 0
 LOADERS = ("scale",)
+DISK_PLACEMENTS = ("spread",)
+WAL_DISKS = ("off-axis", "first")
 IMAGE_LIBRARY = ""
 PARTITIONS_MAX = 1024
 _PROGRAMS = ("postgres", "initdb")
@@ -48,16 +51,26 @@ _DEFAULTS = {
     "synchronous_commit": "off",
     "fsync": "on",
 }
+_DISK_DEFAULTS = {"shared_buffers": "16MB", "backend_flush_after": "256kB"}
 # Reached only by what the runtime lets in: loopback, or the container's own network behind a loopback port.
 _ACCESS = "host all scale all scram-sha-256\n"
 
 
-def _constant(value: int) -> Rule:
+def _constant(value: int | str) -> Rule:
     return Rule(pieces=(Piece(first=None, last=None, value=str(value)),))
 
 
 def default_knobs(sweep: Sweep) -> Mapping[str, Rule]:
-    """Twice the most cores, at least 4, constant along the axis: a backend is one process and waits for its client."""
+    """Twice the most cores, at least 4, constant along the axis: a backend is one process and waits for its client.
+
+    In a disk sweep: partitions that every number of disks divides, at least 12, and as many write threads. Small
+    shared buffers, and backends that hand what they wrote to the disk at once: else the page cache takes a whole short
+    trial, and the disks work only in the checkpoint.
+    """
+    if sweep.axis == "disks":
+        parts = common_multiple(sweep.levels, 12)
+        parts_and_threads = {"partitions": _constant(parts), "write_threads": _constant(parts)}
+        return {**parts_and_threads, **{name: _constant(value) for name, value in _DISK_DEFAULTS.items()}}
     many = max(4, 2 * int(-(-max(sweep.levels) // 1)))
     return {"partitions": _constant(many), "write_threads": _constant(many)}
 
@@ -176,8 +189,11 @@ def server(sweep: Sweep, trial: Trial, site: Site, secret: str) -> ServerSpec:
         "unix_socket_directories": "",
         "logging_collector": "off",
     }
+    wal = (f"--waldir={site.disks[0]}/wal",) if site.disks and sweep.wal_disk == "first" else ()
+    spaces = [f"{path}/{SPACE}" for path in site.disks]
     return ServerSpec(
         setup=(
+            *([("mkdir", *spaces)] if spaces else []),
             (
                 f"{site.home}/bin/initdb",
                 "-D",
@@ -190,6 +206,7 @@ def server(sweep: Sweep, trial: Trial, site: Site, secret: str) -> ServerSpec:
                 "UTF8",
                 "--locale=C",
                 "--no-sync",
+                *wal,
             ),
         ),
         argv=(

@@ -9,9 +9,10 @@ import psycopg
 from runner.errors import TargetError
 from runner.loadgen.foreign import ForeignCommand
 from runner.model import Sweep, Trial
-from runner.targets import Address, Counted
+from runner.targets import Address, Counted, Part
 
 TABLE = "measurement"
+SPACE = "space"  # the directory of a tablespace on its disk
 SQL_TYPES = {
     "bool": "boolean",
     "tinyint": "smallint",
@@ -29,6 +30,9 @@ SQL_TYPES = {
     "nchar": "text",
     "varbinary": "bytea",
 }
+
+
+_INDEXES = ("device_id, time DESC", "time DESC")
 
 
 class PostgresSession:
@@ -69,7 +73,13 @@ class PostgresSession:
         return str(self._rows("SHOW server_version")[0][0])
 
     def create_schema(self) -> None:
-        """The measurement table and its hash partitions, with tsdbperf's two indexes."""
+        """The measurement table and its hash partitions, with tsdbperf's two indexes.
+
+        On several disks: one tablespace on each, partitions round robin over them, each with its indexes beside it.
+        """
+        disks = self._address.disks
+        for i, path in enumerate(disks):
+            self._rows(f"CREATE TABLESPACE d{i + 1} LOCATION '{path}/{SPACE}'")
         partitions = int(self._trial.knobs["partitions"])
         columns = ", ".join(
             f'"{n}" {_sql_type(t)}' for n, _, t in (c.partition(":") for c in self._sweep.workload.columns)
@@ -79,11 +89,15 @@ class PostgresSession:
             " PARTITION BY HASH (device_id)"
         )
         for i in range(partitions):
+            where = f" TABLESPACE d{i % len(disks) + 1}" if disks else ""
             self._rows(
-                f"CREATE TABLE {TABLE}_p{i} PARTITION OF {TABLE} FOR VALUES WITH (MODULUS {partitions}, REMAINDER {i})"
+                f"CREATE TABLE {TABLE}_p{i} PARTITION OF {TABLE} "
+                f"FOR VALUES WITH (MODULUS {partitions}, REMAINDER {i}){where}"
             )
-        self._rows(f"CREATE INDEX ON {TABLE} (device_id, time DESC)")
-        self._rows(f"CREATE INDEX ON {TABLE} (time DESC)")
+            for columns in _INDEXES if disks else ():
+                self._rows(f"CREATE INDEX ON {TABLE}_p{i} ({columns}){where}")
+        for columns in _INDEXES:  # takes in the partitions' own
+            self._rows(f"CREATE INDEX ON {TABLE} ({columns})")
 
     def schema_pending(self) -> str:
         """It is there at once."""
@@ -104,6 +118,25 @@ class PostgresSession:
             " AND name NOT LIKE '%file%' AND name NOT LIKE '%directory%'"
         )
         return {**{str(n): str(v) for n, v in rows}, "partitions": str(count)}
+
+    def parts(self) -> tuple[Part, ...]:
+        """The files of each partition and of its indexes."""
+        disks = self._address.disks
+        if not disks:
+            return ()
+        rows = self._rows(
+            "SELECT c.relname, pg_relation_filepath(c.oid), coalesce(t.relname, c.relname) FROM pg_class c"
+            " LEFT JOIN pg_index i ON i.indexrelid = c.oid LEFT JOIN pg_class t ON t.oid = i.indrelid"
+            f" WHERE c.relkind IN ('r', 'i') AND c.relname LIKE '{TABLE}_p%' ORDER BY 1"
+        )
+        return tuple(
+            Part(
+                name=str(name),
+                path=f"{self._address.data_dir}/pg/{path}",
+                disk=int(str(table).rpartition("_p")[2]) % len(disks),
+            )
+            for name, path, table in rows
+        )
 
     def load_spec(self) -> Mapping[str, str]:
         """The postgres driver on this server."""

@@ -17,6 +17,7 @@ from runner.model import Finding, Piece, Rule, ServerSpec, Site, Sweep, Trial
 from runner.targets import Address, Installation
 from runner.targets.tdengine import admission, client, config
 from runner.targets.tdengine.session import TdengineSession
+from runner.units import common_multiple
 
 NAME = "tdengine"
 RUNTIMES = ("docker", "process", "endpoint")
@@ -29,6 +30,8 @@ REFUSES_ROOT = False
 THREAD_NAMES = True
 THREADS_PER_PROCESS = admission.CLIENT_THREADS_PER_PROCESS
 LOADERS = ("scale", "taosbenchmark")
+DISK_PLACEMENTS = ("tiers", "spread")
+WAL_DISKS = ("data",)
 IMAGE_LIBRARY = "/usr/lib/libtaos.so"
 VERSION = "3.3.0.0"
 _DOUBTFUL = re.compile(
@@ -45,8 +48,15 @@ def _constant(value: int) -> Rule:
 def default_knobs(sweep: Sweep) -> Mapping[str, Rule]:
     """Vgroups and write threads as many as the most cores, at least 4, constant along the axis; 4 commit threads.
 
-    One vgroup has one writing thread in the server, so fewer vgroups than cores would cap the curve.
+    One vgroup has one writing thread in the server, so fewer vgroups than cores would cap the curve. In a disk sweep:
+    vgroups that every number of disks divides, at least 12, and as many write and commit threads, because one vgroup is
+    committed by one thread. Small buffers, so that a window covers commits; the log is deleted after a commit, so that
+    it does not fill the disks.
     """
+    if sweep.axis == "disks":
+        parts = common_multiple(sweep.levels, 12)
+        threads = {name: _constant(parts) for name in ("vgroups", "write_threads", "commit_threads")}
+        return {**threads, "wal_retention_period": _constant(0), "buffer": _constant(32)}
     many = max(4, int(-(-max(sweep.levels) // 1)))
     return {"vgroups": _constant(many), "write_threads": _constant(many), "commit_threads": _constant(4)}
 

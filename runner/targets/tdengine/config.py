@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from runner.model import ServerSpec, Site, Sweep, Trial
+from runner.targets.tdengine import placement
 
 # Names of CREATE DATABASE options; every other free knob is an item of taos.cfg.
 DATABASE_OPTIONS = frozenset(
@@ -60,13 +61,12 @@ def config_items(trial: Trial) -> dict[str, str]:
     return {**items, **free}
 
 
-def taos_cfg(trial: Trial, site: Site) -> str:
+def taos_cfg(sweep: Sweep, trial: Trial, site: Site) -> str:
     """The whole file. Nothing leaves the machine: telemetry, crash reports, monitoring and audit are off."""
     lines: Mapping[str, str] = {
         "fqdn": "localhost",
         "firstEp": f"localhost:{site.port}",
         "serverPort": str(site.port),
-        "dataDir": f"{site.data_dir}/data",
         "logDir": f"{site.data_dir}/log",
         "tempDir": f"{site.data_dir}/tmp",
         "monitor": "0",
@@ -77,9 +77,11 @@ def taos_cfg(trial: Trial, site: Site) -> str:
         "asyncLog": "1",
         "minimalTmpDirGB": "0.1",
         "minimalLogDirGB": "0.1",
+        **({"minimalDataDirGB": "0.1"} if site.disks else {}),
         **config_items(trial),
     }
-    return "".join(f"{name} {value}\n" for name, value in lines.items())
+    folders = "".join(f"dataDir {path}\n" for path in placement.data_dirs(sweep, site))
+    return folders + "".join(f"{name} {value}\n" for name, value in lines.items())
 
 
 def client_folder(data_dir: str) -> str:
@@ -116,13 +118,14 @@ def server_spec(sweep: Sweep, trial: Trial, site: Site, *, adapter: bool) -> Ser
     script = f'"$0" -c {folder}/taosadapter.toml & exec "$@"'
     with_adapter = ("/bin/sh", "-c", script, f"{site.home}/bin/taosadapter", *taosd)
     make = ("/bin/sh", "-c", f"mkdir -p {site.data_dir}/data {site.data_dir}/log {site.data_dir}/tmp")
+    links = placement.link_script(sweep, site, int(trial.knobs["vgroups"]))
     ports = (site.port, adapter_port(site.port)) if adapter else (site.port,)
     return ServerSpec(
-        setup=(make,),
+        setup=(make, ("/bin/sh", "-c", links)) if links else (make,),
         argv=with_adapter if adapter else taosd,
         env={"TZ": "UTC", "LC_ALL": "C.UTF-8"},
         files={
-            f"{folder}/taos.cfg": taos_cfg(trial, site),
+            f"{folder}/taos.cfg": taos_cfg(sweep, trial, site),
             f"{folder}/taosadapter.toml": _adapter_toml(site),
             f"{client_folder(site.data_dir)}/taos.cfg": _client_cfg(site),
         },

@@ -10,16 +10,18 @@ from runner.errors import TargetError
 from runner.loadgen.binary import loadgen_path
 from runner.loadgen.foreign import ForeignCommand
 from runner.loadgen.spec import trial_spec
-from runner.loadgen.statements import Answer, create_tables, run_statements
+from runner.loadgen.statements import SQL_S, Answer, create_tables, run_statements
 from runner.model import Sweep, Trial
-from runner.targets import Address, Counted
+from runner.targets import Address, Counted, Part
 from runner.targets.tdengine import count
 from runner.targets.tdengine.client import DEFAULT_PASSWORD
 from runner.targets.tdengine.config import client_folder, config_items, database_options
 from runner.targets.tdengine.genuine import command
+from runner.targets.tdengine.placement import parts_of
 
 DATABASE = "scale"
 TABLE = "meters"
+FLUSH_S = 1800.0  # a slow disk may have much to take
 COMMIT_ENDED = b", commit end"
 RETRIES = 60  # each waits 10 ms longer than the one before: half a minute in all, then it is an error
 _SCHEMALESS = ("sml-line", "sml-telnet", "sml-json")
@@ -33,7 +35,7 @@ class TdengineSession:
         self._program = loadgen_path()
         self._password = DEFAULT_PASSWORD if address.is_ours else address.secret or DEFAULT_PASSWORD
 
-    def _ask(self, *statements: str) -> tuple[Answer, ...]:
+    def _ask(self, *statements: str, limit_s: float = SQL_S) -> tuple[Answer, ...]:
         spec = {
             "protocol": "1",
             "driver": "tdengine",
@@ -43,13 +45,13 @@ class TdengineSession:
             "library": self._library,
             "client_config": self._client_config(),
         }
-        return run_statements(self._program, spec, statements, self._password)
+        return run_statements(self._program, spec, statements, self._password, limit_s)
 
     def _client_config(self) -> str:
         return client_folder(self._address.data_dir) if self._address.data_dir else ""
 
-    def _rows(self, statement: str) -> tuple[tuple[Any, ...], ...]:
-        answer = self._ask(statement)[0]
+    def _rows(self, statement: str, limit_s: float = SQL_S) -> tuple[tuple[Any, ...], ...]:
+        answer = self._ask(statement, limit_s=limit_s)[0]
         if not answer.ok:
             raise TargetError(
                 f"TDengine refused {statement[:80]!r}: {answer.code} {answer.message}",
@@ -125,6 +127,14 @@ class TdengineSession:
         items = config_items(self._trial) if self._address.is_ours else {}
         return {**items, **database_options(self._trial)}
 
+    def parts(self) -> tuple[Part, ...]:
+        """The directory of each vnode of the database."""
+        if not self._address.disks:
+            return ()
+        rows = self._rows(f"SELECT vgroup_id FROM information_schema.ins_vgroups WHERE db_name = '{DATABASE}'")
+        vnodes = sorted(int(row[0]) for row in rows)
+        return parts_of(self._sweep, self._address.data_dir, self._address.disks, vnodes)
+
     def load_spec(self) -> Mapping[str, str]:
         """The tdengine driver on this server."""
         return {
@@ -155,7 +165,7 @@ class TdengineSession:
     def flush(self) -> None:
         """FLUSH DATABASE only schedules; preparing the second waits for the first in every vgroup."""
         for _ in range(2):
-            self._rows(f"FLUSH DATABASE {DATABASE}")
+            self._rows(f"FLUSH DATABASE {DATABASE}", FLUSH_S)
 
     def count(self) -> Counted | None:
         """The supertable's rows, and the tables whose rows are not consecutive from the first timestamp on."""

@@ -1,0 +1,86 @@
+"""The disks' part of putting a run together: made ready, measured, given to the trials, and undone at the end.
+
+In a sweep of cores there is one disk, the one that the data happen to be on, and nothing is made or measured.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from runner.host import data_disk, disk_of
+from runner.model import DataDisk, DiskCeiling, Plan, Trial
+from runner.trial.probe import honours_tiers
+from runner.trial.setup import TrialSetup
+
+CEILING_S = 4.0
+BLOCK_BYTES = 64 * 2**10
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stage:
+    """The disks of a run, in the order of the axis, and what fio measured on them."""
+
+    disks: tuple[DataDisk, ...]
+    ceilings: tuple[DiskCeiling, ...] = ()
+    shares_bottleneck: bool = False
+
+    def manifest(self) -> dict[str, Any]:
+        """What the manifest keeps."""
+        return {
+            "data_disks": [asdict(disk) for disk in self.disks],
+            "disk_ceilings": [asdict(ceiling) for ceiling in self.ceilings],
+            "disks_share_a_bottleneck": self.shares_bottleneck,
+        }
+
+
+@contextlib.contextmanager
+def stage_of(plan: Plan, data_dir: Path, run_id: str, say: Say) -> Iterator[Stage]:
+    """Disks ready for the trials, gone afterwards whatever happens. Raises PreflightError or ProvisionError."""
+    sweep = plan.sweep
+    if sweep.axis != "disks" or sweep.disks is None:
+        disk = disk_of(data_dir)
+        yield Stage(disks=(data_disk(disk),) if disk else ())
+        return
+    from runner.disks import measure_ceilings, prepared, shares_bottleneck  # a sweep of cores does without
+
+    count = int(max(sweep.levels))
+    say(f"making {count} disks ready")
+    with prepared(sweep.disks, count, run_id, data_dir) as disks:
+        say("measuring the disks' own ceilings (fio: each alone, then all together)")
+        ceilings = measure_ceilings(disks, CEILING_S, BLOCK_BYTES)
+        stage = Stage(disks=disks, ceilings=ceilings, shares_bottleneck=shares_bottleneck(ceilings))
+        for sentence in ceiling_sentences(stage):
+            say(sentence)
+        yield stage
+
+
+def ceiling_sentences(stage: Stage) -> list[str]:
+    """What fio measured, and a warning when the disks share a bottleneck."""
+    said = [f"{' + '.join(c.disks)}: {c.write_mb_per_s:.1f} MB/s sequential writes" for c in stage.ceilings]
+    if stage.shares_bottleneck:
+        said.append("the disks share a bottleneck: together they are slower than the sum of each alone")
+    return said
+
+
+def with_placement(setup: TrialSetup, plan: Plan, say: Say) -> tuple[TrialSetup, str]:
+    """The setup with its placement decided, and why. Tiers are tried on the server itself, once."""
+    sweep = setup.sweep
+    if sweep.axis != "disks":
+        return setup, ""
+    asked, can = sweep.disk_placement, setup.target.DISK_PLACEMENTS
+    chosen, why = asked, f"{asked}, as asked"
+    if asked == "auto":
+        chosen, why = can[-1], f"{can[-1]}: the only way of {setup.target.NAME}"
+    most: Trial = max(plan.trials, key=lambda t: t.disks)
+    if asked in ("auto", "tiers") and "tiers" in can and most.disks > 1:
+        say("trying whether the server honours several data directories")
+        honoured, seen = honours_tiers(setup, most)
+        chosen = "tiers" if honoured or asked == "tiers" else "spread"
+        why = f"{chosen}: {seen}"
+    say(f"disk placement {why}")
+    return replace(setup, sweep=replace(sweep, disk_placement=chosen)), why

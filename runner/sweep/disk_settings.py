@@ -1,0 +1,95 @@
+"""The settings of a disk sweep: how many disks, where they come from, what lies on them. See settings.py."""
+
+from __future__ import annotations
+
+from runner.sweep import readers
+from runner.sweep.setting import Setting
+from runner.sweep.setting import setting as _s
+from runner.units import parse_bytes, parse_count, parse_levels
+
+DISK_SETTINGS: tuple[Setting, ...] = (
+    _s(
+        "axis.disks",
+        "--disks",
+        readers.whole_levels(parse_levels),
+        "",
+        "Disks to give the server: 1..3 or 1,2,4. This makes it a disk sweep.",
+        "LEVELS",
+    ),
+    _s("disks.dir", "--dir", readers.paths, "", "Existing mounts, one for each disk: /mnt/a,/mnt/b.", "LIST"),
+    _s("disks.device", "--device", readers.paths, "", "Block devices, one for each disk; with --format.", "LIST"),
+    _s(
+        "disks.loop",
+        "--loop",
+        readers.above_zero(parse_bytes),
+        "",
+        "Make loop devices of this size, where there are no spare disks. Needs root.",
+        "SIZE",
+    ),
+    _s(
+        "disks.cap",
+        "--cap",
+        readers.rate_of_bytes(parse_bytes),
+        "",
+        "Limit of each loop device's reads and writes, like 20MiB/s.",
+        "SIZE/S",
+    ),
+    _s(
+        "disks.cap_iops",
+        "--cap-iops",
+        readers.at_least(1, parse_count),
+        "",
+        "Limit of each loop device in operations per second.",
+        "N",
+    ),
+    _s(
+        "disks.format",
+        "--format",
+        readers.switch,
+        "",
+        "Make a file system on each --device, after a typed confirmation (or -y).",
+        switch=True,
+    ),
+    _s(
+        "disks.wipe",
+        "--wipe",
+        readers.switch,
+        "",
+        "With --format: also a --device that holds a file system or partitions.",
+        switch=True,
+    ),
+    _s(
+        "disks.allow_shared_device",
+        "--allow-shared-device",
+        readers.switch,
+        "",
+        "Let two of --dir lie on one device.",
+        switch=True,
+    ),
+    _s(
+        "disks.placement",
+        "--disk-placement",
+        readers.one_of("auto", "tiers", "spread", "stripe"),
+        "auto",
+        "How the data come on the disks: tiers (the server's own, several dataDir), spread (each vgroup or partition "
+        "on one disk), stripe (RAID-0); auto: tiers where the server proves that it honours them, else spread.",
+        "KIND",
+    ),
+    _s(
+        "disks.wal",
+        "--wal-disk",
+        readers.one_of("auto", "data", "first", "off-axis"),
+        "auto",
+        "Where the write-ahead log goes: data (with its data, TDengine's default), off-axis (to --data-dir, "
+        "PostgreSQL's default) or first (on disk d1).",
+        "WHERE",
+    ),
+    _s(
+        "disks.free_min",
+        "--disk-free-min",
+        parse_bytes,
+        "64MiB",
+        "A trial ends as ABORTED when a disk has less than this free.",
+        "SIZE",
+    ),
+)

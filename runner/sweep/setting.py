@@ -1,0 +1,41 @@
+"""What one setting of a sweep is. Refuses to know any: the tables are settings.py and disk_settings.py."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """One setting. `read` turns text into the value and raises ValueError with one sentence.
+
+    default is text as a user would write it; "" means "decided later" (by the target, or from the machine).
+    switch: a flag without a value; its text is "1".
+    """
+
+    key: str
+    flag: str
+    read: Callable[[str], object]
+    default: str
+    help: str
+    metavar: str = "TEXT"
+    many: bool = False
+    switch: bool = False
+
+
+def setting(
+    key: str,
+    flag: str,
+    read: Callable[[str], object],
+    default: str,
+    help_text: str,
+    metavar: str = "TEXT",
+    *,
+    many: bool = False,
+    switch: bool = False,
+) -> Setting:
+    """A line of a table of settings."""
+    return Setting(
+        key=key, flag=flag, read=read, default=default, help=help_text, metavar=metavar, many=many, switch=switch
+    )

@@ -1,0 +1,52 @@
+"""Vnodes on disks: which vnode goes where, the commands that prepare it, and where each one really is.
+
+The community edition uses one dataDir only (of several lines the last one wins, silently). What it does honour is a
+vnode directory that is a link to another disk, made before CREATE DATABASE: ids on a fresh data directory begin at 2
+and are not reused. Where the server itself honours several dataDir lines (tiers), it chooses the disk of each vnode.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+from runner.model import Site, Sweep
+from runner.targets import Part
+
+FIRST_VNODE = 2
+
+
+def disk_index(vnode: int, disks: int) -> int:
+    """The disk of a vnode, round robin: 12 vnodes on 3 disks are 4 on each."""
+    return (vnode - FIRST_VNODE) % disks
+
+
+def data_dirs(sweep: Sweep, site: Site) -> tuple[str, ...]:
+    """The values of the dataDir lines of taos.cfg."""
+    if site.disks and sweep.disk_placement == "tiers":
+        return tuple(f"{path} 0 {int(i == 0)}" for i, path in enumerate(site.disks))
+    return (f"{site.data_dir}/data",)
+
+
+def link_script(sweep: Sweep, site: Site, vgroups: int) -> str:
+    """Shell lines that make each vnode's directory on its disk and link it into the data directory; "" for none."""
+    if not site.disks or sweep.disk_placement != "spread":
+        return ""
+    folder = f"{site.data_dir}/data/vnode"
+    lines = [f"mkdir -p {shlex.quote(folder)}"]
+    for vnode in range(FIRST_VNODE, FIRST_VNODE + vgroups):
+        there = f"{site.disks[disk_index(vnode, len(site.disks))]}/vnode{vnode}"
+        lines.append(f"mkdir {shlex.quote(there)} && ln -s {shlex.quote(there)} {shlex.quote(folder)}/vnode{vnode}")
+    return " && ".join(lines)
+
+
+def parts_of(sweep: Sweep, data_dir: str, disks: Sequence[str], vnodes: Sequence[int]) -> tuple[Part, ...]:
+    """Each vnode where the server has it: under the data directory (links are followed later), or on a tier."""
+    found = []
+    for vnode in vnodes:
+        places = [f"{path}/vnode/vnode{vnode}" for path in disks] if sweep.disk_placement == "tiers" else []
+        there = next((p for p in places if Path(p).is_dir()), f"{data_dir}/data/vnode/vnode{vnode}")
+        wanted = disk_index(vnode, len(disks)) if sweep.disk_placement == "spread" else None
+        found.append(Part(name=f"vnode {vnode}", path=there, disk=wanted))
+    return tuple(found)

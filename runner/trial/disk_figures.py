@@ -1,0 +1,65 @@
+"""What each disk did in a trial, beside what it can do: rates, shares, stalls. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from runner.model import DiskCeiling, DiskFigures, Interval, Sample
+from runner.sampling.window import WindowUse
+
+
+def ceiling_mb_per_s(ceilings: Sequence[DiskCeiling], names: Sequence[str]) -> float | None:
+    """What these disks can take together, without a database; None where it was not measured.
+
+    Measured together where that was done; else the sum of each alone, but not more than their parts of the largest
+    common measurement, because disks may share a bottleneck.
+    """
+    for ceiling in ceilings:
+        if set(ceiling.disks) == set(names):
+            return ceiling.write_mb_per_s
+    alone = _alone(ceilings)
+    if not all(name in alone for name in names):
+        return None
+    total = sum(alone[name] for name in names)
+    common = max(ceilings, key=lambda c: len(c.disks))
+    if set(names) <= set(common.by_disk) and len(common.disks) > len(names):
+        total = min(total, common.write_mb_per_s)
+    return total
+
+
+def _alone(ceilings: Sequence[DiskCeiling]) -> Mapping[str, float]:
+    return {c.disks[0]: c.write_mb_per_s for c in ceilings if len(c.disks) == 1}
+
+
+def disk_figures(
+    use: WindowUse, samples: Sequence[Sample], ceilings: Sequence[DiskCeiling]
+) -> Mapping[str, DiskFigures]:
+    """Each disk by name, in the order of the axis."""
+    alone = _alone(ceilings)
+    written = [d.write_mb_per_s for d in use.disks.values()]
+    total = sum(w for w in written if w is not None)
+    found = {}
+    for name, disk in use.disks.items():
+        rate, own = disk.write_mb_per_s, alone.get(name)
+        free = [s.disks[name].free_bytes for s in samples if name in s.disks]
+        known = [f for f in free if f is not None]
+        found[name] = DiskFigures(
+            write_mb_per_s=rate,
+            share_percent=100 * rate / total if rate is not None and total > 0 else None,
+            used_percent=100 * rate / own if rate is not None and own else None,
+            busy_percent=disk.busy_percent,
+            queue=disk.queue,
+            free_gb_min=min(known) / 1e9 if known else None,
+        )
+    return found
+
+
+def stalled_s(intervals: Sequence[Interval]) -> float | None:
+    """Seconds of the load without a single acknowledgement, counted in whole intervals; None without intervals."""
+    if not intervals:
+        return None
+    total, before = 0.0, 0.0
+    for interval in intervals:
+        total += interval.t_s - before if interval.rows == 0 else 0.0
+        before = interval.t_s
+    return total

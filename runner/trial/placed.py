@@ -1,0 +1,89 @@
+"""The disks of a trial: synced before and after, watched while it runs, and proof that the data lie on them."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from runner.errors import LoadError, ProvisionError
+from runner.model import DataDisk, Sample, Trial
+from runner.targets import Part
+from runner.trial.setup import TrialSetup
+
+
+def trial_disks(setup: TrialSetup, trial: Trial) -> tuple[DataDisk, ...]:
+    """The disks that this trial is given; in a sweep of cores the one that the data happen to be on."""
+    return setup.disks[: trial.disks] if setup.sweep.axis == "disks" else setup.disks
+
+
+def sync_disks(disks: Sequence[DataDisk]) -> None:
+    """Returns when everything written to these file systems is on their devices: syncfs on all at once, so that none
+    waits for another. Raises LoadError."""
+    with ThreadPoolExecutor(max_workers=max(1, len(disks))) as pool:
+        list(pool.map(_sync, disks))
+
+
+def _sync(disk: DataDisk) -> None:
+    libc = ctypes.CDLL(None, use_errno=True)
+    fd = os.open(disk.path, os.O_RDONLY)
+    try:
+        if libc.syncfs(fd) != 0:
+            raise LoadError(f"disk {disk.name} ({disk.path}) cannot be synced: {os.strerror(ctypes.get_errno())}")
+    finally:
+        os.close(fd)
+
+
+def refuse_full(sample: Sample, disks: Sequence[DataDisk], free_min_bytes: int) -> None:
+    """Raises LoadError that names the first disk with less room than the trial may leave."""
+    paths = {disk.name: disk.path for disk in disks}
+    for name, disk in sample.disks.items():
+        if disk.free_bytes is not None and disk.free_bytes < free_min_bytes:
+            raise LoadError(
+                f"disk {name} ({paths.get(name, '?')}) is about to fill: {disk.free_bytes / 1e6:.0f} MB free, "
+                f"{free_min_bytes / 1e6:.0f} MB is the least",
+                remedy="larger disks, fewer rows or a shorter window; --disk-free-min sets the least",
+            )
+
+
+def full_disk(disks: Sequence[DataDisk], free_min_bytes: int) -> str:
+    """The sentence about a disk that is full now; "" when none is."""
+    for disk in disks:
+        space = os.statvfs(disk.path)
+        free = space.f_bavail * space.f_frsize
+        if free < free_min_bytes:
+            return f"disk {disk.name} ({disk.path}) is full: {free / 1e6:.0f} MB free"
+    return ""
+
+
+def prove_placement(parts: Sequence[Part], disks: Sequence[DataDisk], folders: Sequence[str]) -> Mapping[str, str]:
+    """Parts on each disk, as `parts_per_disk`. Raises ProvisionError naming the parts that are not on their disk.
+
+    folders: the trial's directory on each disk. A part is on a disk when its path, links followed, is inside that
+    directory and on that file system.
+    """
+    counts: Counter[int] = Counter()
+    strays = []
+    for part in parts:
+        at = _disk_of(part.path, folders)
+        counts[at] += 1
+        if at < 0 or part.disk not in (None, at):
+            wanted = disks[part.disk].name if part.disk is not None else "any of them"
+            is_on = disks[at].name if at >= 0 else os.path.realpath(part.path)
+            strays.append(f"{part.name} is on {is_on}, planned was {wanted}")
+    if strays:
+        more = f" and {len(strays) - 3} more" if len(strays) > 3 else ""
+        raise ProvisionError(f"the data are not on their disks: {'; '.join(strays[:3])}{more}")
+    return {"parts_per_disk": ",".join(str(counts[i]) for i in range(len(disks)))} if parts else {}
+
+
+def _disk_of(path: str, folders: Sequence[str]) -> int:
+    real = Path(os.path.realpath(path))
+    for i, folder in enumerate(folders):
+        there = Path(os.path.realpath(folder))
+        if real.is_relative_to(there) and real.exists() and real.stat().st_dev == there.stat().st_dev:
+            return i
+    return -1

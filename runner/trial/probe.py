@@ -1,0 +1,70 @@
+"""Does the server honour several data directories? Asked once before a disk sweep, by trying it.
+
+A server is started with one data directory on each disk, a database is made, and the place of every part is read back.
+Refuses to believe a version or an edition.
+"""
+
+from __future__ import annotations
+
+import secrets
+from contextlib import ExitStack, closing
+from dataclasses import replace
+
+from runner.errors import ScaleError
+from runner.model import Trial
+from runner.targets import Address
+from runner.trial.placed import prove_placement, trial_disks
+from runner.trial.setup import TrialSetup
+from runner.trial.waiting import wait_for
+
+
+def honours_tiers(setup: TrialSetup, trial: Trial) -> tuple[bool, str]:
+    """Whether the parts of a database came on every disk of the trial, and what was seen. Leaves nothing."""
+    setup = replace(setup, sweep=replace(setup.sweep, disk_placement="tiers"))
+    disks = trial_disks(setup, trial)
+    try:
+        with ExitStack() as cleanup:
+            counts = _try(setup, trial, cleanup)
+    except ScaleError as error:
+        return False, f"the server does not honour several data directories: {error.message}"
+    if len(counts) == len(disks) and all(counts):
+        return True, f"the server honours several data directories: {', '.join(map(str, counts))} parts on the disks"
+    return False, f"the server does not honour several data directories: {', '.join(map(str, counts))} parts on them"
+
+
+def _try(setup: TrialSetup, trial: Trial, cleanup: ExitStack) -> list[int]:
+    disks = trial_disks(setup, trial)
+    secret = secrets.token_urlsafe(16)
+    site = setup.runtime.site(
+        run_id=setup.run_id,
+        trial_id="probe",
+        data_dir=setup.data_dir,
+        home=setup.home,
+        image=setup.sweep.image,
+        port=setup.sweep.port,
+        endpoint="",
+        disks=[disk.path for disk in disks],
+    )
+    server = setup.runtime.start(
+        spec=replace(setup.target.server(setup.sweep, trial, site, secret), image=setup.sweep.image),
+        site=site,
+        placement=trial.placement,
+        memory_bytes=setup.sweep.memory_bytes,
+        run_id=setup.run_id,
+        trial_id="probe",
+    )
+    cleanup.callback(server.stop)
+    address = Address(
+        host=server.host,
+        port=server.port,
+        secret=secret,
+        home=setup.client_home,
+        data_dir=site.data_dir,
+        disks=site.disks,
+    )
+    with closing(setup.target.session(setup.sweep, trial, address)) as session:
+        wait_for(server, session.not_ready, "the server was not ready")
+        session.create_schema()
+        wait_for(server, session.schema_pending, "the schema was not ready")
+        told = prove_placement(session.parts(), disks, site.disks)
+    return [int(n) for n in told.get("parts_per_disk", "").split(",") if n]

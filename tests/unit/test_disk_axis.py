@@ -1,0 +1,155 @@
+"""A disk sweep from its texts to its plan: what is refused, what is counted, where vnodes would go."""
+
+import pytest
+
+from runner.errors import UsageError
+from runner.model import DiskSource, Site
+from runner.plan import complete, make_plan
+from runner.sweep.disk_axis import uneven_parts
+from runner.sweep.resolve import resolve_sweep
+from runner.sweep.rows import logical_bytes
+from runner.targets import load_target
+from runner.targets.tdengine import config, placement
+from runner.units import common_multiple
+from tests.unit.factories import make_sweep, make_trial
+from tests.unit.test_plan import make_host
+
+DIRS = "/mnt/a,/mnt/b,/mnt/c"
+ARTICLE_ROW = "d:double,b:bigint,b1:binary(5000),b2:binary(5000),b3:binary(5000),b4:binary(5000),b5:binary(5000),n1:nchar(2500),n2:nchar(2500),n3:nchar(2500)"  # noqa: E501
+
+
+def disk_sweep(**flags):
+    base = {"axis.disks": "1..3", "disks.dir": DIRS}
+    return resolve_sweep("disk", {**base, **{k.replace("__", "."): v for k, v in flags.items()}})
+
+
+def planned(target="tdengine", **flags):
+    module = load_target(target)
+    sweep = disk_sweep(target__name=target, **flags)
+    return make_plan(complete(sweep, module), make_host(4), module.ROWS_PER_CORE_S)
+
+
+@pytest.mark.parametrize(
+    ("what", "flags", "texts"),
+    [
+        ("disk", {}, ("--disks", "missing")),
+        ("disk", {"axis.disks": "1..3"}, ("--dir, --device or --loop",)),
+        ("disk", {"axis.disks": "1,1.5", "disks.dir": DIRS}, ("--disks", "whole")),
+        ("disk", {"axis.disks": "1..4", "disks.dir": DIRS}, ("3 named", "4")),
+        ("disk", {"axis.disks": "1..2", "disks.dir": "/mnt/a,/mnt/a"}, ("named twice",)),
+        ("disk", {"axis.disks": "1..2", "disks.dir": "a,b"}, ("absolute",)),
+        ("disk", {"axis.disks": "1..2", "disks.dir": DIRS, "disks.loop": "1GiB"}, ("--dir and --loop",)),
+        ("disk", {"axis.disks": "1..2", "disks.dir": DIRS, "disks.cap": "1MiB/s"}, ("--cap", "--loop")),
+        ("disk", {"axis.disks": "1..2", "disks.loop": "1GiB", "disks.cap": "fast"}, ("--cap", "20MiB/s")),
+        ("disk", {"axis.disks": "1..2", "disks.dir": DIRS, "disks.format": "1"}, ("--format", "--device")),
+        ("disk", {"axis.disks": "1..2", "disks.dir": DIRS, "axis.cores": "1..2"}, ("--cores", "constant")),
+        ("cpu", {"axis.disks": "1..2"}, ("--disks", "scale sweep disk")),
+    ],
+)
+def test_what_cannot_be_asked_names_its_flag(what, flags, texts):
+    with pytest.raises(UsageError) as caught:
+        resolve_sweep(what, flags)
+    assert all(text in caught.value.message for text in texts), caught.value.message
+
+
+def test_a_flag_says_anew_where_the_disks_come_from(tmp_path):
+    path = tmp_path / "s.toml"
+    path.write_text('[axis]\ndisks = "1..2"\n[disks]\nloop = "1GiB"\ncap = "20MiB/s"\n')
+    from_file = resolve_sweep(str(path), {})
+    from_flag = resolve_sweep(str(path), {"disks.dir": DIRS})
+    assert from_file.disks == DiskSource(kind="loop", loop_bytes=2**30, cap_bytes_per_s=20 * 2**20)
+    assert from_flag.disks == DiskSource(kind="dir", dirs=("/mnt/a", "/mnt/b", "/mnt/c"))
+
+
+def test_the_cores_are_constant_and_the_disks_are_the_level():
+    plan = planned(axis__cores="2")
+    assert {t.cores for t in plan.trials} == {2.0}
+    assert {(t.trial_id.rpartition("-")[0], t.disks) for t in plan.trials} == {
+        ("disks-1", 1),
+        ("disks-2", 2),
+        ("disks-3", 3),
+    }
+    assert {t.placement.server_cpus for t in plan.trials} == {(0, 1)}
+    assert {t.cores for t in planned().trials} == {4.0}
+
+
+def test_default_parts_are_divided_evenly_by_every_number_of_disks():
+    assert planned().trials[0].knobs["vgroups"] == planned().trials[0].knobs["commit_threads"] == "12"
+    assert planned("postgres").trials[0].knobs["partitions"] == "12"
+    assert uneven_parts(planned()) == []
+    uneven = uneven_parts(planned(knobs__vgroups="16"))
+    assert "6 on some, 5 on others" in uneven[0].sentence
+    assert "18" in uneven[0].remedy
+    assert not uneven[0].blocking
+    assert uneven_parts(planned(knobs__vgroups="2"))[0].blocking
+
+
+@pytest.mark.parametrize(
+    ("levels", "least", "expected"), [((1, 2, 3), 12, 12), ((1, 2, 3, 4, 5), 12, 60), ((7,), 12, 14), ((1,), 12, 12)]
+)
+def test_common_multiple(levels, least, expected):
+    assert common_multiple(tuple(map(float, levels)), least) == expected
+
+
+def test_many_levels_do_not_ask_for_thousands_of_parts():
+    assert common_multiple(tuple(map(float, range(1, 12))), 12) == 22
+
+
+def test_a_row_is_counted_as_the_article_counts_it():
+    assert logical_bytes(make_sweep(workload__columns=ARTICLE_ROW).workload) == 32_524
+
+
+@pytest.mark.parametrize(
+    ("target", "flags", "text"),
+    [
+        ("null", {}, "cannot be spread"),
+        ("postgres", {"disks__placement": "tiers"}, "--disk-placement"),
+        ("tdengine", {"disks__wal": "first"}, "--wal-disk"),
+        ("tdengine", {"target__endpoint": "h:6030"}, "--endpoint"),
+    ],
+)
+def test_what_a_target_cannot_do_is_refused_by_name(target, flags, text):
+    with pytest.raises(UsageError, match=text):
+        planned(target, **flags)
+
+
+def test_where_the_log_goes_is_decided_by_the_target():
+    assert planned().sweep.wal_disk == "data"
+    assert planned("postgres").sweep.wal_disk == "off-axis"
+    assert planned("postgres", disks__wal="first").sweep.wal_disk == "first"
+
+
+SITE = Site(data_dir="/d", port=7030, bind_address="127.0.0.1", home="/h", disks=("/a/t", "/b/t"))
+TRIAL = make_trial(knobs={"vgroups": "4", "write_threads": "4", "commit_threads": "2"})
+
+
+def test_spread_links_each_vnode_before_the_server_starts():
+    spec = config.server_spec(disk_sweep(disks__placement="spread"), TRIAL, SITE, adapter=False)
+    script = spec.setup[1][2]
+    for vnode, disk in ((2, "/a/t"), (3, "/b/t"), (4, "/a/t"), (5, "/b/t")):
+        assert f"mkdir {disk}/vnode{vnode} && ln -s {disk}/vnode{vnode} /d/data/vnode/vnode{vnode}" in script
+    assert "vnode6" not in script
+    assert "dataDir /d/data\n" in spec.files["/d/cfg/taos.cfg"]
+
+
+def test_tiers_are_several_data_dir_lines():
+    text = config.taos_cfg(disk_sweep(disks__placement="tiers"), TRIAL, SITE)
+    assert "dataDir /a/t 0 1\ndataDir /b/t 0 0\n" in text
+    assert placement.link_script(disk_sweep(disks__placement="tiers"), SITE, 4) == ""
+
+
+def test_a_sweep_of_cores_has_neither():
+    plain = Site(data_dir="/d", port=7030, bind_address="127.0.0.1", home="/h")
+    spec = config.server_spec(make_sweep(), TRIAL, plain, adapter=False)
+    assert len(spec.setup) == 1
+    assert "minimalDataDirGB" not in spec.files["/d/cfg/taos.cfg"]
+
+
+def test_postgres_has_a_tablespace_on_each_disk_and_the_log_where_it_was_asked_for():
+    target = load_target("postgres")
+    trial = make_trial()
+    off = target.server(disk_sweep(disks__wal="off-axis"), trial, SITE, "s")
+    first = target.server(disk_sweep(disks__wal="first"), trial, SITE, "s")
+    assert off.setup[0] == ("mkdir", "/a/t/space", "/b/t/space")
+    assert not [word for word in off.setup[1] if "waldir" in word]
+    assert "--waldir=/a/t/wal" in first.setup[1]
