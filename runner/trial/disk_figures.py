@@ -18,7 +18,7 @@ def ceiling_mb_per_s(ceilings: Sequence[DiskCeiling], names: Sequence[str]) -> f
         if set(ceiling.disks) == set(names):
             return ceiling.write_mb_per_s
     alone = _alone(ceilings)
-    if not all(name in alone for name in names):
+    if not names or not all(name in alone for name in names):
         return None
     total = sum(alone[name] for name in names)
     common = max(ceilings, key=lambda c: len(c.disks))

@@ -104,7 +104,8 @@ def test_article_table_for_disks():
     sweep = synthetic_sweep(axis="disks", levels=(1.0, 2.0))
     knobs = {1.0: {"commit_threads": "4"}, 2.0: {"commit_threads": "8"}}
     table = article_table(synthetic_run((1, 2), 1, sweep=sweep, knobs=knobs))
-    assert table.headers == ("Disks", "Commit threads", "Write speed (rows/s)", "CPU usage (%)", "Disk I/O (MB/s)")
+    published = ("Commit threads", "Write speed (rows/s)", "CPU usage (%)", "Disk I/O (MB/s)")
+    assert tuple(h for h in table.headers if h != "Durable (rows/s)") == ("Disks", *published)
     assert [row[1] for row in table.rows] == ["4", "8"]
 
 
