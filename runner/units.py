@@ -44,6 +44,14 @@ def parse_seconds(text: str) -> float:
     return _quantity(text, _SECONDS, "a duration", '"30s" or "5m"')
 
 
+def parse_percent(text: str) -> float:
+    """Percent from "5%" or "0.5 %": above 0 and below 100. A number without the sign is not guessed at."""
+    match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*%\s*", text)
+    if match is None or not 0 < float(match.group(1)) < 100:
+        raise ValueError(f'{text!r} is not a percentage above 0 and below 100; write it like "5%"')
+    return float(match.group(1))
+
+
 def parse_count(text: str) -> int:
     """A whole number from "1000", "100k" or "1M" (powers of ten)."""
     value = _quantity(text.replace("_", ""), _COUNTS, "a number", '"100000" or "100k"')

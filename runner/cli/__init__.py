@@ -11,7 +11,7 @@ from typing import NoReturn
 import typer
 
 from runner import __version__, console
-from runner.cli import checks, exports, load, machine, runs, sweeps
+from runner.cli import checks, compared, exports, load, machine, runs, sweeps
 from runner.errors import EXIT_INTERRUPTED, ScaleError
 
 app = typer.Typer(
@@ -27,6 +27,7 @@ app = typer.Typer(
 sweeps.register(app)
 runs.register(app)
 exports.register(app)
+compared.register(app)
 checks.register(app)
 load.register(app)
 machine.register(app)

@@ -29,6 +29,8 @@ PLOT_CSS = """
 .plot .published{fill:none;stroke:var(--purple);stroke-width:1.7}
 .plot path.published{fill:var(--paper)}
 .plot .ours{fill:none;stroke:var(--blue);stroke-width:2}.plot path.ours{fill:var(--blue)}
+.plot .run-a{fill:none;stroke:var(--purple);stroke-width:1.7}.plot path.run-b{fill:var(--blue)}
+.plot .run-b{fill:none;stroke:var(--blue);stroke-width:2}.plot .run-a.curve-line{stroke-dasharray:7 4}
 .plot .series{fill:none;stroke-width:1.5;stroke-linejoin:round}.plot .outside{stroke:var(--soft);opacity:.6}
 .plot .s-rate{stroke:var(--blue)}.plot .s-server{stroke:var(--green)}.plot .s-client{stroke:var(--orange)}
 .plot .s-disk{stroke:var(--purple)}

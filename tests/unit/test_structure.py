@@ -26,6 +26,7 @@ ALLOWED = {
     "trial": {"model", "errors", "units", "host", "loadgen", "runtimes", "sampling", "sweep", "targets", "verdict"},
     "store": {"model", "errors", "sweep", "units", "trial"},
     "formats": {"model", "errors", "units", "store", "trial"},
+    "compare": {"model", "units", "sweep"},
     "verify": {"model", "errors", "units", "store", "loadgen", "sweep", "trial", "verdict", "report"},
     "campaign": {"model"},
     "choose": {"model", "errors", "runtimes", "targets"},
@@ -35,7 +36,7 @@ ALLOWED = {
     "compat": {"model", "errors", "units", "loadgen", "targets"},
 }  # fmt: skip
 FREE = {"compose", "compose_disks", "cli", "__init__"}
-PURE = ("plan", "verdict", "verdict_disks", "fit", "report")
+PURE = ("plan", "verdict", "verdict_disks", "fit", "report", "compare", "formats")
 IMPURE_MODULES = {"subprocess", "socket", "time", "os", "shutil", "threading", "urllib", "docker", "psycopg"}
 
 

@@ -1,0 +1,114 @@
+"""What differs between two runs besides their rates: tool, server, its settings, host, knobs, sweep. Pure.
+
+Refuses to list what differs between any two runs (times, names, the port that the server was given): a value that
+varies among the trials of one point is no setting.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from runner.model import StoredRun
+from runner.model.compared import Differing
+
+ABSENT = "–"
+_TOOL = ("tool_version", "commit", "python")
+_HOST = ("hostname", "cpu_model", "kernel", "os", "cgroup", "governor", "memory_bytes")
+_NOT_OF_THE_SWEEP = {"origin", "name", "question", "tags", "knobs"}
+_ANY_TWO = {"port", "serverPort", "fqdn", "firstEp", "secondEp", "data_directory", "unix_socket_directories"}
+_SHOWN = 160
+
+
+def differing(a: StoredRun, b: StoredRun) -> tuple[Differing, ...]:
+    """Everything that is not the same, most telling first."""
+    found = [
+        *_named("server", _server(a), _server(b)),
+        *_named("settings", _settings(a), _settings(b)),
+        *_named("knobs", _knobs(a), _knobs(b)),
+        *_named("sweep", _sweep(a), _sweep(b)),
+        *_named("host", _host(a), _host(b)),
+        *_named("tool", _tool(a), _tool(b)),
+    ]
+    return tuple(found)
+
+
+def _named(kind: str, a: Mapping[str, str], b: Mapping[str, str]) -> Iterator[Differing]:
+    for name in dict.fromkeys([*a, *b]):
+        old, new = a.get(name, ABSENT), b.get(name, ABSENT)
+        if old != new:
+            yield Differing(kind=kind, name=name, a=_cut(old), b=_cut(new))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+
+
+def _text(value: Any) -> str:
+    if value is None or value == "":
+        return ABSENT
+    return value if isinstance(value, str) else json.dumps(value, default=str, ensure_ascii=False)
+
+
+def _tool(run: StoredRun) -> dict[str, str]:
+    return {name: _text(run.manifest.get(name)) for name in _TOOL}
+
+
+def _server(run: StoredRun) -> dict[str, str]:
+    sweep = run.plan.sweep
+    told = run.manifest.get("server")
+    version = told.get("version") if isinstance(told, Mapping) else None
+    images = {name: _text(run.manifest[name]) for name in ("image_digest", "image") if name in run.manifest}
+    return {"target": sweep.target, "runtime": sweep.runtime, "version": _text(version), **images}
+
+
+def _host(run: StoredRun) -> dict[str, str]:
+    host = run.manifest.get("host")
+    told = dict(host) if isinstance(host, Mapping) else {}
+    found = {name: _text(told.get(name)) for name in _HOST}
+    cpus = told.get("cpus")
+    found["cpus"] = str(len(cpus)) if isinstance(cpus, (list, tuple)) else ABSENT
+    for at, disk in enumerate(run.manifest.get("disks") or ()):  # type: ignore[arg-type, var-annotated]
+        if isinstance(disk, Mapping):
+            kept = {k: v for k, v in disk.items() if k not in ("free_bytes", "size_bytes")}
+            found[f"disk {at + 1}"] = _text(kept)
+    return found
+
+
+def _sweep(run: StoredRun) -> dict[str, str]:
+    plain = json.loads(json.dumps(asdict(run.plan.sweep), default=str))
+    return dict(_flat({k: v for k, v in plain.items() if k not in _NOT_OF_THE_SWEEP}))
+
+
+def _flat(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+    for name, inner in value.items():
+        if isinstance(inner, Mapping) and inner:
+            yield from _flat(inner, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", _text(inner)
+
+
+def _knobs(run: StoredRun) -> dict[str, str]:
+    """By knob: its value at each level; one value where it is constant."""
+    return _by_level([(t.level, t.knobs) for t in run.plan.trials])
+
+
+def _settings(run: StoredRun) -> dict[str, str]:
+    told = [(r.trial.level, r.effective) for r in run.results if r.effective]
+    return {k: v for k, v in _by_level(told).items() if k not in _ANY_TWO and k != "server_version"}
+
+
+def _by_level(told: list[tuple[float, Mapping[str, str]]]) -> dict[str, str]:
+    values: dict[str, dict[float, set[str]]] = {}
+    for level, settings in told:
+        for name, value in settings.items():
+            values.setdefault(name, {}).setdefault(level, set()).add(value)
+    stable = {n: by for n, by in values.items() if all(len(v) == 1 for v in by.values())}
+    return {name: _along(by) for name, by in stable.items()}
+
+
+def _along(by_level: Mapping[float, set[str]]) -> str:
+    values = [next(iter(by_level[level])) for level in sorted(by_level)]
+    return values[0] if len(set(values)) == 1 else " / ".join(values)

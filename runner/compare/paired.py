@@ -1,0 +1,43 @@
+"""Paired points → tested ratios, by the best spread that the two runs offer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from runner.compare.points import PointLogs
+from runner.compare.ratios import Floats, Side, Tested, tested, variances, welch
+from runner.model.compared import Spread
+
+
+def compare_points(points: Sequence[PointLogs]) -> tuple[Tested, Spread] | None:
+    """All points at once. None where no spread can be had: single trials with too few seconds in their windows."""
+    a, b = _side([p.a for p in points]), _side([p.b for p in points])
+    found = variances(a, b)
+    if found is not None:
+        shared = found[0] is found[1]
+        return welch(a, b, *found, shared=shared), "common" if shared else "replicates"
+    spreads_a, spreads_b = [p.seconds_a for p in points], [p.seconds_b for p in points]
+    if None in spreads_a or None in spreads_b:
+        return None
+    variance_a, degrees_a = _of(spreads_a)
+    variance_b, degrees_b = _of(spreads_b)
+    own = np.zeros(len(points), dtype=bool)
+    return tested(b.mean - a.mean, variance_a, variance_b, degrees_a, degrees_b, own), "seconds"
+
+
+def _side(logs: Sequence[Sequence[float]]) -> Side:
+    arrays = [np.asarray(values, dtype=float) for values in logs]
+    return Side(
+        n=np.array([float(len(x)) for x in arrays]),
+        mean=np.array([x.mean() for x in arrays]),
+        squares=np.array([((x - x.mean()) ** 2).sum() for x in arrays]),
+    )
+
+
+def _of(spreads: Sequence[object]) -> tuple[Floats, Floats]:
+    return (
+        np.array([getattr(s, "variance", 0.0) for s in spreads], dtype=float),
+        np.array([getattr(s, "degrees", 0.0) for s in spreads], dtype=float),
+    )

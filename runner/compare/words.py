@@ -1,0 +1,111 @@
+"""What a comparison says in words: one sentence, and the cautions without which it would mislead.
+
+Refuses "no difference": it says how large a difference would have been seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from runner.model.compared import Differing, PointRatio, Spread
+from runner.units import format_number
+
+_SPREADS = {
+    "seconds": "single trials in both runs: the interval knows the seconds of two windows, not the spread between "
+    "trials, and is too narrow; --replicates 3 would tell",
+    "common": "only one of the runs has replicates: the other is taken to be as noisy",
+}
+_HOST_MATTERS = {"hostname", "cpu_model", "cpus", "kernel", "governor"}
+
+
+def point_name(level: float | None, variant: str, axis: str) -> str:
+    """4, "", "cores" → "4 cores"."""
+    if level is None:
+        return "all points"
+    unit = axis if level != 1 else axis[:-1]
+    return f"{format_number(level)} {unit}" + (f" ({variant})" if variant else "")
+
+
+def ratio_words(point: PointRatio) -> str:
+    """The ratio as a change with its interval: "-4.2 % (-6.1..-2.3)"."""
+    if point.ratio is None:
+        return point.missing
+    said = f"{100 * (point.ratio - 1):+.1f} %"
+    if point.low is None or point.high is None:
+        return said
+    return f"{said} ({100 * (point.low - 1):+.1f}..{100 * (point.high - 1):+.1f})"
+
+
+def sentence(ratios: Sequence[PointRatio], overall: PointRatio | None, axis: str) -> str:
+    """The answer."""
+    if not ratios:
+        return "Nothing can be compared: no point has VALID trials in both runs."
+    if ratios[0].low is None:
+        told = ", ".join(f"{ratio_words(p)} at {point_name(p.level, p.variant, axis)}" for p in ratios)
+        return f"B against A: {told}; single trials with short windows, so nothing tells whether that is noise."
+    changed = [p for p in ratios if p.differs]
+    told = ", ".join(f"{ratio_words(p)} at {point_name(p.level, p.variant, axis)}" for p in changed)
+    whole = f"all points together {ratio_words(overall)}" if overall is not None else ""
+    if changed:
+        kind = _direction(changed)
+        rest = f"; {whole}" if whole else ""
+        return f"B is {kind} at {len(changed)} of {len(ratios)} points: {told}{rest}."
+    if overall is not None and overall.differs:
+        return f"B is {_direction([overall])}: {whole}; no single point shows it by itself."
+    least = min(p.smallest_percent or 100.0 for p in ratios)
+    most = max(p.smallest_percent or 100.0 for p in ratios)
+    span = f"{least:.1f} %" if f"{least:.1f}" == f"{most:.1f}" else f"{least:.1f} to {most:.1f} %"
+    together = f" ({overall.smallest_percent:.1f} % on all points together)" if overall is not None else ""
+    found = f"; {whole}" if whole else f"; {ratio_words(ratios[0])}"
+    return (
+        f"No difference was found; one of {span} at a point{together} would have been seen four times in five{found}."
+    )
+
+
+def _at(point: PointRatio) -> str:
+    return " ".join(part for part in (format_number(point.level or 0.0), point.variant) if part)
+
+
+def _direction(points: Sequence[PointRatio]) -> str:
+    below = sum((p.ratio or 1.0) < 1 for p in points)
+    return "slower" if below == len(points) else "faster" if not below else "different"
+
+
+def cautions(
+    points: Sequence[PointRatio],
+    tested: Sequence[PointRatio],
+    spread: Spread | None,
+    differing: Sequence[Differing],
+    allowed: float | None,
+    *,
+    same: bool,
+) -> tuple[str, ...]:
+    """What a reader must know. tested: the points with a ratio, and all together."""
+    found = []
+    if same:
+        found.append("A and B are the same run: the ratios are 1 by themselves, the false alarms are the answer")
+    if spread in _SPREADS:
+        found.append(_SPREADS[spread])
+    missing = [f"{_at(p)}: {p.missing}" for p in points if p.missing]
+    if missing:
+        found.append(f"not compared: {'; '.join(missing)}")
+    blind = [p for p in tested if allowed is not None and (p.smallest_percent or 0) > 100 * allowed]
+    if allowed is not None and blind:
+        worst = max(p.smallest_percent or 0 for p in blind)
+        found.append(
+            f"{100 * allowed:g} % is less than these trials can show at {len(blind)} of {len(tested)} comparisons "
+            f"(smallest difference up to {worst:.1f} %): passing says little; more replicates would tell"
+        )
+    if any(p.own_spread for p in points):
+        noisy = ", ".join(_at(p) for p in points if p.own_spread)
+        found.append(f"the trials at {noisy} spread far more than those of the other points and stand for themselves")
+    hosts = sorted({d.name for d in differing if d.kind == "host"} & _HOST_MATTERS)
+    if hosts:
+        where = ", ".join(hosts)
+        found.append(f"the runs are of different machines ({where}): the ratio is of both, server and machine")
+    if not same and spread is not None:
+        found.append(
+            "the replicates of a run know nothing of what changes between two sessions (a restart, neighbours): "
+            "compare two runs of the same sweep to see that"
+        )
+    return tuple(found)

@@ -1,0 +1,83 @@
+"""Two runs side by side: the ratio of their rates point by point, what else differs, and how far to believe it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Spread = Literal["replicates", "common", "seconds"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PointRatio:
+    """One point of both runs. ratio is B's rate over A's (geometric means of the VALID trials).
+
+    low, high: 95 % for this point alone. p_value: of no difference; p_holm: the same, for all points together.
+    smallest_percent: the difference that this many trials would have shown four times in five, among so many points.
+    spread: where the noise was taken from. missing: why there is no ratio; then the figures are None. own_spread: this
+    point was so much noisier than the others that its own spread is used. level: None for all points together.
+    """
+
+    level: float | None
+    variant: str
+    trials_a: int
+    trials_b: int
+    rows_per_s_a: float | None = None
+    rows_per_s_b: float | None = None
+    ratio: float | None = None
+    low: float | None = None
+    high: float | None = None
+    p_value: float | None = None
+    p_holm: float | None = None
+    smallest_percent: float | None = None
+    spread: Spread | None = None
+    own_spread: bool = False
+    differs: bool = False
+    missing: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Differing:
+    """Something of the two runs that is not the same. kind: tool, server, host, settings, sweep, knobs, load."""
+
+    kind: str
+    name: str
+    a: str
+    b: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class FalseAlarms:
+    """Of `draws` pairs of runs without a difference, drawn from these runs' own noise: how many were called different.
+
+    any_percent: at least one point, or all together. slower_percent: called slower by more than allowed; None where
+    nothing was allowed.
+    """
+
+    draws: int
+    any_percent: float
+    slower_percent: float | None
+    spread: Spread
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """points: in the order of the axis. overall: all points together, with equal weight. slower: the points (or
+    "all points") that are slower than allowed_percent and whose difference noise does not explain.
+
+    unjudged: points where A has VALID trials and B was to have some, and has none.
+    """
+
+    run_a: str
+    run_b: str
+    axis: str
+    confidence_percent: float
+    points: tuple[PointRatio, ...]
+    overall: PointRatio | None
+    differing: tuple[Differing, ...]
+    false_alarms: FalseAlarms | None
+    sentence: str
+    cautions: tuple[str, ...]
+    allowed_percent: float | None = None
+    slower: tuple[str, ...] = ()
+    unjudged: tuple[str, ...] = ()

@@ -1,0 +1,171 @@
+"""Two runs in one picture: both curves with their trials and fits, the ratio with its interval, and the tables.
+
+Refuses to draw A and B in colour alone: A's marks are hollow squares and its line is dashed. Axes of rates start at 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from runner.fit import rate_at
+from runner.model import StoredRun, VerdictKind
+from runner.model.compared import Comparison, PointRatio
+from runner.report.figures import fit_of
+from runner.report.page import shell, table_html
+from runner.report.svg import Frame, axes, clipped, drawing, legend, line, marker, rate_scale, swatch, x_levels
+from runner.report.table import ABSENT, Table, rate
+from runner.units import format_number, format_rate
+
+Sides = Sequence[tuple[str, StoredRun]]
+_SPREADS = {"replicates": "replicates", "common": "one run's replicates", "seconds": "seconds of single trials"}
+
+
+def overlay_html(found: Comparison, a: StoredRun, b: StoredRun) -> str:
+    """The whole page: the answer, both curves, the ratio, tables. Fetches nothing."""
+    sides = (("run-a", a), ("run-b", b))
+    curve, ratios = _curves(found, sides), _ratio_svg(found)
+    cautions = "".join(f"<li>{escape(c)}</li>" for c in found.cautions)
+    words = false_alarm_words(found)
+    body = (
+        f'<p class="eyebrow">A: {escape(found.run_a)}<br>B: {escape(found.run_b)}</p>'
+        f"<h1>{escape(b.plan.sweep.name)}: B against A</h1>"
+        f'<p class="answer">{escape(found.sentence)}</p>'
+        + (f'<div class="cautions"><b>Before you believe it</b><ul>{cautions}</ul></div>' if cautions else "")
+        + (f"<figure>{curve}<figcaption>Every VALID trial of both runs, and both fits.</figcaption></figure>"
+           if curve else "")
+        + f"<h2>Point by point</h2>{table_html(ratio_table(found))}"
+        + (f"<figure>{ratios}<figcaption>The ratio with its 95 % interval, each point for itself.</figcaption></figure>"
+           if ratios else "")
+        + (f'<p class="note">{escape(words)}</p>' if words else "")
+        + "<h2>What else differs</h2>"
+        + (table_html(differing_table(found)) if found.differing else "<p>Nothing else in what was recorded.</p>")
+    )  # fmt: skip
+    return shell(f"{found.run_b} against {found.run_a}", body)
+
+
+def ratio_table(found: Comparison) -> Table:
+    """A row for each point, and one for all of them."""
+    rows = [_row(p, f"{format_number(p.level or 0)} {p.variant}".strip()) for p in found.points]
+    if found.overall is not None:
+        rows.append(_row(found.overall, "all"))
+    headers = (found.axis, "A rows/s", "B rows/s", "B / A", "95 % interval", "p (Holm)", "could have seen", "trials",
+               "B is")  # fmt: skip
+    notes = (
+        "geometric means of the VALID trials; the interval is for the point alone, p for all points together (Holm)",
+        "could have seen: the difference that this many trials show four times in five",
+    )
+    return Table(title="Point by point", headers=headers, rows=tuple(rows), notes=notes, words=(8,))
+
+
+def _row(p: PointRatio, name: str) -> tuple[str, ...]:
+    if p.ratio is None:
+        return (name, ABSENT, ABSENT, ABSENT, ABSENT, ABSENT, ABSENT, f"{p.trials_a} / {p.trials_b}", p.missing)
+    known = p.low is not None and p.high is not None
+    called = "" if not p.differs else "slower" if p.ratio < 1 else "faster"
+    return (
+        name,
+        rate(p.rows_per_s_a),
+        rate(p.rows_per_s_b),
+        f"{p.ratio:.3f}",
+        f"{p.low:.3f}..{p.high:.3f}" if known else ABSENT,
+        _p(p.p_holm),
+        f"{p.smallest_percent:.1f} %" if p.smallest_percent is not None else ABSENT,
+        f"{p.trials_a} / {p.trials_b}",
+        called or ("not told apart" if known else "not known"),
+    )
+
+
+def _p(value: float | None) -> str:
+    if value is None:
+        return ABSENT
+    return "0.001 or less" if value <= 0.001 else f"{value:.3f}"
+
+
+def differing_table(found: Comparison) -> Table:
+    """What is not the same in both runs."""
+    rows = tuple((d.kind, d.name, d.a, d.b) for d in found.differing)
+    return Table(title="What else differs", headers=("of", "what", "A", "B"), rows=rows, words=(0, 1, 2, 3))
+
+
+def false_alarm_words(found: Comparison) -> str:
+    """How often this comparison cries without cause, by the runs' own noise."""
+    f = found.false_alarms
+    if f is None:
+        return ""
+    slower = (
+        f"; {f.slower_percent:.1f} % would have been called slower by more than {found.allowed_percent:g} %"
+        if f.slower_percent is not None and found.allowed_percent is not None
+        else ""
+    )
+    return (
+        f"false alarms: of {f.draws} pairs of runs without a difference, made of the noise of these "
+        f"({_SPREADS[f.spread]}), {f.any_percent:.1f} % would have been called different{slower}"
+    )
+
+
+def _valid(run: StoredRun) -> list[tuple[float, float, str]]:
+    return [
+        (r.trial.level, r.measurement.rows_per_s, r.trial.trial_id)
+        for r in run.results
+        if r.verdict.kind is VerdictKind.VALID and r.measurement.rows_per_s
+    ]
+
+
+def _curves(found: Comparison, sides: Sides, width: int = 940, height: int = 400) -> str:
+    trials = {css: _valid(run) for css, run in sides}
+    everything = [t for of in trials.values() for t in of]
+    if not everything:
+        return ""
+    items = [(_mark(8, 0, css, "") + swatch(f"{css} curve-line"), f"{css[-1].upper()}: {run.plan.sweep.name}")
+             for css, run in sides]  # fmt: skip
+    keys, above = legend(items, width, 8, 14)
+    last, top = max(n for n, _, _ in everything), max(v for _, v, _ in everything)
+    frame = Frame(width=width, height=height + above, left=54, right=18, top=above + 36, bottom=44, x_min=0.0,
+                  x_max=1.06 * last, y_min=0.0, y_max=1.08 * top)  # fmt: skip
+    unit, unit_name = rate_scale(frame.y_max)
+    levels = sorted({n for n, _, _ in everything})
+    parts = [keys, axes(frame, x_levels(levels, width - 80), f"{found.axis} given to the server", unit_name, unit)]
+    parts += [clipped(frame, _fit_line(frame, run, css)) for css, run in sides]
+    for css, shift in (("run-a", -7), ("run-b", 7)):
+        parts += [_mark(frame.x(n) + shift, frame.y(v), css, f"{css[-1].upper()} {name}: {format_rate(v)} rows/s")
+                  for n, v, name in trials[css]]  # fmt: skip
+    return drawing(width, frame.height, f"Both curves. {found.sentence}", "".join(parts))
+
+
+def _fit_line(frame: Frame, run: StoredRun, css: str) -> str:
+    fit = fit_of(run)
+    model = next((m for m in fit.models if m.model == fit.chosen), None)
+    if model is None:
+        means = [(p.level, p.rows_per_s_mean) for p in fit.points]
+        return line(frame, means, f"{css} curve-line")
+    values = {name: e.value for name, e in model.parameters.items()}
+    steps = [frame.x_max * i / 100 for i in range(101)]
+    return line(frame, [(n, rate_at(n, values) if n else 0.0) for n in steps], f"{css} curve-line")
+
+
+def _mark(x: float, y: float, css: str, title: str) -> str:
+    kind = VerdictKind.GENERATOR_BOUND if css == "run-a" else VerdictKind.VALID  # a square, a circle
+    drawn = marker(x, y, kind, title, 4.2)
+    return drawn.replace('class="m invalid"', f'class="m {css}"').replace('class="m valid"', f'class="m {css}"')
+
+
+def _ratio_svg(found: Comparison, width: int = 640, height: int = 240) -> str:
+    points = [p for p in found.points if p.ratio is not None and p.low is not None and p.high is not None]
+    if not points:
+        return ""
+    off = [100 * (v - 1) for p in points for v in (p.low, p.high) if v is not None]
+    reach = 1.15 * max(max(map(abs, off)), found.allowed_percent or 0.0, 1.0)
+    last = max(p.level or 0.0 for p in points)
+    frame = Frame(width=width, height=height, left=54, right=14, top=34, bottom=42, x_min=0.0, x_max=1.06 * last,
+                  y_min=-reach, y_max=reach)  # fmt: skip
+    parts = [axes(frame, x_levels([p.level or 0.0 for p in points], width - 80), found.axis, "B against A, %")]
+    if found.allowed_percent is not None:
+        limit = -found.allowed_percent
+        parts.append(line(frame, [(0, limit), (frame.x_max, limit)], "limit"))
+    for p in points:
+        x, low, high = frame.x(p.level or 0.0), 100 * ((p.low or 0) - 1), 100 * ((p.high or 0) - 1)
+        parts.append(f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{frame.y(low):.1f}" y2="{frame.y(high):.1f}" class="mean"/>')
+        title = f"{format_number(p.level or 0.0)}: {100 * ((p.ratio or 1) - 1):+.1f} %"
+        parts.append(_mark(x, frame.y(100 * ((p.ratio or 1) - 1)), "run-b", title))
+    return drawing(width, height, "The ratio of B to A at each point", "".join(parts), "small")

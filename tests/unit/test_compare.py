@@ -1,0 +1,275 @@
+"""scale compare: false alarms near the nominal rate, power on a true difference, what is said of few trials, of missing
+points and of differing manifests, and the codes that scripts read."""
+
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from typer.testing import CliRunner
+
+from runner.cli import app
+from runner.compare import compare_runs, ratios
+from runner.compare.chance import false_alarms, family
+from runner.compare.manifests import differing
+from runner.compare.points import PointLogs
+from runner.compare.ratios import holm, side, together, variances, welch
+from runner.compare.seconds import window_spread
+from runner.errors import EXIT_SLOWER
+from runner.model import VerdictKind
+from runner.store.reader import read_run
+from runner.units import parse_percent
+from tests.unit.raw_run import raw_run
+from tests.unit.synthetic_run import synthetic_run
+
+CHANCE = np.random.default_rng(7)
+
+
+def drawn(draws, points, replicates, spread=0.03, shift=0.0):
+    return side(CHANCE.normal(shift, spread, (draws, points, replicates)))
+
+
+def autoregression(phi, seconds, spread=0.05):
+    noise = CHANCE.normal(size=seconds)
+    for at in range(1, seconds):
+        noise[at] = phi * noise[at - 1] + math.sqrt(1 - phi**2) * noise[at]
+    return 1e6 * np.exp(spread * noise)
+
+
+# Statistics
+
+
+def test_two_points_with_replicates_are_welch_s_test():
+    a, b = CHANCE.normal(0, 0.02, 5), CHANCE.normal(0.01, 0.05, 4)
+    sides = side(a[None, :]), side(b[None, :])
+    found = welch(*sides, *variances(*sides), shared=False)
+    wanted = stats.ttest_ind(b, a, equal_var=False)
+    assert found.p_value[0] == pytest.approx(wanted.pvalue)
+    assert found.degrees[0] == pytest.approx(wanted.df)
+
+
+@pytest.mark.parametrize(("points", "a", "b"), [(1, 3, 3), (4, 2, 2), (4, 3, 3), (8, 3, 5), (12, 3, 1)])
+def test_false_alarms_are_near_five_percent(points, a, b):
+    sides = drawn(8000, points, a), drawn(8000, points, b)
+    found = welch(*sides, *variances(*sides), shared=b == 1)
+    adjusted, _ = family(found)
+    any_alarm = float((adjusted < 0.05).any(axis=-1).mean())
+    assert float((found.p_value < 0.05).mean()) < 0.06
+    assert any_alarm < 0.06
+    assert any_alarm > (0.02 if a > 2 else 0.01)  # few replicates cost power, not truth
+
+
+@pytest.mark.parametrize(("phi", "seconds"), [(0.0, 20), (0.5, 20), (0.5, 60), (0.8, 60)])
+def test_seconds_that_hang_together_raise_no_more_false_alarms(phi, seconds):
+    alarms, naive, draws = 0, 0, 1200
+    none = np.array([False])
+    for _ in range(draws):
+        windows = [autoregression(phi, seconds) for _ in range(2)]
+        a, b = (window_spread(w) for w in windows)
+        difference = np.array([math.log(windows[1].mean() / windows[0].mean())])
+        figures = (np.array([v]) for v in (a.variance, b.variance, a.degrees, b.degrees))
+        found = ratios.tested(difference, *figures, none)
+        alarms += bool(found.p_value[0] < 0.05)
+        naive += bool(stats.ttest_ind(*windows).pvalue < 0.05)
+    assert alarms / draws < 0.08
+    assert phi == 0 or naive / draws > 0.15  # what counting every second as independent would do
+
+
+@pytest.mark.parametrize("replicates", [3, 5])
+def test_a_true_difference_of_ten_percent_is_found(replicates):
+    sides = drawn(2000, 4, replicates, spread=0.03), drawn(2000, 4, replicates, 0.03, math.log(0.9))
+    adjusted, _ = family(welch(*sides, *variances(*sides), shared=False))
+    assert float((adjusted < 0.05).any(axis=-1).mean()) > 0.95
+
+
+def test_the_interval_covers_the_true_ratio_nineteen_times_in_twenty():
+    sides = drawn(4000, 4, 3), drawn(4000, 4, 3, shift=math.log(0.93))
+    found = welch(*sides, *variances(*sides), shared=False)
+    reach = stats.t.ppf(0.975, found.degrees) * found.error
+    inside = np.abs(found.difference - math.log(0.93)) < reach
+    assert 0.93 < inside.mean() < 0.97
+    whole = together(found)
+    inside = np.abs(whole.difference - math.log(0.93)) < stats.t.ppf(0.975, whole.degrees) * whole.error
+    assert 0.93 < inside.mean() < 0.97
+
+
+def test_a_point_that_is_far_noisier_does_not_raise_alarms_elsewhere_and_stands_alone():
+    spread = np.array([0.2] + [0.01] * 11)[:, None]
+    sides = [side(CHANCE.normal(0, 1, (4000, 12, 3)) * spread) for _ in range(2)]
+    found = welch(*sides, *variances(*sides), shared=False)
+    assert found.own[:, 0].mean() > 0.95
+    assert (found.p_value[:, 0] < 0.05).mean() < 0.08
+    assert 0.03 < (found.p_value[:, 1] < 0.05).mean() < 0.07
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
+def test_holm_is_never_kinder_than_the_plain_p_nor_harder_than_bonferroni(p_values):
+    p = np.array(p_values)
+    adjusted = holm(p)
+    assert np.all(adjusted >= p)
+    assert np.all(adjusted <= np.minimum(p * len(p), 1) + 1e-12)
+    assert np.all(np.diff(adjusted[np.argsort(p, kind="stable")]) >= 0)
+
+
+@given(st.lists(st.floats(1, 1e7), min_size=5, max_size=60), st.floats(0.001, 1000))
+def test_the_spread_of_a_window_does_not_depend_on_the_unit(rates, unit):
+    one, other = window_spread(rates), window_spread([r * unit for r in rates])
+    assert one.variance == pytest.approx(other.variance, rel=1e-6, abs=1e-15)
+    assert 0 <= one.effective <= len(rates)
+
+
+def test_a_window_that_is_too_short_has_no_spread():
+    assert window_spread([1.0, 2.0, 3.0, 4.0]) is None
+    assert window_spread([0.0] * 10) is None
+    assert window_spread([5.0] * 10).variance == 0
+
+
+def test_the_false_alarms_said_are_those_of_the_test():
+    points = [PointLogs(level=n, variant="", a=tuple(CHANCE.normal(0, 0.02, 5)), b=tuple(CHANCE.normal(0, 0.02, 5)))
+              for n in range(1, 7)]  # fmt: skip
+    said = false_alarms(points, 0.05, 0.05)
+    assert 2 < said.any_percent < 8
+    assert said.slower_percent < said.any_percent
+
+
+# Runs
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("results")
+    raw_run(folder, "20260101T000000Z-first", seed=1)
+    raw_run(folder, "20260102T000000Z-again", seed=2)
+    raw_run(folder, "20260103T000000Z-slow", seed=3, gamma=3.4e5)
+    raw_run(folder, "20260104T000000Z-single", seed=4, replicates=1, seconds=30)
+    raw_run(folder, "20260105T000000Z-single-slow", seed=5, replicates=1, seconds=30, gamma=3.4e5)
+    return folder
+
+
+def run_of(folder: Path, name: str):
+    return read_run(next(folder.glob(f"*-{name}")))
+
+
+def test_a_slower_run_is_called_slower_and_by_how_much(runs):
+    found = compare_runs(run_of(runs, "first"), run_of(runs, "slow"), 0.05)
+    assert found.overall.ratio == pytest.approx(0.85, abs=0.02)
+    assert found.overall.low < 0.85 < found.overall.high
+    assert all(p.differs for p in found.points)
+    assert found.slower == ("1 core", "2 cores", "3 cores", "all points")
+    assert "slower at 3 of 3 points" in found.sentence
+
+
+def test_the_same_sweep_again_shows_no_difference_and_what_could_have_been_seen(runs):
+    found = compare_runs(run_of(runs, "first"), run_of(runs, "again"), 0.05)
+    assert not any(p.differs for p in found.points)
+    assert found.slower == ()
+    assert "would have been seen" in found.sentence
+    assert [d.name for d in found.differing] == ["seed"]
+
+
+def test_a_run_against_itself_says_the_false_alarms(runs):
+    found = compare_runs(run_of(runs, "first"), run_of(runs, "first"), 0.05)
+    assert {p.ratio for p in found.points} == {1.0}
+    assert found.false_alarms.any_percent < 8
+    assert "same run" in found.cautions[0]
+    assert found.differing == ()
+
+
+def test_single_trials_are_compared_by_their_seconds_with_a_warning(runs):
+    found = compare_runs(run_of(runs, "single"), run_of(runs, "single-slow"))
+    assert {p.spread for p in found.points} == {"seconds"}
+    assert "too narrow" in found.cautions[0]
+    assert found.overall.differs
+    one_sided = compare_runs(run_of(runs, "first"), run_of(runs, "single"))
+    assert {p.spread for p in one_sided.points} == {"common"}
+
+
+def test_single_trials_without_seconds_have_a_ratio_and_no_interval(runs):
+    a, b = (replace(run_of(runs, name), timeseries={}) for name in ("single", "single-slow"))
+    found = compare_runs(a, b, 0.05)
+    assert found.points[0].ratio == pytest.approx(0.85, abs=0.05)
+    assert found.points[0].low is None
+    assert found.false_alarms is None
+    assert found.slower == ()
+    assert "nothing tells whether that is noise" in found.sentence
+
+
+def test_a_point_that_lost_its_valid_trials_cannot_pass():
+    a = synthetic_run()
+    b = synthetic_run(verdicts={(4.0, r): VerdictKind.ABORTED for r in (1, 2, 3)}, seed=9)
+    found = compare_runs(a, b, 0.05)
+    assert found.unjudged == ("4 cores",)
+    assert found.points[-1].missing == "no VALID trial in B"
+    shorter = compare_runs(a, synthetic_run(levels=(1, 2, 3), seed=9), 0.05)
+    assert shorter.unjudged == ()
+    assert shorter.points[-1].missing == "not in the plan of B"
+
+
+def test_what_differs_is_said_and_what_always_differs_is_not():
+    a = synthetic_run()
+    results = tuple(replace(r, effective={**r.effective, "shared_buffers": "2GB", "port": str(at)})
+                    for at, r in enumerate(a.results))  # fmt: skip
+    manifest = {**a.manifest, "tool_version": "0.2.0", "server": {"version": "17.0"},
+                "host": {**a.manifest["host"], "kernel": "6.9.0"}, "created_utc": "2027"}  # fmt: skip
+    sweep = replace(a.plan.sweep, load=replace(a.plan.sweep.load, method="insert"))
+    b = replace(a, manifest=manifest, results=results, plan=replace(a.plan, sweep=sweep))
+    told = {(d.kind, d.name): (d.a, d.b) for d in differing(a, b)}
+    assert told == {
+        ("server", "version"): ("16.2", "17.0"),
+        ("settings", "shared_buffers"): ("1GB", "2GB"),
+        ("sweep", "load.method"): ("copy", "insert"),
+        ("host", "kernel"): ("6.1.0", "6.9.0"),
+        ("tool", "tool_version"): ("0.1.0", "0.2.0"),
+    }
+
+
+# The command
+
+
+def scale(runs, *words):
+    return CliRunner().invoke(app, ["compare", *words, "--results", str(runs)])
+
+
+def test_the_code_for_scripts(runs):
+    assert scale(runs, "first", "again", "--fail-if-slower", "5%").exit_code == 0
+    slower = scale(runs, "first", "0103", "--fail-if-slower", "5%")
+    assert slower.exit_code == EXIT_SLOWER
+    assert "slower than allowed (5 %): 2 cores" in slower.stdout
+    assert scale(runs, "0103", "first", "--fail-if-slower", "5%").exit_code == 0  # faster is not slower
+    assert scale(runs, "first", "0103").exit_code == 0
+    assert scale(runs, "first", "0103", "--fail-if-slower", "20%").exit_code == 0
+
+
+def test_the_document_for_scripts(runs):
+    done = scale(runs, "first", "0103", "--json", "--fail-if-slower", "5%")
+    document = json.loads(done.stdout, parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
+    assert document["slower"][-1] == "all points"
+    assert document["overall"]["level"] is None
+    assert document["false_alarms"]["draws"] >= 400
+
+
+@pytest.mark.parametrize("word", ["5", "0%", "100%", "-5%", "five"])
+def test_an_allowance_that_is_none_is_refused_by_name(runs, word):
+    done = scale(runs, "first", "again", "--fail-if-slower", word)
+    assert done.exit_code != 0
+    assert "--fail-if-slower" in str(done.exception) + done.output
+
+
+def test_percent():
+    assert parse_percent("5%") == 5
+    assert parse_percent(" 0.5 % ") == 0.5
+
+
+def test_a_page_with_both_curves(runs, tmp_path):
+    path = tmp_path / "both.html"
+    assert scale(runs, "first", "0103", "--html", str(path)).exit_code == 0
+    page = path.read_text()
+    assert page.count('class="m run-a"') > 9
+    assert page.count('class="m run-b"') > 9
+    assert "What else differs" in page
+    assert "http://" not in page.replace("http://www.w3.org/2000/svg", "")
