@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from runner.errors import PreflightError
 from runner.host import data_disk, disk_of
 from runner.model import DataDisk, DiskCeiling, Plan, Trial
 from runner.trial.probe import honours_tiers
@@ -68,7 +69,10 @@ def ceiling_sentences(stage: Stage) -> list[str]:
 
 
 def with_placement(setup: TrialSetup, plan: Plan, say: Say) -> tuple[TrialSetup, str]:
-    """The setup with its placement decided, and why. Tiers are tried on the server itself, once."""
+    """The setup with its placement decided, and why. Tiers are tried on the server itself, once.
+
+    Raises PreflightError when tiers were asked for by name and the server does not honour them.
+    """
     sweep = setup.sweep
     if sweep.axis != "disks":
         return setup, ""
@@ -80,7 +84,9 @@ def with_placement(setup: TrialSetup, plan: Plan, say: Say) -> tuple[TrialSetup,
     if asked in ("auto", "tiers") and "tiers" in can and most.disks > 1:
         say("trying whether the server honours several data directories")
         honoured, seen = honours_tiers(setup, most)
-        chosen = "tiers" if honoured or asked == "tiers" else "spread"
+        if asked == "tiers" and not honoured:
+            raise PreflightError(f"--disk-placement tiers: {seen}", remedy="--disk-placement spread")
+        chosen = "tiers" if honoured else "spread"
         why = f"{chosen}: {seen}"
     say(f"disk placement {why}")
     return replace(setup, sweep=replace(sweep, disk_placement=chosen)), why

@@ -13,7 +13,7 @@ from runner import compose, console
 from runner.cli import views
 from runner.cli.options import Flags, with_settings
 from runner.errors import EXIT_INTERRUPTED, EXIT_TRIALS_FAILED, UsageError
-from runner.model import StoredRun, VerdictKind
+from runner.model import StoredRun, Sweep, VerdictKind
 from runner.plan import plan_sentence
 from runner.preflight import refuse_blocking
 from runner.store.reader import find_run, read_run
@@ -24,7 +24,7 @@ from runner.units import format_seconds
 WHAT = Annotated[str, typer.Argument(metavar="cpu|disk|FILE.toml", help="What to sweep: `cpu`, `disk`, or a file.")]
 RESULTS = Annotated[Path, typer.Option("--results", help="Where runs are stored.", metavar="DIR")]
 JSON = Annotated[bool, typer.Option("--json", help="Print the result as JSON on standard output.")]
-YES = Annotated[bool, typer.Option("-y", "--yes", help="Do not ask before a long sweep.")]
+YES = Annotated[bool, typer.Option("-y", "--yes", help="Do not ask before a long sweep, nor before --format.")]
 ASK_ABOVE_S = 1800.0
 _FAILED = (VerdictKind.ABORTED, VerdictKind.LOST_ROWS, VerdictKind.ERRORS)
 
@@ -46,6 +46,7 @@ def sweep(
     refuse_blocking(prepared.findings)
     console.show_findings(prepared.findings)
     _ask(prepared.plan.seconds_estimated, yes)
+    _ask_format(prepared.plan.sweep, yes)
     writer = compose.new_run(prepared, ["scale", *sys.argv[1:]])
     console.say(f"results in {writer.path}")
     _run(prepared, writer, as_json)
@@ -69,6 +70,7 @@ def resume(
     run: Annotated[str, typer.Argument(metavar="RUN", help="A run's name, its end, its path, or `last`.")],
     results: RESULTS = Path("results"),
     as_json: JSON = False,
+    yes: YES = False,
 ) -> None:
     """Continue an interrupted run: what is done is kept, the rest is measured."""
     stored = read_run(find_run(results, run))
@@ -78,6 +80,7 @@ def resume(
     prepared = compose.prepare_again(stored, results)
     refuse_blocking(prepared.findings)
     console.show_findings(prepared.findings)
+    _ask_format(stored.plan.sweep, yes)
     writer = compose.reopen_run(stored)
     console.say(f"{missing} of {len(stored.plan.trials)} trials to go, in {writer.path}")
     _run(prepared, writer, as_json)
@@ -88,6 +91,18 @@ def _ask(seconds: float, yes: bool) -> None:
         return
     if not typer.confirm(f"This takes about {format_seconds(seconds)}. Start?", err=True):
         raise UsageError("not started", remedy="say yes, or give -y")
+
+
+def _ask_format(sweep: Sweep, yes: bool) -> None:
+    """What is on a device is gone after --format: the word is typed, or -y given; nothing else counts as yes."""
+    source = sweep.disks
+    if source is None or source.kind != "device" or not source.format or yes:
+        return
+    devices = ", ".join(source.devices)
+    question = f"{devices} will be formatted. Type 'format' to go on"
+    if sys.stdin.isatty() and typer.prompt(question, err=True) == "format":
+        return
+    raise UsageError(f"not started: {devices} would be formatted", remedy="type format when asked, or give -y")
 
 
 def _run(prepared: compose.Prepared, writer: RunWriter, as_json: bool) -> None:

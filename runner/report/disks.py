@@ -140,7 +140,7 @@ def shares_svg(run: StoredRun, width: int = 520, height: int = 260) -> str:
     groups = len({level for level, *_ in bars})
     frame = Frame(width=width, height=height + above, left=54, right=14, top=above + 34, bottom=58, x_min=0.0,
                   x_max=float(groups), y_min=0.0, y_max=top)  # fmt: skip
-    parts = [keys, axes(frame, [], "disks given to the server", "MB/s")]
+    parts = [keys, axes(frame, [], "", "MB/s")]
     for at, level in enumerate(sorted({level for level, *_ in bars})):
         group = [b for b in bars if b[0] == level]
         step = 0.8 / len(group)
@@ -148,7 +148,8 @@ def shares_svg(run: StoredRun, width: int = 520, height: int = 260) -> str:
             left, right = frame.x(at + 0.1 + i * step), frame.x(at + 0.1 + (i + 0.86) * step)
             parts.append(_bar(frame, left, right, rate, own, f"{name} of {format_number(level)}: {rate:.1f} MB/s"))
             parts.append(text((left + right) / 2, frame.y(0) + 15, name, "dim", "middle"))
-        parts.append(text(frame.x(at + 0.5), frame.y(0) + 33, format_number(level), "", "middle"))
+        words = f"{format_number(level)} disk{'s' if level != 1 else ''}"
+        parts.append(text(frame.x(at + 0.5), frame.y(0) + 33, words, "", "middle"))
     label = "What each disk wrote at each level, beside its own ceiling"
     return drawing(width, frame.height, label, "".join(parts), "small")
 

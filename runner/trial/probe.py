@@ -27,9 +27,10 @@ def honours_tiers(setup: TrialSetup, trial: Trial) -> tuple[bool, str]:
             counts = _try(setup, trial, cleanup)
     except ScaleError as error:
         return False, f"the server does not honour several data directories: {error.message}"
+    told = f"several data directories: they got {', '.join(map(str, counts))} parts of the database"
     if len(counts) == len(disks) and all(counts):
-        return True, f"the server honours several data directories: {', '.join(map(str, counts))} parts on the disks"
-    return False, f"the server does not honour several data directories: {', '.join(map(str, counts))} parts on them"
+        return True, f"the server honours {told}"
+    return False, f"the server does not honour {told}"
 
 
 def _try(setup: TrialSetup, trial: Trial, cleanup: ExitStack) -> list[int]:
