@@ -27,6 +27,8 @@ ALLOWED = {
     "store": {"model", "errors", "sweep", "units", "trial"},
     "formats": {"model", "errors", "units", "store", "trial"},
     "compare": {"model", "units", "sweep"},
+    "live": {"model", "fit", "sweep", "units"},
+    "exporter": {"model", "errors", "live", "store", "units"},
     "verify": {"model", "errors", "units", "store", "loadgen", "sweep", "trial", "verdict", "report"},
     "campaign": {"model"},
     "choose": {"model", "errors", "runtimes", "targets"},

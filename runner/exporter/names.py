@@ -1,0 +1,121 @@
+"""Every metric, declared once: name, type, labels, meaning. docs/metrics.md is made from this table, and a test compares
+both with what is served.
+
+Refuses to hold values. Every metric also has the labels `run` and `sweep`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["counter", "gauge", "summary", "info"]
+Part = Literal["run", "now", "trial", "curve"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Metric:
+    """name: as served; counters end in _total, infos in _info. labels: beside run and sweep. when: it has no sample
+    otherwise; "" means always."""
+
+    name: str
+    kind: Kind
+    labels: tuple[str, ...]
+    meaning: str
+    when: str
+    part: Part
+
+
+COMMON = ("run", "sweep")
+QUANTILES = ("0.5", "0.99", "1")
+
+
+def _m(part: Part, name: str, kind: Kind, labels: str, meaning: str, when: str = "") -> Metric:
+    return Metric(name=f"scale_{name}", kind=kind, labels=tuple(labels.split()), meaning=meaning, when=when, part=part)
+
+
+_SAMPLED = "from the second sample on"
+_OPEN = "open loop (--rate)"
+_DISKS = "the disk is known to the kernel"
+
+METRICS: tuple[Metric, ...] = (
+    # The run
+    _m("run", "run_info", "info", "target runtime axis method", "1; what is swept"),
+    _m("run", "run_start_time_seconds", "gauge", "", "When this execution began, since 1970"),
+    _m("run", "run_planned_trials", "gauge", "", "Trials of the plan"),
+    _m("run", "run_finished_trials_total", "counter", "verdict", "Trials that ended, by verdict; all verdicts are there"),
+    _m("run", "run_progress_ratio", "gauge", "", "Share of the plan that is done, the running trial's share included"),
+    _m("run", "run_remaining_seconds", "gauge", "", "Estimated time left"),
+    _m("run", "disk_ceiling_bytes_per_second", "gauge", "disk", "Sequential writes of the disk alone, by fio",
+       "disk sweeps"),
+    # The running trial
+    _m("now", "trial_running", "gauge", "trial", "1 while the trial runs"),
+    _m("now", "trial_phase", "gauge", "trial phase", "1 for the phase that the trial is in, 0 for the others"),
+    _m("now", "trial_setting", "gauge", "trial setting",
+       "What the trial was given: cores, disks, and each knob whose value is a number (vgroups, write_threads, ...)"),
+    _m("now", "achieved_rows_per_second", "gauge", "trial", "Rows acknowledged in the last second", "under load"),
+    _m("now", "offered_rows_per_second", "gauge", "trial", "Rows that the generator is to send", _OPEN),
+    _m("now", "generator_ceiling_rows_per_second", "gauge", "trial", "The generator alone, with these rows on these CPUs",
+       "it was measured"),
+    _m("now", "backlog_rows", "gauge", "trial", "Rows whose intended start has passed and that are not sent", _OPEN),
+    _m("now", "rows_acknowledged_total", "counter", "trial", "Rows that the server acknowledged, warm-up included",
+       "under load"),
+    _m("now", "requests_total", "counter", "trial", "Requests that were answered", "under load"),
+    _m("now", "errors_total", "counter", "trial", "Requests that failed", "under load"),
+    _m("now", "retries_total", "counter", "trial", "Requests that were sent again", "under load"),
+    _m("now", "response_time_seconds", "summary", "trial quantile",
+       "From the intended start, requests of the last second; quantile 1 is the longest", "enough requests"),
+    _m("now", "service_time_seconds", "summary", "trial quantile",
+       "From the sending, requests of the last second; quantile 1 is the longest", "enough requests"),
+    _m("now", "cpu_seconds_total", "counter", "trial side", "CPU time of the server and of the generator", "sampled"),
+    _m("now", "cpu_used_cores", "gauge", "trial side", "Cores used between the last two samples", _SAMPLED),
+    _m("now", "cpu_given_cores", "gauge", "trial side", "Cores that the side may use"),
+    _m("now", "throttled_seconds_total", "counter", "trial", "Time in which the server's control group was throttled",
+       "the control group has a quota"),
+    _m("now", "thread_pool_cpu_seconds_total", "counter", "trial pool",
+       "CPU time of the server's threads by name; beyond 48 names the rest is `other`", "the target's threads have names"),
+    _m("now", "memory_used_bytes", "gauge", "trial side", "Memory of the side, without page cache", "sampled"),
+    _m("now", "host_memory_available_bytes", "gauge", "trial", "Memory that the host can still give", "sampled"),
+    _m("now", "host_cpu_seconds_total", "counter", "trial", "CPU time of the whole machine, not idle", "sampled"),
+    _m("now", "pressure_seconds_total", "counter", "trial resource",
+       "Time in which some task waited for cpu, io or memory (PSI)", "the kernel has PSI"),
+    _m("now", "disk_written_bytes_total", "counter", "trial disk", "Bytes written to the device", _DISKS),
+    _m("now", "disk_read_bytes_total", "counter", "trial disk", "Bytes read from the device", _DISKS),
+    _m("now", "disk_writes_total", "counter", "trial disk", "Writes that the device completed", _DISKS),
+    _m("now", "disk_busy_seconds_total", "counter", "trial disk", "Time with requests in flight", _DISKS),
+    _m("now", "disk_write_bytes_per_second", "gauge", "trial disk", "Written between the last two samples", _SAMPLED),
+    _m("now", "disk_utilisation_ratio", "gauge", "trial disk", "Share of the time with requests in flight", _SAMPLED),
+    _m("now", "disk_queue_requests", "gauge", "trial disk", "Mean number of requests in flight", _SAMPLED),
+    _m("now", "disk_free_bytes", "gauge", "trial disk", "Free space of the file system", "sampled"),
+    # Every trial that began
+    _m("trial", "trial_info", "info", "trial level replicate variant", "1; which point of the axis the trial is"),
+    _m("trial", "trial_start_time_seconds", "gauge", "trial", "When the trial began, since 1970"),
+    _m("trial", "trial_end_time_seconds", "gauge", "trial", "When it ended, since 1970", "the trial ended"),
+    _m("trial", "trial_verdict", "gauge", "trial level variant verdict", "1 for the trial's verdict", "the trial ended"),
+    _m("trial", "trial_rows_per_second", "gauge", "trial level variant", "Acknowledged rows over the window",
+       "it was measured"),
+    _m("trial", "trial_durable_rows_per_second", "gauge", "trial level variant",
+       "Acknowledged rows from the first request to the end of the flush", "it was measured"),
+    _m("trial", "trial_rows_acknowledged", "gauge", "trial", "Rows acknowledged, warm-up included", "it was measured"),
+    _m("trial", "trial_rows_counted", "gauge", "trial", "Rows that the database counted afterwards", "it was counted"),
+    _m("trial", "trial_cpu_used_cores", "gauge", "trial side", "Cores used over the window", "it was measured"),
+    _m("trial", "trial_cpu_given_cores", "gauge", "trial side", "Cores that the side might use", "the trial ended"),
+    _m("trial", "trial_disk_write_bytes_per_second", "gauge", "trial", "All disks together, over the window",
+       "it was measured"),
+    _m("trial", "trial_response_time_seconds", "summary", "trial quantile", "Over the window: 0.5, 0.95, 0.99 and 1",
+       "enough requests"),
+    _m("trial", "trial_service_time_seconds", "summary", "trial quantile", "Over the window: 0.5 and 0.99",
+       "enough requests"),
+    # The curve, from the VALID trials so far
+    _m("curve", "curve_rows_per_second", "gauge", "level variant", "Mean over the VALID trials of the level"),
+    _m("curve", "curve_valid_trials", "gauge", "level variant", "VALID trials of the level"),
+    _m("curve", "curve_speedup_ratio", "gauge", "level variant", "Throughput over that of the first level"),
+    _m("curve", "curve_efficiency_ratio", "gauge", "level variant", "Speedup over the ratio of the levels"),
+    _m("curve", "curve_fitted_rows_per_second", "gauge", "level variant",
+       "The chosen model at every level of the plan", "a model is chosen: three levels at least"),
+    _m("curve", "curve_parameter", "gauge", "model parameter variant",
+       "Parameters of the chosen model: alpha (contention), beta (coherency), gamma (ideal rate, rows/s)",
+       "a model is chosen"),
+)  # fmt: skip
+
+BY_NAME = {m.name: m for m in METRICS}
