@@ -1,5 +1,5 @@
-"""Every metric, declared once: name, type, labels, meaning. docs/metrics.md is made from this table, and a test compares
-both with what is served.
+"""Every metric, declared once: name, type, labels, meaning. docs/metrics.md is made from this table, and a test
+compares both with what is served.
 
 Refuses to hold values. Every metric also has the labels `run` and `sweep`.
 """
@@ -43,8 +43,8 @@ METRICS: tuple[Metric, ...] = (
     _m("run", "run_info", "info", "target runtime axis method", "1; what is swept"),
     _m("run", "run_start_time_seconds", "gauge", "", "When this execution began, since 1970"),
     _m("run", "run_planned_trials", "gauge", "", "Trials of the plan"),
-    _m("run", "run_finished_trials_total", "counter", "verdict", "Trials that ended, by verdict; all verdicts are there"),
-    _m("run", "run_progress_ratio", "gauge", "", "Share of the plan that is done, the running trial's share included"),
+    _m("run", "run_finished_trials_total", "counter", "verdict", "Trials that ended; every verdict is there"),
+    _m("run", "run_progress_ratio", "gauge", "", "Share of the plan that is done, with the running trial's"),
     _m("run", "run_remaining_seconds", "gauge", "", "Estimated time left"),
     _m("run", "disk_ceiling_bytes_per_second", "gauge", "disk", "Sequential writes of the disk alone, by fio",
        "disk sweeps"),
@@ -92,7 +92,7 @@ METRICS: tuple[Metric, ...] = (
     _m("trial", "trial_info", "info", "trial level replicate variant", "1; which point of the axis the trial is"),
     _m("trial", "trial_start_time_seconds", "gauge", "trial", "When the trial began, since 1970"),
     _m("trial", "trial_end_time_seconds", "gauge", "trial", "When it ended, since 1970", "the trial ended"),
-    _m("trial", "trial_verdict", "gauge", "trial level variant verdict", "1 for the trial's verdict", "the trial ended"),
+    _m("trial", "trial_verdict", "gauge", "trial level variant verdict", "1 for its verdict", "the trial ended"),
     _m("trial", "trial_rows_per_second", "gauge", "trial level variant", "Acknowledged rows over the window",
        "it was measured"),
     _m("trial", "trial_durable_rows_per_second", "gauge", "trial level variant",
