@@ -10,12 +10,13 @@ from typing import NoReturn
 
 import typer
 
-from runner import __version__, console
-from runner.cli import checks, compared, exports, load, machine, runs, sweeps
+from runner import __version__
+from runner.cli.commands import LazyGroup
 from runner.errors import EXIT_INTERRUPTED, ScaleError
 
 app = typer.Typer(
     name="scale",
+    cls=LazyGroup,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -24,17 +25,12 @@ app = typer.Typer(
     help="Find out how far one database server scales up, and whether each number is really the server's.\n\n"
     "Example: [bold]scale sweep cpu --cores 1..4[/]",
 )
-sweeps.register(app)
-runs.register(app)
-exports.register(app)
-compared.register(app)
-checks.register(app)
-load.register(app)
-machine.register(app)
 
 
 def _show_version(wanted: bool) -> None:
     if wanted:
+        from runner import console
+
         console.show_line(f"scale {__version__}")
         raise typer.Exit
 
@@ -59,6 +55,8 @@ def main() -> NoReturn:
     try:
         app()
     except ScaleError as error:
+        from runner import console
+
         console.show_error(error)
         sys.exit(error.exit_code)
     except KeyboardInterrupt:

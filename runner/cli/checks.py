@@ -22,7 +22,10 @@ def register(app: typer.Typer) -> None:
 
 
 def verify_command(run: RUN, results: RESULTS = Path("results"), as_json: JSON = False) -> None:
-    """Make points, verdicts, fit and report again from the raw files; name every file that disagrees (exit code 12)."""
+    """Make everything again from a run's raw files, and name every file that disagrees.
+
+    Points, time series, verdicts, fit and report are computed anew; the exit code is 12 when anything differs.
+    """
     checked = verify.verify_run(find_run(results, run))
     if as_json:
         console.show_json({**asdict(checked), "agrees": checked.agrees})

@@ -40,7 +40,7 @@ def compare(
     results: RESULTS = Path("results"),
     as_json: JSON = False,
 ) -> None:
-    """Compare two runs point by point: ratio with interval, a test that knows the noise, and what else differs.
+    """Compare two runs point by point, with the noise in mind, and say what else differs.
 
     A and B are names of runs, parts of them, paths, or `last`. A run against itself shows the rate of false alarms.
     """

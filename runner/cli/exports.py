@@ -37,7 +37,10 @@ def export(
     ] = What.POINTS,
     results: RESULTS = Path("results"),
 ) -> None:
-    """Write a stored run in another format: CSV, JSON, Parquet. Give one FILE or several; - is standard output."""
+    """Write a stored run in another format: CSV, JSON, Parquet.
+
+    Give one FILE or several; - is standard output.
+    """
     wanted = [
         (file, encode)
         for file, encode in ((csv, formats.as_csv), (json, formats.as_json), (parquet, formats.as_parquet))

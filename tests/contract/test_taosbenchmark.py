@@ -147,8 +147,7 @@ def genuine(folder: Path, *options: str) -> tuple[int, str]:
 
 def ours(folder: Path, *options: str) -> tuple[int, str]:
     """As `genuine`."""
-    code = "from runner.cli import app, main, load\nif 'load' not in [c.name for c in app.registered_commands]:\n"
-    code += "    load.register(app)\nmain()"
+    code = "from runner.cli import main\nmain()"
     env = environment() | {"PYTHONPATH": str(ROOT), "COLUMNS": "200"}
     return _run([sys.executable, "-c", code, "load", *" ".join(options).split()], folder, env)
 

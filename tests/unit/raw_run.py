@@ -31,6 +31,7 @@ from runner.model import (
     TrialResult,
     TrialStarted,
 )
+from runner.store.reader import read_run
 from runner.store.writer import RunWriter
 from runner.targets import Counted
 from runner.trial.measure import TrialFacts, evidence, measurement
@@ -150,6 +151,7 @@ def raw_run(
     memory: float = 0.5,
     seed: int = 1,
     interrupted_after: int | None = None,
+    report: bool = True,
 ) -> StoredRun:
     """A run in results/name, with its report. trial_noise: spread between trials; noise, memory: of its seconds."""
     chance = random.Random(seed)
@@ -166,6 +168,6 @@ def raw_run(
         for event in trial_events(plan, trial, seconds_of(rate, seconds, chance, noise, memory), warmup_s):
             writer(event)
     writer.update_manifest(status="complete" if interrupted_after is None else "interrupted")
-    return compose.report(writer)
+    return compose.report(writer) if report else read_run(writer.path)
 
 

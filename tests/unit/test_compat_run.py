@@ -19,7 +19,6 @@ from tests.unit.test_compat_output import CREATED, DELAY, SPENT
 PROGRAM = r"""
 import os, sys
 from runner import cli
-from runner.cli import load
 from runner.compat import server, spec
 from runner.loadgen.statements import Answer
 
@@ -41,8 +40,6 @@ def names(spec_of):
 server.Server._ask = ask
 server.create_tables = lambda program, lines, secret: None
 spec.load_spec = names(spec.load_spec)
-if "load" not in [c.name for c in cli.app.registered_commands]:
-    load.register(cli.app)
 cli.main()
 """
 ROOT = Path(__file__).resolve().parents[2]

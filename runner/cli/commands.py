@@ -1,0 +1,60 @@
+"""The commands by name: the module that has each, and its line in `scale --help`.
+
+A command's module is imported when that command is called, not before, so that `scale --help` does not wait for numpy,
+scipy and Docker. A test holds the lines to the commands' own docstrings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+_SWEEP = "Give a database 1, 2, ... N cores, or 1, 2, ... N disks, load it at each step, and fit the curve."
+_PLAN = "Show the trials, their knobs, where each setting came from and the time it would take; starts nothing."
+_CLEAN = "Remove what a crash or a power cut left: containers, processes, data directories, cgroups of ours."
+COMMANDS: Mapping[str, tuple[str, str]] = {
+    "sweep": ("sweeps", _SWEEP),
+    "plan": ("sweeps", _PLAN),
+    "resume": ("sweeps", "Continue an interrupted run: what is done is kept, the rest is measured."),
+    "list": ("runs", "List the stored runs, oldest first."),
+    "show": ("runs", "Show one run: table, fit, verdicts."),
+    "report": ("runs", "Fit again and write fit.json, report.md and report.html anew from what was measured."),
+    "compare": ("compared", "Compare two runs point by point, with the noise in mind, and say what else differs."),
+    "verify": ("checks", "Make everything again from a run's raw files, and name every file that disagrees."),
+    "export": ("exports", "Write a stored run in another format: CSV, JSON, Parquet."),
+    "load": ("load", "Load rows into TDengine as taosBenchmark would."),
+    "doctor": ("machine", "Say what this machine can do: CPUs, cgroups, Docker, databases, and what to install."),
+    "clean": ("machine", _CLEAN),
+}
+
+
+class LazyGroup(TyperGroup):
+    """Knows every command's name and line; imports the one that is called."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given)
+        eager = dict(self.commands)
+        self.commands = {name: TyperCommand(name, help=line) for name, (_, line) in COMMANDS.items()} | eager
+        self._loaded = set(eager)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that is called, from its module."""
+        name = args[0] if args else ""
+        if name in COMMANDS and name not in self._loaded:
+            self.commands[name] = load_command(name)
+            self._loaded.add(name)
+        return super().resolve_command(ctx, args)
+
+
+def load_command(name: str) -> Any:
+    """The real command, with its options. Imports its module and all that this needs."""
+    app = typer.Typer(
+        rich_markup_mode="rich", add_completion=False, context_settings={"help_option_names": ["-h", "--help"]}
+    )
+    app.callback()(lambda: None)
+    import_module(f"runner.cli.{COMMANDS[name][0]}").register(app)
+    return typer.main.get_group(app).commands[name]

@@ -1,0 +1,47 @@
+"""`scale --help` knows every command without importing it, and says of each what the command says of itself."""
+
+import subprocess
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from runner.cli import app
+from runner.cli.commands import COMMANDS, load_command
+
+HEAVY = {"numpy", "scipy", "matplotlib", "docker", "psycopg", "pyarrow", "cattrs", "runner.compose", "runner.console"}
+
+
+@pytest.mark.parametrize("name", [n for n in COMMANDS if n != "load"])  # load's help is made of its table of options
+def test_the_line_in_the_help_is_the_command_s_own(name):
+    paragraph = (load_command(name).help or "").split("\n\n")[0]
+    assert " ".join(paragraph.split()) == COMMANDS[name][1]
+
+
+def test_load_has_its_line_too():
+    assert (load_command("load").help or "").startswith(COMMANDS["load"][1].rstrip("."))
+
+
+def test_the_help_imports_nothing_heavy():
+    script = (
+        "import sys\nfrom runner.cli import app\n"
+        "try:\n    app(['--help'])\nexcept SystemExit as end:\n    assert end.code == 0\n"
+        f"print(sorted({HEAVY!r} & set(sys.modules)), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stderr.strip() == "[]", "import it in the command's own module (runner/cli/commands.py)"
+    assert all(name in done.stdout for name in COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help_with_an_example(name):
+    done = CliRunner().invoke(app, [name, "--help"])
+    assert done.exit_code == 0, done.output
+    assert f"scale {name}" in done.output
+    assert "Example" in done.output
+
+
+def test_a_command_that_is_not_there_is_answered_with_the_nearest():
+    done = CliRunner().invoke(app, ["comprae"])
+    assert done.exit_code == 2
+    assert "compare" in done.output
