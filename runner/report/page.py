@@ -231,20 +231,25 @@ def _css(kind: VerdictKind) -> str:
 
 
 def table_html(table: Table, *, dense: bool = False) -> str:
-    """A table; a row's note is a second line under it."""
-    head = "".join(f"<th{_word(table, i)}>{escape(h)}</th>" for i, h in enumerate(table.headers))
+    """A table; a row's note is a second line under it. Read aloud, each cell comes with its column and its row; by
+    keyboard, a table wider than the page can be focused and scrolled.
+    """
+    head = "".join(f'<th scope="col"{_word(table, i)}>{escape(h)}</th>' for i, h in enumerate(table.headers))
     body = []
     for at, row in enumerate(table.rows):
         why = table.row_notes[at] if at < len(table.row_notes) else ""
-        cells = "".join(f"<td{_word(table, i, cell)}>{_broken(cell)}</td>" for i, cell in enumerate(row))
+        first = "".join(f'<th scope="row"{_word(table, 0, cell)}>{_broken(cell)}</th>' for cell in row[:1])
+        cells = first + "".join(f"<td{_word(table, i, c)}>{_broken(c)}</td>" for i, c in enumerate(row) if i)
         body.append(f'<tr class="has-why">{cells}</tr>' if why else f"<tr>{cells}</tr>")
         if why:
             css = "why" if "VALID" in row else "why bad"
             body.append(f'<tr><td class="{css}" colspan="{len(row)}"><span>{escape(why)}</span></td></tr>')
     notes = "".join(f'<p class="note">{escape(note)}</p>' for note in table.notes)
     css = ' class="dense"' if dense else ""
-    rows = f"<thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody>"
-    return f'<div class="scroll"><table{css}>{rows}</table></div>{notes}'
+    name = escape(table.title)
+    rows = f"<caption>{name}</caption><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody>"
+    area = f'<div class="scroll" tabindex="0" role="region" aria-label="{name}">'
+    return f"{area}<table{css}>{rows}</table></div>{notes}"
 
 
 def _word(table: Table, column: int, cell: str = "") -> str:

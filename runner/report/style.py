@@ -69,9 +69,13 @@ th,td{padding:5px 10px;text-align:right;vertical-align:bottom;border-bottom:1px 
 th{font-weight:600;color:var(--soft);font-size:12.5px;line-height:1.3}
 td{white-space:nowrap}
 th:first-child,td:first-child{padding-left:2px}
+tbody th{font-weight:400;font-size:inherit;line-height:inherit;color:inherit;white-space:nowrap}
+caption{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
+.scroll{position:relative}.scroll:focus-visible,summary:focus-visible,a:focus-visible{outline:2px solid var(--blue);
+ outline-offset:2px}
 .w{text-align:left}
-.dense{font-size:13px}.dense th,.dense td{padding:4px 7px}
-tr.has-why td{border-bottom:0;padding-bottom:0}
+.dense{font-size:13px}.dense th,.dense td,.dense tbody th{padding:4px 7px}
+tr.has-why td,tr.has-why th{border-bottom:0;padding-bottom:0}
 td.bad{white-space:normal;min-width:11em}
 td.why{text-align:left;white-space:normal;color:var(--soft);font-size:12.5px;padding-top:0}
 td.why.bad{color:var(--orange)}

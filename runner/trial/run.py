@@ -265,5 +265,3 @@ def _with_cause(error: ScaleError, server: Server, full: str) -> ScaleError:
     if isinstance(error, (LoadError, TargetError)) and not server.alive():
         return ProvisionError(f"the server died in the middle of the trial: {last_words(server)} ({error.message})")
     return error
-
-

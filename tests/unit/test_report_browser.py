@@ -55,7 +55,7 @@ def test_page_renders_without_a_network(page: Path, tmp_path: Path, width: int) 
     assert done.returncode == 0, done.stderr[-2000:]
     dom = done.stdout
     assert "<title>cpu (synthetic): postgres</title>" in dom
-    assert "<th>Write speed (rows/s)</th>" in dom
+    assert '<th scope="col">Write speed (rows/s)</th>' in dom
     assert "Before you believe it" in dom
     assert 'data-fetched="0"' in dom
     assert 'data-overflow="0"' in dom
