@@ -1,31 +1,32 @@
-"""fit_curve: trials in, FitReport out. Puts the parts of this room together; the words are made in `words`."""
+"""fit_curve and fit_rows: trials or plain rows in, FitReport out. Puts the parts of this room together."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from runner.fit.knee import clear_knee
-from runner.fit.models import PARAMETERS, Floats, ModelName, rate_at, usl_peak
+from runner.fit import derived
+from runner.fit.bootstrap import Rows, make_rows
+from runner.fit.candidates import Candidate, document, fit_model
+from runner.fit.cautions import all_cautions, superlinear_levels
+from runner.fit.choice import Choice, choose
+from runner.fit.models import MODELS, PARAMETERS, Floats, ModelName, rate_at
 from runner.fit.points import RateOf, Usable, noise_floor, rate_reader, summaries, usable
-from runner.fit.regression import Solution, model_fit, solve
-from runner.fit.words import Findings, all_cautions, sentence
-from runner.model import Confound, FitReport, ModelFit, TrialResult
+from runner.fit.words import Findings, Terms, sentence
+from runner.model import Confound, FitReport, TrialResult
 
-MODELS: tuple[ModelName, ...] = ("linear", "amdahl", "usl")
-LEVELS_FOR_A_MODEL = 3
 GRID_STEPS = 60
+_MEASURED = {"rows_per_s": "rows/s", "durable_rows_per_s": "durable rows/s"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Peak:
-    """Where the USL curve turns, with its standard error."""
+class Asked:
+    """What to say beyond the points: rates at these levels, and levels for these rates."""
 
-    level: float
-    std_err: float
-    extrapolated: bool
+    predict: Sequence[float] = ()
+    need: Sequence[float] = ()
 
 
 def fit_curve(
@@ -34,46 +35,22 @@ def fit_curve(
     rate: str | RateOf = "rows_per_s",
     axis: str = "cores",
     confounds: Sequence[Confound] = (),
+    asked: Asked | None = None,
 ) -> FitReport:
     """The curve of the VALID trials over the axis, with every caution a reader needs.
 
     rate: a field of Measurement, or a function of it. Raises ValueError for a field that does not exist.
     """
-    data = usable(results, rate_reader(rate))
-    noise = noise_floor(data)
-    points = summaries(data, noise)
-    solutions = [solve(m, data.levels, data.rates) for m in MODELS if len(PARAMETERS[m]) <= len(points)]
-    chosen = _choose(solutions, data)
-    models = tuple(_document(s, data, chosen) for s in solutions)
-    smooth = [m.aicc for m in models if m.aicc is not None]
-    knee = clear_knee(data.levels, data.rates, smooth) if chosen else None
-    peak = _peak(next((s for s in solutions if s.model == chosen), None), data) if knee is None else None
-    findings = Findings(
-        data=data,
-        noise=noise,
-        points=points,
-        solutions={s.model: s for s in solutions},
-        models={m.model: m for m in models},
-        chosen=chosen,
-        axis=axis,
-        confounds=tuple(confounds),
-        peak=(peak.level, peak.std_err, peak.extrapolated) if peak else None,
-        knee=knee,
-    )
-    return FitReport(
-        points=points,
-        models=models,
-        chosen=chosen,
-        sentence=sentence(findings),
-        cautions=all_cautions(findings),
-        peak_level=peak.level if peak else None,
-        peak_std_err=peak.std_err if peak else None,
-        peak_extrapolated=peak.extrapolated if peak else False,
-        knee_level=knee,
-        noise_percent=100 * noise.std if noise else None,
-        axis=axis,
-        rate=rate if isinstance(rate, str) else getattr(rate, "__name__", "rate"),
-    )
+    name = rate if isinstance(rate, str) else getattr(rate, "__name__", "rate")
+    terms = Terms(axis=axis, rate=_MEASURED.get(name, "rows/s"))
+    return _report(usable(results, rate_reader(rate)), terms, name, tuple(confounds), asked or Asked())
+
+
+def fit_rows(rows: Sequence[tuple[float, float]], terms: Terms, *, asked: Asked | None = None) -> FitReport:
+    """The curve of plain (level, rate) rows, both above 0."""
+    table = np.array(sorted(rows), dtype=float).reshape(-1, 2)
+    data = Usable(levels=table[:, 0], rates=table[:, 1], left_out={}, levels_lost=())
+    return _report(data, terms, terms.rate, (), asked or Asked())
 
 
 def value_at(fit: FitReport, level: float) -> float | None:
@@ -84,37 +61,65 @@ def value_at(fit: FitReport, level: float) -> float | None:
     return rate_at(level, {name: e.value for name, e in model.parameters.items()})
 
 
-def _choose(solutions: Sequence[Solution], data: Usable) -> ModelName | None:
-    """The lowest AICc among the models that these points can test; None with fewer than three levels."""
-    if len(data.distinct) < LEVELS_FOR_A_MODEL:
+def _report(data: Usable, terms: Terms, rate: str, confounds: tuple[Confound, ...], asked: Asked) -> FitReport:
+    rows = make_rows(data.levels, data.rates)
+    noise = noise_floor(data)
+    points = summaries(data, noise)
+    candidates = {m: fit_model(m, rows) for m in MODELS if len(PARAMETERS[m]) <= len(points)}
+    beyond = superlinear_levels(points, noise)
+    choice = choose(candidates, rows, bool(beyond) or _rises_faster(candidates))
+    chosen = candidates[choice.model] if choice.model else None
+    peak, knee, roof = (figure(chosen) if chosen else None for figure in (derived.peak, derived.knee, derived.roof))
+    findings = Findings(
+        terms=terms,
+        data=data,
+        noise=noise,
+        points=points,
+        candidates=candidates,
+        choice=choice,
+        confounds=confounds,
+        superlinear=beyond,
+        peak=peak,
+        knee=knee,
+        roof=roof,
+    )
+    return FitReport(
+        points=points,
+        models=tuple(document(c, _grid(rows, choice, c.model)) for c in candidates.values()),
+        chosen=choice.model,
+        sentence=sentence(findings),
+        cautions=all_cautions(findings),
+        peak_level=peak.value if peak else None,
+        peak_std_err=peak.std_err if peak else None,
+        peak_extrapolated=bool(peak and peak.value > points[-1].level),
+        knee_level=knee.value if knee else None,
+        noise_percent=100 * noise.std if noise else None,
+        axis=terms.axis,
+        rate=rate,
+        verdict=choice.verdict,
+        peak=peak,
+        knee=knee,
+        roof=roof,
+        level_at_90=derived.level_at_90(chosen, rows) if chosen else None,
+        near=choice.near,
+        extrapolation_limit=derived.limit(rows) if len(points) else None,
+        predictions=derived.predict(chosen, {m: candidates[m] for m in choice.near}, rows, asked.predict),
+        needs=derived.need(chosen, rows, asked.need),
+    )
+
+
+def _rises_faster(candidates: Mapping[ModelName, Candidate]) -> bool:
+    """A power above 1 and an intercept below 0, each in all of its interval."""
+    if "power" not in candidates or "affine" not in candidates:
+        return False
+    low, high = candidates["power"].interval("exponent")[0], candidates["affine"].interval("intercept")[1]
+    return low is not None and low > 1 and high is not None and high < 0
+
+
+def _grid(rows: Rows, choice: Choice, model: ModelName) -> Floats | None:
+    """Levels at which a band is drawn, from near 0 to just beyond the last: of the chosen model and the line alone."""
+    if model not in (choice.model, "linear") or not len(rows.distinct):
         return None
-    fits = [model_fit(s, len(data.rates), len(data.distinct), None) for s in solutions]
-    known = [(fit.aicc, fit.model) for fit in fits if fit.aicc is not None]
-    return min(known)[1] if known else None
-
-
-def _document(solution: Solution, data: Usable, chosen: ModelName | None) -> ModelFit:
-    wanted = solution.model in (chosen, "linear")
-    grid = _grid(data) if wanted else None
-    return model_fit(solution, len(data.rates), len(data.distinct), grid)
-
-
-def _grid(data: Usable) -> Floats:
-    """Levels at which the band is drawn: from near 0 to just beyond the last level measured."""
-    last = data.distinct[-1]
-    return np.unique(np.concatenate([np.linspace(last / GRID_STEPS, 1.05 * last, GRID_STEPS), data.distinct]))
-
-
-def _peak(solution: Solution | None, data: Usable) -> Peak | None:
-    """The peak of a chosen USL, unless its error (delta method) is as large as itself."""
-    if solution is None or solution.covariance is None or "beta" not in solution.free:
-        return None
-    level = usl_peak(solution.alpha, solution.beta)
-    if level is None:
-        return None
-    slope = {"gamma": 0.0, "alpha": -1 / (2 * level * solution.beta), "beta": -level / (2 * solution.beta)}
-    gradient = np.array([slope[name] for name in solution.free])
-    std_err = float(np.sqrt(max(float(gradient @ solution.covariance @ gradient), 0.0)))
-    if std_err >= level:
-        return None
-    return Peak(level=level, std_err=std_err, extrapolated=level > data.distinct[-1])
+    last = float(rows.distinct[-1])
+    steps = np.linspace(last / GRID_STEPS, 1.05 * last, GRID_STEPS)
+    return steps if len(rows.distinct) > GRID_STEPS else np.unique(np.concatenate([steps, rows.distinct]))

@@ -1,63 +1,92 @@
-"""The three models of scaling as formulas, and nothing about how they are fitted.
-
-Gunther, "Guerrilla Capacity Planning" (Springer, 2007), chapters 4 to 6, in the absolute form X(n) = γ C(n):
+"""The six models of scaling as formulas, and nothing about how they are fitted.
 
     linear   X(n) = γ n
-    Amdahl   X(n) = γ n / (1 + α (n − 1))                    after Amdahl, AFIPS 1967
-    USL      X(n) = γ n / (1 + α (n − 1) + β n (n − 1))      the universal scalability law
+    affine   X(n) = intercept + slope n
+    amdahl   X(n) = γ n / (1 + α (n − 1))                    after Amdahl, AFIPS 1967
+    usl      X(n) = γ n / (1 + α (n − 1) + β n (n − 1))      the universal scalability law
+    knee     X(n) = min(λ n, C)                              another resource is full from n = C/λ on
+    power    X(n) = γ n^p
 
-γ: the ideal rate of one unit of the axis; α: contention, the share that must take turns; β: coherency, the cost of each
-pair's agreement. Each model is the next one with a parameter at 0.
+Amdahl and the USL in the absolute form of Gunther, "Guerrilla Capacity Planning" (Springer, 2007), chapters 4 to 6.
+γ, λ: the ideal rate of one unit of the axis; α: contention, the share that must take turns; β: coherency, the cost of
+each pair's agreement; C: the capacity of what is full. α, β ≥ 0.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-ModelName = Literal["linear", "amdahl", "usl"]
+ModelName = Literal["linear", "affine", "amdahl", "usl", "knee", "power"]
 Floats = NDArray[np.float64]
 
+# In the order in which they are preferred where the points do not tell them apart: laws before descriptions.
 PARAMETERS: Mapping[ModelName, tuple[str, ...]] = {
     "linear": ("gamma",),
     "amdahl": ("gamma", "alpha"),
     "usl": ("gamma", "alpha", "beta"),
+    "knee": ("lambda", "capacity"),
+    "affine": ("intercept", "slope"),
+    "power": ("gamma", "exponent"),
 }
-UPPER = 1.0  # α is a share, and β cannot pass 1 where it means anything: a second unit would bring less than nothing
-_DENOMINATOR_MIN = 1e-9
+MODELS: tuple[ModelName, ...] = tuple(PARAMETERS)
+BOUNDED = ("alpha", "beta")  # not below 0: less would mean that waiting makes work
+_DENOMINATOR_MIN = 1e-12
 
 
 def rate_at(level: float, parameters: Mapping[str, float]) -> float:
-    """X(n). Absent parameters are 0."""
-    return float(
-        rates(np.array([level]), parameters["gamma"], parameters.get("alpha", 0), parameters.get("beta", 0))[0]
-    )
+    """X(n) of the model whose parameters these are; an α or β that is not named is 0."""
+    p = parameters
+    if "slope" in p:
+        return p["intercept"] + p["slope"] * level
+    if "capacity" in p:
+        return min(p["lambda"] * level, p["capacity"])
+    if "exponent" in p:
+        return float(p["gamma"] * level ** p["exponent"])
+    below = 1 + p.get("alpha", 0.0) * (level - 1) + p.get("beta", 0.0) * level * (level - 1)
+    return p["gamma"] * level / max(below, _DENOMINATOR_MIN)
 
 
-def rates(levels: Floats, gamma: float, alpha: float, beta: float) -> Floats:
-    """X(n) of every level."""
-    return gamma * levels / denominator(levels, alpha, beta)
-
-
-def denominator(levels: Floats, alpha: float, beta: float) -> Floats:
-    """1 + α(n−1) + βn(n−1); kept above 0 for levels below 1."""
-    found: Floats = np.maximum(1 + alpha * (levels - 1) + beta * levels * (levels - 1), _DENOMINATOR_MIN)
+def rates(model: ModelName, parameters: Floats, levels: Floats) -> Floats:
+    """X(n) for many parameter sets at once: (sets, parameters) and (levels,) give (sets, levels)."""
+    columns = [parameters[:, i, None] for i in range(parameters.shape[1])]
+    if model == "affine":
+        found: Floats = columns[0] + columns[1] * levels
+    elif model == "knee":
+        found = np.minimum(columns[0] * levels, columns[1])
+    elif model == "power":
+        found = columns[0] * levels ** columns[1]
+    else:
+        found = columns[0] * levels / _below(columns[1:], levels)
     return found
 
 
-def log_gradient(levels: Floats, alpha: float, beta: float, free: Sequence[str]) -> Floats:
-    """∂ ln X / ∂ (ln γ, α, β) for the free parameters, one row per level. γ is differentiated as ln γ."""
-    below = denominator(levels, alpha, beta)
-    columns = {
-        "gamma": np.ones_like(levels),
-        "alpha": -(levels - 1) / below,
-        "beta": -levels * (levels - 1) / below,
-    }
-    return np.column_stack([columns[name] for name in free])
+def _below(shares: list[Floats], levels: Floats) -> Floats:
+    """1 + α(n−1) + βn(n−1); kept above 0 for levels below 1."""
+    below = np.ones_like(levels)
+    for share, basis in zip(shares, (levels - 1, levels * (levels - 1)), strict=False):
+        below = below + share * basis
+    return np.maximum(below, _DENOMINATOR_MIN)
+
+
+def jacobian(model: ModelName, parameters: Floats, levels: Floats) -> Floats:
+    """∂X/∂parameters at one parameter set: (levels, parameters)."""
+    p = parameters
+    if model == "affine":
+        return np.column_stack([np.ones_like(levels), levels])
+    if model == "knee":
+        rising = p[0] * levels <= p[1]
+        return np.column_stack([np.where(rising, levels, 0.0), np.where(rising, 0.0, 1.0)])
+    if model == "power":
+        return np.column_stack([levels ** p[1], p[0] * levels ** p[1] * np.log(levels)])
+    below = _below([np.array([v]) for v in p[1:]], levels)
+    ideal = levels / below
+    steep = -p[0] * levels / below**2
+    return np.column_stack([ideal, steep * (levels - 1), steep * levels * (levels - 1)])[:, : len(p)]
 
 
 def usl_peak(alpha: float, beta: float) -> float | None:

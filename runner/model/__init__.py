@@ -16,7 +16,7 @@ from runner.model.events import (
     TrialFinished,
     TrialStarted,
 )
-from runner.model.fitted import Estimate, FitReport, ModelFit, PointSummary, StoredRun
+from runner.model.fitted import Estimate, FitReport, ModelFit, Need, PointSummary, Prediction, Shape, StoredRun
 from runner.model.measured import (
     Interval,
     Latency,
@@ -54,6 +54,7 @@ __all__ = [
     "LoadSummary",
     "Measurement",
     "ModelFit",
+    "Need",
     "Noted",
     "Origin",
     "PhaseEntered",
@@ -61,11 +62,13 @@ __all__ = [
     "Placement",
     "Plan",
     "PointSummary",
+    "Prediction",
     "Rule",
     "Sample",
     "SampleTaken",
     "SamplerCost",
     "ServerSpec",
+    "Shape",
     "Site",
     "StoredRun",
     "SubjectSample",

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from runner.fit import rate_at
+from runner.fit import NAMES, rate_at
 from runner.model import FitReport, Measurement, ModelFit, StoredRun, TrialResult, VerdictKind
 from runner.report.disks import ceiling_points
-from runner.report.figures import MODEL_NAMES, fit_of, verdict_counts
+from runner.report.figures import fit_of, verdict_counts
 from runner.report.reference import Comparison
 from runner.report.svg import (
     Frame,
@@ -99,9 +99,9 @@ def _lines(frame: Frame, fit: FitReport, model: ModelFit | None) -> str:
                 area(frame, [(n, low) for n, low, _ in model.band], [(n, h) for n, _, h in model.band], "band")
             )
         values = {name: e.value for name, e in model.parameters.items()}
-        steps = [frame.x_max * i / 120 for i in range(121)]
+        steps = [frame.x_max * i / 120 for i in range(1, 121)]
         css = "fit" if fit.chosen else "fit unsure"
-        parts.append(line(frame, [(n, rate_at(n, values) if n else 0.0) for n in steps], css))
+        parts.append(line(frame, [(n, rate_at(n, values)) for n in steps], css))
     return "".join(parts)
 
 
@@ -142,7 +142,7 @@ def _legend_items(run: StoredRun, fit: FitReport, model: ModelFit | None) -> lis
     if fit.points:
         items.append((swatch("mean"), "mean of the valid"))
     if model is not None:
-        name = MODEL_NAMES[model.model]
+        name = NAMES[model.model]
         items.append((swatch("fit"), f"{name} fit, 95 % band") if fit.chosen and model.band else
                      (swatch("fit"), f"{name} fit") if fit.chosen else
                      (swatch("fit unsure"), "line through the origin; no model can be told"))  # fmt: skip
@@ -179,7 +179,7 @@ def residuals_svg(run: StoredRun, width: int = 520, height: int = 230) -> str:
     )
     marks = [marker(frame.x(r.trial.level), frame.y(v), r.verdict.kind, f"{r.trial.trial_id}: {v:+.1f} %", 3.5)
              for r, v in off]  # fmt: skip
-    name = f"% off the {MODEL_NAMES[model.model]} fit" + (" (band: noise floor)" if noise else "")
+    name = f"% off the {NAMES[model.model]} fit" + (" (band: noise floor)" if noise else "")
     levels = [r.trial.level for r in run.results]
     inner = band + axes(frame, x_levels(levels, width - 80), run.plan.sweep.axis, name) + "".join(marks)
     return drawing(width, height, f"Residuals: {name}", inner, "small")

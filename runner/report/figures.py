@@ -8,14 +8,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from runner.fit import fit_curve, pair, quantity, rate_of
-from runner.model import Estimate, FitReport, Measurement, ModelFit, StoredRun, TrialResult, VerdictKind
+from runner.fit import fit_curve, quantity, rate_of
+from runner.model import FitReport, Measurement, StoredRun, TrialResult, VerdictKind
 from runner.report.table import ABSENT, Table, fixed, mean, rate, short
 from runner.units import format_number
 
 MARK = " †"
-SYMBOLS = {"gamma": "γ", "alpha": "α", "beta": "β"}
-MODEL_NAMES = {"linear": "Linear", "amdahl": "Amdahl", "usl": "USL"}
 KNOB_NAMES = {
     "vgroups": "Vgroups",
     "partitions": "Partitions",
@@ -175,39 +173,6 @@ def points_table(run: StoredRun) -> Table:
 def axis_name(run: StoredRun) -> str:
     """The axis for a heading."""
     return "Disks" if run.plan.sweep.axis == "disks" else "Cores"
-
-
-def models_table(run: StoredRun) -> Table:
-    """The candidates: parameters with standard errors, AICc and its distance to the best."""
-    fit = fit_of(run)
-    best = min((m.aicc for m in fit.models if m.aicc is not None), default=None)
-    rows = []
-    for m in fit.models:
-        delta = m.aicc - best if m.aicc is not None and best is not None else None
-        rms = 100 * (m.rss / m.trials) ** 0.5 if m.trials else None
-        values = [_parameter(m, name) for name in SYMBOLS]
-        rows.append((MODEL_NAMES[m.model] + (" ← chosen" if m.model == fit.chosen else ""), *values,
-                     fixed(rms, 1), fixed(m.aicc, 1), fixed(delta, 1)))  # fmt: skip
-    headers = ("Model", "γ (rows/s at 1)", "α contention", "β coherency", "Residual (%)", "AICc", "ΔAICc")
-    notes = (
-        "± is one standard error; a parameter at its bound has none",
-        "ΔAICc below 2: the points do not tell the models apart; – : too few trials or levels for this model",
-    )
-    return Table(title="Models", headers=headers, rows=tuple(rows), words=(0,), notes=notes if rows else ())
-
-
-def _parameter(model: ModelFit, name: str) -> str:
-    estimate = model.parameters.get(name)
-    if estimate is None:
-        return ABSENT
-    said = quantity(estimate.value, estimate.std_err) if name == "gamma" else _with_error(estimate)
-    if name in model.on_bound:
-        return f"{said} (at its bound)"
-    return said if estimate.std_err is not None else f"{said} (error unknown)"
-
-
-def _with_error(estimate: Estimate) -> str:
-    return pair(estimate.value, estimate.std_err) if estimate.std_err else short(estimate.value)
 
 
 def knobs_table(run: StoredRun) -> Table:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from runner.model import StoredRun
+from runner.model import FitReport, StoredRun
 from runner.report import facts
 from runner.report.curve import with_fit
 from runner.report.disks import ceiling_table, disk_table, is_disk_sweep, placement_words
@@ -16,11 +16,11 @@ from runner.report.figures import (
     article_table,
     fit_of,
     knobs_table,
-    models_table,
     points_table,
     trial_table,
     verdict_counts,
 )
+from runner.report.fitted import asked_table, derived_table, models_table
 from runner.report.reference import Reference, reference_table
 from runner.report.table import Table
 
@@ -45,7 +45,7 @@ def markdown(run: StoredRun, reference: Reference | None = None) -> str:
         *_disks(run),
         _section("Published and ours", table_markdown(beside)) if beside else "",
         _section("Every trial and its verdict", table_markdown(_with_reasons(trial_table(run)))),
-        _section("How sure the fit is", _both(points_table(run), models_table(run))) if fit.points else "",
+        _section("How sure the fit is", _certainty(run, fit)) if fit.points else "",
         _section("What else changed along the curve", table_markdown(knobs_table(run))) if run.results else "",
         _section("Method and machine", _method(run)),
     ]
@@ -66,6 +66,11 @@ def safe(text: str) -> str:
 
 def _section(title: str, body: str) -> str:
     return f"## {title}\n\n{body}" if body else ""
+
+
+def _certainty(run: StoredRun, fit: FitReport) -> str:
+    tables = (points_table(run), models_table(fit), derived_table(fit), asked_table(fit))
+    return "\n\n".join(table_markdown(t) for t in tables if t.rows)
 
 
 def _bullets(lines: Sequence[str]) -> str:

@@ -17,11 +17,11 @@ from runner.report.figures import (
     article_table,
     fit_of,
     knobs_table,
-    models_table,
     points_table,
     trial_table,
     verdict_counts,
 )
+from runner.report.fitted import FORMULA, asked_table, derived_table, models_table
 from runner.report.reference import Reference, compare, reference_table
 from runner.report.series import label_of, trial_panels
 from runner.report.style import PAGE_STYLE
@@ -154,9 +154,12 @@ def _certainty(run: StoredRun, fit: FitReport) -> str:
         return ""
     plot = residuals_svg(run)
     figure = f'<figure style="max-width:520px">{plot}</figure>' if plot else ""
-    models = table_html(models_table(run)) if fit.models else ""
-    formula = '<p class="note">X(n) = γn / (1 + α(n−1) + βn(n−1)); β = 0 is Amdahl, α = β = 0 is linear.</p>'
-    return f"<h2>How sure the fit is</h2>{table_html(points_table(run))}{models}{formula if models else ''}{figure}\n"
+    tables = [table_html(points_table(run))]
+    if fit.models:
+        note = f'<p class="note">{FORMULA}</p>'
+        tables += [f"{table_html(models_table(fit))}{note}"]
+    tables += [table_html(t) for t in (derived_table(fit), asked_table(fit)) if t.rows]
+    return f"<h2>How sure the fit is</h2>{''.join(tables)}{figure}\n"
 
 
 def _knobs(run: StoredRun) -> str:

@@ -13,11 +13,11 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from runner.fit import rate_at
+from runner.fit import NAMES, rate_at
 from runner.model import StoredRun, TrialResult, VerdictKind
 from runner.report.curve import curve_svg, rate_of_trial
 from runner.report.disks import ceiling_points
-from runner.report.figures import MODEL_NAMES, by_run_order, cores_given, fit_of
+from runner.report.figures import by_run_order, cores_given, fit_of
 from runner.report.series import METRICS, pick
 from runner.report.style import PLOT_STYLE
 from runner.report.svg import rate_scale, x_levels
@@ -44,12 +44,12 @@ def curve_png(run: StoredRun, width_px: int = 1000) -> bytes:
     rates = [rate_of_trial(r, fit.rate) for r in run.results if known(rate_of_trial(r, fit.rate))]
     unit, unit_name = rate_scale(max((v for v in rates if v is not None), default=1.0))
     last = 1.06 * max((r.trial.level for r in run.results), default=1.0)
-    grid = np.linspace(0, last, 120)
+    grid = np.linspace(last / 120, last, 120)
     model = next((m for m in fit.models if m.model == (fit.chosen or "linear")), None)
     if model is not None:
         values = {name: e.value for name, e in model.parameters.items()}
         axes.plot(grid, [rate_at(n, values) / unit for n in grid], color=_BLUE, lw=1.8,
-                  ls="-" if fit.chosen else ":", label=f"{MODEL_NAMES[model.model]} fit")  # fmt: skip
+                  ls="-" if fit.chosen else ":", label=f"{NAMES[model.model]} fit")  # fmt: skip
     if model is not None and fit.chosen and model.band:
         n, low, high = np.array(model.band).T
         axes.fill_between(n, low / unit, high / unit, color=_BLUE, alpha=0.16, lw=0, label="95 % band")

@@ -1,0 +1,136 @@
+"""The bootstrap: many curves that could have been measured, each fitted again; seeded, so that it repeats exactly.
+
+Residuals of the fitted curve are drawn with replacement and added to it (Efron 1979). Two corrections make it honest
+for few points: a residual is divided by what the fit leaves of it, as the fit pulls the curve towards its own points
+(√(1 − h) for constant noise); and each sample scales them again by √(ν/χ²ν), because ν degrees of freedom know the
+noise only so well, which is what makes Student's t wider than the normal distribution. The noise is taken as constant
+or as proportional to the rate, whichever makes the residuals more likely.
+Refuses chance that cannot be repeated.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from runner.fit.models import Floats, ModelName
+from runner.fit.squares import solve
+
+SAMPLES = 2000
+SEED = 20070101
+_CELLS_MAX = 400_000  # of one stretch of samples, so that memory stays small
+_ROWS_MAX = 4096  # beyond, the errors of means are drawn from the normal distribution
+_VISIBLE_MIN = 0.02
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rows:
+    """What is fitted, sorted: a level and a rate for every row; the levels that differ, with means and counts.
+
+    unit: what the rates are divided by inside, the mean rate, so that nothing depends on the unit they came in.
+    """
+
+    levels: Floats
+    rates: Floats
+    distinct: Floats
+    weights: Floats
+    means: Floats
+    of_level: NDArray[np.intp]
+    unit: float
+
+    @property
+    def starts(self) -> NDArray[np.intp]:
+        """Where each level's rows begin."""
+        found: NDArray[np.intp] = np.searchsorted(self.levels, self.distinct)
+        return found
+
+
+def make_rows(levels: Floats, rates: Floats) -> Rows:
+    """Sorts and sums up. Levels and rates must be above 0."""
+    order = np.lexsort((rates, levels))
+    levels, rates = levels[order], rates[order]
+    distinct, of_level, counts = np.unique(levels, return_inverse=True, return_counts=True)
+    sums = np.add.reduceat(rates, np.searchsorted(levels, distinct)) if len(rates) else rates
+    return Rows(
+        levels=levels,
+        rates=rates,
+        distinct=distinct,
+        weights=counts.astype(float),
+        means=sums / counts,
+        of_level=of_level,
+        unit=float(rates.mean()) if len(rates) else 1.0,
+    )
+
+
+def resample(
+    model: ModelName,
+    rows: Rows,
+    fitted: Floats,
+    slopes: Floats,
+    inverse: Floats | None,
+    degrees: int,
+    samples: int = SAMPLES,
+) -> Floats:
+    """Parameters of every sample, (samples, parameters), for rates in rows.unit; none without a degree of freedom.
+
+    fitted, slopes: the curve and its derivatives at every level, in rows.unit; inverse: (JᵀWJ)⁻¹.
+    """
+    if degrees < 1:
+        return np.empty((0, 0))
+    chance = np.random.default_rng([SEED, len(rows.rates)])
+    spread, pool = _pool(rows, fitted, slopes, inverse)
+    stretch = max(1, _CELLS_MAX // max(len(rows.rates), len(rows.distinct)))
+    found = []
+    for begin in range(0, samples, stretch):
+        count = min(stretch, samples - begin)
+        scale = np.sqrt(degrees / chance.chisquare(degrees, count))[:, None]
+        measured = fitted + spread * scale * _errors(rows, pool, count, chance)
+        found.append(solve(model, rows.distinct, rows.weights, measured))
+    return np.concatenate(found)
+
+
+def _errors(rows: Rows, pool: Floats, count: int, chance: np.random.Generator) -> Floats:
+    """Errors of the levels' means, (count, levels), in units of the noise."""
+    if len(pool) > _ROWS_MAX:
+        many = chance.standard_normal((count, len(rows.distinct)))
+        return many * math.sqrt(float(np.mean(pool**2))) / np.sqrt(rows.weights)
+    drawn = pool[chance.integers(0, len(pool), (count, len(pool)))]
+    if len(rows.distinct) == len(pool):
+        return drawn
+    sums: Floats = np.add.reduceat(drawn, rows.starts, axis=1)
+    return sums / rows.weights
+
+
+def _pool(rows: Rows, fitted: Floats, slopes: Floats, inverse: Floats | None) -> tuple[Floats, Floats]:
+    """The noise's size at each level, and the residuals in units of it, as they would be without the fit's pull."""
+    residuals = rows.rates / rows.unit - fitted[rows.of_level]
+    found = [(_visible(rows, spread, slopes, inverse), spread) for spread in _forms(fitted)]
+    visible, spread = max(found, key=lambda pair: _likelihood(residuals, pair[0][rows.of_level]))
+    size = math.sqrt(float(np.mean(residuals**2 / visible[rows.of_level])))
+    pool = residuals / np.sqrt(visible[rows.of_level])
+    pool = pool - pool.mean()
+    now = math.sqrt(float(np.mean(pool**2)))
+    return spread, pool * (size / now) if now > 0 else pool
+
+
+def _forms(fitted: Floats) -> list[Floats]:
+    return [np.ones_like(fitted), fitted] if fitted.min() > 0 else [np.ones_like(fitted)]
+
+
+def _visible(rows: Rows, spread: Floats, slopes: Floats, inverse: Floats | None) -> Floats:
+    """The variance of a residual at each level, for noise of size 1 × spread: (I − H) diag(spread²) (I − H)ᵀ."""
+    if inverse is None:
+        return spread**2
+    reach = slopes @ inverse
+    own = np.einsum("li,li->l", reach, slopes)
+    middle = (slopes * (rows.weights * spread**2)[:, None]).T @ slopes
+    found = spread**2 * (1 - 2 * own) + np.einsum("li,ij,lj->l", reach, middle, reach)
+    return np.maximum(found, _VISIBLE_MIN * spread**2)
+
+
+def _likelihood(residuals: Floats, variances: Floats) -> float:
+    size = float(np.mean(residuals**2 / variances))
+    return -float(np.mean(np.log(variances))) - math.log(size) if size > 0 else 0.0

@@ -1,0 +1,167 @@
+"""One model on the rows: parameters, standard errors, AICc, how well it foretells the last level, and its bootstrap.
+
+Standard errors are the usual ones of least squares, s² (JᵀJ)⁻¹ at the solution; the intervals are the bootstrap's.
+Refuses to give an error for a parameter on its bound, or an AICc where its correction is undefined.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from runner.fit.bootstrap import SAMPLES, Rows, resample
+from runner.fit.models import BOUNDED, PARAMETERS, Floats, ModelName, jacobian, rates
+from runner.fit.squares import solve
+from runner.model import Estimate, ModelFit
+
+CONFIDENCE = 0.95
+_LIMITS = (50 * (1 - CONFIDENCE), 50 * (1 + CONFIDENCE))
+_RESOLUTION = 1e-6  # of the mean rate; none is known better, so a perfect fit does not make ln(0)
+_UNITLESS = ("alpha", "beta", "exponent")
+_SQUARE_MAX = 1e14
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidate:
+    """A fitted model. values and samples are in the unit of the data; samples: (samples, parameters) or empty."""
+
+    model: ModelName
+    values: Floats
+    free: tuple[str, ...]
+    std_errs: Mapping[str, float]
+    rss: float
+    rse: float | None
+    degrees: int
+    aicc: float | None
+    left_out_error: float | None
+    samples: Floats
+    trials: int
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the parameters, in order."""
+        return PARAMETERS[self.model]
+
+    def value(self, name: str) -> float:
+        """A parameter by name."""
+        return float(self.values[self.names.index(name)])
+
+    def estimate(self, name: str) -> Estimate:
+        """A parameter with all that is known of its error."""
+        low, high = self.interval(name)
+        return Estimate(value=self.value(name), std_err=self.std_errs.get(name), low=low, high=high)
+
+    def interval(self, name: str) -> tuple[float | None, float | None]:
+        """95 % percentile interval of a parameter."""
+        return percentiles(self.samples[:, self.names.index(name)]) if len(self.samples) else (None, None)
+
+    def rates(self, levels: Floats) -> Floats:
+        """The curve."""
+        found: Floats = rates(self.model, self.values[None], levels)[0]
+        return found
+
+
+def percentiles(values: Floats) -> tuple[float | None, float | None]:
+    """The ends of the 95 % interval of bootstrap values; infinite ends are None."""
+    low, high = (float(v) for v in np.percentile(values, _LIMITS, method="inverted_cdf"))
+    return (low if math.isfinite(low) else None, high if math.isfinite(high) else None)
+
+
+def fit_model(model: ModelName, rows: Rows, samples: int = SAMPLES) -> Candidate:
+    """Least squares on the rate. The rows must hold at least as many levels as the model has parameters."""
+    names = PARAMETERS[model]
+    values = solve(model, rows.distinct, rows.weights, rows.means[None] / rows.unit)[0]
+    curve: Floats = rates(model, values[None], rows.distinct)[0]
+    slopes = jacobian(model, values, rows.distinct)
+    free = [i for i, name in enumerate(names) if np.any(slopes[:, i]) and not _on_bound(name, float(values[i]))]
+    gaps = rows.rates / rows.unit - curve[rows.of_level]
+    rss, degrees = float(gaps @ gaps), len(rows.rates) - len(free)
+    inverse = _inverse(slopes[:, free], rows.weights)
+    size = math.sqrt(rss / degrees) if degrees > 0 else None
+    errors = np.sqrt(np.diag(inverse)) * size if inverse is not None and size is not None else None
+    units = np.array([1.0 if name in _UNITLESS else rows.unit for name in names])
+    drawn = resample(model, rows, curve, slopes[:, free], inverse, degrees, samples)
+    testable = len(rows.distinct) > len(names)
+    return Candidate(
+        model=model,
+        values=values * units,
+        free=tuple(names[i] for i in free),
+        std_errs={} if errors is None else {names[i]: float(e * units[i]) for i, e in zip(free, errors, strict=True)},
+        rss=rss * rows.unit**2,
+        rse=size * rows.unit if size is not None else None,
+        degrees=degrees,
+        aicc=aicc(rss, len(rows.rates), len(names), rows.unit) if testable else None,
+        left_out_error=_left_out_error(model, rows),
+        samples=drawn * units if drawn.size else drawn,
+        trials=len(rows.rates),
+    )
+
+
+def _on_bound(name: str, value: float) -> bool:
+    return name in BOUNDED and (value <= 0 or value >= 1)
+
+
+def _inverse(slopes: Floats, weights: Floats) -> Floats | None:
+    """(JᵀWJ)⁻¹, or None where the points do not determine the parameters."""
+    size = np.sqrt(weights @ slopes**2)
+    if not size.size or size.min() <= 0:
+        return None
+    square = (slopes / size).T @ ((slopes / size) * weights[:, None])
+    if np.linalg.cond(square) > _SQUARE_MAX:
+        return None
+    found: Floats = np.linalg.inv(square) / np.outer(size, size)
+    return found
+
+
+def aicc(rss: float, trials: int, parameters: int, unit: float = 1.0) -> float | None:
+    """Akaike's criterion corrected for few points (Hurvich and Tsai, 1989); the variance counts as a parameter.
+
+    None where n − k − 1 ≤ 0: the correction is then undefined, and so is the choice. rss in units of `unit`, whose
+    square is put back so that the criterion is that of the data as they came.
+    """
+    k = parameters + 1
+    if trials - k - 1 <= 0:
+        return None
+    variance = max(rss / trials, _RESOLUTION**2)
+    return trials * (math.log(variance) + 2 * math.log(unit)) + 2 * k + 2 * k * (k + 1) / (trials - k - 1)
+
+
+def _left_out_error(model: ModelName, rows: Rows) -> float | None:
+    """How far off the last level is when it was not fitted, as a share of it; None with too few levels."""
+    if len(rows.distinct) - 1 < len(PARAMETERS[model]):
+        return None
+    rest = rows.means[None, :-1] / rows.unit
+    values = solve(model, rows.distinct[:-1], rows.weights[:-1], rest)
+    told = float(rates(model, values, rows.distinct[-1:])[0, 0]) * rows.unit
+    return abs(told / float(rows.means[-1]) - 1)
+
+
+def band(candidate: Candidate, grid: Floats) -> tuple[tuple[float, float, float], ...]:
+    """(level, low, high): 95 % for the curve, given the model; the doubt about the model is not in it."""
+    if not len(candidate.samples):
+        return ()
+    curves = rates(candidate.model, candidate.samples, grid)
+    low, high = np.percentile(curves, _LIMITS, axis=0)
+    return tuple((_digits(n), _digits(a), _digits(b)) for n, a, b in zip(grid, low, high, strict=True))
+
+
+def _digits(value: float) -> float:
+    return float(f"{value:.6g}")
+
+
+def document(candidate: Candidate, grid: Floats | None) -> ModelFit:
+    """The candidate as it is stored."""
+    return ModelFit(
+        model=candidate.model,
+        parameters={name: candidate.estimate(name) for name in candidate.names},
+        rss=candidate.rss,
+        aicc=candidate.aicc,
+        band=band(candidate, grid) if grid is not None else (),
+        on_bound=tuple(n for n in candidate.names if n not in candidate.free),
+        trials=candidate.trials,
+        rse=candidate.rse,
+        leave_last_out_error=candidate.left_out_error,
+    )

@@ -1,0 +1,148 @@
+"""The cautions without which the sentence would mislead, most important first.
+
+Refuses to call a spread a cause: what could explain it is named as something to look at.
+"""
+
+from __future__ import annotations
+
+import math
+
+from scipy.stats import f as fisher
+from scipy.stats import t as student
+
+from runner.fit.choice import NEAR_AICC
+from runner.fit.points import Noise
+from runner.fit.words import NAMES, Findings
+from runner.model import PointSummary
+from runner.units import format_number
+
+CONFIDENCE = 0.95
+_SUPERLINEAR_UNPROVEN = 1.05
+_MISFIT_P = 0.01
+_DEGREES_FEW = 4
+CONFOUNDS = (
+    "what could explain it: a handicapped first level (the generator or another process on the same cores, a cold "
+    "cache), memory or cache that grows with the axis, a knob that moves along it, a higher clock rate, growing batches"
+)
+
+
+def superlinear_levels(points: tuple[PointSummary, ...], noise: Noise | None) -> tuple[str, ...]:
+    """Levels whose efficiency is above 1 beyond noise (95 % for all of them together): "1.25 at 4"."""
+    if noise is None:
+        return ()
+    bound = float(student.ppf(1 - (1 - CONFIDENCE) / 2 / max(len(points) - 1, 1), noise.degrees))
+    found = []
+    for p in points[1:]:
+        efficiency = p.efficiency or 0.0
+        error = efficiency * p.speedup_std_err / p.speedup if p.speedup and p.speedup_std_err is not None else math.inf
+        if efficiency > 1 + bound * error:
+            found.append(f"{efficiency:.2f} at {format_number(p.level)}")
+    return tuple(found)
+
+
+def all_cautions(f: Findings) -> tuple[str, ...]:
+    """What a reader must know before believing the sentence."""
+    found = [c.sentence for c in f.confounds]
+    found += _left_out(f)
+    if len(f.points) < 2:
+        return tuple(found)
+    found += [*_superlinear(f), *_limits(f), *_bounds(f), *f.choice.doubts, *_model_doubts(f), *_few(f), *_noise(f)]
+    return tuple(found)
+
+
+def _left_out(f: Findings) -> list[str]:
+    total = sum(f.data.left_out.values())
+    if not total or not f.points:
+        return []
+    kinds = ", ".join(f"{n} {kind}" for kind, n in f.data.left_out.items())
+    all_trials = total + len(f.data.rates)
+    found = [f"{total} of {all_trials} trials {'is' if total == 1 else 'are'} not fitted: {kinds}"]
+    if f.data.levels_lost:
+        lost = ", ".join(format_number(v) for v in f.data.levels_lost)
+        found.append(f"no valid trial at {lost} {f.terms.axis}: the curve says nothing there")
+    return found
+
+
+def _superlinear(f: Findings) -> list[str]:
+    if f.superlinear:
+        found = [f"superlinear beyond noise: efficiency {', '.join(f.superlinear)} {f.terms.axis}"]
+    elif f.choice.verdict == "superlinear":
+        found = ["superlinear: the curve rises faster than a line through the origin, beyond its error"]
+    else:
+        seen = [f"{p.efficiency:.2f} at {format_number(p.level)}" for p in f.points[1:]
+                if (p.efficiency or 0.0) > _SUPERLINEAR_UNPROVEN]  # fmt: skip
+        return (
+            [f"superlinear: efficiency {', '.join(seen)} {f.terms.axis}; without replicates noise cannot be excluded"]
+            if seen and f.noise is None
+            else []
+        )
+    return [*found, CONFOUNDS]
+
+
+def _limits(f: Findings) -> list[str]:
+    if f.choice.model != "knee":
+        return []
+    return ["a hard limit explains the points better than every smooth curve: look for another resource that is full "
+            "from there on"]  # fmt: skip
+
+
+def _bounds(f: Findings) -> list[str]:
+    amdahl = f.candidates.get("amdahl")
+    if amdahl is None or f.choice.verdict != "superlinear" or amdahl.value("alpha") > 0:
+        return []
+    return ["α and β are kept at 0 or above: a negative one would fit better, and would mean that waiting makes work"]
+
+
+def _model_doubts(f: Findings) -> list[str]:
+    if f.choice.model is None:
+        return []
+    name = NAMES[f.choice.model]
+    found = []
+    if misfit(f):
+        found.append(f"the levels lie off the {name} curve by more than the replicates' spread explains")
+    near = [NAMES[n] for n in f.choice.near]
+    if near:
+        verb = "explains" if len(near) == 1 else "explain"
+        found.append(f"{_listed(near)} {verb} the points about as well as {name} (AICc within {NEAR_AICC:.0f})")
+    return found
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _few(f: Findings) -> list[str]:
+    levels, rows = len(f.points), len(f.data.rates)
+    untested = [NAMES[m] for m, c in f.candidates.items() if c.aicc is None and m != "knee"]
+    found = []
+    if levels >= 3 and untested:
+        found.append(
+            f"{f.terms.rows(rows)} at {levels} levels cannot test {_listed(untested)}: any of them may lie behind "
+            "these points, and only more levels or replicates can tell"
+        )
+    if 3 <= levels <= 5:
+        found.append(f"USL is weakly determined by {levels} levels (3 parameters; 6 levels or more tell)")
+    return found
+
+
+def _noise(f: Findings) -> list[str]:
+    if f.noise is None:
+        return [
+            f"one {f.terms.row.rpartition(' ')[2]} per level: the noise is not known, so small differences mean nothing"
+        ]
+    floor = f"noise floor {100 * f.noise.std:.1f} % (spread of replicates); differences below it mean nothing"
+    few = f", and it is itself poorly known ({f.noise.degrees} degree{'s' * (f.noise.degrees > 1)} of freedom)"
+    return [floor + (few if f.noise.degrees < _DEGREES_FEW else "")]
+
+
+def misfit(f: Findings) -> bool:
+    """Lack-of-fit F test: do the level means lie off the chosen curve by more than the replicates' spread? (1 %)"""
+    c = f.chosen
+    if f.noise is None or c is None:
+        return False
+    pure = sum(p.rows_per_s_std**2 * (p.n - 1) for p in f.points if p.rows_per_s_std is not None)
+    degrees = len(f.points) - len(c.free)
+    if degrees <= 0 or pure <= 0:
+        return False
+    ratio = max(c.rss - pure, 0.0) / degrees / (pure / f.noise.degrees)
+    return bool(fisher.sf(ratio, degrees, f.noise.degrees) < _MISFIT_P)

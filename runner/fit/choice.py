@@ -1,0 +1,164 @@
+"""Which model the points support, and the verdict in one word.
+
+The choice takes AICc and the error at a left-out last level together: among the models within 2 of the lowest AICc,
+those whose error at the last level is within the noise of the smallest; of these the one with the fewest parameters,
+laws before descriptions. A knee must beat every smooth model's AICc by 4, with two levels on either side.
+Refuses to choose where fewer than two models can be tested, and to call linear what could hide contention.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from runner.fit.bootstrap import Rows
+from runner.fit.candidates import Candidate, percentiles
+from runner.fit.models import MODELS, PARAMETERS, ModelName, rates
+from runner.model import Shape
+
+NEAR_AICC = 2.0
+KNEE_MARGIN = 4.0  # of AICc: "considerably less support" for the other (Burnham and Anderson 2002, 2.6)
+EFFICIENCY_SURE = 0.8  # what the points must exclude an efficiency below, at the last level, to call a curve linear
+LEVELS_FOR_A_MODEL = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """The chosen model (None: too few points), those the points do not tell from it, the verdict, and why."""
+
+    model: ModelName | None
+    near: tuple[ModelName, ...]
+    verdict: Shape
+    doubts: tuple[str, ...] = ()
+
+
+def choose(candidates: Mapping[ModelName, Candidate], rows: Rows, superlinear: bool) -> Choice:
+    """The choice and the verdict; superlinear: whether the points rise faster than a line beyond noise."""
+    able = _able(candidates, rows)
+    if len(able) < 2 or len(rows.distinct) < LEVELS_FOR_A_MODEL:
+        return Choice(model=None, near=(), verdict="superlinear" if superlinear else "undecided")
+    lowest = min(_aicc(c) for c in able)
+    noise = _noise(min(able, key=_aicc), rows)
+    near = [c for c in able if _aicc(c) <= lowest + NEAR_AICC]
+    least = min(_error(c) for c in near)
+    chosen = min((c for c in near if _error(c) <= least + noise), key=_simplest)
+    line = next((c for c in near if c.model == "linear"), chosen)
+    if shape_of(chosen, rows, superlinear=False) == "linear":
+        chosen = line
+    shape = shape_of(chosen, rows, superlinear)
+    doubts = [*_hidden(candidates, shape, rows), *_contradicted(chosen, able, shape, noise, rows, superlinear)]
+    return Choice(
+        model=chosen.model,
+        near=tuple(c.model for c in sorted(near, key=_aicc) if c is not chosen),
+        verdict="undecided" if doubts else shape,
+        doubts=tuple(doubts),
+    )
+
+
+def _able(candidates: Mapping[ModelName, Candidate], rows: Rows) -> list[Candidate]:
+    able = [c for c in candidates.values() if c.aicc is not None]
+    smooth = [_aicc(c) for c in able if c.model != "knee"]
+    return [c for c in able if c.model != "knee" or _clear_knee(c, rows, smooth)]
+
+
+def _clear_knee(knee: Candidate, rows: Rows, smooth: Sequence[float]) -> bool:
+    if len(rows.distinct) < 4 or not smooth or knee.value("lambda") <= 0:
+        return False
+    at = knee.value("capacity") / knee.value("lambda")
+    inside = bool(rows.distinct[1] <= at * (1 + 1e-9) and at <= rows.distinct[-2] * (1 + 1e-9))
+    return inside and _aicc(knee) + KNEE_MARGIN < min(smooth)
+
+
+def _aicc(candidate: Candidate) -> float:
+    assert candidate.aicc is not None
+    return candidate.aicc
+
+
+def _error(candidate: Candidate) -> float:
+    return np.inf if candidate.left_out_error is None else candidate.left_out_error
+
+
+def _noise(candidate: Candidate, rows: Rows) -> float:
+    """The residual standard error as a share of the last level's mean."""
+    return (candidate.rse or 0.0) / float(rows.means[-1])
+
+
+def _simplest(candidate: Candidate) -> tuple[int, int]:
+    return len(PARAMETERS[candidate.model]), MODELS.index(candidate.model)
+
+
+def shape_of(c: Candidate, rows: Rows, superlinear: bool) -> Shape:
+    """What a model says in one word, where its intervals bear that out."""
+    if c.model == "knee":
+        return "knee"
+    if c.model == "power":
+        shape = _by_interval(*c.interval("exponent"), 1.0)
+    elif c.model == "affine":
+        shape = _by_interval(*c.interval("intercept"), 0.0, rising=False)
+    else:
+        shape = _law_shape(c, rows)
+    if shape != "superlinear" and _falls(c, rows):
+        return "retrograde"
+    return "superlinear" if superlinear and shape == "linear" else shape
+
+
+def _by_interval(low: float | None, high: float | None, linear: float, *, rising: bool = True) -> Shape:
+    """Beyond the value that means linear, on the one side or the other, or neither."""
+    above, below = low is not None and low > linear, high is not None and high < linear
+    if above == below:
+        return "linear"
+    return "superlinear" if above is rising else "contended"
+
+
+def _law_shape(c: Candidate, rows: Rows) -> Shape:
+    """Contended where the efficiency at the last level is below 1 in all of the interval."""
+    if c.model == "linear" or not len(c.samples):
+        return "linear"
+    last = rows.distinct[-1:]
+    below = 1 + sum(c.samples[:, i] * basis for i, basis in ((1, last - 1), (2, last * (last - 1))) if i < len(c.names))
+    _, high = percentiles(1 / below)
+    return "contended" if high is not None and high < 1 - 1e-9 else "linear"
+
+
+def _falls(c: Candidate, rows: Rows) -> bool:
+    """Whether the curve at the last level is below its highest measured level in all of the interval."""
+    if not len(c.samples):
+        return False
+    curves = rates(c.model, c.samples, rows.distinct)
+    top = int(np.argmax(c.rates(rows.distinct)))
+    if top == len(rows.distinct) - 1:
+        return False
+    _, high = percentiles(curves[:, -1] / curves[:, top])
+    return high is not None and high < 1
+
+
+def _hidden(candidates: Mapping[ModelName, Candidate], shape: Shape, rows: Rows) -> list[str]:
+    """Linear, but only because the points are too vague to show contention."""
+    amdahl = candidates.get("amdahl")
+    if shape != "linear" or amdahl is None or not len(amdahl.samples):
+        return []
+    last = float(rows.distinct[-1])
+    low, high = percentiles(1 / (1 + amdahl.samples[:, 1] * (last - 1)))
+    if high is not None and high < 1 - 1e-9:
+        return [
+            f"AICc prefers a line, but Amdahl's contention is told from 0 ({amdahl.interval('alpha')[0]:.2g} or more)"
+        ]
+    if low is None or low >= EFFICIENCY_SURE:
+        return []
+    return [f"a line fits, but an efficiency as low as {100 * low:.0f} % at {last:g} cannot be excluded"]
+
+
+def _contradicted(
+    chosen: Candidate, able: Sequence[Candidate], shape: Shape, noise: float, rows: Rows, superlinear: bool
+) -> list[str]:
+    """A model of another kind that AICc rejects foretells the last level much better."""
+    best = min(able, key=_error)
+    gained = _error(chosen) - _error(best)
+    if best is chosen or gained <= 3 * noise or shape_of(best, rows, superlinear) == shape:
+        return []
+    return [
+        f"AICc prefers {chosen.model}, but {best.model} foretells the last level better "
+        f"({100 * _error(best):.1f} % off against {100 * _error(chosen):.1f} %)"
+    ]

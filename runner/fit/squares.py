@@ -1,0 +1,193 @@
+"""Least squares on X for many samples at once: the same levels and weights, one row of rates per sample.
+
+What is minimised is Σ w (X_measured − X_model)² over the levels' means, w the number of replicates, which has the same
+minimum as the sum over all trials. Linear and affine are solved in closed form, the knee exactly by trying every
+stretch between two levels, the others by damped Newton steps (as Levenberg 1944, Marquardt 1963) on all samples
+together. Where the minimum lies outside the permitted region, each bound that it violates is held and fitted again.
+Refuses to clip: a parameter on its bound comes from the fit without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from runner.fit.models import Floats, ModelName
+
+Ends = tuple[int | None, ...]
+Curve = Callable[[Floats], tuple[Floats, list[Floats]]]
+_STEPS_ONE, _STEPS_MANY = 300, 40  # the rare sample that is still on its way then lies far outside
+_STEP_SMALL = 1e-11
+_DAMPING_MAX = 1e13
+_BEND_MIN = 0.05
+
+
+def solve(model: ModelName, levels: Floats, weights: Floats, measured: Floats) -> Floats:
+    """Parameters, one row per sample; measured: (samples, levels), of the order of 1. Levels ascend, above 0."""
+    if model == "linear":
+        return (measured @ (weights * levels) / np.sum(weights * levels**2))[:, None]
+    if model == "affine":
+        return _affine(levels, weights, measured)
+    if model == "knee":
+        return _knee(levels, weights, measured)
+    if model == "power":
+        return _power(levels, weights, measured)
+    return _law(levels, weights, measured, 3 if model == "usl" else 2)
+
+
+def _affine(levels: Floats, weights: Floats, measured: Floats) -> Floats:
+    total = weights.sum()
+    middle = weights @ levels / total
+    away = levels - middle
+    slope = measured @ (weights * away) / np.sum(weights * away**2)
+    return np.column_stack([measured @ weights / total - slope * middle, slope])
+
+
+def _knee(levels: Floats, weights: Floats, measured: Floats) -> Floats:
+    """Every place where the line may bend: between two levels, where both sides are means, or on a level."""
+    square, joint = np.cumsum(weights * levels**2), np.cumsum(weights * levels * measured, axis=1)
+    many = weights.sum() - np.cumsum(weights)
+    rest = (measured @ weights)[:, None] - np.cumsum(weights * measured, axis=1)
+    on = (joint + levels * rest) / (square + levels**2 * many)
+    gain_on = on * (joint + levels * rest)
+    rise, flat = joint / square, np.zeros_like(rest)
+    np.divide(rest, many, out=flat, where=many > 0.5)
+    following = np.append(levels[1:], np.inf)
+    inside = (many > 0.5) & (rise * levels <= flat) & (flat <= rise * following)
+    gain_between = np.where(inside, rise * joint + flat * rest, -np.inf)
+    best = np.argmax(np.concatenate([gain_on, gain_between], axis=1), axis=1)
+    slopes = np.concatenate([on, rise], axis=1)
+    limits = np.concatenate([on * levels, flat], axis=1)
+    row = np.arange(len(measured))
+    return np.column_stack([slopes[row, best], limits[row, best]])
+
+
+def _power(levels: Floats, weights: Floats, measured: Floats) -> Floats:
+    logs = np.log(levels)
+    line = _affine(logs, weights, np.log(np.maximum(measured, 1e-9)))
+
+    def curve(p: Floats) -> tuple[Floats, list[Floats]]:
+        value = np.exp(np.clip(p[:, :1] + p[:, 1:] * logs, -60, 60))
+        return value, [value, value * logs]
+
+    found = _search(curve, line, weights, measured, 1.0)
+    return np.column_stack([np.exp(found[:, 0]), found[:, 1]])
+
+
+def _law(levels: Floats, weights: Floats, measured: Floats, count: int) -> Floats:
+    """USL and Amdahl as n / (a + b(n−1) + c n(n−1)), whose reciprocal is linear in a, b, c; α = b/a, β = c/a."""
+    bases = np.array([np.ones_like(levels), levels - 1, levels * (levels - 1)][:count])
+    found = _inside(levels, bases, weights, measured, (None,) * (count - 1))
+    return np.column_stack([1 / found[:, 0], *(found[:, i] / found[:, 0] for i in range(1, count))])
+
+
+def _inside(levels: Floats, bases: Floats, weights: Floats, measured: Floats, ends: Ends) -> Floats:
+    """The best a, b, c with 0 ≤ α, β ≤ 1. ends: what α and β are held at (None: free).
+
+    Where the free minimum lies outside, the permitted one lies on a bound that it violates: each of them is tried.
+    """
+    found = _face(levels, bases, weights, measured, ends)
+    shares = found[:, 1:] / np.where(found[:, :1] == 0, 1e-300, found[:, :1])
+    wrong = found[:, 0] <= 0
+    lowest = np.full(len(found), np.inf)
+    for i, end in enumerate(ends):
+        if end is not None:
+            continue
+        for bound, beyond in ((0, wrong | (shares[:, i] < 0)), (1, wrong | (shares[:, i] > 1))):
+            at = np.flatnonzero(beyond)
+            if not at.size:
+                continue
+            held = _inside(levels, bases, weights, measured[at], (*ends[:i], bound, *ends[i + 1 :]))
+            squares = (measured[at] - levels / _positive(held, bases)) ** 2 @ weights
+            better = squares < lowest[at]
+            found[at[better]], lowest[at[better]] = held[better], squares[better]
+    return found
+
+
+def _positive(part: Floats, bases: Floats) -> Floats:
+    found: Floats = np.maximum(part @ bases, 1e-9)
+    return found
+
+
+def _face(levels: Floats, bases: Floats, weights: Floats, measured: Floats, ends: Ends) -> Floats:
+    """Free of bounds but for what is held: at 0, or at 1, where it shares the coefficient of the first.
+
+    Started from the weighted linear fit of n/X, which is near where the noise is small.
+    """
+    free = [i for i, end in enumerate(ends, start=1) if end is None]
+    first = bases[0] + sum((bases[i] for i, end in enumerate(ends, start=1) if end), np.zeros_like(levels))
+    own = np.array([first, *bases[free]])
+    scaled = measured**2 / levels
+    start = _normal([scaled * basis for basis in own], measured, weights, np.zeros(len(measured)), np.ones((1, 1)))
+    ideal = measured @ (weights * levels / first) / np.sum(weights * (levels / first) ** 2)
+    bad = (start @ own <= 1e-6).any(axis=1) | ~np.isfinite(start).all(axis=1)
+    start[bad] = 0.0
+    start[bad, 0] = 1 / np.maximum(ideal[bad], 1e-9)
+
+    def curve(p: Floats) -> tuple[Floats, list[Floats]]:
+        below = _positive(p, own)
+        value = levels / below
+        steep = -value / below
+        return value, [steep * basis for basis in own]
+
+    solved = _search(curve, start, weights, measured, 2.0)
+    found = np.empty((len(measured), len(bases)))
+    found[:, 0] = solved[:, 0]
+    for i, end in enumerate(ends, start=1):
+        found[:, i] = solved[:, 1 + free.index(i)] if end is None else end * solved[:, 0]
+    return found
+
+
+def _normal(columns: list[Floats], target: Floats, weights: Floats, damping: Floats, bend: Floats) -> Floats:
+    """Solves the weighted normal equations of every sample; damping is relative to their diagonal.
+
+    bend: factors on the products of slopes that make the matrix that of Newton's method; 1 for a linear model.
+    """
+    size = len(columns)
+    square, right = np.empty((len(target), size, size)), np.empty((len(target), size, 1))
+    for i, one in enumerate(columns):
+        heavy = one * weights
+        bent = heavy * bend
+        right[:, i, 0] = np.einsum("sl,sl->s", heavy, target)
+        for j in range(i, size):
+            square[:, i, j] = square[:, j, i] = np.einsum("sl,sl->s", bent, columns[j])
+    unit = np.sqrt(np.maximum(np.einsum("sii->si", square), 1e-300))
+    square /= unit[:, :, None] * unit[:, None, :]
+    square += (damping + 1e-15)[:, None, None] * np.eye(size)
+    try:
+        found: Floats = np.linalg.solve(square, right / unit[:, :, None])[:, :, 0] / unit
+    except np.linalg.LinAlgError:
+        found = (np.linalg.pinv(square) @ (right / unit[:, :, None]))[:, :, 0] / unit
+    return found
+
+
+def _search(curve: Curve, start: Floats, weights: Floats, measured: Floats, curvature: float) -> Floats:
+    """Damped Newton steps on all samples; each leaves when its step no longer matters.
+
+    curvature: k where the model's second derivatives are k/X times the products of the first, which makes Newton's
+    method as cheap as Gauss and Newton's and keeps it from swinging about a minimum with large residuals.
+    """
+    found = start.copy()
+    open_ = np.arange(len(start))
+    damping = np.full(len(start), 1e-4)
+    value, slopes = curve(found)
+    squares = (measured - value) ** 2 @ weights
+    for _ in range(_STEPS_ONE if len(start) == 1 else _STEPS_MANY):
+        here = measured[open_]
+        value, slopes = curve(found[open_])
+        gap = here - value
+        bend = np.maximum(1 - curvature * gap / value, _BEND_MIN)
+        step = _normal(slopes, gap, weights, damping[open_], bend)
+        tried = found[open_] + step
+        reached = (here - curve(tried)[0]) ** 2 @ weights
+        better = reached <= squares[open_]
+        small = np.abs(step).max(axis=1) <= _STEP_SMALL * np.abs(found[open_]).max(axis=1)
+        won = open_[better]
+        found[won], squares[won] = tried[better], reached[better]
+        damping[won] = np.maximum(damping[won] / 10, 1e-12)
+        damping[open_[~better]] *= 10
+        open_ = open_[~small & (damping[open_] < _DAMPING_MAX)]
+        if not open_.size:
+            break
+    return found

@@ -1,0 +1,111 @@
+"""The fit in tables: the candidates, what follows from the chosen one, and what was asked beyond the points."""
+
+from __future__ import annotations
+
+from runner.fit import NAMES, SYMBOLS, pair, quantity
+from runner.model import Estimate, FitReport, ModelFit, Need, Prediction
+from runner.report.table import ABSENT, Table, fixed, short
+from runner.units import format_number
+
+_UNITLESS = ("alpha", "beta", "exponent")
+FORMULA = (
+    "linear γn · affine a + bn · Amdahl γn / (1 + α(n−1)) · USL γn / (1 + α(n−1) + βn(n−1)) · knee min(λn, C) · "
+    "power γn^p"
+)
+
+
+def models_table(fit: FitReport) -> Table:
+    """The candidates: parameters with standard errors and intervals, and both figures of the choice."""
+    best = min((m.aicc for m in fit.models if m.aicc is not None), default=None)
+    rows = []
+    for m in fit.models:
+        delta = m.aicc - best if m.aicc is not None and best is not None else None
+        size = _mean(fit)
+        residual = 100 * m.rse / size if m.rse is not None and size else None
+        off = 100 * m.leave_last_out_error if m.leave_last_out_error is not None else None
+        values = ", ".join(_parameter(m, name) for name in m.parameters)
+        intervals = ", ".join(_interval(name, e) for name, e in m.parameters.items())
+        rows.append((NAMES[m.model] + (" ← chosen" if m.model == fit.chosen else ""), values, intervals,
+                     fixed(residual, 1), fixed(off, 1), fixed(m.aicc, 1), fixed(delta, 1)))  # fmt: skip
+    headers = ("Model", "Parameters", "95 % intervals", "Residual (%)", "Last level left out (% off)", "AICc", "ΔAICc")
+    notes = (
+        "± is one standard error, intervals are of a bootstrap; a parameter at its bound has no standard error",
+        "ΔAICc below 2: the points do not tell the models apart; – : too few trials or levels for this model",
+        "last level left out: how far off a fit to the other levels foretells it",
+    )
+    return Table(title="Models", headers=headers, rows=tuple(rows), words=(0, 1, 2), notes=notes if rows else ())
+
+
+def _mean(fit: FitReport) -> float | None:
+    trials = sum(p.n for p in fit.points)
+    return sum(p.n * p.rows_per_s_mean for p in fit.points) / trials if trials else None
+
+
+def _parameter(model: ModelFit, name: str) -> str:
+    estimate = model.parameters[name]
+    said = f"{SYMBOLS.get(name, name)} = {_value(name, estimate)}"
+    if name in model.on_bound:
+        return f"{said} (at its bound)"
+    return said if estimate.std_err is not None else f"{said} (error unknown)"
+
+
+def _value(name: str, estimate: Estimate) -> str:
+    if name not in _UNITLESS:
+        return quantity(estimate.value, estimate.std_err)
+    return pair(estimate.value, estimate.std_err) if estimate.std_err else short(estimate.value)
+
+
+def _interval(name: str, estimate: Estimate) -> str:
+    if estimate.low is None or estimate.high is None:
+        return f"{SYMBOLS.get(name, name)} {ABSENT}"
+    return f"{SYMBOLS.get(name, name)} {_range(estimate.low, estimate.high, name not in _UNITLESS)}"
+
+
+def _range(low: float | None, high: float | None, is_rate: bool) -> str:
+    if low is None and high is None:
+        return ABSENT
+    ends = [ABSENT if v is None else quantity(v, None) if is_rate else short(v) for v in (low, high)]
+    return f"{ends[0]} to {ends[1]}" if high is not None else f"{ends[0]} or more"
+
+
+def derived_table(fit: FitReport) -> Table:
+    """Peak, hard limit, roof and the level at 90 % efficiency, where the chosen model supports them."""
+    found = (
+        ("Peak", fit.peak, False),
+        ("Hard limit", fit.knee, False),
+        ("Highest rate that the model can reach", fit.roof, True),
+        ("Efficiency falls to 90 %", fit.level_at_90, False),
+    )
+    rows = []
+    for name, estimate, is_rate in found:
+        if estimate is not None:
+            value = quantity(estimate.value, None) + " rows/s" if is_rate else f"{short(estimate.value)} {fit.axis}"
+            rows.append((name, value, _range(estimate.low, estimate.high, is_rate)))
+    notes = ("absent: the chosen model has none, or its interval is as wide as the figure",)
+    return Table(title="What follows", headers=("Figure", "Value", "95 % interval"), rows=tuple(rows), words=(0,),
+                 notes=notes if rows else ())  # fmt: skip
+
+
+def asked_table(fit: FitReport) -> Table:
+    """Predictions and needs, each with its interval or the reason why there is none."""
+    rows = [_prediction_row(fit, p) for p in fit.predictions] + [_need_row(fit, n) for n in fit.needs]
+    headers = ("Asked", "Answer", "95 % interval", "Note")
+    note = f"by the {NAMES[fit.chosen]} curve; the interval is of the curve, given the model" if fit.chosen else ""
+    return Table(title="Beyond the points", headers=headers, rows=tuple(rows), words=(0, 3),
+                 notes=(note,) if rows and note else ())  # fmt: skip
+
+
+def _prediction_row(fit: FitReport, p: Prediction) -> tuple[str, str, str, str]:
+    asked = f"rate at {format_number(p.level)} {fit.axis}"
+    if p.rate is None:
+        return asked, ABSENT, ABSENT, p.reason
+    notes = ["extrapolated"] if p.extrapolated else []
+    notes += [f"{NAMES[name]} says {quantity(rate, None)}" for name, rate in p.others.items()]
+    return asked, quantity(p.rate, None), _range(p.low, p.high, True), ", ".join(notes)
+
+
+def _need_row(fit: FitReport, n: Need) -> tuple[str, str, str, str]:
+    asked = f"{fit.axis} needed for {quantity(n.rate, None)}"
+    if n.level is None:
+        return asked, ABSENT, ABSENT, n.reason
+    return asked, short(n.level), _range(n.low, n.high, False), n.reason
