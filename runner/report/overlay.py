@@ -35,7 +35,8 @@ def overlay_html(found: Comparison, a: StoredRun, b: StoredRun) -> str:
         + (f"<figure>{curve}<figcaption>Every VALID trial of both runs, and both fits.</figcaption></figure>"
            if curve else "")
         + f"<h2>Point by point</h2>{table_html(ratio_table(found))}"
-        + (f"<figure>{ratios}<figcaption>The ratio with its 95 % interval, each point for itself.</figcaption></figure>"
+        + (f'<figure style="max-width:640px">{ratios}<figcaption>The ratio with its 95 % interval, '
+           "each point for itself.</figcaption></figure>"
            if ratios else "")
         + (f'<p class="note">{escape(words)}</p>' if words else "")
         + "<h2>What else differs</h2>"
@@ -117,8 +118,8 @@ def _curves(found: Comparison, sides: Sides, width: int = 940, height: int = 400
     everything = [t for of in trials.values() for t in of]
     if not everything:
         return ""
-    items = [(_mark(8, 0, css, "") + swatch(f"{css} curve-line"), f"{css[-1].upper()}: {run.plan.sweep.name}")
-             for css, run in sides]  # fmt: skip
+    items = [(_mark(8, 0, css, "") + swatch(f"{css} curve-line"), f"{css[-1].upper()}: {name}")
+             for css, name in (("run-a", found.run_a), ("run-b", found.run_b))]  # fmt: skip
     keys, above = legend(items, width, 8, 14)
     last, top = max(n for n, _, _ in everything), max(v for _, v, _ in everything)
     frame = Frame(width=width, height=height + above, left=54, right=18, top=above + 36, bottom=44, x_min=0.0,
