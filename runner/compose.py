@@ -20,6 +20,7 @@ from runner import __version__
 from runner.campaign import Sink, run_campaign
 from runner.choose import Choice, choose
 from runner.compose_disks import Stage, stage_of, with_placement
+from runner.compose_growth import growth
 from runner.errors import PreflightError
 from runner.host import Host, disk_of, read_host
 from runner.loadgen.binary import loadgen_path
@@ -158,7 +159,7 @@ def execute(prepared: Prepared, writer: RunWriter, sinks: Sequence[Sink], say: C
             writer.update_manifest(**stage.manifest())
             setup, why = with_placement(_setup(prepared, writer, ceilings, stage), prepared.plan, say)
             writer.update_manifest(disk_placement=why)
-            run_campaign(prepared.plan, partial(run_trial, setup), [writer, *sinks], done)
+            run_campaign(prepared.plan, partial(run_trial, setup), [writer, *sinks], done, growth(writer, say))
     except BaseException:
         writer.update_manifest(status="interrupted")
         raise

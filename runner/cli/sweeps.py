@@ -111,7 +111,7 @@ def _run(prepared: compose.Prepared, writer: RunWriter, as_json: bool) -> None:
             stored = compose.execute(prepared, writer, [progress], console.say)
     except KeyboardInterrupt:
         console.say(
-            f"interrupted: {len(writer.results)} of {len(prepared.plan.trials)} trials are saved, nothing is left "
+            f"interrupted: {len(writer.results)} of {len(writer.plan.trials)} trials are saved, nothing is left "
             f"running; continue with\n  scale resume {shlex.quote(str(writer.path))}",
             "yellow",
         )

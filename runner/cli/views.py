@@ -12,6 +12,7 @@ from runner import console
 from runner.compose import Prepared
 from runner.model import Plan, StoredRun, Sweep, Trial
 from runner.report import rows_for_console
+from runner.report.noise import noise_of, noise_sentences
 from runner.report.variants import comparison_table, labels_of
 from runner.sweep.disk_axis import disk_values
 from runner.sweep.readers import rule_text
@@ -110,6 +111,10 @@ def _values(sweep: Sweep) -> dict[str, str]:
         "load.placement": sweep.placement,
         **knobs,
         "method.replicates": str(sweep.replicates),
+        "method.until_ci": f"{sweep.until_ci_percent:g} %" if sweep.until_ci_percent else "",
+        "method.replicates_max": str(sweep.replicates_max) if sweep.until_ci_percent else "",
+        "method.anchors": "on" if sweep.anchors else "off",
+        "method.bridge": "on" if sweep.bridge else "",
         "method.seed": str(sweep.seed),
         "method.sample_hz": f"{sweep.sample_hz:g}",
         "report.reference": sweep.reference,
@@ -138,6 +143,7 @@ def run_document(stored: StoredRun) -> dict[str, Any]:
         "runtime": stored.plan.sweep.runtime,
         "trials": [asdict(r) for r in stored.results],
         "fit": asdict(stored.fit) if stored.fit else None,
+        "noise": asdict(noise_of(stored)),
         "report": str(Path(stored.path) / "report.html"),
     }
 
@@ -155,6 +161,8 @@ def show_run(stored: StoredRun) -> None:
         console.show_line(stored.fit.sentence, "bold")
         for caution in stored.fit.cautions:
             console.show_line(f"  but: {caution}", "yellow")
+        for sentence in noise_sentences(stored):
+            console.show_line(f"  {sentence}")
     counts = Counter(r.verdict.kind.value for r in stored.results)
     console.show_line("verdicts: " + ", ".join(f"{n} {kind}" for kind, n in counts.most_common()))
     for reason, count in Counter(reason for r in stored.results for reason in r.verdict.reasons[:1]).most_common(6):

@@ -55,6 +55,7 @@ def usable(results: Sequence[TrialResult], rate_of: RateOf) -> Usable:
     """The VALID trials with a finite rate above 0, by level."""
     kept: list[tuple[float, float]] = []
     left_out: Counter[str] = Counter()
+    results = [r for r in results if r.trial.role == "point"]  # anchors and bridges are not on the curve
     for result in results:
         rate = rate_of(result.measurement)
         if result.verdict.kind is not VerdictKind.VALID:

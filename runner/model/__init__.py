@@ -29,6 +29,7 @@ from runner.model.measured import (
     Verdict,
     VerdictKind,
 )
+from runner.model.noise import BridgeSplit, Drift, LevelInterval, NoiseReport, Ratio
 from runner.model.planned import Confound, Finding, Placement, Plan, Trial
 from runner.model.servers import Accounting, ServerSpec, Site
 
@@ -36,6 +37,7 @@ __all__ = [
     "Accounting",
     "ArtifactMade",
     "Axis",
+    "BridgeSplit",
     "Confound",
     "DataDisk",
     "DiskCeiling",
@@ -43,6 +45,7 @@ __all__ = [
     "DiskKind",
     "DiskSample",
     "DiskSource",
+    "Drift",
     "Estimate",
     "Event",
     "Finding",
@@ -50,11 +53,13 @@ __all__ = [
     "Interval",
     "IntervalSeen",
     "Latency",
+    "LevelInterval",
     "Load",
     "LoadSummary",
     "Measurement",
     "ModelFit",
     "Need",
+    "NoiseReport",
     "Noted",
     "Origin",
     "PhaseEntered",
@@ -64,6 +69,7 @@ __all__ = [
     "PointSummary",
     "Prediction",
     "Rule",
+    "Ratio",
     "Sample",
     "SampleTaken",
     "SamplerCost",

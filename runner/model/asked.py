@@ -95,3 +95,7 @@ class Sweep:
     disk_placement: str = "auto"
     wal_disk: str = "auto"
     disk_free_min_bytes: int = 64 * 2**20
+    anchors: bool = True
+    until_ci_percent: float | None = None
+    replicates_max: int = 10
+    bridge: bool = False

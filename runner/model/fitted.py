@@ -131,3 +131,8 @@ class StoredRun:
     results: tuple[TrialResult, ...]
     timeseries: Mapping[str, tuple[tuple[float, Mapping[str, float | None]], ...]]
     fit: FitReport | None = None
+
+    @property
+    def on_curve(self) -> tuple[TrialResult, ...]:
+        """The trials that make the curve: neither anchors nor bridges."""
+        return tuple(r for r in self.results if r.trial.role == "point")

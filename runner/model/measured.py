@@ -174,6 +174,7 @@ class Measurement:
     missed_ticks: int | None = None
     busiest_thread: str | None = None
     busiest_thread_cores: float | None = None
+    commits: int | None = None
     disk_ceiling_mb_per_s: float | None = None
     disk_used_percent: float | None = None
     logical_bytes_per_row: float | None = None

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from runner.model.asked import Sweep
+
+Role = Literal["point", "anchor", "bridge"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +30,11 @@ class Placement:
 
 @dataclass(frozen=True, kw_only=True)
 class Trial:
-    """One measured execution: a point of the axis, a replicate, and every knob's value at that point."""
+    """One measured execution: a point of the axis, a replicate, and every knob's value at that point.
+
+    role: only points make the curve. An anchor is the run's first trial repeated at its end; a bridge has the knobs of
+    the level bridged_from.
+    """
 
     trial_id: str
     order: int
@@ -39,6 +46,8 @@ class Trial:
     knobs: Mapping[str, str]
     seed: int
     variant: Mapping[str, str] = field(default_factory=dict)
+    role: Role = "point"
+    bridged_from: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -36,7 +36,7 @@ _IDEAL_TALLER = 2.2  # the ideal line may make the plot so much taller than the 
 def curve_svg(run: StoredRun, width: int = 940, height: int = 410) -> str:
     """Trials, means, fit with band, and the ideal line from the first level."""
     fit = fit_of(run)
-    drawn = [r for r in run.results if known(rate_of_trial(r, fit.rate))]
+    drawn = [r for r in run.on_curve if known(rate_of_trial(r, fit.rate))]
     if not drawn:
         return ""
     model = _drawn_model(fit)
@@ -45,7 +45,7 @@ def curve_svg(run: StoredRun, width: int = 940, height: int = 410) -> str:
     frame = _frame(run, fit, drawn, width, height, keys_height)
     unit, unit_name = rate_scale(frame.y_max)
     unit_name += " to the end of flush and sync" if fit.rate == "durable_rows_per_s" else ""
-    levels = sorted({r.trial.level for r in run.results})
+    levels = sorted({r.trial.level for r in run.on_curve})
     inner = [
         keys,
         axes(frame, x_levels(levels, width - 80), f"{run.plan.sweep.axis} given to the server", unit_name, unit),
@@ -70,7 +70,7 @@ def _drawn_model(fit: FitReport) -> ModelFit | None:
 
 def _frame(run: StoredRun, fit: FitReport, drawn: Sequence[TrialResult], width: int, height: int, above: int) -> Frame:
     rates = [rate_of_trial(r, fit.rate) or 0.0 for r in drawn]
-    last = max(r.trial.level for r in run.results)
+    last = max(r.trial.level for r in run.on_curve)
     top = max([*rates, *(p.rows_per_s_mean for p in fit.points), *(y for _, y in ceiling_points(run))])
     ideal = fit.points[0].rows_per_s_mean / fit.points[0].level * last if fit.points else top
     return Frame(
@@ -136,7 +136,7 @@ def _marks(frame: Frame, drawn: Sequence[TrialResult], fit: FitReport) -> list[s
 def _legend_items(run: StoredRun, fit: FitReport, model: ModelFit | None) -> list[tuple[str, str]]:
     items = []
     for kind, count in verdict_counts(run):
-        if any(r.verdict.kind is kind and known(rate_of_trial(r, fit.rate)) for r in run.results):
+        if any(r.verdict.kind is kind and known(rate_of_trial(r, fit.rate)) for r in run.on_curve):
             words = "valid trial" if kind is VerdictKind.VALID else kind.value
             items.append((marker(8, 0, kind), f"{words} ({count})"))
     if fit.points:
@@ -156,22 +156,22 @@ def _legend_items(run: StoredRun, fit: FitReport, model: ModelFit | None) -> lis
 def undrawn(run: StoredRun) -> list[str]:
     """Trials that have no rate and are therefore not in the curve."""
     rate = fit_of(run).rate
-    return [f"{r.trial.trial_id} ({r.verdict.kind.value})" for r in run.results if not known(rate_of_trial(r, rate))]
+    return [f"{r.trial.trial_id} ({r.verdict.kind.value})" for r in run.on_curve if not known(rate_of_trial(r, rate))]
 
 
 def residuals_svg(run: StoredRun, width: int = 520, height: int = 230) -> str:
     """How far each fitted trial lies off the drawn model, in percent, with the noise floor as a band."""
     fit = fit_of(run)
     model = _drawn_model(fit)
-    rates = {r.trial.trial_id: rate_of_trial(r, fit.rate) for r in run.results}
-    valid = [r for r in run.results if r.verdict.kind is VerdictKind.VALID and (rates[r.trial.trial_id] or 0) > 0]
+    rates = {r.trial.trial_id: rate_of_trial(r, fit.rate) for r in run.on_curve}
+    valid = [r for r in run.on_curve if r.verdict.kind is VerdictKind.VALID and (rates[r.trial.trial_id] or 0) > 0]
     if model is None or not valid:
         return ""
     values = {name: e.value for name, e in model.parameters.items()}
     off = [(r, 100 * ((rates[r.trial.trial_id] or 0.0) / rate_at(r.trial.level, values) - 1)) for r in valid]
     noise = fit.noise_percent or 0.0
     reach = 1.15 * max([abs(v) for _, v in off] + [noise, 0.5])
-    last = max(r.trial.level for r in run.results)
+    last = max(r.trial.level for r in run.on_curve)
     frame = Frame(width=width, height=height, left=54, right=14, top=34, bottom=42, x_min=0.0, x_max=1.06 * last,
                   y_min=-reach, y_max=reach)  # fmt: skip
     band = (
@@ -180,7 +180,7 @@ def residuals_svg(run: StoredRun, width: int = 520, height: int = 230) -> str:
     marks = [marker(frame.x(r.trial.level), frame.y(v), r.verdict.kind, f"{r.trial.trial_id}: {v:+.1f} %", 3.5)
              for r, v in off]  # fmt: skip
     name = f"% off the {NAMES[model.model]} fit" + (" (band: noise floor)" if noise else "")
-    levels = [r.trial.level for r in run.results]
+    levels = [r.trial.level for r in run.on_curve]
     inner = band + axes(frame, x_levels(levels, width - 80), run.plan.sweep.axis, name) + "".join(marks)
     return drawing(width, height, f"Residuals: {name}", inner, "small")
 

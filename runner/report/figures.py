@@ -30,12 +30,12 @@ def fit_of(run: StoredRun) -> FitReport:
 
 def levels_of(run: StoredRun) -> tuple[float, ...]:
     """Every level that has a trial, ascending."""
-    return tuple(sorted({r.trial.level for r in run.results}))
+    return tuple(sorted({r.trial.level for r in run.on_curve}))
 
 
 def at_level(run: StoredRun, level: float) -> tuple[list[TrialResult], bool]:
     """The VALID trials of a level and True; where there is none, all its trials and False."""
-    here = [r for r in run.results if r.trial.level == level]
+    here = [r for r in run.on_curve if r.trial.level == level]
     valid = [r for r in here if r.verdict.kind is VerdictKind.VALID]
     return (valid, True) if valid else (here, False)
 
@@ -63,7 +63,7 @@ def _knob_at(trials: Sequence[TrialResult], name: str) -> str:
 
 
 def _partition_knob(run: StoredRun) -> str:
-    used = {name for r in run.results for name in r.trial.knobs}
+    used = {name for r in run.on_curve for name in r.trial.knobs}
     return "vgroups" if "vgroups" in used or "partitions" not in used else "partitions"
 
 
@@ -178,13 +178,13 @@ def axis_name(run: StoredRun) -> str:
 def knobs_table(run: StoredRun) -> Table:
     """Every knob at every level; what moves is marked, because the curve then shows that too."""
     levels = levels_of(run)
-    names = list(dict.fromkeys(name for r in run.results for name in r.trial.knobs))
+    names = list(dict.fromkeys(name for r in run.on_curve for name in r.trial.knobs))
     rows = []
     for name in names:
-        values = [_knob_at([r for r in run.results if r.trial.level == level], name) for level in levels]
+        values = [_knob_at([r for r in run.on_curve if r.trial.level == level], name) for level in levels]
         rows.append((knob_name(name), *values, "moves" if len(set(values)) > 1 else "constant"))
     shared = [_shared_at(run, level) for level in levels]
-    if run.results:
+    if run.on_curve:
         rows.append(("CPUs shared with the generator", *shared, "moves" if len(set(shared)) > 1 else "constant"))
     headers = ("Knob", *(f"{format_number(v)} {run.plan.sweep.axis if v != 1 else run.plan.sweep.axis[:-1]}"
                          for v in levels), "Along the axis")  # fmt: skip
@@ -192,7 +192,7 @@ def knobs_table(run: StoredRun) -> Table:
 
 
 def _shared_at(run: StoredRun, level: float) -> str:
-    counts = {len(r.trial.placement.shared) for r in run.results if r.trial.level == level}
+    counts = {len(r.trial.placement.shared) for r in run.on_curve if r.trial.level == level}
     return " / ".join(str(n) for n in sorted(counts))
 
 
@@ -215,7 +215,7 @@ def rows_for_console(run: StoredRun) -> tuple[list[str], list[list[str]]]:
         point = points.get(level)
         shown = mean(getattr(r.measurement, rate_of(run.plan.sweep.axis)) for r in trials)
         spread = point.rows_per_s_std if point else None
-        counts = Counter(r.verdict.kind.value for r in run.results if r.trial.level == level)
+        counts = Counter(r.verdict.kind.value for r in run.on_curve if r.trial.level == level)
         used = mean(r.measurement.server_cpu_cores for r in trials)
         rows.append([
             format_number(level) + ("" if valid else MARK),

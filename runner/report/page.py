@@ -22,6 +22,7 @@ from runner.report.figures import (
     verdict_counts,
 )
 from runner.report.fitted import FORMULA, asked_table, derived_table, models_table
+from runner.report.noise import bridges_table, intervals_table, noise_sentences
 from runner.report.reference import Reference, compare, reference_table
 from runner.report.series import label_of, trial_panels
 from runner.report.style import PAGE_STYLE
@@ -41,6 +42,7 @@ def html(run: StoredRun, reference: Reference | None = None) -> str:
             _disks(run),
             _trials(run),
             _certainty(run, fit),
+            _noise(run),
             _knobs(run),
             _series(run),
             _method(run),
@@ -160,6 +162,14 @@ def _certainty(run: StoredRun, fit: FitReport) -> str:
         tables += [f"{table_html(models_table(fit))}{note}"]
     tables += [table_html(t) for t in (derived_table(fit), asked_table(fit)) if t.rows]
     return f"<h2>How sure the fit is</h2>{''.join(tables)}{figure}\n"
+
+
+def _noise(run: StoredRun) -> str:
+    if not run.results:
+        return ""
+    bridges = bridges_table(run)
+    split = table_html(bridges) if bridges.rows else ""
+    return f"<h2>How sure the points are</h2>{_list(noise_sentences(run))}{table_html(intervals_table(run))}{split}\n"
 
 
 def _knobs(run: StoredRun) -> str:

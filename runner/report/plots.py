@@ -41,9 +41,9 @@ def curve_png(run: StoredRun, width_px: int = 1000) -> bytes:
     """The curve as a picture."""
     figure, (axes,) = _figure(1, width_px / 100, width_px / 180)
     fit = fit_of(run)
-    rates = [rate_of_trial(r, fit.rate) for r in run.results if known(rate_of_trial(r, fit.rate))]
+    rates = [rate_of_trial(r, fit.rate) for r in run.on_curve if known(rate_of_trial(r, fit.rate))]
     unit, unit_name = rate_scale(max((v for v in rates if v is not None), default=1.0))
-    last = 1.06 * max((r.trial.level for r in run.results), default=1.0)
+    last = 1.06 * max((r.trial.level for r in run.on_curve), default=1.0)
     grid = np.linspace(last / 120, last, 120)
     model = next((m for m in fit.models if m.model == (fit.chosen or "linear")), None)
     if model is not None:
@@ -57,7 +57,7 @@ def curve_png(run: StoredRun, width_px: int = 1000) -> bytes:
         ideal = fit.points[0].rows_per_s_mean / fit.points[0].level / unit
         axes.plot(grid, ideal * grid, color=_GREY, lw=1.1, ls=(0, (6, 4)), label="ideal")
     for kind in VerdictKind:
-        _scatter(axes, [r for r in run.results if r.verdict.kind is kind], kind, unit, fit.rate)
+        _scatter(axes, [r for r in run.on_curve if r.verdict.kind is kind], kind, unit, fit.rate)
     limit = ceiling_points(run)
     if limit:
         axes.plot(*zip(*[(n, y / unit) for n, y in limit], strict=True), color=_ORANGE, lw=1.3, ls=(0, (3, 3)),
@@ -65,7 +65,7 @@ def curve_png(run: StoredRun, width_px: int = 1000) -> bytes:
     unit_name += " to the end of flush and sync" if fit.rate == "durable_rows_per_s" else ""
     axes.set(xlabel=f"{run.plan.sweep.axis} given to the server", ylabel=unit_name, xlim=(0, last))
     axes.set_ylim(bottom=0)
-    axes.set_xticks(x_levels([r.trial.level for r in run.results], width_px - 100))
+    axes.set_xticks(x_levels([r.trial.level for r in run.on_curve], width_px - 100))
     if axes.get_legend_handles_labels()[0]:
         axes.legend(frameon=False, fontsize=9)
     return _png(figure)

@@ -43,12 +43,12 @@ def only(run: StoredRun, name: str) -> StoredRun:
 
 def comparison_table(run: StoredRun) -> Table:
     """A row for each level and variant: means over the VALID trials, else over all, marked."""
-    levels = sorted({r.trial.level for r in run.results})
+    levels = sorted({r.trial.level for r in run.on_curve})
     rows = []
     for level in levels:
         base: float | None = None
         for name in labels_of(run):
-            results = [r for r in run.results if r.trial.level == level and slug(r.trial.variant) == name]
+            results = [r for r in run.on_curve if r.trial.level == level and slug(r.trial.variant) == name]
             if results:
                 row, speed = _row(level, results, base)
                 base = base if base is not None else speed

@@ -58,6 +58,20 @@ class RunWriter:
             ) from None
 
     @property
+    def plan(self) -> Plan:
+        """The plan as it stands: it may have grown."""
+        return self._plan
+
+    def update_plan(self, plan: Plan) -> None:
+        """The plan with trials added. Raises StoreError when the disk refuses."""
+        self._plan = plan
+        try:
+            self._write("plan.json", to_json(plan))
+            self._write_sums()
+        except OSError as error:
+            raise StoreError(f"results cannot be written to {self.path}: {error.strerror}") from None
+
+    @property
     def results(self) -> tuple[TrialResult, ...]:
         """What is done so far."""
         return tuple(self._results)

@@ -68,6 +68,17 @@ def above_zero(read_number: Callable[[str], float]) -> Callable[[str], float]:
     return read
 
 
+def percent(text: str) -> float:
+    """ "5%" or "5" → 5.0; above 0 and at most 100."""
+    try:
+        value = float(text.strip().removesuffix("%").strip())
+    except ValueError:
+        raise ValueError(f"{text!r} is not a percentage, like 5%") from None
+    if not 0 < value <= 100:
+        raise ValueError(f"{text!r} is not between 0 and 100 %")
+    return value
+
+
 def between(low: float, high: float) -> Callable[[str], float]:
     """A reader for a number within bounds."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from runner.errors import UsageError
 from runner.model import Load, Origin, Rule, Sweep, Workload
@@ -100,6 +101,8 @@ def _conflicts(what: str, texts: Texts, values: Mapping[str, object]) -> list[st
     both = values["load.rows"] is not None and texts.origin["load.duration"] != "default"
     if both and texts.origin["load.rows"] == texts.origin["load.duration"]:
         mistakes.append("--rows and --duration exclude each other: fixed work, or a fixed window")
+    if values["method.until_ci"] and int(values["method.replicates"] or 0) > int(values["method.replicates_max"] or 0):
+        mistakes.append("--replicates: more than --replicates-max, the most that --until-ci may come to")
     return mistakes
 
 
@@ -147,9 +150,6 @@ def _build(what: str, texts: Texts, values: Mapping[str, object]) -> Sweep:
         load=load,
         knobs=knobs,
         vary=v["vary"],
-        replicates=v["method.replicates"],
-        seed=v["method.seed"],
-        sample_hz=v["method.sample_hz"],
         server_cpus=v["cpus.server"] or (),
         client_cpus=v["cpus.client"] or (),
         memory_bytes=v["target.memory"],
@@ -159,8 +159,23 @@ def _build(what: str, texts: Texts, values: Mapping[str, object]) -> Sweep:
         reference=v["report.reference"] or "",
         tags=v["tags"],
         origin=dict(texts.origin),
+        **_method(values, len(v[f"axis.{axis}"])),
         **disk_axis.fields(values),
     )
+
+
+def _method(v: Mapping[str, object], levels: int) -> dict[str, Any]:
+    """How often and in which order it is measured; anchors where replicates can tell drift from noise."""
+    many = levels > 1 and int(v["method.replicates"]) > 1  # type: ignore[call-overload]
+    return {
+        "replicates": v["method.replicates"],
+        "seed": v["method.seed"],
+        "sample_hz": v["method.sample_hz"],
+        "anchors": v["method.anchors"] == "on" or v["method.anchors"] == "auto" and many,
+        "until_ci_percent": v["method.until_ci"],
+        "replicates_max": v["method.replicates_max"],
+        "bridge": bool(v["method.bridge"]),
+    }
 
 
 def setting_for(key: str) -> str:

@@ -121,11 +121,19 @@ def measurement(trial: Trial, facts: TrialFacts) -> Measurement:
         missed_ticks=cost.missed_ticks if cost else None,
         busiest_thread=busiest[0],
         busiest_thread_cores=busiest[1],
+        commits=commits_under_load(facts),
         logical_bytes_per_row=logical,
         write_amplification=per_row / logical if per_row is not None and logical else None,
         stalled_s=stalled_s(facts.intervals),
         **_disks(facts, whole),
     )
+
+
+def commits_under_load(facts: TrialFacts) -> int | None:
+    """Commit cycles that the server finished while it was loaded; None where it does not say."""
+    if facts.commits_before is None or facts.commits_after is None:
+        return None
+    return facts.commits_after - facts.commits_before
 
 
 def whole_intervals(intervals: Sequence[Interval], summary: LoadSummary) -> list[Interval]:

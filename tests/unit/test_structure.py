@@ -15,10 +15,11 @@ ALLOWED = {
     "host": {"model", "units", "errors"},
     "sweep": {"model", "errors", "units"},
     "plan": {"model", "errors", "units", "host", "sweep", "targets"},
+    "noise": {"model", "units", "sweep"},
     "verdict": {"model", "units", "verdict_disks"},
     "verdict_disks": {"model", "units"},
     "fit": {"model", "units"},
-    "report": {"model", "units", "fit", "sweep"},
+    "report": {"model", "units", "fit", "noise", "sweep"},
     "runtimes": {"model", "errors", "units", "host"},
     "targets": {"model", "errors", "units", "loadgen"},
     "sampling": {"model", "errors", "units", "host"},
@@ -37,8 +38,8 @@ ALLOWED = {
     "console": {"model", "errors", "units"},
     "compat": {"model", "errors", "units", "loadgen", "targets"},
 }  # fmt: skip
-FREE = {"compose", "compose_disks", "cli", "__init__"}
-PURE = ("plan", "verdict", "verdict_disks", "fit", "report", "compare", "formats")
+FREE = {"compose", "compose_growth", "compose_disks", "cli", "__init__"}
+PURE = ("plan", "noise", "verdict", "verdict_disks", "fit", "report", "compare", "formats")
 IMPURE_MODULES = {"subprocess", "socket", "time", "os", "shutil", "threading", "urllib", "docker", "psycopg"}
 
 

@@ -1,4 +1,4 @@
-"""Sweep → Plan: which trials, in which order, on which CPUs, with which knobs. Pure and seeded; starts nothing.
+"""Sweep → Plan: which trials, in which order, on which CPUs, with which knobs. Starts nothing.
 
 Replicates are interleaved: each block holds every level once, in a seeded random order, so that drift of the machine
 does not look like scaling. Trial ids are stable: `cores-4-r2` (or `disks-3-r1`) is the same trial in every run of the
@@ -15,6 +15,7 @@ from dataclasses import replace
 from runner.errors import UsageError
 from runner.host import Host, place
 from runner.model import Confound, Origin, Plan, Sweep, Trial
+from runner.plan.extra import anchor_of, boundaries, bridge
 from runner.sweep.disk_axis import write_seconds
 from runner.sweep.readers import rule_value
 from runner.sweep.vary import check_variants, is_knob, slug, variants
@@ -94,12 +95,11 @@ def make_plan(sweep: Sweep, host: Host, rows_per_core_s: float) -> Plan:
     chance = random.Random(sweep.seed)
     trials: list[Trial] = []
     for replicate in range(1, sweep.replicates + 1):
-        block = list(points)
+        block = [_trial(sweep, host, level, replicate, knobs[level], variant) for level, variant in points]
+        block += _bridges(sweep, block, knobs)
         chance.shuffle(block)
-        trials += [
-            _trial(sweep, host, level, replicate, len(trials) + i, knobs[level], variant)
-            for i, (level, variant) in enumerate(block)
-        ]
+        trials += [replace(trial, order=len(trials) + i) for i, trial in enumerate(block)]
+    trials += anchor_of(trials) if sweep.anchors else ()
     return Plan(
         sweep=sweep,
         trials=tuple(trials),
@@ -160,7 +160,6 @@ def _trial(
     host: Host,
     level: float,
     replicate: int,
-    order: int,
     knobs: Mapping[str, str],
     variant: Mapping[str, str],
 ) -> Trial:
@@ -169,7 +168,7 @@ def _trial(
     middle = f"-{slug(variant)}" if variant else ""
     return Trial(
         trial_id=f"{sweep.axis}-{format_number(level)}{middle}-r{replicate}",
-        order=order,
+        order=0,
         level=level,
         replicate=replicate,
         cores=cores,
@@ -179,6 +178,18 @@ def _trial(
         seed=sweep.seed,
         variant=variant,
     )
+
+
+def _bridges(sweep: Sweep, block: list[Trial], knobs: Mapping[float, Mapping[str, str]]) -> list[Trial]:
+    """Where a knob moves: the level after it once more, with the knobs of the level before it."""
+    if not sweep.bridge:
+        return []
+    return [
+        bridge(trial, before, knobs[before], {k: v for k, v in trial.variant.items() if is_knob(k)})
+        for before, after in boundaries(sweep.levels, knobs)
+        for trial in block
+        if trial.level == after
+    ]
 
 
 def _confounds(sweep: Sweep, knobs: Mapping[float, Mapping[str, str]]) -> tuple[Confound, ...]:
@@ -206,7 +217,9 @@ def _notes(sweep: Sweep, trials: list[Trial]) -> tuple[str, ...]:
             f"at {format_number(cores)} cores the generator shares CPU {format_cpus(cpus)} with the server: "
             "this machine has too few for both"
         )
-    if sweep.replicates < 2:
+    if sweep.bridge and not any(t.role == "bridge" for t in trials):
+        notes.append("--bridge: no knob moves along the axis, so there is nothing to bridge")
+    if sweep.replicates < 2 and sweep.until_ci_percent is None:
         notes.append("one replicate: the noise cannot be told from the scaling")
     return tuple(notes)
 
@@ -223,8 +236,13 @@ def plan_sentence(plan: Plan) -> str:
     """What will happen, in one line."""
     sweep = plan.sweep
     many = f" × {len(variants(sweep))} variants" if sweep.vary else ""
+    bridges = sum(t.role == "bridge" for t in plan.trials)
+    extra = f" + {bridges} bridges" if bridges else ""
+    extra += " + 1 anchor" if any(t.role == "anchor" for t in plan.trials) else ""
+    extra += f", more until ± {sweep.until_ci_percent:g} %" if sweep.until_ci_percent else ""
     return (
         f"{len(plan.trials)} trials: {format_levels(sweep.levels)} {sweep.axis}{many} × {sweep.replicates} "
-        f"replicate{'s' if sweep.replicates > 1 else ''} of {sweep.target} ({sweep.runtime}, {sweep.load.method}), "
+        f"replicate{'s' if sweep.replicates > 1 else ''}{extra} of {sweep.target} "
+        f"({sweep.runtime}, {sweep.load.method}), "
         f"about {format_seconds(plan.seconds_estimated)}"
     )

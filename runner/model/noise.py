@@ -1,0 +1,69 @@
+"""How sure the points are: intervals, the smallest difference that could have been seen, drift, bridges."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class LevelInterval:
+    """The 95 % interval of a point's mean rate; half_percent is None where the trials are too few to tell.
+
+    variant: the slug of its second factors, "" without.
+    """
+
+    level: float
+    variant: str
+    n: int
+    mean: float | None
+    half_percent: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ratio:
+    """A ratio of two mean rates with its 95 % interval (None: too few trials to tell)."""
+
+    value: float
+    low: float | None
+    high: float | None
+
+    @property
+    def differs_from_one(self) -> bool:
+        """Whether 1 lies outside the interval."""
+        return self.low is not None and self.high is not None and not self.low <= 1 <= self.high
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drift:
+    """The run's first trial repeated at its end: the later rate over the earlier one."""
+
+    trial_id: str
+    anchor_id: str
+    ratio: Ratio
+    are_valid: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class BridgeSplit:
+    """The gain from one level to the next, across a boundary where knobs moved: total = hardware x knobs."""
+
+    before: float
+    after: float
+    variant: str
+    knobs: str
+    total: Ratio
+    hardware: Ratio
+    by_knobs: Ratio
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoiseReport:
+    """noise_percent: pooled relative spread of the replicates, the noise floor. smallest_difference_percent: between
+    two levels, seen with 80 % power at 5 %, two-sided. conditions: what else moved along the axis, as sentences."""
+
+    levels: tuple[LevelInterval, ...]
+    noise_percent: float | None
+    smallest_difference_percent: float | None
+    drift: Drift | None
+    bridges: tuple[BridgeSplit, ...]
+    conditions: tuple[str, ...]

@@ -1,0 +1,77 @@
+"""Conditions that moved along the axis without being asked to: what the machine gave, not what the plan set.
+
+Knobs are the plan's business (its confounds). Here is what only the results know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from runner.model import TrialResult
+from runner.units import format_number
+
+SHARED_CORES_MIN = 0.05  # of a core: what the generator takes of the server's CPUs, as a share of them
+OTHERS_SHARE = 0.10
+MEMORY_FACTOR = 2.0
+COMMITS_FACTOR = 2.0
+Read = Callable[[TrialResult], float | None]
+
+
+def conditions(results: Sequence[TrialResult]) -> tuple[str, ...]:
+    """A sentence for each condition that is not the same at all levels."""
+    points = [r for r in results if r.trial.role == "point"]
+    unit = "disks" if len({r.trial.disks for r in points}) > 1 else "cores"
+    found = (_shared(points, unit), _others(points, unit), _memory(points, unit), _commits(points, unit))
+    return tuple(sentence for sentence in found if sentence)
+
+
+def _means(results: Sequence[TrialResult], read: Read) -> dict[float, float]:
+    """Mean of a figure at each level where it is known."""
+    values: dict[float, list[float]] = {}
+    for result in results:
+        value = read(result)
+        if value is not None:
+            values.setdefault(result.trial.level, []).append(value)
+    return {level: sum(v) / len(v) for level, v in sorted(values.items())}
+
+
+def _shared(results: Sequence[TrialResult], unit: str) -> str:
+    shares = _means(results, lambda r: _taken(r) / r.trial.cores)
+    on = {level: share for level, share in shares.items() if share > SHARED_CORES_MIN}
+    if not on or len(on) == len(shares) and max(on.values()) - min(on.values()) < SHARED_CORES_MIN:
+        return ""
+    told = ", ".join(f"{100 * share:.0f} % at {format_number(level)}" for level, share in shares.items())
+    return f"the generator took a share of the server's own CPUs that moves with the {unit}: {told}"
+
+
+def _taken(result: TrialResult) -> float:
+    """Cores that the generator used, as far as its CPUs were the server's too."""
+    placement = result.trial.placement
+    used = result.measurement.client_cpu_cores
+    if not placement.shared or used is None:
+        return 0.0
+    return used * len(placement.shared) / len(placement.client_cpus)
+
+
+def _others(results: Sequence[TrialResult], unit: str) -> str:
+    used = _means(results, lambda r: r.measurement.other_cpu_cores)
+    if not used or max(used.values()) - min(used.values()) < OTHERS_SHARE:
+        return ""
+    told = ", ".join(f"{cores:.2f} at {format_number(level)}" for level, cores in used.items())
+    return f"other processes used CPU that moves with the {unit}: {told} cores"
+
+
+def _memory(results: Sequence[TrialResult], unit: str) -> str:
+    used = _means(results, lambda r: r.measurement.memory_used_gb)
+    if not used or max(used.values()) < MEMORY_FACTOR * min(used.values()):
+        return ""
+    told = ", ".join(f"{gb:.2g} at {format_number(level)}" for level, gb in used.items())
+    return f"the server's memory in use moves with the {unit}: {told} GB"
+
+
+def _commits(results: Sequence[TrialResult], unit: str) -> str:
+    seen = _means(results, lambda r: r.measurement.commits)
+    if not seen or max(seen.values()) < 1 or max(seen.values()) < COMMITS_FACTOR * min(seen.values()):
+        return ""
+    told = ", ".join(f"{count:.1f} at {format_number(level)}" for level, count in seen.items())
+    return f"commit cycles under load move with the {unit}: {told}"

@@ -1,0 +1,9 @@
+"""Sweep → Plan, and the plan's growth: which trials, in which order, on which CPUs, with which knobs. Pure and seeded.
+
+`make` plans, `extra` adds trials that are no points of the curve (anchors, bridges), `growth` adds replicates later.
+"""
+
+from runner.plan.growth import next_block
+from runner.plan.make import complete, make_plan, plan_sentence
+
+__all__ = ["complete", "make_plan", "next_block", "plan_sentence"]

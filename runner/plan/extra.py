@@ -1,0 +1,42 @@
+"""Trials that are no points of the curve: anchors, which show drift, and bridges, which split a confounded gain. Pure.
+
+An anchor repeats the run's first trial at its very end. A bridge measures the first level after a knob has moved with
+the knobs of the level before it. Neither is fitted; both are kept, judged and reported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from runner.model import Trial
+from runner.units import format_number
+
+Knobs = Mapping[str, str]
+
+
+def anchor_of(trials: Sequence[Trial]) -> tuple[Trial, ...]:
+    """The first trial once more, last; nothing for a run of one trial."""
+    if len(trials) < 2:
+        return ()
+    first = min(trials, key=lambda t: t.order)
+    name = f"{first.trial_id.rpartition('-r')[0]}-anchor"
+    return (replace(first, trial_id=name, role="anchor", order=len(trials)),)
+
+
+def boundaries(levels: Sequence[float], knobs: Mapping[float, Knobs]) -> tuple[tuple[float, float], ...]:
+    """Pairs of neighbouring levels between which a knob moves."""
+    ordered = sorted(levels)
+    return tuple((a, b) for a, b in zip(ordered, ordered[1:], strict=False) if knobs[a] != knobs[b])
+
+
+def bridge(after: Trial, before: float, knobs: Knobs, varied: Knobs) -> Trial:
+    """The trial `after` with the knobs of the level `before`; varied: the knobs of its variant, which stay."""
+    middle = after.trial_id.rpartition("-r")[0]
+    return replace(
+        after,
+        trial_id=f"{middle}-bridge-{format_number(before)}-r{after.replicate}",
+        role="bridge",
+        bridged_from=before,
+        knobs={**knobs, **varied},
+    )

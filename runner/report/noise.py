@@ -1,0 +1,97 @@
+"""How sure the points are, in words and tables: intervals, drift, bridges, conditions that moved. Pure."""
+
+from __future__ import annotations
+
+from runner.fit import rate_of
+from runner.model import BridgeSplit, Drift, NoiseReport, Ratio, StoredRun
+from runner.noise import noise_report
+from runner.report.table import ABSENT, Table, rate
+from runner.units import format_number
+
+
+def noise_of(run: StoredRun) -> NoiseReport:
+    """Of the rate that is fitted."""
+    return noise_report(run.results, rate_of(run.plan.sweep.axis))
+
+
+def noise_sentences(run: StoredRun) -> tuple[str, ...]:
+    """What a reader must know of the noise, shortest first."""
+    found = noise_of(run)
+    return (*_floor(found), *_drift(found.drift), *(_bridge(split) for split in found.bridges), *found.conditions)
+
+
+def _floor(found: NoiseReport) -> list[str]:
+    if found.noise_percent is None:
+        return ["no level has two valid trials: the noise is not known, so no difference can be told from it"]
+    seen = found.smallest_difference_percent
+    if seen is None:
+        return []
+    told = f"the smallest difference of two levels that this run could have seen is {seen:.0f} %"
+    return [f"{told} (noise floor {found.noise_percent:.1f} %)"]
+
+
+def _drift(drift: Drift | None) -> list[str]:
+    if drift is None:
+        return []
+    said = f"the first trial ({drift.trial_id}) repeated at the end gave {ratio_words(drift.ratio)} of its rate"
+    if drift.ratio.low is None:
+        return [f"{said}; without replicates drift cannot be told from noise"]
+    if not drift.are_valid:
+        said += " (not both trials are valid)"
+    if drift.ratio.differs_from_one:
+        return [f"{said}: the machine drifted while the run went on, so differences between levels are in doubt"]
+    return [f"{said}: no drift beyond the noise"]
+
+
+def _bridge(split: BridgeSplit) -> str:
+    variant = f" ({split.variant})" if split.variant else ""
+    return (
+        f"from {format_number(split.before)} to {format_number(split.after)}{variant} the rate grew "
+        f"{ratio_words(split.total)}: {ratio_words(split.hardware)} by the hardware and "
+        f"{ratio_words(split.by_knobs)} by the knobs ({split.knobs})"
+    )
+
+
+def ratio_words(ratio: Ratio) -> str:
+    """1.52× (1.44 to 1.60), or the value alone where no interval is known."""
+    if ratio.low is None or ratio.high is None:
+        return f"{ratio.value:.2f}×"
+    return f"{ratio.value:.2f}× ({ratio.low:.2f} to {ratio.high:.2f})"
+
+
+def intervals_table(run: StoredRun) -> Table:
+    """The 95 % interval of each level's mean."""
+    rows = tuple(
+        (
+            format_number(i.level) + (f" {i.variant}" if i.variant else ""),
+            str(i.n),
+            rate(i.mean),
+            f"± {i.half_percent:.1f} %" if i.half_percent is not None else ABSENT,
+        )
+        for i in noise_of(run).levels
+    )
+    unit = "Disks" if run.plan.sweep.axis == "disks" else "Cores"
+    return Table(title="Intervals", headers=(unit, "Valid trials", "Mean rows/s", "95 % interval"), rows=rows)
+
+
+def bridges_table(run: StoredRun) -> Table:
+    """The gain across each bridged boundary: total = hardware × knobs."""
+    rows = tuple(
+        (
+            f"{format_number(b.before)} → {format_number(b.after)}" + (f" {b.variant}" if b.variant else ""),
+            b.knobs,
+            ratio_words(b.total),
+            ratio_words(b.hardware),
+            ratio_words(b.by_knobs),
+        )
+        for b in noise_of(run).bridges
+    )
+    return Table(
+        title="Bridges",
+        headers=("Boundary", "Knobs that moved", "Gain", "by hardware", "by knobs"),
+        rows=rows,
+        words=(0, 1),
+        notes=("hardware: after with the old knobs / before; knobs: after / after with the old knobs; 95 % intervals",)
+        if rows
+        else (),
+    )

@@ -1,0 +1,181 @@
+"""Noise, drift, bridges and growth, on synthetic trials with known ratios; orders by property."""
+
+import math
+import random
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from runner.campaign import run_campaign
+from runner.model import TrialFinished, VerdictKind
+from runner.noise import intervals, noise_report, rates_of
+from runner.noise.spread import ratio_of, student
+from runner.plan import next_block
+from tests.unit.factories import make_result
+from tests.unit.test_plan import planned
+
+RULE = "1..2=4,3..=12"
+
+
+def noisy(level, mean, spread, count, chance):
+    return [make_result(level, mean * math.exp(chance.gauss(0, spread)), r + 1) for r in range(count)]
+
+
+def with_role(result, role, **fields):
+    name = f"{result.trial.trial_id}-{role}"
+    return replace(result, trial=replace(result.trial, role=role, trial_id=name, **fields))
+
+
+def test_the_interval_covers_the_truth_as_often_as_it_says():
+    chance, covered = random.Random(7), 0
+    for _ in range(400):
+        results = [r for n in (1, 2, 4) for r in noisy(n, 1e6 * n, 0.04, 3, chance)]
+        found = intervals(rates_of(results, "rows_per_s"))[1]
+        covered += abs(math.log(found.mean / 2e6)) <= math.log1p(found.half_percent / 100)
+    assert 0.92 <= covered / 400 <= 0.99
+
+
+def test_a_difference_of_that_size_is_seen_four_times_in_five():
+    chance, seen, degrees = random.Random(3), 0, 6
+    size = (student(degrees) + student(degrees, 0.8)) * 0.03 * math.sqrt(2 / 4)
+    said = [noise_report([*noisy(1, 1e6, 0.03, 4, chance), *noisy(2, 1e6, 0.03, 4, chance)], "rows_per_s")
+            .smallest_difference_percent for _ in range(300)]  # fmt: skip
+    assert sorted(said)[150] == pytest.approx(100 * math.expm1(size), rel=0.12)
+    for _ in range(600):
+        slow, fast = noisy(1, 1e6, 0.03, 4, chance), noisy(2, 1e6 * math.exp(size), 0.03, 4, chance)
+        rates = rates_of([*slow, *fast], "rows_per_s")
+        seen += ratio_of(rates.logs[(2, "")], rates.logs[(1, "")], rates).differs_from_one
+    assert 0.74 <= seen / 600 <= 0.88
+
+
+def test_without_replicates_nothing_is_claimed():
+    report = noise_report([make_result(1), make_result(2)], "rows_per_s")
+    assert report.noise_percent is report.smallest_difference_percent is None
+    assert {i.half_percent for i in report.levels} == {None}
+
+
+@pytest.mark.parametrize(("factor", "drifted"), [(1.0, False), (0.8, True)])
+def test_drift_is_told_from_noise(factor, drifted):
+    results = [r for n in (1, 2) for r in noisy(n, 1e6 * n, 0.01, 4, random.Random(1))]
+    anchor = with_role(make_result(1, 1e6 * factor), "anchor")
+    report = noise_report([*results, anchor], "rows_per_s")
+    assert report.drift.ratio.value == pytest.approx(factor, rel=0.05)
+    assert report.drift.ratio.differs_from_one is drifted
+    assert report.levels[0].n == 4, "the anchor is no replicate"
+
+
+def test_a_bridge_splits_the_gain_and_the_parts_multiply():
+    before, after = noisy(2, 1e6, 0.001, 3, random.Random(1)), noisy(3, 1.8e6, 0.001, 3, random.Random(2))
+    before = [replace(r, trial=replace(r.trial, knobs={"vgroups": "4"})) for r in before]
+    after = [replace(r, trial=replace(r.trial, knobs={"vgroups": "12"})) for r in after]
+    bridges = [with_role(r, "bridge", bridged_from=2.0, knobs={"vgroups": "4"})
+               for r in noisy(3, 1.2e6, 0.001, 3, random.Random(3))]  # fmt: skip
+    split = noise_report([*before, *after, *bridges], "rows_per_s").bridges[0]
+    assert split.hardware.value == pytest.approx(1.2, rel=0.01)
+    assert split.by_knobs.value == pytest.approx(1.5, rel=0.01)
+    assert split.total.value == pytest.approx(split.hardware.value * split.by_knobs.value, rel=1e-9)
+    assert split.knobs == "vgroups 4 → 12"
+
+
+def test_conditions_that_move_are_named_and_those_that_do_not_are_not():
+    def at(level, memory, commits):
+        base = make_result(level)
+        return replace(base, measurement=replace(base.measurement, memory_used_gb=memory, commits=commits))
+
+    moved = noise_report([at(1, 1.0, 2), at(2, 3.0, 9)], "rows_per_s").conditions
+    assert any("memory" in s for s in moved) and any("commit cycles" in s for s in moved)
+    assert noise_report([at(1, 1.0, 2), at(2, 1.1, 2)], "rows_per_s").conditions == ()
+
+
+def test_the_anchor_is_the_first_trial_again_and_comes_last():
+    plan = planned(cores="1..4")
+    anchor = plan.trials[-1]
+    assert anchor.role == "anchor" and anchor.order == len(plan.trials) - 1
+    assert (anchor.level, anchor.knobs) == (plan.trials[0].level, plan.trials[0].knobs)
+    assert [t.role for t in plan.trials].count("anchor") == 1
+    assert not any(t.role == "anchor" for t in planned(cores="1..4", method__replicates="1").trials)
+    assert not any(t.role == "anchor" for t in planned(cores="1..4", method__anchors="off").trials)
+
+
+def test_a_bridge_has_the_knobs_of_the_level_before():
+    plan = planned(cores="1..4", knobs__partitions=RULE, method__bridge="1", method__replicates="2")
+    bridges = [t for t in plan.trials if t.role == "bridge"]
+    assert {(t.level, t.bridged_from, t.knobs["partitions"]) for t in bridges} == {(3.0, 2.0, "4")}
+    assert len(bridges) == 2 and len({t.trial_id for t in plan.trials}) == len(plan.trials)
+    assert "2 bridges" not in plan.notes
+    nothing = planned(cores="1..4", method__bridge="1")
+    assert any("nothing to bridge" in note for note in nothing.notes)
+
+
+@settings(max_examples=40, deadline=None)
+@given(levels=st.integers(2, 9), replicates=st.integers(1, 5), seed=st.integers(0, 10**6))
+def test_each_block_holds_every_level_once_whatever_the_seed(levels, replicates, seed):
+    plan = planned(cores=f"1..{levels}", method__replicates=str(replicates), method__seed=str(seed))
+    body = [t.level for t in plan.trials if t.role == "point"]
+    blocks = [body[i : i + levels] for i in range(0, len(body), levels)]
+    assert len(blocks) == replicates
+    assert all(sorted(block) == list(range(1, levels + 1)) for block in blocks)
+    assert [t.order for t in plan.trials] == list(range(len(plan.trials)))
+
+
+def campaign(plan, rate_of, decide):
+    """Runs the plan with a trial that measures what rate_of says; the results, and the order of the trials."""
+    results, ran = [], []
+
+    def run(trial):
+        ran.append(trial.trial_id)
+        result = make_result(trial.level, rate_of(trial), trial.replicate)
+        yield TrialFinished(result=replace(result, trial=trial))
+
+    state = {"plan": plan}
+
+    def grow():
+        wide = decide(results)
+        grown = next_block(state["plan"], wide)
+        state["plan"] = grown or state["plan"]
+        return grown
+
+    run_campaign(plan, run, [lambda e: results.append(e.result) if isinstance(e, TrialFinished) else None], grow=grow)
+    return results, ran
+
+
+def wide_above(percent):
+    def decide(results):
+        found = intervals(rates_of(results, "rows_per_s"))
+        return {(i.level, i.variant) for i in found if i.half_percent is None or i.half_percent > percent}
+
+    return decide
+
+
+def test_replicates_are_added_until_the_intervals_are_narrow_and_the_anchor_stays_last():
+    chance = random.Random(5)
+    plan = planned(cores="1..3", method__replicates="2", method__until_ci="5%")
+    results, ran = campaign(plan, lambda t: 1e6 * t.level * math.exp(chance.gauss(0, 0.03)), wide_above(5))
+    assert ran[-1].endswith("anchor") and len(ran) == len(set(ran)) > len(plan.trials)
+    assert wide_above(5)(results) == set()
+
+
+def test_growth_ends_at_the_limit_and_only_wide_levels_grow():
+    chance = random.Random(5)
+    plan = planned(cores="1..2", method__replicates="3", method__until_ci="5%", method__replicates_max="6",
+                   method__anchors="off")  # fmt: skip
+    _, ran = campaign(plan, lambda t: math.exp(chance.gauss(0, 0.5)), lambda results: {(2.0, "")})
+    assert [name for name in ran if name.startswith("cores-1")] == sorted(n for n in ran if n.startswith("cores-1"))
+    assert sum(name.startswith("cores-1") for name in ran) == 3
+    assert sum(name.startswith("cores-2") for name in ran) == 6
+
+
+def test_a_run_that_was_interrupted_while_growing_goes_on_from_its_grown_plan():
+    plan = planned(cores="1..2", method__replicates="2", method__until_ci="5%")
+    grown = next_block(plan, {(1.0, ""), (2.0, "")})
+    assert [t.trial_id for t in grown.trials[:4]] == [t.trial_id for t in plan.trials[:4]]
+    assert {t.trial_id for t in grown.trials[4:6]} == {"cores-1-r3", "cores-2-r3"}
+    assert grown.trials[-1].role == "anchor" and grown.trials[-1].order == 6
+
+
+def test_a_trial_that_is_not_valid_narrows_nothing():
+    unsteady = [make_result(1, 1e6, r, VerdictKind.UNSTEADY) for r in (1, 2, 3)]
+    results = [*unsteady, *(make_result(2, 2e6, r) for r in (1, 2))]
+    assert (1.0, "") in wide_above(50)(results)
