@@ -125,9 +125,14 @@ static void put_quantile(struct json *json, const char *key, const struct histog
         json_put_null(json, key);
 }
 
+static void put_highest(struct json *json, const char *key, const struct histogram *h)
+{
+    const uint64_t most = histogram_highest_ns(h);
+    json_put_real(json, key, most ? (double)most / 1e3 : NAN);
+}
+
 void event_interval(const struct interval *i)
 {
-    const uint64_t most = histogram_highest_ns(i->response);
     struct json json;
     event_begin(&json, "interval");
     json_put_real(&json, "t_s", round(i->t_s * 1e6) / 1e6);
@@ -140,7 +145,10 @@ void event_interval(const struct interval *i)
     json_put_whole(&json, "retries", i->retries);
     put_quantile(&json, "response_us_p50", i->response, 0.5);
     put_quantile(&json, "response_us_p99", i->response, 0.99);
-    json_put_real(&json, "response_us_max", most ? (double)most / 1e3 : NAN);
+    put_highest(&json, "response_us_max", i->response);
+    put_quantile(&json, "service_us_p50", i->service, 0.5);
+    put_quantile(&json, "service_us_p99", i->service, 0.99);
+    put_highest(&json, "service_us_max", i->service);
     json_put_real(&json, "backlog_rows", i->is_open_loop ? round(i->backlog_rows) : NAN);
     event_end(&json);
 }

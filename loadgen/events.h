@@ -15,7 +15,7 @@ struct interval {
     uint64_t rows, rows_total, requests, errors, retries;
     bool is_open_loop;
     double backlog_rows;
-    const struct histogram *response;
+    const struct histogram *response, *service;
 };
 
 void event_begin(struct json *json, const char *event); /* {"event":"...", */

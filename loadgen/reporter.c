@@ -19,6 +19,7 @@ struct watch { /* the reporter's own state */
     struct report *report;
     int signal_fd;
     struct histogram sum, before; /* of all workers' recent responses */
+    struct histogram service_sum, service_before;
     struct totals last;
     uint64_t tick_ns, step_ns, give_up_ns, ended;
     bool measure_told, drain_told;
@@ -78,9 +79,13 @@ static void tell_interval(struct watch *watch, uint64_t now)
     struct totals totals;
     reporter_totals(watch->workers, spec->threads, &totals);
     histogram_clear(&watch->sum);
-    for (uint64_t i = 0; i < spec->threads; i++)
+    histogram_clear(&watch->service_sum);
+    for (uint64_t i = 0; i < spec->threads; i++) {
         histogram_add(&watch->sum, &watch->workers[i].recent);
+        histogram_add(&watch->service_sum, &watch->workers[i].recent_service);
+    }
     histogram_since(&watch->sum, &watch->before);
+    histogram_since(&watch->service_sum, &watch->service_before);
     const struct interval interval = {
         .t_s = (double)(now - watch->load->start_ns) / 1e9,
         .monotonic_ns = now,
@@ -93,6 +98,7 @@ static void tell_interval(struct watch *watch, uint64_t now)
         .is_open_loop = spec->rate > 0,
         .backlog_rows = backlog_rows(watch, now),
         .response = &watch->sum,
+        .service = &watch->service_sum,
     };
     event_interval(&interval);
     watch->last = totals;
@@ -181,7 +187,8 @@ void reporter_run(struct load *load, struct worker *workers, int signal_fd, stru
                           .signal_fd = signal_fd,
                           .step_ns = (uint64_t)(load->spec->interval_s * 1e9),
                           .give_up_ns = NS_NEVER};
-    if (histogram_init(&watch.sum, 2) || histogram_init(&watch.before, 2))
+    if (histogram_init(&watch.sum, 2) || histogram_init(&watch.before, 2) ||
+        histogram_init(&watch.service_sum, 2) || histogram_init(&watch.service_before, 2))
         abort();
     watch.tick_ns = load->start_ns + watch.step_ns;
     if (load->window_start_ns > load->start_ns)
@@ -198,4 +205,6 @@ void reporter_run(struct load *load, struct worker *workers, int signal_fd, stru
         tell_interval(&watch, now);
     histogram_free(&watch.sum);
     histogram_free(&watch.before);
+    histogram_free(&watch.service_sum);
+    histogram_free(&watch.service_before);
 }

@@ -21,7 +21,8 @@ int worker_init(struct worker *w, struct load *load, uint32_t number, const stru
     w->share = share;
     w->partition_rows = calloc(spec->partitions + 16, sizeof *w->partition_rows);
     pacing_init(&w->pacing, spec, number, (double)share->count / (double)spec->tables);
-    if (!w->partition_rows || histogram_init(&w->recent, 2) || histogram_init(&w->response, 3) ||
+    if (!w->partition_rows || histogram_init(&w->recent, 2) ||
+        histogram_init(&w->recent_service, 2) || histogram_init(&w->response, 3) ||
         histogram_init(&w->service, 3) || cursor_init(&w->cursor, spec, share) ||
         values_init(&w->maker, spec, load->schema))
         return -1;
@@ -37,6 +38,7 @@ void worker_free(struct worker *w)
     values_free(&w->maker);
     cursor_free(&w->cursor);
     histogram_free(&w->recent);
+    histogram_free(&w->recent_service);
     histogram_free(&w->response);
     histogram_free(&w->service);
     free(w->partition_rows);
@@ -119,6 +121,7 @@ static void note_error(struct worker *w)
 static void record(struct worker *w, uint64_t response_ns, uint64_t service_ns, bool in_window)
 {
     histogram_record(&w->recent, response_ns);
+    histogram_record(&w->recent_service, service_ns);
     if (in_window) {
         histogram_record(&w->response, response_ns);
         histogram_record(&w->service, service_ns);

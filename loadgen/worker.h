@@ -39,7 +39,7 @@ struct load { /* what the workers of a load share; read-only while it runs, but 
 
 struct worker {
     struct counters counters; /* first: on cache lines of its own */
-    struct histogram recent;  /* response, all phases, two digits: for the intervals */
+    struct histogram recent, recent_service; /* all phases, two digits: for the intervals */
     struct histogram response, service;
     struct load *load;
     uint32_t number; /* within the whole load */

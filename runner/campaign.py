@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import closing
 
@@ -26,11 +27,17 @@ def run_campaign(
             grow = grow if grown else None
             plan = grown or plan
             continue
-        position = 1 + plan.trials.index(trial)
-        _hand_on(TrialStarted(trial=trial, position=position, total=len(plan.trials)), sinks)
+        started = TrialStarted(
+            trial=trial,
+            position=1 + plan.trials.index(trial),
+            total=len(plan.trials),
+            unix_s=time.time(),
+            monotonic_ns=time.monotonic_ns(),
+        )
+        hand_on(started, sinks)
         with closing(run_trial(trial)) as events:  # type: ignore[type-var]
             for event in events:
-                _hand_on(event, sinks)
+                hand_on(event, sinks)
         finished.add(trial.trial_id)
     if grow is not None and (grown := grow()):
         run_campaign(grown, run_trial, sinks, finished, grow)
@@ -40,6 +47,7 @@ def _next(plan: Plan, finished: Set[str]) -> Trial | None:
     return next((t for t in plan.trials if t.trial_id not in finished), None)
 
 
-def _hand_on(event: Event, sinks: Sequence[Sink]) -> None:
+def hand_on(event: Event, sinks: Sequence[Sink]) -> None:
+    """The event to every sink, in order."""
     for sink in sinks:
         sink(event)

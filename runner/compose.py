@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from runner import __version__
-from runner.campaign import Sink, run_campaign
+from runner.campaign import Sink, hand_on, run_campaign
 from runner.choose import Choice, choose
 from runner.compose_disks import Stage, stage_of, with_placement
 from runner.compose_growth import growth
@@ -26,7 +26,7 @@ from runner.host import Host, disk_of, read_host
 from runner.loadgen.binary import loadgen_path
 from runner.loadgen.ceiling import CeilingKey, ceiling_key, measure_ceiling
 from runner.loadgen.spec import trial_spec
-from runner.model import Finding, Plan, StoredRun, Sweep, TrialResult
+from runner.model import CeilingsMeasured, Finding, Plan, StoredRun, Sweep, TrialResult
 from runner.plan import complete, make_plan
 from runner.preflight import preflight, refuse_blocking
 from runner.report.documents import documents
@@ -158,13 +158,20 @@ def execute(prepared: Prepared, writer: RunWriter, sinks: Sequence[Sink], say: C
         with stage_of(prepared.plan, prepared.data_dir, writer.path.name, say) as stage:
             writer.update_manifest(**stage.manifest())
             setup, why = with_placement(_setup(prepared, writer, ceilings, stage), prepared.plan, say)
-            writer.update_manifest(disk_placement=why)
+            by_trial = _by_trial(prepared, ceilings)
+            writer.update_manifest(disk_placement=why, trial_ceilings=by_trial)
+            hand_on(CeilingsMeasured(rows_per_s=by_trial, disks=stage.ceilings), sinks)
             run_campaign(prepared.plan, partial(run_trial, setup), [writer, *sinks], done, growth(writer, say))
     except BaseException:
         writer.update_manifest(status="interrupted")
         raise
     writer.update_manifest(status="complete", server=_server(writer.results))
     return report(writer)
+
+
+def _by_trial(prepared: Prepared, ceilings: Mapping[CeilingKey, float]) -> dict[str, float]:
+    plan = prepared.plan
+    return {t.trial_id: ceilings[ceiling_key(as_varied(plan.sweep, t), t)] for t in plan.trials}
 
 
 def _setup(prepared: Prepared, writer: RunWriter, ceilings: Mapping[CeilingKey, float], stage: Stage) -> TrialSetup:

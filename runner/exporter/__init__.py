@@ -3,3 +3,7 @@
 `names` is the table of all metrics; docs/metrics.md is made from it. Refuses to compute what was not measured: a value
 that is not known has no sample.
 """
+
+from runner.exporter.sink import Exporter
+
+__all__ = ["Exporter"]

@@ -99,4 +99,7 @@ def merge_interval(parts: Sequence[Interval]) -> Interval:
         response_us_p99=worst([p.response_us_p99 for p in parts]),
         response_us_max=worst([p.response_us_max for p in parts]),
         backlog_rows=sum(backlog) if backlog else None,
+        service_us_p50=None,
+        service_us_p99=worst([p.service_us_p99 for p in parts]),
+        service_us_max=worst([p.service_us_max for p in parts]),
     )

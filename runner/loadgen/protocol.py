@@ -73,7 +73,7 @@ def _phase(raw: Mapping[str, Any]) -> Phase:
 
 def _interval(raw: Mapping[str, Any]) -> Interval:
     names = Interval.__dataclass_fields__
-    return Interval(**{name: raw[name] for name in names})
+    return Interval(**{name: raw.get(name) if name.startswith("service_") else raw[name] for name in names})
 
 
 def _trouble(raw: Mapping[str, Any]) -> Trouble:

@@ -8,6 +8,7 @@ from runner.model.asked import Axis, Load, Origin, Piece, Rule, Sweep, Workload
 from runner.model.disks import DataDisk, DiskCeiling, DiskFigures, DiskKind, DiskSample, DiskSource
 from runner.model.events import (
     ArtifactMade,
+    CeilingsMeasured,
     Event,
     IntervalSeen,
     Noted,
@@ -37,7 +38,11 @@ __all__ = [
     "Accounting",
     "ArtifactMade",
     "Axis",
+<<<<<<< HEAD
     "BridgeSplit",
+=======
+    "CeilingsMeasured",
+>>>>>>> d8c2077 (A running sweep as Prometheus metrics: state, names, port)
     "Confound",
     "DataDisk",
     "DiskCeiling",

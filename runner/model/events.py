@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from runner.model.disks import DiskCeiling
 from runner.model.measured import Interval, Sample, TrialResult
 from runner.model.planned import Trial
 
 
 @dataclass(frozen=True, kw_only=True)
+class CeilingsMeasured:
+    """Before the first trial: what the generator can make in each trial, by its id, and what each disk can take."""
+
+    rows_per_s: Mapping[str, float]
+    disks: tuple[DiskCeiling, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class TrialStarted:
+    """unix_s and monotonic_ns are one moment on two clocks: it places all times of the trial in the world's time."""
+
     trial: Trial
     position: int
     total: int
+    unix_s: float = 0.0
+    monotonic_ns: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,4 +70,4 @@ class TrialFinished:
     result: TrialResult
 
 
-Event = TrialStarted | PhaseEntered | IntervalSeen | SampleTaken | Noted | ArtifactMade | TrialFinished
+Event = CeilingsMeasured | TrialStarted | PhaseEntered | IntervalSeen | SampleTaken | Noted | ArtifactMade | TrialFinished

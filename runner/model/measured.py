@@ -69,7 +69,10 @@ class SamplerCost:
 
 @dataclass(frozen=True, kw_only=True)
 class Interval:
-    """One line of the load core, once a second. rows and requests are of this interval and acknowledged."""
+    """One line of the load core, once a second. rows and requests are of this interval and acknowledged.
+
+    service_us_*: from the sending; None from a generator that does not say it.
+    """
 
     monotonic_ns: int
     t_s: float
@@ -83,6 +86,9 @@ class Interval:
     response_us_p99: float | None
     response_us_max: float | None
     backlog_rows: int | None
+    service_us_p50: float | None = None
+    service_us_p99: float | None = None
+    service_us_max: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,121 @@
+"""The one open port: GET /metrics on the loopback interface. Refuses any other address, path and method.
+
+A small HTTP server of the standard library; a scraper's connection stays open, so a scrape starts no thread. Nothing is
+compressed: on loopback that costs more than it saves.
+"""
+
+from __future__ import annotations
+
+import errno
+import socket
+import threading
+from collections.abc import Callable
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from runner.errors import UsageError
+from runner.exporter.exposition import CONTENT_TYPE
+
+LOOPBACK = "127.0.0.1"
+PATH = "/metrics"
+_IDLE_S = 60.0
+_POLL_S = 0.25
+
+
+class MetricsServer:
+    """Listens from being made until stop. page: makes the body; called in a thread of the server.
+
+    A port that is taken is replaced by a free one. Raises UsageError for a port that may not be opened.
+    """
+
+    def __init__(self, port: int, page: Callable[[], bytes]) -> None:
+        self.scrapes = 0
+        self._read = threading.Event()
+        self._server = _listen(port, self._handler(page))
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, kwargs={"poll_interval": _POLL_S}, name="metrics", daemon=True
+        )
+        self._thread.start()
+
+    @property
+    def port(self) -> int:
+        """The port that it got."""
+        return int(self._server.server_address[1])
+
+    @property
+    def url(self) -> str:
+        """Where to read."""
+        return f"http://{LOOPBACK}:{self.port}{PATH}"
+
+    def mark(self) -> None:
+        """From now on a reading is one that `linger` waits for."""
+        self._read.clear()
+
+    def linger(self, seconds: float) -> None:
+        """Returns when the page was read since the mark, or after that time; at once when nobody ever read it."""
+        if self.scrapes:
+            self._read.wait(seconds)
+
+    def stop(self) -> None:
+        """Closes the port."""
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+
+    def _handler(self, page: Callable[[], bytes]) -> type[BaseHTTPRequestHandler]:
+        read = self
+
+        class Handler(_Handler):
+            def do_GET(self) -> None:
+                if self.path.partition("?")[0] != PATH:
+                    self.send_error(HTTPStatus.NOT_FOUND, "only /metrics is here")
+                    return
+                body = page()
+                self.send_response(HTTPStatus.OK)
+                self.send_header("Content-Type", CONTENT_TYPE)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+                read.scrapes += 1
+                read._read.set()
+
+        return Handler
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    timeout = _IDLE_S
+    wbufsize = -1  # headers and body leave in one piece
+    disable_nagle_algorithm = True
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Says nothing: only the console prints."""
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False
+
+    def server_bind(self) -> None:
+        """Without the look-up of this machine's name, which may ask a DNS server."""
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self.socket.bind(self.server_address)
+        self.server_address = self.socket.getsockname()
+        self.server_name, self.server_port = LOOPBACK, self.server_address[1]
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A reader that went away is nobody's error."""
+
+
+def _listen(port: int, handler: type[BaseHTTPRequestHandler]) -> _Server:
+    try:
+        return _Server((LOOPBACK, port), handler)
+    except PermissionError:
+        raise UsageError(
+            f"--metrics-port: port {port} may not be opened", remedy="take a port above 1023, or --no-metrics"
+        ) from None
+    except OSError as error:
+        if error.errno != errno.EADDRINUSE:
+            raise UsageError(f"--metrics-port: port {port} cannot be opened: {error.strerror}") from None
+        return _Server((LOOPBACK, 0), handler)

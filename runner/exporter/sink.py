@@ -1,0 +1,49 @@
+"""The exporter: a sink of the campaign's events that serves what they say.
+
+It keeps one immutable state and makes the page when it is read. What changes only when a trial begins or ends is made
+into text then, and not at every reading, so that a reading costs the same at the last trial as at the first.
+"""
+
+from __future__ import annotations
+
+import time
+
+from runner.exporter.exposition import common_labels, text
+from runner.exporter.points import points_kept, points_now
+from runner.exporter.server import MetricsServer
+from runner.live import LiveState, take
+from runner.model import CeilingsMeasured, Event, TrialFinished, TrialStarted
+
+LINGER_S = 2.0
+
+
+class Exporter:
+    """A context manager and a sink; the port is open from being made to leaving."""
+
+    def __init__(self, state: LiveState, port: int) -> None:
+        self._common = common_labels(state)
+        self._shown = (state, text(points_kept(state), self._common))
+        self._server = MetricsServer(port, self.page)
+        self.url, self.port = self._server.url, self._server.port
+
+    def __enter__(self) -> Exporter:
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        """After the whole run it stays until it was read once more; after an error or Ctrl-C it does not."""
+        if kind is None:
+            self._server.linger(LINGER_S)
+        self._server.stop()
+
+    def __call__(self, event: Event) -> None:
+        state, kept = self._shown
+        state = take(state, event)
+        if isinstance(event, (CeilingsMeasured, TrialStarted, TrialFinished)):
+            kept = text(points_kept(state), self._common)
+            self._server.mark()
+        self._shown = (state, kept)
+
+    def page(self) -> bytes:
+        """The metrics now, in Prometheus' text format."""
+        state, kept = self._shown
+        return kept + text(points_now(state, time.monotonic_ns()), self._common)

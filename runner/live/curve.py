@@ -1,0 +1,35 @@
+"""The curve as far as it is known: fitted anew from the trials that ended, for each variant. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from runner.fit import fit_curve, rate_of, value_at
+from runner.live.state import LiveState
+from runner.model import FitReport, VerdictKind
+from runner.sweep.vary import label
+
+
+@dataclass(frozen=True, kw_only=True)
+class LiveCurve:
+    """variant: "" where nothing is varied. fitted: the chosen model at every level of the plan, empty without one."""
+
+    variant: str
+    fit: FitReport
+    fitted: Mapping[float, float]
+
+
+def curves(state: LiveState) -> tuple[LiveCurve, ...]:
+    """One for each variant that has a VALID trial."""
+    axis = state.plan.sweep.axis
+    levels = sorted({t.level for t in state.plan.trials})
+    made = []
+    for variant in dict.fromkeys(label(r.trial.variant) for r in state.results):
+        results = [r for r in state.results if label(r.trial.variant) == variant]
+        if any(r.verdict.kind is VerdictKind.VALID for r in results):
+            fit = fit_curve(results, rate=rate_of(axis), axis=axis)
+            values = {level: value_at(fit, level) for level in levels}
+            known = {level: value for level, value in values.items() if value is not None}
+            made.append(LiveCurve(variant=variant, fit=fit, fitted=known))
+    return tuple(made)
