@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import shlex
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from runner import compose, console
+from runner.campaign import Sink
 from runner.cli import views
 from runner.cli.options import Flags, with_settings
 from runner.errors import EXIT_INTERRUPTED, EXIT_TRIALS_FAILED, UsageError
+from runner.exporter import Exporter
+from runner.live import LiveState
 from runner.model import StoredRun, Sweep, VerdictKind
 from runner.plan import plan_sentence
 from runner.preflight import refuse_blocking
@@ -24,6 +28,17 @@ from runner.units import format_seconds
 WHAT = Annotated[str, typer.Argument(metavar="cpu|disk|FILE.toml", help="What to sweep: `cpu`, `disk`, or a file.")]
 RESULTS = Annotated[Path, typer.Option("--results", help="Where runs are stored.", metavar="DIR")]
 JSON = Annotated[bool, typer.Option("--json", help="Print the result as JSON on standard output.")]
+METRICS_PORT = Annotated[
+    int,
+    typer.Option(
+        "--metrics-port",
+        min=0,
+        max=65535,
+        metavar="PORT",
+        help="Serve the run to Prometheus on this port of 127.0.0.1, or on a free one if it is taken; 0: not.",
+    ),
+]
+NO_METRICS = Annotated[bool, typer.Option("--no-metrics", help="Serve no metrics.")]
 YES = Annotated[bool, typer.Option("-y", "--yes", help="Do not ask before a long sweep, nor before --format.")]
 ASK_ABOVE_S = 1800.0
 _FAILED = (VerdictKind.ABORTED, VerdictKind.LOST_ROWS, VerdictKind.ERRORS)
@@ -37,7 +52,13 @@ def register(app: typer.Typer) -> None:
 
 
 def sweep(
-    flags: Flags, what: WHAT, results: RESULTS = Path("results"), as_json: JSON = False, yes: YES = False
+    flags: Flags,
+    what: WHAT,
+    results: RESULTS = Path("results"),
+    as_json: JSON = False,
+    yes: YES = False,
+    metrics_port: METRICS_PORT = 9464,
+    no_metrics: NO_METRICS = False,
 ) -> None:
     """Give a database 1, 2, ... N cores, or 1, 2, ... N disks, load it at each step, and fit the curve."""
     prepared = compose.prepare(resolve_sweep(what, flags), results)
@@ -49,7 +70,7 @@ def sweep(
     _ask_format(prepared.plan.sweep, yes)
     writer = compose.new_run(prepared, ["scale", *sys.argv[1:]])
     console.say(f"results in {writer.path}")
-    _run(prepared, writer, as_json)
+    _run(prepared, writer, as_json, 0 if no_metrics else metrics_port)
 
 
 def plan(flags: Flags, what: WHAT, results: RESULTS = Path("results"), as_json: JSON = False) -> None:
@@ -71,6 +92,8 @@ def resume(
     results: RESULTS = Path("results"),
     as_json: JSON = False,
     yes: YES = False,
+    metrics_port: METRICS_PORT = 9464,
+    no_metrics: NO_METRICS = False,
 ) -> None:
     """Continue an interrupted run: what is done is kept, the rest is measured."""
     stored = read_run(find_run(results, run))
@@ -83,7 +106,7 @@ def resume(
     _ask_format(stored.plan.sweep, yes)
     writer = compose.reopen_run(stored)
     console.say(f"{missing} of {len(stored.plan.trials)} trials to go, in {writer.path}")
-    _run(prepared, writer, as_json)
+    _run(prepared, writer, as_json, 0 if no_metrics else metrics_port)
 
 
 def _ask(seconds: float, yes: bool) -> None:
@@ -105,10 +128,12 @@ def _ask_format(sweep: Sweep, yes: bool) -> None:
     raise UsageError(f"not started: {devices} would be formatted", remedy="type format when asked, or give -y")
 
 
-def _run(prepared: compose.Prepared, writer: RunWriter, as_json: bool) -> None:
+def _run(prepared: compose.Prepared, writer: RunWriter, as_json: bool, metrics_port: int) -> None:
     try:
-        with console.Progress(prepared.plan) as progress:
-            stored = compose.execute(prepared, writer, [progress], console.say)
+        with ExitStack() as stack:
+            sinks: list[Sink] = [stack.enter_context(_metrics(prepared, writer, metrics_port))] if metrics_port else []
+            sinks.append(stack.enter_context(console.Progress(prepared.plan)))
+            stored = compose.execute(prepared, writer, sinks, console.say)
     except KeyboardInterrupt:
         console.say(
             f"interrupted: {len(writer.results)} of {len(writer.plan.trials)} trials are saved, nothing is left "
@@ -119,6 +144,14 @@ def _run(prepared: compose.Prepared, writer: RunWriter, as_json: bool) -> None:
     _show(stored, as_json)
     if any(r.verdict.kind in _FAILED for r in stored.results):
         sys.exit(EXIT_TRIALS_FAILED)
+
+
+def _metrics(prepared: compose.Prepared, writer: RunWriter, port: int) -> Exporter:
+    """The open exporter, said and noted in the manifest."""
+    exporter = Exporter(LiveState(run=writer.path.name, plan=prepared.plan, results=writer.results), port)
+    console.say(f"metrics at {exporter.url}" + ("" if exporter.port == port else f" (port {port} is taken)"))
+    writer.update_manifest(metrics_url=exporter.url)
+    return exporter
 
 
 def _show(stored: StoredRun, as_json: bool) -> None:

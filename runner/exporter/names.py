@@ -41,7 +41,7 @@ _DISKS = "the disk is known to the kernel"
 METRICS: tuple[Metric, ...] = (
     # The run
     _m("run", "run_info", "info", "target runtime axis method", "1; what is swept"),
-    _m("run", "run_start_time_seconds", "gauge", "", "When this execution began, since 1970"),
+    _m("run", "run_start_time_seconds", "gauge", "", "When this execution began, since 1970", "a trial began"),
     _m("run", "run_planned_trials", "gauge", "", "Trials of the plan"),
     _m("run", "run_finished_trials_total", "counter", "verdict", "Trials that ended; every verdict is there"),
     _m("run", "run_progress_ratio", "gauge", "", "Share of the plan that is done, with the running trial's"),

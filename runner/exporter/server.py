@@ -6,7 +6,6 @@ compressed: on loopback that costs more than it saves.
 
 from __future__ import annotations
 
-import errno
 import socket
 import threading
 from collections.abc import Callable
@@ -14,7 +13,7 @@ from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from runner.errors import UsageError
+from runner.errors import PreflightError
 from runner.exporter.exposition import CONTENT_TYPE
 
 LOOPBACK = "127.0.0.1"
@@ -26,7 +25,7 @@ _POLL_S = 0.25
 class MetricsServer:
     """Listens from being made until stop. page: makes the body; called in a thread of the server.
 
-    A port that is taken is replaced by a free one. Raises UsageError for a port that may not be opened.
+    A port that is taken, or not ours to take, is replaced by a free one. Raises PreflightError when there is none.
     """
 
     def __init__(self, port: int, page: Callable[[], bytes]) -> None:
@@ -111,11 +110,11 @@ class _Server(ThreadingHTTPServer):
 def _listen(port: int, handler: type[BaseHTTPRequestHandler]) -> _Server:
     try:
         return _Server((LOOPBACK, port), handler)
-    except PermissionError:
-        raise UsageError(
-            f"--metrics-port: port {port} may not be opened", remedy="take a port above 1023, or --no-metrics"
-        ) from None
-    except OSError as error:
-        if error.errno != errno.EADDRINUSE:
-            raise UsageError(f"--metrics-port: port {port} cannot be opened: {error.strerror}") from None
+    except OSError:  # taken, or below 1024 and not ours to take
+        pass
+    try:
         return _Server((LOOPBACK, 0), handler)
+    except OSError as error:
+        raise PreflightError(
+            f"no port for the metrics can be opened on {LOOPBACK}: {error.strerror}", remedy="give --no-metrics"
+        ) from None

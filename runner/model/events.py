@@ -70,4 +70,6 @@ class TrialFinished:
     result: TrialResult
 
 
-Event = CeilingsMeasured | TrialStarted | PhaseEntered | IntervalSeen | SampleTaken | Noted | ArtifactMade | TrialFinished
+Event = (
+    CeilingsMeasured | TrialStarted | PhaseEntered | IntervalSeen | SampleTaken | Noted | ArtifactMade | TrialFinished
+)

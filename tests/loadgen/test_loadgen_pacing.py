@@ -42,6 +42,9 @@ def test_overload_shows_in_the_response_not_in_the_service(load):
     backlog = [i["backlog_rows"] for i in outcome.of("interval") if i["phase"] == "measure"]
     assert backlog == sorted(backlog)
     assert backlog[-1] == pytest.approx(9000, rel=0.15)
+    last = [i for i in outcome.of("interval") if i["phase"] == "measure"][-1]
+    assert last["service_us_p50"] == pytest.approx(10_000, rel=0.3)
+    assert last["response_us_max"] > 20 * last["service_us_max"] > 0
 
 
 def test_no_backlog_when_the_rate_is_easy(load):
@@ -55,6 +58,7 @@ def test_closed_loop_has_equal_times_and_no_offer(load):
     assert summary["response"] == summary["service"]
     assert summary["offered_rows_per_s"] is None
     assert all(i["backlog_rows"] is None for i in outcome.of("interval"))
+    assert all(i["service_us_p99"] == i["response_us_p99"] for i in outcome.of("interval"))
 
 
 def test_quantiles_of_few_samples_are_null(load):
