@@ -20,7 +20,7 @@ stored run, with its times.
 - Every metric has the labels `run` (the directory's name) and `sweep` (its name). An empty label is no label: `variant`
   is only there when the sweep has a second factor.
 - The plan bounds the labels: `trial`, `level`, `variant`, `setting`, `disk`; fixed sets do the rest: `side` (server,
-  generator), `phase`, `verdict`, `quantile`, `resource`, `model`, `parameter`, and at most 49 values of `pool`.
+  generator), `phase`, `verdict`, `role`, `quantile`, `resource`, `model`, `parameter`, and at most 49 values of `pool`.
 - A counter starts anew with every trial, and does not fall within one: what a thread that ended had used stays counted.
 - What is not known has no sample; nothing is 0 for want of a measurement.
 - The series of the running trial end with it; those of the trials that ended, and the curve, stay to the end of the run.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from runner.live import LiveState, Running, curves, progress, rates
+from runner.live import LiveState, Running, ceiling_of, curves, progress, rates
 from runner.model import DiskSample, Sample, SubjectSample, TrialResult, VerdictKind
 from runner.sweep.vary import label
 from runner.units import format_number
@@ -54,7 +54,7 @@ def _given(state: LiveState, running: Running) -> Iterator[Point]:
             yield "trial_setting", (name, knob), _number(text)
     yield "cpu_given_cores", (name, "server"), trial.cores
     yield "cpu_given_cores", (name, "generator"), float(len(trial.placement.client_cpus))
-    yield "generator_ceiling_rows_per_second", (name,), state.ceilings.get(name)
+    yield "generator_ceiling_rows_per_second", (name,), ceiling_of(state, trial)
     yield "offered_rows_per_second", (name,), state.plan.sweep.load.rate or None
 
 
@@ -151,7 +151,7 @@ def points_kept(state: LiveState) -> Iterator[Point]:
     sweep = state.plan.sweep
     yield "run_info", (sweep.target, sweep.runtime, sweep.axis, sweep.load.method), 1.0
     yield "run_start_time_seconds", (), state.began_unix_s or None
-    yield "run_planned_trials", (), float(len(state.plan.trials))
+    yield "run_planned_trials", (), float(state.total or len(state.plan.trials))
     for kind in VerdictKind:
         count = sum(r.verdict.kind is kind for r in state.results)
         yield "run_finished_trials_total", (kind.value,), float(count)
@@ -167,7 +167,7 @@ def points_kept(state: LiveState) -> Iterator[Point]:
 
 def _begun(running: Running) -> Iterator[Point]:
     trial = running.trial
-    at = (trial.trial_id, format_number(trial.level), str(trial.replicate), label(trial.variant))
+    at = (trial.trial_id, format_number(trial.level), str(trial.replicate), trial.role, label(trial.variant))
     yield "trial_info", at, 1.0
     yield "trial_start_time_seconds", (trial.trial_id,), running.started_unix_s or None
 
@@ -175,7 +175,7 @@ def _begun(running: Running) -> Iterator[Point]:
 def _trial(state: LiveState, result: TrialResult) -> Iterator[Point]:
     trial, m = result.trial, result.measurement
     name, level, variant = trial.trial_id, format_number(trial.level), label(trial.variant)
-    yield "trial_info", (name, level, str(trial.replicate), variant), 1.0
+    yield "trial_info", (name, level, str(trial.replicate), trial.role, variant), 1.0
     if name in state.times:
         start, end = state.times[name]
         yield "trial_start_time_seconds", (name,), start

@@ -7,6 +7,18 @@ moment that "time left" needs is handed in. Refuses to guess: what no event said
 from runner.live.curve import LiveCurve, curves
 from runner.live.progress import Progress, progress
 from runner.live.rates import Rates, rates
-from runner.live.state import POOLS_MAX, LiveState, Running, take
+from runner.live.state import POOLS_MAX, LiveState, Running, ceiling_of, take
 
-__all__ = ["POOLS_MAX", "LiveCurve", "LiveState", "Progress", "Rates", "Running", "curves", "progress", "rates", "take"]
+__all__ = [
+    "POOLS_MAX",
+    "LiveCurve",
+    "LiveState",
+    "Progress",
+    "Rates",
+    "Running",
+    "ceiling_of",
+    "curves",
+    "progress",
+    "rates",
+    "take",
+]

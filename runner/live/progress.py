@@ -19,7 +19,7 @@ class Progress:
 
 def progress(state: LiveState, now_ns: int) -> Progress:
     """At now_ns (monotonic). Until a trial of this execution has ended, the plan's own estimate counts."""
-    total, done = len(state.plan.trials), len(state.results)
+    total, done = state.total or len(state.plan.trials), len(state.results)
     each_s = _trial_s(state)
     elapsed_s = max(0.0, (now_ns - state.running.started_ns) / 1e9) if state.running else 0.0
     part = min(elapsed_s / each_s, 1.0) if state.running and each_s > 0 else 0.0

@@ -61,6 +61,7 @@ class LiveState:
     """run: the directory's name. results: in the order in which they ended; before: those of an earlier execution.
 
     times: (start, end) of the trials that ended in this execution, seconds since 1970. began_*: this execution's start.
+    total: trials of the plan as it is now; it may have grown since `plan`.
     """
 
     run: str
@@ -71,6 +72,7 @@ class LiveState:
     began_unix_s: float = 0.0
     ceilings: Mapping[str, float] = field(default_factory=dict)
     disk_ceilings: tuple[DiskCeiling, ...] = ()
+    total: int = 0
     running: Running | None = None
     times: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
@@ -84,7 +86,7 @@ def take(state: LiveState, event: Event) -> LiveState:
         )
         if not state.began_ns:
             state = replace(state, began_ns=event.monotonic_ns, began_unix_s=event.unix_s, before=len(state.results))
-        return replace(state, running=running)
+        return replace(state, running=running, total=event.total)
     if isinstance(event, CeilingsMeasured):
         return replace(state, ceilings=event.rows_per_s, disk_ceilings=event.disks)
     if isinstance(event, TrialFinished):
@@ -94,6 +96,17 @@ def take(state: LiveState, event: Event) -> LiveState:
     if isinstance(event, Noted):
         return replace(state, notes=(*state.notes, event.sentence)[-_NOTES_KEPT:])
     return replace(state, running=_running(state.running, event))
+
+
+def ceiling_of(state: LiveState, trial: Trial) -> float | None:
+    """The generator's own ceiling in rows/s; a trial that the plan grew by has that of its point."""
+    alike = (
+        t.trial_id
+        for t in state.plan.trials
+        if (t.knobs, t.variant, t.placement) == (trial.knobs, trial.variant, trial.placement)
+    )
+    known = (state.ceilings.get(name) for name in (trial.trial_id, *alike))
+    return next((rate for rate in known if rate is not None), None)
 
 
 def _finished(state: LiveState, result: TrialResult) -> LiveState:
