@@ -38,11 +38,8 @@ __all__ = [
     "Accounting",
     "ArtifactMade",
     "Axis",
-<<<<<<< HEAD
     "BridgeSplit",
-=======
     "CeilingsMeasured",
->>>>>>> d8c2077 (A running sweep as Prometheus metrics: state, names, port)
     "Confound",
     "DataDisk",
     "DiskCeiling",
