@@ -54,7 +54,7 @@ def test_two_points_with_speedup_and_true_verdicts(swept):
     _, document = swept
     trials = document["trials"]
     rates = {n: [t["measurement"]["rows_per_s"] for t in trials if t["trial"]["cores"] == n] for n in (1, 2)}
-    assert len(trials) == 4
+    assert len(trials) == 5, "two levels, two replicates, and the anchor"
     assert min(rates[1]) > 10_000
     assert sum(rates[2]) / 2 > 1.15 * sum(rates[1]) / 2
     for trial in trials:
@@ -86,7 +86,8 @@ def test_what_is_stored(swept):
     assert manifest["status"] == "complete"
     assert manifest["tags"] == {"who": "test"}
     assert "wheel" in manifest["choice"] or "installed" in manifest["choice"] or "PATH" in manifest["choice"]
-    assert len(rows) == 4
+    assert [r["role"] for r in rows].count("point") == 4
+    assert len(rows) == 5
     assert all(float(r["rows_per_s"]) > 0 for r in rows)
     assert {r["trial_id"] for r in series} == {r["trial_id"] for r in rows}
     for row in rows:
@@ -116,7 +117,7 @@ def test_verify_agrees_until_a_file_is_edited(swept):
     folder, document = swept
     done = run("verify", "last", "--results", "r", "--json", cwd=folder)
     checked = json.loads(done.stdout)
-    assert (done.returncode, checked["disagreements"], checked["trials"]) == (0, [], 4)
+    assert (done.returncode, checked["disagreements"], checked["trials"]) == (0, [], 5)
     path = folder / document["path"] / "points.csv"
     before = path.read_text()
     path.write_text(before.replace("VALID", "VALID ", 1))
