@@ -94,6 +94,13 @@ def reopen_run(run: StoredRun) -> RunWriter:
     return RunWriter(Path(run.path), run.plan, {k: v for k, v in run.manifest.items() if k != "schema"}, run.results)
 
 
+def asked_again(run: StoredRun, predict: tuple[float, ...], need: tuple[float, ...]) -> StoredRun:
+    """The run with other questions to its curve, kept with it; what is empty stays as it was."""
+    sweep = replace(run.plan.sweep, predict=predict or run.plan.sweep.predict, need=need or run.plan.sweep.need)
+    manifest = {**run.manifest, "sweep": asdict(sweep)}
+    return replace(run, plan=replace(run.plan, sweep=sweep), manifest=manifest)
+
+
 def _slug(sweep: Sweep) -> str:
     return "".join(c if c.isalnum() else "-" for c in f"{sweep.name}-{sweep.target}".lower())
 

@@ -23,6 +23,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "list": ("runs", "List the stored runs, oldest first."),
     "show": ("runs", "Show one run: table, fit, verdicts."),
     "report": ("runs", "Fit again and write fit.json, report.md and report.html anew from what was measured."),
+    "fit": ("fit", "Fit the curve of anybody's data: a CSV file with a level and a rate in each row."),
     "compare": ("compared", "Compare two runs point by point, with the noise in mind, and say what else differs."),
     "verify": ("checks", "Make everything again from a run's raw files, and name every file that disagrees."),
     "export": ("exports", "Write a stored run in another format: CSV, JSON, Parquet."),

@@ -8,7 +8,7 @@ import typer
 
 from runner import compose, console
 from runner.cli import views
-from runner.cli.arguments import JSON, RESULTS, RUN
+from runner.cli.arguments import JSON, NEED, PREDICT, RESULTS, RUN, asked_of
 from runner.errors import StoreError
 from runner.store.reader import find_run, read_manifest, read_run, run_paths
 
@@ -17,7 +17,7 @@ def register(app: typer.Typer) -> None:
     """Adds the commands."""
     app.command("list", epilog="Example: scale list --json")(list_runs)
     app.command("show", epilog="Example: scale show last")(show)
-    app.command("report", epilog="Example: scale report last")(report)
+    app.command("report", epilog="Example: scale report last --predict 16,24 --need 2M")(report)
 
 
 def list_runs(results: RESULTS = Path("results"), as_json: JSON = False) -> None:
@@ -58,10 +58,17 @@ def show(run: RUN, results: RESULTS = Path("results"), as_json: JSON = False) ->
         views.show_run(stored)
 
 
-def report(run: RUN, results: RESULTS = Path("results"), as_json: JSON = False) -> None:
+def report(
+    run: RUN,
+    predict: PREDICT = None,
+    need: NEED = None,
+    results: RESULTS = Path("results"),
+    as_json: JSON = False,
+) -> None:
     """Fit again and write fit.json, report.md and report.html anew from what was measured."""
     path = find_run(results, run)
-    stored = compose.report(compose.reopen_run(read_run(path)))
+    asked = compose.asked_again(read_run(path), *asked_of(predict, need))
+    stored = compose.report(compose.reopen_run(asked))
     if as_json:
         console.show_json(views.run_document(stored))
     else:

@@ -12,6 +12,7 @@ from runner import console
 from runner.compose import Prepared
 from runner.model import Plan, StoredRun, Sweep, Trial
 from runner.report import rows_for_console
+from runner.report.fitted import asked_table
 from runner.report.noise import noise_of, noise_sentences
 from runner.report.variants import comparison_table, labels_of
 from runner.sweep.disk_axis import disk_values
@@ -118,6 +119,8 @@ def _values(sweep: Sweep) -> dict[str, str]:
         "method.seed": str(sweep.seed),
         "method.sample_hz": f"{sweep.sample_hz:g}",
         "report.reference": sweep.reference,
+        "report.predict": format_levels(sweep.predict) if sweep.predict else "",
+        "report.need": ",".join(format_number(v) for v in sweep.need),
         "vary": "; ".join(f"{k}={','.join(v)}" for k, v in sweep.vary.items()),
         "tags": " ".join(f"{k}={v}" for k, v in sweep.tags.items()),
     }
@@ -163,6 +166,9 @@ def show_run(stored: StoredRun) -> None:
             console.show_line(f"  but: {caution}", "yellow")
         for sentence in noise_sentences(stored):
             console.show_line(f"  {sentence}")
+        asked = asked_table(stored.fit)
+        if asked.rows:
+            console.show_table(asked.title, asked.headers, asked.rows)
     counts = Counter(r.verdict.kind.value for r in stored.results)
     console.show_line("verdicts: " + ", ".join(f"{n} {kind}" for kind, n in counts.most_common()))
     for reason, count in Counter(reason for r in stored.results for reason in r.verdict.reasons[:1]).most_common(6):

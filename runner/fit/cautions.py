@@ -18,6 +18,7 @@ from runner.units import format_number
 
 CONFIDENCE = 0.95
 _SUPERLINEAR_UNPROVEN = 1.05
+_SUPERLINEAR_LEAST = 0.02  # of ln(efficiency), so that rounding is not called a finding
 _MISFIT_P = 0.01
 _DEGREES_FEW = 4
 CONFOUNDS = (
@@ -27,17 +28,37 @@ CONFOUNDS = (
 
 
 def superlinear_levels(points: tuple[PointSummary, ...], noise: Noise | None) -> tuple[str, ...]:
-    """Levels whose efficiency is above 1 beyond noise (95 % for all of them together): "1.25 at 4"."""
+    """Levels whose efficiency is above 1 beyond noise (95 % for all of them together): "1.25 at 4".
+
+    Without replicates the scatter of the later levels' rate per unit stands for the noise, and the first level must lie
+    below all that it explains; four levels at least.
+    """
     if noise is None:
-        return ()
+        return _below_the_others(points)
     bound = float(student.ppf(1 - (1 - CONFIDENCE) / 2 / max(len(points) - 1, 1), noise.degrees))
     found = []
     for p in points[1:]:
         efficiency = p.efficiency or 0.0
         error = efficiency * p.speedup_std_err / p.speedup if p.speedup and p.speedup_std_err is not None else math.inf
         if efficiency > 1 + bound * error:
-            found.append(f"{efficiency:.2f} at {format_number(p.level)}")
+            found.append(_told(p))
     return tuple(found)
+
+
+def _told(p: PointSummary) -> str:
+    return f"{p.efficiency or 0.0:.2f} at {format_number(p.level)}"
+
+
+def _below_the_others(points: tuple[PointSummary, ...]) -> tuple[str, ...]:
+    logs = [math.log(p.efficiency) for p in points[1:] if p.efficiency]
+    if len(logs) < 3:
+        return ()
+    middle = sum(logs) / len(logs)
+    spread = math.sqrt(sum((v - middle) ** 2 for v in logs) / (len(logs) - 1))
+    bound = float(student.ppf((1 + CONFIDENCE) / 2, len(logs) - 1))
+    if middle <= max(bound * spread * math.sqrt(1 + 1 / len(logs)), _SUPERLINEAR_LEAST):
+        return ()
+    return tuple(_told(p) for p in points[1:] if (p.efficiency or 0.0) > _SUPERLINEAR_UNPROVEN)
 
 
 def all_cautions(f: Findings) -> tuple[str, ...]:
@@ -65,12 +86,12 @@ def _left_out(f: Findings) -> list[str]:
 
 def _superlinear(f: Findings) -> list[str]:
     if f.superlinear:
-        found = [f"superlinear beyond noise: efficiency {', '.join(f.superlinear)} {f.terms.axis}"]
+        noise = "noise" if f.noise else "the scatter of the levels"
+        found = [f"superlinear beyond {noise}: efficiency {', '.join(f.superlinear)} {f.terms.axis}"]
     elif f.choice.verdict == "superlinear":
         found = ["superlinear: the curve rises faster than a line through the origin, beyond its error"]
     else:
-        seen = [f"{p.efficiency:.2f} at {format_number(p.level)}" for p in f.points[1:]
-                if (p.efficiency or 0.0) > _SUPERLINEAR_UNPROVEN]  # fmt: skip
+        seen = [_told(p) for p in f.points[1:] if (p.efficiency or 0.0) > _SUPERLINEAR_UNPROVEN]
         return (
             [f"superlinear: efficiency {', '.join(seen)} {f.terms.axis}; without replicates noise cannot be excluded"]
             if seen and f.noise is None

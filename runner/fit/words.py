@@ -21,7 +21,6 @@ SYMBOLS = {"gamma": "γ", "alpha": "α", "beta": "β", "lambda": "λ", "capacity
            "exponent": "p"}  # fmt: skip
 NAMES = {"linear": "Linear", "affine": "Affine", "amdahl": "Amdahl", "usl": "USL", "knee": "Knee", "power": "Power"}
 _ERROR_MIN, _ERROR_LEAST = 1e-5, 1e-9  # an error below is not worth its digits
-_UNIT = {"cores": "core", "disks": "disk"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +34,8 @@ class Terms:
     @property
     def unit(self) -> str:
         """One step of the axis: core, disk."""
-        return _UNIT.get(self.axis, self.axis)
+        plural = self.axis.endswith("s") and not self.axis.endswith("ss") and len(self.axis) > 3
+        return self.axis[:-1] if plural else self.axis
 
     def count(self, level: float) -> str:
         """A level with its unit: "1 core", "4 cores"."""

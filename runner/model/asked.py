@@ -60,7 +60,8 @@ class Sweep:
     """A declared experiment, resolved: every setting has a value, and `origin` says where it came from.
 
     levels: of the axis. In a disk sweep `cores` is what the server has throughout (None: all that the machine offers)
-    and `disks` says where the disks come from; in a sweep of cores both are None.
+    and `disks` says where the disks come from; in a sweep of cores both are None. predict: levels whose rate the report
+    is to say; need: rates (rows/s) whose level it is to say.
     """
 
     name: str
@@ -99,3 +100,5 @@ class Sweep:
     until_ci_percent: float | None = None
     replicates_max: int = 10
     bridge: bool = False
+    predict: tuple[float, ...] = ()
+    need: tuple[float, ...] = ()

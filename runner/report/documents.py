@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from runner.fit import fit_curve, rate_of
 from runner.model import FitReport, StoredRun
+from runner.report.figures import fit_again
 from runner.report.markdown import markdown
 from runner.report.page import html
 from runner.report.reference import Reference
@@ -41,8 +41,7 @@ def documents(run: StoredRun, reference: Reference | None = None) -> Documents:
 
 
 def _single(run: StoredRun, suffix: str, reference: Reference | None) -> Documents:
-    axis = run.plan.sweep.axis
-    fit = fit_curve(run.results, rate=rate_of(axis), axis=axis, confounds=run.plan.confounds)
+    fit = fit_again(run)
     fitted = replace(run, fit=fit)
     pages = {f"report{suffix}.md": markdown(fitted, reference), f"report{suffix}.html": html(fitted, reference)}
     return Documents(run=fitted, fits={f"fit{suffix}.json": fit}, pages=pages)

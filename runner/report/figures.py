@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from runner.fit import fit_curve, quantity, rate_of
+from runner.fit import Asked, fit_curve, quantity, rate_of
 from runner.model import FitReport, Measurement, StoredRun, TrialResult, VerdictKind
 from runner.report.table import ABSENT, Table, fixed, mean, rate, short
 from runner.units import format_number
@@ -24,8 +24,14 @@ KNOB_NAMES = {
 
 def fit_of(run: StoredRun) -> FitReport:
     """The run's fit; made from its trials where none is stored."""
-    axis = run.plan.sweep.axis
-    return run.fit or fit_curve(run.results, rate=rate_of(axis), axis=axis, confounds=run.plan.confounds)
+    return run.fit or fit_again(run)
+
+
+def fit_again(run: StoredRun) -> FitReport:
+    """The fit of the run's trials, with what the sweep asks beyond them."""
+    sweep = run.plan.sweep
+    asked = Asked(predict=sweep.predict, need=sweep.need)
+    return fit_curve(run.results, rate=rate_of(sweep.axis), axis=sweep.axis, confounds=run.plan.confounds, asked=asked)
 
 
 def levels_of(run: StoredRun) -> tuple[float, ...]:

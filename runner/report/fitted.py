@@ -45,7 +45,7 @@ def _parameter(model: ModelFit, name: str) -> str:
     estimate = model.parameters[name]
     said = f"{SYMBOLS.get(name, name)} = {_value(name, estimate)}"
     if name in model.on_bound:
-        return f"{said} (at its bound)"
+        return f"{said} ({'not reached' if name == 'capacity' else 'at its bound'})"
     return said if estimate.std_err is not None else f"{said} (error unknown)"
 
 

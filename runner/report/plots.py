@@ -6,6 +6,7 @@ Returns bytes and writes nothing. The PNGs are drawn by matplotlib in a light th
 from __future__ import annotations
 
 import io
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from runner.fit import NAMES, rate_at
-from runner.model import StoredRun, TrialResult, VerdictKind
+from runner.model import FitReport, ModelFit, StoredRun, TrialResult, VerdictKind
 from runner.report.curve import curve_svg, rate_of_trial
 from runner.report.disks import ceiling_points
 from runner.report.figures import by_run_order, cores_given, fit_of
@@ -50,9 +51,8 @@ def curve_png(run: StoredRun, width_px: int = 1000) -> bytes:
         values = {name: e.value for name, e in model.parameters.items()}
         axes.plot(grid, [rate_at(n, values) / unit for n in grid], color=_BLUE, lw=1.8,
                   ls="-" if fit.chosen else ":", label=f"{NAMES[model.model]} fit")  # fmt: skip
-    if model is not None and fit.chosen and model.band:
-        n, low, high = np.array(model.band).T
-        axes.fill_between(n, low / unit, high / unit, color=_BLUE, alpha=0.16, lw=0, label="95 % band")
+    if model is not None and fit.chosen:
+        _band(axes, model, _BLUE, unit)
     if fit.points:
         ideal = fit.points[0].rows_per_s_mean / fit.points[0].level / unit
         axes.plot(grid, ideal * grid, color=_GREY, lw=1.1, ls=(0, (6, 4)), label="ideal")
@@ -122,3 +122,30 @@ def _png(figure: Figure) -> bytes:
     out = io.BytesIO()
     figure.savefig(out, format="png", metadata={"Software": None})
     return out.getvalue()
+
+
+def rows_png(
+    fits: Mapping[str, FitReport], rows: Mapping[str, Sequence[tuple[float, float]]], across: str, up: str
+) -> bytes:
+    """Plain rows by group with their curves: (level, rate) as points, the chosen model as a line with its band."""
+    figure, (axes,) = _figure(1, 10.0, 5.6)
+    last = 1.06 * max(level for group in rows.values() for level, _ in group)
+    grid = np.linspace(last / 120, last, 120)
+    for index, (group, fit) in enumerate(fits.items()):
+        colour = f"C{index % 10}" if len(fits) > 1 else _BLUE
+        axes.scatter(*zip(*rows[group], strict=True), s=26, color=colour, zorder=3, label=group or "measured")
+        model = next((m for m in fit.models if m.model == fit.chosen), None)
+        if model is not None:
+            values = {name: e.value for name, e in model.parameters.items()}
+            axes.plot(grid, [rate_at(n, values) for n in grid], color=colour, lw=1.8, label=f"{NAMES[model.model]} fit")
+            _band(axes, model, colour, 1.0)
+    axes.set(xlabel=across, ylabel=up, xlim=(0, last))
+    axes.set_ylim(bottom=0)
+    axes.legend(frameon=False, fontsize=9)
+    return _png(figure)
+
+
+def _band(axes: Axes, model: ModelFit, colour: str, unit: float) -> None:
+    if model.band:
+        n, low, high = np.array(model.band).T
+        axes.fill_between(n, low / unit, high / unit, color=colour, alpha=0.16, lw=0, label="95 % band")

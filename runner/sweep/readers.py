@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 from runner.model import Piece, Rule
-from runner.units import format_number
+from runner.units import format_number, parse_count
 
 COLUMN_TYPES = (
     "bool",
@@ -248,3 +248,9 @@ def tag(text: str) -> tuple[str, str]:
     if not equals or not name.strip():
         raise ValueError(f"{text!r} is not k=v")
     return name.strip(), value.strip()
+
+
+def rates(text: str) -> tuple[float, ...]:
+    """Rates above 0, ascending, from "2000000" or "2M,5M"."""
+    found = {above_zero(parse_count)(part) for part in text.split(",")}
+    return tuple(float(v) for v in sorted(found))

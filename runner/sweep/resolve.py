@@ -157,6 +157,8 @@ def _build(what: str, texts: Texts, values: Mapping[str, object]) -> Sweep:
         loader=v["load.loader"],
         placement=v["load.placement"],
         reference=v["report.reference"] or "",
+        predict=v["report.predict"] or (),
+        need=v["report.need"] or (),
         tags=v["tags"],
         origin=dict(texts.origin),
         **_method(values, len(v[f"axis.{axis}"])),

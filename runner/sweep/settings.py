@@ -239,6 +239,22 @@ SETTINGS: tuple[Setting, ...] = (
         "Published table to lay beside ours: tdengine-cpu, or a CSV file.",
         "NAME",
     ),
+    _s(
+        "report.predict",
+        "--predict",
+        parse_levels,
+        "",
+        "Levels whose rate the report is to predict, up to twice the highest measured: 16,24.",
+        "LEVELS",
+    ),
+    _s(
+        "report.need",
+        "--need",
+        readers.rates,
+        "",
+        "Rates, in rows/s, whose level the report is to find: 2000000 or 2M,5M.",
+        "RATES",
+    ),
     _s("tags", "--tag", readers.tag, "", "Anything worth remembering, k=v; repeatable.", "K=V", many=True),
 )
 

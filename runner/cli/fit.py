@@ -1,0 +1,99 @@
+"""`scale fit`: the curve of anybody's data. Wiring only; see runner/fit."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from runner import console
+from runner.cli.arguments import JSON, NEED, PREDICT, asked_of
+from runner.errors import UsageError
+from runner.fit import Asked, Terms, fit_rows
+from runner.fit.table import Columns, RowsByGroup, parse_table
+from runner.model import FitReport
+from runner.report.anydata import fit_document, levels_table, picture
+from runner.report.fitted import asked_table, derived_table, models_table
+from runner.report.table import Table
+from runner.store.outside import write_outside
+
+_BYTES_MAX = 256 * 2**20
+_EXAMPLE = "Example: scale fit results/reference/tdengine-cpu.csv --n cores --x rows_per_s --predict 16,24 --need 7M"
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command("fit", epilog=_EXAMPLE)(fit)
+
+
+def fit(
+    file: Annotated[str, typer.Argument(metavar="FILE.csv", help="CSV with a header; - is standard input.")],
+    n: Annotated[str, typer.Option("--n", metavar="COLUMN", help="The level: cores, threads, disks, ...")],
+    x: Annotated[str, typer.Option("--x", metavar="COLUMN", help="What was measured there: a rate.")],
+    group: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="A curve of its own for each value of this column.")
+    ] = None,
+    predict: PREDICT = None,
+    need: NEED = None,
+    png: Annotated[Path | None, typer.Option("--png", metavar="FILE", help="Write a picture of the curves.")] = None,
+    as_json: JSON = False,
+) -> None:
+    """Fit the curve of anybody's data: a CSV file with a level and a rate in each row.
+
+    Several rows for a level are replicates. Linear, affine, Amdahl, USL, knee and power are fitted by least squares.
+    """
+    levels, rates = asked_of(predict, need)
+    rows = _read(file, Columns(n=n, x=x, group=group))
+    terms = Terms(axis=n, rate="rows/s" if x == "rows_per_s" else x, row="row")
+    fits = {name: fit_rows(own, terms, asked=Asked(predict=levels, need=rates)) for name, own in rows.items()}
+    if as_json:
+        documents = {name: fit_document(found) for name, found in fits.items()}
+        about = {"file": file, "n": n, "x": x, "group": group}
+        console.show_json({**about, "groups": documents} if group is not None else {**about, **documents[""]})
+    else:
+        for name, found in fits.items():
+            _show(found, f"{group} = {name}" if group is not None else "", terms)
+    if png is not None:
+        write_outside(png, picture(fits, rows, terms))
+        console.say(f"picture in {png}")
+
+
+def _read(file: str, columns: Columns) -> RowsByGroup:
+    try:
+        content = sys.stdin.buffer.read(_BYTES_MAX + 1) if file == "-" else _content(Path(file))
+    except OSError as error:
+        raise UsageError(f"{file} cannot be read: {error.strerror}") from None
+    if len(content) > _BYTES_MAX:
+        raise UsageError(f"{file} is larger than {_BYTES_MAX // 2**20} MiB")
+    try:
+        return parse_table(content, columns)
+    except ValueError as error:
+        raise UsageError(f"{file}: {error}") from None
+
+
+def _content(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(_BYTES_MAX + 1)
+
+
+def _show(found: FitReport, title: str, terms: Terms) -> None:
+    if title:
+        console.show_line(title, "bold")
+    _table(levels_table(found, terms))
+    console.show_line("")
+    console.show_line(found.sentence, "bold")
+    for caution in found.cautions:
+        console.show_line(f"  but: {caution}", "yellow")
+    for table in (models_table(found), derived_table(found), asked_table(found)):
+        if table.rows:
+            console.show_line("")
+            _table(table)
+    console.show_line("")
+
+
+def _table(table: Table) -> None:
+    console.show_table(table.title, table.headers, table.rows)
+    for note in table.notes:
+        console.show_line(f"  {note}", "dim")

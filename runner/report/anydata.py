@@ -1,0 +1,92 @@
+"""The fit of anybody's data: a document for scripts, tables for people, a picture. Returns them and writes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from runner.fit import NAMES, Terms, quantity, rate_at
+from runner.model import Estimate, FitReport, ModelFit
+from runner.report.table import ABSENT, Table, fixed
+from runner.units import format_number
+
+_LEVELS_SHOWN = 40
+
+
+def fit_document(fit: FitReport) -> dict[str, Any]:
+    """One group for scripts. What cannot be told is null."""
+    return {
+        "models": [_model(m) for m in fit.models],
+        "chosen": fit.chosen,
+        "verdict": fit.verdict,
+        "sentence": fit.sentence,
+        "predictions": [
+            {"n": p.level, "x": p.rate, "interval": _pair(p.low, p.high), "extrapolated": p.extrapolated,
+             "reason": p.reason, "others": dict(p.others)}
+            for p in fit.predictions
+        ],
+        "needs": [
+            {"x": n.rate, "n": n.level, "interval": None if n.level is None else [n.low, n.high], "reason": n.reason}
+            for n in fit.needs
+        ],
+        "warnings": list(fit.cautions),
+        "near": list(fit.near),
+        "peak": _estimate(fit.peak),
+        "knee": _estimate(fit.knee),
+        "roof": _estimate(fit.roof),
+        "level_at_90": _estimate(fit.level_at_90),
+        "extrapolation_limit": fit.extrapolation_limit,
+        "points": [
+            {"n": p.level, "rows": p.n, "mean": p.rows_per_s_mean, "std": p.rows_per_s_std, "speedup": p.speedup,
+             "efficiency": p.efficiency}
+            for p in fit.points
+        ],
+    }  # fmt: skip
+
+
+def _model(m: ModelFit) -> dict[str, Any]:
+    return {
+        "name": m.model,
+        "params": {name: e.value for name, e in m.parameters.items()},
+        "std_errors": {name: e.std_err for name, e in m.parameters.items()},
+        "intervals": {name: _pair(e.low, e.high) for name, e in m.parameters.items()},
+        "rse": m.rse,
+        "rss": m.rss,
+        "aicc": m.aicc,
+        "leave_last_out_error": m.leave_last_out_error,
+        "on_bound": list(m.on_bound),
+    }
+
+
+def _pair(low: float | None, high: float | None) -> list[float] | None:
+    return None if low is None or high is None else [low, high]
+
+
+def _estimate(e: Estimate | None) -> dict[str, Any] | None:
+    return {"value": e.value, "interval": _pair(e.low, e.high)} if e is not None else None
+
+
+def levels_table(fit: FitReport, terms: Terms) -> Table:
+    """Mean, spread, speed-up and efficiency of each level, and what the chosen model says there."""
+    model = next((m for m in fit.models if m.model == fit.chosen), None)
+    values = {name: e.value for name, e in model.parameters.items()} if model else {}
+    rows = []
+    for p in fit.points[:_LEVELS_SHOWN]:
+        told = rate_at(p.level, values) if model else None
+        off = 100 * (p.rows_per_s_mean / told - 1) if told else None
+        rows.append((format_number(p.level), str(p.n), quantity(p.rows_per_s_mean, p.rows_per_s_std),
+                     fixed(p.speedup, 2), f"{100 * (p.efficiency or 0):.0f} %",
+                     quantity(told, None) if told is not None else ABSENT,
+                     f"{off:+.1f} %" if off is not None else ABSENT))  # fmt: skip
+    name = NAMES[fit.chosen] if fit.chosen else "model"
+    headers = (terms.axis, "rows", terms.rate, "speed-up", "efficiency", f"{name} says", "off by")
+    rest = len(fit.points) - len(rows)
+    notes = (f"and {rest} levels more",) if rest > 0 else ()
+    return Table(title="", headers=headers, rows=tuple(rows), notes=notes)
+
+
+def picture(fits: Mapping[str, FitReport], rows: Mapping[str, Sequence[tuple[float, float]]], terms: Terms) -> bytes:
+    """A PNG: every row as a point, every group's curve with its band."""
+    from runner.report.plots import rows_png
+
+    return rows_png(fits, rows, terms.axis, terms.rate)

@@ -1,0 +1,120 @@
+"""Verdicts, predictions and needs: what is said, and what is refused with a reason."""
+
+import math
+
+import numpy as np
+import pytest
+
+from runner.fit import Asked, Terms, fit_rows, value_at
+
+
+def rows(curve, levels=range(1, 13), replicates=3, noise=0.01, seed=1):
+    chance = np.random.default_rng(seed)
+    return [
+        (float(n), 1e6 * curve(n) * math.exp(noise * chance.standard_normal()))
+        for n in levels
+        for _ in range(replicates)
+    ]
+
+
+def law(alpha, beta=0.0):
+    return lambda n: n / (1 + alpha * (n - 1) + beta * n * (n - 1))
+
+
+@pytest.mark.parametrize(
+    ("verdict", "curve"),
+    [
+        ("linear", lambda n: n),
+        ("contended", law(0.1)),
+        ("contended", lambda n: n**0.7),
+        ("retrograde", law(0.05, 0.02)),
+        ("knee", lambda n: min(n, 6.5)),
+        ("superlinear", lambda n: n**1.15),
+        ("superlinear", lambda n: n - 0.3),
+    ],
+)
+def test_the_verdict_names_the_curve(verdict, curve):
+    said = [fit_rows(rows(curve, seed=seed), Terms()).verdict for seed in range(5)]
+    assert said.count(verdict) >= 4, said
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4])
+def test_too_few_points_are_undecided_and_say_so(count):
+    fit = fit_rows(rows(lambda n: n, range(1, count + 1), replicates=1), Terms(row="row"), asked=Asked(predict=[3.0]))
+    assert fit.verdict == "undecided"
+    assert fit.chosen is None
+    assert fit.predictions[0].rate is None
+    assert "no model is chosen" in fit.predictions[0].reason
+    if count >= 3:
+        assert any("cannot test" in c for c in fit.cautions)
+
+
+def test_noise_that_could_hide_contention_is_undecided_not_linear():
+    fit = fit_rows(rows(lambda n: n, range(1, 9), replicates=1, noise=0.15, seed=4), Terms())
+    assert fit.verdict == "undecided"
+    assert any("cannot be excluded" in c or "told from 0" in c for c in fit.cautions)
+
+
+def test_superlinear_without_replicates_by_the_scatter_of_the_others():
+    fit = fit_rows([(1, 380), (2, 880), (3, 1480), (4, 1930), (5, 2450), (6, 2880), (12, 5730)], Terms())
+    assert fit.verdict == "superlinear"
+    assert any("superlinear beyond the scatter" in c for c in fit.cautions)
+    assert any(c.startswith("what could explain it") for c in fit.cautions)
+
+
+def test_predictions_stop_at_the_extrapolation_limit():
+    fit = fit_rows(rows(law(0.05)), Terms(), asked=Asked(predict=[0.25, 6.0, 24.0, 25.0]))
+    below, inside, edge, beyond = fit.predictions
+    assert (below.rate, beyond.rate) == (None, None)
+    assert "below half of the lowest level" in below.reason
+    assert "extrapolation limit" in beyond.reason
+    assert (inside.extrapolated, edge.extrapolated) == (False, True)
+    assert inside.rate == pytest.approx(value_at(fit, 6))
+    assert edge.low < 1e6 * 24 / (1 + 0.05 * 23) < edge.high
+    assert edge.high - edge.low > inside.high - inside.low
+
+
+@pytest.mark.parametrize(
+    ("curve", "rate", "level"),
+    [
+        (lambda n: n, 9e6, 9.0),
+        (law(0.1), 5e6, 9.0),
+        (law(0.05, 0.01), 3e6, None),
+        (lambda n: min(n, 6.5), 4e6, 4.0),
+        (lambda n: n**0.7, 4e6, 4 ** (1 / 0.7)),
+        (lambda n: n + 2, 9e6, 7.0),
+    ],
+)
+def test_the_level_that_a_rate_needs(curve, rate, level):
+    fit = fit_rows(rows(curve, noise=0.003), Terms(), asked=Asked(need=[rate]))
+    found = fit.needs[0]
+    if level is None:
+        level = next(n / 1000 for n in range(1000, 12000) if 1e6 * curve(n / 1000) >= rate)
+    assert found.level == pytest.approx(level, rel=0.03)
+    assert found.low <= found.level <= found.high
+    assert value_at(fit, found.level) == pytest.approx(rate, rel=1e-6)
+
+
+def test_a_rate_above_the_roof_is_refused_with_the_roof():
+    fit = fit_rows(rows(law(0.2), noise=0.003), Terms(), asked=Asked(need=[6e6]))
+    assert fit.needs[0].level is None
+    assert "never reaches it: its roof is 5" in fit.needs[0].reason
+    assert fit.roof.low < 5e6 < fit.roof.high
+
+
+def test_a_level_beyond_the_limit_is_refused():
+    fit = fit_rows(rows(lambda n: n), Terms(), asked=Asked(need=[40e6]))
+    assert fit.needs[0].level is None
+    assert "extrapolation limit" in fit.needs[0].reason
+
+
+def test_the_level_at_90_percent_and_the_peak():
+    amdahl = fit_rows(rows(law(0.05), noise=0.003), Terms())
+    assert amdahl.level_at_90.value == pytest.approx(1 + (1 / 0.9 - 1) / 0.05, rel=0.05)
+    usl = fit_rows(rows(law(0.05, 0.01), noise=0.003), Terms())
+    assert usl.peak.low < math.sqrt(0.95 / 0.01) < usl.peak.high
+    assert usl.roof.value == pytest.approx(value_at(usl, usl.peak.value), rel=1e-6)
+    knee = fit_rows(rows(lambda n: min(n, 6.5), noise=0.003), Terms())
+    assert knee.knee.value == pytest.approx(6.5, rel=0.02)
+    assert knee.level_at_90.value == pytest.approx(6.5 / 0.9, rel=0.02)
+    assert fit_rows(rows(lambda n: n), Terms()).level_at_90 is None

@@ -1,0 +1,144 @@
+"""Least squares: closed forms, scipy's own answers, standard errors, and what must not depend on units or order."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import curve_fit
+
+from runner.fit import Terms, fit_rows, rate_at
+from runner.fit.bootstrap import make_rows
+from runner.fit.candidates import fit_model
+from runner.fit.models import MODELS, PARAMETERS, rates
+from runner.fit.squares import solve
+
+TRUTHS = {
+    "linear": (1e6,),
+    "affine": (3e5, 8e5),
+    "amdahl": (1e6, 0.06),
+    "usl": (1e6, 0.06, 0.004),
+    "knee": (1e6, 5.4e6),
+    "power": (1e6, 0.8),
+}
+
+
+def noisy(model, levels, noise, seed):
+    n = np.array(levels, dtype=float)
+    exact = rates(model, np.array([TRUTHS[model]]), n)[0]
+    return n, exact * (1 + noise * np.random.default_rng(seed).standard_normal(len(n)))
+
+
+def fitted(model, n, x, samples=50):
+    return fit_model(model, make_rows(n, x), samples)
+
+
+def test_linear_and_affine_have_their_closed_forms():
+    n, x = noisy("affine", [1, 2, 2, 3, 5, 8, 8, 8], 0.05, 1)
+    linear, affine = fitted("linear", n, x), fitted("affine", n, x)
+    assert linear.value("gamma") == pytest.approx(np.sum(n * x) / np.sum(n**2), rel=1e-10)
+    slope, intercept = np.polyfit(n, x, 1)
+    assert (affine.value("slope"), affine.value("intercept")) == pytest.approx((slope, intercept), rel=1e-9)
+    residuals = x - linear.value("gamma") * n
+    assert linear.rss == pytest.approx(np.sum(residuals**2), rel=1e-9)
+    assert linear.rse == pytest.approx(math.sqrt(np.sum(residuals**2) / 7), rel=1e-9)
+    assert linear.std_errs["gamma"] == pytest.approx(linear.rse / math.sqrt(np.sum(n**2)), rel=1e-9)
+    aicc = 8 * math.log(linear.rss / 8) + 2 * 2 + 2 * 2 * 3 / (8 - 3)
+    assert linear.aicc == pytest.approx(aicc, rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("model", ["linear", "affine", "amdahl", "usl", "power"])
+def test_scipy_finds_the_same_parameters_and_standard_errors(model, seed):
+    n, x = noisy(model, [1, 1, 2, 3, 4, 6, 6, 8, 12, 16], 0.02, seed)
+    ours = fitted(model, n, x)
+
+    def curve(level, *values):
+        return rates(model, np.array([values]), level)[0]
+
+    assert len(ours.free) == len(PARAMETERS[model])
+    theirs, covariance = curve_fit(curve, n, x, p0=TRUTHS[model], xtol=1e-14, ftol=1e-14, gtol=1e-14, maxfev=20000,
+                                   x_scale=np.abs(TRUTHS[model]), method="trf")  # fmt: skip
+    assert ours.values == pytest.approx(theirs, rel=1e-5)
+    errors = [ours.std_errs[name] for name in ours.names]
+    assert errors == pytest.approx(list(np.sqrt(np.diag(covariance))), rel=1e-3)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_knee_on_a_fine_grid_is_better_than_the_exact_one(seed):
+    n, x = noisy("knee", [1, 2, 3, 4, 5, 6, 7, 8, 8], 0.05, seed)
+    ours = fitted("knee", n, x)
+    gradient, at = np.meshgrid(np.linspace(0.8e6, 1.2e6, 161), np.linspace(1, 8, 281))
+    every = rates("knee", np.column_stack([gradient.ravel(), (gradient * at).ravel()]), n)
+    assert ours.rss <= np.min(np.sum((every - x) ** 2, axis=1)) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_exact_points_give_back_the_exact_parameters(model):
+    n, x = noisy(model, range(1, 13), 0.0, 0)
+    assert fitted(model, n, x).values == pytest.approx(TRUTHS[model], rel=1e-6)
+
+
+def test_replicates_weigh_as_rows_of_their_own():
+    n, x = noisy("amdahl", [1, 2, 3, 4, 4, 4, 8], 0.1, 3)
+    means = np.array([x[n == level].mean() for level in np.unique(n)])
+    counted = solve("amdahl", np.unique(n), np.array([1, 1, 1, 3, 1.0]), means[None] / 1e6)[0]
+    assert fitted("amdahl", n, x).values == pytest.approx(counted * [1e6, 1], rel=1e-9)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_rate_at_and_rates_are_the_same_curve(model):
+    named = dict(zip(PARAMETERS[model], TRUTHS[model], strict=True))
+    levels = np.array([0.5, 1, 3, 7.5])
+    told = rates(model, np.array([TRUTHS[model]]), levels)[0]
+    assert [rate_at(float(n), named) for n in levels] == pytest.approx(list(told))
+
+
+data = st.lists(st.tuples(st.integers(1, 64), st.floats(1.0, 1e4, allow_nan=False)), min_size=3, max_size=14).filter(
+    lambda rows: len({n for n, _ in rows}) >= 3
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(data)
+def test_contention_and_coherency_are_never_negative(rows):
+    n, x = (np.array(column, dtype=float) for column in zip(*rows, strict=True))
+    for model in ("amdahl", "usl"):
+        found = fitted(model, n, x, samples=20)
+        assert (found.values[1:] >= 0).all() and (found.values[1:] <= 1).all()
+        assert found.values[0] > 0
+        if found.samples.size:
+            assert (found.samples[:, 1:] >= 0).all()
+
+
+@settings(max_examples=25, deadline=None)
+@given(data)
+def test_a_richer_law_never_fits_worse(rows):
+    n, x = (np.array(column, dtype=float) for column in zip(*rows, strict=True))
+    linear, amdahl, usl = (fitted(m, n, x, samples=1).rss for m in ("linear", "amdahl", "usl"))
+    slack = 1e-6 * float(np.sum(x**2))
+    assert usl <= amdahl + slack
+    assert amdahl <= linear + slack
+    assert fitted("knee", n, x, samples=1).rss <= linear + slack
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.integers(0, 1000), st.floats(1e-6, 1e9))
+def test_the_unit_of_the_rate_changes_nothing_but_the_unit(seed, unit):
+    n, x = noisy("usl", [1, 2, 3, 4, 6, 8, 12], 0.03, seed)
+    one = fit_rows(list(zip(n, x, strict=True)), Terms())
+    other = fit_rows(list(zip(n, x * unit, strict=True)), Terms())
+    assert (one.chosen, one.verdict, one.near) == (other.chosen, other.verdict, other.near)
+    for a, b in zip(one.models, other.models, strict=True):
+        for name, estimate in a.parameters.items():
+            scale = 1 if name in ("alpha", "beta", "exponent") else unit
+            assert b.parameters[name].value == pytest.approx(scale * estimate.value, rel=1e-4, abs=1e-7 * scale)
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.permutations(range(9)))
+def test_the_order_of_the_rows_changes_nothing(order):
+    n, x = noisy("amdahl", [1, 1, 2, 2, 4, 4, 8, 8, 8], 0.03, 4)
+    rows = list(zip(n, x, strict=True))
+    assert fit_rows(rows, Terms()) == fit_rows([rows[i] for i in order], Terms())

@@ -1,0 +1,117 @@
+"""`scale fit`: anybody's CSV, JSON for scripts, and one message with the line for every bad file."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from runner.cli import app
+from runner.errors import UsageError
+from runner.fit.table import Columns, parse_table
+
+GOOD = "n,x,kind\n1,100,a\n2,190,a\n3,280,a\n4,360,a\n5,440,a\n6,515,a\n"
+
+
+def parse(text, group=None):
+    return parse_table(text if isinstance(text, bytes) else text.encode(), Columns(n="n", x="x", group=group))
+
+
+def run(tmp_path, text, *words):
+    file = tmp_path / "data.csv"
+    file.write_text(text)
+    return CliRunner().invoke(app, ["fit", str(file), "--n", "n", "--x", "x", *words])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "line 1: the file is empty"),
+        ("\n\n", "line 1: the file is empty"),
+        ("n,x\n", "line 1: no row follows"),
+        ("n,y\n1,2\n", "line 1: no column 'x'; the header has n, y"),
+        ("n,x,x\n1,2,3\n", "line 1: the header has 2 columns 'x'"),
+        ("n,x\n1,2\n2\n", "line 3: 1 cell where the header has 2"),
+        ("n,x\n1,2\n2,3,4\n", "line 3: 3 cells where the header has 2"),
+        ("n,x\n1,2\n\n2,fast\n", "line 4: x is 'fast', which is not a number"),
+        ("n,x\n1,2\n2,nan\n", "line 3: x is 'nan'"),
+        ("n,x\n1,2\n2,inf\n", "line 3: x is 'inf'"),
+        ("n,x\n1,2\n2,1e999\n", "line 3: x is '1e999'"),
+        ("n,x\n1,1_000\n", "line 2: x is '1_000'"),
+        ("n,x\n1,2\n2,\n", "line 3: x is empty"),
+        ("n,x\n0,2\n", "line 2: n is 0; it must be above 0"),
+        ("n,x\n1,-2\n", "line 2: x is -2; it must be above 0"),
+        ('n,x\n1,2\n"2,3\n', "line 3: "),
+        (b"n,x\n1,2\n2,\xff\n", "line 3: not UTF-8 text (byte 0xff)"),
+        (b"n,x\n1,2\n2,\x00\n", "line 3: holds a NUL byte"),
+    ],
+)
+def test_a_bad_file_is_refused_with_the_line(text, message):
+    with pytest.raises(ValueError, match=r"^line \d+: ") as caught:
+        parse(text)
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("text", [GOOD, GOOD.replace(",", ";"), GOOD.replace(",", "\t"), "\ufeff" + GOOD,
+                                  "# made by hand\n" + GOOD, GOOD.replace("\n", "\r\n")])  # fmt: skip
+def test_common_forms_of_csv_are_read(text):
+    assert parse(text)[""][:2] == [(1.0, 100.0), (2.0, 190.0)]
+
+
+def test_groups_keep_the_order_of_the_file():
+    assert list(parse("n,x,kind\n1,2,z\n1,3,a\n2,4,z\n", "kind")) == ["z", "a"]
+
+
+def test_the_document_for_scripts(tmp_path):
+    done = run(tmp_path, GOOD, "--json", "--predict", "8,99", "--need", "600")
+    assert done.exit_code == 0, done.output
+    document = json.loads(done.stdout)
+    assert [m["name"] for m in document["models"]] == ["linear", "amdahl", "usl", "knee", "affine", "power"]
+    for model in document["models"]:
+        assert {"name", "params", "std_errors", "intervals", "rse", "aicc", "leave_last_out_error"} <= set(model)
+        assert set(model["params"]) == set(model["std_errors"]) == set(model["intervals"])
+    assert document["chosen"] == "amdahl"
+    assert document["verdict"] == "contended"
+    eight, far = document["predictions"]
+    assert eight["interval"][0] < eight["x"] < eight["interval"][1]
+    assert far["x"] is None and "extrapolation limit" in far["reason"]
+    assert document["needs"][0]["n"] == pytest.approx(7.1, abs=0.2)
+    assert any("one row per level" in w for w in document["warnings"])
+
+
+def test_groups_have_a_document_each(tmp_path):
+    text = GOOD + "".join(f"{n},{50 * n},b\n" for n in range(1, 9))
+    document = json.loads(run(tmp_path, text, "--json", "--group", "kind").stdout)
+    assert {name: g["verdict"] for name, g in document["groups"].items()} == {"a": "contended", "b": "linear"}
+
+
+def test_three_points_are_told_what_they_cannot_tell(tmp_path):
+    document = json.loads(run(tmp_path, "n,x\n1,10\n2,19\n4,35\n", "--json").stdout)
+    assert (document["chosen"], document["verdict"]) == (None, "undecided")
+    assert document["models"][0]["params"]["gamma"] == pytest.approx((10 + 38 + 140) / 21)
+    assert any("cannot test" in w for w in document["warnings"])
+
+
+def test_people_get_tables_and_a_picture(tmp_path):
+    picture = tmp_path / "curve.png"
+    done = run(tmp_path, GOOD, "--png", str(picture))
+    assert "Contended (Amdahl fits best)" in done.stdout
+    assert "Amdahl ← chosen" in done.stdout
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [(["--predict", "x"], "--predict"), (["--need", "-5"], "--need"), (["--need", "0"], "--need"),
+     (["--group", "colour"], "no column 'colour'")],
+)  # fmt: skip
+def test_bad_questions_are_usage_errors(tmp_path, words, message):
+    done = run(tmp_path, GOOD, *words)
+    assert isinstance(done.exception, UsageError)
+    assert done.exception.exit_code == 2
+    assert message in done.exception.message
+
+
+def test_a_file_that_is_not_there():
+    done = CliRunner().invoke(app, ["fit", "/nowhere/data.csv", "--n", "n", "--x", "x"])
+    assert isinstance(done.exception, UsageError)
+    assert "cannot be read" in done.exception.message
