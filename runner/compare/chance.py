@@ -1,7 +1,8 @@
 """How often would this comparison call two equal runs different? Equal pairs are made of the runs' own noise.
 
 Replicates: what is left of each trial's ln(rate) without its point's mean, widened by sqrt(n / (n − 1)), is drawn with
-replacement, for as many points and trials as the comparison has. Seconds: windows are made from an autoregression with
+replacement, for as many points and trials as the comparison has; a little normal noise in its place (Silverman's width,
+the spread kept) keeps few residuals from being drawn twice, which would look like trials without any noise. Seconds: windows are made from an autoregression with
 the spread and memory that the real windows showed. Seeded. Refuses to count a difference between the runs as noise:
 each side's noise is taken about its own means.
 """
@@ -73,7 +74,14 @@ def _from_replicates(points: Sequence[PointLogs], chance: np.random.Generator, d
 
 
 def _drawn(counts: Sequence[int], noise: Floats, chance: np.random.Generator, draws: int) -> Side:
-    sides = [side(chance.choice(noise, size=(draws, n))) for n in counts]
+    width = len(noise) ** -0.2
+    spread = math.sqrt(float(np.mean(noise**2)))
+
+    def draw(n: int) -> Floats:
+        own = chance.choice(noise, size=(draws, n))
+        return math.sqrt(1 - width**2) * own + width * spread * chance.normal(size=(draws, n))
+
+    sides = [side(draw(n)) for n in counts]
     return Side(
         n=np.stack([s.n for s in sides], axis=-1),
         mean=np.stack([s.mean for s in sides], axis=-1),

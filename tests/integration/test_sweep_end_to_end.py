@@ -120,7 +120,7 @@ def test_verify_agrees_until_a_file_is_edited(swept):
     assert (done.returncode, checked["disagreements"], checked["trials"]) == (0, [], 5)
     path = folder / document["path"] / "points.csv"
     before = path.read_text()
-    path.write_text(before.replace("VALID", "VALID ", 1))
+    path.write_text(before.replace(",copy,", ",insert,", 1))
     edited = run("verify", "last", "--results", "r", cwd=folder)
     path.write_text(before)
     assert edited.returncode == 12

@@ -137,6 +137,13 @@ def test_the_false_alarms_said_are_those_of_the_test():
     assert said.slower_percent < said.any_percent
 
 
+@pytest.mark.parametrize("trials", [(2, 2), (2, 1), (3, 3)])
+def test_few_residuals_are_not_mistaken_for_trials_without_noise(trials):
+    points = [PointLogs(level=n, variant="", a=tuple(CHANCE.normal(0, 0.02, count)),
+                        b=tuple(CHANCE.normal(0, 0.02, count))) for n, count in enumerate(trials, start=1)]  # fmt: skip
+    assert false_alarms(points, 0.05, None).any_percent < 8
+
+
 # Runs
 
 
