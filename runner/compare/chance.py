@@ -1,10 +1,10 @@
 """How often would this comparison call two equal runs different? Equal pairs are made of the runs' own noise.
 
 Replicates: what is left of each trial's ln(rate) without its point's mean, widened by sqrt(n / (n − 1)), is drawn with
-replacement, for as many points and trials as the comparison has; a little normal noise in its place (Silverman's width,
-the spread kept) keeps few residuals from being drawn twice, which would look like trials without any noise. Seconds: windows are made from an autoregression with
-the spread and memory that the real windows showed. Seeded. Refuses to count a difference between the runs as noise:
-each side's noise is taken about its own means.
+replacement, for as many points and trials as the comparison has. A little normal noise in its place (Silverman's width,
+the spread kept) keeps few residuals from being drawn twice, which would look like trials without any noise.
+Seconds: windows are made from an autoregression with the spread and memory that the real windows showed.
+Seeded. Refuses to count a difference between the runs as noise: each side's noise is taken about its own means.
 """
 
 from __future__ import annotations
