@@ -26,7 +26,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "fit": ("fit", "Fit the curve of anybody's data: a CSV file with a level and a rate in each row."),
     "compare": ("compared", "Compare two runs point by point, with the noise in mind, and say what else differs."),
     "verify": ("checks", "Make everything again from a run's raw files, and name every file that disagrees."),
-    "export": ("exports", "Write a stored run in another format: CSV, JSON, Parquet."),
+    "export": ("exports", "Write a stored run in another format: CSV, JSON, Parquet, OpenMetrics."),
     "load": ("load", "Load rows into TDengine as taosBenchmark would."),
     "doctor": ("machine", "Say what this machine can do: CPUs, cgroups, Docker, databases, and what to install."),
     "clean": ("machine", _CLEAN),

@@ -8,11 +8,13 @@ from typing import Annotated
 
 import typer
 
-from runner import console, formats
+from runner import console, exporter, formats
 from runner.cli.arguments import RESULTS, RUN
 from runner.errors import UsageError
 from runner.store.outside import write_outside
 from runner.store.reader import find_run, read_run
+
+NEWLINE = b"\n"
 
 
 class What(StrEnum):
@@ -32,12 +34,16 @@ def export(
     csv: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write CSV.")] = None,
     json: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write JSON: a list of rows.")] = None,
     parquet: Annotated[Path | None, typer.Option("--parquet", metavar="FILE", help="Write Parquet.")] = None,
+    openmetrics: Annotated[
+        Path | None,
+        typer.Option("--openmetrics", metavar="FILE", help="Write the run as it was served to Prometheus, with times."),
+    ] = None,
     what: Annotated[
         What, typer.Option(help="points: a row for each trial; timeseries: a row for each tick.")
     ] = What.POINTS,
     results: RESULTS = Path("results"),
 ) -> None:
-    """Write a stored run in another format: CSV, JSON, Parquet.
+    """Write a stored run in another format: CSV, JSON, Parquet, OpenMetrics.
 
     Give one FILE or several; - is standard output.
     """
@@ -46,13 +52,20 @@ def export(
         for file, encode in ((csv, formats.as_csv), (json, formats.as_json), (parquet, formats.as_parquet))
         if file is not None
     ]
-    if not wanted:
-        raise UsageError("scale export needs a format", remedy="give --csv, --json or --parquet FILE")
-    columns = formats.columns_of(read_run(find_run(results, run)), what.value)
+    if not wanted and openmetrics is None:
+        raise UsageError("scale export needs a format", remedy="give --csv, --json, --parquet or --openmetrics FILE")
+    stored = read_run(find_run(results, run))
+    columns = formats.columns_of(stored, what.value)
     for file, encode in wanted:
-        content = encode(columns)
-        if str(file) == "-":
-            console.show_bytes(content)
-        else:
-            write_outside(file, content)
-            console.say(f"{len(columns.rows)} rows in {file}")
+        _write(file, encode(columns), f"{len(columns.rows)} rows")
+    if openmetrics is not None:
+        content = exporter.openmetrics(stored)
+        _write(openmetrics, content, f"{content.count(NEWLINE)} lines")
+
+
+def _write(file: Path, content: bytes, what: str) -> None:
+    if str(file) == "-":
+        console.show_bytes(content)
+    else:
+        write_outside(file, content)
+        console.say(f"{what} in {file}")

@@ -4,6 +4,7 @@
 that is not known has no sample.
 """
 
+from runner.exporter.past import openmetrics
 from runner.exporter.sink import Exporter
 
-__all__ = ["Exporter"]
+__all__ = ["Exporter", "openmetrics"]

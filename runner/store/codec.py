@@ -32,5 +32,10 @@ def from_json(text: str, kind: type[T], path: Path) -> T:
         ) from None
 
 
+def from_plain(value: Any, kind: type[T], path: Path) -> T:
+    """The same of a value that json.loads has made."""
+    return from_json(json.dumps(value), kind, path)
+
+
 def _reason(error: Exception) -> str:
     return " / ".join(cattrs.transform_error(error)) if isinstance(error, cattrs.BaseValidationError) else str(error)

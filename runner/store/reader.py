@@ -71,11 +71,16 @@ def read_run(path: Path) -> StoredRun:
     for trial in plan.trials:
         done = path / "trials" / trial.trial_id / "trial.json"
         if done.is_file():
-            results.append(from_json(read_text(done), TrialResult, done))
+            results.append(read_result(done))
             series[trial.trial_id] = _series(done.with_name("series.csv"))
     fit_path = path / "fit.json"
     fit = from_json(read_text(fit_path), FitReport, fit_path) if fit_path.is_file() else None
     return StoredRun(path=str(path), manifest=manifest, plan=plan, results=tuple(results), timeseries=series, fit=fit)
+
+
+def read_result(path: Path) -> TrialResult:
+    """A trial.json. Raises StoreError naming it."""
+    return from_json(read_text(path), TrialResult, path)
 
 
 def read_text(path: Path) -> str:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import json
 import os
 import shutil
+import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -24,8 +27,9 @@ from runner.model import (
     TrialResult,
     TrialStarted,
 )
-from runner.store import sums
+from runner.store import journal, sums
 from runner.store.codec import SCHEMA, to_json
+from runner.store.journal import Journal
 from runner.store.texts import TIMESERIES_HEADER, points_text, samples_text, series_text, timeseries_part
 
 REWRITTEN_ON_OPENING = ("manifest.json", "plan.json")
@@ -43,10 +47,12 @@ class RunWriter:
         self._intervals: list[Interval] = []
         self._samples: list[Sample] = []
         self._window_start_ns = 0
+        self._journal: Journal | None = None
         self._digests = sums.read_sums(path) or {}
         try:
             self._altered = {name for name in REWRITTEN_ON_OPENING if self._was_altered(name)}
             (path / "trials").mkdir(parents=True, exist_ok=True)
+            self._hold()
             self._write("plan.json", to_json(plan))
             self._write_manifest()
             self._write_points()
@@ -87,12 +93,15 @@ class RunWriter:
             ) from None
 
     def _take(self, event: Event) -> None:
+        self._note(event)
         if isinstance(event, TrialStarted):
             self._intervals, self._samples, self._window_start_ns = [], [], 0
             prefix = f"trials/{event.trial.trial_id}/"
             self._digests = {name: d for name, d in self._digests.items() if not name.startswith(prefix)}
             shutil.rmtree(self._trial_dir(event.trial.trial_id), ignore_errors=True)
             self._trial_dir(event.trial.trial_id).mkdir(parents=True)
+            self._journal = Journal(self._trial_dir(event.trial.trial_id) / journal.NAME)
+            self._journal.take(event)
         elif isinstance(event, PhaseEntered) and event.phase == "measure":
             self._window_start_ns = event.monotonic_ns
         elif isinstance(event, IntervalSeen):
@@ -103,6 +112,23 @@ class RunWriter:
             self._write(f"trials/{event.trial_id}/{event.name}", event.text)
         elif isinstance(event, TrialFinished):
             self._finish_trial(event.result)
+
+    def _note(self, event: Event) -> None:
+        """In the journal of the running trial."""
+        if isinstance(event, TrialStarted):
+            return
+        if isinstance(event, TrialFinished) and self._journal is not None:
+            self._write(f"trials/{event.result.trial.trial_id}/{journal.NAME}", self._journal.close())
+            self._journal = None
+        elif self._journal is not None:
+            self._journal.take(event)
+
+    def _hold(self) -> None:
+        """A lock on the directory for as long as this writer lives: the sign for `scale watch` that somebody writes."""
+        fd = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY)
+        weakref.finalize(self, os.close, fd)
+        with contextlib.suppress(OSError):
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
     def _trial_dir(self, trial_id: str) -> Path:
         return self.path / "trials" / trial_id

@@ -123,7 +123,9 @@ def trial_events(plan: Plan, trial: Trial, rows: list[int], warmup_s: int) -> It
         effective={"server_version": "16.2", "shared_buffers": "1GB"}, intervals=list(recorded.intervals),
         samples=samples_of(trial, rows, start_ns),
     )  # fmt: skip
-    yield TrialStarted(trial=trial, position=trial.order + 1, total=len(plan.trials))
+    began_s = 1_767_323_045 + 20.0 * trial.order  # 2026-01-02T03:04:05Z, a trial every 20 s
+    yield TrialStarted(trial=trial, position=trial.order + 1, total=len(plan.trials), unix_s=began_s,
+                       monotonic_ns=start_ns - 2 * 10**9)  # fmt: skip
     yield PhaseEntered(trial_id=trial.trial_id, phase="measure", monotonic_ns=window_ns)
     yield from (IntervalSeen(trial_id=trial.trial_id, interval=i) for i in facts.intervals)
     yield from (SampleTaken(trial_id=trial.trial_id, sample=s) for s in facts.samples)

@@ -29,7 +29,7 @@ ALLOWED = {
     "formats": {"model", "errors", "units", "store", "trial"},
     "compare": {"model", "units", "sweep"},
     "live": {"model", "fit", "sweep", "units"},
-    "exporter": {"model", "errors", "live", "store", "sweep", "units"},
+    "exporter": {"model", "errors", "live", "loadgen", "store", "sweep", "units"},
     "verify": {"model", "errors", "units", "store", "loadgen", "sweep", "trial", "verdict", "report"},
     "campaign": {"model"},
     "choose": {"model", "errors", "runtimes", "targets"},

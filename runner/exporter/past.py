@@ -1,0 +1,134 @@
+"""A stored run as OpenMetrics with its times: the events of its trials once more, read off once a second.
+
+The same state and the same points as while it ran, so that the same dashboards show both.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from runner.exporter.exposition import common_labels
+from runner.exporter.openmetrics import Book
+from runner.exporter.points import points_kept, points_now
+from runner.live import LiveState, take
+from runner.loadgen.recorded import read_recorded
+from runner.model import (
+    Event,
+    IntervalSeen,
+    PhaseEntered,
+    Plan,
+    Sample,
+    SampleTaken,
+    StoredRun,
+    TrialFinished,
+    TrialResult,
+    TrialStarted,
+)
+from runner.store.codec import from_json
+from runner.store.follow import ceilings_of
+from runner.store.journal import NAME, read_line
+from runner.store.reader import read_text
+from runner.sweep.vary import as_varied
+
+STEP_S = 1.0
+KEPT_STEP_S = 15.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Told:
+    """One trial: its start on both clocks, and what was seen then, ordered by the monotonic clock."""
+
+    start: TrialStarted
+    events: Sequence[tuple[int, Event]]
+    result: TrialResult
+
+    def unix_s(self, ns: int) -> float:
+        return self.start.unix_s + (ns - self.start.monotonic_ns) / 1e9
+
+    @property
+    def end_ns(self) -> int:
+        last = self.events[-1][0] if self.events else self.start.monotonic_ns
+        return max(last, self.start.monotonic_ns + int(self.result.wall_s * 1e9))
+
+
+def openmetrics(run: StoredRun) -> bytes:
+    """The run's finished trials. Raises StoreError or LoadError naming a file that cannot be read back."""
+    path = Path(run.path)
+    state = LiveState(run=path.resolve().name, plan=run.plan)
+    state = take(state, ceilings_of(path))
+    book = Book(common_labels(state))
+    told = sorted((_told(path, run.plan, result) for result in run.results), key=lambda t: t.start.unix_s)
+    end_s = None
+    for trial in told:
+        if end_s is not None:
+            _keep(book, state, end_s, trial.start.unix_s)
+        state = _trial(book, state, trial)
+        end_s = trial.unix_s(trial.end_ns)
+    if told and end_s is not None:
+        book.add(points_kept(state), end_s)
+        book.add(points_now(state, told[-1].end_ns), end_s)
+    return book.content()
+
+
+def _keep(book: Book, state: LiveState, start_s: float, end_s: float) -> None:
+    """What stays, again and again until the next trial begins."""
+    at, kept = start_s, list(points_kept(state))
+    while at < end_s:
+        book.add(kept, at)
+        at += KEPT_STEP_S
+
+
+def _trial(book: Book, state: LiveState, told: _Told) -> LiveState:
+    state = take(state, told.start)
+    kept = list(points_kept(state))
+    waiting = list(reversed(told.events))
+    at_ns, kept_at_s = told.start.monotonic_ns, None
+    while at_ns < told.end_ns:
+        while waiting and waiting[-1][0] <= at_ns:
+            state = take(state, waiting.pop()[1])
+        at_s = told.unix_s(at_ns)
+        book.add(points_now(state, at_ns), at_s)
+        if kept_at_s is None or at_s >= kept_at_s + KEPT_STEP_S:
+            book.add(kept, at_s)
+            kept_at_s = at_s
+        at_ns += int(STEP_S * 1e9)
+    for _, event in reversed(waiting):
+        state = take(state, event)
+    book.add(points_now(state, told.end_ns), told.unix_s(told.end_ns))
+    return take(state, TrialFinished(result=told.result))
+
+
+def _told(path: Path, plan: Plan, result: TrialResult) -> _Told:
+    trial = result.trial
+    folder = path / "trials" / trial.trial_id
+    samples_path = folder / "samples.jsonl"
+    samples = [from_json(line, Sample, samples_path) for line in read_text(samples_path).splitlines()]
+    timed: list[tuple[int, Event]] = [(s.monotonic_ns, SampleTaken(trial_id=trial.trial_id, sample=s)) for s in samples]
+    if as_varied(plan.sweep, trial).loader == "scale":
+        intervals = read_recorded(read_text(folder / "loadgen.jsonl")).intervals
+        timed += [(i.monotonic_ns, IntervalSeen(trial_id=trial.trial_id, interval=i)) for i in intervals]
+    start = None
+    for event in _journal(folder / NAME, result):
+        if isinstance(event, TrialStarted):
+            start = event
+        elif isinstance(event, PhaseEntered):
+            timed.append((event.monotonic_ns, event))
+    start = start or _guessed(result, samples)
+    return _Told(start=start, events=sorted(timed, key=lambda e: e[0]), result=result)
+
+
+def _journal(path: Path, result: TrialResult) -> Iterator[Event]:
+    if path.is_file():
+        for line in read_text(path).splitlines():
+            yield read_line(line, result.trial, path)
+
+
+def _guessed(result: TrialResult, samples: Sequence[Sample]) -> TrialStarted:
+    """Runs that were stored before journals were kept: the samples are laid into the middle of the trial."""
+    first, last = (samples[0].monotonic_ns, samples[-1].monotonic_ns) if samples else (0, 0)
+    slack_ns = max(0, int(result.wall_s * 1e9) - (last - first)) // 2
+    began = datetime.datetime.fromisoformat(result.started_utc).timestamp() if result.started_utc else 0.0
+    return TrialStarted(trial=result.trial, position=0, total=0, unix_s=began, monotonic_ns=first - slack_ns)

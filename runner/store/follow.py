@@ -1,0 +1,99 @@
+"""Follows a run from outside, while another process writes it or after: the events of its trials, from its files.
+
+Reads what the store writes and nothing else, so it needs no port, and sees a run on a shared disk as well. Writes
+nothing, and does not disturb who writes.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import math
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from runner.model import CeilingsMeasured, DiskCeiling, Event, Plan, Trial, TrialFinished
+from runner.store.codec import from_plain
+from runner.store.journal import NAME, read_line
+from runner.store.reader import read_manifest, read_plan, read_result
+
+
+def is_written(path: Path) -> bool:
+    """Whether a process of this machine holds the run open for writing (see RunWriter)."""
+    fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(fd)
+    return False
+
+
+def ceilings_of(path: Path) -> CeilingsMeasured:
+    """What the manifest says of the generator's ceiling in each trial and of the disks'."""
+    manifest = read_manifest(path)
+    rates, disks = manifest.get("trial_ceilings") or {}, manifest.get("disk_ceilings") or ()
+    where = path / "manifest.json"
+    return CeilingsMeasured(
+        rows_per_s=from_plain(rates, dict[str, float], where), disks=from_plain(disks, tuple[DiskCeiling, ...], where)
+    )
+
+
+class Follower:
+    """Tells each event once. plan: as it is now; it may grow while the run lasts."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._finished: set[str] = set()
+        self._current: Trial | None = None
+        self._offset = 0
+        self._ceilings_told = False
+        self.plan: Plan = read_plan(path)
+
+    def poll(self) -> Iterator[Event]:
+        """What is new since the last call. Raises StoreError for a file that cannot be read back."""
+        self.plan = read_plan(self._path)
+        if not self._ceilings_told and (ceilings := ceilings_of(self._path)).rows_per_s:
+            self._ceilings_told = True
+            yield ceilings
+        for trial in sorted(self._waiting(), key=self._started):
+            yield from self._tail(trial)
+            done = self._folder(trial) / "trial.json"
+            if done.is_file():
+                self._finished.add(trial.trial_id)
+                yield TrialFinished(result=read_result(done))
+                self._current = None
+
+    def _folder(self, trial: Trial) -> Path:
+        return self._path / "trials" / trial.trial_id
+
+    def _waiting(self) -> list[Trial]:
+        return [t for t in self.plan.trials if t.trial_id not in self._finished and self._folder(t).is_dir()]
+
+    def _started(self, trial: Trial) -> float:
+        """When it began; endless for one that has not said it yet."""
+        try:
+            with (self._folder(trial) / NAME).open(encoding="utf-8") as file:
+                return float(json.loads(file.readline())["unix_s"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return math.inf
+
+    def _tail(self, trial: Trial) -> Iterator[Event]:
+        """New whole lines of the trial's journal, which is shorter once the trial has ended or begun anew."""
+        path = self._folder(trial) / NAME
+        is_new = self._current is None or self._current.trial_id != trial.trial_id
+        offset = 0 if is_new else self._offset
+        try:
+            with path.open("rb") as file:
+                if os.fstat(file.fileno()).st_size < offset:
+                    return
+                file.seek(offset)
+                content = file.read()
+        except OSError:
+            return
+        whole = content[: content.rfind(b"\n") + 1]
+        self._current, self._offset = trial, offset + len(whole)
+        for line in whole.decode(errors="replace").splitlines():
+            yield read_line(line, trial, path)
