@@ -20,6 +20,10 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "sweep": ("sweeps", _SWEEP),
     "plan": ("sweeps", _PLAN),
     "resume": ("sweeps", "Continue an interrupted run: what is done is kept, the rest is measured."),
+    "watch": (
+        "watching",
+        "Watch a sweep that runs in another terminal of this machine; Ctrl-C ends the watching, not the sweep.",
+    ),
     "list": ("runs", "List the stored runs, oldest first."),
     "show": ("runs", "Show one run: table, fit, verdicts."),
     "report": ("runs", "Fit again and write fit.json, report.md and report.html anew from what was measured."),

@@ -14,6 +14,7 @@ from runner import compose, console
 from runner.campaign import Sink
 from runner.cli import views
 from runner.cli.options import Flags, with_settings
+from runner.console_live import LiveView
 from runner.errors import EXIT_INTERRUPTED, EXIT_TRIALS_FAILED, UsageError
 from runner.exporter import Exporter
 from runner.live import LiveState
@@ -131,8 +132,9 @@ def _ask_format(sweep: Sweep, yes: bool) -> None:
 def _run(prepared: compose.Prepared, writer: RunWriter, as_json: bool, metrics_port: int) -> None:
     try:
         with ExitStack() as stack:
-            sinks: list[Sink] = [stack.enter_context(_metrics(prepared, writer, metrics_port))] if metrics_port else []
-            sinks.append(stack.enter_context(console.Progress(prepared.plan)))
+            state = LiveState(run=writer.path.name, plan=prepared.plan, results=writer.results)
+            sinks: list[Sink] = [stack.enter_context(_metrics(state, writer, metrics_port))] if metrics_port else []
+            sinks.append(stack.enter_context(LiveView(state)))
             stored = compose.execute(prepared, writer, sinks, console.say)
     except KeyboardInterrupt:
         console.say(
@@ -146,9 +148,9 @@ def _run(prepared: compose.Prepared, writer: RunWriter, as_json: bool, metrics_p
         sys.exit(EXIT_TRIALS_FAILED)
 
 
-def _metrics(prepared: compose.Prepared, writer: RunWriter, port: int) -> Exporter:
+def _metrics(state: LiveState, writer: RunWriter, port: int) -> Exporter:
     """The open exporter, said and noted in the manifest."""
-    exporter = Exporter(LiveState(run=writer.path.name, plan=prepared.plan, results=writer.results), port)
+    exporter = Exporter(state, port)
     console.say(f"metrics at {exporter.url}" + ("" if exporter.port == port else f" (port {port} is taken)"))
     writer.update_manifest(metrics_url=exporter.url)
     return exporter

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from runner.live import LiveState, Running, ceiling_of, curves, progress, rates
+from runner.live import UNDER_LOAD, WATCHED, LiveState, Running, ceiling_of, curves, progress, rates
 from runner.model import DiskSample, Sample, SubjectSample, TrialResult, VerdictKind
 from runner.sweep.vary import label
 from runner.units import format_number
@@ -15,8 +15,6 @@ from runner.units import format_number
 Point = tuple[str, tuple[str, ...], float | None]
 
 PHASES = ("provision", "ready", "schema", "warmup", "measure", "drain", "flush", "verify", "teardown")
-UNDER_LOAD = ("warmup", "measure", "drain")
-WATCHED = (*UNDER_LOAD, "flush")
 _NO_DISK = DiskSample(
     written_bytes_total=None,
     read_bytes_total=None,

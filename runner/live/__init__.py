@@ -7,10 +7,12 @@ moment that "time left" needs is handed in. Refuses to guess: what no event said
 from runner.live.curve import LiveCurve, curves
 from runner.live.progress import Progress, progress
 from runner.live.rates import Rates, rates
-from runner.live.state import POOLS_MAX, LiveState, Running, ceiling_of, take
+from runner.live.state import POOLS_MAX, UNDER_LOAD, WATCHED, LiveState, Running, ceiling_of, take
 
 __all__ = [
     "POOLS_MAX",
+    "UNDER_LOAD",
+    "WATCHED",
     "LiveCurve",
     "LiveState",
     "Progress",

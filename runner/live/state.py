@@ -27,6 +27,8 @@ from runner.model import (
 
 POOLS_MAX = 48
 OTHER = "other"
+UNDER_LOAD = ("warmup", "measure", "drain")
+WATCHED = (*UNDER_LOAD, "flush")  # phases with samples; outside of them the last one is old
 _NOTES_KEPT = 5
 
 
@@ -86,7 +88,10 @@ def take(state: LiveState, event: Event) -> LiveState:
         )
         if not state.began_ns:
             state = replace(state, began_ns=event.monotonic_ns, began_unix_s=event.unix_s, before=len(state.results))
-        return replace(state, running=running, total=event.total)
+        plan = state.plan
+        if all(t.trial_id != event.trial.trial_id for t in plan.trials):  # it grew
+            plan = replace(plan, trials=(*plan.trials, event.trial))
+        return replace(state, plan=plan, running=running, total=event.total)
     if isinstance(event, CeilingsMeasured):
         return replace(state, ceilings=event.rows_per_s, disk_ceilings=event.disks)
     if isinstance(event, TrialFinished):

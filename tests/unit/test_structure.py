@@ -28,6 +28,7 @@ ALLOWED = {
     "store": {"model", "errors", "sweep", "units", "trial"},
     "formats": {"model", "errors", "units", "store", "trial"},
     "compare": {"model", "units", "sweep"},
+    "console_live": {"console", "live", "model", "units"},
     "live": {"model", "fit", "sweep", "units"},
     "exporter": {"model", "errors", "live", "loadgen", "store", "sweep", "units"},
     "verify": {"model", "errors", "units", "store", "loadgen", "sweep", "trial", "verdict", "report"},

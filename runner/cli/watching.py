@@ -1,0 +1,46 @@
+"""`scale watch`: a sweep that runs in another terminal, seen from here. Wiring only."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import typer
+
+from runner import console
+from runner.cli import views
+from runner.cli.arguments import RESULTS, RUN
+from runner.console_live import LiveView
+from runner.live import LiveState
+from runner.store.follow import Follower, is_written
+from runner.store.reader import find_run, read_manifest, read_run
+
+POLL_S = 0.5
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command("watch", epilog="Example: scale watch last")(watch)
+
+
+def watch(run: RUN, results: RESULTS = Path("results")) -> None:
+    """Watch a sweep that runs in another terminal of this machine; Ctrl-C ends the watching, not the sweep."""
+    path = find_run(results, run)
+    follower = Follower(path)
+    try:
+        with LiveView(LiveState(run=path.resolve().name, plan=follower.plan)) as view:
+            goes_on = True
+            while goes_on:
+                goes_on = is_written(path)
+                for event in follower.poll():
+                    view(event)
+                if goes_on:
+                    time.sleep(POLL_S)
+    except KeyboardInterrupt:
+        console.say("watching ended; the sweep goes on")
+        return
+    status = read_manifest(path).get("status")
+    if status == "complete":
+        views.show_run(read_run(path))
+    else:
+        console.say(f"nobody writes this run any more; continue with: scale resume {path.name}", "yellow")

@@ -1,0 +1,171 @@
+"""What a sweep looks like while it runs: one view in a terminal, plain lines elsewhere. A sink of events.
+
+Finished trials, notes and sentences stay in the scroll-back; the view below them shows the plan, the running trial and
+the time left. Computes nothing itself: rates and progress come from `live`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from runner.console import err
+from runner.live import UNDER_LOAD, WATCHED, LiveState, Running, ceiling_of, progress, rates, take
+from runner.model import Event, Noted, TrialFinished, TrialResult, TrialStarted, VerdictKind
+from runner.units import format_number, format_rate, format_seconds
+
+REFRESH_PER_S = 2.0
+PLAN_ROWS = 14
+BAR = 30
+_STYLES = {
+    VerdictKind.VALID: "green",
+    VerdictKind.ABORTED: "red",
+    VerdictKind.LOST_ROWS: "red",
+    VerdictKind.ERRORS: "red",
+}
+
+
+class LiveView:
+    """A context manager and a sink. state: where the run stands before the first event."""
+
+    def __init__(self, state: LiveState, console: Console = err) -> None:
+        self._state, self._console = state, console
+        self._live = Live(
+            console=console,
+            refresh_per_second=REFRESH_PER_S,
+            transient=True,
+            get_renderable=lambda: render(self._state, time.monotonic_ns()),
+        )
+
+    def __enter__(self) -> LiveView:
+        if self._console.is_terminal:
+            self._live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._console.is_terminal:
+            self._live.stop()
+
+    def __call__(self, event: Event) -> None:
+        running = self._state.running
+        self._state = take(self._state, event)
+        if isinstance(event, Noted):
+            self._keep(f"  {event.sentence}", "yellow")
+        elif isinstance(event, TrialFinished):
+            head = f"trial {running.position} of {self._state.total}: " if running else ""
+            self._keep(*finished_line(head, event.result))
+        elif isinstance(event, TrialStarted) and not self._console.is_terminal:
+            left = format_seconds(progress(self._state, time.monotonic_ns()).remaining_s)
+            self._keep(f"trial {event.position} of {event.total}: {event.trial.trial_id} begins, about {left} left", "")
+
+    def _keep(self, text: str, style: str) -> None:
+        self._console.print(Text(text, style=style))
+
+
+def finished_line(head: str, result: TrialResult) -> tuple[str, str]:
+    """One line for a trial that ended, and its style."""
+    kind, m = result.verdict.kind, result.measurement
+    cores = "–" if m.server_cpu_cores is None else f"{m.server_cpu_cores:.2f}"
+    told = kind is not VerdictKind.VALID and result.verdict.reasons
+    reason = f": {result.verdict.reasons[0]}" if told else ""
+    name = f"{head}{result.trial.trial_id}"
+    line = (
+        f"{name:<34} {format_rate(m.rows_per_s):>8} rows/s  server {cores} of "
+        f"{format_number(result.trial.cores)} cores  {kind.value}{reason}"
+    )
+    return line, _STYLES.get(kind, "yellow")
+
+
+def render(state: LiveState, now_ns: int) -> RenderableType:
+    """The view now."""
+    parts: list[RenderableType] = [_head(state, now_ns), _plan(state)]
+    if state.running is not None:
+        parts.append(_running(state, state.running, now_ns))
+    return Group(*parts)
+
+
+def _head(state: LiveState, now_ns: int) -> RenderableType:
+    at, sweep = progress(state, now_ns), state.plan.sweep
+    line = Table.grid(padding=(0, 2))
+    line.add_row(
+        Text(f"{sweep.name}: {sweep.target}, {sweep.runtime}", style="bold"),
+        ProgressBar(total=1.0, completed=at.done_ratio, width=BAR),
+        Text(f"{at.done} of {at.total} trials, about {format_seconds(at.remaining_s)} left"),
+    )
+    return line
+
+
+def _plan(state: LiveState) -> RenderableType:
+    """A row for each point: what its replicates gave, or where they are."""
+    done = {r.trial.trial_id: r for r in state.results}
+    running = state.running.trial.trial_id if state.running else ""
+    rows: dict[str, list[Text]] = {}
+    for trial in sorted(state.plan.trials, key=lambda t: (t.level, t.trial_id)):
+        name = trial.trial_id.rpartition("-r")[0] or trial.trial_id
+        rows.setdefault(name, []).append(_cell(done.get(trial.trial_id), trial.trial_id == running))
+    table = Table.grid(padding=(0, 2))
+    shown = _window(list(rows.items()), running)
+    for name, cells in shown:
+        table.add_row(Text(name, style="dim"), *cells)
+    if len(shown) < len(rows):
+        table.add_row(Text(f"and {len(rows) - len(shown)} points more", style="dim"))
+    return table
+
+
+def _window(rows: Sequence[tuple[str, list[Text]]], running: str) -> Sequence[tuple[str, list[Text]]]:
+    """The rows around the running trial, where there are too many."""
+    at = next((i for i, (name, _) in enumerate(rows) if running.startswith(f"{name}-r")), 0)
+    first = min(max(0, at - PLAN_ROWS // 2), max(0, len(rows) - PLAN_ROWS))
+    return rows[first : first + PLAN_ROWS]
+
+
+def _cell(result: TrialResult | None, is_running: bool) -> Text:
+    if result is None:
+        return Text("running", style="bold") if is_running else Text("·", style="dim")
+    kind = result.verdict.kind
+    return Text(f"{format_rate(result.measurement.rows_per_s)} {kind.value}", style=_STYLES.get(kind, "yellow"))
+
+
+def _running(state: LiveState, running: Running, now_ns: int) -> RenderableType:
+    trial, used = running.trial, rates(running)
+    since = format_seconds(max(0.0, (now_ns - running.phase_ns) / 1e9)) if running.phase else ""
+    given = ", ".join(f"{knob} {value}" for knob, value in trial.knobs.items())
+    table = Table.grid(padding=(0, 2))
+    table.add_row(Text(trial.trial_id, style="bold"), Text(f"{running.phase} {since}   {given}"))
+    if running.interval is not None and running.phase in UNDER_LOAD:
+        table.add_row("rows/s", _rate_text(state, running))
+        p99 = running.interval.response_us_p99
+        p50 = running.interval.response_us_p50
+        table.add_row("response", f"p50 {_ms(p50)}   p99 {_ms(p99)}   errors {running.errors}")
+    if running.phase not in WATCHED:
+        return table
+    clients = len(trial.placement.client_cpus)
+    server, generator = _cores(used.server_cores, trial.cores), _cores(used.generator_cores, clients)
+    table.add_row("CPU", f"server {server}   generator {generator}")
+    for name, disk in used.disks.items():
+        written = "–" if disk.write_bytes_per_s is None else f"{disk.write_bytes_per_s / 1e6:.1f} MB/s"
+        busy = "–" if disk.busy_ratio is None else f"{100 * disk.busy_ratio:.0f} % busy"
+        queue = "–" if disk.queue is None else f"{disk.queue:.1f}"
+        table.add_row(f"disk {name}", f"{written}   {busy}   queue {queue}")
+    return table
+
+
+def _rate_text(state: LiveState, running: Running) -> str:
+    offered, ceiling = state.plan.sweep.load.rate, ceiling_of(state, running.trial)
+    text = format_rate(running.rows_per_s)
+    text += f" of {format_rate(offered)} offered" if offered else ""
+    return text + (f"   the generator alone makes {format_rate(ceiling)}" if ceiling else "")
+
+
+def _ms(us: float | None) -> str:
+    return "–" if us is None else f"{us / 1000:.1f} ms"
+
+
+def _cores(used: float | None, given: float) -> str:
+    return f"{'–' if used is None else f'{used:.2f}'} of {format_number(given)} cores"
