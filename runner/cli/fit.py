@@ -15,7 +15,7 @@ from runner.fit import Asked, Terms, fit_rows
 from runner.fit.table import Columns, RowsByGroup, parse_table
 from runner.model import FitReport
 from runner.report.anydata import fit_document, levels_table, picture
-from runner.report.fitted import asked_table, derived_table, models_table
+from runner.report.fitted import asked_table, derived_table, models_table, parameters_table
 from runner.report.table import Table
 from runner.store.outside import write_outside
 
@@ -86,7 +86,7 @@ def _show(found: FitReport, title: str, terms: Terms) -> None:
     console.show_line(found.sentence, "bold")
     for caution in found.cautions:
         console.show_line(f"  but: {caution}", "yellow")
-    for table in (models_table(found), derived_table(found), asked_table(found)):
+    for table in (models_table(found), parameters_table(found), derived_table(found), asked_table(found)):
         if table.rows:
             console.show_line("")
             _table(table)

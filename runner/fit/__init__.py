@@ -7,8 +7,8 @@ that its own error swallows.
 
 from runner.fit.axis import rate_of
 from runner.fit.curve import Asked, fit_curve, fit_rows, value_at
-from runner.fit.models import rate_at
-from runner.fit.words import NAMES, SYMBOLS, Terms, pair, quantity, ranged
+from runner.fit.models import NAMES, SYMBOLS, rate_at
+from runner.fit.words import Terms, pair, quantity, ranged
 
 __all__ = [
     "NAMES",

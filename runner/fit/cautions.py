@@ -11,8 +11,9 @@ from scipy.stats import f as fisher
 from scipy.stats import t as student
 
 from runner.fit.choice import NEAR_AICC
+from runner.fit.models import NAMES
 from runner.fit.points import Noise
-from runner.fit.words import NAMES, Findings
+from runner.fit.words import Findings
 from runner.model import PointSummary
 from runner.units import format_number
 

@@ -15,13 +15,14 @@ import numpy as np
 
 from runner.fit.bootstrap import Rows
 from runner.fit.candidates import Candidate, percentiles
-from runner.fit.models import MODELS, PARAMETERS, ModelName, rates
+from runner.fit.models import MODELS, NAMES, PARAMETERS, ModelName, rates
 from runner.model import Shape
 
 NEAR_AICC = 2.0
 KNEE_MARGIN = 4.0  # of AICc: "considerably less support" for the other (Burnham and Anderson 2002, 2.6)
 EFFICIENCY_SURE = 0.8  # what the points must exclude an efficiency below, at the last level, to call a curve linear
 LEVELS_FOR_A_MODEL = 3
+_NOISE_LEAST = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,8 +82,8 @@ def _error(candidate: Candidate) -> float:
 
 
 def _noise(candidate: Candidate, rows: Rows) -> float:
-    """The residual standard error as a share of the last level's mean."""
-    return (candidate.rse or 0.0) / float(rows.means[-1])
+    """The residual standard error as a share of the last level's mean; not below what arithmetic resolves."""
+    return max((candidate.rse or 0.0) / float(rows.means[-1]), _NOISE_LEAST)
 
 
 def _simplest(candidate: Candidate) -> tuple[int, int]:
@@ -126,11 +127,11 @@ def _falls(c: Candidate, rows: Rows) -> bool:
     """Whether the curve at the last level is below its highest measured level in all of the interval."""
     if not len(c.samples):
         return False
-    curves = rates(c.model, c.samples, rows.distinct)
     top = int(np.argmax(c.rates(rows.distinct)))
     if top == len(rows.distinct) - 1:
         return False
-    _, high = percentiles(curves[:, -1] / curves[:, top])
+    curves = rates(c.model, c.samples, rows.distinct[[top, -1]])
+    _, high = percentiles(curves[:, 1] / curves[:, 0])
     return high is not None and high < 1
 
 
@@ -159,6 +160,6 @@ def _contradicted(
     if best is chosen or gained <= 3 * noise or shape_of(best, rows, superlinear) == shape:
         return []
     return [
-        f"AICc prefers {chosen.model}, but {best.model} foretells the last level better "
+        f"AICc prefers {NAMES[chosen.model]}, but {NAMES[best.model]} foretells the last level better "
         f"({100 * _error(best):.1f} % off against {100 * _error(chosen):.1f} %)"
     ]

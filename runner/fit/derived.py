@@ -13,7 +13,7 @@ import numpy as np
 
 from runner.fit.bootstrap import Rows
 from runner.fit.candidates import Candidate, percentiles
-from runner.fit.models import Floats, ModelName, rates, usl_peak
+from runner.fit.models import NAMES, Floats, ModelName, rates, usl_peak
 from runner.model import Estimate, Need, Prediction
 from runner.units import format_number, format_rate
 
@@ -181,7 +181,7 @@ def _need(chosen: Candidate | None, rows: Rows, rate: float) -> Need:
     if not math.isfinite(value):
         top = _roofs(chosen.model, chosen.values[None])[0] if chosen.model in _ROOFED else math.inf
         told = f": its roof is {format_rate(float(top))}" if math.isfinite(top) else ""
-        return _unknown(rate, f"the {chosen.model} curve never reaches it{told}")
+        return _unknown(rate, f"the {NAMES[chosen.model]} curve never reaches it{told}")
     if value > limit(rows):
         return _unknown(rate, f"it would take about {format_number(float(f'{value:.3g}'))}, which is beyond the "
                               f"extrapolation limit ({format_number(limit(rows))})")  # fmt: skip

@@ -34,6 +34,24 @@ PARAMETERS: Mapping[ModelName, tuple[str, ...]] = {
     "power": ("gamma", "exponent"),
 }
 MODELS: tuple[ModelName, ...] = tuple(PARAMETERS)
+NAMES: Mapping[str, str] = {
+    "linear": "Linear",
+    "amdahl": "Amdahl",
+    "usl": "USL",
+    "knee": "Knee",
+    "affine": "Affine",
+    "power": "Power",
+}
+SYMBOLS: Mapping[str, str] = {
+    "gamma": "γ",
+    "alpha": "α",
+    "beta": "β",
+    "lambda": "λ",
+    "capacity": "C",
+    "intercept": "a",
+    "slope": "b",
+    "exponent": "p",
+}
 BOUNDED = ("alpha", "beta")  # not below 0: less would mean that waiting makes work
 _DENOMINATOR_MIN = 1e-12
 

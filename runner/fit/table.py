@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 ROWS_MAX = 1_000_000
 LEVELS_MAX = 10_000
+LEAST, MOST = 1e-100, 1e100  # squares of it are still numbers
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _SHOWN_MAX = 40
 
@@ -102,6 +103,8 @@ def _number(line: int, column: str, cell: str) -> float:
         raise ValueError(f"line {line}: {column} is {_short(cell)!r}, which is not a number")
     if value <= 0:
         raise ValueError(f"line {line}: {column} is {_short(cell)}; it must be above 0")
+    if not LEAST <= value <= MOST:
+        raise ValueError(f"line {line}: {column} is {_short(cell)}; it must be between {LEAST:g} and {MOST:g}")
     return value
 
 

@@ -12,14 +12,11 @@ from dataclasses import dataclass
 
 from runner.fit.candidates import Candidate
 from runner.fit.choice import Choice
-from runner.fit.models import ModelName
+from runner.fit.models import NAMES, SYMBOLS, ModelName
 from runner.fit.points import Noise, Usable
 from runner.model import Confound, Estimate, PointSummary
 from runner.units import format_number
 
-SYMBOLS = {"gamma": "γ", "alpha": "α", "beta": "β", "lambda": "λ", "capacity": "C", "intercept": "a", "slope": "b",
-           "exponent": "p"}  # fmt: skip
-NAMES = {"linear": "Linear", "affine": "Affine", "amdahl": "Amdahl", "usl": "USL", "knee": "Knee", "power": "Power"}
 _ERROR_MIN, _ERROR_LEAST = 1e-5, 1e-9  # an error below is not worth its digits
 
 
@@ -191,9 +188,10 @@ _BODIES = {"linear": _linear, "amdahl": _law, "usl": _law, "knee": _knee, "affin
 def told(c: Candidate, name: str, against: float = 0.0) -> str:
     """A parameter with its interval, and whether it can be told from what would mean linear."""
     value, error, (low, high) = c.value(name), c.std_errs.get(name), c.interval(name)
+    value = value if abs(value) > _ERROR_LEAST else 0.0
     symbol = SYMBOLS[name]
     if name not in c.free:
-        upper = f", at most {high:.2g} (95 %)" if high else ""
+        upper = f", at most {high:.2g} (95 %)" if high and high > _ERROR_LEAST else ""
         return f"{symbol} = {value:.3g} (at its bound{upper})"
     said = f"{symbol} = {pair(value, error)}" if error else f"{symbol} = {value:.3g}"
     if low is None or high is None:

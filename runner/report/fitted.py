@@ -24,16 +24,27 @@ def models_table(fit: FitReport) -> Table:
         residual = 100 * m.rse / size if m.rse is not None and size else None
         off = 100 * m.leave_last_out_error if m.leave_last_out_error is not None else None
         values = ", ".join(_parameter(m, name) for name in m.parameters)
-        intervals = ", ".join(_interval(name, e) for name, e in m.parameters.items())
-        rows.append((NAMES[m.model] + (" ← chosen" if m.model == fit.chosen else ""), values, intervals,
+        rows.append((NAMES[m.model] + (" ← chosen" if m.model == fit.chosen else ""), values,
                      fixed(residual, 1), fixed(off, 1), fixed(m.aicc, 1), fixed(delta, 1)))  # fmt: skip
-    headers = ("Model", "Parameters", "95 % intervals", "Residual (%)", "Last level left out (% off)", "AICc", "ΔAICc")
+    headers = ("Model", "Parameters", "Residual (%)", "Last level left out (% off)", "AICc", "ΔAICc")
     notes = (
-        "± is one standard error, intervals are of a bootstrap; a parameter at its bound has no standard error",
+        "± is one standard error; a parameter at its bound has none",
         "ΔAICc below 2: the points do not tell the models apart; – : too few trials or levels for this model",
         "last level left out: how far off a fit to the other levels foretells it",
     )
-    return Table(title="Models", headers=headers, rows=tuple(rows), words=(0, 1, 2), notes=notes if rows else ())
+    return Table(title="Models", headers=headers, rows=tuple(rows), words=(0, 1), notes=notes if rows else ())
+
+
+def parameters_table(fit: FitReport) -> Table:
+    """The parameters' 95 % intervals."""
+    rows = [
+        (NAMES[m.model], ", ".join(_interval(name, e) for name, e in m.parameters.items()))
+        for m in fit.models
+        if any(e.low is not None for e in m.parameters.values())
+    ]
+    notes = ("percentiles of a seeded bootstrap",)
+    return Table(title="Intervals", headers=("Model", "95 % intervals"), rows=tuple(rows), words=(0, 1),
+                 notes=notes if rows else ())  # fmt: skip
 
 
 def _mean(fit: FitReport) -> float | None:

@@ -20,7 +20,7 @@ from runner.report.figures import (
     trial_table,
     verdict_counts,
 )
-from runner.report.fitted import asked_table, derived_table, models_table
+from runner.report.fitted import asked_table, derived_table, models_table, parameters_table
 from runner.report.noise import bridges_table, intervals_table, noise_sentences
 from runner.report.reference import Reference, reference_table
 from runner.report.table import Table
@@ -77,7 +77,7 @@ def _section(title: str, body: str) -> str:
 
 
 def _certainty(run: StoredRun, fit: FitReport) -> str:
-    tables = (points_table(run), models_table(fit), derived_table(fit), asked_table(fit))
+    tables = (points_table(run), models_table(fit), parameters_table(fit), derived_table(fit), asked_table(fit))
     return "\n\n".join(table_markdown(t) for t in tables if t.rows)
 
 

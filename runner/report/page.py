@@ -21,7 +21,7 @@ from runner.report.figures import (
     trial_table,
     verdict_counts,
 )
-from runner.report.fitted import FORMULA, asked_table, derived_table, models_table
+from runner.report.fitted import FORMULA, asked_table, derived_table, models_table, parameters_table
 from runner.report.noise import bridges_table, intervals_table, noise_sentences
 from runner.report.reference import Reference, compare, reference_table
 from runner.report.series import label_of, trial_panels
@@ -160,7 +160,7 @@ def _certainty(run: StoredRun, fit: FitReport) -> str:
     if fit.models:
         note = f'<p class="note">{FORMULA}</p>'
         tables += [f"{table_html(models_table(fit))}{note}"]
-    tables += [table_html(t) for t in (derived_table(fit), asked_table(fit)) if t.rows]
+    tables += [table_html(t) for t in (parameters_table(fit), derived_table(fit), asked_table(fit)) if t.rows]
     return f"<h2>How sure the fit is</h2>{''.join(tables)}{figure}\n"
 
 

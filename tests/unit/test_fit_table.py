@@ -39,6 +39,7 @@ def run(tmp_path, text, *words):
         ("n,x\n1,1_000\n", "line 2: x is '1_000'"),
         ("n,x\n1,2\n2,\n", "line 3: x is empty"),
         ("n,x\n0,2\n", "line 2: n is 0; it must be above 0"),
+        ("n,x\n1,2e300\n", "line 2: x is 2e300; it must be between 1e-100 and 1e+100"),
         ("n,x\n1,-2\n", "line 2: x is -2; it must be above 0"),
         ('n,x\n1,2\n"2,3\n', "line 3: "),
         (b"n,x\n1,2\n2,\xff\n", "line 3: not UTF-8 text (byte 0xff)"),
