@@ -92,11 +92,11 @@ def _flat(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str
 
 def _knobs(run: StoredRun) -> dict[str, str]:
     """By knob: its value at each level; one value where it is constant."""
-    return _by_level([(t.level, t.knobs) for t in run.plan.trials])
+    return _by_level([(t.level, t.knobs) for t in run.plan.trials if t.role == "point"])
 
 
 def _settings(run: StoredRun) -> dict[str, str]:
-    told = [(r.trial.level, r.effective) for r in run.results if r.effective]
+    told = [(r.trial.level, r.effective) for r in run.on_curve if r.effective]
     return {k: v for k, v in _by_level(told).items() if k not in _ANY_TWO and k != "server_version"}
 
 

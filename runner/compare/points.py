@@ -81,14 +81,14 @@ def window_rates(run: StoredRun, result: TrialResult) -> list[float]:
 
 def _valid(run: StoredRun) -> dict[Key, list[TrialResult]]:
     found: dict[Key, list[TrialResult]] = {}
-    for r in run.results:
+    for r in run.on_curve:
         if r.verdict.kind is VerdictKind.VALID and (r.measurement.rows_per_s or 0) > 0:
             found.setdefault((r.trial.level, label(r.trial.variant)), []).append(r)
     return found
 
 
 def _planned(run: StoredRun) -> set[Key]:
-    return {(t.level, label(t.variant)) for t in run.plan.trials}
+    return {(t.level, label(t.variant)) for t in run.plan.trials if t.role == "point"}
 
 
 def _logs(results: Sequence[TrialResult]) -> tuple[float, ...]:

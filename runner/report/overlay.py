@@ -108,7 +108,7 @@ def false_alarm_words(found: Comparison) -> str:
 def _valid(run: StoredRun) -> list[tuple[float, float, str]]:
     return [
         (r.trial.level, r.measurement.rows_per_s, r.trial.trial_id)
-        for r in run.results
+        for r in run.on_curve
         if r.verdict.kind is VerdictKind.VALID and r.measurement.rows_per_s
     ]
 

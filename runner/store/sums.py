@@ -22,6 +22,16 @@ def digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
+def waiting(path: Path) -> Path:
+    """Where a file's next content stands until it replaces the file."""
+    return path.with_name(path.name + ".partial")
+
+
+def is_as_listed(path: Path, wanted: str) -> bool:
+    """Whether the file, or the content that was about to replace it when the run was killed, has the digest."""
+    return any(p.is_file() and digest(p.read_bytes()) == wanted for p in (path, waiting(path)))
+
+
 def sums_text(digests: Mapping[str, str]) -> str:
     """The list, by file name."""
     return "".join(f"{digests[name]}  {name}\n" for name in sorted(digests))

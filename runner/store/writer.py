@@ -160,7 +160,7 @@ class RunWriter:
     def _was_altered(self, name: str) -> bool:
         """Whether an older file is not what was written: opening the run anew must not make that good."""
         path = self.path / name
-        return name in self._digests and path.is_file() and sums.digest(path.read_bytes()) != self._digests[name]
+        return name in self._digests and path.is_file() and not sums.is_as_listed(path, self._digests[name])
 
     def update_manifest(self, **facts: Any) -> None:
         """Adds what became known later: the server's version, the sampler's cost, the end."""
@@ -187,12 +187,14 @@ class RunWriter:
     def _write(self, name: str, text: str) -> None:
         """Replaces a file whole: a reader, or a run after a crash, sees the old or the new one, never half."""
         path = self.path / name
-        partial = path.with_name(path.name + ".partial")
+        partial = sums.waiting(path)
         content = text.encode()
         with partial.open("wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        partial.replace(path)
         if name not in self._altered and name != sums.NAME:
             self._digests[name] = sums.digest(content)
+        if name in REWRITTEN_ON_OPENING:
+            self._write_sums()  # before the file, which waits beside it: a kill in between must not look like an edit
+        partial.replace(path)

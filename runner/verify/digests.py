@@ -47,7 +47,7 @@ def _against(run: Path, name: str, wanted: str) -> Disagreement | None:
     except OSError as error:
         return Disagreement(file=name, sentence=f"cannot be read: {error.strerror}")
     held = sums.digest(content)
-    if held == wanted:
+    if sums.is_as_listed(run / name, wanted):
         return None
     sentence = "is empty now" if not content else "is not what was written: its SHA-256 differs"
     return Disagreement(file=name, sentence=sentence, stored=held[:12], recomputed=wanted[:12])

@@ -217,6 +217,17 @@ def test_a_point_that_lost_its_valid_trials_cannot_pass():
     assert shorter.points[-1].missing == "not in the plan of B"
 
 
+@pytest.mark.parametrize("role", ["anchor", "bridge"])
+def test_trials_that_are_not_on_the_curve_are_not_compared(role):
+    a = synthetic_run()
+    odd = replace(a.results[0].trial, trial_id="odd", role=role, knobs={"partitions": "99"})
+    beside = replace(a.results[0], trial=odd, measurement=replace(a.results[0].measurement, rows_per_s=1.0))
+    b = replace(a, results=(*a.results, beside), plan=replace(a.plan, trials=(*a.plan.trials, odd)))
+    found = compare_runs(a, b)
+    assert {p.ratio for p in found.points} == {1.0}
+    assert found.differing == ()
+
+
 def test_what_differs_is_said_and_what_always_differs_is_not():
     a = synthetic_run()
     results = tuple(replace(r, effective={**r.effective, "shared_buffers": "2GB", "port": str(at)})

@@ -176,6 +176,21 @@ def test_an_unfinished_run_is_said_and_is_no_fault(tmp_path):
     assert any("interrupted: 5 of 9 trials were not run" in note for note in checked.notes)
 
 
+@pytest.mark.parametrize("name", ["manifest.json", "points.csv"])
+def test_a_kill_between_a_file_and_its_digest_is_no_edit(tmp_path, name):
+    run = Path(raw_run(tmp_path, interrupted_after=4).path)
+    whole = (run / name).read_bytes()
+    if name == "manifest.json":  # the digest is new, the file is old, its next content waits beside it
+        (run / f"{name}.partial").write_bytes(whole)
+        (run / name).write_text((run / name).read_text().replace("interrupted", "running"))
+    else:  # the file is new, the digest is old
+        listed = (run / sums.NAME).read_text()
+        (run / sums.NAME).write_text(listed.replace(sums.digest(whole), "0" * 64))
+    assert name not in named(run)
+    compose.reopen_run(read_run(run))
+    assert name not in named(run)
+
+
 def test_a_file_that_is_not_of_the_run_is_said_and_is_no_fault(run):
     (run / "remarks.txt").write_text("mine")
     checked = verify_run(run)
