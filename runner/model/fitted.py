@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
 from runner.model.measured import TrialResult
@@ -132,7 +133,7 @@ class StoredRun:
     timeseries: Mapping[str, tuple[tuple[float, Mapping[str, float | None]], ...]]
     fit: FitReport | None = None
 
-    @property
+    @cached_property
     def on_curve(self) -> tuple[TrialResult, ...]:
         """The trials that make the curve: neither anchors nor bridges."""
         return tuple(r for r in self.results if r.trial.role == "point")
