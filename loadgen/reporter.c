@@ -31,6 +31,7 @@ int reporter_take_signals(void)
     sigemptyset(&set);
     sigaddset(&set, SIGINT);
     sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGUSR1);
     pthread_sigmask(SIG_BLOCK, &set, NULL);
     return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
@@ -140,11 +141,25 @@ static uint64_t next_due(const struct watch *watch)
     return due;
 }
 
+/* SIGUSR1: the window ends with the interval that runs, so that it holds whole intervals only.
+ * Before the window, after it, and for fixed work it means nothing. */
+static void end_window(struct watch *watch)
+{
+    struct load *load = watch->load;
+    if (watch->measure_told && !watch->drain_told && watch->tick_ns < load->window_end_ns &&
+        load->window_end_ns != NS_NEVER)
+        load->window_end_ns = watch->tick_ns;
+}
+
 static void take_signal(struct watch *watch, uint64_t now)
 {
     struct signalfd_siginfo info;
     if (read(watch->signal_fd, &info, sizeof info) != sizeof info)
         return;
+    if (info.ssi_signo == SIGUSR1) {
+        end_window(watch);
+        return;
+    }
     atomic_store_explicit(&watch->load->stop, true, memory_order_relaxed);
     watch->give_up_ns = watch->report->interrupted ? now : now + GRACE_NS; /* twice: at once */
     watch->report->interrupted = true;

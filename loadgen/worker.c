@@ -44,6 +44,11 @@ void worker_free(struct worker *w)
     free(w->partition_rows);
 }
 
+static uint64_t window_end(const struct load *load)
+{
+    return atomic_load_explicit(&load->window_end_ns, memory_order_relaxed);
+}
+
 static bool stopped(const struct worker *w)
 {
     return atomic_load_explicit(&w->load->stop, memory_order_relaxed);
@@ -76,7 +81,7 @@ static uint64_t sleep_until(const struct worker *w, uint64_t when_ns)
 /* Waits for the time of the request; false when it will not be sent any more. */
 static bool wait_turn(struct worker *w, uint64_t *now_ns, uint64_t *intended_ns)
 {
-    const uint64_t end = w->load->window_end_ns;
+    const uint64_t end = window_end(w->load);
     if (pacing_is_open(&w->pacing)) {
         *intended_ns = pacing_next_ns(&w->pacing, w->batch.rows);
         counter_set(&w->counters.waiting_since_ns, *intended_ns);
@@ -165,7 +170,7 @@ static void deliver(struct worker *w, uint64_t *now_ns, uint64_t intended_ns)
         outcome = attempt(w, again, &rows, now_ns);
     }
     if (outcome == OUTCOME_OK) {
-        const bool in_window = *now_ns >= load->window_start_ns && *now_ns <= load->window_end_ns;
+        const bool in_window = *now_ns >= load->window_start_ns && *now_ns <= window_end(load);
         rows = rows < w->batch.rows ? rows : w->batch.rows;
         count_acked(w, rows, in_window);
         counter_set(&w->counters.last_ack_ns, *now_ns);

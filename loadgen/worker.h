@@ -24,13 +24,14 @@ enum ending {
     ENDING_FATAL
 };
 
-struct load { /* what the workers of a load share; read-only while it runs, but for `stop` */
+struct load { /* what the workers of a load share; read-only while it runs, but for the atomics */
     const struct spec *spec;
     const struct schema *schema;
     const struct driver_ops *ops;
     struct driver *driver;
     const uint32_t *partition_of;
-    uint64_t start_ns, window_start_ns, window_end_ns;
+    uint64_t start_ns, window_start_ns;
+    _Atomic uint64_t window_end_ns; /* moves once at most: when told to end the window early */
     struct gate gate;
     struct fault_book faults;
     int done_fd; /* an eventfd: each worker adds 1 when it has ended */

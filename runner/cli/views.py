@@ -13,6 +13,7 @@ from runner.compose import Prepared
 from runner.model import Plan, StoredRun, Sweep, Trial
 from runner.report import rows_for_console
 from runner.report.fitted import asked_table
+from runner.report.limits import remedies
 from runner.report.noise import noise_of, noise_sentences
 from runner.report.variants import comparison_table, labels_of
 from runner.sweep.disk_axis import disk_values
@@ -105,6 +106,7 @@ def _values(sweep: Sweep) -> dict[str, str]:
         "workload.step_ms": str(w.step_ms),
         "load.method": load.method,
         **work,
+        "load.window_max": f"{load.window_max_s:g} s" if load.window_max_s else "",
         "load.warmup": f"{load.warmup_s:g} s",
         "load.rate": f"{load.rate:g}",
         "load.arrival": load.arrival,
@@ -173,4 +175,6 @@ def show_run(stored: StoredRun) -> None:
     console.show_line("verdicts: " + ", ".join(f"{n} {kind}" for kind, n in counts.most_common()))
     for reason, count in Counter(reason for r in stored.results for reason in r.verdict.reasons[:1]).most_common(6):
         console.show_line(f"  {count} × {reason}")
+    for sentence in remedies(stored):
+        console.show_line(f"  to change: {sentence}")
     console.show_line(f"report: {Path(stored.path) / 'report.html'}")

@@ -68,7 +68,8 @@ def _workload(sweep: Sweep) -> dict[str, str]:
 
 
 def _load(load: Load) -> dict[str, str]:
-    work = {"rows": str(load.rows)} if load.rows is not None else {"duration_s": f"{load.duration_s:g}"}
+    longest = load.window_max_s or load.duration_s
+    work = {"rows": str(load.rows)} if load.rows is not None else {"duration_s": f"{longest:g}"}
     return {**work, "warmup_s": f"{load.warmup_s:g}", "rate": f"{load.rate:g}", "arrival": load.arrival}
 
 

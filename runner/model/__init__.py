@@ -18,6 +18,7 @@ from runner.model.events import (
     TrialStarted,
 )
 from runner.model.fitted import Estimate, FitReport, ModelFit, Need, PointSummary, Prediction, Shape, StoredRun
+from runner.model.limits import Limit, LimitKind
 from runner.model.measured import (
     Interval,
     Latency,
@@ -56,6 +57,8 @@ __all__ = [
     "IntervalSeen",
     "Latency",
     "LevelInterval",
+    "Limit",
+    "LimitKind",
     "Load",
     "LoadSummary",
     "Measurement",

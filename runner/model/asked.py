@@ -45,7 +45,10 @@ class Workload:
 
 @dataclass(frozen=True, kw_only=True)
 class Load:
-    """How hard, and for how long: fixed work (rows) or a fixed window after the warm-up (duration_s); one is None."""
+    """How hard, and for how long: fixed work (rows) or a window after the warm-up (duration_s); one is None.
+
+    window_max_s: the window may grow up to this while the rate is not steady; None: it does not grow.
+    """
 
     method: str
     rows: int | None
@@ -53,6 +56,7 @@ class Load:
     warmup_s: float
     rate: float
     arrival: str
+    window_max_s: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

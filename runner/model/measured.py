@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from runner.model.disks import DiskFigures, DiskSample
+from runner.model.limits import Limit
 from runner.model.planned import Trial
 
 
@@ -38,6 +39,7 @@ class Sample:
     """One tick of the sampler. Cumulative counters; rates are made later from differences.
 
     thread_cpu_s_total: CPU seconds of the server's threads by thread name, where asked for. disks: by name (d1, d2).
+    thread_peak_cores: cores that the busiest single thread of each name used since the sample before.
     psi_some_s_total: seconds in which some task waited, by resource (cpu, io, memory), where the kernel has PSI.
     """
 
@@ -49,6 +51,7 @@ class Sample:
     thread_cpu_s_total: Mapping[str, float]
     host_cpu_busy_s_total: float | None = None
     disks: Mapping[str, DiskSample] = field(default_factory=dict)
+    thread_peak_cores: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def disk_written_bytes_total(self) -> int | None:
@@ -142,6 +145,8 @@ class Measurement:
     own, disk_ceiling_mb_per_s that of the trial's disks together; disk_used_percent is the share of it that was used
     from the first request to the end of flush and sync. logical_bytes_per_row: the values without any overhead;
     write_amplification: bytes on the disks for each of them. stalled_s: time without any acknowledgement.
+    stalled_percent: seconds of the window under a tenth of the median rate. hot_thread: the busiest single thread's
+    name. in_flight_percent: how much of their time the generator's threads waited for answers.
     """
 
     rows: int | None = None
@@ -186,6 +191,10 @@ class Measurement:
     logical_bytes_per_row: float | None = None
     write_amplification: float | None = None
     stalled_s: float | None = None
+    stalled_percent: float | None = None
+    hot_thread: str | None = None
+    hot_thread_cores: float | None = None
+    in_flight_percent: float | None = None
     disks: Mapping[str, DiskFigures] = field(default_factory=dict)
 
 
@@ -195,6 +204,7 @@ class Verdict:
 
     kind: VerdictKind
     reasons: tuple[str, ...] = ()
+    limit: Limit | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,6 +22,7 @@ from runner.report.figures import (
     verdict_counts,
 )
 from runner.report.fitted import FORMULA, asked_table, derived_table, models_table, parameters_table
+from runner.report.limits import limits_table, remedies
 from runner.report.noise import bridges_table, intervals_table, noise_sentences
 from runner.report.reference import Reference, compare, reference_table
 from runner.report.series import label_of, trial_panels
@@ -43,6 +44,7 @@ def html(run: StoredRun, reference: Reference | None = None) -> str:
             _trials(run),
             _certainty(run, fit),
             _noise(run),
+            _limits(run),
             _knobs(run),
             _series(run),
             _method(run),
@@ -162,6 +164,14 @@ def _certainty(run: StoredRun, fit: FitReport) -> str:
         tables += [f"{table_html(models_table(fit))}{note}"]
     tables += [table_html(t) for t in (parameters_table(fit), derived_table(fit), asked_table(fit)) if t.rows]
     return f"<h2>How sure the fit is</h2>{''.join(tables)}{figure}\n"
+
+
+def _limits(run: StoredRun) -> str:
+    if not any(r.verdict.limit for r in run.results):
+        return ""
+    told = remedies(run)
+    change = f"<p>To make the others count:</p>{_list(told)}" if told else ""
+    return f"<h2>Who was the limit</h2>{table_html(limits_table(run), dense=True)}{change}\n"
 
 
 def _noise(run: StoredRun) -> str:

@@ -1,4 +1,4 @@
-"""Counters of the whole machine: disks, memory, pressure, CPU; and the CPU time of a server's threads by name."""
+"""Counters of the whole machine: disks, memory, pressure, CPU."""
 
 from __future__ import annotations
 
@@ -72,21 +72,3 @@ def cpu_busy_s(proc: Path = Path("/proc")) -> float | None:
         return None
     user, nice, system, _, _, irq, softirq, steal = (int(f) for f in fields[1:9])
     return (user + nice + system + irq + softirq + steal) / _TICKS_PER_S
-
-
-def thread_cpu_s(pids: Sequence[int], proc: Path = Path("/proc")) -> Mapping[str, float]:
-    """CPU seconds of all threads of the processes, summed by thread name; a number at the end of a name is dropped."""
-    found: dict[str, float] = {}
-    for pid in pids:
-        try:
-            tasks = os.listdir(proc / str(pid) / "task")
-        except OSError:
-            continue
-        for task in tasks:
-            stat = _text(proc / str(pid) / "task" / task / "stat")
-            if not stat:
-                continue
-            name = stat[stat.index("(") + 1 : stat.rindex(")")].rstrip("0123456789:-_ ")
-            fields = stat.rpartition(")")[2].split()
-            found[name] = found.get(name, 0.0) + (int(fields[11]) + int(fields[12])) / _TICKS_PER_S
-    return found

@@ -10,6 +10,7 @@ from types import TracebackType
 from runner.model import Accounting, DataDisk, Sample, SamplerCost
 from runner.sampling import machine
 from runner.sampling.subjects import subject_reader
+from runner.sampling.threads import ThreadReader
 
 
 class Sampler:
@@ -31,6 +32,7 @@ class Sampler:
         self._server, self._generator = subject_reader(server), subject_reader(generator)
         self._disks = tuple(disks)
         self._period_s, self._on_sample, self._pids = 1.0 / hz, on_sample, pids
+        self._threads = ThreadReader()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="sampler", daemon=True)
         self._cpu_s = self._wall_s = 0.0
@@ -76,13 +78,15 @@ class Sampler:
     def take(self) -> Sample:
         """One sample, now."""
         now = time.monotonic_ns()
+        threads = self._threads.read(self._pids() if self._pids else ())
         return Sample(
             monotonic_ns=now,
             server=self._server(),
             generator=self._generator(),
             memory_available_bytes=machine.memory_available_bytes(),
             psi_some_s_total=machine.pressure_s(),
-            thread_cpu_s_total=machine.thread_cpu_s(self._pids()) if self._pids else {},
+            thread_cpu_s_total=threads.cpu_s_total,
+            thread_peak_cores=threads.peak_cores,
             host_cpu_busy_s_total=machine.cpu_busy_s(),
             disks=machine.disk_samples(self._disks),
         )

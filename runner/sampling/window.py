@@ -23,7 +23,7 @@ class DiskUse:
 class WindowUse:
     """Uses over the window; None where a counter was not read or the samples do not cover the window.
 
-    disk_busy_percent is the busiest disk's.
+    disk_busy_percent is the busiest disk's. hot_thread: the name whose busiest thread used most, with its mean cores.
     """
 
     server_cores: float | None
@@ -38,6 +38,8 @@ class WindowUse:
     psi_cpu_percent: float | None
     psi_io_percent: float | None
     threads: Mapping[str, float]
+    hot_thread: tuple[str, float] | None
+    psi_memory_percent: float | None
     disks: Mapping[str, DiskUse]
 
 
@@ -76,6 +78,8 @@ def measure_window(samples: Sequence[Sample], start_ns: int, end_ns: int) -> Win
         psi_cpu_percent=rate(lambda s: s.psi_some_s_total.get("cpu"), 100.0),
         psi_io_percent=rate(lambda s: s.psi_some_s_total.get("io"), 100.0),
         threads=_threads(samples, rate),
+        hot_thread=_hot_thread(inside),
+        psi_memory_percent=rate(lambda s: s.psi_some_s_total.get("memory"), 100.0),
         disks=disks,
     )
 
@@ -98,6 +102,12 @@ def _threads(samples: Sequence[Sample], rate: Callable[[Counter], float | None])
     names = {name for s in samples[-1:] for name in s.thread_cpu_s_total}
     cores = {name: rate(lambda s, name=name: s.thread_cpu_s_total.get(name, 0.0)) for name in names}
     return {name: value for name, value in cores.items() if value is not None}
+
+
+def _hot_thread(inside: Sequence[Sample]) -> tuple[str, float] | None:
+    names = {name for s in inside for name in s.thread_peak_cores}
+    means = {name: sum(s.thread_peak_cores.get(name, 0.0) for s in inside) / len(inside) for name in names}
+    return max(means.items(), key=lambda item: item[1], default=None)
 
 
 def _at(samples: Sequence[Sample], counter: Counter, when_ns: int) -> float | None:

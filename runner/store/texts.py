@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from runner.model import DiskFigures, Interval, Measurement, Plan, Sample, TrialResult
+from runner.model import DiskFigures, Interval, Limit, Measurement, Plan, Sample, TrialResult
 from runner.sweep.vary import label
 from runner.trial.series import SERIES_COLUMNS, time_series
 
@@ -32,6 +32,8 @@ POINT_COLUMNS = (
     *_MEASURED,
     "verdict",
     "reasons",
+    "limit",
+    "limit_shares",
     "server_cpus",
     "client_cpus",
     "shared_cpus",
@@ -86,6 +88,10 @@ def points_text(plan: Plan, results: Iterable[TrialResult]) -> str:
     return text.getvalue()
 
 
+def _shares(limit: Limit | None) -> str | None:
+    return " ".join(f"{kind}={share:.0f}%" for kind, share in limit.shares.items()) if limit else None
+
+
 def point_row(plan: Plan, result: TrialResult) -> dict[str, Any]:
     """One row of points.csv by column; None for what could not be measured."""
     trial, sweep = result.trial, plan.sweep
@@ -107,6 +113,8 @@ def point_row(plan: Plan, result: TrialResult) -> dict[str, Any]:
         **{f"{d}_{k}": v for d, figures in result.measurement.disks.items() for k, v in asdict(figures).items()},
         "verdict": result.verdict.kind.value,
         "reasons": "; ".join(result.verdict.reasons),
+        "limit": result.verdict.limit.kind.value if result.verdict.limit else None,
+        "limit_shares": _shares(result.verdict.limit),
         "server_cpus": " ".join(map(str, trial.placement.server_cpus)),
         "client_cpus": " ".join(map(str, trial.placement.client_cpus)),
         "shared_cpus": " ".join(map(str, trial.placement.shared)),

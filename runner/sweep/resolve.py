@@ -21,6 +21,9 @@ QUESTIONS = {
     "cores": "How does the write rate grow with cores?",
     "disks": "How does the write rate grow with disks?",
 }
+WINDOW_GROWS = 3.0  # times the duration, while the rate is not steady
+WINDOW_GROWS = 3.0  # times the duration, while the rate is not steady
+WINDOW_GROWS_FROM_S = 4.0  # of a shorter one nobody can tell whether it is steady
 KNOB_KEYS = ("knobs.vgroups", "knobs.partitions", "knobs.write_threads", "knobs.commit_threads")
 
 
@@ -101,6 +104,10 @@ def _conflicts(what: str, texts: Texts, values: Mapping[str, object]) -> list[st
     both = values["load.rows"] is not None and texts.origin["load.duration"] != "default"
     if both and texts.origin["load.rows"] == texts.origin["load.duration"]:
         mistakes.append("--rows and --duration exclude each other: fixed work, or a fixed window")
+    asked, most = values["load.duration"], values["load.window_max"]
+    shorter = isinstance(asked, float) and isinstance(most, float) and 0 < most < asked
+    if shorter:
+        mistakes.append("--window-max: is less than --duration, the window that it may grow from")
     if values["method.until_ci"] and int(values["method.replicates"] or 0) > int(values["method.replicates_max"] or 0):
         mistakes.append("--replicates: more than --replicates-max, the most that --until-ci may come to")
     return mistakes
@@ -133,6 +140,7 @@ def _build(what: str, texts: Texts, values: Mapping[str, object]) -> Sweep:
         warmup_s=0.0 if fixed_work and texts.origin["load.warmup"] == "default" else v["load.warmup"],
         rate=float(v["load.rate"]),
         arrival=v["load.arrival"],
+        window_max_s=None if fixed_work else _window_max(v["load.duration"], v["load.window_max"]),
     )
     return Sweep(
         name=name,
@@ -164,6 +172,12 @@ def _build(what: str, texts: Texts, values: Mapping[str, object]) -> Sweep:
         **_method(values, len(v[f"axis.{axis}"])),
         **disk_axis.fields(values),
     )
+
+
+def _window_max(duration_s: float, given_s: float | None) -> float | None:
+    """Three times the window unless said otherwise; None where it does not grow."""
+    most = WINDOW_GROWS * duration_s if given_s is None else given_s
+    return most if most > duration_s >= WINDOW_GROWS_FROM_S else None
 
 
 def _method(v: Mapping[str, object], levels: int) -> dict[str, Any]:

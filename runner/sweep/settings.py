@@ -129,6 +129,14 @@ SETTINGS: tuple[Setting, ...] = (
         "Fixed window after the warm-up.",
         "TIME",
     ),
+    _s(
+        "load.window_max",
+        "--window-max",
+        parse_seconds,
+        "",
+        "The window grows up to this while the rate is not steady; default: three times --duration, 0: never grows.",
+        "TIME",
+    ),
     _s("load.warmup", "--warmup", parse_seconds, "5s", "Warm-up, thrown away.", "TIME"),
     _s("load.rate", "--rate", parse_count, "0", "Open loop: rows per second offered; 0: closed loop.", "ROWS/S"),
     _s(

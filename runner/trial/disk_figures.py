@@ -17,7 +17,7 @@ def ceiling_mb_per_s(ceilings: Sequence[DiskCeiling], names: Sequence[str]) -> f
     for ceiling in ceilings:
         if set(ceiling.disks) == set(names):
             return ceiling.write_mb_per_s
-    alone = _alone(ceilings)
+    alone = own_ceilings(ceilings)
     if not names or not all(name in alone for name in names):
         return None
     total = sum(alone[name] for name in names)
@@ -27,7 +27,8 @@ def ceiling_mb_per_s(ceilings: Sequence[DiskCeiling], names: Sequence[str]) -> f
     return total
 
 
-def _alone(ceilings: Sequence[DiskCeiling]) -> Mapping[str, float]:
+def own_ceilings(ceilings: Sequence[DiskCeiling]) -> Mapping[str, float]:
+    """MB/s that each disk can take by itself, by name."""
     return {c.disks[0]: c.write_mb_per_s for c in ceilings if len(c.disks) == 1}
 
 
@@ -35,7 +36,7 @@ def disk_figures(
     use: WindowUse, samples: Sequence[Sample], ceilings: Sequence[DiskCeiling]
 ) -> Mapping[str, DiskFigures]:
     """Each disk by name, in the order of the axis."""
-    alone = _alone(ceilings)
+    alone = own_ceilings(ceilings)
     written = [d.write_mb_per_s for d in use.disks.values()]
     total = sum(w for w in written if w is not None)
     found = {}

@@ -2,52 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from typing import Any
 
 from runner.model import (
-    DiskCeiling,
     DiskFigures,
-    Interval,
+    Limit,
     LoadSummary,
     Measurement,
-    Sample,
-    SamplerCost,
     Sweep,
     Trial,
 )
 from runner.sampling.window import WindowUse, measure_window
-from runner.targets import Counted
 from runner.trial.disk_figures import ceiling_mb_per_s, disk_figures, stalled_s
-from runner.verdict import Evidence, steadiness
+from runner.trial.facts import STEADY_PHASE, TrialFacts, whole_intervals
+from runner.trial.uses import given_of, in_flight, second_uses, window_use
+from runner.verdict import Evidence, attribute, stalled_percent, steadiness
 
-STEADY_PHASE = "measure"
-
-
-@dataclass(kw_only=True)
-class TrialFacts:
-    """What a trial collects while it runs; None or empty until known."""
-
-    load_start_ns: int | None = None
-    measure_start_ns: int | None = None
-    flush_end_ns: int | None = None
-    summary: LoadSummary | None = None
-    sampler_cost: SamplerCost | None = None
-    counted: Counted | None = None
-    commits_before: int | None = None
-    commits_after: int | None = None
-    ceiling_rows_per_s: float | None = None
-    aborted: str = ""
-    log_tail: str = ""
-    generator_log: str = ""
-    effective: Mapping[str, str] = field(default_factory=dict)
-    mismatches: tuple[str, ...] = ()
-    suspicious: tuple[str, ...] = ()
-    intervals: list[Interval] = field(default_factory=list)
-    samples: list[Sample] = field(default_factory=list)
-    disk_ceilings: tuple[DiskCeiling, ...] = ()
-    logical_bytes_per_row: float | None = None
+__all__ = ["STEADY_PHASE", "TrialFacts", "evidence", "measurement"]
 
 
 def evidence(sweep: Sweep, trial: Trial, facts: TrialFacts) -> Evidence:
@@ -65,8 +37,17 @@ def evidence(sweep: Sweep, trial: Trial, facts: TrialFacts) -> Evidence:
         gaps=facts.counted.gaps if facts.counted else (),
         commits_in_window=commits,
         axis=sweep.axis,
+        limit=_limit(sweep, trial, facts),
         quota_expected=trial.placement.quota_cores is not None,
     )
+
+
+def _limit(sweep: Sweep, trial: Trial, facts: TrialFacts) -> Limit | None:
+    """Who was the limit; None without a window."""
+    s = facts.summary
+    if s is None or s.window_end_ns <= s.window_start_ns:
+        return None
+    return attribute(window_use(facts, s), second_uses(facts, s), given_of(sweep, trial, facts))
 
 
 def measurement(trial: Trial, facts: TrialFacts) -> Measurement:
@@ -80,7 +61,6 @@ def measurement(trial: Trial, facts: TrialFacts) -> Measurement:
     whole = _whole(facts)
     per_row = whole.disk_bytes / s.rows_acked if whole and whole.disk_bytes is not None and s.rows_acked else None
     logical = facts.logical_bytes_per_row
-    steady = steadiness([i.rows for i in whole_intervals(facts.intervals, s)])
     busiest = max(use.threads.items(), key=lambda item: item[1], default=(None, None))
     clients = len(trial.placement.client_cpus)
     client_cores = s.cpu_window_s / s.window_s  # the load core's own count: exact where the sampler's ticks are not
@@ -114,9 +94,6 @@ def measurement(trial: Trial, facts: TrialFacts) -> Measurement:
         rows_acked=s.rows_acked,
         rows_counted=facts.counted.rows if facts.counted else None,
         ceiling_rows_per_s=facts.ceiling_rows_per_s,
-        rate_cv_percent=steady.cv_percent,
-        rate_drift_percent=steady.drift_percent,
-        rate_drift_error_percent=steady.drift_error_percent,
         sampler_cpu_percent=100 * cost.cpu_s / cost.wall_s if cost and cost.wall_s > 0 else None,
         missed_ticks=cost.missed_ticks if cost else None,
         busiest_thread=busiest[0],
@@ -125,8 +102,24 @@ def measurement(trial: Trial, facts: TrialFacts) -> Measurement:
         logical_bytes_per_row=logical,
         write_amplification=per_row / logical if per_row is not None and logical else None,
         stalled_s=stalled_s(facts.intervals),
+        **_rate_figures(facts, s),
+        hot_thread=use.hot_thread[0] if use.hot_thread else None,
+        hot_thread_cores=use.hot_thread[1] if use.hot_thread else None,
         **_disks(facts, whole),
     )
+
+
+def _rate_figures(facts: TrialFacts, summary: LoadSummary) -> dict[str, Any]:
+    """How the rate was, second by second, and what the generator's threads did meanwhile."""
+    rates = [i.rows for i in whole_intervals(facts.intervals, summary)]
+    steady, waiting = steadiness(rates), in_flight(summary)
+    return {
+        "rate_cv_percent": steady.cv_percent,
+        "rate_drift_percent": steady.drift_percent,
+        "rate_drift_error_percent": steady.drift_error_percent,
+        "stalled_percent": stalled_percent(rates),
+        "in_flight_percent": 100 * waiting if waiting is not None else None,
+    }
 
 
 def commits_under_load(facts: TrialFacts) -> int | None:
@@ -134,23 +127,6 @@ def commits_under_load(facts: TrialFacts) -> int | None:
     if facts.commits_before is None or facts.commits_after is None:
         return None
     return facts.commits_after - facts.commits_before
-
-
-def whole_intervals(intervals: Sequence[Interval], summary: LoadSummary) -> list[Interval]:
-    """The intervals that lie whole inside the window; a last, shorter one would look like a fall of the rate."""
-    inside = []
-    before = 0.0
-    for interval in intervals:
-        length_ns = (interval.t_s - before) * 1e9
-        before = interval.t_s
-        if (
-            interval.phase == STEADY_PHASE
-            and length_ns > 0.95e9
-            and interval.monotonic_ns - length_ns >= summary.window_start_ns - 2e7
-            and interval.monotonic_ns <= summary.window_end_ns + 2e7
-        ):
-            inside.append(interval)
-    return inside
 
 
 def _durable(facts: TrialFacts, summary: LoadSummary) -> float | None:

@@ -40,6 +40,7 @@ from runner.sampling import Sampler
 from runner.sweep.rows import logical_bytes
 from runner.sweep.vary import as_varied
 from runner.targets import ENDPOINT_PASSWORD, Address, Session
+from runner.trial.growing import window_is_enough
 from runner.trial.measure import STEADY_PHASE, TrialFacts, evidence, measurement
 from runner.trial.placed import full_disk, prove_placement, refuse_full, sync_disks, trial_disks
 from runner.trial.recorded import facts_text
@@ -235,6 +236,8 @@ def _follow(
             yield PhaseEntered(trial_id=trial.trial_id, phase=line.phase, monotonic_ns=line.monotonic_ns)
         elif isinstance(line, Interval):
             facts.intervals.append(line)
+            if window_is_enough(setup.sweep.load, facts) and isinstance(load, LoadProcesses):
+                load.end_window()
             yield IntervalSeen(trial_id=trial.trial_id, interval=line)
         elif not server.alive():
             raise LoadError("the server ended under load")
@@ -246,7 +249,8 @@ def _limit_s(setup: TrialSetup) -> float:
     load = setup.sweep.load
     rows = load.rows or 0
     slowest = max(rows / ROWS_PER_S_SLOWEST, rows * logical_bytes(setup.sweep.workload) / BYTES_PER_S_SLOWEST)
-    work = load.duration_s if load.duration_s is not None else slowest
+    longest = load.window_max_s or load.duration_s
+    work = longest if longest is not None else slowest
     return load.warmup_s + work + DRAIN_S
 
 

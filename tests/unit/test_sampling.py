@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 from runner.model import Accounting, DataDisk, DiskSample, Sample, SubjectSample
 from runner.sampling import Sampler, machine
 from runner.sampling.subjects import NOTHING, ProcessTree, subject_reader
+from runner.sampling.threads import ThreadReader
 from runner.sampling.window import measure_window
 
 
@@ -119,8 +121,16 @@ def test_disks_memory_pressure_and_cpu_of_this_machine():
 
 
 def test_threads_by_name():
-    found = machine.thread_cpu_s([os.getpid()])
-    assert sum(found.values()) > 0
+    reader, spinning = ThreadReader(), threading.Event()
+    threading.Thread(target=lambda: [None for _ in iter(spinning.is_set, True)], daemon=True).start()
+    try:
+        assert reader.read([os.getpid()]).peak_cores == {}, "nothing to compare with"
+        time.sleep(0.3)
+        found = reader.read([os.getpid()])
+    finally:
+        spinning.set()
+    assert sum(found.cpu_s_total.values()) > 0
+    assert 0.2 < max(found.peak_cores.values()) < 1.2
 
 
 def test_the_sampler_keeps_its_schedule_and_says_what_it_cost():

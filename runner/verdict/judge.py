@@ -1,4 +1,4 @@
-"""Is this number the server's? One pure function: figures in, a Verdict with its reasons out.
+"""The verdict: what is wrong with a number, first; then whether it is the server's; then whether it was steady.
 
 The thresholds are the method's, in docs/method.md, and stand here once. Refuses to look at anything but its arguments.
 Order of the kinds: a number that is wrong (ABORTED, LOST_ROWS, ERRORS) before one that is not the server's
@@ -7,11 +7,11 @@ Order of the kinds: a number that is wrong (ABORTED, LOST_ROWS, ERRORS) before o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from runner.model import Measurement, Trial, Verdict, VerdictKind
+from runner.model import Limit, LimitKind, Measurement, Trial, Verdict, VerdictKind
 from runner.units import format_cpus, format_number, format_rate
+from runner.verdict.steady import drifts, varies
 from runner.verdict_disks import disk_findings
 
 SATURATED_PERCENT = 90.0
@@ -20,43 +20,6 @@ CEILING_SHARE = 0.8
 SHARED_TAKE_PERCENT = 15.0
 THROTTLED_PERCENT = 1.0
 OFFERED_SHARE = 0.98
-OTHER_CORES = 0.1
-WAITING_PERCENT = 10.0
-STEADY_DRIFT_PERCENT = 10.0
-STEADY_DRIFT_ERRORS = 2.0  # a trend within this many of its own standard errors is noise
-STEADY_CV_PERCENT = 25.0
-STEADY_INTERVALS_MIN = 4
-
-
-@dataclass(frozen=True, kw_only=True)
-class Steadiness:
-    """The rate inside the window, second by second, in percent of its mean: spread, trend over the window, and the
-    trend's standard error. All None with too few intervals."""
-
-    intervals: int
-    cv_percent: float | None = None
-    drift_percent: float | None = None
-    drift_error_percent: float | None = None
-
-
-def steadiness(rates: Sequence[float]) -> Steadiness:
-    """Coefficient of variation; ordinary least-squares slope times the window, with its standard error."""
-    n = len(rates)
-    mean = sum(rates) / n if n else 0.0
-    if n < STEADY_INTERVALS_MIN or mean <= 0:
-        return Steadiness(intervals=n)
-    middle = (n - 1) / 2
-    spread = sum((i - middle) ** 2 for i in range(n))
-    slope = sum((i - middle) * r for i, r in enumerate(rates)) / spread
-    residual = sum((r - mean - slope * (i - middle)) ** 2 for i, r in enumerate(rates)) / (n - 2)
-    variance = sum((r - mean) ** 2 for r in rates) / (n - 1)
-    scale = 100 * (n - 1) / mean
-    return Steadiness(
-        intervals=n,
-        cv_percent=100 * variance**0.5 / mean,
-        drift_percent=scale * slope,
-        drift_error_percent=scale * (residual / spread) ** 0.5,
-    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +36,7 @@ class Evidence:
     commits_in_window: int | None = None
     quota_expected: bool = False
     axis: str = "cores"
+    limit: Limit | None = None
 
 
 def judge(evidence: Evidence) -> Verdict:
@@ -84,7 +48,8 @@ def judge(evidence: Evidence) -> Verdict:
         by_axis = [*_near_the_ceiling(evidence), *disk_findings(evidence.trial, evidence.measurement)]
     found = [*_wrong(evidence), *by_axis]
     kind = next((k for k, _ in found if k is not VerdictKind.VALID), VerdictKind.VALID)
-    return Verdict(kind=kind, reasons=tuple(reason for _, reason in found) + _caveats(evidence))
+    reasons = tuple(reason for _, reason in found) + _caveats(evidence)
+    return Verdict(kind=kind, reasons=reasons, limit=evidence.limit)
 
 
 Found = list[tuple[VerdictKind, str]]
@@ -174,33 +139,23 @@ def _idle_server(evidence: Evidence, share: float, given: float) -> tuple[Verdic
             VerdictKind.VALID,
             f"{used}; the generator took {taken:.2f} of them, on shared CPU {format_cpus(shared)}",
         )
-    return (VerdictKind.RESOURCE_NOT_SATURATED, f"{used}: {_what_else(m) or 'its cores were not what limited it'}")
-
-
-def _what_else(m: Measurement) -> str:
-    """What the counters show besides an idle server, most telling first; "" when nothing stands out."""
-    seen = []
-    if m.other_cpu_cores is not None and m.other_cpu_cores > OTHER_CORES:
-        seen.append(f"other processes on this machine used {m.other_cpu_cores:.2f} cores")
-    if m.psi_io_percent is not None and m.psi_io_percent > WAITING_PERCENT:
-        seen.append(f"something waited for I/O {m.psi_io_percent:.0f} % of the time")
-    if m.disk_busy_percent is not None and m.disk_busy_percent > SATURATED_PERCENT:
-        seen.append(f"the disk was {m.disk_busy_percent:.0f} % busy")
-    return ", ".join(seen)
+    limit = evidence.limit
+    known = limit is not None and limit.kind is not LimitKind.UNKNOWN
+    why = limit.sentence if known and limit else "its cores were not what limited it"
+    return (VerdictKind.RESOURCE_NOT_SATURATED, f"{used}: {why}")
 
 
 def _unsteady(m: Measurement) -> Found:
     found = []
-    drift, error = m.rate_drift_percent, m.rate_drift_error_percent or 0.0
-    if drift is not None and abs(drift) > max(STEADY_DRIFT_PERCENT, STEADY_DRIFT_ERRORS * error):
+    drift = m.rate_drift_percent or 0.0
+    if drifts(m.rate_drift_percent, m.rate_drift_error_percent):
         found.append(
             (
                 VerdictKind.UNSTEADY,
-                f"the rate {'fell' if m.rate_drift_percent < 0 else 'rose'} by "
-                f"{abs(m.rate_drift_percent):.0f} % over the window",
+                f"the rate {'fell' if drift < 0 else 'rose'} by {abs(drift):.0f} % over the window",
             )
         )
-    if m.rate_cv_percent is not None and m.rate_cv_percent > STEADY_CV_PERCENT:
+    if varies(m.rate_cv_percent):
         found.append((VerdictKind.UNSTEADY, f"the rate varied by {m.rate_cv_percent:.0f} % from second to second"))
     return found
 
@@ -211,6 +166,8 @@ def _caveats(evidence: Evidence) -> tuple[str, ...]:
         caveats.append("no full commit cycle (checkpoint) fell in the window: see the rate to the end of the flush")
     if m.rate_drift_percent is None and m.rows:
         caveats.append("the window is too short to tell whether the rate was steady")
+    if m.stalled_percent:
+        caveats.append(f"the rate was under a tenth of its median for {m.stalled_percent:.0f} % of the window")
     if m.busiest_thread and m.busiest_thread_cores is not None:
         caveats.append(f"the server's busiest threads were {m.busiest_thread}: {m.busiest_thread_cores:.2f} cores")
     if m.missed_ticks:

@@ -1,0 +1,38 @@
+"""Who was the limit: the kinds, and what is said of one trial."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class LimitKind(StrEnum):
+    """What kept the rate from being higher. The rules are in docs/method.md."""
+
+    SERVER_CPU = "SERVER_CPU"
+    QUOTA = "QUOTA"
+    THROTTLING = "THROTTLING"
+    GENERATOR_CEILING = "GENERATOR_CEILING"
+    GENERATOR_CPU = "GENERATOR_CPU"
+    SHARED_CPU = "SHARED_CPU"
+    OTHER_PROCESSES = "OTHER_PROCESSES"
+    CONNECTIONS = "CONNECTIONS"
+    HOT_THREAD = "HOT_THREAD"
+    DISK = "DISK"
+    MEMORY = "MEMORY"
+    OFFERED_RATE = "OFFERED_RATE"
+    UNKNOWN = "UNKNOWN"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limit:
+    """The limit over the window: its kind, the figures as a sentence, what to change to move it.
+
+    shares: percent of the window's seconds in which each kind was the limit, by the same rules on each second.
+    """
+
+    kind: LimitKind
+    sentence: str
+    remedy: str = ""
+    shares: Mapping[str, float] = field(default_factory=dict)

@@ -1,0 +1,75 @@
+"""Who was the limit, level by level, and what to change so that a trial that does not count would. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from runner.model import LimitKind, StoredRun, TrialResult, VerdictKind
+from runner.report.figures import levels_of
+from runner.report.table import ABSENT, Table
+from runner.units import format_number
+
+NAMES = {
+    LimitKind.SERVER_CPU: "server's cores",
+    LimitKind.QUOTA: "server's CPU quota",
+    LimitKind.THROTTLING: "foreign CPU quota",
+    LimitKind.GENERATOR_CEILING: "generator's ceiling",
+    LimitKind.GENERATOR_CPU: "generator's CPUs",
+    LimitKind.SHARED_CPU: "generator on the server's CPUs",
+    LimitKind.OTHER_PROCESSES: "other processes",
+    LimitKind.CONNECTIONS: "connections",
+    LimitKind.HOT_THREAD: "one hot thread",
+    LimitKind.DISK: "disk",
+    LimitKind.MEMORY: "memory",
+    LimitKind.OFFERED_RATE: "offered rate",
+    LimitKind.UNKNOWN: "not known",
+}
+SHOWN_SHARE = 10.0  # percent of the seconds
+
+
+def limits_table(run: StoredRun) -> Table:
+    """One row per level: the limit of most trials, how its seconds were shared out, and what to change."""
+    rows = tuple(_row(run, level) for level in levels_of(run))
+    unit = "Disks" if run.plan.sweep.axis == "disks" else "Cores"
+    headers = (unit, "Limit", "Second by second", "Figures", "To move it")
+    return Table(title="Who was the limit", headers=headers, rows=rows, words=(1, 2, 3, 4))
+
+
+def _row(run: StoredRun, level: float) -> tuple[str, ...]:
+    trials = [r for r in run.on_curve if r.trial.level == level and r.verdict.limit is not None]
+    kinds = Counter(r.verdict.limit.kind for r in trials if r.verdict.limit)
+    if not kinds:
+        return format_number(level), ABSENT, ABSENT, ABSENT, ABSENT
+    kind, count = kinds.most_common(1)[0]
+    first = next(r.verdict.limit for r in trials if r.verdict.limit and r.verdict.limit.kind is kind)
+    name = NAMES[kind] + (f" ({count} of {len(trials)} trials)" if count < len(trials) else "")
+    return format_number(level), name, _shares(trials), first.sentence, first.remedy or ABSENT
+
+
+def _shares(trials: list[TrialResult]) -> str:
+    totals: Counter[str] = Counter()
+    for result in trials:
+        totals.update(dict(result.verdict.limit.shares) if result.verdict.limit else {})
+    told = [
+        f"{NAMES[LimitKind(kind)]} {share / len(trials):.0f} %"
+        for kind, share in totals.most_common()
+        if share / len(trials) >= SHOWN_SHARE
+    ]
+    return ", ".join(told) or ABSENT
+
+
+def remedies(run: StoredRun) -> tuple[str, ...]:
+    """For the trials that are not fitted: why, how many, and what to change, most frequent first."""
+    out = [r for r in run.on_curve if r.verdict.kind is not VerdictKind.VALID and r.verdict.limit]
+    counts: Counter[tuple[str, LimitKind]] = Counter()
+    remedy: dict[LimitKind, str] = {}
+    for result in out:
+        limit = result.verdict.limit
+        if limit is None or limit.kind is LimitKind.SERVER_CPU:
+            continue
+        counts[(result.verdict.kind.value, limit.kind)] += 1
+        remedy[limit.kind] = limit.remedy
+    return tuple(
+        f"{n} × {verdict}, limited by {NAMES[kind]}" + (f": {remedy[kind]}" if remedy[kind] else "")
+        for (verdict, kind), n in counts.most_common()
+    )

@@ -1,0 +1,65 @@
+"""The CPU time of a server's threads by name: all of a name together, and the busiest single one since the last look.
+
+A number at the end of a thread's name is dropped, so that a pool of threads has one name.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+_PEAK_CORES_MIN = 0.05  # of less nothing is kept: it is nobody's limit
+
+
+@dataclass(frozen=True, kw_only=True)
+class ThreadUse:
+    """cpu_s_total: by name, summed. peak_cores: by name, of the busiest thread since the last look."""
+
+    cpu_s_total: Mapping[str, float]
+    peak_cores: Mapping[str, float]
+
+
+class ThreadReader:
+    """Remembers each thread's CPU time from one look to the next."""
+
+    def __init__(self, proc: Path = Path("/proc")) -> None:
+        self._proc = proc
+        self._before: dict[str, float] = {}
+        self._looked_s: float | None = None
+
+    def read(self, pids: Sequence[int]) -> ThreadUse:
+        """All threads of the processes; one that has ended meanwhile is left out."""
+        now_s = time.monotonic()
+        elapsed_s = now_s - self._looked_s if self._looked_s is not None else 0.0
+        sums: dict[str, float] = {}
+        peaks: dict[str, float] = {}
+        seen: dict[str, float] = {}
+        for pid in pids:
+            for task, name, cpu_s in self._tasks(pid):
+                sums[name] = sums.get(name, 0.0) + cpu_s
+                seen[task] = cpu_s
+                if elapsed_s > 0 and task in self._before:
+                    peaks[name] = max(peaks.get(name, 0.0), (cpu_s - self._before[task]) / elapsed_s)
+        self._before, self._looked_s = seen, now_s
+        return ThreadUse(cpu_s_total=sums, peak_cores={n: c for n, c in peaks.items() if c >= _PEAK_CORES_MIN})
+
+    def _tasks(self, pid: int) -> list[tuple[str, str, float]]:
+        folder = self._proc / str(pid) / "task"
+        found = []
+        try:
+            tasks = os.listdir(folder)
+        except OSError:
+            return []
+        for task in tasks:
+            try:
+                stat = (folder / task / "stat").read_text(encoding="ascii", errors="replace")
+            except OSError:
+                continue
+            name = stat[stat.index("(") + 1 : stat.rindex(")")].rstrip("0123456789:-_ ")
+            fields = stat.rpartition(")")[2].split()
+            found.append((task, name, (int(fields[11]) + int(fields[12])) / _TICKS_PER_S))
+        return found

@@ -1,0 +1,53 @@
+"""What a trial collects while it runs: the raw facts that its figures and its verdict are made of. Data only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from runner.model import DiskCeiling, Interval, LoadSummary, Sample, SamplerCost
+from runner.targets import Counted
+
+STEADY_PHASE = "measure"
+
+
+@dataclass(kw_only=True)
+class TrialFacts:
+    """What a trial collects while it runs; None or empty until known."""
+
+    load_start_ns: int | None = None
+    measure_start_ns: int | None = None
+    flush_end_ns: int | None = None
+    summary: LoadSummary | None = None
+    sampler_cost: SamplerCost | None = None
+    counted: Counted | None = None
+    commits_before: int | None = None
+    commits_after: int | None = None
+    ceiling_rows_per_s: float | None = None
+    aborted: str = ""
+    log_tail: str = ""
+    generator_log: str = ""
+    effective: Mapping[str, str] = field(default_factory=dict)
+    mismatches: tuple[str, ...] = ()
+    suspicious: tuple[str, ...] = ()
+    intervals: list[Interval] = field(default_factory=list)
+    samples: list[Sample] = field(default_factory=list)
+    disk_ceilings: tuple[DiskCeiling, ...] = ()
+    logical_bytes_per_row: float | None = None
+
+
+def whole_intervals(intervals: Sequence[Interval], summary: LoadSummary) -> list[Interval]:
+    """The intervals that lie whole inside the window; a last, shorter one would look like a fall of the rate."""
+    inside = []
+    before = 0.0
+    for interval in intervals:
+        length_ns = (interval.t_s - before) * 1e9
+        before = interval.t_s
+        if (
+            interval.phase == STEADY_PHASE
+            and length_ns > 0.95e9
+            and interval.monotonic_ns - length_ns >= summary.window_start_ns - 2e7
+            and interval.monotonic_ns <= summary.window_end_ns + 2e7
+        ):
+            inside.append(interval)
+    return inside

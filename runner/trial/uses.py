@@ -1,0 +1,74 @@
+"""What the rules of attribution look at, from a trial's raw facts: its window, and each second of it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from runner.model import Interval, LoadSummary, Sample, Sweep, Trial
+from runner.sampling.window import WindowUse, measure_window
+from runner.trial.disk_figures import own_ceilings
+from runner.trial.facts import TrialFacts, whole_intervals
+from runner.verdict import Given, Use
+
+
+def given_of(sweep: Sweep, trial: Trial, facts: TrialFacts) -> Given:
+    """What both sides had."""
+    placement = trial.placement
+    return Given(
+        cores=trial.cores,
+        quota=placement.quota_cores is not None,
+        client_cpus=len(placement.client_cpus),
+        shared_cpus=len(placement.shared),
+        threads=int(trial.knobs["write_threads"]),
+        ceiling_rows_per_s=facts.ceiling_rows_per_s,
+        offered_rows_per_s=sweep.load.rate or None,
+        disk_ceilings_mb_per_s=own_ceilings(facts.disk_ceilings),
+    )
+
+
+def window_use(facts: TrialFacts, summary: LoadSummary) -> Use:
+    """The whole window."""
+    use = measure_window(facts.samples, summary.window_start_ns, summary.window_end_ns)
+    seconds = summary.window_s
+    return _use(use, seconds, summary.rows_per_s, summary.cpu_window_s / seconds, in_flight(summary))
+
+
+def in_flight(summary: LoadSummary) -> float | None:
+    """Share of the generator's threads' time spent waiting for answers, from the first request to the last."""
+    total = summary.send_s + summary.make_s
+    return summary.send_s / total if total > 0 else None
+
+
+def second_uses(facts: TrialFacts, summary: LoadSummary) -> list[Use]:
+    """Between each two samples inside the window."""
+    inside = [s for s in facts.samples if summary.window_start_ns <= s.monotonic_ns <= summary.window_end_ns]
+    intervals = whole_intervals(facts.intervals, summary)
+    waiting = in_flight(summary)
+    return [_second(old, new, intervals, waiting) for old, new in zip(inside, inside[1:], strict=False)]
+
+
+def _second(old: Sample, new: Sample, intervals: Sequence[Interval], waiting: float | None) -> Use:
+    seconds = (new.monotonic_ns - old.monotonic_ns) / 1e9
+    rows = [i.rows for i in intervals if old.monotonic_ns <= i.monotonic_ns < new.monotonic_ns]
+    use = measure_window([old, new], old.monotonic_ns, new.monotonic_ns)
+    return _use(use, seconds, float(rows[0]) if rows else None, use.client_cores, waiting)
+
+
+def _use(use: WindowUse, seconds: float, rate: float | None, client: float | None, waiting: float | None) -> Use:
+    return Use(
+        rows_per_s=rate,
+        server_cores=use.server_cores,
+        client_cores=client,
+        other_cores=use.other_cores,
+        throttled=use.throttled_s / seconds if use.throttled_s is not None and seconds > 0 else None,
+        hot_thread=use.hot_thread,
+        disk_busy_percent=_known({n: d.busy_percent for n, d in use.disks.items()}),
+        disk_mb_per_s=_known({n: d.write_mb_per_s for n, d in use.disks.items()}),
+        io_waiting_percent=use.psi_io_percent,
+        memory_waiting_percent=use.psi_memory_percent,
+        in_flight=waiting,
+    )
+
+
+def _known(values: Mapping[str, float | None]) -> dict[str, float]:
+    return {name: value for name, value in values.items() if value is not None}

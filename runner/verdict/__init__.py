@@ -1,0 +1,21 @@
+"""Is this number the server's, and who was the limit? Pure: figures in, a Verdict with its reasons out.
+
+`judge` is the door; `rules` and `attribution` say who was the limit; `steady` whether the rate was.
+"""
+
+from runner.verdict.attribution import attribute
+from runner.verdict.judge import Evidence, judge
+from runner.verdict.steady import Steadiness, is_steady, stalled_percent, steadiness
+from runner.verdict.use import Given, Use
+
+__all__ = [
+    "Evidence",
+    "Given",
+    "Steadiness",
+    "Use",
+    "attribute",
+    "is_steady",
+    "judge",
+    "stalled_percent",
+    "steadiness",
+]

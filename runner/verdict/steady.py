@@ -1,0 +1,76 @@
+"""Was the rate steady? Its spread from second to second, its trend over the window, the time in which it stood still.
+
+The window of a sweep grows until this says yes (fio's steady state is the model: a limit on slope and on deviation),
+up to a limit. Refuses to judge fewer than STEADY_INTERVALS_MIN seconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+STEADY_DRIFT_PERCENT = 10.0
+STEADY_DRIFT_ERRORS = 2.0  # a trend within this many of its own standard errors is noise
+STEADY_CV_PERCENT = 25.0
+STEADY_INTERVALS_MIN = 4
+STALLED_SHARE = 0.1  # of the median rate
+
+
+@dataclass(frozen=True, kw_only=True)
+class Steadiness:
+    """The rate inside the window, second by second, in percent of its mean: spread, trend over the window, and the
+    trend's standard error. All None with too few intervals."""
+
+    intervals: int
+    cv_percent: float | None = None
+    drift_percent: float | None = None
+    drift_error_percent: float | None = None
+
+
+def steadiness(rates: Sequence[float]) -> Steadiness:
+    """Coefficient of variation; ordinary least-squares slope times the window, with its standard error."""
+    n = len(rates)
+    mean = sum(rates) / n if n else 0.0
+    if n < STEADY_INTERVALS_MIN or mean <= 0:
+        return Steadiness(intervals=n)
+    middle = (n - 1) / 2
+    spread = sum((i - middle) ** 2 for i in range(n))
+    slope = sum((i - middle) * r for i, r in enumerate(rates)) / spread
+    residual = sum((r - mean - slope * (i - middle)) ** 2 for i, r in enumerate(rates)) / (n - 2)
+    variance = sum((r - mean) ** 2 for r in rates) / (n - 1)
+    scale = 100 * (n - 1) / mean
+    return Steadiness(
+        intervals=n,
+        cv_percent=100 * variance**0.5 / mean,
+        drift_percent=scale * slope,
+        drift_error_percent=scale * (residual / spread) ** 0.5,
+    )
+
+
+def drifts(drift_percent: float | None, error_percent: float | None) -> bool:
+    """Whether the trend is large, and larger than noise makes one."""
+    return drift_percent is not None and abs(drift_percent) > max(
+        STEADY_DRIFT_PERCENT, STEADY_DRIFT_ERRORS * (error_percent or 0.0)
+    )
+
+
+def varies(cv_percent: float | None) -> bool:
+    """Whether the rate jumps from second to second."""
+    return cv_percent is not None and cv_percent > STEADY_CV_PERCENT
+
+
+def is_steady(rates: Sequence[float]) -> bool | None:
+    """None with too few seconds to tell."""
+    found = steadiness(rates)
+    if found.cv_percent is None:
+        return None
+    return not varies(found.cv_percent) and not drifts(found.drift_percent, found.drift_error_percent)
+
+
+def stalled_percent(rates: Sequence[float]) -> float | None:
+    """Share of the seconds with less than a tenth of the median rate; None with too few seconds."""
+    if len(rates) < STEADY_INTERVALS_MIN:
+        return None
+    least = STALLED_SHARE * median(rates)
+    return 100 * sum(rate < least for rate in rates) / len(rates)

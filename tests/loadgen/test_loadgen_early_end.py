@@ -1,0 +1,47 @@
+"""SIGUSR1 ends the window early, with the interval that runs; the counts stay whole."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+
+import pytest
+from loadgen_program import spec_text
+
+
+def load(program, seconds_until_signal, **spec):
+    """The events of a load that gets the signal after so many intervals."""
+    process = subprocess.Popen([program, "load", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                               env=os.environ)  # fmt: skip
+    process.stdin.write(spec_text({"driver": "null", "tables": 10, "threads": 2, "rows_per_request": 100} | spec))
+    process.stdin.close()
+    events, intervals = [], 0
+    for line in process.stdout:
+        events.append(json.loads(line))
+        intervals += events[-1]["event"] == "interval"
+        if events[-1]["event"] == "interval" and intervals == seconds_until_signal:
+            process.send_signal(signal.SIGUSR1)
+    assert process.wait(timeout=30) == 0
+    return events
+
+
+def test_the_window_ends_with_the_interval_that_runs(program):
+    events = load(program, 3, duration_s=20, warmup_s=1, rate=100_000)
+    summary = events[-1]
+    assert summary["outcome"] == "ok"
+    assert summary["window_s"] == pytest.approx(3, abs=0.05)
+    assert summary["rows_per_s"] == pytest.approx(100_000, rel=0.05)
+    inside = [e["rows"] for e in events if e["event"] == "interval" and e["phase"] == "measure"]
+    assert sum(inside) == pytest.approx(summary["rows_window"], rel=0.05)
+    assert [e["phase"] for e in events if e["event"] == "phase"] == ["warmup", "measure", "drain"]
+
+
+def test_before_the_window_it_means_nothing(program):
+    assert load(program, 1, duration_s=2, warmup_s=2, rate=1000)[-1]["window_s"] == pytest.approx(2, abs=0.05)
+
+
+def test_fixed_work_is_done_whole(program):
+    summary = load(program, 1, rows=20_000, rate=10_000)[-1]
+    assert summary["rows_acked"] == 20_000

@@ -1,0 +1,92 @@
+"""Each rule of attribution on figures that only it explains; the order of the rules; shares over time; the window."""
+
+from dataclasses import replace
+
+import pytest
+
+from runner.model import Interval, LimitKind, Load
+from runner.trial.facts import TrialFacts
+from runner.trial.growing import window_is_enough
+from runner.verdict import Given, Use, attribute, is_steady, stalled_percent
+from runner.verdict.rules import limit_of
+
+GIVEN = Given(cores=4.0, quota=False, client_cpus=2, shared_cpus=0, threads=8, ceiling_rows_per_s=1e9,
+              disk_ceilings_mb_per_s={"d1": 20.0})  # fmt: skip
+IDLE = Use(rows_per_s=1e6, server_cores=2.0, client_cores=0.5, other_cores=0.0, throttled=0.0, in_flight=0.3,
+           disk_busy_percent={"d1": 20.0}, disk_mb_per_s={"d1": 5.0}, io_waiting_percent=1.0)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("use", "given", "kind"),
+    [
+        ({}, {}, LimitKind.UNKNOWN),
+        ({"server_cores": 3.7}, {}, LimitKind.SERVER_CPU),
+        ({"rows_per_s": 0.9e9}, {}, LimitKind.GENERATOR_CEILING),
+        ({"client_cores": 1.9}, {}, LimitKind.GENERATOR_CPU),
+        ({"throttled": 0.3, "server_cores": 3.9}, {"quota": True}, LimitKind.QUOTA),
+        ({"throttled": 0.3}, {}, LimitKind.THROTTLING),
+        ({"client_cores": 0.9, "server_cores": 3.0}, {"shared_cpus": 2}, LimitKind.SHARED_CPU),
+        ({"other_cores": 1.8}, {}, LimitKind.OTHER_PROCESSES),
+        ({"in_flight": 0.95}, {"threads": 1}, LimitKind.CONNECTIONS),
+        ({"in_flight": 0.95}, {}, LimitKind.CONNECTIONS),
+        ({"hot_thread": ("vnode-write", 0.98)}, {}, LimitKind.HOT_THREAD),
+        ({"hot_thread": ("vnode-write", 0.98), "in_flight": 0.95}, {}, LimitKind.HOT_THREAD),
+        ({"hot_thread": ("postgres", 0.98), "in_flight": 0.95}, {"threads": 1}, LimitKind.CONNECTIONS),
+        ({"disk_busy_percent": {"d1": 97.0}}, {}, LimitKind.DISK),
+        ({"disk_mb_per_s": {"d1": 18.0}}, {}, LimitKind.DISK),
+        ({"io_waiting_percent": 80.0}, {}, LimitKind.DISK),
+        ({"memory_waiting_percent": 40.0}, {}, LimitKind.MEMORY),
+        ({}, {"offered_rows_per_s": 1e6}, LimitKind.OFFERED_RATE),
+    ],
+)
+def test_each_rule_names_its_own_limit(use, given, kind):
+    found = limit_of(replace(IDLE, **use), replace(GIVEN, **given))
+    assert found.kind is kind
+    assert found.sentence
+    assert found.remedy or kind is LimitKind.UNKNOWN
+
+
+def test_others_must_explain_most_of_what_the_server_lacks():
+    assert limit_of(replace(IDLE, other_cores=0.5), GIVEN).kind is LimitKind.UNKNOWN
+
+
+def test_what_was_not_read_explains_nothing():
+    assert limit_of(Use(), GIVEN).kind is LimitKind.UNKNOWN
+
+
+def test_the_shares_are_of_the_seconds():
+    seconds = [replace(IDLE, server_cores=3.9)] * 6 + [replace(IDLE, disk_busy_percent={"d1": 99.0})] * 2
+    found = attribute(replace(IDLE, server_cores=3.7), seconds, GIVEN)
+    assert found.kind is LimitKind.SERVER_CPU
+    assert found.shares == {"SERVER_CPU": 75.0, "DISK": 25.0}
+
+
+def test_steady_and_stalled():
+    assert is_steady([100, 101, 99, 100, 100]) is True
+    assert is_steady([100, 80, 60, 40, 20]) is False
+    assert is_steady([100, 100]) is None
+    assert stalled_percent([100, 100, 100, 5, 100]) == 20.0
+    assert stalled_percent([100]) is None
+
+
+def interval(t_s, rows, phase="measure"):
+    return Interval(monotonic_ns=int(t_s * 1e9), t_s=t_s, phase=phase, rows=rows, rows_total=0, requests=1, errors=0,
+                    retries=0, response_us_p50=None, response_us_p99=None, response_us_max=None, backlog_rows=None)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("rates", "enough"),
+    [
+        ([100] * 7, False),
+        ([100] * 9, True),
+        ([20 * n for n in range(1, 10)], False),
+        ([20 * n for n in range(1, 10)] + [200] * 90, True),
+    ],
+)
+def test_the_window_grows_until_the_rate_is_steady(rates, enough):
+    load = Load(method="copy", rows=None, duration_s=10.0, warmup_s=2.0, rate=0, arrival="constant", window_max_s=30.0)
+    warmup = [interval(1, 5, "warmup"), interval(2, 5, "warmup")]
+    facts = TrialFacts(measure_start_ns=2 * 10**9)
+    facts.intervals = warmup + [interval(3 + i, rate) for i, rate in enumerate(rates)]
+    assert window_is_enough(load, facts) is enough
+    assert window_is_enough(replace(load, window_max_s=None), facts) is False
