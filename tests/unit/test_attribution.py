@@ -80,7 +80,8 @@ def interval(t_s, rows, phase="measure"):
         ([100] * 7, False),
         ([100] * 9, True),
         ([20 * n for n in range(1, 10)], False),
-        ([20 * n for n in range(1, 10)] + [200] * 90, True),
+        ([100] * 8 + [10], False),
+        ([100] * 8 + [10] + [100] * 12, True),
     ],
 )
 def test_the_window_grows_until_the_rate_is_steady(rates, enough):
