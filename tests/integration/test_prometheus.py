@@ -1,0 +1,194 @@
+"""A real Prometheus reads a real short sweep each second; the same run, exported and loaded, gives the same answers."""
+
+import json
+import math
+import shutil
+import socket
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from tests.integration.cli import run, start
+from tests.integration.prometheus_server import blocks_of, checked, free_port, prometheus, required
+
+QUICK = ("--target", "postgres", "--runtime", "process", "--duration", "4s", "--warmup", "1s", "--tables", "20",
+         "--replicates", "1", "--results", "r")  # fmt: skip
+ALL = '{__name__=~"scale_.+"}'
+
+
+def read(url: str) -> bytes:
+    with urllib.request.urlopen(url, timeout=5) as reply:
+        return reply.read()
+
+
+def manifest_of(folder: Path) -> dict:
+    found = list(folder.glob("r/*/manifest.json"))
+    return json.loads(found[0].read_text()) if found else {}
+
+
+def page_under_load(url: str, process) -> bytes:
+    """A page that was read while a trial was measured."""
+    while process.poll() is None:
+        try:
+            page = read(url)
+        except OSError:
+            page = b""
+        if b'phase="measure"' in page and b"scale_disk_write_bytes_per_second" in page:
+            return page
+        time.sleep(0.3)
+    raise AssertionError("no trial was ever under load")
+
+
+@pytest.fixture(scope="module")
+def seen(tmp_path_factory):
+    """One real sweep under the eyes of Prometheus; what it knows when the sweep has ended."""
+    required("prometheus")
+    folder, port = tmp_path_factory.mktemp("metrics"), free_port()
+    data_dir = Path(f"/var/tmp/scale-test-metrics-{port}")
+    data_dir.mkdir(mode=0o755)
+    try:
+        with prometheus(folder, f"127.0.0.1:{port}") as server:
+            process = start("sweep", "cpu", "--cores", "1..2", *QUICK, "--metrics-port", str(port), "--data-dir",
+                            str(data_dir), "--json", cwd=folder)  # fmt: skip
+            page = page_under_load(f"http://127.0.0.1:{port}/metrics", process)
+            out, err = process.communicate(timeout=120)
+            assert process.returncode == 0, err
+            assert f"metrics at http://127.0.0.1:{port}/metrics" in err
+            yield folder, server, json.loads(out), page
+    finally:
+        shutil.rmtree(data_dir)
+
+
+@pytest.fixture(scope="module")
+def past(seen, tmp_path_factory):
+    """The same run in a Prometheus of its own, from the exported file."""
+    folder = tmp_path_factory.mktemp("past")
+    done = run("export", "last", "--results", "r", "--openmetrics", str(folder / "run.om"), cwd=seen[0])
+    assert done.returncode == 0, done.stderr
+    assert (folder / "run.om").read_text().endswith("# EOF\n")
+    blocks_of(folder / "run.om", folder / "tsdb")
+    with prometheus(folder) as server:
+        yield server
+
+
+def end_of(server, trial: str) -> float:
+    return server.values(f'last_over_time(scale_trial_end_time_seconds{{trial="{trial}"}}[1h])', "trial")[trial]
+
+
+def test_promtool_finds_nothing_wrong_with_the_page(seen):
+    assert checked(seen[3]) == ""
+
+
+def test_prometheus_knows_the_curve_when_the_sweep_has_ended(seen):
+    _, server, document, _ = seen
+    rates = server.values("last_over_time(scale_trial_rows_per_second[1h])", "trial")
+    assert rates == pytest.approx(
+        {t["trial"]["trial_id"]: t["measurement"]["rows_per_s"] for t in document["trials"]}
+    )
+    verdicts = {r["metric"]["trial"]: r["metric"]["verdict"]
+                for r in server.query("last_over_time(scale_trial_verdict[1h])")}  # fmt: skip
+    assert verdicts == {t["trial"]["trial_id"]: t["verdict"]["kind"] for t in document["trials"]}
+    points = {p["level"]: p["rows_per_s_mean"] for p in document["fit"]["points"]}
+    curve = server.values("last_over_time(scale_curve_rows_per_second[1h])", "level")
+    assert {float(level): rate for level, rate in curve.items()} == pytest.approx(points)
+
+
+def test_rows_acknowledged_and_counted_are_the_databases(seen):
+    _, server, document, _ = seen
+    for trial in document["trials"]:
+        name, m = trial["trial"]["trial_id"], trial["measurement"]
+        assert server.values(f'last_over_time(scale_trial_rows_counted{{trial="{name}"}}[1h])', "trial") == {
+            name: m["rows_counted"]}  # fmt: skip
+        during = server.values(f'max_over_time(scale_rows_acknowledged_total{{trial="{name}"}}[1h])', "trial")[name]
+        assert 0.5 * m["rows_acked"] < during <= m["rows_acked"]
+
+
+def test_no_counter_ever_falls(seen):
+    server = seen[1]
+    counters = {r["metric"]["__name__"] for r in server.query('last_over_time({__name__=~"scale_.+_total"}[1h])')}
+    assert len(counters) >= 11
+    for name in counters:
+        assert [r for r in server.query(f"resets({name}[1h])") if float(r["value"][1])] == [], name
+
+
+def test_the_running_trial_was_seen_in_its_phases_on_its_cores(seen):
+    _, server, document, _ = seen
+    for trial in document["trials"]:
+        name, given = trial["trial"]["trial_id"], trial["trial"]["cores"]
+        phases = server.values(f'max_over_time(scale_trial_phase{{trial="{name}"}}[1h])', "phase")
+        assert phases["warmup"] == phases["measure"] == 1
+        used = server.values(f'max_over_time(scale_cpu_used_cores{{trial="{name}"}}[1h])', "side")
+        assert 0.05 < used["server"] < 1.25 * given
+        assert used["generator"] > 0
+        limits = server.values(f'max_over_time(scale_cpu_given_cores{{trial="{name}"}}[1h])', "side")
+        assert limits["server"] == given
+        ceiling = server.values(f'max_over_time(scale_generator_ceiling_rows_per_second{{trial="{name}"}}[1h])', "trial")
+        assert ceiling[name] == pytest.approx(trial["measurement"]["ceiling_rows_per_s"])
+
+
+def test_the_past_run_gives_the_answers_of_the_store(seen, past):
+    folder, _, document, _ = seen
+    for trial in document["trials"]:
+        name, m = trial["trial"]["trial_id"], trial["measurement"]
+        end = end_of(past, name)
+        samples = [json.loads(line) for line in
+                   (folder / document["path"] / "trials" / name / "samples.jsonl").read_text().splitlines()]  # fmt: skip
+        used = samples[-1]["server"]["cpu_s_total"] - samples[0]["server"]["cpu_s_total"]
+        written = samples[-1]["disks"]["d1"]["written_bytes_total"] - samples[0]["disks"]["d1"]["written_bytes_total"]
+        cpu = past.values(f'scale_cpu_seconds_total{{trial="{name}"}}', "side", end)
+        assert cpu["server"] == pytest.approx(used, abs=1e-6)
+        assert past.values(f'scale_disk_written_bytes_total{{trial="{name}"}}', "disk", end) == {"d1": written}
+        assert past.values(f'scale_rows_acknowledged_total{{trial="{name}"}}', "trial", end) == {name: m["rows_acked"]}
+        assert past.values(f'scale_trial_rows_per_second{{trial="{name}"}}', "trial", end + 1)[name] == pytest.approx(
+            m["rows_per_s"])  # fmt: skip
+
+
+def test_past_and_live_answer_alike(seen, past):
+    """Every series that ends the run with a value has the same value in both; a trial's own within its last second."""
+    _, live, document, _ = seen
+    kept = '{__name__=~"scale_(trial_(rows|durable|verdict|info|start|end|response|service|disk|cpu).*|curve_.*)"}'
+
+    def series(server):
+        rows = server.query(f"last_over_time({kept}[1h])")
+        drop = {"job", "instance"}
+        return {tuple(sorted((k, v) for k, v in r["metric"].items() if k not in drop)): float(r["value"][1])
+                for r in rows}  # fmt: skip
+
+    now, then = series(live), series(past)
+    assert now.keys() == then.keys()
+    assert len(now) > 25
+    for labels, value in now.items():
+        assert math.isclose(value, then[labels], rel_tol=1e-9), labels
+    for trial in document["trials"]:
+        name = trial["trial"]["trial_id"]
+        peak = f'max_over_time(scale_achieved_rows_per_second{{trial="{name}"}}[1h])'
+        assert live.values(peak, "trial")[name] <= past.values(peak, "trial")[name] * 1.001
+
+
+def test_a_taken_port_is_replaced_by_a_free_one_on_loopback_only(tmp_path):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        process = start("sweep", "cpu", "--cores", "1", "--target", "null", "--duration", "4s", "--warmup", "1s",
+                        "--replicates", "1", "--results", "r", "--metrics-port", str(port), cwd=tmp_path)  # fmt: skip
+        while process.poll() is None and not manifest_of(tmp_path).get("metrics_url"):
+            time.sleep(0.1)
+        url = manifest_of(tmp_path)["metrics_url"]
+        got = int(url.rpartition(":")[2].partition("/")[0])
+        assert got != port
+        assert b"scale_run_info" in read(url)
+        elsewhere = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+        bound = {f[1].split(":")[0] for f in elsewhere if int(f[1].split(":")[1], 16) == got and f[3] == "0A"}
+        assert bound == {"0100007F"}
+        _, err = process.communicate(timeout=60)
+    assert f"(port {port} is taken)" in err
+
+
+def test_no_metrics_means_no_port(tmp_path):
+    done = run("sweep", "cpu", "--cores", "1", "--target", "null", "--duration", "1s", "--warmup", "0s",
+               "--replicates", "1", "--results", "r", "--no-metrics", cwd=tmp_path)  # fmt: skip
+    assert "metrics at" not in done.stderr
+    assert "metrics_url" not in manifest_of(tmp_path)

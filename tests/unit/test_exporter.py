@@ -1,0 +1,267 @@
+"""Metrics: what is declared, documented and served is one list; counters never fall; the port is small and local."""
+
+import http.client
+import socket
+import time
+from dataclasses import replace
+
+import pytest
+from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_openmetrics
+from prometheus_client.parser import text_string_to_metric_families as parse
+
+from runner.exporter import Exporter, openmetrics
+from runner.exporter.exposition import common_labels, text
+from runner.exporter.names import COMMON, METRICS
+from runner.exporter.points import points_kept, points_now
+from runner.exporter.server import MetricsServer
+from runner.live import POOLS_MAX, LiveState, ceiling_of, progress, take
+from runner.model import (
+    CeilingsMeasured,
+    DiskCeiling,
+    DiskSample,
+    Interval,
+    IntervalSeen,
+    PhaseEntered,
+    Sample,
+    SampleTaken,
+    SubjectSample,
+    TrialFinished,
+    TrialStarted,
+    VerdictKind,
+)
+from runner.store.reader import read_run
+from tests.unit.raw_run import raw_run
+from tests.unit.synthetic_run import mixed_run
+from tools.metrics_page import page
+
+RUN = mixed_run()
+S = 10**9
+
+
+def sample(second: int, pools: dict[str, float] | None = None) -> Sample:
+    side = SubjectSample(cpu_s_total=0.9 * second, throttled_s_total=0.1 * second, memory_bytes=10**9)
+    disk = DiskSample(written_bytes_total=10**8 * second, read_bytes_total=second, writes_total=7 * second,
+                      busy_s_total=0.5 * second, queue_s_total=1.5 * second, free_bytes=10**10)  # fmt: skip
+    return Sample(monotonic_ns=second * S, server=side, generator=side, memory_available_bytes=10**10,
+                  psi_some_s_total={"cpu": 0.1 * second, "io": 0.0}, thread_cpu_s_total=pools or {},
+                  host_cpu_busy_s_total=1.9 * second, disks={"d1": disk, "d2": disk})  # fmt: skip
+
+
+def interval(second: int) -> Interval:
+    return Interval(monotonic_ns=second * S, t_s=float(second), phase="measure", rows=1000, rows_total=1000 * second,
+                    requests=10, errors=1, retries=2, response_us_p50=900.0, response_us_p99=4000.0,
+                    response_us_max=9000.0, backlog_rows=50, service_us_p50=800.0, service_us_p99=3000.0,
+                    service_us_max=8000.0)  # fmt: skip
+
+
+def begun(*, vary: bool = False) -> LiveState:
+    """A run with finished trials, one trial under load, and everything known that can be known."""
+    plan = replace(RUN.plan, sweep=replace(RUN.plan.sweep, load=replace(RUN.plan.sweep.load, rate=5000.0)))
+    results = [replace(r, measurement=replace(r.measurement, service_ms_p50=1.0, response_ms_p99=9.0))
+               for r in RUN.results]  # fmt: skip
+    variant = {"method": "copy"} if vary else {}
+    state = LiveState(run="20260102T030405Z-x", plan=plan)
+    ceilings = {t.trial_id: 1e8 for t in plan.trials} | {"cores-9-r1": 1e8}
+    state = take(state, CeilingsMeasured(rows_per_s=ceilings, disks=(DiskCeiling(
+        disks=("d1",), write_mb_per_s=100.0, sync_writes_per_s=None),)))  # fmt: skip
+    for position, result in enumerate(results, start=1):
+        trial = replace(result.trial, variant=variant)
+        state = take(state, TrialStarted(trial=trial, position=position, total=13, unix_s=1000.0 * position,
+                                         monotonic_ns=position))  # fmt: skip
+        state = take(state, TrialFinished(result=replace(result, trial=trial)))
+    last = replace(plan.trials[0], trial_id="cores-9-r1", knobs={**plan.trials[0].knobs, "mode": "fast"})
+    state = take(state, TrialStarted(trial=last, position=13, total=13, unix_s=2000.0, monotonic_ns=S))
+    state = take(state, PhaseEntered(trial_id=last.trial_id, phase="measure", monotonic_ns=2 * S))
+    for second in (3, 4):
+        state = take(state, SampleTaken(trial_id=last.trial_id, sample=sample(second, {"vnode": 1.0 * second})))
+        state = take(state, IntervalSeen(trial_id=last.trial_id, interval=interval(second)))
+    return state
+
+
+def served(state: LiveState) -> dict[tuple[str, frozenset], float]:
+    body = text(points_kept(state), common_labels(state)) + text(points_now(state, 5 * S), common_labels(state))
+    return {(s.name, frozenset(s.labels.items())): s.value for f in parse(body.decode()) for s in f.samples}
+
+
+def value(state: LiveState, name: str, **labels: str) -> float | None:
+    found = [v for (n, own), v in served(state).items() if n == f"scale_{name}" and labels.items() <= dict(own).items()]
+    assert len(found) < 2, found
+    return found[0] if found else None
+
+
+def test_the_page_is_the_table():
+    from pathlib import Path
+
+    written = (Path(__file__).resolve().parents[2] / "docs" / "metrics.md").read_text(encoding="utf-8")
+    assert written == page(), "run: python tools/metrics_page.py > docs/metrics.md"
+
+
+def test_all_that_is_declared_is_served_and_nothing_else():
+    seen = {name: set(dict(labels)) for name, labels in served(begun(vary=True))}
+    declared = {m.name: {*COMMON, *m.labels} for m in METRICS}
+    assert seen.keys() == declared.keys()
+    assert seen == declared
+
+
+def test_types_are_the_declared_ones():
+    state = begun()
+    body = text(points_kept(state), {}) + text(points_now(state, 5 * S), {})
+    kinds = {}
+    for line in body.decode().splitlines():
+        if line.startswith("# TYPE"):
+            _, _, name, kind = line.split()
+            kinds[name] = kind
+    assert kinds == {m.name: "gauge" if m.kind == "info" else m.kind for m in METRICS}
+
+
+def test_names_and_units_follow_the_conventions():
+    for metric in METRICS:
+        assert (metric.kind == "counter") == metric.name.endswith("_total"), metric.name
+        assert (metric.kind == "info") == metric.name.endswith("_info"), metric.name
+        assert ("quantile" in metric.labels) == (metric.kind == "summary"), metric.name
+        assert not {"ms", "us", "mb", "gb", "percent"} & set(metric.name.split("_")), metric.name
+
+
+def test_values_are_the_trials():
+    state = begun()
+    assert value(state, "achieved_rows_per_second") == 1000
+    assert value(state, "offered_rows_per_second") == 5000
+    assert value(state, "generator_ceiling_rows_per_second") == 1e8
+    assert value(state, "rows_acknowledged_total") == 4000
+    assert value(state, "errors_total") == 2
+    assert value(state, "cpu_used_cores", side="server") == pytest.approx(0.9)
+    assert value(state, "disk_utilisation_ratio", disk="d2") == pytest.approx(0.5)
+    assert value(state, "disk_queue_requests", disk="d1") == pytest.approx(1.5)
+    assert value(state, "disk_written_bytes_total", disk="d1") == 10**8
+    assert value(state, "response_time_seconds", quantile="0.99") == pytest.approx(0.004)
+    assert value(state, "service_time_seconds", quantile="1") == pytest.approx(0.008)
+    assert value(state, "trial_setting", setting="mode") is None
+    assert value(state, "run_finished_trials_total", verdict="VALID") == sum(
+        r.verdict.kind is VerdictKind.VALID for r in RUN.results)  # fmt: skip
+    valid = [r for r in RUN.results if r.verdict.kind is VerdictKind.VALID and r.trial.level == 1]
+    mean = sum(r.measurement.rows_per_s for r in valid) / len(valid)
+    assert value(state, "curve_rows_per_second", level="1") == pytest.approx(mean)
+    assert value(state, "curve_speedup_ratio", level="1") == pytest.approx(1.0)
+
+
+def test_what_is_not_known_has_no_sample():
+    plan = RUN.plan
+    state = take(LiveState(run="x", plan=plan), TrialStarted(trial=plan.trials[0], position=1, total=4))
+    names = {name for name, _ in served(state)}
+    for absent in ("rows_acknowledged_total", "cpu_used_cores", "response_time_seconds", "curve_rows_per_second",
+                   "generator_ceiling_rows_per_second", "offered_rows_per_second", "trial_verdict"):  # fmt: skip
+        assert f"scale_{absent}" not in names
+    assert value(state, "run_remaining_seconds") > 0
+
+
+def test_rates_end_with_the_load_and_counters_stay():
+    state = begun()
+    state = take(state, PhaseEntered(trial_id="cores-9-r1", phase="verify", monotonic_ns=9 * S))
+    assert value(state, "achieved_rows_per_second") is None
+    assert value(state, "disk_write_bytes_per_second", disk="d1") is None
+    assert value(state, "rows_acknowledged_total") == 4000
+    assert value(state, "trial_phase", phase="verify") == 1
+
+
+def test_a_thread_that_ends_keeps_what_it_used():
+    state = begun()
+    state = take(state, SampleTaken(trial_id="cores-9-r1", sample=sample(5, {"commit": 0.5})))
+    assert value(state, "thread_pool_cpu_seconds_total", pool="vnode") == 1.0
+    assert value(state, "thread_pool_cpu_seconds_total", pool="commit") == 0.5
+
+
+def test_pools_are_bounded():
+    state = begun()
+    many = {f"t{i}": 1.0 for i in range(200)}
+    state = take(state, SampleTaken(trial_id="cores-9-r1", sample=sample(5, many)))
+    pools = [dict(labels)["pool"] for name, labels in served(state) if name == "scale_thread_pool_cpu_seconds_total"]
+    assert len(pools) == POOLS_MAX + 1
+    assert value(state, "thread_pool_cpu_seconds_total", pool="other") == 200 - (POOLS_MAX - 1)
+
+
+def test_progress_counts_the_running_trials_part_and_a_plan_that_grew():
+    plan = replace(RUN.plan, seconds_estimated=10.0 * len(RUN.plan.trials))
+    state = take(LiveState(run="x", plan=plan), TrialStarted(trial=plan.trials[0], position=1, total=20,
+                                                             monotonic_ns=S))  # fmt: skip
+    at = progress(state, 6 * S)
+    assert (at.done, at.total) == (0, 20)
+    assert at.done_ratio == pytest.approx(0.5 / 20)
+    assert at.remaining_s == pytest.approx(195.0)
+
+
+def test_a_trial_that_was_added_has_the_ceiling_of_its_point():
+    state = begun()
+    added = replace(state.plan.trials[0], trial_id="cores-1-r99", replicate=99)
+    assert ceiling_of(state, added) == 1e8
+
+
+def get(port: int, path: str = "/metrics", method: str = "GET") -> tuple[int, bytes]:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+    connection.request(method, path)
+    reply = connection.getresponse()
+    return reply.status, reply.read()
+
+
+def test_the_port_gives_metrics_and_refuses_all_else():
+    with Exporter(begun(), 0) as exporter:
+        status, body = get(exporter.port)
+        assert (status, b"scale_trial_running" in body) == (200, True)
+        assert get(exporter.port, "/")[0] == 404
+        assert get(exporter.port, "/metrics", "POST")[0] == 501
+    with pytest.raises(OSError):
+        get(exporter.port)
+
+
+def test_a_taken_port_is_replaced_and_the_address_is_loopback():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        server = MetricsServer(port, lambda: b"")
+        try:
+            assert server.port != port
+            assert server.url == f"http://127.0.0.1:{server.port}/metrics"
+        finally:
+            server.stop()
+
+
+def test_lingering_ends_when_the_page_was_read_once_more():
+    server = MetricsServer(0, lambda: b"x")
+    try:
+        began = time.monotonic()
+        server.linger(30.0)  # nobody ever read it
+        get(server.port)
+        server.mark()
+        get(server.port)
+        server.linger(30.0)
+        assert time.monotonic() - began < 10
+    finally:
+        server.stop()
+
+
+def test_a_stored_run_as_openmetrics_has_its_times_in_order(tmp_path):
+    raw_run(tmp_path)
+    run = read_run(next(tmp_path.iterdir()))
+    content = openmetrics(run).decode()
+    families = list(parse_openmetrics(content))  # refuses times that fall, repeats, and a missing end
+    series: dict[tuple, list[float]] = {}
+    for family in families:
+        for s in family.samples:
+            series.setdefault((s.name, frozenset(s.labels.items())), []).append(float(s.timestamp))
+    assert {name for name, _ in series} <= {m.name for m in METRICS}
+    assert all(times == sorted(set(times)) for times in series.values())
+    first = run.results[0].trial.trial_id
+    acked = [s.value for f in families for s in f.samples
+             if s.name == "scale_rows_acknowledged_total" and s.labels["trial"] == first]  # fmt: skip
+    assert acked == sorted(acked)
+    assert acked[-1] == run.results[0].measurement.rows_acked
+
+
+def test_a_stored_run_without_journals_is_placed_by_its_start(tmp_path):
+    raw_run(tmp_path)
+    path = next(tmp_path.iterdir())
+    for journal in path.glob("trials/*/journal.jsonl"):
+        journal.unlink()
+    starts = {s.value for f in parse_openmetrics(openmetrics(read_run(path)).decode()) for s in f.samples
+              if s.name == "scale_trial_start_time_seconds"}  # fmt: skip
+    assert starts == {1767323045.0}  # all synthetic trials say the same start
