@@ -69,7 +69,8 @@ def begun(*, vary: bool = False) -> LiveState:
         state = take(state, TrialStarted(trial=trial, position=position, total=13, unix_s=1000.0 * position,
                                          monotonic_ns=position))  # fmt: skip
         state = take(state, TrialFinished(result=replace(result, trial=trial)))
-    last = replace(plan.trials[0], trial_id="cores-9-r1", knobs={**plan.trials[0].knobs, "mode": "fast"})
+    last = replace(plan.trials[0], trial_id="cores-9-r1", variant=variant,
+                   knobs={**plan.trials[0].knobs, "mode": "fast"})  # fmt: skip
     state = take(state, TrialStarted(trial=last, position=13, total=13, unix_s=2000.0, monotonic_ns=S))
     state = take(state, PhaseEntered(trial_id=last.trial_id, phase="measure", monotonic_ns=2 * S))
     for second in (3, 4):
