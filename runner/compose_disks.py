@@ -13,7 +13,7 @@ from typing import Any
 
 from runner.errors import PreflightError
 from runner.host import data_disk, disk_of
-from runner.model import DataDisk, DiskCeiling, Plan, Trial
+from runner.model import DataDisk, DiskCeiling, Finding, Plan, Trial
 from runner.trial.probe import honours_tiers
 from runner.trial.setup import TrialSetup
 
@@ -28,14 +28,14 @@ class Stage:
 
     disks: tuple[DataDisk, ...]
     ceilings: tuple[DiskCeiling, ...] = ()
-    shares_bottleneck: bool = False
+    shared: Finding | None = None
 
     def manifest(self) -> dict[str, Any]:
         """What the manifest keeps."""
         return {
             "data_disks": [asdict(disk) for disk in self.disks],
             "disk_ceilings": [asdict(ceiling) for ceiling in self.ceilings],
-            "disks_share_a_bottleneck": self.shares_bottleneck,
+            "disks_share_a_bottleneck": self.shared is not None,
         }
 
 
@@ -54,7 +54,7 @@ def stage_of(plan: Plan, data_dir: Path, run_id: str, say: Say) -> Iterator[Stag
     with prepared(sweep.disks, count, run_id, data_dir) as disks:
         say("measuring the disks' own ceilings (fio: each alone, then all together)")
         ceilings = measure_ceilings(disks, CEILING_S, BLOCK_BYTES)
-        stage = Stage(disks=disks, ceilings=ceilings, shares_bottleneck=shares_bottleneck(ceilings))
+        stage = Stage(disks=disks, ceilings=ceilings, shared=shares_bottleneck(ceilings))
         for sentence in ceiling_sentences(stage):
             say(sentence)
         yield stage
@@ -63,8 +63,8 @@ def stage_of(plan: Plan, data_dir: Path, run_id: str, say: Say) -> Iterator[Stag
 def ceiling_sentences(stage: Stage) -> list[str]:
     """What fio measured, and a warning when the disks share a bottleneck."""
     said = [f"{' + '.join(c.disks)}: {c.write_mb_per_s:.1f} MB/s sequential writes" for c in stage.ceilings]
-    if stage.shares_bottleneck:
-        said.append("the disks share a bottleneck: together they are slower than the sum of each alone")
+    if stage.shared is not None:
+        said.append(f"{stage.shared.sentence}: {stage.shared.remedy}")
     return said
 
 

@@ -32,7 +32,7 @@ def preflight(
         *_client(plan, target, installed),
         *_idle(host),
         *_cores(plan),
-        *_disks(plan),
+        *_disks(plan, data_dir),
     ]
     seen = set()
     free = shutil.disk_usage(_existing(data_dir)).free
@@ -157,7 +157,7 @@ def _idle(host: Host) -> list[Finding]:
     ]
 
 
-def _disks(plan: Plan) -> list[Finding]:
+def _disks(plan: Plan, data_dir: Path) -> list[Finding]:
     sweep = plan.sweep
     if sweep.axis != "disks" or sweep.disks is None:
         return []
@@ -165,7 +165,7 @@ def _disks(plan: Plan) -> list[Finding]:
         return [_no_stripe()]
     from runner.disks import check_source  # a sweep of cores does without
 
-    return [*check_source(sweep.disks, int(max(sweep.levels))), *uneven_parts(plan)]
+    return [*check_source(sweep.disks, int(max(sweep.levels)), data_dir), *uneven_parts(plan)]
 
 
 def _no_stripe() -> Finding:

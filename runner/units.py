@@ -39,6 +39,14 @@ def parse_bytes(text: str) -> int:
     return round(_quantity(text, _BYTES, "an amount of memory", '"4GiB"'))
 
 
+def format_bytes(count: int) -> str:
+    """For people, and read back by parse_bytes: 21495808 → "20.5MiB", 2**30 → "1GiB"."""
+    for power, unit in ((40, "TiB"), (30, "GiB"), (20, "MiB"), (10, "KiB")):
+        if count >= 2**power:
+            return f"{count / 2**power:.4g}{unit}"
+    return f"{count}B"
+
+
 def parse_seconds(text: str) -> float:
     """Seconds from "30s", "1.5m", "250ms" or "10" (seconds)."""
     return _quantity(text, _SECONDS, "a duration", '"30s" or "5m"')

@@ -15,7 +15,7 @@ from typer.core import TyperCommand, TyperGroup
 
 _SWEEP = "Give a database 1, 2, ... N cores, or 1, 2, ... N disks, load it at each step, and fit the curve."
 _PLAN = "Show the trials, their knobs, where each setting came from and the time it would take; starts nothing."
-_CLEAN = "Remove what a crash or a power cut left: containers, processes, data directories, cgroups of ours."
+_CLEAN = "Remove what a crash or a power cut left: containers, processes, data directories, cgroups and disks of ours."
 COMMANDS: Mapping[str, tuple[str, str]] = {
     "sweep": ("sweeps", _SWEEP),
     "plan": ("sweeps", _PLAN),
@@ -32,6 +32,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "verify": ("checks", "Make everything again from a run's raw files, and name every file that disagrees."),
     "export": ("exports", "Write a stored run in another format: CSV, JSON, Parquet, OpenMetrics."),
     "load": ("load", "Load rows into TDengine as taosBenchmark would."),
+    "disks": ("disks", "Make disks for sweeps, list them, remove them."),
     "doctor": ("machine", "Say what this machine can do: CPUs, cgroups, Docker, databases, and what to install."),
     "clean": ("machine", _CLEAN),
 }

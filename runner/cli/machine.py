@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from runner import compose, console
+from runner.disks import leftover_sets, remove_disks
 from runner.doctor import Ability, examine
 from runner.runtimes.clean import find_leftovers, remove
 
@@ -42,7 +43,7 @@ def clean(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be removed.")] = False,
     as_json: JSON = False,
 ) -> None:
-    """Remove what a crash or a power cut left: containers, processes, data directories, cgroups of ours."""
+    """Remove what a crash or a power cut left: containers, processes, data directories, cgroups and disks of ours."""
     found = find_leftovers([compose.default_data_dir(), *(data_dir or [])])
     removed: list[dict[str, Any]] = []
     for leftover in found:
@@ -50,7 +51,17 @@ def clean(
             remove(leftover)
         removed.append(asdict(leftover))
         console.say(f"{'would remove' if dry_run else 'removed'} {leftover.kind}: {leftover.name}")
+    removed += _clean_disks(dry_run)  # after the servers that wrote there
     if as_json:
         console.show_json(removed)
-    elif not found:
+    elif not removed:
         console.say("nothing is left over")
+
+
+def _clean_disks(dry_run: bool) -> list[dict[str, Any]]:
+    left = leftover_sets()
+    for disk_set in left:
+        if not dry_run:
+            remove_disks([disk_set.name])
+        console.say(f"{'would remove' if dry_run else 'removed'} disks: {disk_set.name}")
+    return [{"kind": "disks", "name": s.name} for s in left]

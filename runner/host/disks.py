@@ -68,7 +68,11 @@ def _mount(root: Path, device: str, path: str) -> tuple[str, str]:
     for line in (root / "proc/self/mountinfo").read_text().splitlines():
         left, _, right = line.partition(" - ")
         fields = left.split()
-        if fields[2] == device and path.startswith(fields[4].rstrip("/") + "/") and len(fields[4]) >= len(best[0]):
+        if (
+            fields[2] == device
+            and f"{path}/".startswith(fields[4].rstrip("/") + "/")
+            and len(fields[4]) >= len(best[0])
+        ):
             best = (fields[4], right.split()[0])
     return best
 

@@ -16,6 +16,7 @@ class DiskSource:
     dirs: existing mounts. devices: block devices that we may format (only with `format`; `wipe` allows one that holds
     data). loop_bytes: size of each loop device that we make. cap_bytes_per_s, cap_iops: limit of each loop device's
     writes and reads. allow_shared_device: two dirs on one device are wanted.
+    file_system: what is made on devices and loop devices.
     """
 
     kind: DiskKind
@@ -27,6 +28,7 @@ class DiskSource:
     format: bool = False
     wipe: bool = False
     allow_shared_device: bool = False
+    file_system: str = "ext4"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,6 +11,9 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from runner.host.alive import alive as alive
+from runner.host.alive import started_ticks
+
 SUFFIX = ".scale-state.json"
 
 
@@ -26,19 +29,6 @@ class State:
     server_started: int = 0
     cgroup_paths: tuple[str, ...] = ()
     disk_dirs: tuple[str, ...] = ()
-
-
-def started_ticks(pid: int) -> int:
-    """When the process started, in clock ticks since boot; 0 when there is no such process."""
-    try:
-        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19])
-    except (OSError, IndexError):
-        return 0
-
-
-def alive(pid: int, started: int) -> bool:
-    """Whether that very process lives, and not another one under its number."""
-    return pid > 0 and started > 0 and started_ticks(pid) == started
 
 
 def new_state(name: str, data_dir: str, disk_dirs: tuple[str, ...] = ()) -> State:

@@ -54,6 +54,7 @@ def source(values: Mapping[str, object]) -> DiskSource | None:
         cap_iops=values["disks.cap_iops"],  # type: ignore[arg-type]
         format=bool(values["disks.format"]),
         wipe=bool(values["disks.wipe"]),
+        file_system=str(values["disks.file_system"]),
         allow_shared_device=bool(values["disks.allow_shared_device"]),
     )
 
@@ -122,6 +123,7 @@ def disk_values(sweep: Sweep) -> dict[str, str]:
         "disks.cap_iops": str(source.cap_iops or ""),
         "disks.format": "true" if source.format else "",
         "disks.wipe": "true" if source.wipe else "",
+        "disks.file_system": source.file_system,
         "disks.allow_shared_device": "true" if source.allow_shared_device else "",
         "disks.placement": sweep.disk_placement,
         "disks.wal": sweep.wal_disk,

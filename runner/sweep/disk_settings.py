@@ -51,6 +51,14 @@ DISK_SETTINGS: tuple[Setting, ...] = (
         switch=True,
     ),
     _s(
+        "disks.file_system",
+        "--file-system",
+        str,
+        "ext4",
+        "What is made on loop and block devices: ext4 or xfs.",
+        "TYPE",
+    ),
+    _s(
         "disks.wipe",
         "--wipe",
         readers.switch,

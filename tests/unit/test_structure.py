@@ -13,6 +13,7 @@ LINES_MAX, FUNCTION_LINES_MAX, WIDTH_MAX = 300, 60, 120
 ALLOWED = {
     "model": set(), "errors": set(), "units": set(),
     "host": {"model", "units", "errors"},
+    "disks": {"model", "units", "errors", "host"},
     "sweep": {"model", "errors", "units"},
     "plan": {"model", "errors", "units", "host", "sweep", "targets"},
     "noise": {"model", "units", "sweep"},

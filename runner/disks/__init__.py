@@ -1,0 +1,24 @@
+"""Disks for a sweep: directories, block devices, or capped loop devices; made ready, measured, and gone afterwards.
+
+Knows no database and no trial. What needs root is done by the playbook (`playbooks/disks.yml`), which is all that
+changes the machine; what this package adds is refusing before, measuring after, and remembering what is to be undone.
+"""
+
+from runner.disks.ceilings import measure_ceilings, shares_bottleneck
+from runner.disks.prepare import create, prepared
+from runner.disks.removal import leftover_sets, remove_disks
+from runner.disks.sets import DiskSet, list_disks, state_of
+from runner.disks.source import check_source
+
+__all__ = [
+    "DiskSet",
+    "check_source",
+    "create",
+    "leftover_sets",
+    "list_disks",
+    "measure_ceilings",
+    "prepared",
+    "remove_disks",
+    "shares_bottleneck",
+    "state_of",
+]

@@ -1,0 +1,122 @@
+"""What a block device is and who uses it, from /sys, /proc and wipefs. Reads only.
+
+Refuses to guess that a device is free: whatever cannot be read counts as used.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from runner.disks.playbook import search_path
+
+SYS = Path("/sys/dev/block")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Device:
+    """number: major:minor. whole: the kernel's name of the whole disk it is on. holds: signatures ("ext4", "gpt").
+
+    used_by: who has it open or mounted, in words; empty when nobody.
+    """
+
+    path: str
+    number: str
+    name: str
+    whole: str
+    size_bytes: int
+    holds: tuple[str, ...]
+    used_by: str
+
+
+def number_of(path: str) -> str | None:
+    """major:minor of a block device's file; None when it is not one."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    if not stat.S_ISBLK(found.st_mode):
+        return None
+    return f"{os.major(found.st_rdev)}:{os.minor(found.st_rdev)}"
+
+
+def whole_disk(number: str) -> str:
+    """The kernel's name of the disk that a device is, or is a partition of; the number where /sys says nothing."""
+    folder = SYS / number
+    if not folder.exists():
+        return number
+    there = folder.resolve()
+    return there.parent.name if (there / "partition").exists() else there.name
+
+
+def look_at(path: str) -> Device | None:
+    """A device as it is now; None when the path is no block device."""
+    number = number_of(path)
+    if number is None:
+        return None
+    folder = (SYS / number).resolve()
+    return Device(
+        path=path,
+        number=number,
+        name=folder.name,
+        whole=whole_disk(number),
+        size_bytes=_size(folder),
+        holds=signatures(path, folder),
+        used_by=_used_by(path, number, folder),
+    )
+
+
+def _size(folder: Path) -> int:
+    try:
+        return int((folder / "size").read_text()) * 512
+    except (OSError, ValueError):
+        return 0
+
+
+def signatures(path: str, folder: Path) -> tuple[str, ...]:
+    """File systems, RAID members and partition tables that wipefs sees, and partitions that the kernel sees."""
+    try:
+        done = subprocess.run(["wipefs", "--json", path], capture_output=True, text=True, check=True,
+                              env={**os.environ, "PATH": search_path()})  # fmt: skip
+        found = parse_wipefs(done.stdout)
+    except (OSError, subprocess.CalledProcessError, ValueError):
+        found = ("something that cannot be read",)
+    partitions = tuple(f"partition {p.name}" for p in sorted(folder.glob("*")) if (p / "partition").exists())
+    return found + partitions
+
+
+def parse_wipefs(text: str) -> tuple[str, ...]:
+    """The types in `wipefs --json`, each once; no text at all means nothing. Raises ValueError for other text."""
+    if not text.strip():
+        return ()
+    try:
+        return tuple(dict.fromkeys(str(s["type"]) for s in json.loads(text)["signatures"]))
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"not wipefs's JSON: {error}") from None
+
+
+def _used_by(path: str, number: str, folder: Path) -> str:
+    points = _mounts({number, *_partition_numbers(folder)})
+    if points:
+        return f"mounted at {', '.join(points)}"
+    holders = sorted(p.name for p in folder.glob("holders/*"))
+    if holders:
+        return f"held by {', '.join(holders)}"
+    try:
+        os.close(os.open(path, os.O_RDONLY | os.O_EXCL))  # the kernel refuses what a mount, swap or array has claimed
+    except OSError as error:
+        return error.strerror.lower() if error.strerror else "in use"
+    return ""
+
+
+def _partition_numbers(folder: Path) -> list[str]:
+    return [(p / "dev").read_text().strip() for p in folder.glob("*") if (p / "partition").exists()]
+
+
+def _mounts(numbers: set[str]) -> list[str]:
+    lines = (line.split() for line in Path("/proc/self/mountinfo").read_text().splitlines())
+    return [fields[4] for fields in lines if fields[2] in numbers]

@@ -1,0 +1,63 @@
+"""Undoes sets of disks: at the end of a sweep, by name, or after a crash. Idempotent.
+
+Refuses a set whose maker still lives, unless that is this process.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from runner.disks.playbook import end_processes, run_playbook
+from runner.disks.sets import DiskSet, find_set, forget, list_disks, names
+from runner.errors import PreflightError, UsageError
+
+
+def undo(disk_set: DiskSet) -> None:
+    """Ends what still works on the set, removes all of it, and forgets it. A second Ctrl-C waits meanwhile.
+
+    Raises ProvisionError when something cannot be removed; the set then stays in the register.
+    """
+    with _uninterrupted():
+        end_processes(disk_set.name)
+        run_playbook(disk_set, "absent")
+        forget(disk_set.name)
+
+
+def remove_disks(wanted: Sequence[str] = (), *, everything: bool = False) -> tuple[DiskSet, ...]:
+    """Removes sets by name, or all. Returns them. Raises UsageError before anything is removed."""
+    there = list_disks()
+    sets = there if everything else tuple(s for name in wanted if (s := find_set(name)))
+    unknown = [name for name in wanted if find_set(name) is None]
+    if unknown:
+        raise UsageError(f"no set of disks called {', '.join(unknown)}", remedy=f"there are: {names(there)}")
+    busy = [s for s in sets if not s.kept and s.in_use and s.maker_pid != os.getpid()]
+    if busy:
+        raise UsageError(f"in use by a sweep that runs: {names(busy)}", remedy="end the sweep; it removes its disks")
+    if sets and os.geteuid() != 0:
+        raise PreflightError("removing disks needs root", remedy="run with sudo")
+    for disk_set in sets:
+        undo(disk_set)
+    return sets
+
+
+def leftover_sets() -> tuple[DiskSet, ...]:
+    """Sets whose maker is dead and that were not finished to be kept."""
+    return tuple(s for s in list_disks() if not s.in_use and not (s.kept and s.ready))
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {s: signal.signal(s, signal.SIG_IGN) for s in signals}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,127 @@
+"""What sets of disks exist, on disk, so that they are found after a crash: one small file per set, written first.
+
+The register belongs to root alone, because whoever reads it undoes mounts and devices that it names.
+Refuses to believe a set's folder that is not named like one of ours.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from runner.errors import PreflightError, UsageError
+from runner.host.alive import alive, started_ticks
+from runner.model import DiskSource
+
+REGISTER = Path("/var/lib/scale-disks")
+PREFIX = "scale-disks-"
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiskSet:
+    """Disks made together. kept: wanted until removed by name; else the maker's end is the set's end.
+
+    folder: mount points d1, d2, ... and image files. label: begin of the file systems' labels. ready: preparation was
+    finished and verified. maker_*: the process that made it.
+    """
+
+    name: str
+    folder: str
+    label: str
+    count: int
+    source: DiskSource
+    owner: str
+    kept: bool
+    ready: bool
+    maker_pid: int
+    maker_started: int
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The mount points, in order."""
+        return tuple(f"{self.folder}/d{i + 1}" for i in range(self.count))
+
+    @property
+    def in_use(self) -> bool:
+        """Whether its maker still lives."""
+        return alive(self.maker_pid, self.maker_started)
+
+
+def new_set(name: str, source: DiskSource, count: int, base: Path, *, owner: str, kept: bool) -> DiskSet:
+    """A set of this process, nothing made yet. Raises UsageError for a name or a folder that no command takes."""
+    if not _NAME.fullmatch(name):
+        raise UsageError(f"a set of disks cannot be called {name!r}", remedy="letters, digits, dot, dash, underscore")
+    folder = str(base.resolve() / (PREFIX + name))
+    if not re.fullmatch(r"/[A-Za-z0-9._/-]+", folder):
+        raise UsageError(f"disks cannot be mounted below {base}", remedy="a --data-dir of letters, digits, . _ - /")
+    label = "sc" + hashlib.sha256(folder.encode()).hexdigest()[:6]
+    pid = os.getpid()
+    return DiskSet(name=name, folder=folder, label=label, count=count, source=source, owner=owner, kept=kept,
+                   ready=False, maker_pid=pid, maker_started=started_ticks(pid))  # fmt: skip
+
+
+def folder_of(name: str) -> Path:
+    """A set's own folder in the register: its state, and what Ansible writes."""
+    return REGISTER / name
+
+
+def save(disk_set: DiskSet) -> None:
+    """Replaces the set's file. Raises PreflightError where the register cannot be written."""
+    folder = folder_of(disk_set.name)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        partial = folder / "state.partial"
+        partial.write_text(json.dumps(asdict(disk_set), indent=1), encoding="utf-8")
+        partial.replace(folder / "state.json")
+    except OSError as error:
+        raise PreflightError(f"the register of disks cannot be written: {error}", remedy="run as root") from None
+
+
+def forget(name: str) -> None:
+    """Everything of the set is undone."""
+    shutil.rmtree(folder_of(name), ignore_errors=True)
+    if REGISTER.is_dir() and not any(REGISTER.iterdir()):
+        REGISTER.rmdir()
+
+
+def list_disks() -> tuple[DiskSet, ...]:
+    """All sets that were begun and not removed; what is not a set of ours is passed over."""
+    return tuple(found for path in sorted(REGISTER.glob("*/state.json")) if (found := _read(path)))
+
+
+def find_set(name: str) -> DiskSet | None:
+    """A set by its name."""
+    return _read(folder_of(name) / "state.json") if _NAME.fullmatch(name) else None
+
+
+def _read(path: Path) -> DiskSet | None:
+    try:
+        if path.stat().st_uid != 0:
+            return None
+        raw = json.loads(path.read_text(encoding="utf-8"))
+        source = {k: tuple(v) if isinstance(v, list) else v for k, v in raw.pop("source").items()}
+        found = DiskSet(**raw, source=DiskSource(**source))
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        return None
+    return found if Path(found.folder).name == PREFIX + found.name else None
+
+
+def state_of(disk_set: DiskSet) -> str:
+    """In words: ready, in use by a sweep, half made, or gone (after a restart of the machine)."""
+    if not disk_set.kept and disk_set.in_use:
+        return "in use by a sweep"
+    if not (disk_set.kept and disk_set.ready):
+        return "being made" if disk_set.in_use else "left over; scale clean"
+    return "ready" if all(os.path.ismount(p) for p in disk_set.paths) else "not mounted any more; remove it"
+
+
+def names(sets: Sequence[DiskSet]) -> str:
+    """For messages."""
+    return ", ".join(s.name for s in sets) or "none"

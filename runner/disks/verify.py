@@ -1,0 +1,91 @@
+"""Whether a limit that was set is the limit that writers meet: measured, direct and through the page cache.
+
+Refuses disks whose writes are more than 20 % off what was asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from runner.disks.fio import Writing, file_bytes, run_fio
+from runner.errors import ProvisionError
+from runner.model import DataDisk
+from runner.units import format_bytes
+
+TOLERANCE = 0.2
+SECONDS = 2.0
+BLOCK_BYTES, SMALL_BLOCK_BYTES = 64 * 2**10, 4 * 2**10
+
+
+@dataclass(frozen=True, kw_only=True)
+class Off:
+    """A disk whose rate is not the one asked for. what: in words, with its unit."""
+
+    disk: str
+    what: str
+    asked: float
+    seen: float
+
+
+def verify_caps(disks: Sequence[DataDisk], label: str) -> None:
+    """Measures all at the same time, and alone what seems too slow. Raises ProvisionError that names disk and rates."""
+    capped = [d for d in disks if d.cap_bytes_per_s or d.cap_iops]
+    if not capped:
+        return
+    off = _direct(capped, label)
+    slow = [d for d in capped if any(o.disk == d.name and o.seen < o.asked for o in off)]
+    off = [o for o in off if o.seen > o.asked]
+    for disk in slow:  # together they may be slower than the disk under them; that is for the ceilings to say
+        off += _direct([disk], label)
+    off += _buffered(capped, label)
+    if off:
+        raise ProvisionError(
+            "limits do not hold: " + "; ".join(_sentence(o) for o in off),
+            remedy=_remedy(off),
+        )
+
+
+def expected(disk: DataDisk, block_bytes: int) -> tuple[float, float]:
+    """(bytes per second, writes per second) that the two limits together allow for writes of that size."""
+    by_bytes = disk.cap_bytes_per_s or float("inf")
+    by_count = (disk.cap_iops or float("inf")) * block_bytes
+    allowed = min(by_bytes, by_count)
+    return allowed, allowed / block_bytes
+
+
+def _direct(disks: Sequence[DataDisk], label: str) -> list[Off]:
+    found = []
+    for block in [BLOCK_BYTES, *([SMALL_BLOCK_BYTES] if any(d.cap_iops for d in disks) else [])]:
+        seen = run_fio([Writing(name=d.name, path=d.path, block_bytes=block, seconds=SECONDS,
+                                file_bytes=file_bytes(d.free_bytes, 2**28)) for d in disks], label)  # fmt: skip
+        for disk in disks:
+            asked = expected(disk, block)[0]
+            rate = seen[disk.name].bytes_per_s
+            if abs(rate / asked - 1) > TOLERANCE:
+                found.append(Off(disk=disk.name, what=f"direct writes of {block} B", asked=asked, seen=rate))
+    return found
+
+
+def _buffered(disks: Sequence[DataDisk], label: str) -> list[Off]:
+    """Only too fast is wrong here: the journal writes too. What no limit reaches is many times too fast."""
+    capped = [d for d in disks if d.cap_bytes_per_s]
+    if not capped:
+        return []
+    seen = run_fio([Writing(name=d.name, path=d.path, block_bytes=BLOCK_BYTES, direct=False,
+                            file_bytes=file_bytes(d.free_bytes, round((d.cap_bytes_per_s or 0) * SECONDS)))
+                    for d in capped], label)  # fmt: skip
+    return [Off(disk=d.name, what="buffered writes and fsync", asked=d.cap_bytes_per_s or 0, seen=rate)
+            for d in capped if (rate := seen[d.name].bytes_per_s) > (d.cap_bytes_per_s or 0) * (1 + TOLERANCE)
+            ]  # fmt: skip
+
+
+def _sentence(off: Off) -> str:
+    asked, seen = (f"{format_bytes(round(v))}/s" for v in (off.asked, off.seen))
+    return f"{off.disk} does {seen} of {off.what} where {asked} was asked for"
+
+
+def _remedy(off: Sequence[Off]) -> str:
+    if all(o.seen < o.asked for o in off):
+        return "the disk under it is slower than that: a lower --cap, or a quieter machine"
+    return "on cgroup v2 the limit holds in groups below the root: run scale in a session or service, not in the root"
