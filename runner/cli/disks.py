@@ -22,8 +22,9 @@ _T = TypeVar("_T")
 
 def register(app: typer.Typer) -> None:
     """Adds the commands."""
-    group = typer.Typer(no_args_is_help=True, help="Make disks for sweeps, list them, remove them.")
-    group.command("create", epilog="Example: sudo scale disks create --loop 1GiB --count 3 --cap 20MiB/s")(create)
+    example = "Example: sudo scale disks create --loop 1GiB --count 3 --cap 20MiB/s"
+    group = typer.Typer(no_args_is_help=True, help="Make disks for sweeps, list them, remove them.", epilog=example)
+    group.command("create", epilog=example)(create)
     group.command("list", epilog="Example: scale disks list --json")(list_)
     group.command("remove", epilog="Example: sudo scale disks remove disks")(remove)
     app.add_typer(group, name="disks")
