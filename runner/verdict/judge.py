@@ -168,7 +168,8 @@ def _caveats(evidence: Evidence) -> tuple[str, ...]:
         caveats.append("the window is too short to tell whether the rate was steady")
     if m.stalled_percent:
         caveats.append(f"the rate was under a tenth of its median for {m.stalled_percent:.0f} % of the window")
-    if m.busiest_thread and m.busiest_thread_cores is not None:
+    of_all = m.server_cpu_cores or 0.0
+    if m.busiest_thread and m.busiest_thread_cores is not None and m.busiest_thread_cores < 0.95 * of_all:
         caveats.append(f"the server's busiest threads were {m.busiest_thread}: {m.busiest_thread_cores:.2f} cores")
     if m.missed_ticks:
         caveats.append(f"{m.missed_ticks} samples were missed")

@@ -1,0 +1,30 @@
+"""Limits provoked on a real PostgreSQL: the verdict names the right one, or, honestly, the others on this machine."""
+
+import json
+
+import pytest
+
+from tests.integration.cli import run
+
+QUICK = ("--runtime", "process", "--replicates", "1", "--duration", "4s", "--warmup", "1s", "--json")
+
+
+@pytest.mark.parametrize(
+    ("words", "kind"),
+    [
+        (("--target", "postgres", "--cores", "0.5"), "QUOTA"),
+        (("--target", "postgres", "--cores", "2", "--write-threads", "1"), "CONNECTIONS"),
+        (("--target", "postgres", "--cores", "1"), "SERVER_CPU"),
+        (("--target", "postgres", "--cores", "1", "--rate", "5k"), "OFFERED_RATE"),
+        (("--target", "null", "--cores", "1"), "GENERATOR_CEILING"),
+    ],
+)
+def test_the_limit_that_was_provoked_is_named(tmp_path, words, kind):
+    done = run("sweep", "cpu", *QUICK, *words, cwd=tmp_path, timeout_s=120)
+    trial = json.loads(done.stdout)["trials"][0]
+    limit, others = trial["verdict"]["limit"], trial["measurement"]["other_cpu_cores"]
+    if limit["kind"] == "OTHER_PROCESSES":
+        assert others > 0.1, "named others although there were none"
+    else:
+        assert limit["kind"] == kind, (limit, trial["measurement"])
+    assert sum(limit["shares"].values()) == pytest.approx(100)
