@@ -12,6 +12,7 @@ from runner.units import format_number
 
 FULL_PERCENT = 80.0
 BUSY_PERCENT = 90.0
+BEYOND_PERCENT = 150.0  # a capped device may burst for a second or two after a rest, so a short trial passes 100
 CPU_FULL_PERCENT = 90.0
 
 Found = list[tuple[VerdictKind, str]]
@@ -22,6 +23,10 @@ def disk_findings(trial: Trial, m: Measurement) -> Found:
     if not m.disks or any(_use(m, name) is None for name in m.disks):
         told = "the disks could not be read, so nothing proves that they were full"
         return [(VerdictKind.RESOURCE_NOT_SATURATED, told)]
+    beyond = [name for name, disk in m.disks.items() if (disk.used_percent or 0.0) > BEYOND_PERCENT]
+    if beyond:
+        told = f"{' and '.join(beyond)} wrote far more than its own ceiling ({_uses(m)}): its limit was lifted meanwhile"
+        return [(VerdictKind.ERRORS, told)]
     idle = [name for name in m.disks if not _full(m, name)]
     if not idle:
         return [(VerdictKind.VALID, f"{_new_disk(m)} ({_uses(m)})")]

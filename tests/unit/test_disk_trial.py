@@ -95,7 +95,8 @@ def test_time_without_an_acknowledgement():
 
 def measured(cpu=20.0, client=20.0, **used):
     figures = {k: DiskFigures(write_mb_per_s=20.0, used_percent=v, busy_percent=1.0) for k, v in used.items()}
-    return Measurement(rows=1, disks=figures, server_cpu_percent=cpu, server_cpu_cores=cpu / 50, client_cpu_percent=client)
+    return Measurement(rows=1, disks=figures, server_cpu_percent=cpu, server_cpu_cores=cpu / 50,
+                       client_cpu_percent=client)  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -108,6 +109,7 @@ def measured(cpu=20.0, client=20.0, **used):
         (measured(d1=50.0, cpu=97.0), "RESOURCE_NOT_SATURATED", "the server's cores were the limit and not its disks"),
         (measured(d1=95.0, cpu=97.0), "VALID", "used fully"),
         (measured(d1=50.0, client=97.0), "GENERATOR_BOUND", "the generator's CPUs were 97 % busy"),
+        (measured(d1=95.0, d2=500.0), "ERRORS", "d2 wrote far more than its own ceiling"),
         (measured(), "RESOURCE_NOT_SATURATED", "could not be read"),
     ],
 )
