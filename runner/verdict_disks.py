@@ -25,7 +25,7 @@ def disk_findings(trial: Trial, m: Measurement) -> Found:
         return [(VerdictKind.RESOURCE_NOT_SATURATED, told)]
     beyond = [name for name, disk in m.disks.items() if (disk.used_percent or 0.0) > BEYOND_PERCENT]
     if beyond:
-        told = f"{' and '.join(beyond)} wrote far more than its own ceiling ({_uses(m)}): its limit was lifted meanwhile"
+        told = f"{' and '.join(beyond)} wrote far more than its own ceiling ({_uses(m)}): was its limit lifted?"
         return [(VerdictKind.ERRORS, told)]
     idle = [name for name in m.disks if not _full(m, name)]
     if not idle:

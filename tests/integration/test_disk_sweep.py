@@ -1,0 +1,147 @@
+"""A disk sweep on PostgreSQL, end to end: loop devices made and capped for real; nothing left, whatever happens."""
+
+import csv
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.integration.cli import run, start
+
+LIMITS = Path("/sys/fs/cgroup/blkio/blkio.throttle.write_bps_device")
+ROWS = ("--columns", "d:double,n:bigint,s:binary(400)", "--text", "random", "--rows-per-request", "500")
+SERVER = ("--target", "postgres", "--runtime", "process", "--replicates", "1", "--tables", "24", "--warmup", "0s")
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="loop devices need root")
+
+
+def traces() -> set[str]:
+    """Loop devices, mounts and limits of ours on this machine."""
+    loops = subprocess.run(["losetup", "-n", "-O", "NAME,BACK-FILE"], capture_output=True, text=True, check=True).stdout
+    mounts = Path("/proc/mounts").read_text()
+    limits = LIMITS.read_text() if LIMITS.exists() else ""
+    found = {line for line in (loops + mounts).splitlines() if "scale" in line}
+    return found | {f"limit {line}" for line in limits.splitlines()}
+
+
+@pytest.fixture(scope="module")
+def data_dir():
+    """On a disk, and open to the user that the server runs as."""
+    path = Path(f"/var/tmp/scale-test-disks-{os.getpid()}")
+    path.mkdir(mode=0o755)
+    yield path
+    shutil.rmtree(path)
+
+
+@pytest.fixture(autouse=True)
+def nothing_left(data_dir):
+    """Every test leaves the machine as it was."""
+    before = traces()
+    yield
+    assert traces() <= before
+    assert [p.name for p in data_dir.glob("*") if p.name != "programs"] == []
+
+
+def words(data_dir, *more):
+    return ("sweep", "disk", *SERVER, *ROWS, "--results", "r", "--data-dir", str(data_dir), *more)
+
+
+@pytest.fixture(scope="module")
+def swept(tmp_path_factory, data_dir):
+    """One real sweep, looked at by several tests."""
+    folder = tmp_path_factory.mktemp("disks")
+    done = run(*words(data_dir, "--disks", "1..3", "--loop", "512MiB", "--cap", "6MiB/s", "--duration", "6s", "--json"),
+               cwd=folder, timeout_s=300)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    return folder / document["path"], sorted(document["trials"], key=lambda t: t["trial"]["disks"])
+
+
+def test_three_disks_take_almost_three_times_as_much(swept):
+    _, trials = swept
+    rates = [t["measurement"]["durable_rows_per_s"] for t in trials]
+    assert [t["trial"]["disks"] for t in trials] == [1, 2, 3]
+    assert rates[1] > 1.6 * rates[0]
+    assert rates[2] > 2.4 * rates[0]
+
+
+def test_each_disk_has_its_share_and_its_partitions(swept):
+    for trial in swept[1]:
+        count, disks = trial["trial"]["disks"], trial["measurement"]["disks"]
+        parts = [int(n) for n in trial["effective"]["parts_per_disk"].split(",")]
+        assert list(disks) == [f"d{i + 1}" for i in range(count)]
+        assert len(set(parts)) == 1 and parts[0] > 0
+        for disk in disks.values():
+            assert disk["share_percent"] == pytest.approx(100 / count, abs=5)
+            assert disk["used_percent"] > 60
+            assert disk["free_gb_min"] > 0.05
+
+
+def test_figures_and_verdicts_are_the_disks(swept):
+    path, trials = swept
+    for trial in trials:
+        m = trial["measurement"]
+        assert m["rows_counted"] == m["rows_acked"] > 1000
+        assert m["disk_ceiling_mb_per_s"] == pytest.approx(6.29 * trial["trial"]["disks"], rel=0.2)
+        assert 1 < m["write_amplification"] < 4
+        assert m["logical_bytes_per_row"] == 424
+        kind, reasons = trial["verdict"]["kind"], " ".join(trial["verdict"]["reasons"])
+        assert "used fully" in reasons
+        assert (kind == "VALID") == ("not used fully" not in reasons and ", d" not in reasons.split(" (")[0])
+    rows = list(csv.DictReader((path / "points.csv").open()))
+    assert [r["d3_share_percent"] == "" for r in rows] == [True, True, False]
+    manifest = json.loads((path / "manifest.json").read_text())
+    assert [c["disks"] for c in manifest["disk_ceilings"]][-1] == ["d1", "d2", "d3"]
+    assert manifest["disk_placement"].startswith("spread")
+    page = (path / "report.html").read_text()
+    assert "Each disk" in page
+    assert "off the axis" in page
+
+
+def test_a_disk_about_to_fill_ends_the_trial_by_name(tmp_path, data_dir):
+    done = run(*words(data_dir, "--disks", "1", "--loop", "256MiB", "--cap", "200MiB/s", "--duration", "30s",
+                      "--disk-free-min", "100MiB", "--json"), cwd=tmp_path, timeout_s=120)  # fmt: skip
+    assert done.returncode == 10, done.stderr
+    verdict = json.loads(done.stdout)["trials"][0]["verdict"]
+    assert verdict["kind"] == "ABORTED"
+    assert "disk d1" in verdict["reasons"][0]
+    assert "fill" in verdict["reasons"][0]
+
+
+def loading(folder: Path) -> bool:
+    return any((p / "spec").exists() for p in folder.glob("r/*/trials/*") if not (p / "trial.json").exists())
+
+
+def in_the_middle(folder: Path, data_dir: Path) -> subprocess.Popen[str]:
+    process = start(*words(data_dir, "--disks", "1..2", "--loop", "256MiB", "--cap", "30MiB/s", "--duration", "3s"),
+                    cwd=folder)  # fmt: skip
+    deadline = time.monotonic() + 90
+    while not loading(folder):
+        assert process.poll() is None and time.monotonic() < deadline, process.communicate()[1]
+        time.sleep(0.1)
+    time.sleep(1.0)
+    return process
+
+
+def test_ctrl_c_leaves_nothing_and_the_rest_can_be_measured(tmp_path, data_dir):
+    process = in_the_middle(tmp_path, data_dir)
+    assert any("scale" in trace for trace in traces())
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=90)
+    assert process.returncode == 130, err
+    resumed = run("resume", "last", "--results", "r", "--json", cwd=tmp_path, timeout_s=200)
+    assert resumed.returncode == 0, resumed.stderr
+    assert len(json.loads(resumed.stdout)["trials"]) == 2
+
+
+def test_after_kill_9_clean_removes_mounts_loops_and_limits(tmp_path, data_dir):
+    process = in_the_middle(tmp_path, data_dir)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert any("scale" in trace for trace in traces())
+    cleaned = run("clean", "--data-dir", str(data_dir), cwd=tmp_path)
+    assert cleaned.returncode == 0, cleaned.stderr
