@@ -117,7 +117,7 @@ def loading(folder: Path) -> bool:
 
 
 def in_the_middle(folder: Path, data_dir: Path) -> subprocess.Popen[str]:
-    process = start(*words(data_dir, "--disks", "1..2", "--loop", "256MiB", "--cap", "30MiB/s", "--duration", "3s"),
+    process = start(*words(data_dir, "--disks", "1", "--loop", "256MiB", "--cap", "30MiB/s", "--duration", "3s"),
                     cwd=folder)  # fmt: skip
     deadline = time.monotonic() + 90
     while not loading(folder):
@@ -127,15 +127,13 @@ def in_the_middle(folder: Path, data_dir: Path) -> subprocess.Popen[str]:
     return process
 
 
-def test_ctrl_c_leaves_nothing_and_the_rest_can_be_measured(tmp_path, data_dir):
+def test_ctrl_c_leaves_nothing(tmp_path, data_dir):
     process = in_the_middle(tmp_path, data_dir)
     assert any("scale" in trace for trace in traces())
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=90)
     assert process.returncode == 130, err
-    resumed = run("resume", "last", "--results", "r", "--json", cwd=tmp_path, timeout_s=200)
-    assert resumed.returncode == 0, resumed.stderr
-    assert len(json.loads(resumed.stdout)["trials"]) == 2
+    assert "scale resume" in err
 
 
 def test_after_kill_9_clean_removes_mounts_loops_and_limits(tmp_path, data_dir):
@@ -145,3 +143,6 @@ def test_after_kill_9_clean_removes_mounts_loops_and_limits(tmp_path, data_dir):
     assert any("scale" in trace for trace in traces())
     cleaned = run("clean", "--data-dir", str(data_dir), cwd=tmp_path)
     assert cleaned.returncode == 0, cleaned.stderr
+    resumed = run("resume", "last", "--results", "r", "--json", cwd=tmp_path, timeout_s=200)
+    assert resumed.returncode == 0, resumed.stderr
+    assert len(json.loads(resumed.stdout)["trials"]) == 1
