@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from runner.model import FitReport, StoredRun
 from runner.report.figures import fit_again
 from runner.report.markdown import markdown
-from runner.report.page import html
+from runner.report.page import body_html, html
 from runner.report.reference import Reference
 from runner.report.variants import index_html, index_markdown, labels_of, only
 
@@ -32,11 +32,13 @@ def documents(run: StoredRun, reference: Reference | None = None) -> Documents:
         return _single(run, "", reference)
     fits: dict[str, FitReport] = {}
     pages: dict[str, str] = {}
+    bodies: dict[str, str] = {}
     for name in labels:
         one = _single(only(run, name), f"-{name}", reference)
         fits |= one.fits
         pages |= one.pages
-    pages |= {"report.md": index_markdown(run), "report.html": index_html(run)}
+        bodies[name] = body_html(one.run, reference)
+    pages |= {"report.md": index_markdown(run), "report.html": index_html(run, bodies)}
     return Documents(run=run, fits=fits, pages=pages)
 
 

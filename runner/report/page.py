@@ -33,9 +33,14 @@ from runner.units import format_number, format_rate
 
 def html(run: StoredRun, reference: Reference | None = None) -> str:
     """The whole page. reference: rows of a published table, as read from its CSV."""
+    return shell(f"{run.plan.sweep.name}: {run.plan.sweep.target}", body_html(run, reference))
+
+
+def body_html(run: StoredRun, reference: Reference | None = None) -> str:
+    """What stands on the page, without its head: a page of several runs holds several of these."""
     run = with_fit(run)
     fit = fit_of(run)
-    body = "".join(
+    return "".join(
         (
             _head(run, fit),
             _curve(run),
@@ -50,7 +55,6 @@ def html(run: StoredRun, reference: Reference | None = None) -> str:
             _method(run),
         )
     )
-    return shell(f"{run.plan.sweep.name}: {run.plan.sweep.target}", body)
 
 
 def shell(title: str, body: str) -> str:

@@ -61,6 +61,7 @@ p{margin:6px 0;max-width:78ch}
  padding:9px 16px;margin:16px 0}
 .cautions ul{margin:4px 0;padding-left:19px}.cautions li{margin:3px 0;overflow-wrap:anywhere}
 figure{margin:16px 0}
+.variant{border-top:6px solid var(--rule);margin-top:60px;padding-top:24px}
 .narrow{display:none}
 .pair{display:grid;grid-template-columns:1fr 1fr;gap:26px;align-items:start}
 .scroll{overflow-x:auto;margin:10px 0}

@@ -6,6 +6,7 @@ Refuses to fit across variants: two methods are two curves.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
 from html import escape
 
@@ -92,14 +93,18 @@ def index_markdown(run: StoredRun) -> str:
     return f"# {sweep.name}\n\n{sweep.question}\n\n{table_markdown(comparison_table(run))}\n\n{links}"
 
 
-def index_html(run: StoredRun) -> str:
-    """The same as a page; the links are files beside it."""
+def index_html(run: StoredRun, bodies: Mapping[str, str]) -> str:
+    """The same as one page that can be mailed: the comparison, then the whole report of each variant.
+
+    bodies: HTML by the variant's short name.
+    """
     sweep = run.plan.sweep
-    links = "".join(f'<li><a href="report-{escape(n)}.html">{escape(_told(run, n))}</a></li>' for n in labels_of(run))
+    links = "".join(f'<li><a href="#{escape(n)}">{escape(_told(run, n))}</a></li>' for n in labels_of(run))
+    parts = "".join(f'<section class="variant" id="{escape(n)}">{bodies[n]}</section>\n' for n in labels_of(run))
     body = (
         f'<h1>{escape(sweep.name)}</h1><p class="question">{escape(sweep.question)}</p>'
         f"<h2>The variants side by side</h2>{table_html(comparison_table(run), dense=True)}"
-        f"<h2>Each variant's own report</h2><ul>{links}</ul>"
+        f"<h2>Each variant's own report, below</h2><ul>{links}</ul>{parts}"
     )
     return shell(f"{sweep.name}: {sweep.target}", body)
 

@@ -11,6 +11,7 @@ import pytest
 from runner.fit import fit_curve
 from runner.model import Measurement, StoredRun, Verdict, VerdictKind
 from runner.report import article_table, html, markdown, reference_table, rows_for_console, trial_table
+from runner.report.documents import documents
 from runner.report.plots import curve_png, curve_svg_bytes, timeseries_png
 from runner.report.series import pick, runs_of
 from runner.report.svg import SHAPES, ticks
@@ -310,3 +311,21 @@ def test_short_numbers(value, said):
 def test_ordinals():
     assert [ordinal(n) for n in (1, 2, 3, 4, 11, 12, 13, 21, 102, 111)] == [
         "1st", "2nd", "3rd", "4th", "11th", "12th", "13th", "21st", "102nd", "111th"]  # fmt: skip
+
+
+def test_a_sweep_with_variants_is_still_one_page_that_needs_nothing_else():
+    sweep = synthetic_sweep(vary={"method": ("copy", "insert")}, levels=(1.0, 2.0), replicates=1)
+    run = synthetic_run(levels=(1, 2), replicates=1, sweep=sweep)
+    copied = [replace(r, trial=replace(r.trial, variant={"method": "copy"})) for r in run.results]
+    inserted = [replace(r, trial=replace(r.trial, trial_id=f"{r.trial.trial_id}-insert", variant={"method": "insert"}))
+                for r in run.results]  # fmt: skip
+    results = (*copied, *inserted)
+    both = replace(run, results=results, plan=replace(run.plan, trials=tuple(r.trial for r in results)), fit=None)
+    made = documents(both)
+    page = made.pages["report.html"]
+    assert page.count('class="variant"') == 2
+    assert page.count("Every trial and its verdict") == 2
+    assert 'href="report-' not in page
+    assert all(f'id="{name}"' in page and f'href="#{name}"' in page for name in ("copy", "insert"))
+    assert set(made.pages) == {"report.md", "report.html", "report-copy.md", "report-copy.html", "report-insert.md",
+                               "report-insert.html"}  # fmt: skip
