@@ -16,13 +16,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from runner import __version__
 from runner.campaign import Sink, hand_on, run_campaign
 from runner.choose import Choice, choose
 from runner.compose_disks import Stage, stage_of, with_placement
 from runner.compose_growth import growth
 from runner.errors import PreflightError
 from runner.host import Host, disk_of, read_host
+from runner.identity import identity
 from runner.loadgen.binary import loadgen_path
 from runner.loadgen.ceiling import CeilingKey, ceiling_key, measure_ceiling
 from runner.loadgen.spec import trial_spec
@@ -108,8 +108,7 @@ def _slug(sweep: Sweep) -> str:
 def _manifest(prepared: Prepared, command: Sequence[str], now: datetime.datetime) -> dict[str, Any]:
     disk = disk_of(prepared.data_dir)
     return {
-        "tool_version": __version__,
-        "commit": _commit(),
+        **identity(),
         "command": list(command),
         "created_utc": now.isoformat(timespec="seconds"),
         "host": asdict(prepared.host),
@@ -124,16 +123,6 @@ def _manifest(prepared: Prepared, command: Sequence[str], now: datetime.datetime
         "confounds": [asdict(c) for c in prepared.plan.confounds],
         "status": "running",
     }
-
-
-def _commit() -> str:
-    """The commit of the tool, where it runs from a checkout that says so."""
-    head = Path(__file__).resolve().parent.parent / ".git" / "HEAD"
-    try:
-        text = head.read_text(encoding="utf-8").strip()
-        return (head.parent / text.removeprefix("ref: ")).read_text().strip() if text.startswith("ref: ") else text
-    except OSError:
-        return ""
 
 
 def measure_ceilings(prepared: Prepared, program: str) -> Mapping[CeilingKey, float]:
@@ -213,7 +202,7 @@ def _server(results: Sequence[TrialResult]) -> dict[str, str]:
 
 def report(writer: RunWriter) -> StoredRun:
     """Fits what is stored and writes fit.json, report.md and report.html."""
-    writer.update_manifest(reported_by={"tool_version": __version__, "commit": _commit()})
+    writer.update_manifest(reported_by=identity())
     run = read_run(writer.path)
     made = documents(run, read_reference(run.plan.sweep.reference))
     for name, fit in made.fits.items():

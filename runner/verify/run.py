@@ -8,8 +8,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from runner import __version__
 from runner.errors import LoadError, StoreError
+from runner.identity import identity
 from runner.model import Plan, StoredRun, TrialResult
 from runner.store.codec import from_json
 from runner.store.reader import read_manifest, read_plan, read_text, series_from_text
@@ -127,8 +127,12 @@ def _manifest(manifest: Any, plan: Plan) -> list[Disagreement]:
 
 
 def _versions(manifest: Any) -> list[str]:
-    by = manifest.get("reported_by") or {}
-    version = by.get("tool_version") if isinstance(by, dict) else None
-    if version and version != __version__:
-        return [f"fit and report were made by version {version}, this is {__version__}: differences may be of the tool"]
-    return []
+    """Where another state of the tool made the run: what differs may then be of the tool, not of the files."""
+    ours, by = identity(), manifest.get("reported_by")
+    told = (("measured and judged", manifest), ("fitted and reported", by if isinstance(by, dict) else {}))
+    return [
+        f"the run was {what} by another state of this tool ({maker.get('tool_version')}, code {maker.get('code')}; "
+        f"this is {ours['tool_version']}, code {ours['code']}): what differs may be of the tool"
+        for what, maker in told
+        if maker and maker.get("code") != ours["code"]
+    ]

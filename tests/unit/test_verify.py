@@ -213,6 +213,15 @@ def test_a_plan_that_would_lead_out_of_the_run_is_refused(run):
         read_run(run)
 
 
+def test_a_run_of_another_state_of_the_tool_is_said(tmp_path):
+    run = Path(raw_run(tmp_path).path)
+    assert not any("another state" in note and "fitted" in note for note in verify_run(run).notes)
+    manifest = json.loads((run / "manifest.json").read_text())
+    manifest["reported_by"]["code"] = "0" * 16
+    (run / "manifest.json").write_text(json.dumps(manifest))
+    assert any("another state" in note and "fitted" in note for note in verify_run(run).notes)
+
+
 def test_the_command_says_it_and_ends_with_its_code(run):
     good = CliRunner().invoke(app, ["verify", str(run), "--json"])
     assert good.exit_code == 0, good.output

@@ -1,0 +1,41 @@
+"""Which tool this is: version, commit where there is a checkout, and a digest of the code that makes the figures.
+
+The digest tells two states of the tool apart that bear the same version, so that `scale verify` and `scale compare` can
+say that a figure may differ because of the tool. Refuses to look outside the package.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from pathlib import Path
+
+from runner import __version__
+
+PACKAGE = Path(__file__).resolve().parent
+DIGITS = 16
+
+
+def identity() -> dict[str, str]:
+    """tool_version, commit ("" outside a checkout), code (digest)."""
+    return {"tool_version": __version__, "commit": commit(), "code": code_digest()}
+
+
+def commit() -> str:
+    """The commit of the tool, where it runs from a checkout that says so."""
+    head = PACKAGE.parent / ".git" / "HEAD"
+    try:
+        text = head.read_text(encoding="utf-8").strip()
+        return (head.parent / text.removeprefix("ref: ")).read_text().strip() if text.startswith("ref: ") else text
+    except OSError:
+        return ""
+
+
+@functools.cache
+def code_digest() -> str:
+    """SHA-256 over names and contents of the package's Python files, cut to 16 digits."""
+    found = hashlib.sha256()
+    for path in sorted(PACKAGE.rglob("*.py")):
+        found.update(f"{path.relative_to(PACKAGE)}\0".encode())
+        found.update(hashlib.sha256(path.read_bytes()).digest())
+    return found.hexdigest()[:DIGITS]
