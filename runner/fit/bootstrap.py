@@ -3,8 +3,8 @@
 Residuals of the fitted curve are drawn with replacement and added to it (Efron 1979). Two corrections make it honest
 for few points: a residual is divided by what the fit leaves of it, as the fit pulls the curve towards its own points
 (√(1 − h) for constant noise); and each sample scales them again by √(ν/χ²ν), because ν degrees of freedom know the
-noise only so well, which is what makes Student's t wider than the normal distribution. The noise is taken as constant
-or as proportional to the rate, whichever makes the residuals more likely.
+noise only so well, which is what makes Student's t wider than the normal distribution. In each sample the noise is
+either constant or proportional to the rate, as often as the residuals make the one or the other likely.
 Refuses chance that cannot be repeated.
 """
 
@@ -24,6 +24,7 @@ SEED = 20070101
 _CELLS_MAX = 400_000  # of one stretch of samples, so that memory stays small
 _ROWS_MAX = 4096  # beyond, the errors of means are drawn from the normal distribution
 _VISIBLE_MIN = 0.02
+_WEIGHT_LEAST = 0.01
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,13 +82,15 @@ def resample(
     if degrees < 1:
         return np.empty((0, 0))
     chance = np.random.default_rng([SEED, len(rows.rates)])
-    spread, pool = _pool(rows, fitted, slopes, inverse)
+    forms = _forms(rows, fitted, slopes, inverse)
     stretch = max(1, _CELLS_MAX // max(len(rows.rates), len(rows.distinct)))
     found = []
     for begin in range(0, samples, stretch):
         count = min(stretch, samples - begin)
         scale = np.sqrt(degrees / chance.chisquare(degrees, count))[:, None]
-        measured = fitted + spread * scale * _errors(rows, pool, count, chance)
+        taken = chance.random(count)[:, None] < forms[0].weight
+        errors = [form.spread * _errors(rows, form.pool, count, chance) if form.weight else 0.0 for form in forms]
+        measured = fitted + scale * np.where(taken, *errors)
         found.append(solve(model, rows.distinct, rows.weights, measured))
     return np.concatenate(found)
 
@@ -104,20 +107,36 @@ def _errors(rows: Rows, pool: Floats, count: int, chance: np.random.Generator) -
     return sums / rows.weights
 
 
-def _pool(rows: Rows, fitted: Floats, slopes: Floats, inverse: Floats | None) -> tuple[Floats, Floats]:
-    """The noise's size at each level, and the residuals in units of it, as they would be without the fit's pull."""
+@dataclass(frozen=True, kw_only=True)
+class Form:
+    """One idea of the noise: its size at each level, the residuals in units of that, and how likely the idea is."""
+
+    spread: Floats
+    pool: Floats
+    weight: float
+
+
+def _forms(rows: Rows, fitted: Floats, slopes: Floats, inverse: Floats | None) -> tuple[Form, Form]:
+    """Constant noise, and noise proportional to the rate; a weight that hardly counts is 0."""
     residuals = rows.rates / rows.unit - fitted[rows.of_level]
-    found = [(_visible(rows, spread, slopes, inverse), spread) for spread in _forms(fitted)]
-    visible, spread = max(found, key=lambda pair: _likelihood(residuals, pair[0][rows.of_level]))
-    size = math.sqrt(float(np.mean(residuals**2 / visible[rows.of_level])))
-    pool = residuals / np.sqrt(visible[rows.of_level])
+    constant = _visible(rows, np.ones_like(fitted), slopes, inverse)[rows.of_level]
+    proportional = _visible(rows, fitted, slopes, inverse)[rows.of_level] if fitted.min() > 0 else constant
+    gain = len(residuals) * (_likelihood(residuals, proportional) - _likelihood(residuals, constant)) / 2
+    weight = 1 / (1 + math.exp(min(max(gain, -50.0), 50.0))) if fitted.min() > 0 else 1.0
+    weight = 0.0 if weight < _WEIGHT_LEAST else 1.0 if weight > 1 - _WEIGHT_LEAST else weight
+    return (
+        Form(spread=np.ones_like(fitted), pool=_pool(residuals, constant), weight=weight),
+        Form(spread=fitted, pool=_pool(residuals, proportional), weight=1 - weight),
+    )
+
+
+def _pool(residuals: Floats, visible: Floats) -> Floats:
+    """The residuals as they would be without the fit's pull, in units of the noise, about 0."""
+    pool = residuals / np.sqrt(visible)
+    size = math.sqrt(float(np.mean(pool**2)))
     pool = pool - pool.mean()
     now = math.sqrt(float(np.mean(pool**2)))
-    return spread, pool * (size / now) if now > 0 else pool
-
-
-def _forms(fitted: Floats) -> list[Floats]:
-    return [np.ones_like(fitted), fitted] if fitted.min() > 0 else [np.ones_like(fitted)]
+    return pool * (size / now) if now > 0 else pool
 
 
 def _visible(rows: Rows, spread: Floats, slopes: Floats, inverse: Floats | None) -> Floats:

@@ -1,11 +1,19 @@
 """Verdicts, predictions and needs: what is said, and what is refused with a reason."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from runner.compose import asked_again
+from runner.errors import UsageError
 from runner.fit import Asked, Terms, fit_rows, value_at
+from runner.model import FitReport
+from runner.report.documents import documents
+from runner.store.codec import from_json, to_json
+from tests.unit.factories import make_sweep
+from tests.unit.synthetic_run import synthetic_run
 
 
 def rows(curve, levels=range(1, 13), replicates=3, noise=0.01, seed=1):
@@ -118,3 +126,37 @@ def test_the_level_at_90_percent_and_the_peak():
     assert knee.knee.value == pytest.approx(6.5, rel=0.02)
     assert knee.level_at_90.value == pytest.approx(6.5 / 0.9, rel=0.02)
     assert fit_rows(rows(lambda n: n), Terms()).level_at_90 is None
+
+
+def test_a_sweep_asks_and_its_report_answers():
+    sweep = make_sweep(cores="1..8", report__predict="12,40", report__need="3M,2500000")
+    assert (sweep.predict, sweep.need) == ((12.0, 40.0), (2.5e6, 3e6))
+    run = synthetic_run(range(1, 9), sweep=sweep, gamma=4e5, alpha=0.02)
+    made = documents(replace(run, fit=None))
+    fit = made.fits["fit.json"]
+    assert fit.predictions[0].rate == pytest.approx(4e5 * 12 / (1 + 0.02 * 11), rel=0.05)
+    assert fit.predictions[1].rate is None
+    assert [n.rate for n in fit.needs] == [2.5e6, 3e6]
+    for page in made.pages.values():
+        assert "rate at 12 cores" in page
+        assert "cores needed for 2.5 M" in page
+
+
+def test_the_report_asks_again_and_remembers():
+    run = synthetic_run(range(1, 9), sweep=make_sweep(cores="1..8", report__predict="12"))
+    again = asked_again(run, (), (3e6,))
+    assert (again.plan.sweep.predict, again.plan.sweep.need) == ((12.0,), (3e6,))
+    assert again.manifest["sweep"]["need"] == (3e6,)
+
+
+@pytest.mark.parametrize(("key", "text"), [("report__need", "0"), ("report__need", "fast"), ("report__predict", "-1")])
+def test_questions_that_make_no_sense_are_refused(key, text):
+    with pytest.raises(UsageError, match="--need|--predict|report"):
+        make_sweep(cores="1..2", **{key: text})
+
+
+def test_the_fit_is_stored_and_read_back_whole(tmp_path):
+    fit = fit_rows(rows(law(0.05)), Terms(), asked=Asked(predict=[16.0, 99.0], need=[3e6, 9e9]))
+    text = to_json(fit)
+    assert from_json(text, FitReport, tmp_path / "fit.json") == fit
+    assert len(text) < 40_000
