@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import math
 
-from scipy.stats import f as fisher
-from scipy.stats import t as student
+from scipy.special import fdtrc, stdtrit
 
 from runner.fit.choice import NEAR_AICC
 from runner.fit.models import NAMES
@@ -36,7 +35,7 @@ def superlinear_levels(points: tuple[PointSummary, ...], noise: Noise | None) ->
     """
     if noise is None:
         return _below_the_others(points)
-    bound = float(student.ppf(1 - (1 - CONFIDENCE) / 2 / max(len(points) - 1, 1), noise.degrees))
+    bound = float(stdtrit(noise.degrees, 1 - (1 - CONFIDENCE) / 2 / max(len(points) - 1, 1)))
     found = []
     for p in points[1:]:
         efficiency = p.efficiency or 0.0
@@ -56,7 +55,7 @@ def _below_the_others(points: tuple[PointSummary, ...]) -> tuple[str, ...]:
         return ()
     middle = sum(logs) / len(logs)
     spread = math.sqrt(sum((v - middle) ** 2 for v in logs) / (len(logs) - 1))
-    bound = float(student.ppf((1 + CONFIDENCE) / 2, len(logs) - 1))
+    bound = float(stdtrit(len(logs) - 1, (1 + CONFIDENCE) / 2))
     if middle <= max(bound * spread * math.sqrt(1 + 1 / len(logs)), _SUPERLINEAR_LEAST):
         return ()
     return tuple(_told(p) for p in points[1:] if (p.efficiency or 0.0) > _SUPERLINEAR_UNPROVEN)
@@ -167,4 +166,4 @@ def misfit(f: Findings) -> bool:
     if degrees <= 0 or pure <= 0:
         return False
     ratio = max(c.rss - pure, 0.0) / degrees / (pure / f.noise.degrees)
-    return bool(fisher.sf(ratio, degrees, f.noise.degrees) < _MISFIT_P)
+    return bool(fdtrc(degrees, f.noise.degrees, ratio) < _MISFIT_P)
