@@ -31,6 +31,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "compare": ("compared", "Compare two runs point by point, with the noise in mind, and say what else differs."),
     "verify": ("checks", "Make everything again from a run's raw files, and name every file that disagrees."),
     "export": ("exports", "Write a stored run in another format: CSV, JSON, Parquet, OpenMetrics."),
+    "dashboards": ("boards", "Prometheus and Grafana beside a sweep, on this machine only."),
     "load": ("load", "Load rows into TDengine as taosBenchmark would."),
     "disks": ("disks", "Make disks for sweeps, list them, remove them."),
     "doctor": ("machine", "Say what this machine can do: CPUs, cgroups, Docker, databases, and what to install."),

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from runner import compose, console
+from runner import compose, console, dashboards
 from runner.disks import leftover_sets, remove_disks
 from runner.doctor import Ability, examine
 from runner.runtimes.clean import find_leftovers, remove
@@ -52,6 +52,7 @@ def clean(
         removed.append(asdict(leftover))
         console.say(f"{'would remove' if dry_run else 'removed'} {leftover.kind}: {leftover.name}")
     removed += _clean_disks(dry_run)  # after the servers that wrote there
+    removed += _clean_dashboards(dry_run)
     if as_json:
         console.show_json(removed)
     elif not removed:
@@ -65,3 +66,13 @@ def _clean_disks(dry_run: bool) -> list[dict[str, Any]]:
             remove_disks([disk_set.name])
         console.say(f"{'would remove' if dry_run else 'removed'} disks: {disk_set.name}")
     return [{"kind": "disks", "name": s.name} for s in left]
+
+
+def _clean_dashboards(dry_run: bool) -> list[dict[str, Any]]:
+    room = dashboards.room_in(compose.default_data_dir())
+    found = dashboards.find_leftovers(room)
+    for leftover in found:
+        if not dry_run:
+            dashboards.remove(room, leftover)
+        console.say(f"{'would remove' if dry_run else 'removed'} {leftover.kind}: {leftover.name}")
+    return [asdict(leftover) for leftover in found]

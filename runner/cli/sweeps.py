@@ -12,9 +12,10 @@ import typer
 
 from runner import compose, console
 from runner.campaign import Sink
-from runner.cli import views
+from runner.cli import boards, views
 from runner.cli.options import Flags, with_settings
 from runner.console_live import LiveView
+from runner.dashboards import announced
 from runner.errors import EXIT_INTERRUPTED, EXIT_TRIALS_FAILED, UsageError
 from runner.exporter import Exporter
 from runner.live import LiveState
@@ -40,6 +41,7 @@ METRICS_PORT = Annotated[
     ),
 ]
 NO_METRICS = Annotated[bool, typer.Option("--no-metrics", help="Serve no metrics.")]
+DASHBOARDS = Annotated[bool, typer.Option("--dashboards", help="Start Prometheus and Grafana where they do not run.")]
 YES = Annotated[bool, typer.Option("-y", "--yes", help="Do not ask before a long sweep, nor before --format.")]
 ASK_ABOVE_S = 1800.0
 _FAILED = (VerdictKind.ABORTED, VerdictKind.LOST_ROWS, VerdictKind.ERRORS)
@@ -60,6 +62,7 @@ def sweep(
     yes: YES = False,
     metrics_port: METRICS_PORT = 9464,
     no_metrics: NO_METRICS = False,
+    with_dashboards: DASHBOARDS = False,
 ) -> None:
     """Give a database 1, 2, ... N cores, or 1, 2, ... N disks, load it at each step, and fit the curve."""
     prepared = compose.prepare(resolve_sweep(what, flags), results)
@@ -69,6 +72,7 @@ def sweep(
     console.show_findings(prepared.findings)
     _ask(prepared.plan.seconds_estimated, yes)
     _ask_format(prepared.plan.sweep, yes)
+    _start_dashboards(with_dashboards, metrics_port, no_metrics)
     writer = compose.new_run(prepared, ["scale", *sys.argv[1:]])
     console.say(f"results in {writer.path}")
     _run(prepared, writer, as_json, 0 if no_metrics else metrics_port)
@@ -95,6 +99,7 @@ def resume(
     yes: YES = False,
     metrics_port: METRICS_PORT = 9464,
     no_metrics: NO_METRICS = False,
+    with_dashboards: DASHBOARDS = False,
 ) -> None:
     """Continue an interrupted run: what is done is kept, the rest is measured."""
     stored = read_run(find_run(results, run))
@@ -105,6 +110,7 @@ def resume(
     refuse_blocking(prepared.findings)
     console.show_findings(prepared.findings)
     _ask_format(stored.plan.sweep, yes)
+    _start_dashboards(with_dashboards, metrics_port, no_metrics)
     writer = compose.reopen_run(stored)
     console.say(f"{missing} of {len(stored.plan.trials)} trials to go, in {writer.path}")
     _run(prepared, writer, as_json, 0 if no_metrics else metrics_port)
@@ -129,11 +135,24 @@ def _ask_format(sweep: Sweep, yes: bool) -> None:
     raise UsageError(f"not started: {devices} would be formatted", remedy="type format when asked, or give -y")
 
 
+def _start_dashboards(wanted: bool, metrics_port: int, no_metrics: bool) -> None:
+    """Before the run's directory is made. Raises UsageError where there would be nothing to show."""
+    if wanted and (no_metrics or not metrics_port):
+        raise UsageError("--dashboards shows the metrics, and none are served", remedy="leave out --no-metrics")
+    if wanted:
+        boards.start_for_sweep()
+
+
 def _run(prepared: compose.Prepared, writer: RunWriter, as_json: bool, metrics_port: int) -> None:
     try:
         with ExitStack() as stack:
             state = LiveState(run=writer.path.name, plan=prepared.plan, results=writer.results)
-            sinks: list[Sink] = [stack.enter_context(_metrics(state, writer, metrics_port))] if metrics_port else []
+            sinks: list[Sink] = []
+            if metrics_port:
+                exporter = _metrics(state, writer, metrics_port)
+                stack.enter_context(announced(boards.room(), writer.path.name, exporter.port))
+                sinks.append(stack.enter_context(exporter))
+                boards.say_page()
             sinks.append(stack.enter_context(LiveView(state)))
             stored = compose.execute(prepared, writer, sinks, console.say)
     except KeyboardInterrupt:

@@ -38,6 +38,7 @@ ALLOWED = {
     "choose": {"model", "errors", "runtimes", "targets"},
     "preflight": {"model", "errors", "disks", "host", "runtimes", "sweep", "targets"},
     "doctor": {"errors", "host", "loadgen", "runtimes", "targets", "units"},
+    "dashboards": {"errors", "runtimes"},
     "console": {"model", "errors", "units"},
     "compat": {"model", "errors", "units", "loadgen", "targets"},
 }  # fmt: skip

@@ -1,0 +1,112 @@
+"""`scale dashboards up | down | status | load`. Wiring only; see runner/dashboards."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+from runner import compose, console, dashboards
+from runner.cli.arguments import JSON
+
+app = typer.Typer(no_args_is_help=True, help="Prometheus and Grafana beside a sweep, on this machine only.")
+BOTH = ("prometheus", "grafana")
+
+
+class How(StrEnum):
+    """Where the two programs run."""
+
+    AUTO = "auto"
+    DOCKER = "docker"
+    PROCESS = "process"
+
+
+HOW = Annotated[How, typer.Option("--runtime", help="auto: containers, else installed programs.")]
+IMAGES = Annotated[
+    list[str] | None,
+    typer.Option("--image", metavar="NAME=IMAGE", help="Another image: prometheus=... or grafana=...; repeatable."),
+]
+
+
+def register(root: typer.Typer) -> None:
+    """Adds the commands."""
+    app.command("up", epilog="Example: scale dashboards up")(up)
+    app.command("down", epilog="Example: scale dashboards down --purge")(down)
+    app.command("status", epilog="Example: scale dashboards status --json")(status)
+    root.add_typer(app, name="dashboards")
+
+
+def room() -> dashboards.Room:
+    """The one of this user."""
+    return dashboards.room_in(compose.default_data_dir())
+
+
+def up(how: HOW = How.AUTO, image: IMAGES = None, as_json: JSON = False) -> None:
+    """Start Prometheus and Grafana with the dashboards, and say where to look. What runs already stays."""
+    _show(dashboards.up(room(), how.value, dashboards.images_of(image or []), console.say), as_json)
+
+
+def down(
+    purge: Annotated[bool, typer.Option("--purge", help="Remove the data and the admin password too.")] = False,
+    as_json: JSON = False,
+) -> None:
+    """Stop them. What they have stored stays and is there again after the next `up`."""
+    stopped = dashboards.down(room())
+    if purge:
+        dashboards.purge(room())
+    if as_json:
+        console.show_json({"stopped": list(stopped), "purged": purge})
+        return
+    console.say(f"stopped {' and '.join(stopped)}" if stopped else "nothing ran")
+    if purge:
+        console.say(f"removed {room().path}")
+
+
+def status(as_json: JSON = False) -> None:
+    """Say what runs, where to look and which sweeps are watched."""
+    _show(dashboards.status(room()), as_json)
+
+
+def start_for_sweep() -> None:
+    """`scale sweep --dashboards`."""
+    dashboards.up(room(), How.AUTO.value, {}, console.say)
+
+
+def say_page() -> None:
+    """Where the running sweep can be watched; nothing where no Grafana of ours runs."""
+    page = dashboards.status(room()).page
+    if page:
+        console.say(f"watch it at {page}")
+
+
+def _show(found: dashboards.Status, as_json: bool) -> None:
+    if as_json:
+        console.show_json(_document(found))
+    else:
+        _show_lines(found, console.show_line)
+
+
+def _document(found: dashboards.Status) -> dict[str, Any]:
+    return {
+        "room": str(found.room),
+        "page": found.page or None,
+        "admin_password_file": str(found.password_file),
+        "services": {
+            name: {"how": s.how, "url": dashboards.url_of(s), "program": s.program, "pid": s.pid or None,
+                   "container": s.container or None}
+            for name, s in found.services.items()
+        },
+        "sweeps": [{"run": s.run, "metrics": f"http://{s.address}/metrics"} for s in found.sweeps],
+    }  # fmt: skip
+
+
+def _show_lines(found: dashboards.Status, show: Any) -> None:
+    for name in BOTH:
+        s = found.services.get(name)
+        show(f"{name}: {f'{dashboards.url_of(s)} ({s.how}, {s.program})' if s else 'does not run'}")
+    for sweep in found.sweeps:
+        show(f"running: {sweep.run}, metrics at http://{sweep.address}/metrics")
+    if found.page:
+        show(f"admin password (nobody needs it to look): in {found.password_file}")
+        show(f"open {found.page}")

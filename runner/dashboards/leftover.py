@@ -1,0 +1,50 @@
+"""What a power cut left of the dashboards, for `scale clean`: records of what does not run, stopped containers, addresses
+of sweeps that are dead. Refuses to touch what runs, and the data: those are removed by `down --purge`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from runner.dashboards import containers
+from runner.dashboards.room import Room, Started
+from runner.dashboards.services import lives
+from runner.dashboards.targets import stale
+
+
+@dataclass(frozen=True, kw_only=True)
+class Leftover:
+    """kind: dashboards; name: for people. One of the others says what it is."""
+
+    kind: str
+    name: str
+    record: Started | None = None
+    container: str = ""
+    file: Path | None = None
+
+
+def find_leftovers(room: Room) -> tuple[Leftover, ...]:
+    """Everything of the room that serves nobody any more."""
+    dead = [s for s in room.started().values() if not lives(s)]
+    recorded = {s.container for s in dead}
+    return (
+        *(Leftover(kind="dashboards", name=f"{s.name}, which does not run", record=s) for s in dead),
+        *(
+            Leftover(kind="dashboards", name=f"container {one[:12]}", container=one)
+            for one in containers.stopped_ids(str(room.path))
+            if one not in recorded
+        ),
+        *(Leftover(kind="dashboards", name=f"address of a dead sweep, {f.name}", file=f) for f in stale(room)),
+    )
+
+
+def remove(room: Room, found: Leftover) -> None:
+    """Undoes it; safe when it is gone already."""
+    if found.file is not None:
+        found.file.unlink(missing_ok=True)
+    if found.container:
+        containers.stop(Started(name="", how="docker", port=0, container=found.container))
+    if found.record is not None:
+        if found.record.container:
+            containers.stop(found.record)
+        room.remember({name: s for name, s in room.started().items() if s != found.record})

@@ -1,0 +1,109 @@
+"""A service as a process of an installed program, with the declared command, settings and files.
+
+It outlives this process, in a session of its own, as the room's owner; a PID is believed only with its start time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from runner.dashboards.declared import Service
+from runner.dashboards.room import Room, Started
+from runner.errors import ProvisionError
+from runner.runtimes.local import tail
+from runner.runtimes.state import alive, started_ticks
+
+HOME_VARIABLE = "SCALE_GRAFANA_HOME"
+_HOMES = ("/usr/share/grafana", "/usr/local/share/grafana", "/opt/grafana")
+STOP_S = 10.0
+
+
+def find_program(name: str) -> str:
+    """Its path, "" when it is not installed. Grafana is also looked for in SCALE_GRAFANA_HOME/bin."""
+    if name == "grafana" and (home := os.environ.get(HOME_VARIABLE, "")):
+        found = Path(home) / "bin" / "grafana"
+        return str(found) if os.access(found, os.X_OK) else ""
+    if name == "grafana" and not grafana_home():
+        return ""
+    return shutil.which(name) or ""
+
+
+def grafana_home() -> str:
+    """The directory with Grafana's pages (`public/`)."""
+    homes = (os.environ.get(HOME_VARIABLE, ""), *_HOMES)
+    return next((home for home in homes if home and (Path(home) / "public").is_dir()), "")
+
+
+def start(service: Service, port: int, room: Room) -> Started:
+    """Runs it in the background. Raises ProvisionError."""
+    program = find_program(service.argv[0])
+    owner = room.owner if os.geteuid() == 0 else None
+    environment = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "HOME": str(room.path), **service.environment}
+    try:
+        with room.log(service.name).open("ab") as log:
+            process = subprocess.Popen(
+                [program, *service.argv[1:]],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd=room.path,
+                env=environment,
+                start_new_session=True,
+                user=owner.pw_uid if owner else None,
+                group=owner.pw_gid if owner else None,
+                extra_groups=[] if owner else None,
+            )
+    except OSError as error:
+        raise ProvisionError(f"{program} did not start: {error}") from None
+    pid = process.pid
+    return Started(name=service.name, how="process", port=port, pid=pid, ticks=started_ticks(pid), program=program)
+
+
+def lives(started: Started) -> bool:
+    """Whether that very process lives; one that ended and was not waited for does not."""
+    with contextlib.suppress(ChildProcessError):
+        os.waitpid(started.pid, os.WNOHANG)
+    return alive(started.pid, started.ticks)
+
+
+def last_words(started: Started, room: Room) -> str:
+    """The end of its log."""
+    return tail([room.log(started.name)], 5)
+
+
+def stop(started: Started) -> None:
+    """SIGTERM, and SIGKILL to what stays; no error when it is gone already."""
+    for number, seconds in ((signal.SIGTERM, STOP_S), (signal.SIGKILL, 2.0)):
+        if not lives(started):
+            return
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(started.pid, number)
+        deadline = time.monotonic() + seconds
+        while lives(started) and time.monotonic() < deadline:
+            time.sleep(0.05)
+
+
+def run_beside(room: Room, argv: Sequence[str]) -> tuple[int, str]:
+    """A command as the room's owner: exit code and what it printed."""
+    owner = room.owner if os.geteuid() == 0 else None
+    try:
+        done = subprocess.run(
+            argv,
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=room.path,
+            user=owner.pw_uid if owner else None,
+            group=owner.pw_gid if owner else None,
+            extra_groups=[] if owner else None,
+        )
+    except OSError as error:
+        return 127, str(error)
+    return done.returncode, done.stdout + done.stderr

@@ -1,0 +1,143 @@
+"""Where everything of the dashboards lies on this machine: one directory, and in it one place for each thing.
+
+    config/          copies of `dashboards/`, which both programs read
+    targets/         one file for each running sweep: its address
+    prometheus/      the data; grafana/ likewise. They survive `down`
+    admin-password   readable by the owner only
+    state.json       what was started and how to find it again
+    *.log            what the programs said
+
+Refuses to write outside that directory.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pwd
+import secrets
+import shutil
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from runner.errors import ProvisionError, StoreError
+from runner.runtimes.local import UNPRIVILEGED_USER, closed_to_others
+
+SHIPPED = Path(__file__).resolve().parent / "provisioned"
+CHECKOUT = Path(__file__).resolve().parent.parent.parent
+VARIABLE = "SCALE_DASHBOARDS_DIR"
+PASSWORD_BYTES = 24
+How = Literal["docker", "process"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Started:
+    """A service that was started. pid and ticks: of a process; container: the id of a container."""
+
+    name: str
+    how: How
+    port: int
+    pid: int = 0
+    ticks: int = 0
+    container: str = ""
+    program: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Room:
+    """The directory. Both programs run as `owner`, who is nobody when we are root."""
+
+    path: Path
+
+    @property
+    def owner(self) -> pwd.struct_passwd:
+        return pwd.getpwnam(UNPRIVILEGED_USER) if os.geteuid() == 0 else pwd.getpwuid(os.geteuid())
+
+    @property
+    def targets(self) -> Path:
+        return self.path / "targets"
+
+    @property
+    def password_file(self) -> Path:
+        return self.path / "admin-password"
+
+    def log(self, service: str) -> Path:
+        """What the service's process said."""
+        return self.path / f"{service}.log"
+
+    def fill(self) -> None:
+        """Makes the places, copies the configuration anew and makes a password once. Raises ProvisionError."""
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            shutil.rmtree(self.path / "config", ignore_errors=True)
+            shutil.copytree(source() / "dashboards", self.path / "config")
+            for name in ("targets", "prometheus", "grafana/plugins", "load"):
+                (self.path / name).mkdir(parents=True, exist_ok=True)
+            self._password()
+        except OSError as error:
+            raise ProvisionError(f"{self.path} cannot be filled: {error}", remedy=f"set {VARIABLE}") from None
+        self.give()
+        closed = closed_to_others(self.path) if os.geteuid() == 0 else ""
+        if closed:
+            raise ProvisionError(
+                f"the dashboards run as {UNPRIVILEGED_USER}, who may not enter {closed}", remedy=f"set {VARIABLE}"
+            )
+
+    def give(self) -> None:
+        """Everything belongs to the owner, who may read and write it."""
+        if os.geteuid() == 0:
+            for path in (self.path, *self.path.rglob("*")):
+                os.chown(path, self.owner.pw_uid, self.owner.pw_gid, follow_symlinks=False)
+
+    def _password(self) -> None:
+        with contextlib.suppress(FileExistsError):
+            handle = os.open(self.password_file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(handle, "w") as file:
+                file.write(secrets.token_urlsafe(PASSWORD_BYTES))
+
+    def started(self) -> Mapping[str, Started]:
+        """What was started and not stopped, by name; what cannot be read counts as nothing."""
+        try:
+            raw = json.loads((self.path / "state.json").read_text(encoding="utf-8"))
+            return {one["name"]: Started(**one) for one in raw}
+        except (OSError, ValueError, TypeError, KeyError):
+            return {}
+
+    def remember(self, started: Mapping[str, Started]) -> None:
+        """Replaces the record. Raises StoreError."""
+        path = self.path / "state.json"
+        try:
+            if not started:
+                path.unlink(missing_ok=True)
+                return
+            partial = path.with_suffix(".partial")
+            partial.write_text(json.dumps([asdict(s) for s in started.values()], indent=1), encoding="utf-8")
+            partial.replace(path)
+        except OSError as error:
+            raise StoreError(f"{path} cannot be written: {error}") from None
+
+    def remove(self) -> None:
+        """All of it, the data too."""
+        shutil.rmtree(self.path, ignore_errors=True)
+
+
+def room_in(data_dir: Path) -> Room:
+    """The room beside the data of sweeps, or where SCALE_DASHBOARDS_DIR says."""
+    said = os.environ.get(VARIABLE, "")
+    return Room(path=Path(said).absolute() if said else data_dir / "dashboards")
+
+
+def source() -> Path:
+    """The directory that holds `dashboards/` and `images/`: installed with the package, or the checkout."""
+    return SHIPPED if SHIPPED.is_dir() else CHECKOUT
+
+
+def pins() -> Mapping[str, Any]:
+    """images/pins.toml."""
+    import tomllib
+
+    with (source() / "images" / "pins.toml").open("rb") as file:
+        return tomllib.load(file)

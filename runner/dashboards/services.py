@@ -1,0 +1,59 @@
+"""What can be done with a service whichever way it runs, and questions to it over HTTP on the loopback interface."""
+
+from __future__ import annotations
+
+import json
+import time
+import urllib.error
+import urllib.request
+from typing import Any
+
+from runner.dashboards import containers, processes
+from runner.dashboards.room import Room, Started
+from runner.errors import ProvisionError
+
+_READY = {"prometheus": "/-/ready", "grafana": "/api/health"}
+READY_S = 90.0
+ANSWER_S = 5.0
+
+
+def lives(started: Started) -> bool:
+    """Whether it runs now."""
+    return containers.lives(started) if started.how == "docker" else processes.lives(started)
+
+
+def stop(started: Started) -> None:
+    """Ends it and leaves its data."""
+    containers.stop(started) if started.how == "docker" else processes.stop(started)
+
+
+def url_of(started: Started) -> str:
+    """Its address for a browser."""
+    return f"http://127.0.0.1:{started.port}"
+
+
+def ask(started: Started, path: str) -> Any:
+    """The JSON answer, or the text where it is none. None when nothing answers."""
+    try:
+        with urllib.request.urlopen(url_of(started) + path, timeout=ANSWER_S) as answer:
+            body = answer.read().decode("utf-8", "replace")
+    except (OSError, urllib.error.URLError):
+        return None
+    try:
+        return json.loads(body)
+    except ValueError:
+        return body
+
+
+def wait_ready(started: Started, room: Room) -> None:
+    """Until it answers. Raises ProvisionError with its last words when it ends or does not answer."""
+    deadline = time.monotonic() + READY_S
+    while time.monotonic() < deadline:
+        if ask(started, _READY[started.name]) is not None:
+            return
+        if not lives(started):
+            break
+        time.sleep(0.1)
+    words = containers.last_words(started) if started.how == "docker" else processes.last_words(started, room)
+    said = " | ".join(words.split("\n"))[-600:]
+    raise ProvisionError(f"{started.name} did not come up: {said}")

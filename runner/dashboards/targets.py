@@ -1,0 +1,75 @@
+"""How a sweep is found: it writes its address into the room, whether the dashboards are up or not.
+
+The file's name holds the sweep's PID and start time, so that the file of a sweep that was killed is known as such.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from runner.dashboards.room import Room
+from runner.runtimes.state import alive, started_ticks
+
+_NAME = re.compile(r"sweep-(\d+)-(\d+)\.json")
+# A label that begins with __ is for us: Prometheus drops it before it stores anything.
+RUN_LABEL = "__scale_run"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunningSweep:
+    """run: the name of its directory; address: host and port of its metrics."""
+
+    run: str
+    address: str
+
+
+@contextlib.contextmanager
+def announced(room: Room, run: str, port: int) -> Iterator[None]:
+    """While inside, a Prometheus of this room reads the sweep's metrics. A room that cannot be written is passed over:
+    a sweep does not fail because nobody can watch it."""
+    pid = os.getpid()
+    path = room.targets / f"sweep-{pid}-{started_ticks(pid)}.json"
+    partial = path.with_suffix(".partial")
+    with contextlib.suppress(OSError):
+        room.targets.mkdir(parents=True, exist_ok=True)
+        partial.write_text(json.dumps([{"targets": [f"127.0.0.1:{port}"], "labels": {RUN_LABEL: run}}]))
+        partial.replace(path)
+    try:
+        yield
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def running_sweeps(room: Room) -> tuple[RunningSweep, ...]:
+    """The sweeps that live now, the newest last."""
+    found = []
+    for path in sorted(room.targets.glob("sweep-*.json"), key=_age):
+        if path in stale(room):
+            continue
+        with contextlib.suppress(OSError, ValueError, LookupError, TypeError):
+            one = json.loads(path.read_text(encoding="utf-8"))[0]
+            found.append(RunningSweep(run=str(one["labels"][RUN_LABEL]), address=str(one["targets"][0])))
+    return tuple(found)
+
+
+def _age(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def stale(room: Room) -> tuple[Path, ...]:
+    """Files of sweeps that do not live any more."""
+    return tuple(path for path in sorted(room.targets.glob("sweep-*.json")) if not _lives(path))
+
+
+def _lives(path: Path) -> bool:
+    match = _NAME.fullmatch(path.name)
+    return bool(match) and alive(int(match[1]), int(match[2]))

@@ -1,0 +1,177 @@
+"""`up`, `down`, `status`: which way each service runs, its port, its state. Holds what is common to both ways."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from runner.dashboards import containers, processes
+from runner.dashboards.declared import Service, read_services
+from runner.dashboards.room import How, Room, Started, pins
+from runner.dashboards.services import lives, stop, url_of, wait_ready
+from runner.dashboards.targets import RunningSweep, running_sweeps, stale
+from runner.errors import ProvisionError, UsageError
+from runner.runtimes.local import free_port
+
+PORTS = {"prometheus": 9090, "grafana": 3000}
+GRAFANA_HOME_IN_IMAGE = "/usr/share/grafana"
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Status:
+    """services: what runs, by name. page: the address to open, "" without Grafana. sweeps: those that run now."""
+
+    room: Path
+    services: Mapping[str, Started]
+    page: str
+    sweeps: tuple[RunningSweep, ...]
+
+    @property
+    def password_file(self) -> Path:
+        return Room(path=self.room).password_file
+
+
+def status(room: Room) -> Status:
+    """What runs now."""
+    running = {name: s for name, s in room.started().items() if lives(s)}
+    sweeps = running_sweeps(room)
+    page = _page(running["grafana"], sweeps) if "grafana" in running else ""
+    return Status(room=room.path, services=running, page=page, sweeps=sweeps)
+
+
+def _page(grafana: Started, sweeps: tuple[RunningSweep, ...]) -> str:
+    chosen = f"?var-run={sweeps[-1].run}" if sweeps else ""
+    return f"{url_of(grafana)}/d/scale-live/live-sweep{chosen}"
+
+
+def up(room: Room, how: str, images: Mapping[str, str], say: Say) -> Status:
+    """Starts what does not run. how: docker, process or auto; images: other images than the pinned ones, by service.
+    Raises ProvisionError when not even Prometheus can be started; Grafana alone may be missing, which is said."""
+    running = dict(status(room).services)
+    if set(PORTS) <= set(running):
+        return status(room)
+    if not running:
+        room.fill()
+    for path in stale(room):
+        path.unlink(missing_ok=True)
+    named = {name: images.get(name) or pinned_image(name) for name in PORTS}
+    for name in PORTS:
+        if name in running:
+            continue
+        way = _way(name, how, named[name], say)
+        if way is None:
+            _refuse_or_say(name, how, say)
+            continue
+        ports = {other: running[other].port if other in running else _port(other) for other in PORTS}
+        started = _start(room, _declared(room, way, ports, named)[name], way, ports[name])
+        running[name] = started
+        room.remember(running)
+        try:
+            wait_ready(started, room)
+        except BaseException:
+            stop(started)
+            room.remember({n: s for n, s in running.items() if n != name})
+            raise
+    return status(room)
+
+
+def images_of(said: Sequence[str]) -> Mapping[str, str]:
+    """NAME=IMAGE, by name. Raises UsageError."""
+    pairs = [one.partition("=") for one in said]
+    wrong = [one for one, (name, _, image) in zip(said, pairs, strict=True) if name not in PORTS or not image]
+    if wrong:
+        raise UsageError(f"--image: {wrong[0]!r} is not NAME=IMAGE", remedy=f"NAME is one of {', '.join(PORTS)}")
+    return {name: image for name, _, image in pairs}
+
+
+def pinned_image(name: str) -> str:
+    """By digest where it is known, else by version."""
+    pin = pins()[name]
+    return f"{pin['image']}@{pin['digest']}" if pin["digest"] else f"{pin['image']}:{pin['version']}"
+
+
+def _way(name: str, how: str, image: str, say: Say) -> How | None:
+    """docker before process; an image that is there before one that must be pulled; None: neither can be had."""
+    if how != "process" and containers.usable():
+        if containers.is_local(image):
+            return "docker"
+        say(f"pulling {image}")
+        if containers.pull(image):
+            return "docker"
+        say(f"{image} cannot be pulled")
+    return "process" if how != "docker" and processes.find_program(name) else None
+
+
+def _refuse_or_say(name: str, how: str, say: Say) -> None:
+    where = {"docker": "no Docker image", "process": "no program"}.get(how, "neither a Docker image nor a program")
+    if name == "prometheus":
+        raise ProvisionError(
+            f"{where} of Prometheus can be had: nothing would keep the metrics",
+            remedy="apt install prometheus, or start dockerd where images can be pulled",
+        )
+    say(
+        f"{where} of Grafana can be had: Prometheus keeps the metrics, and nothing shows them; "
+        f"install Grafana 11 ({processes.HOME_VARIABLE} names its directory), then say `scale dashboards up` again"
+    )
+
+
+def _port(name: str) -> int:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", PORTS[name]))
+        except OSError:
+            return free_port()
+    return PORTS[name]
+
+
+def _declared(room: Room, way: How, ports: Mapping[str, int], images: Mapping[str, str]) -> Mapping[str, Service]:
+    values = {
+        "ROOM": str(room.path),
+        "OWNER": f"{room.owner.pw_uid}:{room.owner.pw_gid}",
+        "PROMETHEUS_IMAGE": images["prometheus"],
+        "GRAFANA_IMAGE": images["grafana"],
+        "PROMETHEUS_PORT": str(ports["prometheus"]),
+        "GRAFANA_PORT": str(ports["grafana"]),
+        "GRAFANA_HOME": GRAFANA_HOME_IN_IMAGE if way == "docker" else processes.grafana_home(),
+    }
+    return read_services(room.path / "config" / "compose.yaml", values)
+
+
+def _start(room: Room, service: Service, way: How, port: int) -> Started:
+    if way == "docker":
+        return containers.start(service, port, str(room.path))
+    return processes.start(service, port, room)
+
+
+def down(room: Room) -> tuple[str, ...]:
+    """Stops what runs; names of what was stopped. The data stay."""
+    found = room.started()
+    for started in reversed(list(found.values())):
+        stop(started)
+    if found:
+        room.remember({})
+    return tuple(found)
+
+
+def purge(room: Room) -> None:
+    """Stops what runs and removes the room with its data and its password."""
+    down(room)
+    room.remove()
+
+
+def restart(room: Room, started: Started) -> None:
+    """Ends and starts one service under its port. Raises ProvisionError."""
+    if started.how == "docker":
+        again = containers.restart(started)
+    else:
+        stop(started)
+        ports = {n: s.port for n, s in room.started().items()}
+        images = {name: pinned_image(name) for name in PORTS}
+        services = _declared(room, "process", {**PORTS, **ports}, images)
+        again = processes.start(services[started.name], started.port, room)
+    room.remember({**room.started(), started.name: again})
+    wait_ready(again, room)

@@ -1,0 +1,182 @@
+"""The dashboard "Scaling curve": throughput, speedup and efficiency over n with the fitted line, one run over another."""
+
+from __future__ import annotations
+
+from tools.boards.panels import (
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    RUN_VARIABLE,
+    SWEEP_VARIABLE,
+    Json,
+    by_level,
+    dashboard,
+    fixed,
+    override,
+    panel,
+    target,
+    variable,
+)
+
+DASHED = {"fill": "dash", "dash": [8, 6]}
+POINTS = {"custom__drawStyle": "points", "custom__showPoints": "always"}
+VARIANT = 'variant=~"$variant"'
+RANGE = "[$__range]"
+# A trial's rates as they are; what is chosen in `other` is "none" until a second run is wanted.
+OTHER = variable(
+    "other", "Over it",
+    'query_result(label_replace(vector(1), "run", "none", "", "") or max by (run) (last_over_time(scale_run_info[$__range])))',
+    regex='/run="([^"]+)"/',
+)  # fmt: skip
+AXIS = variable("axis", "Axis", 'label_values(scale_run_info{run="$run"}, axis)')
+VARIANTS = variable("variant", "Variant", 'label_values(scale_curve_rows_per_second{run="$run"}, variant)')
+
+
+def curve(metric: str, run: str) -> str:
+    """A metric of the curve by level, the last one in the time range."""
+    return f'max by (level) (last_over_time(scale_curve_{metric}{{run="${run}",{VARIANT}}}{RANGE}))'
+
+
+def first_rate(run: str) -> str:
+    """The rate to which the speedup 1 belongs: rate over speedup, which is the same at each level."""
+    return f"scalar(max({curve('rows_per_second', run)} / {curve('speedup_ratio', run)}))"
+
+
+def level_ratio(run: str) -> str:
+    """n over the first n."""
+    return f"{curve('speedup_ratio', run)} / {curve('efficiency_ratio', run)}"
+
+
+def trials(which: str) -> str:
+    """The lowest or the highest rate of a level's trials, whatever their verdict."""
+    return f'{which} by (level) (last_over_time(scale_trial_rows_per_second{{run="$run",{VARIANT}}}{RANGE}))'
+
+
+def throughput() -> Json:
+    """With the spread of the trials."""
+    names = {"A": "mean of VALID trials", "B": "fitted", "C": "highest trial", "D": "lowest trial",
+             "E": "other: mean", "F": "other: fitted"}  # fmt: skip
+    targets = [
+        target("A", curve("rows_per_second", "run"), table=True),
+        target("B", curve("fitted_rows_per_second", "run"), table=True),
+        target("C", trials("max"), table=True),
+        target("D", trials("min"), table=True),
+        target("E", curve("rows_per_second", "other"), table=True),
+        target("F", curve("fitted_rows_per_second", "other"), table=True),
+    ]
+    small = {**POINTS, "custom__pointSize": 4, "color": fixed(GREY)}
+    return by_level(
+        "Throughput", "Rows per second at each level: the mean of the VALID trials, the lowest and highest trial, and the "
+        "fitted line; the other run over it.", (0, 0, 14, 10), targets, "short", axis="rows/s", names=names,
+        overrides=[
+            override(names["A"], color=fixed(BLUE), **POINTS), override(names["B"], color=fixed(BLUE)),
+            override(names["C"], **small), override(names["D"], **small),
+            override(names["E"], color=fixed(ORANGE), **POINTS), override(names["F"], color=fixed(ORANGE)),
+        ],
+    )  # fmt: skip
+
+
+def speedup() -> Json:
+    """Against the first level."""
+    names = {"A": "measured", "B": "fitted", "C": "ideal", "D": "other: measured", "E": "other: fitted"}
+    targets = [
+        target("A", curve("speedup_ratio", "run"), table=True),
+        target("B", f"{curve('fitted_rows_per_second', 'run')} / {first_rate('run')}", table=True),
+        target("C", level_ratio("run"), table=True),
+        target("D", curve("speedup_ratio", "other"), table=True),
+        target("E", f"{curve('fitted_rows_per_second', 'other')} / {first_rate('other')}", table=True),
+    ]
+    return by_level(
+        "Speedup", "Throughput over that of the first level; ideal is n over the first n.", (14, 0, 10, 8), targets, "none",
+        axis="times", names=names, overrides=_styles(names, "C"),
+    )  # fmt: skip
+
+
+def efficiency() -> Json:
+    """Speedup over the ideal one."""
+    names = {"A": "measured", "B": "fitted", "C": "other: measured", "D": "other: fitted"}
+
+    def fitted(run: str) -> str:
+        return f"{curve('fitted_rows_per_second', run)} / {first_rate(run)} / ({level_ratio(run)})"
+
+    targets = [
+        target("A", curve("efficiency_ratio", "run"), table=True),
+        target("B", fitted("run"), table=True),
+        target("C", curve("efficiency_ratio", "other"), table=True),
+        target("D", fitted("other"), table=True),
+    ]
+    return by_level(
+        "Efficiency", "Speedup over the ideal one: what of each further core or disk arrives.", (14, 8, 10, 8), targets,
+        "percentunit", axis="of ideal", names=names, overrides=_styles(names, ""), decimals=0,
+    )  # fmt: skip
+
+
+def _styles(names: dict[str, str], ideal: str) -> list[Json]:
+    found = []
+    for ref, name in names.items():
+        colour = ORANGE if name.startswith("other") else BLUE
+        if ref == ideal:
+            found.append(override(name, color=fixed(GREY), custom__lineStyle=DASHED, custom__lineWidth=1))
+        elif name.endswith("measured"):
+            found.append(override(name, color=fixed(colour), **POINTS))
+        else:
+            found.append(override(name, color=fixed(colour)))
+    return found
+
+
+def levels() -> Json:
+    """The figures of the curve."""
+    targets = [
+        target("A", curve("valid_trials", "run"), table=True),
+        target("B", curve("rows_per_second", "run"), table=True),
+        target("C", curve("fitted_rows_per_second", "run"), table=True),
+        target("D", curve("speedup_ratio", "run"), table=True),
+        target("E", curve("efficiency_ratio", "run"), table=True),
+    ]
+    names = {"level": "n", "Value #A": "VALID", "Value #B": "Rows/s", "Value #C": "Fitted", "Value #D": "Speedup",
+             "Value #E": "Efficiency"}  # fmt: skip
+    hidden = {"Time": True, **{f"Time {i}": True for i in range(1, 6)}}
+    return panel(
+        "table", "Levels", "The same as figures: VALID trials, mean and fitted rate, speedup and efficiency of each level.",
+        (0, 10, 8, 6), targets, "short", {"showHeader": True, "cellHeight": "sm",
+                                          "footer": {"show": False, "reducer": ["sum"], "fields": ""}},
+        custom={"align": "right", "cellOptions": {"type": "auto"}, "filterable": False},
+        overrides=[override("n", unit="none"), override("VALID", unit="none"),
+                   override("Speedup", unit="none", decimals=2), override("Efficiency", unit="percentunit", decimals=0)],
+        transformations=[
+            {"id": "joinByField", "options": {"byField": "level", "mode": "outer"}},
+            {"id": "convertFieldType",
+             "options": {"conversions": [{"targetField": "level", "destinationType": "number"}], "fields": {}}},
+            {"id": "sortBy", "options": {"fields": {}, "sort": [{"field": "level"}]}},
+            {"id": "organize", "options": {"excludeByName": hidden, "indexByName": {}, "renameByName": names}},
+        ],
+    )  # fmt: skip
+
+
+def parameters() -> Json:
+    """Of the chosen model."""
+    chosen = f'scale_curve_parameter{{run=~"$run|$other",{VARIANT}}}'
+    return panel(
+        "table", "Fitted model", "Parameters of the chosen model: alpha is contention, beta coherency, gamma the ideal rate "
+        "in rows/s.", (8, 10, 6, 6),
+        [target("A", f"max by (run, model, parameter) (last_over_time({chosen}{RANGE}))", table=True)], "none",
+        {"showHeader": True, "cellHeight": "sm", "footer": {"show": False, "reducer": ["sum"], "fields": ""}},
+        custom={"align": "auto", "cellOptions": {"type": "auto"}, "filterable": False}, noValue="three levels at least",
+        overrides=[override("Run", custom__minWidth=100), override("Value", color=fixed(GREEN), decimals=4)],
+        transformations=[
+            {"id": "organize", "options": {"excludeByName": {"Time": True},
+             "indexByName": {"model": 0, "parameter": 1, "Value": 2, "run": 3},
+             "renameByName": {"run": "Run", "model": "Model", "parameter": "Parameter"}}},
+        ],
+    )  # fmt: skip
+
+
+def scaling() -> Json:
+    """The page."""
+    return dashboard(
+        "scale-curve", "Scaling curve", "How the rate grows with n, and how well the fitted line says it.",
+        [throughput(), speedup(), efficiency(), levels(), parameters()],
+        [SWEEP_VARIABLE, RUN_VARIABLE, OTHER, VARIANTS, {**AXIS, "hide": 2}], refresh="5s", time_from="now-1h",
+        links=[("Live sweep", "scale-live"), ("Trial", "scale-trial")],
+    )  # fmt: skip

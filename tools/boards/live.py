@@ -1,0 +1,206 @@
+"""The dashboard "Live sweep": one look says what runs, how far it is, and which resource is at its limit."""
+
+from __future__ import annotations
+
+from tools.boards.panels import (
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    PURPLE,
+    RED,
+    RUN,
+    RUN_VARIABLE,
+    SWEEP_VARIABLE,
+    Json,
+    dashboard,
+    fixed,
+    lines,
+    override,
+    panel,
+    target,
+    thresholds,
+)
+
+PLAIN = {"reduceOptions": {"calcs": ["lastNotNull"], "fields": "", "values": False}, "orientation": "auto"}
+SERVER, GENERATOR = '{run="$run",side="server"}', '{run="$run",side="generator"}'
+DASHED = {"fill": "dash", "dash": [8, 6]}
+# Bars show the last ten seconds, so that one busy second is not taken for a limit.
+LAST = "[10s]"
+
+
+def running() -> Json:
+    """Trial and phase."""
+    return panel(
+        "stat", "Runs now", "The trial that runs and the phase that it is in.", (0, 0, 7, 3),
+        [target("A", f"max by (trial, phase) (scale_trial_phase{RUN}) == 1", "{{trial}}: {{phase}}", instant=True)],
+        "none", {**PLAIN, "textMode": "name", "colorMode": "value", "graphMode": "none", "justifyMode": "center"},
+        color=fixed(BLUE), noValue="no trial runs",
+    )  # fmt: skip
+
+
+def progress() -> Json:
+    """Share of the plan."""
+    return panel(
+        "gauge", "Progress", "Share of the plan that is done, the running trial included.", (7, 0, 4, 3),
+        [target("A", f"max(last_over_time(scale_run_progress_ratio{RUN}[$__range]))", "done", instant=True)],
+        "percentunit", {**PLAIN, "showThresholdLabels": False, "showThresholdMarkers": False},
+        min=0, max=1, decimals=0, color=fixed(BLUE),
+    )  # fmt: skip
+
+
+def left() -> Json:
+    """Time."""
+    return panel(
+        "stat", "Time left", "Estimated time to the end of the sweep.", (11, 0, 4, 3),
+        [target("A", f"min(last_over_time(scale_run_remaining_seconds{RUN}[$__range]))", "left", instant=True)],
+        "dtdurations", {**PLAIN, "textMode": "value", "colorMode": "value", "graphMode": "none",
+                        "justifyMode": "center"},
+        color=fixed(BLUE), decimals=0,
+    )  # fmt: skip
+
+
+def verdicts() -> Json:
+    """Counted."""
+    colours = {"VALID": GREEN, "UNSTEADY": ORANGE, "ABORTED": RED, "ERRORS": RED, "LOST_ROWS": RED}
+    return panel(
+        "stat", "Verdicts so far", "How many trials ended with which verdict; only VALID ones make the curve.",
+        (15, 0, 9, 3),
+        [target("A", f"max by (verdict) (last_over_time(scale_run_finished_trials_total{RUN}[$__range])) > 0",
+                "{{verdict}}", instant=True)],
+        "none", {**PLAIN, "textMode": "value_and_name", "colorMode": "value", "graphMode": "none",
+                 "justifyMode": "center", "orientation": "vertical"},
+        color=fixed(ORANGE), noValue="none yet", overrides=[override(n, color=fixed(c)) for n, c in colours.items()],
+    )  # fmt: skip
+
+
+def bottleneck() -> Json:
+    """Each resource against its limit."""
+    shares = [
+        ("A", "Server's cores", f"max(avg_over_time(scale_cpu_used_cores{SERVER}{LAST})) / "
+         f"max(scale_cpu_given_cores{SERVER})"),
+        ("B", "Generator's cores", f"max(avg_over_time(scale_cpu_used_cores{GENERATOR}{LAST})) / "
+         f"max(scale_cpu_given_cores{GENERATOR})"),
+        ("C", "Rate of generator's ceiling", f"max(avg_over_time(scale_achieved_rows_per_second{RUN}{LAST})) / "
+         f"max(scale_generator_ceiling_rows_per_second{RUN})"),
+        ("D", "Busiest disk of its fio limit", f"max(max by (disk) (avg_over_time(scale_disk_write_bytes_per_second{RUN}"
+         f"{LAST})) / max by (disk) (scale_disk_ceiling_bytes_per_second{RUN}))"),
+        ("E", "Busiest disk's time", f"max(avg_over_time(scale_disk_utilisation_ratio{RUN}{LAST}))"),
+    ]  # fmt: skip
+    return panel(
+        "bargauge", "What is the bottleneck?", "Use of each resource over its limit in the last ten seconds: the bar that "
+        "is full is the limit, and only if it is the server's is the rate the server's.", (0, 3, 8, 7),
+        [target(ref, expr, name, instant=True) for ref, name, expr in shares], "percentunit",
+        {**PLAIN, "orientation": "horizontal", "displayMode": "basic", "valueMode": "color", "showUnfilled": True,
+         "namePlacement": "top", "sizing": "auto", "minVizHeight": 10, "minVizWidth": 8, "maxVizHeight": 300},
+        min=0, max=1, decimals=0, color={"mode": "thresholds"},
+        thresholds=thresholds((None, BLUE), (0.7, ORANGE), (0.9, RED)),
+    )  # fmt: skip
+
+
+def rate(place: tuple[int, int, int, int], chosen: str = RUN) -> Json:
+    """Rows per second against the generator's ceiling."""
+    return lines(
+        "Rate", "Rows acknowledged and offered each second, below what the generator could make by itself.", place,
+        [target("A", f"max(scale_achieved_rows_per_second{chosen})", "achieved"),
+         target("B", f"max(scale_offered_rows_per_second{chosen})", "offered"),
+         target("C", f"max(scale_generator_ceiling_rows_per_second{chosen})", "generator's ceiling")],
+        "short", axis="rows/s",
+        overrides=[override("achieved", color=fixed(BLUE)), override("offered", color=fixed(PURPLE)),
+                   override("generator's ceiling", color=fixed(GREY), custom__lineStyle=DASHED)],
+    )  # fmt: skip
+
+
+def cores(place: tuple[int, int, int, int], extra: str = "") -> Json:
+    """Used against given."""
+    sides = [("server", BLUE), ("generator", ORANGE)]
+    targets, overrides = [], []
+    for ref, (side, colour) in zip(("A", "B"), sides, strict=True):
+        chosen = f'{{run="$run",side="{side}"{extra}}}'
+        targets += [
+            target(ref, f"max(scale_cpu_used_cores{chosen})", f"{side} used"),
+            target(chr(ord(ref) + 2), f"max(scale_cpu_given_cores{chosen})", f"{side} given"),
+        ]
+        overrides += [
+            override(f"{side} used", color=fixed(colour)),
+            override(f"{side} given", color=fixed(colour), custom__lineStyle=DASHED, custom__lineWidth=1),
+        ]
+    return lines(
+        "Cores", "Cores used by the server and by the generator (solid), and what each was given (dashed).", place,
+        targets, "none", axis="cores", overrides=overrides,
+    )  # fmt: skip
+
+
+def disks(place: tuple[int, int, int, int], extra: str = "") -> Json:
+    """Against what fio measured."""
+    limit = {"matcher": {"id": "byRegexp", "options": ".* limit$"},
+             "properties": [{"id": "custom.lineStyle", "value": DASHED}, {"id": "custom.lineWidth", "value": 1}]}  # fmt: skip
+    return lines(
+        "Disks", "Bytes written to each disk of the server, and in a disk sweep the disk's own limit by fio (dashed).",
+        place,
+        [target("A", f'max by (disk) (scale_disk_write_bytes_per_second{{run="$run"{extra}}})', "{{disk}}"),
+         target("B", f"max by (disk) (scale_disk_ceiling_bytes_per_second{RUN})", "{{disk}} limit")],
+        "Bps", axis="written", overrides=[limit],
+    )  # fmt: skip
+
+
+def latency(place: tuple[int, int, int, int], extra: str = "") -> Json:
+    """Response time."""
+    colours = {"median": GREEN, "99 %": ORANGE, "longest": RED}
+    quantiles = (("A", "0.5", "median"), ("B", "0.99", "99 %"), ("C", "1", "longest"))
+    return lines(
+        "Response time", "Time from a request's intended start to its answer: median, 99th percentile, longest.", place,
+        [target(ref, f'max(scale_response_time_seconds{{run="$run",quantile="{q}"{extra}}})', name)
+         for ref, q, name in quantiles],
+        "s", axis="response time", log=True, overrides=[override(n, color=fixed(c)) for n, c in colours.items()],
+    )  # fmt: skip
+
+
+def finished() -> Json:
+    """Trials that ended, with a way to each one's own page."""
+    kept = "last_over_time({}[$__range])"
+    targets = [
+        target("A", f"max by (trial, level, verdict) ({kept.format('scale_trial_verdict' + RUN)}) == 1", table=True),
+        target("B", f"max by (trial) ({kept.format('scale_trial_rows_per_second' + RUN)})", table=True),
+        target("C", f"max by (trial) ({kept.format('scale_trial_cpu_used_cores' + SERVER)})", table=True),
+        target("D", f"max by (trial) ({kept.format('scale_trial_start_time_seconds' + RUN)}) * 1000", table=True),
+        target("E", f"max by (trial) ({kept.format('scale_trial_end_time_seconds' + RUN)}) * 1000", table=True),
+    ]
+    hidden = {"Time": True, **{f"Time {i}": True for i in range(1, 6)}, "Value #A": True}
+    names = {"trial": "Trial", "level": "n", "verdict": "Verdict", "Value #B": "Rows/s", "Value #C": "Cores",
+             "Value #D": "begin", "Value #E": "Ended"}  # fmt: skip
+    link = [{"title": "this trial", "url": "/d/scale-trial/trial?var-run=${run}&var-trial=${__data.fields.Trial}"
+             "&from=${__data.fields.begin}&to=${__data.fields.Ended}"}]  # fmt: skip
+    verdict = [{"type": "value", "options": {"VALID": {"color": GREEN, "index": 0, "text": "VALID"}}}]
+    return panel(
+        "table", "Trials that ended", "Each trial that ended, the newest first, with its verdict; its name leads to its "
+        "own page.", (0, 10, 8, 7), targets, "short", {"showHeader": True, "cellHeight": "sm",
+                                                       "footer": {"show": False, "reducer": ["sum"], "fields": ""}},
+        custom={"align": "auto", "cellOptions": {"type": "auto"}, "filterable": False}, noValue="none yet",
+        overrides=[
+            override("Trial", links=link, custom__minWidth=90),
+            override("n", unit="none", custom__width=44),
+            override("Verdict", mappings=verdict, custom__cellOptions={"type": "color-text"}, color=fixed(ORANGE),
+                     custom__minWidth=90),
+            override("Rows/s", unit="short", custom__width=70),
+            override("Cores", unit="none", decimals=2, custom__width=58),
+            override("begin", custom__hidden=True, unit="none"),
+            override("Ended", unit="dateTimeAsLocal", custom__hidden=True),
+        ],
+        transformations=[
+            {"id": "joinByField", "options": {"byField": "trial", "mode": "outer"}},
+            {"id": "organize", "options": {"excludeByName": hidden, "indexByName": {}, "renameByName": names}},
+            {"id": "sortBy", "options": {"fields": {}, "sort": [{"field": "Ended", "desc": True}]}},
+        ],
+    )  # fmt: skip
+
+
+def live() -> Json:
+    """The page."""
+    return dashboard(
+        "scale-live", "Live sweep", "What a sweep does now, and which resource limits it.",
+        [running(), progress(), left(), verdicts(), bottleneck(), rate((8, 3, 8, 7)), cores((16, 3, 8, 7)),
+         finished(), disks((8, 10, 8, 7)), latency((16, 10, 8, 7))],
+        [SWEEP_VARIABLE, RUN_VARIABLE], refresh="5s", time_from="now-10m",
+        links=[("Scaling curve", "scale-curve"), ("Trial", "scale-trial")],
+    )  # fmt: skip

@@ -1,0 +1,208 @@
+"""What the dashboards are made of: targets, panels, variables, annotations, in the shape that Grafana 11 documents.
+
+A panel is declared with its title, its sentence, its place and its queries. Refuses a panel without sentence or unit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+Json = dict[str, Any]
+SOURCE: Json = {"type": "prometheus", "uid": "scale-prometheus"}
+SCHEMA = 39
+BLUE, GREEN, ORANGE, RED, PURPLE, GREY = "#1f77b4", "#2ca02c", "#e08214", "#d62728", "#7b3294", "#8c8c8c"
+
+
+def target(ref: str, expr: str, legend: str = "", *, table: bool = False, instant: bool = False) -> Json:
+    """One query. table: rows at the end of the time range; instant: one value for each series there."""
+    return {
+        "refId": ref,
+        "datasource": SOURCE,
+        "expr": expr,
+        "legendFormat": legend or "__auto",
+        "format": "table" if table else "time_series",
+        "instant": table or instant,
+        "range": not (table or instant),
+        "editorMode": "code",
+    }
+
+
+def override(name: str, **properties: Any) -> Json:
+    """Properties of one series or column, by its name; in a property's name, `__` stands for a dot."""
+    return {
+        "matcher": {"id": "byName", "options": name},
+        "properties": [{"id": key.replace("__", "."), "value": value} for key, value in properties.items()],
+    }
+
+
+def fixed(colour: str) -> Json:
+    """A colour that stays with its meaning on all dashboards."""
+    return {"mode": "fixed", "fixedColor": colour}
+
+
+def panel(kind: str, title: str, sentence: str, place: tuple[int, int, int, int], targets: Sequence[Json], unit: str,
+          options: Json, *, custom: Json | None = None, overrides: Sequence[Json] = (),
+          transformations: Sequence[Json] = (), **defaults: Any) -> Json:  # fmt: skip
+    """place: x, y, width, height in Grafana's grid of 24 columns."""
+    if not sentence.endswith(".") or not unit:
+        raise ValueError(f"{title}: a panel has a sentence and a unit")
+    x, y, width, height = place
+    return {
+        "type": kind,
+        "title": title,
+        "description": sentence,
+        "gridPos": {"x": x, "y": y, "w": width, "h": height},
+        "datasource": SOURCE,
+        "targets": list(targets),
+        "fieldConfig": {
+            "defaults": {"unit": unit, **({"custom": custom} if custom else {}), **defaults},
+            "overrides": list(overrides),
+        },
+        "options": options,
+        "transformations": list(transformations),
+    }
+
+
+def lines(title: str, sentence: str, place: tuple[int, int, int, int], targets: Sequence[Json], unit: str, *,
+          axis: str, stacked: bool = False, log: bool = False, overrides: Sequence[Json] = (),
+          right: bool = False, **defaults: Any) -> Json:  # fmt: skip
+    """Series over time."""
+    custom: Json = {
+        "axisLabel": axis,
+        "axisColorMode": "text",
+        "lineWidth": 1 if stacked else 2,
+        "fillOpacity": 40 if stacked else 4,
+        "showPoints": "never",
+        "spanNulls": 3000,
+        "stacking": {"mode": "normal" if stacked else "none", "group": "A"},
+        "scaleDistribution": {"type": "log", "log": 10} if log else {"type": "linear"},
+    }
+    options: Json = {
+        "legend": {"displayMode": "table" if right else "list", "placement": "right" if right else "bottom",
+                   "showLegend": True, "calcs": ["mean"] if right else ["lastNotNull"]},
+        "tooltip": {"mode": "multi", "sort": "desc"},
+    }  # fmt: skip
+    if not log:
+        defaults = {"min": 0, **defaults}
+    return panel(
+        "timeseries", title, sentence, place, targets, unit, options, custom=custom, overrides=overrides, **defaults
+    )
+
+
+def by_level(title: str, sentence: str, place: tuple[int, int, int, int], targets: Sequence[Json], unit: str, *,
+             axis: str, names: Mapping[str, str], overrides: Sequence[Json], **defaults: Any) -> Json:  # fmt: skip
+    """Series over the swept axis: each target gives a table with a row for each level. names: of each target's values."""
+    renamed = {f"Value #{ref}": name for ref, name in names.items()} | {"Value": next(iter(names.values()))}
+    transformations = [
+        {"id": "joinByField", "options": {"byField": "level", "mode": "outer"}},
+        {
+            "id": "convertFieldType",
+            "options": {"conversions": [{"targetField": "level", "destinationType": "number"}], "fields": {}},
+        },
+        {"id": "sortBy", "options": {"fields": {}, "sort": [{"field": "level"}]}},
+        {
+            "id": "organize",
+            "options": {
+                "excludeByName": {"Time": True, **{f"Time {i}": True for i in range(1, len(targets) + 1)}},
+                "indexByName": {},
+                "renameByName": {**renamed, "level": "n"},
+            },
+        },
+    ]
+    custom: Json = {
+        "axisLabel": axis,
+        "axisColorMode": "text",
+        "drawStyle": "line",
+        "lineWidth": 2,
+        "pointSize": 9,
+        "showPoints": "never",
+        "spanNulls": True,
+        "fillOpacity": 0,
+    }
+    options: Json = {
+        "xField": "n",
+        "legend": {"displayMode": "list", "placement": "bottom", "showLegend": True, "calcs": []},
+        "tooltip": {"mode": "multi", "sort": "none"},
+    }
+    over_n = override("n", unit="none", custom__axisLabel="n, ${axis}", decimals=0, min=None)
+    return panel("trend", title, sentence, place, targets, unit, options, custom=custom, overrides=[over_n, *overrides],
+                 transformations=transformations, min=0, **defaults)  # fmt: skip
+
+
+def thresholds(*steps: tuple[float | None, str]) -> Json:
+    """Colours from a value upwards; the first step has no value."""
+    return {"mode": "absolute", "steps": [{"value": value, "color": colour} for value, colour in steps]}
+
+
+def variable(name: str, label: str, query: str, *, regex: str = "", sort: int = 0, everything: bool = False) -> Json:
+    """A variable whose values a query gives; the first is taken. sort 2: the other way round by name."""
+    return {
+        "type": "query",
+        "name": name,
+        "label": label,
+        "datasource": SOURCE,
+        "query": {"qryType": 5 if not query.startswith("query_result") else 3, "query": query, "refId": name},
+        "definition": query,
+        "regex": regex,
+        "refresh": 2,
+        "sort": sort,
+        "hide": 0,
+        "multi": False,
+        "includeAll": everything,
+        **({"allValue": ".*", "current": {"selected": True, "text": "All", "value": "$__all"}} if everything else {}),
+    }
+
+
+def annotation(name: str, expr: str, colour: str, title: str, text: str, *, at_value: bool = False) -> Json:
+    """A mark on all time axes where the query is not 0; at_value: at the time that the value says, in milliseconds."""
+    return {
+        "name": name,
+        "datasource": SOURCE,
+        "enable": True,
+        "hide": False,
+        "iconColor": colour,
+        "expr": expr,
+        "step": "1s",
+        "titleFormat": title,
+        "textFormat": text,
+        **({"useValueForTime": True} if at_value else {}),
+    }
+
+
+def dashboard(uid: str, title: str, sentence: str, panels: Sequence[Json], variables: Sequence[Json], *,
+              refresh: str, time_from: str, links: Sequence[tuple[str, str]]) -> Json:  # fmt: skip
+    """The whole page. links: title and uid of the others."""
+    return {
+        "uid": uid,
+        "title": title,
+        "description": sentence,
+        "tags": ["scale"],
+        "schemaVersion": SCHEMA,
+        "editable": False,
+        "graphTooltip": 1,
+        "refresh": refresh,
+        "timezone": "browser",
+        "time": {"from": time_from, "to": "now"},
+        "timepicker": {"refresh_intervals": ["1s", "2s", "5s", "10s", "1m"]},
+        "links": [
+            {"type": "link", "title": name, "url": f"/d/{other}?${{sweep:queryparam}}&${{run:queryparam}}", "icon": "dashboard",
+             "keepTime": True, "includeVars": False, "targetBlank": False, "asDropdown": False, "tags": [], "tooltip": ""}
+            for name, other in links
+        ],
+        "templating": {"list": list(variables)},
+        "annotations": {
+            "list": [
+                annotation("Trial begins", f"scale_trial_start_time_seconds{RUN} * 1000", GREY, "{{trial}} begins",
+                           "{{trial}}", at_value=True),
+                annotation("Window", f"max by (trial) (scale_trial_phase{{run=\"$run\",phase=\"measure\"}}) == 1", BLUE,
+                           "measured window", "{{trial}}"),
+            ]
+        },
+        "panels": [{"id": number, **one} for number, one in enumerate(panels, start=1)],
+    }  # fmt: skip
+
+
+RUN = '{run="$run"}'
+SWEEP_VARIABLE = variable("sweep", "Sweep", "label_values(scale_run_info, sweep)", sort=1, everything=True)
+RUN_VARIABLE = variable("run", "Run", 'label_values(scale_run_info{sweep=~"$sweep"}, run)', sort=2)
