@@ -108,7 +108,7 @@ def efficiency() -> Json:
     ]
     return by_level(
         "Efficiency", "Speedup over the ideal one: what of each further core or disk arrives.", (14, 8, 10, 8), targets,
-        "percentunit", axis="of ideal", names=names, overrides=_styles(names, ""), decimals=0,
+        "percentunit", axis="of ideal", names=names, overrides=_styles(names, ""), decimals=0, max=1.2,
     )  # fmt: skip
 
 
@@ -141,8 +141,8 @@ def levels() -> Json:
         "table", "Levels", "The same as figures: VALID trials, mean and fitted rate, speedup and efficiency of each level.",
         (0, 10, 8, 6), targets, "short", {"showHeader": True, "cellHeight": "sm",
                                           "footer": {"show": False, "reducer": ["sum"], "fields": ""}},
-        custom={"align": "right", "cellOptions": {"type": "auto"}, "filterable": False},
-        overrides=[override("n", unit="none"), override("VALID", unit="none"),
+        custom={"align": "right", "cellOptions": {"type": "auto"}, "filterable": False, "minWidth": 50},
+        overrides=[override("n", unit="string"), override("VALID", unit="none"),
                    override("Speedup", unit="none", decimals=2), override("Efficiency", unit="percentunit", decimals=0)],
         transformations=[
             {"id": "joinByField", "options": {"byField": "level", "mode": "outer"}},
@@ -177,6 +177,5 @@ def scaling() -> Json:
     return dashboard(
         "scale-curve", "Scaling curve", "How the rate grows with n, and how well the fitted line says it.",
         [throughput(), speedup(), efficiency(), levels(), parameters()],
-        [SWEEP_VARIABLE, RUN_VARIABLE, OTHER, VARIANTS, {**AXIS, "hide": 2}], refresh="5s", time_from="now-1h",
-        links=[("Live sweep", "scale-live"), ("Trial", "scale-trial")],
+        [SWEEP_VARIABLE, RUN_VARIABLE, OTHER, VARIANTS, {**AXIS, "hide": 2}], time_from="now-1h",
     )  # fmt: skip

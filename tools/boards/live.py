@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tools.boards.panels import (
+    BEGINS,
     BLUE,
     GREEN,
     GREY,
@@ -74,22 +75,28 @@ def verdicts() -> Json:
     )  # fmt: skip
 
 
+def _share(used: str, limit: str) -> str:
+    """Of the running trial alone: the range of the mean reaches back into the trial before."""
+    return f"max(max by (trial) (avg_over_time({used}{LAST})) / max by (trial) ({limit}))"
+
+
 def bottleneck() -> Json:
     """Each resource against its limit."""
+    disk = f"max by (trial, disk) (avg_over_time(scale_disk_write_bytes_per_second{RUN}{LAST}))"
+    busy = f"max by (trial) (avg_over_time(scale_disk_utilisation_ratio{RUN}{LAST}))"
     shares = [
-        ("A", "Server's cores", f"max(avg_over_time(scale_cpu_used_cores{SERVER}{LAST})) / "
-         f"max(scale_cpu_given_cores{SERVER})"),
-        ("B", "Generator's cores", f"max(avg_over_time(scale_cpu_used_cores{GENERATOR}{LAST})) / "
-         f"max(scale_cpu_given_cores{GENERATOR})"),
-        ("C", "Rate of generator's ceiling", f"max(avg_over_time(scale_achieved_rows_per_second{RUN}{LAST})) / "
-         f"max(scale_generator_ceiling_rows_per_second{RUN})"),
-        ("D", "Busiest disk of its fio limit", f"max(max by (disk) (avg_over_time(scale_disk_write_bytes_per_second{RUN}"
-         f"{LAST})) / max by (disk) (scale_disk_ceiling_bytes_per_second{RUN}))"),
-        ("E", "Busiest disk's time", f"max(avg_over_time(scale_disk_utilisation_ratio{RUN}{LAST}))"),
+        ("A", "Server's cores", _share(f"scale_cpu_used_cores{SERVER}", f"scale_cpu_given_cores{SERVER}")),
+        ("B", "Generator's cores", _share(f"scale_cpu_used_cores{GENERATOR}", f"scale_cpu_given_cores{GENERATOR}")),
+        ("C", "Rate, of the generator's ceiling",
+         _share(f"scale_achieved_rows_per_second{RUN}", f"scale_generator_ceiling_rows_per_second{RUN}")),
+        ("D", "Busiest disk, of its fio limit",
+         f"max({disk} / on (disk) group_left () max by (disk) (scale_disk_ceiling_bytes_per_second{RUN}) "
+         f"and on (trial) scale_trial_running{RUN})"),
+        ("E", "Busiest disk's time", f"max({busy} and on (trial) scale_trial_running{RUN})"),
     ]  # fmt: skip
     return panel(
         "bargauge", "What is the bottleneck?", "Use of each resource over its limit in the last ten seconds: the bar that "
-        "is full is the limit, and only if it is the server's is the rate the server's.", (0, 3, 8, 7),
+        "is full is the limit, and only if it is the server's is the rate the server's.", (0, 3, 9, 7),
         [target(ref, expr, name, instant=True) for ref, name, expr in shares], "percentunit",
         {**PLAIN, "orientation": "horizontal", "displayMode": "basic", "valueMode": "color", "showUnfilled": True,
          "namePlacement": "top", "sizing": "auto", "minVizHeight": 10, "minVizWidth": 8, "maxVizHeight": 300},
@@ -101,13 +108,14 @@ def bottleneck() -> Json:
 def rate(place: tuple[int, int, int, int], chosen: str = RUN) -> Json:
     """Rows per second against the generator's ceiling."""
     return lines(
-        "Rate", "Rows acknowledged and offered each second, below what the generator could make by itself.", place,
+        "Rate", "Rows acknowledged and offered each second; in the legend what the generator could make by itself, which is "
+        "mostly far above the axis.", place,
         [target("A", f"max(scale_achieved_rows_per_second{chosen})", "achieved"),
          target("B", f"max(scale_offered_rows_per_second{chosen})", "offered"),
          target("C", f"max(scale_generator_ceiling_rows_per_second{chosen})", "generator's ceiling")],
         "short", axis="rows/s",
         overrides=[override("achieved", color=fixed(BLUE)), override("offered", color=fixed(PURPLE)),
-                   override("generator's ceiling", color=fixed(GREY), custom__lineStyle=DASHED)],
+                   override("generator's ceiling", color=fixed(GREY), custom__hideFrom={"viz": True, "legend": False, "tooltip": False})],
     )  # fmt: skip
 
 
@@ -163,7 +171,8 @@ def finished() -> Json:
         target("A", f"max by (trial, level, verdict) ({kept.format('scale_trial_verdict' + RUN)}) == 1", table=True),
         target("B", f"max by (trial) ({kept.format('scale_trial_rows_per_second' + RUN)})", table=True),
         target("C", f"max by (trial) ({kept.format('scale_trial_cpu_used_cores' + SERVER)})", table=True),
-        target("D", f"max by (trial) ({kept.format('scale_trial_start_time_seconds' + RUN)}) * 1000", table=True),
+        target("D", f"max by (trial) ({kept.format('scale_trial_start_time_seconds' + RUN)}) * 1000 "
+               f"and on (trial) {kept.format('scale_trial_end_time_seconds' + RUN)}", table=True),
         target("E", f"max by (trial) ({kept.format('scale_trial_end_time_seconds' + RUN)}) * 1000", table=True),
     ]
     hidden = {"Time": True, **{f"Time {i}": True for i in range(1, 6)}, "Value #A": True}
@@ -174,16 +183,16 @@ def finished() -> Json:
     verdict = [{"type": "value", "options": {"VALID": {"color": GREEN, "index": 0, "text": "VALID"}}}]
     return panel(
         "table", "Trials that ended", "Each trial that ended, the newest first, with its verdict; its name leads to its "
-        "own page.", (0, 10, 8, 7), targets, "short", {"showHeader": True, "cellHeight": "sm",
+        "own page.", (0, 10, 9, 7), targets, "short", {"showHeader": True, "cellHeight": "sm",
                                                        "footer": {"show": False, "reducer": ["sum"], "fields": ""}},
         custom={"align": "auto", "cellOptions": {"type": "auto"}, "filterable": False}, noValue="none yet",
         overrides=[
-            override("Trial", links=link, custom__minWidth=90),
-            override("n", unit="none", custom__width=44),
+            override("Trial", links=link, custom__width=96),
+            override("n", unit="string", custom__width=36),
             override("Verdict", mappings=verdict, custom__cellOptions={"type": "color-text"}, color=fixed(ORANGE),
-                     custom__minWidth=90),
-            override("Rows/s", unit="short", custom__width=70),
-            override("Cores", unit="none", decimals=2, custom__width=58),
+                     custom__minWidth=180),
+            override("Rows/s", unit="short", custom__width=66),
+            override("Cores", unit="none", decimals=2, custom__width=56),
             override("begin", custom__hidden=True, unit="none"),
             override("Ended", unit="dateTimeAsLocal", custom__hidden=True),
         ],
@@ -199,8 +208,7 @@ def live() -> Json:
     """The page."""
     return dashboard(
         "scale-live", "Live sweep", "What a sweep does now, and which resource limits it.",
-        [running(), progress(), left(), verdicts(), bottleneck(), rate((8, 3, 8, 7)), cores((16, 3, 8, 7)),
-         finished(), disks((8, 10, 8, 7)), latency((16, 10, 8, 7))],
-        [SWEEP_VARIABLE, RUN_VARIABLE], refresh="5s", time_from="now-10m",
-        links=[("Scaling curve", "scale-curve"), ("Trial", "scale-trial")],
+        [running(), progress(), left(), verdicts(), bottleneck(), rate((9, 3, 8, 7)), cores((17, 3, 7, 7)),
+         finished(), disks((9, 10, 8, 7)), latency((17, 10, 7, 7))],
+        [SWEEP_VARIABLE, RUN_VARIABLE], time_from="now-5m", annotations=[BEGINS],
     )  # fmt: skip

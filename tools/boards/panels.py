@@ -125,7 +125,7 @@ def by_level(title: str, sentence: str, place: tuple[int, int, int, int], target
         "legend": {"displayMode": "list", "placement": "bottom", "showLegend": True, "calcs": []},
         "tooltip": {"mode": "multi", "sort": "none"},
     }
-    over_n = override("n", unit="none", custom__axisLabel="n, ${axis}", decimals=0, min=None)
+    over_n = override("n", unit="none", custom__axisLabel="n, ${axis}", min=None)
     return panel("trend", title, sentence, place, targets, unit, options, custom=custom, overrides=[over_n, *overrides],
                  transformations=transformations, min=0, **defaults)  # fmt: skip
 
@@ -171,8 +171,8 @@ def annotation(name: str, expr: str, colour: str, title: str, text: str, *, at_v
 
 
 def dashboard(uid: str, title: str, sentence: str, panels: Sequence[Json], variables: Sequence[Json], *,
-              refresh: str, time_from: str, links: Sequence[tuple[str, str]]) -> Json:  # fmt: skip
-    """The whole page. links: title and uid of the others."""
+              time_from: str, annotations: Sequence[Json] = ()) -> Json:  # fmt: skip
+    """The whole page, with a way to the others that keeps time and variables."""
     return {
         "uid": uid,
         "title": title,
@@ -181,24 +181,16 @@ def dashboard(uid: str, title: str, sentence: str, panels: Sequence[Json], varia
         "schemaVersion": SCHEMA,
         "editable": False,
         "graphTooltip": 1,
-        "refresh": refresh,
+        "refresh": "5s",
         "timezone": "browser",
         "time": {"from": time_from, "to": "now"},
         "timepicker": {"refresh_intervals": ["1s", "2s", "5s", "10s", "1m"]},
         "links": [
-            {"type": "link", "title": name, "url": f"/d/{other}?${{sweep:queryparam}}&${{run:queryparam}}", "icon": "dashboard",
-             "keepTime": True, "includeVars": False, "targetBlank": False, "asDropdown": False, "tags": [], "tooltip": ""}
-            for name, other in links
+            {"type": "dashboards", "title": "Dashboards", "tags": ["scale"], "asDropdown": True, "keepTime": True,
+             "includeVars": True, "targetBlank": False, "icon": "dashboard", "tooltip": "", "url": ""}
         ],
         "templating": {"list": list(variables)},
-        "annotations": {
-            "list": [
-                annotation("Trial begins", f"scale_trial_start_time_seconds{RUN} * 1000", GREY, "{{trial}} begins",
-                           "{{trial}}", at_value=True),
-                annotation("Window", f"max by (trial) (scale_trial_phase{{run=\"$run\",phase=\"measure\"}}) == 1", BLUE,
-                           "measured window", "{{trial}}"),
-            ]
-        },
+        "annotations": {"list": list(annotations)},
         "panels": [{"id": number, **one} for number, one in enumerate(panels, start=1)],
     }  # fmt: skip
 
@@ -206,3 +198,11 @@ def dashboard(uid: str, title: str, sentence: str, panels: Sequence[Json], varia
 RUN = '{run="$run"}'
 SWEEP_VARIABLE = variable("sweep", "Sweep", "label_values(scale_run_info, sweep)", sort=1, everything=True)
 RUN_VARIABLE = variable("run", "Run", 'label_values(scale_run_info{sweep=~"$sweep"}, run)', sort=2)
+# Boundaries of trials: where one begins, and the window that counts.
+BEGINS = annotation(
+    "Trial begins", f"max by (trial) (scale_trial_start_time_seconds{RUN}) * 1000", "#c0c0c0", "{{trial}} begins",
+    "{{trial}}", at_value=True,
+)  # fmt: skip
+WINDOW = annotation(
+    "Window", 'max by (trial) (scale_trial_phase{run="$run",phase="measure"}) == 1', "#9ecae1", "measured window", "{{trial}}"
+)  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tools.boards.live import DASHED, PLAIN, cores, disks, latency, rate
 from tools.boards.panels import (
+    BEGINS,
     BLUE,
     GREEN,
     GREY,
@@ -11,6 +12,7 @@ from tools.boards.panels import (
     RED,
     RUN_VARIABLE,
     SWEEP_VARIABLE,
+    WINDOW,
     Json,
     dashboard,
     fixed,
@@ -135,6 +137,6 @@ def one_trial() -> Json:
         [given(), outcome(), rate((0, 3, 8, 7), TRIAL), cores((8, 3, 8, 7), EXTRA), pools((16, 3, 8, 7)),
          latency((0, 10, 8, 7), EXTRA), disks((8, 10, 8, 7), EXTRA), memory((16, 10, 8, 7)),
          requests((0, 17, 8, 7)), queues((8, 17, 8, 7)), waits((16, 17, 8, 7)), service((0, 24, 8, 7))],
-        [SWEEP_VARIABLE, RUN_VARIABLE, TRIAL_VARIABLE], refresh="5s", time_from="now-5m",
-        links=[("Live sweep", "scale-live"), ("Scaling curve", "scale-curve")],
+        [SWEEP_VARIABLE, RUN_VARIABLE, TRIAL_VARIABLE], time_from="now-2m",
+        annotations=[BEGINS, WINDOW],
     )  # fmt: skip
