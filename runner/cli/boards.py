@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import datetime
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from runner import compose, console, dashboards
-from runner.cli.arguments import JSON
+from runner import compose, console, dashboards, exporter
+from runner.cli.arguments import JSON, RESULTS, RUN
+from runner.store.reader import find_run, read_run
 
-app = typer.Typer(no_args_is_help=True, help="Prometheus and Grafana beside a sweep, on this machine only.")
+app = typer.Typer(
+    no_args_is_help=True,
+    help="Prometheus and Grafana beside a sweep, on this machine only.",
+    epilog="Example: scale dashboards up",
+)
 BOTH = ("prometheus", "grafana")
 
 
@@ -33,6 +40,7 @@ def register(root: typer.Typer) -> None:
     """Adds the commands."""
     app.command("up", epilog="Example: scale dashboards up")(up)
     app.command("down", epilog="Example: scale dashboards down --purge")(down)
+    app.command("load", epilog="Example: scale dashboards load last")(load)
     app.command("status", epilog="Example: scale dashboards status --json")(status)
     root.add_typer(app, name="dashboards")
 
@@ -66,6 +74,24 @@ def down(
 def status(as_json: JSON = False) -> None:
     """Say what runs, where to look and which sweeps are watched."""
     _show(dashboards.status(room()), as_json)
+
+
+def load(run: RUN, results: RESULTS = Path("results"), as_json: JSON = False) -> None:
+    """Put a stored run into the running Prometheus, so that the same dashboards show it."""
+    stored = read_run(find_run(results, run))
+    name = Path(stored.path).name
+    console.say(f"making blocks of {name}; Prometheus shows them within a minute")
+    fresh = dashboards.load_run(room(), name, exporter.openmetrics(stored))
+    begins = [datetime.datetime.fromisoformat(r.started_utc).timestamp() for r in stored.results]
+    span = (min(begins) - 5, max(b + r.wall_s for b, r in zip(begins, stored.results, strict=True)) + 5)
+    services = dashboards.status(room()).services
+    pages = {board: dashboards.page_of(services, name, board, span) or None for board in ("live", "curve", "trial")}
+    if as_json:
+        console.show_json({"run": name, "loaded": fresh, "from_s": span[0], "to_s": span[1], "pages": pages})
+        return
+    console.show_line(f"{name} {'is loaded' if fresh else 'was loaded before'}")
+    for page in filter(None, pages.values()):
+        console.show_line(f"open {page}")
 
 
 def start_for_sweep() -> None:

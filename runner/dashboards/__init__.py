@@ -7,9 +7,25 @@ files. Refuses to listen anywhere but on the loopback interface, and to touch wh
 from runner.dashboards.leftover import Leftover, find_leftovers, remove
 from runner.dashboards.load import load_run
 from runner.dashboards.room import Room, room_in
-from runner.dashboards.targets import announced, running_sweeps
 from runner.dashboards.services import url_of
-from runner.dashboards.updown import Status, down, images_of, purge, status, up
+from runner.dashboards.targets import announced, running_sweeps
+from runner.dashboards.updown import Status, down, images_of, page_of, purge, status, up
 
-__all__ = ["Leftover", "Room", "Status", "announced", "down", "find_leftovers", "images_of", "load_run", "purge", "remove", "room_in",
-           "running_sweeps", "status", "up", "url_of"]  # fmt: skip
+__all__ = [
+    "Leftover",
+    "Room",
+    "Status",
+    "announced",
+    "down",
+    "find_leftovers",
+    "images_of",
+    "load_run",
+    "page_of",
+    "purge",
+    "remove",
+    "room_in",
+    "running_sweeps",
+    "status",
+    "up",
+    "url_of",
+]

@@ -1,5 +1,5 @@
-"""What a power cut left of the dashboards, for `scale clean`: records of what does not run, stopped containers, addresses
-of sweeps that are dead. Refuses to touch what runs, and the data: those are removed by `down --purge`."""
+"""What a power cut left of the dashboards, for `scale clean`: records of what does not run, stopped containers,
+addresses of sweeps that are dead. Refuses to touch what runs, and the data: those are removed by `down --purge`."""
 
 from __future__ import annotations
 

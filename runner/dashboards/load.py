@@ -62,8 +62,8 @@ def _blocks(room: Room, prometheus: Started, openmetrics: bytes) -> list[Path]:
 
 
 def _as_late(block: Path) -> None:
-    """Marks the block as data that came late. Prometheus else takes the end of its newest block for the point before which
-    nothing is left in its log, and would forget, at its next start, what it had scraped until then."""
+    """Marks the block as data that came late. Prometheus else takes the end of its newest block for the point before
+    which nothing is left in its log, and would forget, at its next start, what it had scraped until then."""
     path = block / "meta.json"
     meta = json.loads(path.read_text(encoding="utf-8"))
     meta["compaction"]["hints"] = ["from-out-of-order"]

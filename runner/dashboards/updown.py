@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import urllib.parse
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,13 +39,20 @@ def status(room: Room) -> Status:
     """What runs now."""
     running = {name: s for name, s in room.started().items() if lives(s)}
     sweeps = running_sweeps(room)
-    page = _page(running["grafana"], sweeps) if "grafana" in running else ""
+    page = page_of(running, sweeps[-1].run if sweeps else "")
     return Status(room=room.path, services=running, page=page, sweeps=sweeps)
 
 
-def _page(grafana: Started, sweeps: tuple[RunningSweep, ...]) -> str:
-    chosen = f"?var-run={sweeps[-1].run}" if sweeps else ""
-    return f"{url_of(grafana)}/d/scale-live/live-sweep{chosen}"
+def page_of(
+    services: Mapping[str, Started], run: str, board: str = "live", span: tuple[float, float] | None = None
+) -> str:
+    """Address of a dashboard, "" without Grafana. span: begin and end, in seconds since 1970."""
+    if "grafana" not in services:
+        return ""
+    chosen = {"var-run": run} if run else {}
+    times = {"from": f"{span[0] * 1000:.0f}", "to": f"{span[1] * 1000:.0f}"} if span else {}
+    query = urllib.parse.urlencode({**chosen, **times})
+    return f"{url_of(services['grafana'])}/d/scale-{board}/{board}" + (f"?{query}" if query else "")
 
 
 def up(room: Room, how: str, images: Mapping[str, str], say: Say) -> Status:

@@ -170,14 +170,12 @@ def finished() -> Json:
     targets = [
         target("A", f"max by (trial, level, verdict) ({kept.format('scale_trial_verdict' + RUN)}) == 1", table=True),
         target("B", f"max by (trial) ({kept.format('scale_trial_rows_per_second' + RUN)})", table=True),
-        target("C", f"max by (trial) ({kept.format('scale_trial_cpu_used_cores' + SERVER)})", table=True),
         target("D", f"max by (trial) ({kept.format('scale_trial_start_time_seconds' + RUN)}) * 1000 "
                f"and on (trial) {kept.format('scale_trial_end_time_seconds' + RUN)}", table=True),
         target("E", f"max by (trial) ({kept.format('scale_trial_end_time_seconds' + RUN)}) * 1000", table=True),
     ]
     hidden = {"Time": True, **{f"Time {i}": True for i in range(1, 6)}, "Value #A": True}
-    names = {"trial": "Trial", "level": "n", "verdict": "Verdict", "Value #B": "Rows/s", "Value #C": "Cores",
-             "Value #D": "begin", "Value #E": "Ended"}  # fmt: skip
+    names = {"trial": "Trial", "level": "n", "verdict": "Verdict", "Value #B": "Rows/s", "Value #D": "begin", "Value #E": "Ended"}  # fmt: skip
     link = [{"title": "this trial", "url": "/d/scale-trial/trial?var-run=${run}&var-trial=${__data.fields.Trial}"
              "&from=${__data.fields.begin}&to=${__data.fields.Ended}"}]  # fmt: skip
     verdict = [{"type": "value", "options": {"VALID": {"color": GREEN, "index": 0, "text": "VALID"}}}]
@@ -187,12 +185,11 @@ def finished() -> Json:
                                                        "footer": {"show": False, "reducer": ["sum"], "fields": ""}},
         custom={"align": "auto", "cellOptions": {"type": "auto"}, "filterable": False}, noValue="none yet",
         overrides=[
-            override("Trial", links=link, custom__width=96),
-            override("n", unit="string", custom__width=36),
+            override("Trial", links=link, custom__width=118),
+            override("n", unit="string", custom__width=48),
             override("Verdict", mappings=verdict, custom__cellOptions={"type": "color-text"}, color=fixed(ORANGE),
-                     custom__minWidth=180),
+                     custom__width=200),
             override("Rows/s", unit="short", custom__width=66),
-            override("Cores", unit="none", decimals=2, custom__width=56),
             override("begin", custom__hidden=True, unit="none"),
             override("Ended", unit="dateTimeAsLocal", custom__hidden=True),
         ],

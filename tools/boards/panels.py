@@ -66,7 +66,7 @@ def panel(kind: str, title: str, sentence: str, place: tuple[int, int, int, int]
 
 def lines(title: str, sentence: str, place: tuple[int, int, int, int], targets: Sequence[Json], unit: str, *,
           axis: str, stacked: bool = False, log: bool = False, overrides: Sequence[Json] = (),
-          right: bool = False, **defaults: Any) -> Json:  # fmt: skip
+          **defaults: Any) -> Json:  # fmt: skip
     """Series over time."""
     custom: Json = {
         "axisLabel": axis,
@@ -79,10 +79,9 @@ def lines(title: str, sentence: str, place: tuple[int, int, int, int], targets: 
         "scaleDistribution": {"type": "log", "log": 10} if log else {"type": "linear"},
     }
     options: Json = {
-        "legend": {"displayMode": "table" if right else "list", "placement": "right" if right else "bottom",
-                   "showLegend": True, "calcs": ["mean"] if right else ["lastNotNull"]},
+        "legend": {"displayMode": "list", "placement": "bottom", "showLegend": True, "calcs": ["lastNotNull"]},
         "tooltip": {"mode": "multi", "sort": "desc"},
-    }  # fmt: skip
+    }
     if not log:
         defaults = {"min": 0, **defaults}
     return panel(
@@ -204,5 +203,6 @@ BEGINS = annotation(
     "{{trial}}", at_value=True,
 )  # fmt: skip
 WINDOW = annotation(
-    "Window", 'max by (trial) (scale_trial_phase{run="$run",phase="measure"}) == 1', "#9ecae1", "measured window", "{{trial}}"
+    "Window", 'max by (trial) (scale_trial_phase{run="$run",trial="$trial",phase="measure"}) == 1', "#9ecae1",
+    "measured window", "{{trial}}",
 )  # fmt: skip

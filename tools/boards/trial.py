@@ -63,8 +63,8 @@ def pools(place: tuple[int, int, int, int]) -> Json:
     return lines(
         "Server's threads", "Cores used by each of the server's thread pools, by the names that the threads have; the ten "
         "busiest.", place,
-        [target("A", f"topk(10, max by (pool) (rate(scale_thread_pool_cpu_seconds_total{TRIAL}[5s])))", "{{pool}}")],
-        "none", axis="cores", stacked=True, right=True,
+        [target("A", f"topk(10, max by (pool) (rate(scale_thread_pool_cpu_seconds_total{TRIAL}[5s])) > 0)", "{{pool}}")],
+        "none", axis="cores", stacked=True,
     )  # fmt: skip
 
 
@@ -136,7 +136,7 @@ def one_trial() -> Json:
         "scale-trial", "Trial", "Everything that was watched in one trial, on one time axis.",
         [given(), outcome(), rate((0, 3, 8, 7), TRIAL), cores((8, 3, 8, 7), EXTRA), pools((16, 3, 8, 7)),
          latency((0, 10, 8, 7), EXTRA), disks((8, 10, 8, 7), EXTRA), memory((16, 10, 8, 7)),
-         requests((0, 17, 8, 7)), queues((8, 17, 8, 7)), waits((16, 17, 8, 7)), service((0, 24, 8, 7))],
+         requests((0, 17, 6, 7)), service((6, 17, 6, 7)), queues((12, 17, 6, 7)), waits((18, 17, 6, 7))],
         [SWEEP_VARIABLE, RUN_VARIABLE, TRIAL_VARIABLE], time_from="now-2m",
         annotations=[BEGINS, WINDOW],
     )  # fmt: skip
