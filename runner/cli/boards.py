@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -81,9 +80,8 @@ def load(run: RUN, results: RESULTS = Path("results"), as_json: JSON = False) ->
     stored = read_run(find_run(results, run))
     name = Path(stored.path).name
     console.say(f"making blocks of {name}; Prometheus shows them within a minute")
-    fresh = dashboards.load_run(room(), name, exporter.openmetrics(stored))
-    begins = [datetime.datetime.fromisoformat(r.started_utc).timestamp() for r in stored.results]
-    span = (min(begins) - 5, max(b + r.wall_s for b, r in zip(begins, stored.results, strict=True)) + 5)
+    openmetrics = exporter.openmetrics(stored)
+    fresh, span = dashboards.load_run(room(), name, openmetrics), dashboards.span_of(openmetrics)
     services = dashboards.status(room()).services
     pages = {board: dashboards.page_of(services, name, board, span) or None for board in ("live", "curve", "trial")}
     if as_json:

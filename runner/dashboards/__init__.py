@@ -5,7 +5,7 @@ files. Refuses to listen anywhere but on the loopback interface, and to touch wh
 """
 
 from runner.dashboards.leftover import Leftover, find_leftovers, remove
-from runner.dashboards.load import load_run
+from runner.dashboards.load import load_run, span_of
 from runner.dashboards.room import Room, room_in
 from runner.dashboards.services import url_of
 from runner.dashboards.targets import announced, running_sweeps
@@ -25,6 +25,7 @@ __all__ = [
     "remove",
     "room_in",
     "running_sweeps",
+    "span_of",
     "status",
     "up",
     "url_of",

@@ -21,6 +21,14 @@ from runner.errors import ProvisionError, UsageError
 
 # Prometheus looks for new blocks once a minute.
 SEEN_S = 100.0
+MARGIN_S = 5.0
+_TIMES = (b"scale_trial_start_time_seconds{", b"scale_trial_end_time_seconds{")
+
+
+def span_of(openmetrics: bytes) -> tuple[float, float]:
+    """From the begin of the first trial to the end of the last, with some seconds on both sides; since 1970."""
+    times = [float(line.split(b" ")[-2]) for line in openmetrics.splitlines() if line.startswith(_TIMES)]
+    return (min(times) - MARGIN_S, max(times) + MARGIN_S) if times else (0.0, 0.0)
 
 
 def load_run(room: Room, run: str, openmetrics: bytes) -> bool:

@@ -47,12 +47,12 @@ def given() -> Json:
 
 def outcome() -> Json:
     """How it ended."""
+    verdict = (f'label_replace(max by (verdict) (last_over_time(scale_trial_verdict{TRIAL}[$__range])) == 1, '
+               '"state", "$1", "verdict", "(.*)")')  # fmt: skip
+    phase = f'label_replace(max by (phase) (scale_trial_phase{TRIAL}) == 1, "state", "runs: $1", "phase", "(.*)")'
     return panel(
         "stat", "Outcome", "The trial's verdict, or the phase that it is in.", (14, 0, 10, 3),
-        [target("A", f"max by (verdict) (last_over_time(scale_trial_verdict{TRIAL}[$__range])) == 1", "{{verdict}}",
-                instant=True),
-         target("B", f"max by (phase) (scale_trial_phase{TRIAL}) == 1 unless on () "
-                f"last_over_time(scale_trial_verdict{TRIAL}[$__range])", "runs: {{phase}}", instant=True)],
+        [target("A", f'{verdict} or on () {phase}', "{{state}}", instant=True)],
         "none", {**PLAIN, "textMode": "name", "colorMode": "value", "graphMode": "none", "justifyMode": "center"},
         color=fixed(ORANGE), overrides=[override("VALID", color=fixed(GREEN))], noValue="not begun",
     )  # fmt: skip
