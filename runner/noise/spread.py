@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from scipy import stats
+from scipy import special
 
 from runner.model import LevelInterval, Ratio, TrialResult, VerdictKind
 from runner.sweep.vary import slug
@@ -98,7 +98,7 @@ def _half(rates: Rates, logs: Sequence[float]) -> float | None:
 
 def student(degrees: int, probability: float = (1 + CONFIDENCE) / 2) -> float:
     """Quantile of Student's t."""
-    return float(stats.t.ppf(probability, degrees))
+    return float(special.stdtrit(degrees, probability))
 
 
 def smallest_difference_percent(rates: Rates) -> float | None:
