@@ -12,9 +12,9 @@ from runner.exporter.names import COMMON, METRICS  # noqa: E402
 HEAD = """# Metrics
 
 Made by `tools/metrics_page.py` from `runner/exporter/names.py`. `scale sweep` serves these at
-`http://127.0.0.1:9464/metrics`, on the loopback interface only: `--metrics-port` takes another port, a free one replaces
-one that is taken (said on start), and `--no-metrics` serves nothing. `scale export RUN --openmetrics FILE` writes the
-same names and labels of a stored run, with its times.
+`http://127.0.0.1:9464/metrics`, on the loopback interface only: `--metrics-port` takes another port, a free one
+replaces one that is taken (said on start), and `--no-metrics` serves nothing. `scale export RUN --openmetrics FILE`
+writes the same names and labels of a stored run, with its times.
 
 - Units are Prometheus' base units and end the names: `_seconds`, `_bytes`, `_ratio` (1 = all), `_cores`, `_per_second`.
 - Every metric has the labels `run` (the directory's name) and `sweep` (its name). An empty label is no label: `variant`

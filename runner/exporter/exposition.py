@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from prometheus_client import CollectorRegistry, Metric, generate_latest
 from prometheus_client.registry import Collector
 from prometheus_client.samples import Sample
+from prometheus_client.utils import floatToGoString
 
 from runner.exporter.names import BY_NAME, COMMON
 from runner.exporter.points import Point
@@ -42,6 +43,47 @@ def text(points: Iterable[Point], common: Mapping[str, str]) -> bytes:
     registry = CollectorRegistry(auto_describe=False)
     registry.register(_Once(families(points, common)))
     return generate_latest(registry)
+
+
+class LineWriter:
+    """The same text as `text`, faster: a series' name and labels are made once and kept.
+
+    prometheus-client needs about 10 µs a line, which for the hundred lines that change every second would be most of
+    what a reading may cost. A test holds both to the same bytes.
+    """
+
+    def __init__(self, common: Mapping[str, str]) -> None:
+        self._common = dict(common)
+        self._heads: dict[str, str] = {}
+        self._names: dict[tuple[str, tuple[str, ...]], str] = {}
+
+    def write(self, points: Iterable[Point]) -> bytes:
+        """As `text`."""
+        families: dict[str, list[str]] = {}
+        for short, values, value in points:
+            if value is None or not math.isfinite(value):
+                continue
+            lines = families.get(short)
+            if lines is None:
+                lines = families[short] = [self._heads.get(short) or self._head(short)]
+            name = self._names.get((short, values)) or self._name(short, values)
+            lines.append(f"{name} {floatToGoString(value)}\n")
+        return "".join(line for lines in families.values() for line in lines).encode()
+
+    def _head(self, short: str) -> str:
+        made = generate_text([(short, ("x",) * len(BY_NAME[f"scale_{short}"].labels), 0.0)], {})
+        head = self._heads[short] = made[: made.rindex("\n", 0, -1) + 1]
+        return head
+
+    def _name(self, short: str, values: tuple[str, ...]) -> str:
+        made = generate_text([(short, values, 0.0)], self._common).splitlines()[-1]
+        name = self._names[short, values] = made.rpartition(" ")[0]
+        return name
+
+
+def generate_text(points: Iterable[Point], common: Mapping[str, str]) -> str:
+    """`text`, not yet encoded."""
+    return text(points, common).decode()
 
 
 class _Once(Collector):

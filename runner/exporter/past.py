@@ -12,7 +12,7 @@ from pathlib import Path
 
 from runner.exporter.exposition import common_labels
 from runner.exporter.openmetrics import Book
-from runner.exporter.points import points_kept, points_now
+from runner.exporter.points import points_kept, points_now, points_phase
 from runner.live import LiveState, take
 from runner.loadgen.recorded import read_recorded
 from runner.model import (
@@ -91,6 +91,7 @@ def _trial(book: Book, state: LiveState, told: _Told) -> LiveState:
             state = take(state, waiting.pop()[1])
         at_s = told.unix_s(at_ns)
         book.add(points_now(state, at_ns), at_s)
+        book.add(points_phase(state), at_s)
         if kept_at_s is None or at_s >= kept_at_s + KEPT_STEP_S:
             book.add(kept, at_s)
             kept_at_s = at_s
@@ -98,6 +99,7 @@ def _trial(book: Book, state: LiveState, told: _Told) -> LiveState:
     for _, event in reversed(waiting):
         state = take(state, event)
     book.add(points_now(state, told.end_ns), told.unix_s(told.end_ns))
+    book.add(points_phase(state), told.unix_s(told.end_ns))
     return take(state, TrialFinished(result=told.result))
 
 

@@ -26,25 +26,26 @@ _NO_DISK = DiskSample(
 
 
 def points_now(state: LiveState, now_ns: int) -> Iterator[Point]:
-    """What changes from one scrape to the next: the run's progress and the running trial."""
+    """What changes from one scrape to the next: the run's progress and what the running trial does."""
     at = progress(state, now_ns)
     yield "run_progress_ratio", (), at.done_ratio
     yield "run_remaining_seconds", (), at.remaining_s
     if state.running is None:
         return
-    running, trial_id = state.running, state.running.trial.trial_id
-    yield "trial_running", (trial_id,), 1.0
+    yield from _load(state.running)
+    yield from _sides(state.running)
+    yield from _host(state.running)
+    yield from _disks(state.running)
+
+
+def points_phase(state: LiveState) -> Iterator[Point]:
+    """What changes only with the running trial's phase: the phase, and what the trial was given."""
+    if state.running is None:
+        return
+    running, trial, name = state.running, state.running.trial, state.running.trial.trial_id
+    yield "trial_running", (name,), 1.0
     for phase in PHASES:
-        yield "trial_phase", (trial_id, phase), float(phase == running.phase)
-    yield from _given(state, running)
-    yield from _load(state, running)
-    yield from _sides(running)
-    yield from _host(running)
-    yield from _disks(running)
-
-
-def _given(state: LiveState, running: Running) -> Iterator[Point]:
-    trial, name = running.trial, running.trial.trial_id
+        yield "trial_phase", (name, phase), float(phase == running.phase)
     yield "trial_setting", (name, "cores"), trial.cores
     yield "trial_setting", (name, "disks"), float(trial.disks)
     for knob, text in trial.knobs.items():
@@ -63,7 +64,7 @@ def _number(text: str) -> float | None:
         return None
 
 
-def _load(state: LiveState, running: Running) -> Iterator[Point]:
+def _load(running: Running) -> Iterator[Point]:
     name, interval = running.trial.trial_id, running.interval
     if interval is None:
         return

@@ -19,7 +19,7 @@ from runner.exporter.exposition import CONTENT_TYPE
 LOOPBACK = "127.0.0.1"
 PATH = "/metrics"
 _IDLE_S = 60.0
-_POLL_S = 0.25
+_POLL_S = 0.5
 
 
 class MetricsServer:

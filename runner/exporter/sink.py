@@ -1,18 +1,19 @@
 """The exporter: a sink of the campaign's events that serves what they say.
 
-It keeps one immutable state and makes the page when it is read. What changes only when a trial begins or ends is made
-into text then, and not at every reading, so that a reading costs the same at the last trial as at the first.
+It keeps one immutable state and makes the page when it is read. What changes only when a trial begins or ends, or with
+its phase, is made into text then, and not at every reading: so a reading costs the same at the last trial as at the
+first.
 """
 
 from __future__ import annotations
 
 import time
 
-from runner.exporter.exposition import common_labels, text
-from runner.exporter.points import points_kept, points_now
+from runner.exporter.exposition import LineWriter, common_labels, text
+from runner.exporter.points import points_kept, points_now, points_phase
 from runner.exporter.server import MetricsServer
 from runner.live import LiveState, take
-from runner.model import CeilingsMeasured, Event, TrialFinished, TrialStarted
+from runner.model import CeilingsMeasured, Event, PhaseEntered, TrialFinished, TrialStarted
 
 LINGER_S = 2.0
 
@@ -22,7 +23,9 @@ class Exporter:
 
     def __init__(self, state: LiveState, port: int) -> None:
         self._common = common_labels(state)
-        self._shown = (state, text(points_kept(state), self._common))
+        kept, phase = text(points_kept(state), self._common), text(points_phase(state), self._common)
+        self._shown = (state, kept, phase)
+        self._writer = LineWriter(self._common)
         self._server = MetricsServer(port, self.page)
         self.url, self.port = self._server.url, self._server.port
 
@@ -36,14 +39,16 @@ class Exporter:
         self._server.stop()
 
     def __call__(self, event: Event) -> None:
-        state, kept = self._shown
+        state, kept, phase = self._shown
         state = take(state, event)
         if isinstance(event, (CeilingsMeasured, TrialStarted, TrialFinished)):
             kept = text(points_kept(state), self._common)
             self._server.mark()
-        self._shown = (state, kept)
+        if isinstance(event, (TrialStarted, PhaseEntered, TrialFinished)):
+            phase = text(points_phase(state), self._common)
+        self._shown = (state, kept, phase)
 
     def page(self) -> bytes:
         """The metrics now, in Prometheus' text format."""
-        state, kept = self._shown
-        return kept + text(points_now(state, time.monotonic_ns()), self._common)
+        state, kept, phase = self._shown
+        return kept + phase + self._writer.write(points_now(state, time.monotonic_ns()))

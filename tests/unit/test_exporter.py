@@ -10,9 +10,9 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 from prometheus_client.parser import text_string_to_metric_families as parse
 
 from runner.exporter import Exporter, openmetrics
-from runner.exporter.exposition import common_labels, text
+from runner.exporter.exposition import LineWriter, common_labels, text
 from runner.exporter.names import COMMON, METRICS
-from runner.exporter.points import points_kept, points_now
+from runner.exporter.points import points_kept, points_now, points_phase
 from runner.exporter.server import MetricsServer
 from runner.live import POOLS_MAX, LiveState, ceiling_of, progress, take
 from runner.model import (
@@ -79,8 +79,12 @@ def begun(*, vary: bool = False) -> LiveState:
     return state
 
 
+def parts(state: LiveState):
+    return points_kept(state), points_phase(state), points_now(state, 5 * S)
+
+
 def served(state: LiveState) -> dict[tuple[str, frozenset], float]:
-    body = text(points_kept(state), common_labels(state)) + text(points_now(state, 5 * S), common_labels(state))
+    body = b"".join(text(p, common_labels(state)) for p in parts(state))
     return {(s.name, frozenset(s.labels.items())): s.value for f in parse(body.decode()) for s in f.samples}
 
 
@@ -106,13 +110,24 @@ def test_all_that_is_declared_is_served_and_nothing_else():
 
 def test_types_are_the_declared_ones():
     state = begun()
-    body = text(points_kept(state), {}) + text(points_now(state, 5 * S), {})
+    body = b"".join(text(p, {}) for p in parts(state))
     kinds = {}
     for line in body.decode().splitlines():
         if line.startswith("# TYPE"):
             _, _, name, kind = line.split()
             kinds[name] = kind
     assert kinds == {m.name: "gauge" if m.kind == "info" else m.kind for m in METRICS}
+
+
+def test_the_fast_writer_writes_what_prometheus_client_writes():
+    state = begun()
+    odd = replace(state, run='a "quoted" \\ name')
+    for case in (state, odd):
+        writer = LineWriter(common_labels(case))
+        for made in parts(case):
+            points = list(made)
+            assert writer.write(points) == text(points, common_labels(case))
+            assert writer.write(points) == text(points, common_labels(case))
 
 
 def test_names_and_units_follow_the_conventions():
