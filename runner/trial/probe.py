@@ -26,7 +26,7 @@ def honours_tiers(setup: TrialSetup, trial: Trial) -> tuple[bool, str]:
         with ExitStack() as cleanup:
             counts = _try(setup, trial, cleanup)
     except ScaleError as error:
-        return False, f"the server does not honour several data directories: {error.message}"
+        return False, f"the server did not show that it honours several data directories: {error.message}"
     told = f"several data directories: they got {', '.join(map(str, counts))} parts of the database"
     if len(counts) == len(disks) and all(counts):
         return True, f"the server honours {told}"

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from runner.model import Limit, LimitKind, Measurement, Trial, Verdict, VerdictKind
 from runner.units import format_cpus, format_number, format_rate
+from runner.verdict.disks import disk_findings
 from runner.verdict.steady import drifts, varies
-from runner.verdict_disks import disk_findings
 
 SATURATED_PERCENT = 90.0
 CLIENT_BUSY_PERCENT = 90.0

@@ -10,7 +10,7 @@ from runner.sampling.window import measure_window
 from runner.targets import Part
 from runner.trial.disk_figures import ceiling_mb_per_s, disk_figures, stalled_s
 from runner.trial.placed import prove_placement, refuse_full, sync_disks
-from runner.verdict_disks import disk_findings
+from runner.verdict.disks import disk_findings
 from tests.unit.factories import make_trial
 
 NOTHING = SubjectSample(cpu_s_total=None, throttled_s_total=None, memory_bytes=None)

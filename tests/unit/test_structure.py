@@ -17,8 +17,7 @@ ALLOWED = {
     "sweep": {"model", "errors", "units"},
     "plan": {"model", "errors", "units", "host", "sweep", "targets"},
     "noise": {"model", "units", "sweep"},
-    "verdict": {"model", "units", "verdict_disks"},
-    "verdict_disks": {"model", "units"},
+    "verdict": {"model", "units"},
     "fit": {"model", "units"},
     "report": {"model", "units", "fit", "noise", "sweep"},
     "runtimes": {"model", "errors", "units", "host"},
@@ -43,7 +42,7 @@ ALLOWED = {
     "compat": {"model", "errors", "units", "loadgen", "targets"},
 }  # fmt: skip
 FREE = {"compose", "compose_growth", "compose_disks", "cli", "__init__"}
-PURE = ("plan", "noise", "verdict", "verdict_disks", "fit", "report", "compare", "formats")
+PURE = ("plan", "noise", "verdict", "fit", "report", "compare", "formats")
 IMPURE_MODULES = {"subprocess", "socket", "time", "os", "shutil", "threading", "urllib", "docker", "psycopg"}
 
 
