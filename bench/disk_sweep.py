@@ -40,8 +40,9 @@ def main() -> None:
     options.add_argument("--picture", type=Path)
     given, more = options.parse_known_args()
     run = read_run(given.run or swept(given.scale, given.home, more))
-    levels = sorted({r.trial.level for r in run.results})
-    valid = {n: [r for r in run.results if r.trial.level == n and r.verdict.kind == "VALID"] for n in levels}
+    results = [r for r in run.results if r.trial.role == "point"]
+    levels = sorted({r.trial.level for r in results})
+    valid = {n: [r for r in results if r.trial.level == n and r.verdict.kind == "VALID"] for n in levels}
     headers = ("disks", "valid trials", "acknowledged rows/s", "durable rows/s", "speed-up", "MB/s of each disk",
                "shares (%)", "of their ceiling (%)", "write amplification")  # fmt: skip
     lines = [f"| {' | '.join(headers)} |", "|" + "---|" * len(headers)]
@@ -62,7 +63,7 @@ def main() -> None:
         used = median(x.disk_used_percent or 0.0 for x in m)
         amplified = median(x.write_amplification or 0.0 for x in m)
         lines.append(
-            f"| {level:g} | {len(m)} of {sum(r.trial.level == level for r in run.results)} | "
+            f"| {level:g} | {len(m)} of {sum(r.trial.level == level for r in results)} | "
             f"{median(x.rows_per_s or 0.0 for x in m):.0f} | {durable:.0f} ({spread}) | {speedup:.2f} | "
             f"{' / '.join(f'{r:.1f}' for r in rates)} | {' / '.join(f'{s:.1f}' for s in shares)} | "
             f"{used:.0f} | {amplified:.2f} |"
