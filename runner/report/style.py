@@ -23,7 +23,7 @@ PLOT_CSS = """
 .plot .band{fill:var(--band);opacity:.16;stroke:none}
 .plot .mean{stroke:var(--ink);stroke-width:2}
 .plot .bar{fill:var(--blue);opacity:.75}
-.plot .limit{stroke:var(--orange);stroke-width:1.3;stroke-dasharray:3 3}
+.plot .limit{fill:none;stroke:var(--orange);stroke-width:1.3;stroke-dasharray:3 3}
 .plot .valid{fill:var(--blue);stroke:var(--paper);stroke-width:1}
 .plot .invalid{fill:none;stroke:var(--orange);stroke-width:1.8}
 .plot .published{fill:none;stroke:var(--purple);stroke-width:1.7}
