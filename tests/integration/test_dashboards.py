@@ -196,9 +196,11 @@ def test_annotations_lie_at_the_boundaries_of_trials(watched: Watched, board: st
 
 
 def test_the_figures_are_the_stored_ones(watched: Watched, results: Path) -> None:
-    rows = {t["trial"]["trial_id"]: t for t in (json.loads(p.read_text()) for p in results.glob("*/trials/*/trial.json"))}
+    stored = [json.loads(path.read_text()) for path in results.glob("*/trials/*/trial.json")]
+    rows = {one["trial"]["trial_id"]: one for one in stored}
     (table,) = (t for title, t in targets("live") if title == "Trials that ended" and t["refId"] == "B")
-    shown = {s["metric"]["trial"]: float(s["value"][1]) for s in watched.instant(table["expr"], watched.end, values_of(watched))}
+    series = watched.instant(table["expr"], watched.end, values_of(watched))
+    shown = {one["metric"]["trial"]: float(one["value"][1]) for one in series}
     assert shown == {name: pytest.approx(row["measurement"]["rows_per_s"]) for name, row in rows.items()}
 
 
@@ -231,7 +233,8 @@ def answers(seen: Watched, board: str, at: float) -> dict[tuple[str, str], dict[
 def test_the_curve_of_stored_runs_one_over_the_other(watched: Watched, room: Path, tmp_path: Path) -> None:
     url = up(room)
     one, other = "20260102T030405Z-synthetic-aaaaaa", "20260102T030405Z-synthetic-bbbbbb"
-    runs = {name: raw_run(tmp_path, name, levels=4, replicates=2, alpha=alpha) for name, alpha in ((one, 0.05), (other, 0.2))}
+    alphas = {one: 0.05, other: 0.2}
+    runs = {name: raw_run(tmp_path, name, levels=4, replicates=2, alpha=alpha) for name, alpha in alphas.items()}
     for name in runs:
         said = scale(room, "dashboards", "load", name, "--results", str(tmp_path), cwd=tmp_path)
     seen = Watched(prometheus=url, run=one, trial="", at=0, begin=said["from_s"], end=said["to_s"])
@@ -248,8 +251,8 @@ def test_the_curve_of_stored_runs_one_over_the_other(watched: Watched, room: Pat
 
 
 def test_configurations_pass_promtool(room: Path) -> None:
-    checked = subprocess.run(["promtool", "check", "config", str(BOARDS / "prometheus.yml")], capture_output=True, text=True,
-                             check=False)  # fmt: skip
+    command = ["promtool", "check", "config", str(BOARDS / "prometheus.yml")]
+    checked = subprocess.run(command, capture_output=True, text=True, check=False)
     assert checked.returncode == 0, checked.stdout + checked.stderr
 
 

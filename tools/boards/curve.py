@@ -50,7 +50,11 @@ def level_ratio(run: str) -> str:
 
 def trials(which: str) -> str:
     """The lowest or the highest rate of a level's trials, whatever their verdict."""
-    return f'{which} by (level) (last_over_time(scale_trial_rows_per_second{{run="$run",{VARIANT}}}{RANGE}))'
+    chosen = f'{{run="$run",{VARIANT}}}{RANGE}'
+    disks = f'last_over_time(scale_run_info{{run="$run",axis="disks"}}{RANGE})'
+    # The curve of a disk sweep is that of the durable rate.
+    return (f"{which} by (level) (last_over_time(scale_trial_durable_rows_per_second{chosen}) and on (run) {disks} or "
+            f"last_over_time(scale_trial_rows_per_second{chosen}) unless on (run) {disks})")  # fmt: skip
 
 
 def throughput() -> Json:
@@ -108,7 +112,7 @@ def efficiency() -> Json:
     ]
     return by_level(
         "Efficiency", "Speedup over the ideal one: what of each further core or disk arrives.", (14, 8, 10, 8), targets,
-        "percentunit", axis="of ideal", names=names, overrides=_styles(names, ""), decimals=0, max=1.2,
+        "percentunit", axis="of ideal", names=names, overrides=_styles(names, ""),
     )  # fmt: skip
 
 
@@ -139,10 +143,10 @@ def levels() -> Json:
     hidden = {"Time": True, **{f"Time {i}": True for i in range(1, 6)}}
     return panel(
         "table", "Levels", "The same as figures: VALID trials, mean and fitted rate, speedup and efficiency of each level.",
-        (0, 10, 8, 6), targets, "short", {"showHeader": True, "cellHeight": "sm",
+        (0, 10, 9, 6), targets, "short", {"showHeader": True, "cellHeight": "sm",
                                           "footer": {"show": False, "reducer": ["sum"], "fields": ""}},
         custom={"align": "right", "cellOptions": {"type": "auto"}, "filterable": False, "minWidth": 50},
-        overrides=[override("n", unit="string"), override("VALID", unit="none"),
+        overrides=[override("n", unit="string", custom__width=44), override("VALID", unit="none", custom__width=60),
                    override("Speedup", unit="none", decimals=2), override("Efficiency", unit="percentunit", decimals=0)],
         transformations=[
             {"id": "joinByField", "options": {"byField": "level", "mode": "outer"}},
@@ -159,11 +163,12 @@ def parameters() -> Json:
     chosen = f'scale_curve_parameter{{run=~"$run|$other",{VARIANT}}}'
     return panel(
         "table", "Fitted model", "Parameters of the chosen model: alpha is contention, beta coherency, gamma the ideal rate "
-        "in rows/s.", (8, 10, 6, 6),
+        "in rows/s.", (9, 10, 5, 6),
         [target("A", f"max by (run, model, parameter) (last_over_time({chosen}{RANGE}))", table=True)], "none",
         {"showHeader": True, "cellHeight": "sm", "footer": {"show": False, "reducer": ["sum"], "fields": ""}},
-        custom={"align": "auto", "cellOptions": {"type": "auto"}, "filterable": False}, noValue="three levels at least",
-        overrides=[override("Run", custom__minWidth=100), override("Value", color=fixed(GREEN), decimals=4)],
+        custom={"align": "auto", "cellOptions": {"type": "auto"}, "filterable": False, "minWidth": 50}, noValue="no model chosen yet",
+        overrides=[override("Model", custom__width=62), override("Parameter", custom__width=88),
+                   override("Value", color=fixed(GREEN), unit="short", decimals=3, custom__width=76)],
         transformations=[
             {"id": "organize", "options": {"excludeByName": {"Time": True},
              "indexByName": {"model": 0, "parameter": 1, "Value": 2, "run": 3},

@@ -31,10 +31,11 @@ LAST = "[10s]"
 
 
 def running() -> Json:
-    """Trial and phase."""
+    """Trial and phase. In a stored run the trials before are still seen for minutes: the newest counts."""
+    newest = f"topk(1, max by (trial) (last_over_time(scale_trial_start_time_seconds{RUN}[$__range])))"
     return panel(
         "stat", "Runs now", "The trial that runs and the phase that it is in.", (0, 0, 7, 3),
-        [target("A", f"max by (trial, phase) (scale_trial_phase{RUN}) == 1", "{{trial}}: {{phase}}", instant=True)],
+        [target("A", f"max by (trial, phase) (scale_trial_phase{RUN}) == 1 and on (trial) {newest}", "{{trial}}: {{phase}}", instant=True)],
         "none", {**PLAIN, "textMode": "name", "colorMode": "value", "graphMode": "none", "justifyMode": "center"},
         color=fixed(BLUE), noValue="no trial runs",
     )  # fmt: skip
@@ -96,11 +97,11 @@ def bottleneck() -> Json:
     ]  # fmt: skip
     return panel(
         "bargauge", "What is the bottleneck?", "Use of each resource over its limit in the last ten seconds: the bar that "
-        "is full is the limit, and only if it is the server's is the rate the server's.", (0, 3, 9, 7),
+        "is full is the limit, and only if it is the server's is the rate the server's.", (0, 3, 10, 7),
         [target(ref, expr, name, instant=True) for ref, name, expr in shares], "percentunit",
         {**PLAIN, "orientation": "horizontal", "displayMode": "basic", "valueMode": "color", "showUnfilled": True,
          "namePlacement": "top", "sizing": "auto", "minVizHeight": 10, "minVizWidth": 8, "maxVizHeight": 300},
-        min=0, max=1, decimals=0, color={"mode": "thresholds"},
+        min=0, max=1, decimals=0, color={"mode": "thresholds"}, noValue="no load now",
         thresholds=thresholds((None, BLUE), (0.7, ORANGE), (0.9, RED)),
     )  # fmt: skip
 
@@ -181,14 +182,14 @@ def finished() -> Json:
     verdict = [{"type": "value", "options": {"VALID": {"color": GREEN, "index": 0, "text": "VALID"}}}]
     return panel(
         "table", "Trials that ended", "Each trial that ended, the newest first, with its verdict; its name leads to its "
-        "own page.", (0, 10, 9, 7), targets, "short", {"showHeader": True, "cellHeight": "sm",
+        "own page.", (0, 10, 10, 7), targets, "short", {"showHeader": True, "cellHeight": "sm",
                                                        "footer": {"show": False, "reducer": ["sum"], "fields": ""}},
         custom={"align": "auto", "cellOptions": {"type": "auto"}, "filterable": False}, noValue="none yet",
         overrides=[
-            override("Trial", links=link, custom__width=118),
+            override("Trial", links=link, custom__width=126),
             override("n", unit="string", custom__width=48),
             override("Verdict", mappings=verdict, custom__cellOptions={"type": "color-text"}, color=fixed(ORANGE),
-                     custom__width=200),
+                     custom__width=226),
             override("Rows/s", unit="short", custom__width=66),
             override("begin", custom__hidden=True, unit="none"),
             override("Ended", unit="dateTimeAsLocal", custom__hidden=True),
@@ -205,7 +206,7 @@ def live() -> Json:
     """The page."""
     return dashboard(
         "scale-live", "Live sweep", "What a sweep does now, and which resource limits it.",
-        [running(), progress(), left(), verdicts(), bottleneck(), rate((9, 3, 8, 7)), cores((17, 3, 7, 7)),
-         finished(), disks((9, 10, 8, 7)), latency((17, 10, 7, 7))],
+        [running(), progress(), left(), verdicts(), bottleneck(), rate((10, 3, 7, 7)), cores((17, 3, 7, 7)),
+         finished(), disks((10, 10, 7, 7)), latency((17, 10, 7, 7))],
         [SWEEP_VARIABLE, RUN_VARIABLE], time_from="now-5m", annotations=[BEGINS],
     )  # fmt: skip
