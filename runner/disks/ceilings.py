@@ -11,6 +11,7 @@ from runner.disks.fio import Writing, file_bytes, run_fio
 from runner.model import DataDisk, DiskCeiling, Finding
 
 SYNC_BLOCK_BYTES = 4096
+SYNC_FILE_BYTES = 2**20
 SYNC_PART = 0.5  # of the seconds that the sequential writes get
 SHARED_BELOW = 0.85  # of the sum; what fio itself scatters stays above
 
@@ -31,7 +32,7 @@ def _measure(disks: Sequence[DataDisk], seconds: float, block_bytes: int) -> Dis
     ])  # fmt: skip
     synced = run_fio([
         Writing(name=d.name, path=d.path, block_bytes=SYNC_BLOCK_BYTES, seconds=seconds * SYNC_PART, fsync_each=True,
-                direct=False, file_bytes=file_bytes(d.free_bytes, 2**26)) for d in disks
+                direct=False, file_bytes=SYNC_FILE_BYTES) for d in disks
     ])  # fmt: skip
     by_disk = {d.name: sequential[d.name].bytes_per_s / 1e6 for d in disks}
     return DiskCeiling(

@@ -12,8 +12,10 @@ import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from runner.disks.playbook import MARK, search_path
+from runner.disks.sets import PREFIX
 from runner.errors import ProvisionError
 
 FILE_BYTES_MAX = 2**30
@@ -45,11 +47,11 @@ class Written:
 def run_fio(writings: Sequence[Writing], label: str = "") -> Mapping[str, Written]:
     """Runs all at the same time; by name. Raises ProvisionError with fio's own words."""
     with contextlib.ExitStack() as stack:
-        files = [stack.enter_context(_nameless(w.path, w.file_bytes)) for w in writings]
+        files = [stack.enter_context(_nameless(w.path, w.file_bytes, w.fsync_each)) for w in writings]
         command = ["fio", "--output-format=json", "--thread", "--refill_buffers"]
         for writing, file in zip(writings, files, strict=True):
             command += arguments(writing, file)
-        environment = {**os.environ, "PATH": search_path(), MARK: label}
+        environment = {**os.environ, "PATH": search_path(), MARK: label or set_of(writings[0].path)}
         limit = 120 + 4 * max(w.seconds or 10.0 for w in writings)
         try:
             done = subprocess.run(command, pass_fds=files, capture_output=True, text=True, env=environment,
@@ -59,6 +61,12 @@ def run_fio(writings: Sequence[Writing], label: str = "") -> Mapping[str, Writte
         except subprocess.TimeoutExpired:
             raise ProvisionError(f"fio did not end within {limit:.0f} s", remedy="is the disk alive?") from None
     return parse(done.stdout, done.stderr)
+
+
+def set_of(path: str) -> str:
+    """The name of the set whose mount point this is, so that its removal finds fio; "" for another directory."""
+    folder = Path(path).parent.name
+    return folder.removeprefix(PREFIX) if folder.startswith(PREFIX) else ""
 
 
 def arguments(writing: Writing, file: int) -> list[str]:
@@ -81,7 +89,7 @@ def arguments(writing: Writing, file: int) -> list[str]:
 
 
 @contextlib.contextmanager
-def _nameless(folder: str, size: int) -> Iterator[int]:
+def _nameless(folder: str, size: int, filled: bool) -> Iterator[int]:
     try:
         file = os.open(folder, os.O_TMPFILE | os.O_RDWR, 0o600)
     except OSError:
@@ -89,6 +97,9 @@ def _nameless(folder: str, size: int) -> Iterator[int]:
         os.unlink(path)
     try:
         os.truncate(file, size)
+        if filled:  # so that a sync writes its block and no journal, as in a log that is used again
+            os.pwrite(file, b"\1" * size, 0)
+            os.fsync(file)
         yield file
     finally:
         os.close(file)

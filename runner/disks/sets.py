@@ -20,6 +20,7 @@ from runner.host.alive import alive, started_ticks
 from runner.model import DiskSource
 
 REGISTER = Path("/var/lib/scale-disks")
+REGISTER_OWNER = 0  # root
 PREFIX = "scale-disks-"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
@@ -103,7 +104,7 @@ def find_set(name: str) -> DiskSet | None:
 
 def _read(path: Path) -> DiskSet | None:
     try:
-        if path.stat().st_uid != 0:
+        if path.stat().st_uid != REGISTER_OWNER:
             return None
         raw = json.loads(path.read_text(encoding="utf-8"))
         source = {k: tuple(v) if isinstance(v, list) else v for k, v in raw.pop("source").items()}

@@ -92,7 +92,17 @@ def _make_v2(name: str) -> Group:
     if missing:
         (_BASE / "cgroup.subtree_control").write_text(" ".join(missing))
     path.mkdir(exist_ok=True)
+    keep_disk_limits(_BASE, path)
     return Group(version="v2", paths={"unified": str(path)})
+
+
+def keep_disk_limits(base: Path, path: Path, own: Path = Path("/proc/self/cgroup")) -> None:
+    """On v2, limits of disks stand in the groups below the root: a new one there gets those of the group it leaves."""
+    mine = next((line[3:] for line in own.read_text().splitlines() if line.startswith("0::")), "/").strip("/")
+    limits = base / mine.partition("/")[0] / "io.max"
+    if mine and limits.exists() and (path / "io.max").exists():
+        for line in limits.read_text().splitlines():
+            (path / "io.max").write_text(line)
 
 
 def _limit(group: Group, quota_cores: float | None, memory_bytes: int | None) -> None:

@@ -1,0 +1,192 @@
+"""Disks without a disk: what fio and wipefs said, when disks share a bottleneck, what counts as left over."""
+
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from runner.disks import check_source, leftover_sets, list_disks, sets, shares_bottleneck
+from runner.disks.device import parse_wipefs
+from runner.disks.fio import Writing, arguments, file_bytes, parse, set_of
+from runner.disks.playbook import playbook_path, variables
+from runner.disks.verify import expected
+from runner.errors import ProvisionError, UsageError
+from runner.model import DataDisk, DiskCeiling, DiskSource
+from runner.runtimes.cgroup import keep_disk_limits
+from runner.units import format_bytes, parse_bytes
+
+LOOPS = DiskSource(kind="loop", loop_bytes=2**28, cap_bytes_per_s=2**23)
+DISK = DataDisk(name="d1", kind="loop", path="/x", device="7:0", block_name="loop0", file_system="ext4",
+                size_bytes=2**28, free_bytes=2**27)  # fmt: skip
+
+
+@pytest.fixture
+def register(tmp_path, monkeypatch):
+    monkeypatch.setattr(sets, "REGISTER", tmp_path / "register")
+    monkeypatch.setattr(sets, "REGISTER_OWNER", os.getuid())
+    return tmp_path
+
+
+def ceiling(rate, *names):
+    return DiskCeiling(disks=names, write_mb_per_s=rate, sync_writes_per_s=None)
+
+
+def job(name, rate=1000, error=0):
+    return {"jobname": name, "error": error, "write": {"bw_bytes": rate, "iops": 2.5}}
+
+
+def test_fio_is_read_by_job_after_its_warnings():
+    found = parse("fio: some warning\n" + json.dumps({"jobs": [job("d1", 21000000), job("d2")]}))
+    assert found["d1"].bytes_per_s == 21e6
+    assert found["d2"].writes_per_s == 2.5
+
+
+@pytest.mark.parametrize(("text", "err", "said"), [
+    ("", "fio: engine libaio not loadable\n", "engine libaio not loadable"),
+    ("{}", "", "fio failed"),
+    ("no json", "", "no json"),
+    (json.dumps({"jobs": [job("d1"), job("d2", error=28)]}), "", "d2: No space left on device"),
+])  # fmt: skip
+def test_what_fio_could_not_do_is_said_in_its_words(text, err, said):
+    with pytest.raises(ProvisionError) as error:
+        parse(text, err)
+    assert said in error.value.message
+
+
+def test_fio_is_told_how_to_write():
+    timed = arguments(Writing(name="d1", path="/x", block_bytes=65536, file_bytes=2**20, seconds=2.0), 7)
+    once = arguments(Writing(name="d1", path="/x", block_bytes=4096, file_bytes=2**20, direct=False), 7)
+    assert {"--direct=1", "--runtime=2s", "--bs=65536", "--filename=/proc/self/fd/7"} <= set(timed)
+    assert {"--direct=0", "--end_fsync=1", "--iodepth=1"} <= set(once)
+    assert "--time_based" not in once
+
+
+@given(free=st.integers(0, 2**45), wanted=st.integers(0, 2**40))
+def test_fios_file_leaves_most_of_the_disk_free(free, wanted):
+    size = file_bytes(free, wanted)
+    assert size % 2**20 == 0
+    assert 2**20 <= size <= max(2**20, free // 4)
+
+
+def test_fio_on_a_disk_of_ours_is_found_by_its_set():
+    assert set_of("/var/tmp/scale-0/scale-disks-lab/d1") == "lab"
+    assert set_of("/mnt/a") == ""
+
+
+def test_wipefs_says_what_a_device_holds():
+    text = '{"signatures": [{"device":"sdb","offset":"0x1fe","type":"dos"},{"type":"ext4"},{"type":"ext4"}]}'
+    assert parse_wipefs(text) == ("dos", "ext4")
+    assert parse_wipefs("") == ()
+    for broken in ("nonsense", '{"signatures": 3}', "{}"):
+        with pytest.raises(ValueError):
+            parse_wipefs(broken)
+
+
+def test_disks_that_are_slower_together_share_a_bottleneck():
+    alone = [ceiling(20.0, "d1"), ceiling(20.0, "d2"), ceiling(20.0, "d3")]
+    assert shares_bottleneck([*alone, ceiling(59.0, "d1", "d2", "d3")]) is None
+    found = shares_bottleneck([*alone, ceiling(30.0, "d1", "d2", "d3")])
+    assert "50% of the 60.0 MB/s" in found.sentence
+    assert not found.blocking
+    assert shares_bottleneck(alone[:1]) is None
+    assert shares_bottleneck([ceiling(9.0, "d1", "d2")]) is None
+
+
+def test_two_limits_allow_the_lower_one():
+    disk = replace(DISK, cap_bytes_per_s=2**20, cap_iops=100)
+    assert expected(disk, 65536) == (2**20, 16)
+    assert expected(disk, 4096) == (409600, 100)
+
+
+@given(st.integers(1, 2**50))
+def test_bytes_for_people_are_read_back(count):
+    assert parse_bytes(format_bytes(count)) == pytest.approx(count, rel=1e-3)
+
+
+def test_only_sets_without_a_maker_are_left_over(register):
+    mine = sets.new_set("mine", LOOPS, 2, register, owner="root", kept=False)
+    dead = replace(sets.new_set("dead", LOOPS, 2, register, owner="root", kept=False), maker_started=1)
+    kept = replace(sets.new_set("kept", LOOPS, 2, register, owner="root", kept=True), maker_started=1, ready=True)
+    half = replace(sets.new_set("half", LOOPS, 2, register, owner="root", kept=True), maker_started=1)
+    for one in (mine, dead, kept, half):
+        sets.save(one)
+    assert {s.name for s in list_disks()} == {"mine", "dead", "kept", "half"}
+    assert {s.name for s in leftover_sets()} == {"dead", "half"}
+    assert sets.find_set("dead") == dead
+    for one in (mine, dead, kept, half):
+        sets.forget(one.name)
+    assert not sets.REGISTER.exists()
+
+
+def test_a_register_that_is_not_ours_is_not_believed(register, monkeypatch):
+    one = sets.new_set("one", LOOPS, 2, register, owner="root", kept=False)
+    sets.save(replace(one, folder="/etc"))
+    assert list_disks() == ()
+    (sets.folder_of("one") / "state.json").write_text("{broken")
+    assert list_disks() == ()
+    sets.save(one)
+    monkeypatch.setattr(sets, "REGISTER_OWNER", os.getuid() + 1)
+    assert list_disks() == ()
+
+
+@pytest.mark.parametrize("name", ["", "../x", "a b", "-x", "x;y", "x" * 200])
+def test_names_that_no_command_takes_are_refused(name, tmp_path):
+    with pytest.raises(UsageError):
+        sets.new_set(name, LOOPS, 1, tmp_path, owner="root", kept=True)
+
+
+def test_a_folder_with_spaces_is_refused(tmp_path):
+    with pytest.raises(UsageError, match="cannot be mounted"):
+        sets.new_set("x", LOOPS, 1, tmp_path / "a b", owner="root", kept=True)
+
+
+def test_every_variable_of_the_playbook_is_given(register):
+    disk_set = sets.new_set("x", LOOPS, 3, register, owner="root", kept=True)
+    play = yaml.safe_load(playbook_path().read_text())[0]
+    given = variables(disk_set, "present")
+    assert set(play["vars"]) - set(given) == {"disks_stripe"}
+    assert given["disks_folder"].endswith("/scale-disks-x")
+    assert len(given["disks_label"]) == 8
+
+
+@pytest.mark.parametrize("role", sorted(p.name for p in (playbook_path().parent / "roles").iterdir()))
+def test_every_role_says_its_arguments(role):
+    folder: Path = playbook_path().parent / "roles" / role
+    said = yaml.safe_load((folder / "meta/argument_specs.yml").read_text())["argument_specs"]["main"]
+    defaults = yaml.safe_load((folder / "defaults/main.yml").read_text())
+    assert set(defaults) <= set(said["options"])
+    assert all(name.startswith(role + "_") and option["description"] for name, option in said["options"].items())
+    assert {name for name, o in said["options"].items() if "default" in o} == set(defaults)
+    assert (folder / "tasks/present.yml").exists() and (folder / "tasks/absent.yml").exists()
+
+
+def test_a_directory_in_memory_is_no_disk():
+    found = check_source(DiskSource(kind="dir", dirs=("/proc", "/nowhere")), 2)
+    sentences = " ".join(f.sentence for f in found)
+    assert "/nowhere is not a directory" in sentences
+    assert "/proc" in sentences
+
+
+def test_directories_on_one_device_are_named(tmp_path):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    source = DiskSource(kind="dir", dirs=(str(tmp_path / "a"), str(tmp_path / "b")))
+    found = [f for f in check_source(source, 2) if f.subject == "--dir"]
+    assert len(found) in (1, 2)  # two where the tests' directory is in memory
+    assert all(str(tmp_path) in f.sentence and f.blocking for f in found)
+
+
+def test_a_group_of_its_own_keeps_the_limits_of_the_one_it_leaves(tmp_path):
+    for name in ("user.slice", "new"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "io.max").write_text("")
+    (tmp_path / "user.slice/io.max").write_text("7:0 rbps=max wbps=20971520 riops=max wiops=max\n")
+    own = tmp_path / "own"
+    own.write_text("0::/user.slice/session-1.scope\n")
+    keep_disk_limits(tmp_path, tmp_path / "new", own)
+    assert (tmp_path / "new/io.max").read_text() == "7:0 rbps=max wbps=20971520 riops=max wiops=max"
