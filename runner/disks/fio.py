@@ -85,7 +85,7 @@ def arguments(writing: Writing, file: int) -> list[str]:
         words.append("--fdatasync=1")
     if writing.seconds is None:
         return [*words, "--end_fsync=1"]
-    return [*words, "--time_based", f"--runtime={writing.seconds:g}s"]
+    return [*words, "--time_based", f"--runtime={round(writing.seconds * 1000)}ms"]
 
 
 @contextlib.contextmanager

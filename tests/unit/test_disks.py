@@ -61,7 +61,7 @@ def test_what_fio_could_not_do_is_said_in_its_words(text, err, said):
 def test_fio_is_told_how_to_write():
     timed = arguments(Writing(name="d1", path="/x", block_bytes=65536, file_bytes=2**20, seconds=2.0), 7)
     once = arguments(Writing(name="d1", path="/x", block_bytes=4096, file_bytes=2**20, direct=False), 7)
-    assert {"--direct=1", "--runtime=2s", "--bs=65536", "--filename=/proc/self/fd/7"} <= set(timed)
+    assert {"--direct=1", "--runtime=2000ms", "--bs=65536", "--filename=/proc/self/fd/7"} <= set(timed)
     assert {"--direct=0", "--end_fsync=1", "--iodepth=1"} <= set(once)
     assert "--time_based" not in once
 
