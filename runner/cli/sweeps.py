@@ -14,7 +14,7 @@ from runner import compose, console
 from runner.campaign import Sink
 from runner.cli import boards, views
 from runner.cli.options import Flags, with_settings
-from runner.console_live import LiveView
+from runner.console.live import LiveView
 from runner.dashboards import announced
 from runner.errors import EXIT_INTERRUPTED, EXIT_TRIALS_FAILED, UsageError
 from runner.exporter import Exporter

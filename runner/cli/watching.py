@@ -10,7 +10,7 @@ import typer
 from runner import console
 from runner.cli import views
 from runner.cli.arguments import RESULTS, RUN
-from runner.console_live import LiveView
+from runner.console.live import LiveView
 from runner.live import LiveState
 from runner.store.follow import Follower, is_written
 from runner.store.reader import find_run, read_manifest, read_run

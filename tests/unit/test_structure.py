@@ -28,7 +28,6 @@ ALLOWED = {
     "store": {"model", "errors", "sweep", "units", "trial"},
     "formats": {"model", "errors", "units", "store", "trial"},
     "compare": {"model", "units", "sweep"},
-    "console_live": {"console", "live", "model", "units"},
     "live": {"model", "fit", "sweep", "units"},
     "exporter": {"model", "errors", "live", "loadgen", "store", "sweep", "units"},
     "identity": set(),
@@ -38,10 +37,10 @@ ALLOWED = {
     "preflight": {"model", "errors", "disks", "host", "runtimes", "sweep", "targets"},
     "doctor": {"errors", "host", "loadgen", "runtimes", "targets", "units"},
     "dashboards": {"errors", "runtimes"},
-    "console": {"model", "errors", "units"},
+    "console": {"live", "model", "errors", "units"},
     "compat": {"model", "errors", "units", "loadgen", "targets"},
 }  # fmt: skip
-FREE = {"compose", "compose_growth", "compose_disks", "cli", "__init__"}
+FREE = {"compose", "cli", "__init__"}
 PURE = ("plan", "noise", "verdict", "fit", "report", "compare", "formats")
 IMPURE_MODULES = {"subprocess", "socket", "time", "os", "shutil", "threading", "urllib", "docker", "psycopg"}
 

@@ -1,34 +1,30 @@
-"""Puts a run together: sweep → choice → plan → preflight → ceilings → campaign → fit → report, and stores it.
+"""Runs what is planned: ceilings → disks → campaign → fit → report, stored at every step.
 
-The one place that knows all rooms; it holds no rule of its own, prints nothing and ends no process.
+Holds no rule of its own, prints nothing and ends no process.
 """
 
 from __future__ import annotations
 
 import datetime
-import os
 import platform
 import secrets
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from runner.campaign import Sink, hand_on, run_campaign
-from runner.choose import Choice, choose
-from runner.compose_disks import Stage, stage_of, with_placement
-from runner.compose_growth import growth
-from runner.errors import PreflightError
-from runner.host import Host, disk_of, read_host
+from runner.compose.disks import Stage, stage_of, with_placement
+from runner.compose.growth import growth
+from runner.compose.prepared import Prepared
+from runner.host import disk_of
 from runner.identity import identity
 from runner.loadgen.binary import loadgen_path
 from runner.loadgen.ceiling import CeilingKey, ceiling_key, measure_ceiling
 from runner.loadgen.spec import trial_spec
-from runner.model import CeilingsMeasured, Finding, Plan, StoredRun, Sweep, TrialResult
-from runner.plan import complete, make_plan
-from runner.preflight import preflight, refuse_blocking
+from runner.model import CeilingsMeasured, StoredRun, Sweep, TrialResult
+from runner.preflight import refuse_blocking
 from runner.report.documents import documents
 from runner.runtimes import load_runtime
 from runner.runtimes.docker_files import copy_out
@@ -36,50 +32,9 @@ from runner.store.reader import read_run
 from runner.store.reference import read_reference
 from runner.store.writer import RunWriter
 from runner.sweep.vary import as_varied
-from runner.targets import Installation
 from runner.trial.run import run_trial
 from runner.trial.setup import TrialSetup
 from runner.units import format_cpus
-
-
-@dataclass(frozen=True, kw_only=True)
-class Prepared:
-    """A plan for this machine, and what was found before anything starts."""
-
-    plan: Plan
-    choice: Choice
-    host: Host
-    data_dir: Path
-    results: Path
-    findings: tuple[Finding, ...]
-
-
-def prepare(sweep: Sweep, results: Path) -> Prepared:
-    """Chooses, plans and looks; starts nothing. Raises UsageError or PreflightError."""
-    host = read_host()
-    read_reference(sweep.reference)
-    choice = choose(sweep)
-    chosen = replace(sweep, target=choice.target.NAME, runtime=choice.runtime, image=choice.image, home=choice.home)
-    plan = make_plan(complete(chosen, choice.target), host, choice.target.ROWS_PER_CORE_S)
-    data_dir = Path(sweep.data_dir) if sweep.data_dir else default_data_dir()
-    return Prepared(
-        plan=plan,
-        choice=choice,
-        host=host,
-        data_dir=data_dir,
-        results=results,
-        findings=preflight(plan, host, choice.target, _installed(choice), data_dir, results),
-    )
-
-
-def _installed(choice: Choice) -> Installation:
-    return Installation(home=choice.home, version=choice.version, found="")
-
-
-def default_data_dir() -> Path:
-    """On a disk, not in memory: /var/tmp/scale-<uid>, where TMPDIR may be a tmpfs."""
-    base = Path("/var/tmp") if os.access("/var/tmp", os.W_OK) else Path(tempfile.gettempdir())
-    return base / f"scale-{os.getuid()}"
 
 
 def new_run(prepared: Prepared, command: Sequence[str]) -> RunWriter:
@@ -186,15 +141,6 @@ def _setup(prepared: Prepared, writer: RunWriter, ceilings: Mapping[CeilingKey, 
     )
 
 
-def client_home(prepared: Prepared) -> str:
-    """Where the load core's client library is: with the server, or taken out of its image."""
-    choice = prepared.choice
-    if choice.runtime == "docker" and choice.target.IMAGE_LIBRARY:
-        library = copy_out(choice.image, choice.target.IMAGE_LIBRARY, prepared.data_dir)
-        return str(library.parent.parent)
-    return choice.home
-
-
 def _server(results: Sequence[TrialResult]) -> dict[str, str]:
     said = next((r.effective for r in results if r.effective), {})
     return {"version": said.get("server_version", "")}
@@ -212,25 +158,10 @@ def report(writer: RunWriter) -> StoredRun:
     return made.run
 
 
-def prepare_again(stored: StoredRun, results: Path) -> Prepared:
-    """A stored run's plan on this machine, for `resume`. Raises PreflightError when the machine is another one."""
-    host = read_host()
-    sweep = stored.plan.sweep
-    recorded = stored.manifest.get("host")
-    before = recorded if isinstance(recorded, dict) else {}
-    for name in ("hostname", "cpu_model", "kernel"):
-        if name in before and before[name] != asdict(host)[name]:
-            raise PreflightError(
-                f"the run was begun on another machine: {name} was {before[name]}, is {asdict(host)[name]}",
-                remedy="trials of two machines do not make one curve; sweep anew",
-            )
-    choice = choose(sweep)
-    data_dir = Path(sweep.data_dir) if sweep.data_dir else default_data_dir()
-    return Prepared(
-        plan=stored.plan,
-        choice=choice,
-        host=host,
-        data_dir=data_dir,
-        results=results,
-        findings=preflight(stored.plan, host, choice.target, _installed(choice), data_dir, results),
-    )
+def client_home(prepared: Prepared) -> str:
+    """Where the load core's client library is: with the server, or taken out of its image."""
+    choice = prepared.choice
+    if choice.runtime == "docker" and choice.target.IMAGE_LIBRARY:
+        library = copy_out(choice.image, choice.target.IMAGE_LIBRARY, prepared.data_dir)
+        return str(library.parent.parent)
+    return choice.home
