@@ -13,7 +13,7 @@ sweep: setup  ## Set up, then sweep CPU cores on the best target this machine of
 	$(VENV)/bin/scale sweep cpu --cores $(CORES) $(ARGS)
 
 test: setup-test  ## Set up, then run all tests
-	$(VENV)/bin/python -m pytest $(ARGS)
+	$(VENV)/bin/python tools/run_tests.py $(ARGS)
 
 setup: $(VENV)/.ready  ## Build the load core and install `scale` into .venv
 

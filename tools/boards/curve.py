@@ -143,7 +143,7 @@ def levels() -> Json:
     hidden = {"Time": True, **{f"Time {i}": True for i in range(1, 6)}}
     return panel(
         "table", "Levels", "The same as figures: VALID trials, mean and fitted rate, speedup and efficiency of each level.",
-        (0, 10, 9, 6), targets, "short", {"showHeader": True, "cellHeight": "sm",
+        (0, 10, 8, 6), targets, "short", {"showHeader": True, "cellHeight": "sm",
                                           "footer": {"show": False, "reducer": ["sum"], "fields": ""}},
         custom={"align": "right", "cellOptions": {"type": "auto"}, "filterable": False, "minWidth": 50},
         overrides=[override("n", unit="string", custom__width=44), override("VALID", unit="none", custom__width=60),
@@ -163,7 +163,7 @@ def parameters() -> Json:
     chosen = f'scale_curve_parameter{{run=~"$run|$other",{VARIANT}}}'
     return panel(
         "table", "Fitted model", "Parameters of the chosen model: alpha is contention, beta coherency, gamma the ideal rate "
-        "in rows/s.", (9, 10, 5, 6),
+        "in rows/s.", (8, 10, 6, 6),
         [target("A", f"max by (run, model, parameter) (last_over_time({chosen}{RANGE}))", table=True)], "none",
         {"showHeader": True, "cellHeight": "sm", "footer": {"show": False, "reducer": ["sum"], "fields": ""}},
         custom={"align": "auto", "cellOptions": {"type": "auto"}, "filterable": False, "minWidth": 50}, noValue="no model chosen yet",
