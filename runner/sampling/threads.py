@@ -24,30 +24,31 @@ class ThreadUse:
 
 
 class ThreadReader:
-    """Remembers each thread's CPU time from one look to the next."""
+    """Remembers each thread's CPU time, and when it was read, from one look to the next.
+
+    Each thread has its own time of reading: on a busy machine the walk over hundreds of them takes a while.
+    """
 
     def __init__(self, proc: Path = Path("/proc")) -> None:
         self._proc = proc
-        self._before: dict[str, float] = {}
-        self._looked_s: float | None = None
+        self._before: dict[str, tuple[float, float]] = {}
 
     def read(self, pids: Sequence[int]) -> ThreadUse:
         """All threads of the processes; one that has ended meanwhile is left out."""
-        now_s = time.monotonic()
-        elapsed_s = now_s - self._looked_s if self._looked_s is not None else 0.0
         sums: dict[str, float] = {}
         peaks: dict[str, float] = {}
-        seen: dict[str, float] = {}
+        seen: dict[str, tuple[float, float]] = {}
         for pid in pids:
-            for task, name, cpu_s in self._tasks(pid):
+            for task, name, cpu_s, when_s in self._tasks(pid):
                 sums[name] = sums.get(name, 0.0) + cpu_s
-                seen[task] = cpu_s
-                if elapsed_s > 0 and task in self._before:
-                    peaks[name] = max(peaks.get(name, 0.0), (cpu_s - self._before[task]) / elapsed_s)
-        self._before, self._looked_s = seen, now_s
+                seen[task] = (cpu_s, when_s)
+                before_s, looked_s = self._before.get(task, (cpu_s, when_s))
+                if when_s > looked_s:
+                    peaks[name] = max(peaks.get(name, 0.0), (cpu_s - before_s) / (when_s - looked_s))
+        self._before = seen
         return ThreadUse(cpu_s_total=sums, peak_cores={n: c for n, c in peaks.items() if c >= _PEAK_CORES_MIN})
 
-    def _tasks(self, pid: int) -> list[tuple[str, str, float]]:
+    def _tasks(self, pid: int) -> list[tuple[str, str, float, float]]:
         folder = self._proc / str(pid) / "task"
         found = []
         try:
@@ -56,10 +57,11 @@ class ThreadReader:
             return []
         for task in tasks:
             try:
+                when_s = time.monotonic()
                 stat = (folder / task / "stat").read_text(encoding="ascii", errors="replace")
             except OSError:
                 continue
             name = stat[stat.index("(") + 1 : stat.rindex(")")].rstrip("0123456789:-_ ")
             fields = stat.rpartition(")")[2].split()
-            found.append((task, name, (int(fields[11]) + int(fields[12])) / _TICKS_PER_S))
+            found.append((task, name, (int(fields[11]) + int(fields[12])) / _TICKS_PER_S, when_s))
         return found

@@ -125,12 +125,12 @@ def test_threads_by_name():
     threading.Thread(target=lambda: [None for _ in iter(spinning.is_set, True)], daemon=True).start()
     try:
         assert reader.read([os.getpid()]).peak_cores == {}, "nothing to compare with"
-        time.sleep(0.3)
+        time.sleep(1.0)
         found = reader.read([os.getpid()])
     finally:
         spinning.set()
     assert sum(found.cpu_s_total.values()) > 0
-    assert 0.2 < max(found.peak_cores.values()) < 1.2
+    assert 0.1 < max(found.peak_cores.values()) < 1.3, "one thread, one core; the neighbours may take most of it"
 
 
 def test_the_sampler_keeps_its_schedule_and_says_what_it_cost():
