@@ -12,7 +12,8 @@ from runner.model import Limit, LimitKind
 from runner.units import format_number, format_rate
 from runner.verdict.use import Given, Use
 
-FULL = 0.90  # of the cores, of a core, of the connections' time
+FULL = 0.90  # of the cores
+HOT = 0.80  # of one core, as the mean of its busiest second after second: a commit thread pauses between commits
 CEILING_SHARE = 0.80  # of what the generator makes by itself
 THROTTLED_SHARE = 0.05
 SHARED_TAKE = 0.15
@@ -124,7 +125,7 @@ def few_connections(use: Use, given: Given) -> Limit | None:
 
 def hot_thread(use: Use, given: Given) -> Limit | None:
     """One thread of the server was full while cores were idle: more cores cannot help it."""
-    if use.hot_thread is None or use.hot_thread[1] < FULL:
+    if use.hot_thread is None or use.hot_thread[1] < HOT:
         return None
     pool, cores = use.hot_thread
     told = f"one thread of the server ({pool}) was {100 * cores:.0f} % busy while cores were idle"
