@@ -15,7 +15,7 @@ from runner.verdict.disks import disk_findings
 from runner.verdict.steady import drifts, varies
 
 SATURATED_PERCENT = 90.0
-CLIENT_BUSY_PERCENT = 90.0
+CLIENT_BUSY_PERCENT = 85.0
 CEILING_SHARE = 0.8
 SHARED_TAKE_PERCENT = 15.0
 THROTTLED_PERCENT = 1.0
