@@ -100,7 +100,6 @@ data = st.lists(st.tuples(st.integers(1, 64), st.floats(1.0, 1e4, allow_nan=Fals
 )
 
 
-@settings(max_examples=40, deadline=None)
 @given(data)
 def test_contention_and_coherency_are_never_negative(rows):
     n, x = (np.array(column, dtype=float) for column in zip(*rows, strict=True))
@@ -112,7 +111,6 @@ def test_contention_and_coherency_are_never_negative(rows):
             assert (found.samples[:, 1:] >= 0).all()
 
 
-@settings(max_examples=25, deadline=None)
 @given(data)
 def test_a_richer_law_never_fits_worse(rows):
     n, x = (np.array(column, dtype=float) for column in zip(*rows, strict=True))
@@ -123,7 +121,7 @@ def test_a_richer_law_never_fits_worse(rows):
     assert fitted("knee", n, x, samples=1).rss <= linear + slack
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(st.integers(0, 1000), st.floats(1e-6, 1e9))
 def test_the_unit_of_the_rate_changes_nothing_but_the_unit(seed, unit):
     n, x = noisy("usl", [1, 2, 3, 4, 6, 8, 12], 0.03, seed)
@@ -136,7 +134,7 @@ def test_the_unit_of_the_rate_changes_nothing_but_the_unit(seed, unit):
             assert b.parameters[name].value == pytest.approx(scale * estimate.value, rel=1e-4, abs=1e-7 * scale)
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(st.permutations(range(9)))
 def test_the_order_of_the_rows_changes_nothing(order):
     n, x = noisy("amdahl", [1, 1, 2, 2, 4, 4, 8, 8, 8], 0.03, 4)

@@ -5,7 +5,7 @@ import random
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from runner.campaign import run_campaign
@@ -109,7 +109,6 @@ def test_a_bridge_has_the_knobs_of_the_level_before():
     assert any("nothing to bridge" in note for note in nothing.notes)
 
 
-@settings(max_examples=40, deadline=None)
 @given(levels=st.integers(2, 9), replicates=st.integers(1, 5), seed=st.integers(0, 10**6))
 def test_each_block_holds_every_level_once_whatever_the_seed(levels, replicates, seed):
     plan = planned(cores=f"1..{levels}", method__replicates=str(replicates), method__seed=str(seed))

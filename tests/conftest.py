@@ -1,0 +1,13 @@
+"""Property-based tests draw the same examples in every run: what a run says depends on the code alone.
+
+`SCALE_EXAMPLES=2000` draws so many at random instead, to look for what these do not show.
+"""
+
+import os
+
+from hypothesis import Phase, settings
+
+asked = int(os.environ.get("SCALE_EXAMPLES", 0))
+settings.register_profile("same", max_examples=40, derandomize=True, database=None, deadline=None)
+settings.register_profile("search", max_examples=asked or 1, deadline=None, phases=(Phase.generate,))
+settings.load_profile("search" if asked else "same")
