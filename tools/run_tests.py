@@ -1,4 +1,4 @@
-"""All tests: those that mostly wait for slow disks beside those that mostly compute; the ones that measure run alone.
+"""All tests: those that mostly wait for slow disks beside the others; then, alone, those marked `alone`: they measure.
 
 With arguments it is pytest with these arguments. Standard library only, besides pytest.
 """
@@ -10,7 +10,7 @@ import sys
 import tempfile
 
 DISKS = ("tests/integration/test_disks.py", "tests/integration/test_disk_sweep.py")
-COMPUTING = ("tests/unit", "tests/loadgen", "tests/contract")
+OTHERS = ("tests", *(f"--ignore={path}" for path in DISKS))
 PYTEST = (sys.executable, "-m", "pytest")
 
 
@@ -21,7 +21,7 @@ def main(arguments: list[str]) -> int:
     with tempfile.TemporaryFile("w+", encoding="utf-8") as said:
         with subprocess.Popen([*PYTEST, *DISKS], stdout=said, stderr=subprocess.STDOUT) as disks:
             try:
-                computing = subprocess.call([*PYTEST, *COMPUTING])
+                others = subprocess.call([*PYTEST, *OTHERS, "-m", "not alone"])
                 disks.wait()
             finally:
                 if disks.poll() is None:
@@ -29,8 +29,8 @@ def main(arguments: list[str]) -> int:
         said.seek(0)
         sys.stdout.write(said.read())
         sys.stdout.flush()
-    measured = subprocess.call([*PYTEST, "tests/integration", *(f"--ignore={path}" for path in DISKS)])
-    return next((code for code in (computing, disks.returncode, measured) if code), 0)
+    measured = subprocess.call([*PYTEST, *OTHERS, "-m", "alone"])
+    return next((code for code in (others, disks.returncode, measured) if code), 0)
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ import pytest
 from tests.integration import cli
 from tests.unit.raw_run import raw_run
 
+pytestmark = pytest.mark.alone
 BOARDS = Path(__file__).resolve().parents[2] / "dashboards"
 # Queries that have data under a condition that this sweep does not meet, by a piece of them; their panels have others.
 OTHER_SWEEPS = {"scale_disk_ceiling_bytes_per_second": "disk sweeps"}

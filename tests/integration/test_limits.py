@@ -6,6 +6,7 @@ import pytest
 
 from tests.integration.cli import run
 
+pytestmark = pytest.mark.alone
 QUICK = ("--runtime", "process", "--replicates", "1", "--duration", "4s", "--warmup", "1s", "--json")
 
 

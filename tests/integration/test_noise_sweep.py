@@ -4,7 +4,7 @@ import json
 
 from tests.integration.cli import run
 
-QUICK = ("--target", "postgres", "--runtime", "process", "--duration", "2s", "--warmup", "1s", "--json")
+QUICK = ("--target", "postgres", "--runtime", "process", "--duration", "2s", "--warmup", "0s", "--json")
 
 
 def test_a_sweep_grows_to_its_limit_bridges_its_boundary_and_ends_with_its_anchor(tmp_path):

@@ -14,6 +14,7 @@ from runner.exporter.points import PHASES
 from tests.integration.cli import run, start
 from tests.integration.prometheus_server import blocks_of, checked, free_port, prometheus, required
 
+pytestmark = pytest.mark.alone
 QUICK = ("--target", "postgres", "--runtime", "process", "--duration", "4s", "--warmup", "1s", "--tables", "20",
          "--replicates", "1", "--results", "r")  # fmt: skip
 ALL = '{__name__=~"scale_.+"}'

@@ -2,42 +2,15 @@
 
 import csv
 import json
-import os
-import shutil
-import signal
-import subprocess
-import time
 from pathlib import Path
 
-import psutil
 import pytest
 
-from tests.integration.cli import run, start
+from tests.integration.cli import run
+from tests.integration.leftovers import assert_nothing_left
 
+pytestmark = pytest.mark.alone
 QUICK = ("--target", "postgres", "--runtime", "process", "--duration", "4s", "--warmup", "1s", "--tables", "20")
-
-
-def ours_running(data_dir: Path) -> list[str]:
-    found = []
-    for process in psutil.process_iter(["cmdline"]):
-        line = " ".join(process.info["cmdline"] or [])
-        if str(data_dir) in line and process.pid != os.getpid():
-            found.append(line)
-    return found
-
-
-def assert_nothing_left(data_dir: Path) -> None:
-    assert ours_running(data_dir) == []
-    assert [p for p in data_dir.glob("*") if p.is_dir() and "cores-" in p.name] == []
-
-
-@pytest.fixture(scope="session")
-def data_dir():
-    """On a disk, and open to the user that the server runs as, which pytest's own directories are not."""
-    path = Path(f"/var/tmp/scale-test-e2e-{os.getpid()}")
-    path.mkdir(mode=0o755)
-    yield path
-    shutil.rmtree(path)
 
 
 @pytest.fixture(scope="module")
@@ -128,77 +101,6 @@ def test_verify_agrees_until_a_file_is_edited(swept):
 
 
 def test_nothing_is_left_behind(swept, data_dir):
-    assert_nothing_left(data_dir)
-
-
-def wait_for(condition, seconds=60.0):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "waited too long"
-        time.sleep(0.1)
-
-
-def started(folder: Path, data_dir: Path) -> subprocess.Popen[str]:
-    return start("sweep", "cpu", "--cores", "1", *QUICK, "--replicates", "2", "--results", "r", "--data-dir",
-                 str(data_dir), cwd=folder)  # fmt: skip
-
-
-def done_trials(folder: Path) -> list[Path]:
-    return list(folder.glob("r/*/trials/*/trial.json"))
-
-
-def loading(folder: Path) -> bool:
-    return any((p / "spec").exists() for p in folder.glob("r/*/trials/*") if not (p / "trial.json").exists())
-
-
-def test_ctrl_c_cleans_up_keeps_what_was_measured_and_says_how_to_resume(tmp_path, data_dir):
-    process = started(tmp_path, data_dir)
-    wait_for(lambda: done_trials(tmp_path) and loading(tmp_path))
-    time.sleep(1.0)
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
-    assert process.returncode == 130, err
-    assert "scale resume" in err
-    assert "Traceback" not in err
-    assert_nothing_left(data_dir)
-    resumed = run("resume", "last", "--results", "r", "--json", cwd=tmp_path)
-    assert resumed.returncode == 0, resumed.stderr
-    assert len(json.loads(resumed.stdout)["trials"]) == 2
-
-
-def test_kill_9_loses_at_most_the_running_trial(tmp_path, data_dir):
-    process = started(tmp_path, data_dir)
-    wait_for(lambda: done_trials(tmp_path) and loading(tmp_path))
-    before = done_trials(tmp_path)[0].read_text()
-    os.kill(process.pid, signal.SIGKILL)
-    process.wait()
-    assert run("clean", "--data-dir", str(data_dir), cwd=tmp_path).returncode == 0
-    wait_for(lambda: not ours_running(data_dir), 30)
-    resumed = run("resume", "last", "--results", "r", "--json", cwd=tmp_path)
-    assert resumed.returncode == 0, resumed.stderr
-    assert len(json.loads(resumed.stdout)["trials"]) == 2
-    assert before in [p.read_text() for p in done_trials(tmp_path)]
-    assert run("verify", "last", "--results", "r", cwd=tmp_path).returncode == 0
-    assert_nothing_left(data_dir)
-
-
-def test_a_database_that_dies_aborts_its_trial_and_the_sweep_goes_on(tmp_path, data_dir):
-    process = started(tmp_path, data_dir)
-    wait_for(lambda: loading(tmp_path))
-    time.sleep(1.5)
-    for victim in psutil.process_iter(["cmdline"]):
-        words = victim.info["cmdline"] or []
-        if words and words[0].endswith("bin/postgres") and str(data_dir) in " ".join(words):
-            victim.send_signal(signal.SIGKILL)
-    _, err = process.communicate(timeout=120)
-    assert process.returncode == 10, err
-    results = [json.loads(p.read_text()) for p in done_trials(tmp_path)]
-    kinds = sorted(r["verdict"]["kind"] for r in results)
-    assert len(kinds) == 2
-    assert "ABORTED" in kinds
-    aborted = next(r for r in results if r["verdict"]["kind"] == "ABORTED")
-    assert "died" in aborted["verdict"]["reasons"][0]
-    assert aborted["measurement"]["rows_per_s"] is None or aborted["measurement"]["rows_per_s"] > 0
     assert_nothing_left(data_dir)
 
 

@@ -11,6 +11,7 @@ import pytest
 from tests.integration.cli import run
 from tests.integration.pseudo_terminal import Terminal
 
+pytestmark = pytest.mark.alone
 SWEEP = ("sweep", "cpu", "--cores", "1", "--target", "postgres", "--runtime", "process", "--duration", "5s", "--warmup",
          "1s", "--tables", "20", "--replicates", "2", "--results", "r", "--metrics-port", "0")  # fmt: skip
 

@@ -1,0 +1,21 @@
+"""What a sweep of a database in a process may leave in its data directory: looked for after every end, good or bad."""
+
+import os
+from pathlib import Path
+
+import psutil
+
+
+def ours_running(data_dir: Path) -> list[str]:
+    """Command lines of others' processes that name the data directory."""
+    found = []
+    for process in psutil.process_iter(["cmdline"]):
+        line = " ".join(process.info["cmdline"] or [])
+        if str(data_dir) in line and process.pid != os.getpid():
+            found.append(line)
+    return found
+
+
+def assert_nothing_left(data_dir: Path) -> None:
+    assert ours_running(data_dir) == []
+    assert [p for p in data_dir.glob("*") if p.is_dir() and "cores-" in p.name] == []
