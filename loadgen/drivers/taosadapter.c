@@ -8,15 +8,7 @@
 #include <string.h>
 
 #include "taosadapter_answer.h"
-#include "taosadapter_ws.h"
-
-/* The way to the adapter fails: it may come back. */
-enum outcome adapter_broken(const struct stream *stream, struct fault *fault)
-{
-    fault_set(fault, FAULT_SERVER, "ADAPTER", "taosAdapter: %s", stream->problem);
-    fault->is_transient = true;
-    return OUTCOME_ERROR;
-}
+#include "taosadapter_parts.h"
 
 static bool build_authorization(struct adapter *a, const struct driver *d)
 {
@@ -43,25 +35,6 @@ static void build_path(struct adapter *a, const char *database)
     }
 }
 
-/* The answer's code and words as a fault; OK when the code is 0. */
-enum outcome adapter_answer(char *text, int status, const char *words, struct fault *fault)
-{
-    size_t length = 0;
-    bool is_string;
-    struct json_at description = answer_member(text, words);
-    const int64_t code = answer_whole(answer_member(text, "code"), -1);
-    if (code == 0 && status == 200)
-        return OUTCOME_OK;
-    char *said = description.at ? answer_text(&description, &length, &is_string) : text;
-    if (description.at)
-        said[length] = '\0';
-    if (code > 0)
-        return tdengine_fault((int)code, said, fault);
-    fault_set(fault, FAULT_SERVER, "ADAPTER", "taosAdapter: HTTP status %d: %.300s", status, said);
-    fault->is_transient = status == 503; /* its memory exceeds a threshold */
-    return fault->is_transient ? OUTCOME_ERROR : OUTCOME_FATAL;
-}
-
 /* Posts `body`; *answer is then the JSON text of a success. */
 static enum outcome post(struct connection *c, const char *path, const char *body, size_t length,
                          char **answer, struct fault *fault)
@@ -69,6 +42,7 @@ static enum outcome post(struct connection *c, const char *path, const char *bod
     const struct driver *d = c->driver;
     struct adapter *a = c->adapter;
     struct http_reply reply;
+    *answer = NULL;
     if (a->rest.fd < 0 && !stream_open(&a->rest, d->host, d->adapter_port))
         return adapter_broken(&a->rest, fault);
     if (!http_post(&a->rest, d->host, path, a->headers, body, length, &reply))

@@ -3,7 +3,7 @@
  * written as UTF-32, the server's own form. */
 #include <string.h>
 
-#include "taosadapter_ws.h"
+#include "taosadapter_parts.h"
 
 enum {
     ACTION_BLOCK = 4,

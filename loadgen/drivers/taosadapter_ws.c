@@ -6,9 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "taosadapter.h"
 #include "taosadapter_answer.h"
-#include "taosadapter_ws.h"
+#include "taosadapter_parts.h"
 #include "websocket.h"
 
 static enum outcome receive(struct adapter *a, struct fault *fault)

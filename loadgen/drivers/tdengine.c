@@ -2,20 +2,20 @@
  * schemaless lines, through taosAdapter `rest` and `ws`. A table of the load is a subtable of
  * the supertable `table`; database and supertable are made by others. Rows count when the server
  * says that they are written. docs/tdengine-driver.md has the options and the error codes. */
-#include "tdengine.h"
+#include "tdengine_parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "taosadapter.h"
+#include "taosadapter_parts.h"
 
 /* In the order of enum method. */
 static const char *const methods[] = {"stmt",     "sql",  "sml-line", "sml-telnet",
                                       "sml-json", "rest", "ws",       NULL};
 static const char *const options[] = {"client_config", "table_prefix", "adapter_port", NULL};
 
-enum { DEFAULT_PORT = 6030, ADAPTER_ABOVE = 11, TEXT_BYTES = 1048576 + 65536 };
+enum { DEFAULT_PORT = 6030, ADAPTER_ABOVE = 11 };
 
 static enum method method_of(const char *name)
 {
@@ -117,56 +117,6 @@ static enum outcome tdengine_open(const struct driver_setup *setup, struct drive
     if (d->method == METHOD_REST || d->method == METHOD_WS)
         return OUTCOME_OK;
     return open_library(d, fault);
-}
-
-void tdengine_disconnect(struct connection *c)
-{
-    const struct libtaos *t = &c->driver->taos;
-    if (c->stmt)
-        t->stmt_close(c->stmt);
-    if (c->taos)
-        t->close(c->taos);
-    if (c->adapter)
-        adapter_disconnect(c);
-    free(c->binds);
-    free(c->text);
-    free(c);
-}
-
-static enum outcome open_native(struct connection *c, struct fault *fault)
-{
-    const struct driver *d = c->driver;
-    const struct libtaos *t = &d->taos;
-    c->taos = t->connect(d->host, d->user, d->password, d->database, d->port);
-    if (!c->taos) {
-        tdengine_fault(t->error(NULL), t->error_text(NULL), fault);
-        return OUTCOME_FATAL;
-    }
-    return OUTCOME_OK;
-}
-
-enum outcome tdengine_connect(struct driver *d, uint32_t worker, struct connection **connection,
-                              struct fault *fault)
-{
-    struct connection *c = calloc(1, sizeof *c);
-    enum outcome outcome = OUTCOME_OK;
-    (void)worker;
-    if (!c)
-        return tdengine_no_memory(fault);
-    c->driver = d;
-    c->text = malloc(TEXT_BYTES);
-    c->binds = calloc(d->column_count + 1, sizeof *c->binds);
-    if (!c->text || !c->binds)
-        outcome = tdengine_no_memory(fault);
-    else if (d->method == METHOD_REST || d->method == METHOD_WS)
-        outcome = adapter_connect(c, fault);
-    else
-        outcome = open_native(c, fault);
-    if (outcome == OUTCOME_OK)
-        *connection = c;
-    else
-        tdengine_disconnect(c);
-    return outcome;
 }
 
 static enum outcome tdengine_send(struct connection *c, const struct batch *batch,

@@ -2,7 +2,7 @@
  * backs off and tries again, or cannot be mended by trying, so that the load stops. */
 #include <stdio.h>
 
-#include "tdengine.h"
+#include "tdengine_parts.h"
 
 static bool is_transient(int code)
 {

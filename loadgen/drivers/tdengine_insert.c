@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tdengine.h"
+#include "tdengine_parts.h"
 
 enum { TIME_BYTES = 24 };
 

@@ -1,7 +1,7 @@
-/* Opens libtaos at run time; see tdengine.h. It calls nothing in it. The second
+/* Opens libtaos at run time; see tdengine_parts.h. It calls nothing in it. The second
  * binding interface, taos_stmt2_*, is newer than 3.3.0.0 and not looked for. */
 #include "library.h"
-#include "tdengine.h"
+#include "tdengine_parts.h"
 
 enum outcome tdengine_load_library(struct libtaos *t, const char *wanted, struct fault *fault)
 {

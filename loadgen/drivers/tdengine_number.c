@@ -1,10 +1,10 @@
 /* Numbers as text that reads back as the same number, without printf on the way but for very
- * small and very large ones. See tdengine.h. */
+ * small and very large ones. See tdengine_parts.h. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "tdengine.h"
+#include "tdengine_parts.h"
 
 __extension__ typedef unsigned __int128 wide;
 

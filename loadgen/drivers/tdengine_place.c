@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "taosadapter.h"
-#include "tdengine.h"
+#include "tdengine_parts.h"
 
 enum { HASH_SEED = 0x12345678, TABLES_AT_ONCE = 2048 };
 
@@ -57,15 +57,6 @@ static uint32_t partition_of_number(struct hasher *h, uint32_t number)
     const uint32_t partition =
         murmur3(h->name, (uint32_t)(end - h->name), HASH_SEED) / h->width;
     return partition < h->partitions ? partition : h->partitions - 1;
-}
-
-uint32_t tdengine_table_name(const struct driver *d, uint32_t table, char *out)
-{
-    const size_t length = strlen(d->prefix);
-    memcpy(out, d->prefix, length);
-    char *end = tdengine_put_whole(out + length, d->number_of ? d->number_of[table] : table);
-    *end = '\0';
-    return (uint32_t)(end - out);
 }
 
 /* Table t shall live in partition t mod partitions: hands the numbers 0, 1, 2, ... to the next

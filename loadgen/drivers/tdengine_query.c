@@ -1,11 +1,11 @@
-/* SQL statements through libtaos, row by row; see tdengine.h. */
+/* SQL statements through libtaos, row by row; see tdengine_parts.h. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "taosadapter.h"
-#include "tdengine.h"
+#include "tdengine_parts.h"
 
 /* Type numbers of libtaos. */
 enum {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "../tags.h"
-#include "tdengine.h"
+#include "tdengine_parts.h"
 
 enum { PROTOCOL_LINE = 1, PRECISION_OF_MS = 4, HEAD_BYTES = 4096, TIME_BYTES = 24 };
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tdengine.h"
+#include "tdengine_parts.h"
 
 int tdengine_type(enum type type)
 {

@@ -1,10 +1,10 @@
-/* Creates subtables, many in one statement; see tdengine.h. The supertable is made by others. */
+/* Creates subtables, many in one statement. The supertable is made by others. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "../tags.h"
-#include "tdengine.h"
+#include "tdengine_parts.h"
 
 enum { STATEMENT_BYTES = 65536, TABLES_PER_STATEMENT = 500 };
 

@@ -2,7 +2,7 @@
  * back is what `stmt` would have bound. */
 #include <string.h>
 
-#include "tdengine.h"
+#include "tdengine_parts.h"
 
 enum { POINT_BYTES = 16 + 2 * TDENGINE_NUMBER_BYTES };
 

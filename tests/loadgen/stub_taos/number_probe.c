@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "drivers/tdengine.h"
+#include "drivers/tdengine_parts.h"
 
 static uint64_t state = 88172645463325252u;
 

@@ -1,10 +1,10 @@
 /* What the files of taosAdapter share among themselves: a connection's part, and the blocks of
  * columns that the WebSocket carries. */
-#ifndef SCALE_TAOSADAPTER_WS_H
-#define SCALE_TAOSADAPTER_WS_H
+#ifndef SCALE_TAOSADAPTER_PARTS_H
+#define SCALE_TAOSADAPTER_PARTS_H
 
 #include "http.h"
-#include "tdengine.h"
+#include "tdengine_parts.h"
 
 struct adapter {
     struct stream rest, ws;
@@ -16,6 +16,8 @@ struct adapter {
 };
 
 enum outcome adapter_ws_open(struct connection *connection, struct fault *fault);
+enum outcome adapter_ws_send(struct connection *connection, const struct batch *batch,
+                             uint64_t *rows_acked, struct fault *fault);
 
 enum outcome adapter_broken(const struct stream *stream, struct fault *fault);
 /* `words`: the key of the words in a failure's answer. */

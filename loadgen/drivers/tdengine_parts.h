@@ -1,8 +1,8 @@
 /* What the files of the TDengine driver share: the functions of libtaos that we use, its layouts
  * that cross the door, and the process's and the workers' parts. Written from the documented
  * interface: no header of TDengine is used. Only drivers/tdengine*.c and taosadapter*.c read it. */
-#ifndef SCALE_TDENGINE_H
-#define SCALE_TDENGINE_H
+#ifndef SCALE_TDENGINE_PARTS_H
+#define SCALE_TDENGINE_PARTS_H
 
 #include "driver.h"
 
