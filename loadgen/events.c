@@ -131,6 +131,14 @@ static void put_highest(struct json *json, const char *key, const struct histogr
     json_put_real(json, key, most ? (double)most / 1e3 : NAN);
 }
 
+/* The counts themselves, so that any stretch of intervals has its own percentiles. */
+static void put_counts(struct json *json, const char *key, const struct histogram *h)
+{
+    char *hdr = counter_get(&h->total) ? histogram_encode(h) : NULL;
+    json_put_text(json, key, hdr);
+    free(hdr);
+}
+
 void event_interval(const struct interval *i)
 {
     struct json json;
@@ -150,6 +158,12 @@ void event_interval(const struct interval *i)
     put_quantile(&json, "service_us_p99", i->service, 0.99);
     put_highest(&json, "service_us_max", i->service);
     json_put_real(&json, "backlog_rows", i->is_open_loop ? round(i->backlog_rows) : NAN);
+    json_put_real(&json, "cpu_s", i->cpu_s);
+    put_counts(&json, "response_hdr", i->response);
+    if (i->is_open_loop) /* else it is the same */
+        put_counts(&json, "service_hdr", i->service);
+    else
+        json_put_null(&json, "service_hdr");
     event_end(&json);
 }
 

@@ -15,6 +15,7 @@ struct interval {
     uint64_t rows, rows_total, requests, errors, retries;
     bool is_open_loop;
     double backlog_rows;
+    double cpu_s; /* of this process */
     const struct histogram *response, *service;
 };
 

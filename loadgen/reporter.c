@@ -21,7 +21,7 @@ struct watch { /* the reporter's own state */
     struct histogram sum, before; /* of all workers' recent responses */
     struct histogram service_sum, service_before;
     struct totals last;
-    uint64_t tick_ns, step_ns, give_up_ns, ended;
+    uint64_t tick_ns, step_ns, give_up_ns, ended, cpu_ns;
     bool measure_told, drain_told;
 };
 
@@ -77,6 +77,7 @@ static const char *phase_at(const struct load *load, uint64_t at_ns)
 static void tell_interval(struct watch *watch, uint64_t now)
 {
     const struct spec *spec = watch->load->spec;
+    const uint64_t cpu_ns = clock_process_cpu_ns();
     struct totals totals;
     reporter_totals(watch->workers, spec->threads, &totals);
     histogram_clear(&watch->sum);
@@ -98,11 +99,13 @@ static void tell_interval(struct watch *watch, uint64_t now)
         .retries = totals.retries - watch->last.retries,
         .is_open_loop = spec->rate > 0,
         .backlog_rows = backlog_rows(watch, now),
+        .cpu_s = (double)(cpu_ns - watch->cpu_ns) / 1e9,
         .response = &watch->sum,
         .service = &watch->service_sum,
     };
     event_interval(&interval);
     watch->last = totals;
+    watch->cpu_ns = cpu_ns;
 }
 
 /* Whatever is due by now: the interval before the phase that begins with it. */
@@ -206,6 +209,7 @@ void reporter_run(struct load *load, struct worker *workers, int signal_fd, stru
         histogram_init(&watch.service_sum, 2) || histogram_init(&watch.service_before, 2))
         abort();
     watch.tick_ns = load->start_ns + watch.step_ns;
+    watch.cpu_ns = clock_process_cpu_ns();
     if (load->window_start_ns > load->start_ns)
         event_phase("warmup", load->start_ns);
     wait_and_tell(&watch);

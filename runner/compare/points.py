@@ -71,11 +71,12 @@ def pair_points(a: StoredRun, b: StoredRun) -> tuple[list[PointLogs], list[Unpai
 
 def window_rates(run: StoredRun, result: TrialResult) -> list[float]:
     """rows/s of each whole second inside the window, in order."""
-    window = result.measurement.window_s or 0.0
+    start = result.measurement.passed_over_s or 0.0
+    end = start + (result.measurement.window_s or 0.0)
     return [
         rate
         for t_s, values in run.timeseries.get(result.trial.trial_id, ())
-        if EDGE_S < t_s <= window + EDGE_S and (rate := values.get("rows_per_s")) is not None
+        if start + EDGE_S < t_s <= end + EDGE_S and (rate := values.get("rows_per_s")) is not None
     ]
 
 

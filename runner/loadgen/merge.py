@@ -47,22 +47,40 @@ def merge_summaries(parts: Sequence[LoadSummary]) -> LoadSummary:
 
 def merge_latencies(parts: Sequence[Latency]) -> Latency:
     """Percentiles of the merged histogram; with fewer than 10/(1-q) samples a percentile is None."""
-    merged = HdrHistogram.decode(parts[0].hdr)
-    for part in parts[1:]:
-        merged.decode_and_add(part.hdr)
-    count = merged.get_total_count()
-    if not count:
+    merged = _added([part.hdr for part in parts])
+    if not merged.get_total_count():
         return replace(parts[0], count=0)
-    scale = _unit_us(parts, merged)
+    least = min(p.min_us for p in parts if p.min_us is not None)
+    most = max(p.max_us for p in parts if p.max_us is not None)
+    return _latency(merged, _unit_us(parts, merged), least, most)
+
+
+def latency_of(hdrs: Sequence[str]) -> Latency:
+    """The latency of all histograms (of nanoseconds) together; least and most only as exact as the histogram is."""
+    if not hdrs:
+        return Latency(**dict.fromkeys(Latency.__dataclass_fields__) | {"count": 0, "hdr": ""})
+    merged = _added(hdrs)
+    return _latency(merged, 1e-3, merged.get_min_value() / 1e3, merged.get_max_value() / 1e3)
+
+
+def _added(hdrs: Sequence[str]) -> HdrHistogram:
+    merged = HdrHistogram.decode(hdrs[0])
+    for hdr in hdrs[1:]:
+        merged.decode_and_add(hdr)
+    return merged
+
+
+def _latency(merged: HdrHistogram, scale: float, least_us: float, most_us: float) -> Latency:
+    count = merged.get_total_count()
     values = {
         name: merged.get_value_at_percentile(q) * scale if count >= 10 / (1 - q / 100) - 1e-9 else None
         for name, q in _QUANTILES.items()
     }
     return Latency(
         count=count,
-        min_us=min(p.min_us for p in parts if p.min_us is not None),
+        min_us=least_us,
         mean_us=merged.get_mean_value() * scale,
-        max_us=max(p.max_us for p in parts if p.max_us is not None),
+        max_us=most_us,
         hdr=merged.encode().decode("ascii"),
         **values,
     )
@@ -102,4 +120,7 @@ def merge_interval(parts: Sequence[Interval]) -> Interval:
         service_us_p50=None,
         service_us_p99=worst([p.service_us_p99 for p in parts]),
         service_us_max=worst([p.service_us_max for p in parts]),
+        cpu_s=sum(cpu) if len(cpu := [p.cpu_s for p in parts if p.cpu_s is not None]) == len(parts) else None,
+        response_hdr=tuple(hdr for p in parts for hdr in p.response_hdr),
+        service_hdr=tuple(hdr for p in parts for hdr in p.service_hdr),
     )

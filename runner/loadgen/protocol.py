@@ -72,8 +72,10 @@ def _phase(raw: Mapping[str, Any]) -> Phase:
 
 
 def _interval(raw: Mapping[str, Any]) -> Interval:
-    names = Interval.__dataclass_fields__
-    return Interval(**{name: raw.get(name) if name.startswith("service_") else raw[name] for name in names})
+    hdr = {name: (raw[name],) if raw.get(name) else () for name in ("response_hdr", "service_hdr")}
+    names = [name for name in Interval.__dataclass_fields__ if name not in hdr]
+    later = ("service_", "cpu_s")  # a load core of before did not say them
+    return Interval(**{name: raw.get(name) if name.startswith(later) else raw[name] for name in names}, **hdr)
 
 
 def _trouble(raw: Mapping[str, Any]) -> Trouble:

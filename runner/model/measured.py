@@ -74,7 +74,9 @@ class SamplerCost:
 class Interval:
     """One line of the load core, once a second. rows and requests are of this interval and acknowledged.
 
-    service_us_*: from the sending; None from a generator that does not say it.
+    service_us_*: from the sending; None from a generator that does not say it. cpu_s: of the generator, meanwhile.
+    *_hdr: the interval's own histogram from each process (HdrHistogram V2, base64, nanoseconds, two digits); that of
+    the service times only in an open loop, where they differ.
     """
 
     monotonic_ns: int
@@ -92,6 +94,9 @@ class Interval:
     service_us_p50: float | None = None
     service_us_p99: float | None = None
     service_us_max: float | None = None
+    cpu_s: float | None = None
+    response_hdr: tuple[str, ...] = ()
+    service_hdr: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,12 +150,16 @@ class Measurement:
     own, disk_ceiling_mb_per_s that of the trial's disks together; disk_used_percent is the share of it that was used
     from the first request to the end of flush and sync. logical_bytes_per_row: the values without any overhead;
     write_amplification: bytes on the disks for each of them. stalled_s: time without any acknowledgement.
-    stalled_percent: seconds of the window under a tenth of the median rate. hot_thread: the busiest single thread's
-    name. in_flight_percent: how much of their time the generator's threads waited for answers.
+    passed_over_s: seconds measured before the window began, left out of it because the rate had not settled, and
+    passed_over_rows_per_s their rate. stalled_percent: seconds of the window under a tenth of the median rate.
+    hot_thread: the busiest single thread's name. in_flight_percent: how much of their time the generator's threads
+    waited for answers.
     """
 
     rows: int | None = None
     window_s: float | None = None
+    passed_over_s: float | None = None
+    passed_over_rows_per_s: float | None = None
     rows_per_s: float | None = None
     durable_rows_per_s: float | None = None
     server_cpu_cores: float | None = None

@@ -192,7 +192,7 @@ def _knobs(run: StoredRun) -> str:
 
 def _series(run: StoredRun) -> str:
     note = (
-        "The measuring window is shaded and drawn in colour; warm-up and drain are grey. "
+        "The measuring window is shaded and drawn in colour; what lies outside it is grey. "
         "All trials of a level share their scales, which start at 0."
     )
     parts = [f'<h2>Second by second</h2><p class="note">{note}</p>']

@@ -19,7 +19,7 @@ from runner.model import FitReport, ModelFit, StoredRun, TrialResult, VerdictKin
 from runner.report.curve import curve_svg, rate_of_trial
 from runner.report.disks import ceiling_points
 from runner.report.figures import by_run_order, cores_given, fit_of
-from runner.report.series import METRICS, pick
+from runner.report.series import METRICS, pick, window_of
 from runner.report.style import PLOT_STYLE
 from runner.report.svg import rate_scale, x_levels
 from runner.report.table import known
@@ -92,8 +92,8 @@ def timeseries_png(run: StoredRun, width_px: int = 1000) -> bytes:
         for column, metric in enumerate(METRICS):
             at = axes[row * len(METRICS) + column]
             points = pick(series, metric.name)
-            if result.measurement.window_s:
-                at.axvspan(0, result.measurement.window_s, color="#eef3f7", lw=0)
+            if window := window_of(result):
+                at.axvspan(*window, color="#eef3f7", lw=0)
             if points:
                 at.plot(*zip(*points, strict=True), color=_COLOURS[column], lw=1)
             if metric.name == "server_cpu_cores":

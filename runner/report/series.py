@@ -1,7 +1,8 @@
 """The time series of every trial as small multiples: what the rate, both sides' CPU and the disk did, second by second.
 
-The window is shaded and drawn in colour, warm-up and drain in grey. All trials of a level share a scale from 0, so that
-replicates can be compared at a glance. Refuses to smooth: long series keep the lowest and highest value of each pixel.
+The window is shaded and drawn in colour, what is outside (warm-up, passed over, drain) in grey. All trials of a level
+share a scale from 0, so that replicates can be compared at a glance. Refuses to smooth: long series keep the lowest and
+highest value of each pixel.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from runner.report.table import known
 from runner.units import format_number
 
 Series = Sequence[tuple[float, Mapping[str, float | None]]]
+Window = tuple[float, float]
 WIDTH, HEIGHT = 208, 98
 _POINTS_MAX = 240
 _GAP = 3.5  # times the usual step: a longer silence breaks the line
@@ -81,7 +83,7 @@ def scale_of(run: StoredRun, results: Sequence[TrialResult]) -> Scale:
     """From the trials of one level."""
     all_series = [run.timeseries.get(r.trial.trial_id, ()) for r in results]
     times = [t for series in all_series for t, _ in series if known(t)]
-    windows = [r.measurement.window_s or 0.0 for r in results]
+    windows = [window[1] for r in results if (window := window_of(r))]
     y_max = {}
     for metric in METRICS:
         values = [v for series in all_series for _, v in pick(series, metric.name)]
@@ -91,7 +93,14 @@ def scale_of(run: StoredRun, results: Sequence[TrialResult]) -> Scale:
     return Scale(t_min=min([*times, 0.0]), t_max=max([*times, *windows, 1.0]), y_max=y_max)
 
 
-def panel_svg(series: Series, metric: Metric, scale: Scale, window_s: float | None, given: float | None) -> str:
+def window_of(result: TrialResult) -> Window | None:
+    """Where the trial's window begins and ends on the axis of its series, seconds."""
+    m = result.measurement
+    start = m.passed_over_s or 0.0
+    return (start, start + m.window_s) if m.window_s else None
+
+
+def panel_svg(series: Series, metric: Metric, scale: Scale, window: Window | None, given: float | None) -> str:
     """One metric of one trial."""
     top = scale.y_max[metric.name] * 1.12 or 1.0
     unit, unit_name = rate_scale(scale.y_max[metric.name]) if metric.name == "rows_per_s" else (1.0, "")
@@ -99,11 +108,11 @@ def panel_svg(series: Series, metric: Metric, scale: Scale, window_s: float | No
                   y_min=0.0, y_max=top)  # fmt: skip
     bottom = frame.height - frame.bottom
     parts = [text(2, 11, metric.title if not unit_name else unit_name, "dim")]
-    if window_s:
-        x0, x1 = frame.x(0), frame.x(min(window_s, scale.t_max))
+    if window:
+        x0, x1 = frame.x(window[0]), frame.x(min(window[1], scale.t_max))
         size = f'width="{x1 - x0:.1f}" height="{bottom - frame.top}"'
         parts.append(f'<rect x="{x0:.1f}" y="{frame.top}" {size} class="window"/>')
-    parts.append(_panel_axes(frame, unit, window_s))
+    parts.append(_panel_axes(frame, unit, window or (0.0,)))
     if given:
         y = frame.y(given)
         parts.append(f'<line x1="{frame.left}" x2="{WIDTH - frame.right}" y1="{y:.1f}" y2="{y:.1f}" class="given"/>')
@@ -112,11 +121,11 @@ def panel_svg(series: Series, metric: Metric, scale: Scale, window_s: float | No
     if not points:
         parts.append(text(WIDTH / 2 + 14, HEIGHT / 2 + 4, "not measured", "dim", "middle"))
     for stretch in runs_of(points):
-        parts.append(_in_and_out(frame, stretch, window_s, metric.css))
+        parts.append(_in_and_out(frame, stretch, window, metric.css))
     return drawing(WIDTH, HEIGHT, metric.title, "".join(parts), "panel")
 
 
-def _panel_axes(frame: Frame, unit: float, window_s: float | None) -> str:
+def _panel_axes(frame: Frame, unit: float, marks: Sequence[float]) -> str:
     bottom, right = frame.height - frame.bottom, frame.width - frame.right
     parts = []
     for value in ticks(0, frame.y_max / unit, 2):
@@ -124,19 +133,19 @@ def _panel_axes(frame: Frame, unit: float, window_s: float | None) -> str:
         css = "zero" if value == 0 else "grid"
         parts.append(f'<line x1="{frame.left}" x2="{right}" y1="{y:.1f}" y2="{y:.1f}" class="{css}"/>')
         parts.append(text(frame.left - 4, y + 4, f"{value:g}", "dim", "end"))
-    for value in (0.0, window_s) if window_s else (0.0,):
+    for value in marks:
         parts.append(text(frame.x(value), bottom + 13, f"{value:.0f} s", "dim", "middle"))
     return "".join(parts)
 
 
-def _in_and_out(frame: Frame, stretch: Points, window_s: float | None, css: str) -> str:
+def _in_and_out(frame: Frame, stretch: Points, window: Window | None, css: str) -> str:
     """Grey outside the window, in colour inside; both meet at the point where one becomes the other."""
-    end = window_s if window_s is not None else float("inf")
+    start, end = window or (0.0, float("inf"))
     parts: list[str] = []
     piece: list[tuple[float, float]] = []
     inside_before: bool | None = None
     for point in stretch:
-        inside = 0 <= point[0] <= end
+        inside = start <= point[0] <= end
         if inside_before is not None and inside != inside_before:
             parts.append(line(frame, [*piece, point], "series " + (css if inside_before else "outside")))
             piece = []
@@ -157,7 +166,7 @@ def trial_panels(run: StoredRun) -> list[tuple[float, list[tuple[TrialResult, li
         rows = []
         for r in results:
             series = run.timeseries.get(r.trial.trial_id, ())
-            window = r.measurement.window_s
+            window = window_of(r)
             panels = [panel_svg(series, m, scale, window, cores_given(r) if m.name == "server_cpu_cores" else None)
                       for m in METRICS]  # fmt: skip
             rows.append((r, panels if series else []))

@@ -57,9 +57,9 @@ def samples_text(samples: Iterable[Sample]) -> str:
 
 
 def series_text(intervals: Sequence[Interval], samples: Sequence[Sample], start_ns: int) -> str:
-    """trials/<id>/series.csv; times are relative to start_ns (monotonic), the start of the window; 0: there was none.
+    """trials/<id>/series.csv; times are relative to start_ns (monotonic), the end of the warm-up; 0: there was none.
 
-    Without a window they are relative to the first sample.
+    Without one they are relative to the first sample.
     """
     start_ns = start_ns or (samples[0].monotonic_ns if samples else 0)
     text = io.StringIO()

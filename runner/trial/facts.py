@@ -11,6 +11,20 @@ from runner.targets import Counted
 STEADY_PHASE = "measure"
 
 
+@dataclass(frozen=True, kw_only=True)
+class PassedOver:
+    """What was measured after the warm-up and before the window, because the rate had not settled.
+
+    drift_percent: of the rate over both together, in percent of its mean; stalled: of its seconds, those under a tenth
+    of the median rate.
+    """
+
+    seconds: float
+    rows_per_s: float
+    drift_percent: float
+    stalled: int
+
+
 @dataclass(kw_only=True)
 class TrialFacts:
     """What a trial collects while it runs; None or empty until known."""
@@ -34,6 +48,7 @@ class TrialFacts:
     samples: list[Sample] = field(default_factory=list)
     disk_ceilings: tuple[DiskCeiling, ...] = ()
     logical_bytes_per_row: float | None = None
+    passed_over: PassedOver | None = None
 
 
 def whole_intervals(intervals: Sequence[Interval], summary: LoadSummary) -> list[Interval]:

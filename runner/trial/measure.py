@@ -17,6 +17,7 @@ from runner.sampling.window import WindowUse, measure_window
 from runner.trial.disk_figures import ceiling_mb_per_s, disk_figures, stalled_s
 from runner.trial.facts import STEADY_PHASE, TrialFacts, whole_intervals
 from runner.trial.uses import given_of, in_flight, second_uses, window_use
+from runner.units import format_rate
 from runner.verdict import Evidence, attribute, stalled_percent, steadiness
 
 __all__ = ["STEADY_PHASE", "TrialFacts", "evidence", "measurement"]
@@ -36,6 +37,7 @@ def evidence(sweep: Sweep, trial: Trial, facts: TrialFacts) -> Evidence:
         suspicious=facts.suspicious,
         gaps=facts.counted.gaps if facts.counted else (),
         commits_in_window=commits,
+        passed_over=_passed_over(facts),
         axis=sweep.axis,
         limit=_limit(sweep, trial, facts),
         quota_expected=trial.placement.quota_cores is not None,
@@ -67,6 +69,8 @@ def measurement(trial: Trial, facts: TrialFacts) -> Measurement:
     return Measurement(
         rows=s.rows_window,
         window_s=s.window_s,
+        passed_over_s=facts.passed_over.seconds if facts.passed_over else 0.0,
+        passed_over_rows_per_s=facts.passed_over.rows_per_s if facts.passed_over else None,
         rows_per_s=s.rows_per_s,
         durable_rows_per_s=_durable(facts, s),
         server_cpu_cores=use.server_cores,
@@ -106,6 +110,19 @@ def measurement(trial: Trial, facts: TrialFacts) -> Measurement:
         hot_thread=use.hot_thread[0] if use.hot_thread else None,
         hot_thread_cores=use.hot_thread[1] if use.hot_thread else None,
         **_disks(facts, whole),
+    )
+
+
+def _passed_over(facts: TrialFacts) -> str:
+    """Why the window did not begin with the end of the warm-up."""
+    passed, s = facts.passed_over, facts.summary
+    if passed is None or s is None:
+        return ""
+    still = f", {passed.stalled} of them nearly still" if passed.stalled else ""
+    return (
+        f"the first {passed.seconds:.1f} s after the warm-up were passed over ({format_rate(passed.rows_per_s)} "
+        f"rows/s{still}): with them the rate {'fell' if passed.drift_percent < 0 else 'rose'} by "
+        f"{abs(passed.drift_percent):.0f} %; the {s.window_s:.1f} s after them were steady"
     )
 
 

@@ -10,7 +10,7 @@ from dataclasses import asdict, fields, is_dataclass
 
 from runner.trial.measure import TrialFacts
 
-IN_RAW_FILES = ("summary", "intervals", "samples", "log_tail", "generator_log")
+IN_RAW_FILES = ("summary", "intervals", "samples", "log_tail", "generator_log", "passed_over")
 
 
 def facts_text(facts: TrialFacts, *, with_summary: bool) -> str:

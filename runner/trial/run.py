@@ -44,6 +44,7 @@ from runner.trial.growing import window_is_enough
 from runner.trial.measure import STEADY_PHASE, TrialFacts, evidence, measurement
 from runner.trial.placed import full_disk, prove_placement, refuse_full, sync_disks, trial_disks
 from runner.trial.recorded import facts_text
+from runner.trial.settled import take_summary
 from runner.trial.setup import TrialSetup
 from runner.trial.waiting import LOG_LINES, last_words, wait_for
 from runner.units import format_cpus
@@ -201,7 +202,7 @@ def _load(
                 sync_disks(disks if is_disk_sweep else ())
                 facts.flush_end_ns = time.monotonic_ns()
             finally:
-                facts.summary = load.summary()
+                take_summary(facts, load.summary(), setup.sweep)
                 facts.generator_log = "".join(load.raw)
         facts.sampler_cost = sampler.cost()
         yield from _drain(setup, trial, facts, samples)
@@ -236,7 +237,7 @@ def _follow(
             yield PhaseEntered(trial_id=trial.trial_id, phase=line.phase, monotonic_ns=line.monotonic_ns)
         elif isinstance(line, Interval):
             facts.intervals.append(line)
-            if window_is_enough(setup.sweep.load, facts) and isinstance(load, LoadProcesses):
+            if window_is_enough(setup.sweep, facts) and isinstance(load, LoadProcesses):
                 load.end_window()
             yield IntervalSeen(trial_id=trial.trial_id, interval=line)
         elif not server.alive():

@@ -1,4 +1,4 @@
-"""The time series of a trial: one row a second, relative to the window's start, from intervals and samples. Pure."""
+"""The time series of a trial: one row a second, from the end of the warm-up on, from intervals and samples. Pure."""
 
 from __future__ import annotations
 

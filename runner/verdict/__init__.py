@@ -5,10 +5,18 @@
 
 from runner.verdict.attribution import attribute
 from runner.verdict.judge import Evidence, judge
-from runner.verdict.steady import Steadiness, is_steady, stalled_percent, steadiness
+from runner.verdict.steady import (
+    STALLED_SHARE,
+    Steadiness,
+    is_steady,
+    seconds_to_settle,
+    stalled_percent,
+    steadiness,
+)
 from runner.verdict.use import Given, Use
 
 __all__ = [
+    "STALLED_SHARE",
     "Evidence",
     "Given",
     "Steadiness",
@@ -16,6 +24,7 @@ __all__ = [
     "attribute",
     "is_steady",
     "judge",
+    "seconds_to_settle",
     "stalled_percent",
     "steadiness",
 ]

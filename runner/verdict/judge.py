@@ -34,6 +34,7 @@ class Evidence:
     suspicious: tuple[str, ...] = ()
     gaps: tuple[str, ...] = ()
     commits_in_window: int | None = None
+    passed_over: str = ""
     quota_expected: bool = False
     axis: str = "cores"
     limit: Limit | None = None
@@ -164,6 +165,8 @@ def _caveats(evidence: Evidence) -> tuple[str, ...]:
     m, caveats = evidence.measurement, []
     if evidence.commits_in_window == 0:
         caveats.append("no full commit cycle (checkpoint) fell in the window: see the rate to the end of the flush")
+    if evidence.passed_over:
+        caveats.append(evidence.passed_over)
     if m.rate_drift_percent is None and m.rows:
         caveats.append("the window is too short to tell whether the rate was steady")
     if m.stalled_percent:

@@ -1,7 +1,8 @@
 """Was the rate steady? Its spread from second to second, its trend over the window, the time in which it stood still.
 
 The window of a sweep grows until this says yes (fio's steady state is the model: a limit on slope and on deviation),
-up to a limit. Refuses to judge fewer than STEADY_INTERVALS_MIN seconds.
+up to a limit; where the rate had not settled when it began, its last stretch is judged instead. Refuses to judge fewer
+than STEADY_INTERVALS_MIN seconds, and to pass over a stall: only a trend is.
 """
 
 from __future__ import annotations
@@ -66,6 +67,20 @@ def is_steady(rates: Sequence[float]) -> bool | None:
     if found.cv_percent is None:
         return None
     return not varies(found.cv_percent) and not drifts(found.drift_percent, found.drift_error_percent)
+
+
+def seconds_to_settle(rates: Sequence[float], least: int) -> int | None:
+    """How many seconds at the start to pass over so that the rest is steady: 0 where the whole is, or is too short to
+    tell. Else the last `least` seconds are judged by themselves; None where these are not steady either.
+
+    Only a trend lets seconds be passed over: a rate that stood still for a moment has no trend, and keeps that moment.
+    """
+    if is_steady(rates) is not False:
+        return 0
+    whole = steadiness(rates)
+    if not STEADY_INTERVALS_MIN <= least < len(rates) or not drifts(whole.drift_percent, whole.drift_error_percent):
+        return None
+    return len(rates) - least if is_steady(rates[-least:]) else None
 
 
 def stalled_percent(rates: Sequence[float]) -> float | None:

@@ -20,6 +20,7 @@ from runner.store.reader import read_text
 from runner.store.texts import series_text
 from runner.sweep.vary import as_varied
 from runner.trial.measure import TrialFacts, evidence, measurement
+from runner.trial.settled import take_summary
 from runner.verdict import judge
 from runner.verify.figures import differences, leaves
 from runner.verify.result import Disagreement
@@ -88,8 +89,8 @@ def _facts(folder: Path, plan: Plan, trial: Trial) -> tuple[TrialFacts, tuple[st
         recorded = read_recorded(log)
     except LoadError as error:
         raise StoreError(f"{folder / 'loadgen.jsonl'}: {error.message}") from None
-    facts.summary = recorded.summary
     facts.intervals = list(recorded.intervals)
+    take_summary(facts, recorded.summary, as_varied(plan.sweep, trial))
     complete = recorded.summary is not None and not facts.aborted
     return facts, tuple(_inconsistent(recorded.summary, facts)) if complete and recorded.summary else ()
 

@@ -8,6 +8,7 @@ import subprocess
 import time
 
 import pytest
+from hdrh.histogram import HdrHistogram
 from loadgen_program import parse, spec_text
 
 SLOW = {"null_latency_us": 20_000, "rows_per_request": 10}
@@ -118,3 +119,27 @@ def test_a_second_signal_does_not_wait_for_a_hanging_request(program):
     outcome = interrupt(program, spec, signal.SIGTERM, times=2)
     assert time.monotonic() - begun < 5
     assert (outcome.code, outcome.summary["outcome"]) == (130, "interrupted")
+
+
+def test_intervals_tell_what_any_stretch_of_them_needs(load):
+    """Their histograms together hold every request, their CPU times together are the process's."""
+    outcome = load(warmup_s=0.3, duration_s=1, interval_s=0.1, threads=2, tables=2, **SLOW)
+    intervals = outcome.of("interval")
+    held = [HdrHistogram.decode(i["response_hdr"]) for i in intervals if i["response_hdr"]]
+    assert sum(h.get_total_count() for h in held) == outcome.summary["requests"]
+    assert held[3].get_value_at_percentile(50) == pytest.approx(20e6, rel=0.1)
+    assert {i["service_hdr"] for i in intervals} == {None}, "in a closed loop it is the same"
+    used = outcome.summary["cpu_user_s"] + outcome.summary["cpu_system_s"]
+    assert 0 < sum(i["cpu_s"] for i in intervals) <= used + 0.02
+
+
+def test_in_an_open_loop_both_times_have_their_histogram(load):
+    outcome = load(duration_s=0.5, interval_s=0.1, rate=2000, rows_per_request=10)
+    for name in ("response_hdr", "service_hdr"):
+        held = [HdrHistogram.decode(i[name]).get_total_count() for i in outcome.of("interval") if i[name]]
+        assert sum(held) == outcome.summary["requests"]
+
+
+def test_an_interval_without_a_request_has_no_histogram(load):
+    outcome = load(rows=10, interval_s=0.1, null_latency_us=350_000, rows_per_request=10)
+    assert [bool(i["response_hdr"]) for i in outcome.of("interval")] == [False, False, False, True]

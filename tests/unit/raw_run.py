@@ -36,6 +36,7 @@ from runner.store.writer import RunWriter
 from runner.targets import Counted
 from runner.trial.measure import TrialFacts, evidence, measurement
 from runner.trial.recorded import facts_text
+from runner.trial.settled import take_summary
 from runner.verdict import judge
 from tests.unit.synthetic_run import synthetic_manifest, synthetic_sweep, synthetic_trial
 
@@ -55,6 +56,16 @@ def seconds_of(rate: float, seconds: int, chance: random.Random, noise: float, m
     return rows
 
 
+def second_hdr() -> str:
+    """A second's requests, which took 0.9 ms."""
+    histogram = HdrHistogram(1, 3_600_000_000_000, 2)
+    histogram.record_value(900_000, 400)
+    return histogram.encode().decode()
+
+
+SECOND = second_hdr()
+
+
 def load_lines(rows: list[int], warmup_s: int, start_ns: int) -> list[dict[str, object]]:
     """What the load core says: hello, phases, an interval a second, the summary."""
     window_s = len(rows) - warmup_s
@@ -72,7 +83,7 @@ def load_lines(rows: list[int], warmup_s: int, start_ns: int) -> list[dict[str, 
             "event": "interval", "t_s": second + 1.0, "monotonic_ns": start_ns + (second + 1) * 10**9,
             "phase": "measure" if second >= warmup_s else "warmup", "rows": count, "rows_total": total,
             "requests": count // 1000, "errors": 0, "retries": 0, "response_us_p50": 900.0, "response_us_p99": 4000.0,
-            "response_us_max": 9000.0, "backlog_rows": None,
+            "response_us_max": 9000.0, "backlog_rows": None, "cpu_s": 0.2, "response_hdr": SECOND, "service_hdr": None,
         })  # fmt: skip
     histogram = HdrHistogram(1, 3_600_000_000, 3)
     histogram.record_value(900, 5000)
@@ -118,11 +129,12 @@ def trial_events(plan: Plan, trial: Trial, rows: list[int], warmup_s: int) -> It
     window_ns = start_ns + warmup_s * 10**9
     facts = TrialFacts(
         load_start_ns=start_ns, measure_start_ns=window_ns, flush_end_ns=start_ns + (len(rows) + 1) * 10**9,
-        summary=recorded.summary, sampler_cost=SamplerCost(cpu_s=0.01, wall_s=10.0, ticks=len(rows), missed_ticks=0),
+        sampler_cost=SamplerCost(cpu_s=0.01, wall_s=10.0, ticks=len(rows), missed_ticks=0),
         counted=Counted(rows=sum(rows)), ceiling_rows_per_s=1.4e9, log_tail="ready\n", generator_log=log,
         effective={"server_version": "16.2", "shared_buffers": "1GB"}, intervals=list(recorded.intervals),
         samples=samples_of(trial, rows, start_ns),
     )  # fmt: skip
+    take_summary(facts, recorded.summary, plan.sweep)
     began_s = 1_767_323_045 + 20.0 * trial.order  # 2026-01-02T03:04:05Z, a trial every 20 s
     yield TrialStarted(trial=trial, position=trial.order + 1, total=len(plan.trials), unix_s=began_s,
                        monotonic_ns=start_ns - 2 * 10**9)  # fmt: skip
@@ -153,9 +165,11 @@ def raw_run(
     memory: float = 0.5,
     seed: int = 1,
     interrupted_after: int | None = None,
+    ramp_s: int = 0,
     report: bool = True,
 ) -> StoredRun:
-    """A run in results/name, with its report. trial_noise: spread between trials; noise, memory: of its seconds."""
+    """A run in results/name, with its report. trial_noise: spread between trials; noise, memory: of its seconds.
+    ramp_s: so long the rate rises from nothing in each trial's measuring."""
     chance = random.Random(seed)
     order = [(float(n), r) for r in range(1, replicates + 1) for n in range(1, levels + 1)]
     trials = [synthetic_trial(n, r, at, KNOBS, shared=False) for at, (n, r) in enumerate(order)]
@@ -167,7 +181,10 @@ def raw_run(
     writer = RunWriter(results / name, plan, {**told, "sweep": asdict(sweep), "status": "running"})
     for trial in trials[:interrupted_after]:
         rate = rate_of(trial, gamma, alpha) * math.exp(chance.gauss(0, trial_noise))
-        for event in trial_events(plan, trial, seconds_of(rate, seconds, chance, noise, memory), warmup_s):
+        rows = seconds_of(rate, seconds, chance, noise, memory)
+        for second in range(ramp_s):
+            rows[warmup_s + second] = rows[warmup_s + second] * second // ramp_s
+        for event in trial_events(plan, trial, rows, warmup_s):
             writer(event)
     writer.update_manifest(status="complete" if interrupted_after is None else "interrupted")
     return compose.report(writer) if report else read_run(writer.path)

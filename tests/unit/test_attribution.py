@@ -1,12 +1,10 @@
-"""Each rule of attribution on figures that only it explains; the order of the rules; shares over time; the window."""
+"""Each rule of attribution on figures that only it explains; the order of the rules; shares over time; what is steady."""
 
 from dataclasses import replace
 
 import pytest
 
-from runner.model import Interval, LimitKind, Load
-from runner.trial.facts import TrialFacts
-from runner.trial.growing import window_is_enough
+from runner.model import LimitKind
 from runner.verdict import Given, Use, attribute, is_steady, stalled_percent
 from runner.verdict.rules import limit_of
 
@@ -67,27 +65,3 @@ def test_steady_and_stalled():
     assert is_steady([100, 100]) is None
     assert stalled_percent([100, 100, 100, 5, 100]) == 20.0
     assert stalled_percent([100]) is None
-
-
-def interval(t_s, rows, phase="measure"):
-    return Interval(monotonic_ns=int(t_s * 1e9), t_s=t_s, phase=phase, rows=rows, rows_total=0, requests=1, errors=0,
-                    retries=0, response_us_p50=None, response_us_p99=None, response_us_max=None, backlog_rows=None)  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("rates", "enough"),
-    [
-        ([100] * 7, False),
-        ([100] * 9, True),
-        ([20 * n for n in range(1, 10)], False),
-        ([100] * 8 + [10], False),
-        ([100] * 8 + [10] + [100] * 12, True),
-    ],
-)
-def test_the_window_grows_until_the_rate_is_steady(rates, enough):
-    load = Load(method="copy", rows=None, duration_s=10.0, warmup_s=2.0, rate=0, arrival="constant", window_max_s=30.0)
-    warmup = [interval(1, 5, "warmup"), interval(2, 5, "warmup")]
-    facts = TrialFacts(measure_start_ns=2 * 10**9)
-    facts.intervals = warmup + [interval(3 + i, rate) for i, rate in enumerate(rates)]
-    assert window_is_enough(load, facts) is enough
-    assert window_is_enough(replace(load, window_max_s=None), facts) is False

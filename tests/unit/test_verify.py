@@ -1,6 +1,7 @@
 """scale verify: an untouched run agrees; whatever is edited, cut short, lost or added is named, also when the list of
 digests was made good again."""
 
+import csv
 import json
 import re
 import shutil
@@ -11,7 +12,9 @@ from typer.testing import CliRunner
 
 from runner import compose
 from runner.cli import app
+from runner.compare.points import window_rates
 from runner.errors import EXIT_DISAGREES, StoreError
+from runner.report.series import window_of
 from runner.store import sums
 from runner.store.reader import read_run
 from runner.verify import verify_run
@@ -166,6 +169,39 @@ def test_a_contradiction_inside_a_raw_file_is_found(run):
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     bless(run)
     assert f"{TRIAL}/loadgen.jsonl" in named(run)
+
+
+@pytest.fixture
+def ramped(tmp_path):
+    """Every trial's rate rises for 8 s after the warm-up; its window is the 10 s after these."""
+    return Path(raw_run(tmp_path, levels=2, seconds=20, ramp_s=8).path)
+
+
+def test_a_window_that_moved_is_found_again(ramped):
+    assert verify_run(ramped).disagreements == ()
+    rows = list(csv.DictReader((ramped / "points.csv").open()))
+    assert {(r["passed_over_s"], r["window_s"]) for r in rows} == {("8.0", "10.0")}
+    assert all("passed over" in r["reasons"] and r["verdict"] == "VALID" for r in rows)
+
+
+@pytest.mark.parametrize(("field", "value"), [("response_hdr", None), ("rows", 390_000), ("cpu_s", 0.9)])
+def test_an_edited_second_of_a_window_that_moved_is_found(ramped, field, value):
+    path = ramped / TRIAL / "loadgen.jsonl"
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    inside = next(line for line in lines if line["event"] == "interval" and line["t_s"] == 15.0)
+    inside[field] = value
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    bless(ramped)
+    assert f"{TRIAL}/trial.json" in named(ramped)
+
+
+def test_what_is_drawn_and_compared_are_the_seconds_of_the_window(ramped):
+    run = read_run(ramped)
+    result = run.results[0]
+    assert window_of(result) == (8.0, 18.0)
+    rates = window_rates(run, result)
+    assert len(rates) == 10
+    assert sum(rates) == pytest.approx(result.measurement.rows, rel=1e-4)
 
 
 def test_an_unfinished_run_is_said_and_is_no_fault(tmp_path):

@@ -1,0 +1,81 @@
+"""The stretch of the measuring that the trial's figures are of: all of it, or, where the rate had not settled when the
+measuring began, its last --duration seconds. Pure, and from recorded lines alone, so that `scale verify` does it again.
+
+A figure is of one stretch: where the start moves, rows, rate, the generator's CPU and the latencies are counted anew
+from the intervals, and what the samples tell follows, since it is taken between the summary's two times. Refuses to cut
+a second: the window then begins and ends where an interval does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from runner.loadgen.merge import latency_of
+from runner.model import Interval, LoadSummary, Sweep
+from runner.trial.facts import PassedOver, TrialFacts, whole_intervals
+from runner.verdict import STALLED_SHARE, seconds_to_settle, steadiness
+
+
+def take_summary(facts: TrialFacts, summary: LoadSummary | None, sweep: Sweep) -> None:
+    """Puts the load core's last word into the facts, of the stretch that has settled. The intervals must be there."""
+    facts.summary, facts.passed_over = summary, None
+    if summary is None or not least_seconds(sweep):
+        return
+    inside = whole_intervals(facts.intervals, summary)
+    passed = seconds_to_settle([i.rows for i in inside], least_seconds(sweep))
+    if not passed:
+        return
+    before, after = _cut(facts.intervals, inside[passed - 1], inside[-1])
+    if any(i.cpu_s is None or (i.requests and not i.response_hdr) for i in after):
+        return  # written by a load core that did not tell what a part of a window needs
+    facts.summary = _of_stretch(summary, before.monotonic_ns, after)
+    facts.passed_over = _passed_over(summary, facts.summary, inside, passed)
+
+
+def least_seconds(sweep: Sweep) -> int:
+    """The shortest window whose start may move, in whole seconds; 0: the start never moves.
+
+    A window of fixed length has no seconds to spare; in a disk sweep the rate of acknowledgements need not be steady.
+    """
+    load = sweep.load
+    if load.window_max_s is None or load.duration_s is None or sweep.axis == "disks":
+        return 0
+    return round(load.duration_s)
+
+
+def _cut(intervals: Sequence[Interval], last_before: Interval, last: Interval) -> tuple[Interval, list[Interval]]:
+    """The interval that ends where the stretch begins, and all of the stretch, short ones too: none may be lost."""
+    start, end = intervals.index(last_before), intervals.index(last)
+    return intervals[start], list(intervals[start + 1 : end + 1])
+
+
+def _of_stretch(summary: LoadSummary, start_ns: int, stretch: Sequence[Interval]) -> LoadSummary:
+    end_ns, rows = stretch[-1].monotonic_ns, sum(i.rows for i in stretch)
+    window_s = (end_ns - start_ns) / 1e9
+    response = latency_of([hdr for i in stretch for hdr in i.response_hdr])
+    service = [hdr for i in stretch for hdr in i.service_hdr]
+    return replace(
+        summary,
+        window_start_ns=start_ns,
+        window_end_ns=end_ns,
+        window_s=window_s,
+        rows_window=rows,
+        rows_per_s=rows / window_s,
+        cpu_window_s=sum(i.cpu_s or 0.0 for i in stretch),
+        response=response,
+        service=latency_of(service) if service else response,
+    )
+
+
+def _passed_over(whole: LoadSummary, kept: LoadSummary, inside: Sequence[Interval], passed: int) -> PassedOver:
+    rates = sorted(i.rows for i in inside)
+    still = STALLED_SHARE * rates[len(rates) // 2]
+    seconds = (kept.window_start_ns - whole.window_start_ns) / 1e9
+    rows = [i.rows for i in inside[:passed]]
+    return PassedOver(
+        seconds=seconds,
+        rows_per_s=sum(rows) / len(rows),
+        drift_percent=steadiness([i.rows for i in inside]).drift_percent or 0.0,
+        stalled=sum(r < still for r in rows),
+    )

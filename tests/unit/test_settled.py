@@ -1,0 +1,182 @@
+"""The window's start moves past a ramp and past nothing else; every figure is then of that stretch, and of it alone."""
+
+from dataclasses import replace
+
+import pytest
+from hdrh.histogram import HdrHistogram
+
+from runner.loadgen.merge import merge_interval
+from runner.model import Interval, VerdictKind
+from runner.trial.facts import TrialFacts
+from runner.trial.growing import window_is_enough
+from runner.trial.measure import evidence, measurement
+from runner.trial.settled import take_summary
+from runner.verdict import judge, seconds_to_settle
+from tests.unit.factories import make_sweep, make_trial
+from tests.unit.test_loadgen import summary
+
+RAMP = [100, 200, 300, 400, 500, 600, 700, 800]
+STEADY = [1000, 1010, 990, 1005, 995, 1000, 990, 1010, 1000, 1000]
+FOR_EVER = [100 * n for n in range(1, 31)]
+SLOW = [round(1000 * 1.03**n) for n in range(30)]
+WARMUP_S = 2
+SWEEP = make_sweep(load__duration="10s", load__warmup="2s")
+
+
+@pytest.mark.parametrize(
+    ("rates", "passed"),
+    [
+        (STEADY, 0),
+        (STEADY * 3, 0),
+        (RAMP + STEADY, 8),
+        ([*RAMP, *STEADY[:5]], None),
+        (list(reversed(RAMP)) + [100] * 10, 8),
+        (FOR_EVER, None),
+        (SLOW, None),
+        ([0, 0, *STEADY], 2),
+        (STEADY[:5] + [0] + STEADY[:5], None),
+        ([1000, 0, 0, *STEADY], None),
+        (STEADY[:5] + [0] + STEADY + STEADY[:4], 0),
+        ([1000, 400] * 12, None),
+        ([5, 1000], 0),
+    ],
+    ids=["steady", "steady for long", "ramp", "ramp, steady too briefly", "falls, then steady", "drifts for ever",
+         "drifts slowly for ever", "nothing at first", "one stall", "a stall near the start", "a stall diluted",
+         "jumps for ever", "too short to tell"],
+)  # fmt: skip
+def test_only_a_trend_is_passed_over(rates, passed):
+    assert seconds_to_settle(rates, 10) == passed
+
+
+def histogram(value_us, count):
+    h = HdrHistogram(1, 3_600_000_000_000, 2)
+    h.record_value(value_us * 1000, count)
+    return h.encode().decode()
+
+
+def interval(at_s, rows, before, value_us=None):
+    """A second that ends at_s after the start, 50 rows a request; each request took value_us."""
+    hdr = (histogram(value_us or 1_000_000 // max(rows, 1), rows // 50),) if rows >= 50 else ()
+    return Interval(
+        monotonic_ns=at_s * 10**9 + 40_000, t_s=at_s + 4e-5, phase="measure" if at_s > WARMUP_S else "warmup", rows=rows,
+        rows_total=before + rows, requests=rows // 50, errors=0, retries=0, response_us_p50=None, response_us_p99=None,
+        response_us_max=None, backlog_rows=None, cpu_s=rows / 10_000, response_hdr=hdr,
+    )  # fmt: skip
+
+
+def facts_of(rates, sweep=SWEEP):
+    """A trial whose warm-up had 50 rows/s and whose measuring these rates."""
+    facts = TrialFacts(load_start_ns=0, measure_start_ns=WARMUP_S * 10**9)
+    for at_s, rows in enumerate([50] * WARMUP_S + list(rates), 1):
+        facts.intervals.append(interval(at_s, rows, sum(i.rows for i in facts.intervals)))
+    end_ns = (WARMUP_S + len(rates)) * 10**9
+    take_summary(facts, said(rates, end_ns), sweep)
+    return facts
+
+
+def said(rates, end_ns):
+    return summary([900] * 100, window_start_ns=WARMUP_S * 10**9, window_end_ns=end_ns, window_s=float(len(rates)),
+                   rows_window=sum(rates), rows_per_s=sum(rates) / len(rates), rows_acked=sum(rates) + 100,
+                   cpu_window_s=1.0)  # fmt: skip
+
+
+def test_every_figure_is_of_the_stretch_that_was_steady():
+    facts = facts_of(RAMP + STEADY)
+    m = measurement(make_trial(), facts)
+    assert (m.rows, m.passed_over_s) == (sum(STEADY), pytest.approx(8.00004))
+    assert m.window_s == pytest.approx(10)
+    assert m.rows_per_s == pytest.approx(1000)
+    assert m.client_cpu_cores == pytest.approx(0.1)
+    assert m.passed_over_rows_per_s == pytest.approx(450)
+    assert m.response_ms_p50 == pytest.approx(1.0, rel=0.02), "of the stretch: a request of the ramp took up to 10 ms"
+    assert m.response_ms_max < 1.1
+    assert m.rate_cv_percent < 1
+    assert abs(m.rate_drift_percent) < 2
+    assert m.rows_acked == sum(RAMP + STEADY) + 100
+
+
+def test_the_verdict_says_what_was_passed_over_and_why():
+    facts = facts_of([0, *RAMP, *STEADY])
+    verdict = judge(evidence(SWEEP, make_trial(), facts))
+    told = [reason for reason in verdict.reasons if "passed over" in reason]
+    assert len(told) == 1
+    assert told[0].startswith("the first 9.0 s after the warm-up were passed over (400 rows/s, 1 of them nearly still)")
+    assert "with them the rate rose by" in told[0]
+    assert verdict.kind is not VerdictKind.UNSTEADY
+
+
+def test_a_rate_that_never_settles_is_unsteady_over_all_that_was_measured():
+    facts = facts_of(FOR_EVER)
+    assert facts.passed_over is None
+    m, verdict = measurement(make_trial(), facts), judge(evidence(SWEEP, make_trial(), facts))
+    assert (m.rows, m.window_s, m.passed_over_s) == (sum(FOR_EVER), 30.0, 0.0)
+    assert any("the rate rose by" in reason for reason in verdict.reasons)
+
+
+@pytest.mark.parametrize(
+    "sweep",
+    [
+        make_sweep(load__duration="10s", load__window_max="0"),
+        replace(SWEEP, axis="disks"),
+        make_sweep(load__rows="20000"),
+    ],
+    ids=["a window that may not grow", "a disk sweep", "fixed work"],
+)
+def test_other_windows_stay_what_they_are(sweep):
+    assert facts_of(RAMP + STEADY, sweep).passed_over is None
+
+
+def test_lines_of_an_older_load_core_give_the_window_they_gave():
+    facts = facts_of(RAMP + STEADY)
+    facts.intervals = [replace(i, cpu_s=None, response_hdr=()) for i in facts.intervals]
+    take_summary(facts, said(RAMP + STEADY, 20 * 10**9), SWEEP)
+    assert (facts.passed_over, facts.summary.rows_window) == (None, sum(RAMP + STEADY))
+
+
+def test_no_row_is_lost_where_a_reading_was_late():
+    """A late reading makes a long second and a short one; the short one is not judged, but its rows are counted."""
+    rates = RAMP + STEADY
+    facts = TrialFacts(load_start_ns=0, measure_start_ns=WARMUP_S * 10**9)
+    for at_s, rows in enumerate([50] * WARMUP_S + rates, 1):
+        facts.intervals.append(interval(at_s, rows, 0))
+    late = facts.intervals[14]
+    facts.intervals[14] = replace(late, t_s=late.t_s + 0.2, monotonic_ns=late.monotonic_ns + 200_000_000, rows=1200)
+    facts.intervals[15] = replace(facts.intervals[15], rows=facts.intervals[15].rows - 200)
+    take_summary(facts, said(rates, 20 * 10**9), SWEEP)
+    start = next(i for i, x in enumerate(facts.intervals) if x.monotonic_ns == facts.summary.window_start_ns)
+    assert facts.summary.rows_window == sum(i.rows for i in facts.intervals[start + 1 :])
+    assert facts.summary.rows_per_s == pytest.approx(1000, rel=0.03)
+
+
+@pytest.mark.parametrize(
+    ("rates", "enough"),
+    [
+        (STEADY[:7], False),
+        (STEADY[:9], True),
+        (STEADY[:8] + [100], False),
+        (RAMP, False),
+        (RAMP + STEADY[:7], False),
+        (RAMP + STEADY, True),
+        (STEADY[:5] + [0] + STEADY, False),
+        (STEADY[:5] + [0] + STEADY * 2, True),
+        (FOR_EVER, False),
+    ],
+)
+def test_the_measuring_goes_on_until_a_window_has_settled(rates, enough):
+    facts = TrialFacts(measure_start_ns=WARMUP_S * 10**9)
+    for at_s, rows in enumerate([50] * WARMUP_S + list(rates), 1):
+        facts.intervals.append(interval(at_s, rows, 0))
+    assert window_is_enough(SWEEP, facts) is enough
+    assert window_is_enough(make_sweep(load__duration="10s", load__window_max="0"), facts) is False
+
+
+def test_several_processes_are_one_stretch():
+    """The histograms of all processes are added; a mean of percentiles would say something else."""
+    one = facts_of(RAMP + STEADY)
+    merged = [merge_interval([i, replace(i, response_hdr=(histogram(50_000, i.requests),))]) for i in one.intervals]
+    facts = TrialFacts(load_start_ns=0, measure_start_ns=WARMUP_S * 10**9, intervals=merged)
+    take_summary(facts, said(RAMP + STEADY, 20 * 10**9), SWEEP)
+    assert facts.summary.rows_window == 2 * sum(STEADY)
+    assert facts.summary.response.count == 2 * sum(r // 50 for r in STEADY)
+    assert facts.summary.response.p90_us == pytest.approx(50_000, rel=0.02)
+    assert facts.summary.cpu_window_s == pytest.approx(2 * sum(STEADY) / 10_000)
