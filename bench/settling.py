@@ -1,6 +1,6 @@
 """A rate that settles late, on a real server: a busy loop shares its core for some seconds of the measuring, then ends.
 
-    python bench/settling.py [--seconds 7] [--duration 8s]
+    python bench/settling.py [--seconds 4] [--duration 8s]
 
 Shows each second's rate, and which of them the trial's window was. It judges nothing: look at the table.
 """
@@ -45,7 +45,7 @@ def hogged_sweep(folder: Path, seconds: float, duration: str) -> Path:
 def main() -> None:
     """The series, then the trial's record of its window."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=7.0, help="of the measuring that the busy loop takes part in")
+    parser.add_argument("--seconds", type=float, default=4.0, help="of the measuring that the busy loop takes part in")
     parser.add_argument("--duration", default="8s")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
