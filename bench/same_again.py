@@ -2,7 +2,8 @@
 
 The false alarm rate that `scale compare` prints is of the noise inside the runs; this one also has what changes between
 sessions. Run it with the Python of the installation, on a machine that does nothing else:
-`.venv/bin/python bench/same_again.py --runs 5 -- --target postgres --cores 1..2 --duration 10s`.
+`.venv/bin/python bench/same_again.py --runs 5 -- --target postgres --cores 1..2 --duration 10s`. With `--results DIR` the
+runs are kept and those that are there already count too, so that it can be done in pieces (`--runs 0` only compares).
 """
 
 from __future__ import annotations
@@ -27,10 +28,12 @@ def main() -> None:
     """Sweeps, then a line for each pair, then the rate."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=4)
+    parser.add_argument("--results", default="")
     parser.add_argument("--allowed", default="5%")
     parser.add_argument("sweep", nargs="*", help="options of `scale sweep cpu`, after --")
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory(dir="/var/tmp", prefix="scale-bench-again-") as folder:
+    with tempfile.TemporaryDirectory(dir="/var/tmp", prefix="scale-bench-again-") as temporary:
+        folder = given.results or temporary
         for _ in range(given.runs):
             done = scale("sweep", "cpu", *given.sweep, "--results", folder, "-y")
             print(done.stdout.strip().splitlines()[-1] if done.stdout else done.stderr.strip(), flush=True)

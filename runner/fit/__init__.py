@@ -8,10 +8,11 @@ that its own error swallows.
 from runner.fit.axis import rate_of
 from runner.fit.curve import Asked, fit_curve, fit_rows, value_at
 from runner.fit.models import NAMES, SYMBOLS, rate_at
-from runner.fit.words import Terms, pair, quantity, ranged
+from runner.fit.words import RATE_UNITS, Terms, pair, quantity, ranged
 
 __all__ = [
     "NAMES",
+    "RATE_UNITS",
     "SYMBOLS",
     "Asked",
     "Terms",

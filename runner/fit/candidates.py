@@ -136,7 +136,8 @@ def _left_out_error(model: ModelName, rows: Rows) -> float | None:
     rest = rows.means[None, :-1] / rows.unit
     values = solve(model, rows.distinct[:-1], rows.weights[:-1], rest)
     told = float(rates(model, values, rows.distinct[-1:])[0, 0]) * rows.unit
-    return abs(told / float(rows.means[-1]) - 1)
+    off = abs(told / float(rows.means[-1]) - 1)
+    return off if math.isfinite(off) else None
 
 
 def band(candidate: Candidate, grid: Floats) -> tuple[tuple[float, float, float], ...]:

@@ -14,11 +14,10 @@ from runner.fit.cautions import all_cautions, superlinear_levels
 from runner.fit.choice import Choice, choose
 from runner.fit.models import MODELS, PARAMETERS, Floats, ModelName, rate_at
 from runner.fit.points import RateOf, Usable, noise_floor, rate_reader, summaries, usable
-from runner.fit.words import Findings, Terms, sentence
+from runner.fit.words import RATE_UNITS, Findings, Terms, sentence
 from runner.model import Confound, FitReport, TrialResult
 
 GRID_STEPS = 60
-_MEASURED = {"rows_per_s": "rows/s", "durable_rows_per_s": "durable rows/s"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +41,7 @@ def fit_curve(
     rate: a field of Measurement, or a function of it. Raises ValueError for a field that does not exist.
     """
     name = rate if isinstance(rate, str) else getattr(rate, "__name__", "rate")
-    terms = Terms(axis=axis, rate=_MEASURED.get(name, "rows/s"))
+    terms = Terms(axis=axis, rate=RATE_UNITS.get(name, "rows/s"))
     return _report(usable(results, rate_reader(rate)), terms, name, tuple(confounds), asked or Asked())
 
 

@@ -156,6 +156,10 @@ def _predict(chosen: Candidate | None, near: Mapping[ModelName, Candidate], rows
     low, high = percentiles(curves) if curves is not None else (None, None)
     others = {name: float(c.rates(at)[0]) for name, c in near.items()}
     rate = float(chosen.rates(at)[0])
+    if rate <= 0:
+        reason = f"the {NAMES[chosen.model]} curve falls to 0 before"
+        return Prediction(level=level, rate=None, low=None, high=None, extrapolated=outside, reason=reason)
+    low = max(low, 0.0) if low is not None else None  # a rate is never below 0, whatever a straight line says
     return Prediction(level=level, rate=rate, low=low, high=high, extrapolated=outside, others=others)
 
 
@@ -178,6 +182,8 @@ def _need(chosen: Candidate | None, rows: Rows, rate: float) -> Need:
     if chosen is None:
         return _unknown(rate, "no model is chosen: the points are too few to tell one")
     value = float(levels_for(chosen.model, chosen.values[None], rate)[0])
+    if value < float(rows.distinct[0]) / REACH:
+        return _unknown(rate, f"it is had below half of the lowest level ({format_number(rows.distinct[0])})")
     if not math.isfinite(value):
         top = _roofs(chosen.model, chosen.values[None])[0] if chosen.model in _ROOFED else math.inf
         told = f": its roof is {format_rate(float(top))}" if math.isfinite(top) else ""

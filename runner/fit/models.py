@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +54,7 @@ SYMBOLS: Mapping[str, str] = {
 }
 BOUNDED = ("alpha", "beta")  # not below 0: less would mean that waiting makes work
 _DENOMINATOR_MIN = 1e-12
+LOG_MOST = 150.0  # of a factor, so that squares of products are still numbers
 
 
 def rate_at(level: float, parameters: Mapping[str, float]) -> float:
@@ -64,7 +65,7 @@ def rate_at(level: float, parameters: Mapping[str, float]) -> float:
     if "capacity" in p:
         return min(p["lambda"] * level, p["capacity"])
     if "exponent" in p:
-        return float(p["gamma"] * level ** p["exponent"])
+        return float(p["gamma"] * _powers(np.array(level), p["exponent"]))
     below = 1 + p.get("alpha", 0.0) * (level - 1) + p.get("beta", 0.0) * level * (level - 1)
     return p["gamma"] * level / max(below, _DENOMINATOR_MIN)
 
@@ -77,9 +78,15 @@ def rates(model: ModelName, parameters: Floats, levels: Floats) -> Floats:
     elif model == "knee":
         found = np.minimum(columns[0] * levels, columns[1])
     elif model == "power":
-        found = columns[0] * levels ** columns[1]
+        found = columns[0] * _powers(levels, columns[1])
     else:
         found = columns[0] * levels / _below(columns[1:], levels)
+    return found
+
+
+def _powers(levels: Floats, exponent: Any) -> Floats:
+    """n^p, kept within what a number can hold: a sample of vague points may have any exponent."""
+    found: Floats = np.exp(np.clip(exponent * np.log(levels), -LOG_MOST, LOG_MOST))
     return found
 
 
@@ -100,7 +107,8 @@ def jacobian(model: ModelName, parameters: Floats, levels: Floats) -> Floats:
         rising = p[0] * levels <= p[1]
         return np.column_stack([np.where(rising, levels, 0.0), np.where(rising, 0.0, 1.0)])
     if model == "power":
-        return np.column_stack([levels ** p[1], p[0] * levels ** p[1] * np.log(levels)])
+        powers = _powers(levels, p[1])
+        return np.column_stack([powers, p[0] * powers * np.log(levels)])
     below = _below([np.array([v]) for v in p[1:]], levels)
     ideal = levels / below
     steep = -p[0] * levels / below**2

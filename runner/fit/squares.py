@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from runner.fit.models import Floats, ModelName, rates
+from runner.fit.models import LOG_MOST, Floats, ModelName, rates
 
 Ends = tuple[int | None, ...]
 Curve = Callable[[Floats], tuple[Floats, list[Floats]]]
@@ -73,7 +73,7 @@ def _power(levels: Floats, weights: Floats, measured: Floats) -> Floats:
         return value, [value, value * logs]
 
     found = _search(curve, line, weights, measured, 1.0)
-    return np.column_stack([np.exp(found[:, 0]), found[:, 1]])
+    return np.column_stack([np.exp(np.clip(found[:, 0], -LOG_MOST, LOG_MOST)), found[:, 1]])
 
 
 def _law(levels: Floats, weights: Floats, measured: Floats, count: int) -> Floats:

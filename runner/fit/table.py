@@ -15,8 +15,12 @@ from dataclasses import dataclass
 ROWS_MAX = 1_000_000
 LEVELS_MAX = 10_000
 LEAST, MOST = 1e-100, 1e100  # squares of it are still numbers
+SPAN_MAX = 1e12  # of a column, so that sums of squares keep the smallest of it
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _SHOWN_MAX = 40
+_LEVEL_DIGITS = 9  # 0.1 + 0.2 and 0.3 are one level
+_THOUSANDS = re.compile(r"[+-]?\d{1,3}([,'_ \u00a0\u202f]\d{3})+(\.\d*)?")
+_COMMA = re.compile(r"[+-]?\d*,\d+")
 
 RowsByGroup = Mapping[str, Sequence[tuple[float, float]]]
 Line = tuple[int, list[str]]
@@ -40,16 +44,25 @@ def parse_table(content: bytes, columns: Columns) -> RowsByGroup:
     at, header = first
     wanted = [_place(at, header, name) for name in (columns.n, columns.x, columns.group) if name is not None]
     found: dict[str, list[tuple[float, float]]] = {}
+    ends = [((math.inf, 0), (0.0, 0)), ((math.inf, 0), (0.0, 0))]  # of each column: smallest and largest, with its line
     for count, (number, cells) in enumerate(lines):
         if len(cells) != len(header):
             raise ValueError(f"line {number}: {_cells(len(cells))} where the header has {len(header)}")
         if count >= ROWS_MAX:
             raise ValueError(f"line {number}: more than {ROWS_MAX:,} rows")
         level, rate = (_number(number, header[i], cells[i]) for i in wanted[:2])
+        level = float(f"{level:.{_LEVEL_DIGITS}g}")
+        for i, value in enumerate((level, rate)):
+            ends[i] = (min(ends[i][0], (value, number)), max(ends[i][1], (value, number)))
         group = cells[wanted[2]].strip() if columns.group is not None else ""
         found.setdefault(group, []).append((level, rate))
     if not found:
         raise ValueError(f"line {at}: no row follows the header")
+    for column, (least, most) in zip((columns.n, columns.x), ends, strict=True):
+        if most[0] > SPAN_MAX * least[0]:
+            first, last = sorted((least[1], most[1]))
+            raise ValueError(f"line {last}: {column} differs from line {first} by more than {SPAN_MAX:g} times; "
+                             "no curve holds both")  # fmt: skip
     for group, rows in found.items():
         levels = len({level for level, _ in rows})
         if levels > LEVELS_MAX:
@@ -100,12 +113,18 @@ def _number(line: int, column: str, cell: str) -> float:
         raise ValueError(f"line {line}: {column} is empty; leave out rows that were not measured")
     value = float(cell) if _NUMBER.fullmatch(cell) else math.nan
     if not math.isfinite(value):
-        raise ValueError(f"line {line}: {column} is {_short(cell)!r}, which is not a number")
+        raise ValueError(f"line {line}: {column} is {_short(cell)!r}, which is not a number{_hint(cell)}")
     if value <= 0:
         raise ValueError(f"line {line}: {column} is {_short(cell)}; it must be above 0")
     if not LEAST <= value <= MOST:
         raise ValueError(f"line {line}: {column} is {_short(cell)}; it must be between {LEAST:g} and {MOST:g}")
     return value
+
+
+def _hint(cell: str) -> str:
+    if _THOUSANDS.fullmatch(cell):
+        return "; leave out what separates thousands"
+    return "; write a point before the decimals" if _COMMA.fullmatch(cell) else ""
 
 
 def _short(cell: str) -> str:

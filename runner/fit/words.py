@@ -18,6 +18,10 @@ from runner.model import Confound, Estimate, PointSummary
 from runner.units import format_number
 
 _ERROR_MIN, _ERROR_LEAST = 1e-5, 1e-9  # an error below is not worth its digits
+_WORDLESS = 1e15  # beyond, digits say nothing any more
+
+
+RATE_UNITS = {"rows_per_s": "rows/s", "durable_rows_per_s": "durable rows/s"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -221,5 +225,7 @@ def pair(value: float, error: float) -> str:
 def quantity(rate: float, error: float | None) -> str:
     """A rate with its error in one unit: "1.02 ± 0.03 M"."""
     size = abs(rate)
+    if size >= _WORDLESS:
+        return f"{rate:.3g} ± {error:.1g}" if error else f"{rate:.3g}"
     scale, unit = next(((s, u) for s, u in ((1e9, " G"), (1e6, " M"), (1e3, " k")) if size >= 0.9995 * s), (1.0, ""))
     return (pair(rate / scale, error / scale) if error else f"{rate / scale:.3g}") + unit

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runner.fit import NAMES, SYMBOLS, pair, quantity
+from runner.fit import NAMES, RATE_UNITS, SYMBOLS, pair, quantity
 from runner.model import Estimate, FitReport, ModelFit, Need, Prediction
 from runner.report.table import ABSENT, Table, fixed, short
 from runner.units import format_number
@@ -87,10 +87,10 @@ def derived_table(fit: FitReport) -> Table:
         ("Highest rate that the model can reach", fit.roof, True),
         ("Efficiency falls to 90 %", fit.level_at_90, False),
     )
-    rows = []
+    rows, unit = [], RATE_UNITS.get(fit.rate, fit.rate)
     for name, estimate, is_rate in found:
         if estimate is not None:
-            value = quantity(estimate.value, None) + " rows/s" if is_rate else f"{short(estimate.value)} {fit.axis}"
+            value = f"{quantity(estimate.value, None)} {unit}" if is_rate else f"{short(estimate.value)} {fit.axis}"
             rows.append((name, value, _range(estimate.low, estimate.high, is_rate)))
     notes = ("absent: the chosen model has none, or its interval is as wide as the figure",)
     return Table(title="What follows", headers=("Figure", "Value", "95 % interval"), rows=tuple(rows), words=(0,),

@@ -30,7 +30,7 @@ def overlay_html(found: Comparison, a: StoredRun, b: StoredRun) -> str:
     body = (
         f'<p class="eyebrow">A: {escape(found.run_a)}<br>B: {escape(found.run_b)}</p>'
         f"<h1>{escape(b.plan.sweep.name)}: B against A</h1>"
-        f'<p class="answer">{escape(found.sentence)}</p>'
+        f'<p class="answer"><b>{escape(found.sentence)}</b></p>'
         + (f'<div class="cautions"><b>Before you believe it</b><ul>{cautions}</ul></div>' if cautions else "")
         + (f"<figure>{curve}<figcaption>Every VALID trial of both runs, and both fits.</figcaption></figure>"
            if curve else "")

@@ -77,7 +77,7 @@ def _head(run: StoredRun, fit: FitReport) -> str:
     cautions = facts.cautions_of(run, fit.cautions)
     return (
         f'<p class="eyebrow">{escape(told)}</p><h1>{escape(sweep.name)}</h1>'
-        f'<p class="question">{escape(sweep.question)}</p><p class="answer">{_unbroken(fit.sentence)}</p>\n'
+        f'<p class="question">{escape(sweep.question)}</p><p class="answer">{_answer(fit.sentence)}</p>\n'
         f'{_tiles(run, fit)}<div class="chips">{chips}</div>\n'
         + (f'<div class="cautions"><b>Before you believe it</b>{_list(cautions)}</div>\n' if cautions else "")
     )
@@ -241,6 +241,12 @@ def _facts(found: Sequence[tuple[str, str]]) -> str:
 
 def _list(lines: Sequence[str]) -> str:
     return "<ul>" + "".join(f"<li>{escape(line)}</li>" for line in lines) + "</ul>"
+
+
+def _answer(words: str) -> str:
+    """The verdict in bold, what it rests on in plain."""
+    verdict, colon, rest = words.partition(": ")
+    return f"<b>{_unbroken(verdict)}:</b> {_unbroken(rest)}" if colon else f"<b>{_unbroken(words)}</b>"
 
 
 def _unbroken(words: str) -> str:

@@ -23,6 +23,7 @@ Series = Sequence[tuple[float, Mapping[str, float | None]]]
 Window = tuple[float, float]
 WIDTH, HEIGHT = 208, 98
 _POINTS_MAX = 240
+_LABEL_HALF = 14  # of a time under a panel, in pixels
 _GAP = 3.5  # times the usual step: a longer silence breaks the line
 
 
@@ -134,7 +135,9 @@ def _panel_axes(frame: Frame, unit: float, marks: Sequence[float]) -> str:
         parts.append(f'<line x1="{frame.left}" x2="{right}" y1="{y:.1f}" y2="{y:.1f}" class="{css}"/>')
         parts.append(text(frame.left - 4, y + 4, f"{value:g}", "dim", "end"))
     for value in marks:
-        parts.append(text(frame.x(value), bottom + 13, f"{value:.0f} s", "dim", "middle"))
+        at_edge = frame.x(value) > right - _LABEL_HALF
+        where = (right, "end") if at_edge else (frame.x(value), "middle")
+        parts.append(text(where[0], bottom + 13, f"{value:.0f} s", "dim", where[1]))
     return "".join(parts)
 
 

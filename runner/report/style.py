@@ -8,10 +8,12 @@ Refuses fonts, images or anything else from elsewhere.
 _LIGHT = """
 --paper:#fff;--raised:#f6f7f8;--ink:#16191d;--soft:#59616b;--rule:#dfe3e7;--grid:#e9ecef;--blue:#0067a8;
 --orange:#b34a00;--green:#00795a;--purple:#a3487f;--band:#0067a8;--warn:#fdf4e3;--warn-edge:#d99a1c;--shade:#eef3f7;
+--edge:#16191d2e;
 """
 _DARK = """
 --paper:#14171a;--raised:#1d2125;--ink:#e8eaed;--soft:#a0a8b1;--rule:#343a41;--grid:#292e34;--blue:#5cb8f0;
 --orange:#f29b4c;--green:#35c79a;--purple:#e08fc0;--band:#5cb8f0;--warn:#2b2415;--warn-edge:#c98f22;--shade:#20272e;
+--edge:#e8eaed38;
 """
 
 PLOT_CSS = """
@@ -49,7 +51,7 @@ h3{font-size:15px;margin:22px 0 6px}
 p{margin:6px 0;max-width:78ch}
 .eyebrow,.note,figcaption{color:var(--soft);font-size:13px}
 .question{font-size:16px;color:var(--soft)}
-.answer{font-size:20px;line-height:1.4;font-weight:600;margin:18px 0 14px;max-width:64ch;text-wrap:pretty}
+.answer{font-size:20px;line-height:1.45;margin:18px 0 14px;max-width:68ch;text-wrap:pretty}
 .tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(150px,1fr));gap:10px;margin:14px 0}
 .tile{background:var(--raised);border-radius:8px;padding:9px 13px}
 .tile b{display:block;font-size:21px;line-height:1.25;font-variant-numeric:tabular-nums}
@@ -64,9 +66,14 @@ figure{margin:16px 0}
 .variant{border-top:6px solid var(--rule);margin-top:60px;padding-top:24px}
 .narrow{display:none}
 .pair{display:grid;grid-template-columns:1fr 1fr;gap:26px;align-items:start}
-.scroll{overflow-x:auto;margin:10px 0}
+.scroll{overflow-x:auto;margin:10px 0;background:
+ linear-gradient(90deg,var(--paper) 10px,transparent) 0/30px 100% no-repeat local,
+ linear-gradient(270deg,var(--paper) 10px,transparent) 100%/30px 100% no-repeat local,
+ linear-gradient(90deg,var(--edge),transparent) 0/9px 100% no-repeat,
+ linear-gradient(270deg,var(--edge),transparent) 100%/9px 100% no-repeat}
 table{border-collapse:collapse;font-size:14px;font-variant-numeric:tabular-nums;min-width:100%}
-th,td{padding:5px 10px;text-align:right;vertical-align:bottom;border-bottom:1px solid var(--rule)}
+th,td{padding:5px 10px;text-align:right;vertical-align:baseline;border-bottom:1px solid var(--rule)}
+thead th{vertical-align:bottom}
 th{font-weight:600;color:var(--soft);font-size:12.5px;line-height:1.3}
 td{white-space:nowrap}
 th:first-child,td:first-child{padding-left:2px}

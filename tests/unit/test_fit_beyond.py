@@ -103,6 +103,25 @@ def test_the_level_that_a_rate_needs(curve, rate, level):
     assert value_at(fit, found.level) == pytest.approx(rate, rel=1e-6)
 
 
+def test_no_rate_below_0_is_foretold():
+    falls = [(float(n), 100.0 - 9 * n + 0.1 * (-1) ** n) for n in range(1, 9)]
+    fit = fit_rows(falls, Terms(), asked=Asked(predict=[9.0, 10.0, 12.0]))
+    assert fit.chosen == "affine"
+    assert fit.predictions[0].rate == pytest.approx(19, abs=0.5)
+    assert fit.predictions[2].rate is None
+    assert "falls to 0" in fit.predictions[2].reason
+    vague = fit_rows([(float(n), x) for n, x in enumerate((90, 40, 75, 20, 55, 30, 25, 2), 1)], Terms(),
+                     asked=Asked(predict=[8.0, 9.0]))  # fmt: skip
+    assert all(p.low is None or p.low >= 0 for p in vague.predictions)
+
+
+def test_a_rate_that_every_level_has_needs_no_level():
+    fit = fit_rows(rows(lambda n: n + 5, noise=0.003), Terms(), asked=Asked(need=[1e6, 6e6]))
+    assert fit.needs[0].level is None
+    assert "below half of the lowest level (1)" in fit.needs[0].reason
+    assert fit.needs[1].level == pytest.approx(1, rel=0.1)
+
+
 def test_a_rate_above_the_roof_is_refused_with_the_roof():
     fit = fit_rows(rows(law(0.2), noise=0.003), Terms(), asked=Asked(need=[6e6]))
     assert fit.needs[0].level is None

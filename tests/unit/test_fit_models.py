@@ -65,6 +65,16 @@ def test_scipy_finds_the_same_parameters_and_standard_errors(model, seed):
     assert errors == pytest.approx(list(np.sqrt(np.diag(covariance))), rel=1e-3)
 
 
+def test_a_published_data_set_has_its_published_coefficients():
+    """SPEC SDM91 on a SPARCcenter 2000, as the R package `usl` fits it: https://github.com/smoeding/usl, README."""
+    load, throughput = [1, 18, 36, 72, 108, 144, 216], [64.9, 995.9, 1652.4, 1853.2, 1828.9, 1775.0, 1702.2]
+    found = fitted("usl", np.array(load, dtype=float), np.array(throughput))
+    assert found.value("alpha") == pytest.approx(0.0277285, abs=5e-8)
+    assert found.value("beta") == pytest.approx(0.0001044, abs=5e-8)
+    assert found.std_errs["alpha"] == pytest.approx(0.0091217, abs=5e-8)
+    assert found.std_errs["beta"] == pytest.approx(0.0000199, abs=5e-8)
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_no_knee_on_a_fine_grid_is_better_than_the_exact_one(seed):
     n, x = noisy("knee", [1, 2, 3, 4, 5, 6, 7, 8, 8], 0.05, seed)

@@ -37,9 +37,13 @@ def run(tmp_path, text, *words):
         ("n,x\n1,2\n2,inf\n", "line 3: x is 'inf'"),
         ("n,x\n1,2\n2,1e999\n", "line 3: x is '1e999'"),
         ("n,x\n1,1_000\n", "line 2: x is '1_000'"),
+        ('n,x\n1,"1,000.5"\n', "line 2: x is '1,000.5', which is not a number; leave out what separates thousands"),
+        ("n;x\n1;1 000\n", "line 2: x is '1 000', which is not a number; leave out what separates thousands"),
+        ("n;x\n1;10,5\n", "line 2: x is '10,5', which is not a number; write a point before the decimals"),
         ("n,x\n1,2\n2,\n", "line 3: x is empty"),
         ("n,x\n0,2\n", "line 2: n is 0; it must be above 0"),
         ("n,x\n1,2e300\n", "line 2: x is 2e300; it must be between 1e-100 and 1e+100"),
+        ("n,x\n1,1e-8\n2,5\n3,1e8\n", "line 4: x differs from line 2 by more than 1e+12 times"),
         ("n,x\n1,-2\n", "line 2: x is -2; it must be above 0"),
         ('n,x\n1,2\n"2,3\n', "line 3: "),
         (b"n,x\n1,2\n2,\xff\n", "line 3: not UTF-8 text (byte 0xff)"),
@@ -56,6 +60,19 @@ def test_a_bad_file_is_refused_with_the_line(text, message):
                                   "# made by hand\n" + GOOD, GOOD.replace("\n", "\r\n")])  # fmt: skip
 def test_common_forms_of_csv_are_read(text):
     assert parse(text)[""][:2] == [(1.0, 100.0), (2.0, 190.0)]
+
+
+def test_levels_that_differ_by_rounding_are_one_level():
+    found = parse(f"n,x\n0.3,1\n{0.1 + 0.2},2\n1,3\n")[""]
+    assert [level for level, _ in found] == [0.3, 0.3, 1.0]
+
+
+def test_a_measured_unit_is_not_called_rows(tmp_path):
+    file = tmp_path / "data.csv"
+    file.write_text("threads,tps\n" + "".join(f"{n},{1000 * n / (1 + 0.1 * (n - 1)):.1f}\n" for n in range(1, 9)))
+    shown = CliRunner().invoke(app, ["fit", str(file), "--n", "threads", "--x", "tps"]).stdout
+    assert "10 k tps" in shown
+    assert "rows/s" not in shown
 
 
 def test_groups_keep_the_order_of_the_file():

@@ -1,5 +1,6 @@
 """The window's start moves past a ramp and past nothing else; every figure is then of that stretch, and of it alone."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -7,6 +8,7 @@ from hdrh.histogram import HdrHistogram
 
 from runner.loadgen.merge import merge_interval
 from runner.model import Interval, VerdictKind
+from runner.report.series import METRICS, WIDTH, Scale, panel_svg
 from runner.trial.facts import TrialFacts
 from runner.trial.growing import window_is_enough
 from runner.trial.measure import evidence, measurement
@@ -180,3 +182,16 @@ def test_several_processes_are_one_stretch():
     assert facts.summary.response.count == 2 * sum(r // 50 for r in STEADY)
     assert facts.summary.response.p90_us == pytest.approx(50_000, rel=0.02)
     assert facts.summary.cpu_window_s == pytest.approx(2 * sum(STEADY) / 10_000)
+
+
+def test_the_panel_shades_the_window_and_its_times_stay_inside():
+    series = [(float(t), {"rows_per_s": 1e5 * t}) for t in range(-2, 19)]
+    scale = Scale(t_min=-2.0, t_max=18.0, y_max={"rows_per_s": 2e6})
+    drawn = panel_svg(series, METRICS[0], scale, (8.0, 18.0), None)
+    shaded = re.search(r'<rect x="([\d.]+)"[^>]*width="([\d.]+)"[^>]*class="window"', drawn)
+    inner = WIDTH - 36 - 6
+    assert float(shaded[1]) == pytest.approx(36 + inner * 10 / 20, abs=0.2)
+    assert float(shaded[2]) == pytest.approx(inner * 10 / 20, abs=0.2)
+    last = re.search(r'<text x="([\d.]+)"[^>]*>18 s<', drawn)
+    assert 'text-anchor="end"' in last[0]
+    assert float(last[1]) <= WIDTH - 6
