@@ -17,7 +17,7 @@ test: setup-test  ## Set up, then run all tests
 
 setup: $(VENV)/.ready  ## Build the load core and install `scale` into .venv
 
-$(VENV)/.ready: pyproject.toml CMakeLists.txt tools/setup $(shell find runner loadgen playbooks -name '*.py' -o -name '*.yml' -o -name '*.c' -o -name '*.h' -o -name 'CMakeLists.txt' | grep -v __pycache__)
+$(VENV)/.ready: pyproject.toml CMakeLists.txt tools/setup $(shell find runner loadgen playbooks dashboards images -name '*.py' -o -name '*.yml' -o -name '*.c' -o -name '*.h' -o -name 'CMakeLists.txt' -o -name '*.json' -o -name '*.yaml' -o -name '*.ini' -o -name '*.toml' | grep -v __pycache__)
 	tools/setup $(PORTABLE_PYTHON) $(VENV) .
 	@touch $@
 

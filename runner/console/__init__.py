@@ -31,9 +31,15 @@ _STYLES = {
 }
 
 
+def as_it_is(console: Console, text: str) -> bool:
+    """Whether nothing breaks the text's lines but the terminal itself: in a file, and where a word (an address, a path)
+    is longer than a line, because it could not be copied with a break in it."""
+    return not console.is_terminal or any(len(word) > console.width for word in text.split())
+
+
 def say(sentence: str, style: str = "") -> None:
     """A sentence for people, on standard error."""
-    err.print(escape(sentence), style=style or None)
+    err.print(escape(sentence), style=style or None, soft_wrap=as_it_is(err, sentence))
 
 
 def show_error(error: ScaleError) -> None:
@@ -46,10 +52,9 @@ def show_error(error: ScaleError) -> None:
 def show_findings(findings: Sequence[Finding]) -> None:
     """Each finding on a line."""
     for f in findings:
-        err.print(
-            f"[{'red' if f.blocking else 'yellow'}]{escape(f.subject)}:[/] {escape(f.sentence)}"
-            + (f" → {escape(f.remedy)}" if f.remedy else "")
-        )
+        told = escape(f.sentence) + (f" → {escape(f.remedy)}" if f.remedy else "")
+        colour = "red" if f.blocking else "yellow"
+        err.print(f"[{colour}]{escape(f.subject)}:[/] {told}", soft_wrap=as_it_is(err, told))
 
 
 def show_json(document: Any) -> None:
@@ -65,7 +70,7 @@ def show_bytes(content: bytes) -> None:
 
 def show_line(text: str, style: str = "") -> None:
     """A line of the result, on standard output."""
-    out.print(escape(text), style=style or None)
+    out.print(escape(text), style=style or None, soft_wrap=as_it_is(out, text))
 
 
 def show_table(title: str, headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

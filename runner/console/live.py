@@ -15,14 +15,16 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from runner.console import err
+from runner.console import as_it_is, err
 from runner.live import UNDER_LOAD, WATCHED, LiveState, Running, ceiling_of, progress, rates, take
 from runner.model import Event, Noted, TrialFinished, TrialResult, TrialStarted, VerdictKind
 from runner.units import format_number, format_rate, format_seconds
 
 REFRESH_PER_S = 2.0
 PLAN_ROWS = 14
-BAR = 30
+# Lines of the view that are not the plan's, without the disks: the head, "and … points more", the running trial, the cursor.
+OTHER_LINES = 8
+BAR_MAX = 30
 _STYLES = {
     VerdictKind.VALID: "green",
     VerdictKind.ABORTED: "red",
@@ -40,7 +42,7 @@ class LiveView:
             console=console,
             refresh_per_second=REFRESH_PER_S,
             transient=True,
-            get_renderable=lambda: render(self._state, time.monotonic_ns()),
+            get_renderable=lambda: render(self._state, time.monotonic_ns(), self._console.height),
         )
 
     def __enter__(self) -> LiveView:
@@ -59,32 +61,38 @@ class LiveView:
             self._keep(f"  {event.sentence}", "yellow")
         elif isinstance(event, TrialFinished):
             head = f"trial {running.position} of {self._state.total}: " if running else ""
-            self._keep(*finished_line(head, event.result))
+            self._keep(*finished_line(head, event.result, self._name_width()))
         elif isinstance(event, TrialStarted) and not self._console.is_terminal:
             left = format_seconds(progress(self._state, time.monotonic_ns()).remaining_s)
             self._keep(f"trial {event.position} of {event.total}: {event.trial.trial_id} begins, about {left} left", "")
 
     def _keep(self, text: str, style: str) -> None:
-        self._console.print(Text(text, style=style))
+        self._console.print(Text(text, style=style), soft_wrap=as_it_is(self._console, text))
+
+    def _name_width(self) -> int:
+        total = f"{self._state.total}"
+        return len(f"trial {total} of {total}: ") + max(len(t.trial_id) for t in self._state.plan.trials)
 
 
-def finished_line(head: str, result: TrialResult) -> tuple[str, str]:
-    """One line for a trial that ended, and its style."""
+def finished_line(head: str, result: TrialResult, width: int) -> tuple[str, str]:
+    """One line for a trial that ended, and its style. width: of the longest head with name."""
     kind, m = result.verdict.kind, result.measurement
     cores = "–" if m.server_cpu_cores is None else f"{m.server_cpu_cores:.2f}"
     told = kind is not VerdictKind.VALID and result.verdict.reasons
     reason = f": {result.verdict.reasons[0]}" if told else ""
     name = f"{head}{result.trial.trial_id}"
     line = (
-        f"{name:<34} {format_rate(m.rows_per_s):>8} rows/s  server {cores} of "
+        f"{name:<{width}} {format_rate(m.rows_per_s):>8} rows/s  server {cores} of "
         f"{format_number(result.trial.cores)} cores  {kind.value}{reason}"
     )
     return line, _STYLES.get(kind, "yellow")
 
 
-def render(state: LiveState, now_ns: int) -> RenderableType:
-    """The view now."""
-    parts: list[RenderableType] = [_head(state, now_ns), _plan(state)]
+def render(state: LiveState, now_ns: int, height: int) -> RenderableType:
+    """The view now. height: lines of the terminal; the plan gives way to the running trial."""
+    sample = state.running.sample if state.running is not None else None
+    free = height - OTHER_LINES - (len(sample.disks) if sample is not None else 0)
+    parts: list[RenderableType] = [_head(state, now_ns), _plan(state, min(PLAN_ROWS, max(1, free)))]
     if state.running is not None:
         parts.append(_running(state, state.running, now_ns))
     return Group(*parts)
@@ -95,13 +103,13 @@ def _head(state: LiveState, now_ns: int) -> RenderableType:
     line = Table.grid(padding=(0, 2))
     line.add_row(
         Text(f"{sweep.name}: {sweep.target}, {sweep.runtime}", style="bold"),
-        ProgressBar(total=1.0, completed=at.done_ratio, width=BAR),
+        ProgressBar(total=1.0, completed=at.done_ratio, width=BAR_MAX),
         Text(f"{at.done} of {at.total} trials, about {format_seconds(at.remaining_s)} left"),
     )
     return line
 
 
-def _plan(state: LiveState) -> RenderableType:
+def _plan(state: LiveState, rows_max: int) -> RenderableType:
     """A row for each point: what its replicates gave, or where they are."""
     done = {r.trial.trial_id: r for r in state.results}
     running = state.running.trial.trial_id if state.running else ""
@@ -110,7 +118,7 @@ def _plan(state: LiveState) -> RenderableType:
         name = trial.trial_id.rpartition("-r")[0] or trial.trial_id
         rows.setdefault(name, []).append(_cell(done.get(trial.trial_id), trial.trial_id == running))
     table = Table.grid(padding=(0, 2))
-    shown = _window(list(rows.items()), running)
+    shown = _window(list(rows.items()), running, rows_max)
     for name, cells in shown:
         table.add_row(Text(name, style="dim"), *cells)
     if len(shown) < len(rows):
@@ -118,11 +126,11 @@ def _plan(state: LiveState) -> RenderableType:
     return table
 
 
-def _window(rows: Sequence[tuple[str, list[Text]]], running: str) -> Sequence[tuple[str, list[Text]]]:
+def _window(rows: Sequence[tuple[str, list[Text]]], running: str, rows_max: int) -> Sequence[tuple[str, list[Text]]]:
     """The rows around the running trial, where there are too many."""
     at = next((i for i, (name, _) in enumerate(rows) if running.startswith(f"{name}-r")), 0)
-    first = min(max(0, at - PLAN_ROWS // 2), max(0, len(rows) - PLAN_ROWS))
-    return rows[first : first + PLAN_ROWS]
+    first = min(max(0, at - rows_max // 2), max(0, len(rows) - rows_max))
+    return rows[first : first + rows_max]
 
 
 def _cell(result: TrialResult | None, is_running: bool) -> Text:

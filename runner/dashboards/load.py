@@ -43,7 +43,7 @@ def load_run(room: Room, run: str, openmetrics: bytes) -> bool:
     for block in blocks:
         _as_late(block)
         block.rename(room.path / "prometheus" / block.name)
-    shutil.rmtree(room.path / "load" / "blocks", ignore_errors=True)
+    shutil.rmtree(room.path / "load" / "blocks" / "made", ignore_errors=True)
     record.touch()
     if not running_sweeps(room):
         # Two seconds without scraping harm nobody now, and a minute of waiting is saved.
@@ -53,8 +53,9 @@ def load_run(room: Room, run: str, openmetrics: bytes) -> bool:
 
 
 def _blocks(room: Room, prometheus: Started, openmetrics: bytes) -> list[Path]:
-    source, made = room.path / "load" / "run.om", room.path / "load" / "blocks"
+    source, made = room.path / "load" / "run.om", room.path / "load" / "blocks" / "made"
     shutil.rmtree(made, ignore_errors=True)
+    made.parent.mkdir(parents=True, exist_ok=True)
     source.write_bytes(openmetrics)
     room.give()
     argv = ["promtool", "tsdb", "create-blocks-from", "openmetrics", str(source), str(made)]
@@ -73,12 +74,13 @@ def _as_late(block: Path) -> None:
     """Marks the block as data that came late. Prometheus else takes the end of its newest block for the point before
     which nothing is left in its log, and would forget, at its next start, what it had scraped until then."""
     path = block / "meta.json"
-    meta = json.loads(path.read_text(encoding="utf-8"))
-    meta["compaction"]["hints"] = ["from-out-of-order"]
-    owner = path.stat()
-    path.write_text(json.dumps(meta, indent=1), encoding="utf-8")
-    if os.geteuid() == 0:
-        os.chown(path, owner.st_uid, owner.st_gid)
+    # The directory is another user's: a link in the file's place is not followed.
+    with os.fdopen(os.open(path, os.O_RDWR | os.O_NOFOLLOW), "r+", encoding="utf-8") as file:
+        meta = json.load(file)
+        meta["compaction"]["hints"] = ["from-out-of-order"]
+        file.seek(0)
+        file.write(json.dumps(meta, indent=1))
+        file.truncate()
 
 
 def _wait_seen(room: Room, run: str) -> None:

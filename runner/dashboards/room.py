@@ -31,6 +31,7 @@ CHECKOUT = Path(__file__).resolve().parent.parent.parent
 VARIABLE = "SCALE_DASHBOARDS_DIR"
 PASSWORD_BYTES = 24
 How = Literal["docker", "process"]
+_WRITTEN = ("prometheus", "grafana", "load/blocks", "admin-password")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +49,11 @@ class Started:
 
 @dataclass(frozen=True, kw_only=True)
 class Room:
-    """The directory. Both programs run as `owner`, who is nobody when we are root."""
+    """The directory. Both programs run as `owner`, who is nobody when we are root.
+
+    What root reads again, or acts by, belongs to root: configuration, record, addresses. Else who is nobody could say
+    what root starts or ends.
+    """
 
     path: Path
 
@@ -70,11 +75,12 @@ class Room:
 
     def fill(self) -> None:
         """Makes the places, copies the configuration anew and makes a password once. Raises ProvisionError."""
+        self._refuse_foreign()
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             shutil.rmtree(self.path / "config", ignore_errors=True)
             shutil.copytree(source() / "dashboards", self.path / "config")
-            for name in ("targets", "prometheus", "grafana/plugins", "load"):
+            for name in ("targets", "prometheus", "grafana/plugins", "load/blocks"):
                 (self.path / name).mkdir(parents=True, exist_ok=True)
             self._password()
         except OSError as error:
@@ -86,10 +92,24 @@ class Room:
                 f"the dashboards run as {UNPRIVILEGED_USER}, who may not enter {closed}", remedy=f"set {VARIABLE}"
             )
 
+    def _refuse_foreign(self) -> None:
+        """The usual place is one where everybody may make a directory of any name."""
+        for path in (self.path.parent, self.path):
+            with contextlib.suppress(FileNotFoundError):
+                owner = path.lstat().st_uid
+                if owner not in (0, os.geteuid(), self.owner.pw_uid):
+                    raise ProvisionError(f"{path} belongs to another user ({owner})", remedy=f"set {VARIABLE}")
+
     def give(self) -> None:
-        """Everything belongs to the owner, who may read and write it."""
-        if os.geteuid() == 0:
-            for path in (self.path, *self.path.rglob("*")):
+        """What the programs write, and the password, belong to their owner; the rest to us, and they may read it."""
+        if os.geteuid() != 0:
+            return
+        theirs = {self.path / name for name in _WRITTEN}
+        for path in (self.path, *self.path.rglob("*")):
+            if theirs.isdisjoint((path, *path.parents)):
+                os.chown(path, 0, 0, follow_symlinks=False)
+                path.chmod(path.stat().st_mode | (0o755 if path.is_dir() else 0o644))  # whatever the umask
+            else:
                 os.chown(path, self.owner.pw_uid, self.owner.pw_gid, follow_symlinks=False)
 
     def _password(self) -> None:

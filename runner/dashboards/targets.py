@@ -39,6 +39,7 @@ def announced(room: Room, run: str, port: int) -> Iterator[None]:
     with contextlib.suppress(OSError):
         room.targets.mkdir(parents=True, exist_ok=True)
         partial.write_text(json.dumps([{"targets": [f"127.0.0.1:{port}"], "labels": {RUN_LABEL: run}}]))
+        partial.chmod(0o644)  # for the user that Prometheus runs as, whatever the umask
         partial.replace(path)
     try:
         yield

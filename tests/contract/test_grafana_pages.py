@@ -1,8 +1,9 @@
-"""Every dashboard in a real Grafana 11, beside a running sweep, in a browser of 1280 x 800: needs SCALE_GRAFANA_HOME.
+"""Every dashboard in a real Grafana 11, beside running sweeps, in a browser of 1280 x 800: needs SCALE_GRAFANA_HOME.
 
     SCALE_GRAFANA_HOME=/opt/grafana-11.0.0 pytest tests/contract/test_grafana_pages.py
 
-SCALE_PICTURES=DIR also writes a picture of each page there.
+SCALE_TDENGINE_HOME=DIR has TDengine swept over cores, and not PostgreSQL; SCALE_PICTURES=DIR also writes a picture of
+each page there. The disk sweep is PostgreSQL's, on capped loop devices: it needs root and fio.
 """
 
 from __future__ import annotations
@@ -11,17 +12,18 @@ import json
 import os
 import re
 import shutil
-import tempfile
 import time
 import urllib.parse
 import urllib.request
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from tests.contract.chromium import Tab, browser, opened_tab
 from tests.integration import cli
+from tests.integration.observed_sweep import dashboards_room
 
 HOME = os.environ.get("SCALE_GRAFANA_HOME", "")
 BOARDS = Path(__file__).resolve().parents[2] / "dashboards"
@@ -31,36 +33,49 @@ LOADED = (f"{HEADERS}.length > 3 && !document.querySelector('[aria-label=\"Panel
 TEXTS = f"Object.fromEntries({HEADERS}.map(p => [p.dataset.testid.slice(25), p.innerText]))"
 ERRORS = ("[...document.querySelectorAll('[data-testid=\"data-testid Panel status error\"], .alert-error, "
           "[data-testid=\"data-testid Alert warning\"]')].map(e => e.innerText)")  # fmt: skip
+# A trial's name in the table of the live page leads to its own page at its time.
+FIRST_LINK = "document.querySelector('a[href*=\"/d/scale-trial/\"]').href"
 TITLES = {n: [p["title"] for p in json.loads((BOARDS / f"{n}.json").read_text())["panels"]]
           for n in ("live", "curve", "trial")}  # fmt: skip
 pytestmark = pytest.mark.skipif(not HOME or not browser(), reason="needs SCALE_GRAFANA_HOME and Chromium")
 
 
+@dataclass(frozen=True)
+class Services:
+    """Addresses of both, and the room that they run in."""
+
+    grafana: str
+    prometheus: str
+    room: Path
+
+    def page(self, board: str, run: str) -> str:
+        """A dashboard at the run, its last two minutes."""
+        return f"{self.grafana}/d/scale-{board}/{board}?var-run={run}&from=now-2m&to=now"
+
+    def outside(self, requests: list[str]) -> set[str]:
+        """What was asked of anybody else."""
+        return {url for url in requests if not url.startswith((self.grafana, "data:", "blob:", "about:"))}
+
+
 @pytest.fixture(scope="module")
-def room() -> Iterator[Path]:
-    """A room of the tests' own, purged afterwards."""
-    parent = Path(tempfile.mkdtemp(dir="/var/tmp", prefix="scale-test-grafana-"))
-    parent.chmod(0o755)
-    yield parent / "room"
-    cli.run("dashboards", "down", "--purge", cwd=parent, SCALE_DASHBOARDS_DIR=str(parent / "room"))
-    shutil.rmtree(parent)
-
-
-def page_of(base: str, board: str, run: str) -> str:
-    """A dashboard at the run, its last two minutes."""
-    return f"{base}/d/scale-{board}/{board}?var-run={run}&from=now-2m&to=now"
+def services() -> Iterator[Services]:
+    """Both programs in a room of the tests' own, purged afterwards."""
+    with dashboards_room() as room:
+        words = ("dashboards", "up", "--runtime", "process", "--json")
+        up = json.loads(cli.run(*words, cwd=room.parent, SCALE_DASHBOARDS_DIR=str(room)).stdout)["services"]
+        yield Services(up["grafana"]["url"], up["prometheus"]["url"], room)
 
 
 def look(tab: Tab, url: str, name: str) -> dict[str, str]:
     """Each panel's text by its title, once nothing loads any more."""
-    tab.size(1280, 1100 if name == "trial" else 800)
+    tab.size(1280, 1100)
     tab.open(url)
     assert tab.wait(LOADED, 40), "the page did not come up"
     time.sleep(3)
     folder = os.environ.get("SCALE_PICTURES", "")
     if folder:
         tab.size(1280, 800)
-        time.sleep(1)
+        time.sleep(2)
         Path(folder, f"{name}.png").write_bytes(tab.picture())
         tab.size(1280, 1100)
         time.sleep(2)
@@ -68,39 +83,68 @@ def look(tab: Tab, url: str, name: str) -> dict[str, str]:
     return dict(tab.value(TEXTS))
 
 
-def test_pages_beside_a_running_sweep(room: Path, tmp_path: Path) -> None:
-    where = {"SCALE_DASHBOARDS_DIR": str(room)}
-    up = cli.run("dashboards", "up", "--runtime", "process", "--json", cwd=tmp_path, **where)
-    services = json.loads(up.stdout)["services"]
-    base, prometheus = services["grafana"]["url"], services["prometheus"]["url"]
-    sweep = cli.start("sweep", "cpu", "--target", "postgres", "--runtime", "process", "--cores", "0.3,0.4,0.5",
-                      "--duration", "25s", "--warmup", "2s", "--replicates", "1", "--anchors", "off",
-                      "--rows-per-request", "200", cwd=tmp_path, **where)  # fmt: skip
+def complete(found: dict[str, str], board: str) -> None:
+    """Every panel is there, and has data."""
+    assert set(TITLES[board]) <= set(found), board
+    assert [t for t in TITLES[board] if "No data" in found[t]] == [], board
+
+
+def test_pages_beside_a_running_sweep_of_cores(services: Services, tmp_path: Path) -> None:
+    home = os.environ.get("SCALE_TDENGINE_HOME", "")
+    target = ("--target", "tdengine", "--home", home) if home else ("--target", "postgres")
+    sweep = cli.start("sweep", "cpu", *target, "--runtime", "process", "--cores", "0.25,0.5,0.75,1",
+                      "--duration", "12s", "--warmup", "2s", "--replicates", "2", "--anchors", "off",
+                      cwd=tmp_path, SCALE_DASHBOARDS_DIR=str(services.room))  # fmt: skip
     try:
-        run = wait_for_trials(prometheus, 1)
+        run = wait_for_trials(services.prometheus, 4)
         with opened_tab() as tab:
-            found = {board: look(tab, page_of(base, board, run), board) for board in ("live", "trial")}
+            live = look(tab, services.page("live", run), "live")
+            complete(live, "live")
+            complete(look(tab, tab.value(FIRST_LINK), "trial"), "trial")
             requests = list(tab.requests)
-        out, err = sweep.communicate(timeout=180)
+        out, err = sweep.communicate(timeout=240)
         assert sweep.returncode == 0, err
         with opened_tab() as tab:
-            found["curve"] = look(tab, page_of(base, "curve", run), "curve")
+            complete(look(tab, services.page("curve", run).replace("now-2m", "now-9m"), "curve"), "curve")
             requests += tab.requests
     finally:
         sweep.terminate()
-    for board, titles in TITLES.items():
-        assert set(titles) <= set(found[board]), board
-        assert [t for t in titles if "No data" in found[board][t]] == [], board
-    outside = {url for url in requests if not url.startswith((base, "data:", "blob:", "about:"))}
-    assert not outside
-    assert_same_rates(found["live"]["Trials that ended"], tmp_path, run)
+    assert not services.outside(requests)
+    assert re.search(r"Server's cores\s+\d+\s*%", live["What is the bottleneck?"]), live
+    assert_same_rates(live["Trials that ended"], tmp_path, run)
 
 
-def wait_for_trials(prometheus: str, count: int) -> str:
-    """The run, when so many of its trials have ended and another is under load."""
-    deadline = time.monotonic() + 120
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("fio"), reason="needs root and fio")
+def test_pages_beside_a_running_sweep_of_disks(services: Services, tmp_path: Path) -> None:
+    sweep = cli.start("sweep", "disk", "--target", "postgres", "--runtime", "process", "--disks", "1..2", "--loop", "1GiB",
+                      "--cap", "20MiB/s", "--duration", "20s", "--warmup", "2s", "--replicates", "1", "--columns",
+                      "d:double,n:bigint,s:binary(400)", "--text", "random", "--rows-per-request", "500",
+                      cwd=tmp_path, SCALE_DASHBOARDS_DIR=str(services.room))  # fmt: skip
+    try:
+        run = wait_for_trials(services.prometheus, 1, " and on (run) scale_run_info{axis='disks'}")
+        with opened_tab() as tab:
+            live = look(tab, services.page("live", run), "disks")
+            trial = look(tab, services.page("trial", run), "disks-trial")
+        out, err = sweep.communicate(timeout=240)
+        assert sweep.returncode == 0, err
+        with opened_tab() as tab:
+            complete(look(tab, services.page("curve", run), "disks-curve"), "curve")
+    finally:
+        sweep.terminate()
+    complete(live, "live")
+    complete(trial, "trial")
+    share = re.search(r"Busiest disk, of its fio limit\s+(\d+)\s*%", live["What is the bottleneck?"])
+    assert share and 30 < int(share[1]) < 130, live["What is the bottleneck?"]
+    for page in (live, trial):
+        limits = re.findall(r"d\d limit", page["Disks"])
+        assert limits == ["d1 limit", "d2 limit"] or limits == ["d1 limit"], page["Disks"]
+
+
+def wait_for_trials(prometheus: str, count: int, more: str = "") -> str:
+    """The run, when so many of its trials have ended and another has been under load for some seconds."""
+    deadline = time.monotonic() + 200
     ended = f"sum by (run) (scale_run_finished_trials_total) >= {count}"
-    query = f"scale_achieved_rows_per_second and on (run) ({ended})"
+    query = f"scale_achieved_rows_per_second and on (run) ({ended}){more}"
     while time.monotonic() < deadline:
         with urllib.request.urlopen(f"{prometheus}/api/v1/query?query={urllib.parse.quote(query)}") as answer:
             found = json.load(answer)["data"]["result"]
@@ -113,8 +157,9 @@ def wait_for_trials(prometheus: str, count: int) -> str:
 
 def assert_same_rates(table: str, cwd: Path, run: str) -> None:
     """What the page shows of a trial is what the terminal shows of it: `scale show` reads the same stored figures."""
-    shown = dict(re.findall(r"(cores-\S+)\n[\d.]+\n[A-Z_]+\n([\d.]+) K", table))
-    assert shown, table
-    for trial, thousands in shown.items():
+    shown = re.findall(r"(cores-\S+)\n[\d.]+\n[A-Z_]+\n([\d.]+) ([kM])", table)
+    assert len(shown) >= 4, table
+    for trial, figure, prefix in shown:
         stored = json.loads((cwd / "results" / run / "trials" / trial / "trial.json").read_text())
-        assert float(thousands) == pytest.approx(stored["measurement"]["rows_per_s"] / 1000, rel=0.01)
+        rows = float(figure) * {"k": 1e3, "M": 1e6}[prefix]
+        assert rows == pytest.approx(stored["measurement"]["rows_per_s"], rel=0.01)

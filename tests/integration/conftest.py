@@ -1,10 +1,15 @@
-"""What several integration tests stand on."""
+"""What several integration tests stand on, made once."""
 
 import os
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from tests.integration import cli
+from tests.integration.observed_sweep import Observed, dashboards_room, observe
+from tests.integration.prometheus_server import required
 
 
 @pytest.fixture(scope="session")
@@ -14,3 +19,19 @@ def data_dir():
     path.mkdir(mode=0o755)
     yield path
     shutil.rmtree(path)
+
+
+@pytest.fixture(scope="session")
+def dashboards() -> Iterator[Path]:
+    """The room of `scale dashboards`."""
+    required("prometheus")
+    with dashboards_room() as room:
+        yield room
+
+
+@pytest.fixture(scope="session")
+def observed(tmp_path_factory: pytest.TempPathFactory, dashboards: Path, data_dir: Path) -> Observed:
+    """A sweep that ended, and what every way of looking at it saw."""
+    up = cli.run("dashboards", "up", "--runtime", "process", cwd=data_dir, SCALE_DASHBOARDS_DIR=str(dashboards))
+    assert up.returncode == 0, up.stderr
+    return observe(tmp_path_factory.mktemp("observed"), dashboards, data_dir)

@@ -38,13 +38,13 @@ def _archive() -> bytes:
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as tar:
         for folder in ("lib", "share", "bin"):
-            tar.add(server / folder, f"{HOME}/{folder}", filter=_readable)
+            tar.add(server / folder, f"{HOME}/{folder}", filter=readable)
         beside = server.parent.with_name(server.parent.name + ".libs")
         if beside.is_dir():  # found by the programs by relative path
-            tar.add(beside, f"{Path(HOME).parent.parent}/{beside.name}", filter=_readable)
-        for library in _libraries([*programs, *modules, Path("/bin/sh")]):
-            tar.add(Path(library).resolve(), library, filter=_readable)
-        tar.add(Path("/bin/sh").resolve(), "bin/sh", filter=_readable)
+            tar.add(beside, f"{Path(HOME).parent.parent}/{beside.name}", filter=readable)
+        for library in libraries([*programs, *modules, Path("/bin/sh")]):
+            tar.add(Path(library).resolve(), library, filter=readable)
+        tar.add(Path("/bin/sh").resolve(), "bin/sh", filter=readable)
         _text(tar, "etc/passwd", PASSWD)
         for folder, mode in (("tmp", 0o1777), ("var/tmp", 0o1777)):
             entry = tarfile.TarInfo(folder)
@@ -53,13 +53,15 @@ def _archive() -> bytes:
     return buffer.getvalue()
 
 
-def _readable(entry: tarfile.TarInfo) -> tarfile.TarInfo:
+def readable(entry: tarfile.TarInfo) -> tarfile.TarInfo:
+    """Root's, and everybody may read it."""
     entry.uid = entry.gid = 0
     entry.mode |= 0o444 | (0o111 if entry.isdir() or entry.mode & 0o100 else 0)
     return entry
 
 
-def _libraries(files: list[Path]) -> set[str]:
+def libraries(files: list[Path]) -> set[str]:
+    """The shared libraries that the programs ask for, by path."""
     found: set[str] = set()
     for file in files:
         said = subprocess.run(["ldd", str(file)], capture_output=True, text=True, check=False).stdout

@@ -11,7 +11,7 @@ import struct
 import subprocess
 import termios
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from tests.integration.cli import SCALE
@@ -22,13 +22,14 @@ CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 class Terminal:
     """A command in a terminal of the given size; `seen` is all that it wrote, without control sequences."""
 
-    def __init__(self, *words: str, cwd: Path, rows: int = 40, columns: int = 110) -> None:
+    def __init__(self, *words: str, cwd: Path, rows: int = 40, columns: int = 110,
+                 environment: Mapping[str, str] | None = None) -> None:  # fmt: skip
         self._fd, inner = pty.openpty()
         fcntl.ioctl(inner, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-        environment = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "LINES", "NO_COLOR")}
+        inherited = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "LINES", "NO_COLOR")}
         self.process = subprocess.Popen(
             [SCALE, *words], cwd=cwd, stdin=inner, stdout=inner, stderr=inner, start_new_session=True,
-            env={**environment, "TERM": "xterm-256color"},
+            env={**inherited, "TERM": "xterm-256color", **(environment or {})},
         )  # fmt: skip
         os.close(inner)
         self._bytes = b""

@@ -1,5 +1,6 @@
 """A disk sweep on PostgreSQL, end to end: loop devices made and capped for real; nothing left, whatever happens."""
 
+import contextlib
 import csv
 import json
 import os
@@ -12,6 +13,8 @@ from pathlib import Path
 import pytest
 
 from tests.integration.cli import run, start
+from tests.integration.panel_queries import targets, values_of, watch
+from tests.integration.prometheus_server import free_port, prometheus, required
 
 LIMITS = Path("/sys/fs/cgroup/blkio/blkio.throttle.write_bps_device")
 ROWS = ("--columns", "d:double,n:bigint,s:binary(400)", "--text", "random", "--rows-per-request", "500")
@@ -54,9 +57,10 @@ def words(data_dir, *more):
 @pytest.fixture(scope="module")
 def swept(tmp_path_factory, data_dir):
     """One real sweep, looked at by several tests."""
-    folder = tmp_path_factory.mktemp("disks")
-    done = run(*words(data_dir, "--disks", "1..3", "--loop", "512MiB", "--cap", "6MiB/s", "--duration", "6s", "--json"),
-               cwd=folder, timeout_s=300)  # fmt: skip
+    folder, port = tmp_path_factory.mktemp("disks"), free_port()
+    with prometheus(folder, f"127.0.0.1:{port}") if shutil.which("prometheus") else contextlib.nullcontext():
+        done = run(*words(data_dir, "--disks", "1..3", "--loop", "512MiB", "--cap", "6MiB/s", "--duration", "6s", "--json",
+                          "--metrics-port", str(port)), cwd=folder, timeout_s=300)  # fmt: skip
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
     return folder / document["path"], sorted(document["trials"], key=lambda t: t["trial"]["disks"])
@@ -101,6 +105,24 @@ def test_figures_and_verdicts_are_the_disks(swept):
     page = (path / "report.html").read_text()
     assert "Each disk" in page
     assert "off the axis" in page
+
+
+def test_the_dashboards_have_the_disks_against_their_limits(swept):
+    required("prometheus")
+    path, trials = swept
+    with prometheus(path.parent.parent, data=path.parent.parent / "tsdb") as server:
+        seen = watch(server.url, path)
+        answers = {(board, title, t["refId"]): seen.instant(t["expr"], seen.at, values_of(seen))
+                   for board in ("live", "trial") for title, t in targets(board) if "scale_disk" in t["expr"]}  # fmt: skip
+    assert len(answers) == 8
+    assert [where for where, series in answers.items() if not series] == []
+    count = next(t["trial"]["disks"] for t in trials if t["trial"]["trial_id"] == seen.trial)
+    names = {f"d{i + 1}" for i in range(count)}
+    for board in ("live", "trial"):
+        limits = {one["metric"]["disk"]: float(one["value"][1]) for one in answers[board, "Disks", "B"]}
+        assert limits == dict.fromkeys(names, pytest.approx(6.29e6, rel=0.2))
+    (share,) = answers["live", "What is the bottleneck?", "D"]
+    assert 0.2 < float(share["value"][1]) < 1.6
 
 
 def test_a_disk_about_to_fill_ends_the_trial_by_name(tmp_path, data_dir):

@@ -2,65 +2,20 @@
 
 import json
 import math
-import shutil
-import socket
-import time
-import urllib.request
-from pathlib import Path
 
 import pytest
 
 from runner.exporter.points import PHASES
-from tests.integration.cli import run, start
-from tests.integration.prometheus_server import blocks_of, checked, free_port, prometheus, required
+from tests.integration.cli import run
+from tests.integration.prometheus_server import blocks_of, checked, prometheus
 
 pytestmark = pytest.mark.alone
-QUICK = ("--target", "postgres", "--runtime", "process", "--duration", "4s", "--warmup", "1s", "--tables", "20",
-         "--replicates", "1", "--results", "r")  # fmt: skip
-ALL = '{__name__=~"scale_.+"}'
-
-
-def read(url: str) -> bytes:
-    with urllib.request.urlopen(url, timeout=5) as reply:
-        return reply.read()
-
-
-def manifest_of(folder: Path) -> dict:
-    found = list(folder.glob("r/*/manifest.json"))
-    return json.loads(found[0].read_text()) if found else {}
-
-
-def page_under_load(url: str, process) -> bytes:
-    """A page that was read while a trial was measured."""
-    while process.poll() is None:
-        try:
-            page = read(url)
-        except OSError:
-            page = b""
-        if b'phase="measure"' in page and b"scale_disk_write_bytes_per_second" in page:
-            return page
-        time.sleep(0.3)
-    raise AssertionError("no trial was ever under load")
-
 
 @pytest.fixture(scope="module")
-def seen(tmp_path_factory):
-    """One real sweep under the eyes of Prometheus; what it knows when the sweep has ended."""
-    required("prometheus")
-    folder, port = tmp_path_factory.mktemp("metrics"), free_port()
-    data_dir = Path(f"/var/tmp/scale-test-metrics-{port}")
-    data_dir.mkdir(mode=0o755)
-    try:
-        with prometheus(folder, f"127.0.0.1:{port}") as server:
-            process = start("sweep", "cpu", "--cores", "1..2", *QUICK, "--metrics-port", str(port), "--data-dir",
-                            str(data_dir), "--json", cwd=folder)  # fmt: skip
-            page = page_under_load(f"http://127.0.0.1:{port}/metrics", process)
-            out, err = process.communicate(timeout=120)
-            assert process.returncode == 0, err
-            assert f"metrics at http://127.0.0.1:{port}/metrics" in err
-            yield folder, server, json.loads(out), page
-    finally:
-        shutil.rmtree(data_dir)
+def seen(observed):
+    """The run's folder, the Prometheus that read it, and the run's document."""
+    with prometheus(observed.folder, data=observed.tsdb) as server:
+        yield observed.folder, server, observed.document()
 
 
 @pytest.fixture(scope="module")
@@ -79,12 +34,12 @@ def end_of(server, trial: str) -> float:
     return server.values(f'last_over_time(scale_trial_end_time_seconds{{trial="{trial}"}}[1h])', "trial")[trial]
 
 
-def test_promtool_finds_nothing_wrong_with_the_page(seen):
-    assert checked(seen[3]) == ""
+def test_promtool_finds_nothing_wrong_with_the_page(observed):
+    assert checked(observed.page) == ""
 
 
 def test_prometheus_knows_the_curve_when_the_sweep_has_ended(seen):
-    _, server, document, _ = seen
+    _, server, document = seen
     rates = server.values("last_over_time(scale_trial_rows_per_second[1h])", "trial")
     assert rates == pytest.approx(
         {t["trial"]["trial_id"]: t["measurement"]["rows_per_s"] for t in document["trials"]}
@@ -98,7 +53,7 @@ def test_prometheus_knows_the_curve_when_the_sweep_has_ended(seen):
 
 
 def test_rows_acknowledged_and_counted_are_the_databases(seen):
-    _, server, document, _ = seen
+    _, server, document = seen
     for trial in document["trials"]:
         name, m = trial["trial"]["trial_id"], trial["measurement"]
         assert server.values(f'last_over_time(scale_trial_rows_counted{{trial="{name}"}}[1h])', "trial") == {
@@ -116,7 +71,7 @@ def test_no_counter_ever_falls(seen):
 
 
 def test_the_running_trial_was_seen_in_its_phases_on_its_cores(seen):
-    _, server, document, _ = seen
+    _, server, document = seen
     for trial in document["trials"]:
         name, given = trial["trial"]["trial_id"], trial["trial"]["cores"]
         phases = server.values(f'max_over_time(scale_trial_phase{{trial="{name}"}}[1h])', "phase")
@@ -132,7 +87,7 @@ def test_the_running_trial_was_seen_in_its_phases_on_its_cores(seen):
 
 
 def test_the_past_run_gives_the_answers_of_the_store(seen, past):
-    folder, _, document, _ = seen
+    folder, _, document = seen
     for trial in document["trials"]:
         name, m = trial["trial"]["trial_id"], trial["measurement"]
         end = end_of(past, name)
@@ -150,7 +105,7 @@ def test_the_past_run_gives_the_answers_of_the_store(seen, past):
 
 def test_past_and_live_answer_alike(seen, past):
     """Every series that ends the run with a value has the same value in both; a trial's own within its last second."""
-    _, live, document, _ = seen
+    _, live, document = seen
     kept = '{__name__=~"scale_(trial_(rows|durable|verdict|info|start|end|response|service|disk|cpu).*|curve_.*)"}'
 
     def series(server):
@@ -170,28 +125,9 @@ def test_past_and_live_answer_alike(seen, past):
         assert live.values(peak, "trial")[name] <= past.values(peak, "trial")[name] * 1.001
 
 
-def test_a_taken_port_is_replaced_by_a_free_one_on_loopback_only(tmp_path):
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        port = taken.getsockname()[1]
-        process = start("sweep", "cpu", "--cores", "1", "--target", "null", "--duration", "4s", "--warmup", "1s",
-                        "--replicates", "1", "--results", "r", "--metrics-port", str(port), cwd=tmp_path)  # fmt: skip
-        while process.poll() is None and not manifest_of(tmp_path).get("metrics_url"):
-            time.sleep(0.1)
-        url = manifest_of(tmp_path)["metrics_url"]
-        got = int(url.rpartition(":")[2].partition("/")[0])
-        assert got != port
-        assert b"scale_run_info" in read(url)
-        elsewhere = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
-        bound = {f[1].split(":")[0] for f in elsewhere if int(f[1].split(":")[1], 16) == got and f[3] == "0A"}
-        assert bound == {"0100007F"}
-        _, err = process.communicate(timeout=60)
-    assert f"(port {port} is taken)" in err
-
-
-def test_no_metrics_means_no_port(tmp_path):
-    done = run("sweep", "cpu", "--cores", "1", "--target", "null", "--duration", "1s", "--warmup", "0s",
-               "--replicates", "1", "--results", "r", "--no-metrics", cwd=tmp_path)  # fmt: skip
-    assert "metrics at" not in done.stderr
-    assert "metrics_url" not in manifest_of(tmp_path)
+def test_a_taken_port_is_replaced_by_a_free_one_on_loopback_only(observed):
+    assert observed.bound == {"0100007F"}
+    assert f":{observed.taken}/" not in observed.url
+    said = " ".join(observed.sweep.seen.split())
+    assert f"metrics at {observed.url}" in said and f"(port {observed.taken} is taken)" in said
+    assert b"scale_run_info" in observed.page

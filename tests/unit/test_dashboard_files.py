@@ -169,6 +169,29 @@ def test_the_room_keeps_its_password_from_others_and_from_the_next_start(tmp_pat
     assert (room.path / "config" / "live.json").is_file()
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a directory away")
+def test_a_room_that_another_user_made_is_refused(tmp_path):
+    (tmp_path / "room").mkdir()
+    os.chown(tmp_path / "room", 12345, 12345)
+    with pytest.raises(ProvisionError, match=r"belongs to another user \(12345\)"):
+        Room(path=tmp_path / "room").fill()
+    assert not list((tmp_path / "room").iterdir())
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root starts the programs as another user")
+def test_what_root_acts_by_is_not_given_away(tmp_path, monkeypatch):
+    monkeypatch.setattr("runner.dashboards.room.closed_to_others", lambda folder: "")
+    before = os.umask(0o077)
+    try:
+        room = Room(path=tmp_path / "room")
+        room.fill()
+    finally:
+        os.umask(before)
+    theirs = {p.relative_to(room.path).as_posix() for p in room.path.rglob("*") if p.stat().st_uid != 0}
+    assert theirs == {"admin-password", "prometheus", "grafana", "grafana/plugins", "load/blocks"}
+    assert all(p.stat().st_mode & 0o004 for p in (room.path / "config").rglob("*")), "they read it under any umask"
+
+
 def test_the_record_survives_and_what_is_broken_counts_as_nothing(tmp_path):
     room = Room(path=tmp_path)
     one = Started(name="prometheus", how="process", port=9090, pid=os.getpid(), ticks=1)

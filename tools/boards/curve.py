@@ -6,6 +6,8 @@ from tools.boards.panels import (
     BLUE,
     GREEN,
     GREY,
+    LIGHT_BLUE,
+    LIGHT_ORANGE,
     ORANGE,
     RUN_VARIABLE,
     SWEEP_VARIABLE,
@@ -13,14 +15,16 @@ from tools.boards.panels import (
     by_level,
     dashboard,
     fixed,
+    limit,
     override,
     panel,
     target,
     variable,
 )
 
-DASHED = {"fill": "dash", "dash": [8, 6]}
 POINTS = {"custom__drawStyle": "points", "custom__showPoints": "always"}
+# A fitted line is paler than what it is fitted to.
+PALE = {BLUE: LIGHT_BLUE, ORANGE: LIGHT_ORANGE}
 VARIANT = 'variant=~"$variant"'
 RANGE = "[$__range]"
 # A trial's rates as they are; what is chosen in `other` is "none" until a second run is wanted.
@@ -72,11 +76,11 @@ def throughput() -> Json:
     small = {**POINTS, "custom__pointSize": 4, "color": fixed(GREY)}
     return by_level(
         "Throughput", "Rows per second at each level: the mean of the VALID trials, the lowest and highest trial, and the "
-        "fitted line; the other run over it.", (0, 0, 14, 10), targets, "short", axis="rows/s", names=names,
+        "fitted line; the other run over it.", (0, 0, 14, 11), targets, "sishort", axis="rows/s", names=names,
         overrides=[
-            override(names["A"], color=fixed(BLUE), **POINTS), override(names["B"], color=fixed(BLUE)),
+            override(names["A"], color=fixed(BLUE), **POINTS), override(names["B"], color=fixed(LIGHT_BLUE)),
             override(names["C"], **small), override(names["D"], **small),
-            override(names["E"], color=fixed(ORANGE), **POINTS), override(names["F"], color=fixed(ORANGE)),
+            override(names["E"], color=fixed(ORANGE), **POINTS), override(names["F"], color=fixed(LIGHT_ORANGE)),
         ],
     )  # fmt: skip
 
@@ -99,7 +103,7 @@ def speedup() -> Json:
 
 def efficiency() -> Json:
     """Speedup over the ideal one."""
-    names = {"A": "measured", "B": "fitted", "C": "other: measured", "D": "other: fitted"}
+    names = {"A": "measured", "B": "fitted", "C": "ideal", "D": "other: measured", "E": "other: fitted"}
 
     def fitted(run: str) -> str:
         return f"{curve('fitted_rows_per_second', run)} / {first_rate(run)} / ({level_ratio(run)})"
@@ -107,12 +111,13 @@ def efficiency() -> Json:
     targets = [
         target("A", curve("efficiency_ratio", "run"), table=True),
         target("B", fitted("run"), table=True),
-        target("C", curve("efficiency_ratio", "other"), table=True),
-        target("D", fitted("other"), table=True),
+        target("C", f"0 * {curve('efficiency_ratio', 'run')} + 1", table=True),
+        target("D", curve("efficiency_ratio", "other"), table=True),
+        target("E", fitted("other"), table=True),
     ]
     return by_level(
-        "Efficiency", "Speedup over the ideal one: what of each further core or disk arrives.", (14, 8, 10, 8), targets,
-        "percentunit", axis="of ideal", names=names, overrides=_styles(names, ""),
+        "Efficiency", "Speedup over the ideal one: what of each further core or disk arrives.", (14, 8, 10, 9), targets,
+        "percentunit", axis="of ideal", names=names, overrides=_styles(names, "C"), decimals=0,
     )  # fmt: skip
 
 
@@ -121,11 +126,11 @@ def _styles(names: dict[str, str], ideal: str) -> list[Json]:
     for ref, name in names.items():
         colour = ORANGE if name.startswith("other") else BLUE
         if ref == ideal:
-            found.append(override(name, color=fixed(GREY), custom__lineStyle=DASHED, custom__lineWidth=1))
+            found.append(limit(name, GREY))
         elif name.endswith("measured"):
             found.append(override(name, color=fixed(colour), **POINTS))
         else:
-            found.append(override(name, color=fixed(colour)))
+            found.append(override(name, color=fixed(PALE[colour])))
     return found
 
 
@@ -143,7 +148,7 @@ def levels() -> Json:
     hidden = {"Time": True, **{f"Time {i}": True for i in range(1, 6)}}
     return panel(
         "table", "Levels", "The same as figures: VALID trials, mean and fitted rate, speedup and efficiency of each level.",
-        (0, 10, 8, 6), targets, "short", {"showHeader": True, "cellHeight": "sm",
+        (0, 11, 8, 6), targets, "sishort", {"showHeader": True, "cellHeight": "sm",
                                           "footer": {"show": False, "reducer": ["sum"], "fields": ""}},
         custom={"align": "right", "cellOptions": {"type": "auto"}, "filterable": False, "minWidth": 50},
         overrides=[override("n", unit="string", custom__width=44), override("VALID", unit="none", custom__width=60),
@@ -163,12 +168,12 @@ def parameters() -> Json:
     chosen = f'scale_curve_parameter{{run=~"$run|$other",{VARIANT}}}'
     return panel(
         "table", "Fitted model", "Parameters of the chosen model: alpha is contention, beta coherency, gamma the ideal rate "
-        "in rows/s.", (8, 10, 6, 6),
+        "in rows/s.", (8, 11, 6, 6),
         [target("A", f"max by (run, model, parameter) (last_over_time({chosen}{RANGE}))", table=True)], "none",
         {"showHeader": True, "cellHeight": "sm", "footer": {"show": False, "reducer": ["sum"], "fields": ""}},
-        custom={"align": "auto", "cellOptions": {"type": "auto"}, "filterable": False, "minWidth": 50}, noValue="no model chosen yet",
+        custom={"align": "auto", "cellOptions": {"type": "auto"}, "filterable": False, "minWidth": 50}, noValue="none chosen: three levels at least",
         overrides=[override("Model", custom__width=62), override("Parameter", custom__width=88),
-                   override("Value", color=fixed(GREEN), unit="short", decimals=3, custom__width=76)],
+                   override("Value", color=fixed(GREEN), unit="sishort", decimals=3, custom__width=76)],
         transformations=[
             {"id": "organize", "options": {"excludeByName": {"Time": True},
              "indexByName": {"model": 0, "parameter": 1, "Value": 2, "run": 3},

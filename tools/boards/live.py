@@ -5,8 +5,11 @@ from __future__ import annotations
 from tools.boards.panels import (
     BEGINS,
     BLUE,
+    DASHED,
     GREEN,
     GREY,
+    LIGHT_BLUE,
+    LIGHT_ORANGE,
     ORANGE,
     PURPLE,
     RED,
@@ -15,7 +18,9 @@ from tools.boards.panels import (
     SWEEP_VARIABLE,
     Json,
     dashboard,
+    disk_colours,
     fixed,
+    limit,
     lines,
     override,
     panel,
@@ -24,8 +29,9 @@ from tools.boards.panels import (
 )
 
 PLAIN = {"reduceOptions": {"calcs": ["lastNotNull"], "fields": "", "values": False}, "orientation": "auto"}
+BARS = {"orientation": "horizontal", "displayMode": "basic", "valueMode": "color", "showUnfilled": True, "sizing": "auto",
+        "minVizHeight": 10, "minVizWidth": 8, "maxVizHeight": 300}  # fmt: skip
 SERVER, GENERATOR = '{run="$run",side="server"}', '{run="$run",side="generator"}'
-DASHED = {"fill": "dash", "dash": [8, 6]}
 # Bars show the last ten seconds, so that one busy second is not taken for a limit.
 LAST = "[10s]"
 
@@ -44,9 +50,10 @@ def running() -> Json:
 def progress() -> Json:
     """Share of the plan."""
     return panel(
-        "gauge", "Progress", "Share of the plan that is done, the running trial included.", (7, 0, 4, 3),
+        "bargauge", "Progress", "Share of the plan that is done, the running trial included.", (7, 0, 4, 3),
         [target("A", f"max(last_over_time(scale_run_progress_ratio{RUN}[$__range]))", "done", instant=True)],
-        "percentunit", {**PLAIN, "showThresholdLabels": False, "showThresholdMarkers": False},
+        "percentunit",
+        {**PLAIN, **BARS, "namePlacement": "hidden", "text": {"valueSize": 30}},
         min=0, max=1, decimals=0, color=fixed(BLUE),
     )  # fmt: skip
 
@@ -99,8 +106,7 @@ def bottleneck() -> Json:
         "bargauge", "What is the bottleneck?", "Use of each resource over its limit in the last ten seconds: the bar that "
         "is full is the limit, and only if it is the server's is the rate the server's.", (0, 3, 10, 7),
         [target(ref, expr, name, instant=True) for ref, name, expr in shares], "percentunit",
-        {**PLAIN, "orientation": "horizontal", "displayMode": "basic", "valueMode": "color", "showUnfilled": True,
-         "namePlacement": "top", "sizing": "auto", "minVizHeight": 10, "minVizWidth": 8, "maxVizHeight": 300},
+        {**PLAIN, **BARS, "namePlacement": "top"},
         min=0, max=1, decimals=0, color={"mode": "thresholds"}, noValue="no load now",
         thresholds=thresholds((None, BLUE), (0.7, ORANGE), (0.9, RED)),
     )  # fmt: skip
@@ -114,7 +120,7 @@ def rate(place: tuple[int, int, int, int], chosen: str = RUN) -> Json:
         [target("A", f"max(scale_achieved_rows_per_second{chosen})", "achieved"),
          target("B", f"max(scale_offered_rows_per_second{chosen})", "offered"),
          target("C", f"max(scale_generator_ceiling_rows_per_second{chosen})", "generator's ceiling")],
-        "short", axis="rows/s",
+        "sishort", axis="rows/s", last=True,
         overrides=[override("achieved", color=fixed(BLUE)), override("offered", color=fixed(PURPLE)),
                    override("generator's ceiling", color=fixed(GREY), custom__hideFrom={"viz": True, "legend": False, "tooltip": False})],
     )  # fmt: skip
@@ -122,9 +128,9 @@ def rate(place: tuple[int, int, int, int], chosen: str = RUN) -> Json:
 
 def cores(place: tuple[int, int, int, int], extra: str = "") -> Json:
     """Used against given."""
-    sides = [("server", BLUE), ("generator", ORANGE)]
+    sides = [("server", BLUE, LIGHT_BLUE), ("generator", ORANGE, LIGHT_ORANGE)]
     targets, overrides = [], []
-    for ref, (side, colour) in zip(("A", "B"), sides, strict=True):
+    for ref, (side, colour, light) in zip(("A", "B"), sides, strict=True):
         chosen = f'{{run="$run",side="{side}"{extra}}}'
         targets += [
             target(ref, f"max(scale_cpu_used_cores{chosen})", f"{side} used"),
@@ -132,7 +138,7 @@ def cores(place: tuple[int, int, int, int], extra: str = "") -> Json:
         ]
         overrides += [
             override(f"{side} used", color=fixed(colour)),
-            override(f"{side} given", color=fixed(colour), custom__lineStyle=DASHED, custom__lineWidth=1),
+            limit(f"{side} given", light),
         ]
     return lines(
         "Cores", "Cores used by the server and by the generator (solid), and what each was given (dashed).", place,
@@ -141,15 +147,18 @@ def cores(place: tuple[int, int, int, int], extra: str = "") -> Json:
 
 
 def disks(place: tuple[int, int, int, int], extra: str = "") -> Json:
-    """Against what fio measured."""
-    limit = {"matcher": {"id": "byRegexp", "options": ".* limit$"},
-             "properties": [{"id": "custom.lineStyle", "value": DASHED}, {"id": "custom.lineWidth", "value": 1}]}  # fmt: skip
+    """Against what fio measured; the limits of disks that are written to."""
+    written = f'max by (disk) (scale_disk_write_bytes_per_second{{run="$run"{extra}}})'
+    dashed = {"matcher": {"id": "byRegexp", "options": ".* limit$"},
+              "properties": [{"id": "custom.lineStyle", "value": DASHED}, {"id": "custom.lineWidth", "value": 1},
+                             {"id": "custom.fillOpacity", "value": 0}]}  # fmt: skip
     return lines(
         "Disks", "Bytes written to each disk of the server, and in a disk sweep the disk's own limit by fio (dashed).",
         place,
-        [target("A", f'max by (disk) (scale_disk_write_bytes_per_second{{run="$run"{extra}}})', "{{disk}}"),
-         target("B", f"max by (disk) (scale_disk_ceiling_bytes_per_second{RUN})", "{{disk}} limit")],
-        "Bps", axis="written", overrides=[limit],
+        [target("A", written, "{{disk}}"),
+         target("B", f"max by (disk) (scale_disk_ceiling_bytes_per_second{RUN}) and on (disk) {written}",
+                "{{disk}} limit")],
+        "Bps", axis="written", overrides=[*disk_colours(), dashed],
     )  # fmt: skip
 
 
@@ -161,7 +170,7 @@ def latency(place: tuple[int, int, int, int], extra: str = "") -> Json:
         "Response time", "Time from a request's intended start to its answer: median, 99th percentile, longest.", place,
         [target(ref, f'max(scale_response_time_seconds{{run="$run",quantile="{q}"{extra}}})', name)
          for ref, q, name in quantiles],
-        "s", axis="response time", log=True, overrides=[override(n, color=fixed(c)) for n, c in colours.items()],
+        "s", axis="response time", log=True, last=True, overrides=[override(n, color=fixed(c)) for n, c in colours.items()],
     )  # fmt: skip
 
 
@@ -182,7 +191,7 @@ def finished() -> Json:
     verdict = [{"type": "value", "options": {"VALID": {"color": GREEN, "index": 0, "text": "VALID"}}}]
     return panel(
         "table", "Trials that ended", "Each trial that ended, the newest first, with its verdict; its name leads to its "
-        "own page.", (0, 10, 10, 7), targets, "short", {"showHeader": True, "cellHeight": "sm",
+        "own page.", (0, 10, 10, 7), targets, "sishort", {"showHeader": True, "cellHeight": "sm",
                                                        "footer": {"show": False, "reducer": ["sum"], "fields": ""}},
         custom={"align": "auto", "cellOptions": {"type": "auto"}, "filterable": False}, noValue="none yet",
         overrides=[
@@ -190,7 +199,7 @@ def finished() -> Json:
             override("n", unit="string", custom__width=48),
             override("Verdict", mappings=verdict, custom__cellOptions={"type": "color-text"}, color=fixed(ORANGE),
                      custom__width=226),
-            override("Rows/s", unit="short", custom__width=66),
+            override("Rows/s", unit="sishort", custom__width=66),
             override("begin", custom__hidden=True, unit="none"),
             override("Ended", unit="dateTimeAsLocal", custom__hidden=True),
         ],

@@ -12,6 +12,12 @@ Json = dict[str, Any]
 SOURCE: Json = {"type": "prometheus", "uid": "scale-prometheus"}
 SCHEMA = 39
 BLUE, GREEN, ORANGE, RED, PURPLE, GREY = "#1f77b4", "#2ca02c", "#e08214", "#d62728", "#7b3294", "#8c8c8c"
+# What was given stands beside what is used, in a lighter tone of its colour: a legend shows no dashes.
+LIGHT_BLUE, LIGHT_ORANGE = "#86b8dc", "#f0bd80"
+DISK_COLOURS = ("#2ca02c", "#7b3294", "#17a2b8", "#b8860b", "#c2517b", "#5b6f80", "#8c564b", "#3b5bdb")
+DASHED = {"fill": "dash", "dash": [8, 6]}
+# Of the room left of a plot: equal on all panels, so that equal times stand under each other.
+AXIS_WIDTH = 58
 
 
 def target(ref: str, expr: str, legend: str = "", *, table: bool = False, instant: bool = False) -> Json:
@@ -41,6 +47,22 @@ def fixed(colour: str) -> Json:
     return {"mode": "fixed", "fixedColor": colour}
 
 
+def limit(name: str, colour: str) -> Json:
+    """A thin dashed line with nothing below it."""
+    return override(name, color=fixed(colour), custom__lineStyle=DASHED, custom__lineWidth=1, custom__fillOpacity=0)
+
+
+def disk_colours() -> list[Json]:
+    """All that is said of one disk has its colour."""
+    return [
+        {
+            "matcher": {"id": "byRegexp", "options": f"^d{number}( .*)?$"},
+            "properties": [{"id": "color", "value": fixed(colour)}],
+        }
+        for number, colour in enumerate(DISK_COLOURS, start=1)
+    ]
+
+
 def panel(kind: str, title: str, sentence: str, place: tuple[int, int, int, int], targets: Sequence[Json], unit: str,
           options: Json, *, custom: Json | None = None, overrides: Sequence[Json] = (),
           transformations: Sequence[Json] = (), **defaults: Any) -> Json:  # fmt: skip
@@ -65,11 +87,12 @@ def panel(kind: str, title: str, sentence: str, place: tuple[int, int, int, int]
 
 
 def lines(title: str, sentence: str, place: tuple[int, int, int, int], targets: Sequence[Json], unit: str, *,
-          axis: str, stacked: bool = False, log: bool = False, overrides: Sequence[Json] = (),
+          axis: str, stacked: bool = False, log: bool = False, last: bool = False, overrides: Sequence[Json] = (),
           **defaults: Any) -> Json:  # fmt: skip
-    """Series over time."""
+    """Series over time. last: the legend has their last values too, which takes the room of two more names each."""
     custom: Json = {
         "axisLabel": axis,
+        "axisWidth": AXIS_WIDTH,
         "axisColorMode": "text",
         "lineWidth": 1 if stacked else 2,
         "fillOpacity": 40 if stacked else 4,
@@ -79,7 +102,7 @@ def lines(title: str, sentence: str, place: tuple[int, int, int, int], targets: 
         "scaleDistribution": {"type": "log", "log": 10} if log else {"type": "linear"},
     }
     options: Json = {
-        "legend": {"displayMode": "list", "placement": "bottom", "showLegend": True, "calcs": ["lastNotNull"]},
+        "legend": {"displayMode": "list", "placement": "bottom", "showLegend": True, "calcs": ["lastNotNull"] if last else []},
         "tooltip": {"mode": "multi", "sort": "desc"},
     }
     if not log:

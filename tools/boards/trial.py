@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from tools.boards.live import DASHED, PLAIN, cores, disks, latency, rate
+from tools.boards.live import PLAIN, cores, disks, latency, rate
 from tools.boards.panels import (
     BEGINS,
     BLUE,
+    DASHED,
     GREEN,
     GREY,
     ORANGE,
@@ -15,6 +16,7 @@ from tools.boards.panels import (
     WINDOW,
     Json,
     dashboard,
+    disk_colours,
     fixed,
     lines,
     override,
@@ -39,8 +41,8 @@ def given() -> Json:
         "stat", "Given", "What the trial was given: cores, disks and each knob that is a number.", (0, 0, 14, 3),
         [target("A", f"max by (setting) (last_over_time(scale_trial_setting{TRIAL}[$__range]))", "{{setting}}",
                 instant=True)],
-        "none", {**PLAIN, "textMode": "value_and_name", "colorMode": "value", "graphMode": "none",
-                 "justifyMode": "center", "orientation": "vertical"},
+        "string", {**PLAIN, "textMode": "value_and_name", "colorMode": "value", "graphMode": "none",
+                  "justifyMode": "center", "orientation": "vertical", "text": {"titleSize": 15, "valueSize": 30}},
         color=fixed(BLUE),
     )  # fmt: skip
 
@@ -71,12 +73,14 @@ def pools(place: tuple[int, int, int, int]) -> Json:
 def memory(place: tuple[int, int, int, int]) -> Json:
     """Of both sides and the host."""
     return lines(
-        "Memory", "Memory of the server and of the generator without page cache, and what the host can still give.", place,
+        "Memory", "Memory of the server and of the generator without page cache, and what the host can still give (dashed, "
+        "right axis).", place,
         [target("A", f"max by (side) (scale_memory_used_bytes{TRIAL})", "{{side}}"),
          target("B", f"max(scale_host_memory_available_bytes{TRIAL})", "host available")],
         "bytes", axis="memory",
         overrides=[override("server", color=fixed(BLUE)), override("generator", color=fixed(ORANGE)),
-                   override("host available", color=fixed(GREY), custom__lineStyle=DASHED)],
+                   override("host available", color=fixed(GREY), custom__lineStyle=DASHED, custom__fillOpacity=0,
+                            custom__axisPlacement="right", custom__axisLabel="host available")],
     )  # fmt: skip
 
 
@@ -91,7 +95,7 @@ def queues(place: tuple[int, int, int, int]) -> Json:
         "(dashed, right axis).", place,
         [target("A", f"max by (disk) (scale_disk_utilisation_ratio{TRIAL})", "{{disk}} busy"),
          target("B", f"max by (disk) (scale_disk_queue_requests{TRIAL})", "{{disk}} queue")],
-        "percentunit", axis="time busy", overrides=[right],
+        "percentunit", axis="time busy", overrides=[*disk_colours(), right],
     )  # fmt: skip
 
 

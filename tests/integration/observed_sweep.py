@@ -1,0 +1,134 @@
+"""One real sweep of PostgreSQL, seen in every way at once: in its own terminal, in a second one by `scale watch`, by the
+Prometheus of `scale dashboards up`, and by another Prometheus that reads the address which it said.
+
+One sweep for all of that, because each costs half a minute. Its metrics' port is taken when it starts.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import socket
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.integration import cli
+from tests.integration.prometheus_server import prometheus, required
+from tests.integration.pseudo_terminal import Terminal
+
+# Open loop, so that there is an offered rate, and small requests, so that there are enough for percentiles.
+WORDS = ("sweep", "cpu", "--target", "postgres", "--runtime", "process", "--cores", "0.3,0.4,0.5", "--duration", "4s",
+         "--warmup", "1s", "--replicates", "1", "--anchors", "off", "--rate", "15000", "--rows-per-request", "10",
+         "--tables", "20", "--results", "r")  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Observed:
+    """folder: where it ran, its results in `r`. room: of the dashboards. taken: the port that it did not get.
+
+    page: its metrics under load; bound: addresses in which it listened on its port, as the kernel writes them.
+    other: a second watching that Ctrl-C ended. tsdb: what the other Prometheus stored.
+    """
+
+    folder: Path
+    room: Path
+    taken: int
+    url: str
+    page: bytes
+    bound: set[str]
+    sweep: Terminal
+    watch: Terminal
+    other: Terminal
+    codes: tuple[int, int, int]
+    tsdb: Path
+
+    @property
+    def path(self) -> Path:
+        """The run's directory."""
+        (found,) = (p.parent for p in self.folder.glob("r/*/manifest.json"))
+        return found
+
+    def document(self) -> dict[str, Any]:
+        """As `scale show --json` has it."""
+        shown = cli.run("show", "last", "--results", "r", "--json", cwd=self.folder)
+        assert shown.returncode == 0, shown.stderr
+        return dict(json.loads(shown.stdout))
+
+
+@contextlib.contextmanager
+def dashboards_room() -> Iterator[Path]:
+    """Where nobody may go too; emptied by the command itself."""
+    parent = Path(tempfile.mkdtemp(dir="/var/tmp", prefix="scale-test-dashboards-"))
+    parent.chmod(0o755)
+    yield parent / "room"
+    cli.run("dashboards", "down", "--purge", cwd=parent, SCALE_DASHBOARDS_DIR=str(parent / "room"))
+    left = list(parent.iterdir())
+    shutil.rmtree(parent)
+    assert not left
+
+
+def read(url: str) -> bytes:
+    """The page of metrics."""
+    with urllib.request.urlopen(url, timeout=5) as reply:
+        return reply.read()
+
+
+def observe(folder: Path, room: Path, data_dir: Path) -> Observed:
+    """Runs it to its end. `up` must have been said in the room."""
+    required("prometheus")
+    with socket.socket() as holder:
+        holder.bind(("127.0.0.1", 0))
+        holder.listen()
+        taken = holder.getsockname()[1]
+        sweep = Terminal(*WORDS, "--metrics-port", str(taken), "--data-dir", str(data_dir), cwd=folder,
+                         environment={"SCALE_DASHBOARDS_DIR": str(room)})  # fmt: skip
+        try:
+            sweep.until(lambda: _manifest(folder).get("metrics_url"))
+            url = _manifest(folder)["metrics_url"]
+            with prometheus(folder, url.split("/")[2]):
+                return _seen(folder, room, taken, url, sweep)
+        except BaseException:
+            os.killpg(sweep.process.pid, signal.SIGTERM)
+            raise
+
+
+def _seen(folder: Path, room: Path, taken: int, url: str, sweep: Terminal) -> Observed:
+    watch, other = (Terminal("watch", "last", "--results", "r", cwd=folder) for _ in range(2))
+    page = _page_under_load(url, sweep)
+    bound = _bound(int(url.split(":")[2].split("/")[0]))
+    other.until(lambda: "trials, about" in other.seen)
+    other.process.send_signal(signal.SIGINT)
+    codes = other.end(), sweep.end(), watch.end()
+    return Observed(folder=folder, room=room, taken=taken, url=url, page=page, bound=bound, sweep=sweep, watch=watch,
+                    other=other, codes=codes, tsdb=folder / "tsdb")  # fmt: skip
+
+
+def _manifest(folder: Path) -> dict[str, Any]:
+    found = list(folder.glob("r/*/manifest.json"))
+    return dict(json.loads(found[0].read_text())) if found else {}
+
+
+def _page_under_load(url: str, sweep: Terminal) -> bytes:
+    """A page that was read while a trial was measured."""
+    while sweep.process.poll() is None:
+        sweep.read()
+        page = read(url)
+        if b'phase="measure"} 1' in page and b"scale_disk_write_bytes_per_second" in page:
+            return page
+        time.sleep(0.3)
+    pytest.fail(f"no trial was ever under load: {sweep.seen[-2000:]}")
+
+
+def _bound(port: int) -> set[str]:
+    rows = [line.split() for name in ("tcp", "tcp6") for line in Path(f"/proc/net/{name}").read_text().splitlines()[1:]]
+    return {f[1].split(":")[0] for f in rows if int(f[1].split(":")[1], 16) == port and f[3] == "0A"}
