@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, ConsoleDimensions, Group, RenderableType
 from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
@@ -22,9 +22,9 @@ from runner.units import format_number, format_rate, format_seconds
 
 REFRESH_PER_S = 2.0
 PLAN_ROWS = 14
-# Lines of the view that are not the plan's, without the disks: the head, "and … points more", the running trial, the cursor.
+# Lines of the view that are not the plan's, without the disks: head, "points more", the running trial, the cursor.
 OTHER_LINES = 8
-BAR_MAX = 30
+BAR_MIN, BAR_MAX, GAP = 5, 30, 2
 _STYLES = {
     VerdictKind.VALID: "green",
     VerdictKind.ABORTED: "red",
@@ -42,7 +42,7 @@ class LiveView:
             console=console,
             refresh_per_second=REFRESH_PER_S,
             transient=True,
-            get_renderable=lambda: render(self._state, time.monotonic_ns(), self._console.height),
+            get_renderable=lambda: render(self._state, time.monotonic_ns(), self._console.size),
         )
 
     def __enter__(self) -> LiveView:
@@ -88,24 +88,23 @@ def finished_line(head: str, result: TrialResult, width: int) -> tuple[str, str]
     return line, _STYLES.get(kind, "yellow")
 
 
-def render(state: LiveState, now_ns: int, height: int) -> RenderableType:
-    """The view now. height: lines of the terminal; the plan gives way to the running trial."""
+def render(state: LiveState, now_ns: int, size: ConsoleDimensions) -> RenderableType:
+    """The view now. size: of the terminal; bar and plan give way to what is said of the running trial."""
     sample = state.running.sample if state.running is not None else None
-    free = height - OTHER_LINES - (len(sample.disks) if sample is not None else 0)
-    parts: list[RenderableType] = [_head(state, now_ns), _plan(state, min(PLAN_ROWS, max(1, free)))]
+    free = size.height - OTHER_LINES - (len(sample.disks) if sample is not None else 0)
+    parts: list[RenderableType] = [_head(state, now_ns, size.width), _plan(state, min(PLAN_ROWS, max(1, free)))]
     if state.running is not None:
         parts.append(_running(state, state.running, now_ns))
     return Group(*parts)
 
 
-def _head(state: LiveState, now_ns: int) -> RenderableType:
+def _head(state: LiveState, now_ns: int, width: int) -> RenderableType:
     at, sweep = progress(state, now_ns), state.plan.sweep
-    line = Table.grid(padding=(0, 2))
-    line.add_row(
-        Text(f"{sweep.name}: {sweep.target}, {sweep.runtime}", style="bold"),
-        ProgressBar(total=1.0, completed=at.done_ratio, width=BAR_MAX),
-        Text(f"{at.done} of {at.total} trials, about {format_seconds(at.remaining_s)} left"),
-    )
+    what = f"{sweep.name}: {sweep.target}, {sweep.runtime}"
+    left = f"{at.done} of {at.total} trials, about {format_seconds(at.remaining_s)} left"
+    bar = max(BAR_MIN, min(BAR_MAX, width - len(what) - len(left) - 2 * GAP - 1))
+    line = Table.grid(padding=(0, GAP))
+    line.add_row(Text(what, style="bold"), ProgressBar(total=1.0, completed=at.done_ratio, width=bar), Text(left))
     return line
 
 

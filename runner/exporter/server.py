@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import socket
 import threading
+import time
 from collections.abc import Callable
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -30,7 +31,9 @@ class MetricsServer:
 
     def __init__(self, port: int, page: Callable[[], bytes]) -> None:
         self.scrapes = 0
-        self._read = threading.Event()
+        self._readers: dict[int, float] = {}  # open connections, and when each read last
+        self._read = threading.Condition()
+        self._marked = self._last_read = 0.0
         self._server = _listen(port, self._handler(page))
         self._thread = threading.Thread(
             target=self._server.serve_forever, kwargs={"poll_interval": _POLL_S}, name="metrics", daemon=True
@@ -49,12 +52,28 @@ class MetricsServer:
 
     def mark(self) -> None:
         """From now on a reading is one that `linger` waits for."""
-        self._read.clear()
+        self._marked = time.monotonic()
 
     def linger(self, seconds: float) -> None:
-        """Returns when the page was read since the mark, or after that time; at once when nobody ever read it."""
+        """Returns when the page was read since the mark by everyone whose connection is open, or after that time; at
+        once when nobody ever read it."""
         if self.scrapes:
-            self._read.wait(seconds)
+            with self._read:
+                self._read.wait_for(self._all_have_read, seconds)
+
+    def _all_have_read(self) -> bool:
+        return min((self._last_read, *self._readers.values())) >= self._marked
+
+    def _note(self, connection: int) -> None:
+        with self._read:
+            self.scrapes += 1
+            self._last_read = self._readers[connection] = time.monotonic()
+            self._read.notify_all()
+
+    def _forget(self, connection: int) -> None:
+        with self._read:
+            self._readers.pop(connection, None)
+            self._read.notify_all()
 
     def stop(self) -> None:
         """Closes the port."""
@@ -63,7 +82,7 @@ class MetricsServer:
         self._server.server_close()
 
     def _handler(self, page: Callable[[], bytes]) -> type[BaseHTTPRequestHandler]:
-        read = self
+        served = self
 
         class Handler(_Handler):
             def do_GET(self) -> None:
@@ -76,8 +95,11 @@ class MetricsServer:
                 self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
                 self.wfile.write(body)
-                read.scrapes += 1
-                read._read.set()
+                served._note(id(self))
+
+            def finish(self) -> None:
+                served._forget(id(self))
+                super().finish()
 
         return Handler
 

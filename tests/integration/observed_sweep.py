@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -30,6 +31,7 @@ from tests.integration.pseudo_terminal import Terminal
 WORDS = ("sweep", "cpu", "--target", "postgres", "--runtime", "process", "--cores", "0.3,0.4,0.5", "--duration", "4s",
          "--warmup", "1s", "--replicates", "1", "--anchors", "off", "--rate", "15000", "--rows-per-request", "10",
          "--tables", "20", "--results", "r")  # fmt: skip
+MEASURED = re.compile(rb'scale_trial_phase\{[^}]*phase="measure"[^}]*\} 1')
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,9 +124,10 @@ def _page_under_load(url: str, sweep: Terminal) -> bytes:
     """A page that was read while a trial was measured."""
     while sweep.process.poll() is None:
         sweep.read()
-        page = read(url)
-        if b'phase="measure"} 1' in page and b"scale_disk_write_bytes_per_second" in page:
-            return page
+        with contextlib.suppress(OSError):
+            page = read(url)
+            if MEASURED.search(page) and b"scale_disk_write_bytes_per_second{" in page:
+                return page
         time.sleep(0.3)
     pytest.fail(f"no trial was ever under load: {sweep.seen[-2000:]}")
 

@@ -2,6 +2,7 @@
 
 import http.client
 import socket
+import threading
 import time
 from dataclasses import replace
 
@@ -252,6 +253,38 @@ def test_lingering_ends_when_the_page_was_read_once_more():
         server.linger(30.0)
         assert time.monotonic() - began < 10
     finally:
+        server.stop()
+
+
+def test_lingering_waits_for_every_reader_that_is_connected():
+    server = MetricsServer(0, lambda: b"x")
+    one, other = (http.client.HTTPConnection("127.0.0.1", server.port, timeout=5) for _ in range(2))
+
+    def read(reader):
+        reader.request("GET", "/metrics")
+        reader.getresponse().read()
+
+    try:
+        read(one)
+        read(other)
+        server.mark()
+        read(one)
+        waiting = threading.Thread(target=server.linger, args=(30.0,))
+        waiting.start()
+        waiting.join(0.2)
+        assert waiting.is_alive()
+        read(other)
+        waiting.join(10)
+        assert not waiting.is_alive()
+        server.mark()
+        read(one)
+        other.close()  # who went away is not waited for
+        waiting = threading.Thread(target=server.linger, args=(30.0,))
+        waiting.start()
+        waiting.join(10)
+        assert not waiting.is_alive()
+    finally:
+        one.close()
         server.stop()
 
 
