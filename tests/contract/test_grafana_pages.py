@@ -93,16 +93,16 @@ def test_pages_beside_a_running_sweep_of_cores(services: Services, tmp_path: Pat
     home = os.environ.get("SCALE_TDENGINE_HOME", "")
     target = ("--target", "tdengine", "--home", home) if home else ("--target", "postgres")
     sweep = cli.start("sweep", "cpu", *target, "--runtime", "process", "--cores", "0.25,0.5,0.75,1",
-                      "--duration", "12s", "--warmup", "2s", "--replicates", "2", "--anchors", "off",
+                      "--duration", "12s", "--warmup", "2s", "--replicates", "1", "--anchors", "off",
                       cwd=tmp_path, SCALE_DASHBOARDS_DIR=str(services.room))  # fmt: skip
     try:
-        run = wait_for_trials(services.prometheus, 4)
+        run = wait_for_trials(services.prometheus, 2)
         with opened_tab() as tab:
             live = look(tab, services.page("live", run), "live")
             complete(live, "live")
             complete(look(tab, tab.value(FIRST_LINK), "trial"), "trial")
             requests = list(tab.requests)
-        out, err = sweep.communicate(timeout=240)
+        out, err = sweep.communicate(timeout=300)
         assert sweep.returncode == 0, err
         with opened_tab() as tab:
             complete(look(tab, services.page("curve", run).replace("now-2m", "now-9m"), "curve"), "curve")
@@ -125,7 +125,7 @@ def test_pages_beside_a_running_sweep_of_disks(services: Services, tmp_path: Pat
         with opened_tab() as tab:
             live = look(tab, services.page("live", run), "disks")
             trial = look(tab, services.page("trial", run), "disks-trial")
-        out, err = sweep.communicate(timeout=240)
+        out, err = sweep.communicate(timeout=300)
         assert sweep.returncode == 0, err
         with opened_tab() as tab:
             complete(look(tab, services.page("curve", run), "disks-curve"), "curve")
@@ -142,7 +142,7 @@ def test_pages_beside_a_running_sweep_of_disks(services: Services, tmp_path: Pat
 
 def wait_for_trials(prometheus: str, count: int, more: str = "") -> str:
     """The run, when so many of its trials have ended and another has been under load for some seconds."""
-    deadline = time.monotonic() + 200
+    deadline = time.monotonic() + 300
     ended = f"sum by (run) (scale_run_finished_trials_total) >= {count}"
     query = f"scale_achieved_rows_per_second and on (run) ({ended}){more}"
     while time.monotonic() < deadline:
@@ -158,7 +158,7 @@ def wait_for_trials(prometheus: str, count: int, more: str = "") -> str:
 def assert_same_rates(table: str, cwd: Path, run: str) -> None:
     """What the page shows of a trial is what the terminal shows of it: `scale show` reads the same stored figures."""
     shown = re.findall(r"(cores-\S+)\n[\d.]+\n[A-Z_]+\n([\d.]+) ([kM])", table)
-    assert len(shown) >= 4, table
+    assert len(shown) >= 2, table
     for trial, figure, prefix in shown:
         stored = json.loads((cwd / "results" / run / "trials" / trial / "trial.json").read_text())
         rows = float(figure) * {"k": 1e3, "M": 1e6}[prefix]
