@@ -18,7 +18,7 @@ from runner.fit.models import LOG_MOST, Floats, ModelName, rates
 Ends = tuple[int | None, ...]
 Curve = Callable[[Floats], tuple[Floats, list[Floats]]]
 _STEPS_ONE, _STEPS_MANY = 300, 40  # the rare sample that is still on its way then lies far outside
-_STEP_SMALL = 1e-11
+_SMALL_ONE, _SMALL_MANY = 1e-11, 1e-8  # a step that no longer matters: of the fit, of a sample of its percentiles
 _DAMPING_MAX = 1e13
 _BEND_MIN = 0.05
 
@@ -184,7 +184,8 @@ def _search(curve: Curve, start: Floats, weights: Floats, measured: Floats, curv
     damping = np.full(len(start), 1e-4)
     value, slopes = curve(found)
     squares = (measured - value) ** 2 @ weights
-    for _ in range(_STEPS_ONE if len(start) == 1 else _STEPS_MANY):
+    most, least = (_STEPS_ONE, _SMALL_ONE) if len(start) == 1 else (_STEPS_MANY, _SMALL_MANY)
+    for _ in range(most):
         here = measured[open_]
         value, slopes = curve(found[open_])
         gap = here - value
@@ -193,7 +194,7 @@ def _search(curve: Curve, start: Floats, weights: Floats, measured: Floats, curv
         tried = found[open_] + step
         reached = (here - curve(tried)[0]) ** 2 @ weights
         better = reached <= squares[open_]
-        small = np.abs(step).max(axis=1) <= _STEP_SMALL * np.abs(found[open_]).max(axis=1)
+        small = np.abs(step).max(axis=1) <= least * np.abs(found[open_]).max(axis=1)
         won = open_[better]
         found[won], squares[won] = tried[better], reached[better]
         damping[won] = np.maximum(damping[won] / 10, 1e-12)

@@ -24,6 +24,13 @@ NAMES = {
     LimitKind.OFFERED_RATE: "offered rate",
     LimitKind.UNKNOWN: "not known",
 }
+BY_VERDICT = {  # what no limit explains: the number is wrong, or no number of one state
+    VerdictKind.UNSTEADY: "a longer --warmup or --window-max, on a machine that does nothing else",
+    VerdictKind.OFFERED_NOT_MET: "a lower --rate, or more cores",
+    VerdictKind.ERRORS: "see the reasons and the end of the server's log (trials/<id>/server.log)",
+    VerdictKind.LOST_ROWS: "see the end of the server's log (trials/<id>/server.log): no setting helps",
+    VerdictKind.ABORTED: "see the server's last words in the reasons, and repeat the sweep",
+}
 SHOWN_SHARE = 10.0  # percent of the seconds
 
 
@@ -60,16 +67,14 @@ def _shares(trials: list[TrialResult]) -> str:
 
 def remedies(run: StoredRun) -> tuple[str, ...]:
     """For the trials that are not fitted: why, how many, and what to change, most frequent first."""
-    out = [r for r in run.on_curve if r.verdict.kind is not VerdictKind.VALID and r.verdict.limit]
-    counts: Counter[tuple[str, LimitKind]] = Counter()
-    remedy: dict[LimitKind, str] = {}
-    for result in out:
-        limit = result.verdict.limit
-        if limit is None or limit.kind is LimitKind.SERVER_CPU:
-            continue
-        counts[(result.verdict.kind.value, limit.kind)] += 1
-        remedy[limit.kind] = limit.remedy
-    return tuple(
-        f"{n} × {verdict}, limited by {NAMES[kind]}" + (f": {remedy[kind]}" if remedy[kind] else "")
-        for (verdict, kind), n in counts.most_common()
-    )
+    out = [r for r in run.on_curve if r.verdict.kind is not VerdictKind.VALID]
+    return tuple(f"{n} × {what}" for what, n in Counter(map(_remedy, out)).most_common())
+
+
+def _remedy(result: TrialResult) -> str:
+    kind, limit = result.verdict.kind, result.verdict.limit
+    if kind in BY_VERDICT:
+        return f"{kind.value}: {BY_VERDICT[kind]}"
+    if limit is None or limit.kind is LimitKind.UNKNOWN:
+        return f"{kind.value}: see the trial's reasons"
+    return f"{kind.value}, limited by {NAMES[limit.kind]}" + (f": {limit.remedy}" if limit.remedy else "")

@@ -48,17 +48,15 @@ def markdown(run: StoredRun, reference: Reference | None = None) -> str:
         _section("Published and ours", table_markdown(beside)) if beside else "",
         _section("Every trial and its verdict", table_markdown(_with_reasons(trial_table(run)))),
         _section("How sure the fit is", _certainty(run, fit)) if fit.points else "",
-        _section("Who was the limit", _limits(run)) if any(r.verdict.limit for r in run.results) else "",
+        _section("Who was the limit", table_markdown(limits_table(run)))
+        if any(r.verdict.limit for r in run.results)
+        else "",
+        _section("To make the others count", _bullets(remedies(run))) if remedies(run) else "",
         _section("How sure the points are", _noise(run)) if run.results else "",
         _section("What else changed along the curve", table_markdown(knobs_table(run))) if run.results else "",
         _section("Method and machine", _method(run)),
     ]
     return "\n\n".join(b for b in blocks if b) + "\n"
-
-
-def _limits(run: StoredRun) -> str:
-    told = remedies(run)
-    return table_markdown(limits_table(run)) + (f"\n\nTo make the others count:\n\n{_bullets(told)}" if told else "")
 
 
 def _noise(run: StoredRun) -> str:

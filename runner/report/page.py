@@ -171,11 +171,9 @@ def _certainty(run: StoredRun, fit: FitReport) -> str:
 
 
 def _limits(run: StoredRun) -> str:
-    if not any(r.verdict.limit for r in run.results):
-        return ""
-    told = remedies(run)
-    change = f"<p>To make the others count:</p>{_list(told)}" if told else ""
-    return f"<h2>Who was the limit</h2>{table_html(limits_table(run), dense=True)}{change}\n"
+    told, known = remedies(run), any(r.verdict.limit for r in run.results)
+    table = f"<h2>Who was the limit</h2>{table_html(limits_table(run), dense=True)}\n" if known else ""
+    return table + (f"<h2>To make the others count</h2>{_list(told)}\n" if told else "")
 
 
 def _noise(run: StoredRun) -> str:
