@@ -229,7 +229,7 @@ def _method(run: StoredRun) -> str:
         )
         + (f"<h3>To repeat it</h3><pre>{escape(command)}</pre>" if command else "")
         + f'<p class="note">Raw data beside this page: manifest.json, points.csv, timeseries.csv, trials/. '
-        f"Run: {escape(run.path.rstrip('/').rpartition('/')[2])}</p>\n"
+        f"Run: {escape(str(run.manifest.get('run') or run.path.rstrip('/').rpartition('/')[2]))}</p>\n"
     )
 
 

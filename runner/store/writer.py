@@ -42,7 +42,7 @@ class RunWriter:
         self, path: Path, plan: Plan, manifest: Mapping[str, Any], results: Sequence[TrialResult] = ()
     ) -> None:
         self.path, self._plan = path, plan
-        self._manifest: dict[str, Any] = dict(manifest)
+        self._manifest: dict[str, Any] = {"run": path.name} | dict(manifest)  # as it was born, wherever it is moved
         self._results = list(results)
         self._intervals: list[Interval] = []
         self._samples: list[Sample] = []

@@ -204,6 +204,11 @@ def test_what_is_drawn_and_compared_are_the_seconds_of_the_window(ramped):
     assert sum(rates) == pytest.approx(result.measurement.rows, rel=1e-4)
 
 
+def test_a_run_that_was_moved_under_another_name_agrees(run):
+    moved = run.rename(run.parent / "sent by mail")
+    assert verify_run(moved).disagreements == ()
+
+
 def test_an_unfinished_run_is_said_and_is_no_fault(tmp_path):
     run = Path(raw_run(tmp_path, interrupted_after=4).path)
     checked = verify_run(run)
