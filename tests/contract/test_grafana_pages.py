@@ -37,7 +37,10 @@ ERRORS = ("[...document.querySelectorAll('[data-testid=\"data-testid Panel statu
 FIRST_LINK = "document.querySelector('a[href*=\"/d/scale-trial/\"]').href"
 TITLES = {n: [p["title"] for p in json.loads((BOARDS / f"{n}.json").read_text())["panels"]]
           for n in ("live", "curve", "trial")}  # fmt: skip
-pytestmark = pytest.mark.skipif(not HOME or not browser(), reason="needs SCALE_GRAFANA_HOME and Chromium")
+pytestmark = [
+    pytest.mark.skipif(not HOME or not browser(), reason="needs SCALE_GRAFANA_HOME and Chromium"),
+    pytest.mark.timeout(600),
+]
 
 
 @dataclass(frozen=True)

@@ -76,7 +76,7 @@ def throughput() -> Json:
     small = {**POINTS, "custom__pointSize": 4, "color": fixed(GREY)}
     return by_level(
         "Throughput", "Rows per second at each level: the mean of the VALID trials, the lowest and highest trial, and the "
-        "fitted line; the other run over it.", (0, 0, 14, 11), targets, "sishort", axis="rows/s", names=names,
+        "fitted line; the other run over it.", (0, 0, 14, 9), targets, "sishort", axis="rows/s", names=names,
         overrides=[
             override(names["A"], color=fixed(BLUE), **POINTS), override(names["B"], color=fixed(LIGHT_BLUE)),
             override(names["C"], **small), override(names["D"], **small),
@@ -117,7 +117,7 @@ def efficiency() -> Json:
     ]
     return by_level(
         "Efficiency", "Speedup over the ideal one: what of each further core or disk arrives.", (14, 8, 10, 9), targets,
-        "percentunit", axis="of ideal", names=names, overrides=_styles(names, "C"), decimals=0,
+        "percentunit", axis="of ideal", names=names, overrides=_styles(names, "C"),
     )  # fmt: skip
 
 
@@ -148,7 +148,7 @@ def levels() -> Json:
     hidden = {"Time": True, **{f"Time {i}": True for i in range(1, 6)}}
     return panel(
         "table", "Levels", "The same as figures: VALID trials, mean and fitted rate, speedup and efficiency of each level.",
-        (0, 11, 8, 6), targets, "sishort", {"showHeader": True, "cellHeight": "sm",
+        (0, 9, 8, 8), targets, "sishort", {"showHeader": True, "cellHeight": "sm",
                                           "footer": {"show": False, "reducer": ["sum"], "fields": ""}},
         custom={"align": "right", "cellOptions": {"type": "auto"}, "filterable": False, "minWidth": 50},
         overrides=[override("n", unit="string", custom__width=44), override("VALID", unit="none", custom__width=60),
@@ -168,10 +168,10 @@ def parameters() -> Json:
     chosen = f'scale_curve_parameter{{run=~"$run|$other",{VARIANT}}}'
     return panel(
         "table", "Fitted model", "Parameters of the chosen model: alpha is contention, beta coherency, gamma the ideal rate "
-        "in rows/s.", (8, 11, 6, 6),
+        "in rows/s.", (8, 9, 6, 8),
         [target("A", f"max by (run, model, parameter) (last_over_time({chosen}{RANGE}))", table=True)], "none",
         {"showHeader": True, "cellHeight": "sm", "footer": {"show": False, "reducer": ["sum"], "fields": ""}},
-        custom={"align": "auto", "cellOptions": {"type": "auto"}, "filterable": False, "minWidth": 50}, noValue="none chosen: three levels at least",
+        custom={"align": "auto", "cellOptions": {"type": "auto"}, "filterable": False, "minWidth": 50}, noValue="none: too few VALID trials",
         overrides=[override("Model", custom__width=62), override("Parameter", custom__width=88),
                    override("Value", color=fixed(GREEN), unit="sishort", decimals=3, custom__width=76)],
         transformations=[
