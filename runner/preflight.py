@@ -161,23 +161,12 @@ def _disks(plan: Plan, data_dir: Path) -> list[Finding]:
     sweep = plan.sweep
     if sweep.axis != "disks" or sweep.disks is None:
         return []
+    from runner.disks import check_source, check_stripe  # a sweep of cores does without
+
+    found = check_source(sweep.disks, int(max(sweep.levels)), data_dir)
     if sweep.disk_placement == "stripe":
-        return [_no_stripe()]
-    from runner.disks import check_source  # a sweep of cores does without
-
-    return [*check_source(sweep.disks, int(max(sweep.levels)), data_dir), *uneven_parts(plan)]
-
-
-def _no_stripe() -> Finding:
-    has_md = Path("/proc/mdstat").exists()
-    why = "arrays are not made by this version" if has_md else "this kernel has no md, so no RAID-0"
-    return Finding(
-        blocking=True,
-        subject="--disk-placement",
-        sentence=f"stripe: {why}",
-        remedy="--disk-placement spread"
-        + ("; or make one array for each level and sweep them one by one with --dir" if has_md else ""),
-    )
+        return [*check_stripe(sweep.disks), *found]
+    return [*found, *uneven_parts(plan)]
 
 
 def _cores(plan: Plan) -> list[Finding]:

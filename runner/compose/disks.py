@@ -8,13 +8,15 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from runner.errors import PreflightError
 from runner.host import data_disk, disk_of
-from runner.model import DataDisk, DiskCeiling, Finding, Plan, Trial
+from runner.model import DataDisk, DiskCeiling, Event, Finding, Plan, Trial
 from runner.trial.probe import honours_tiers
+from runner.trial.run import run_trial
 from runner.trial.setup import TrialSetup
 
 CEILING_S = 4.0
@@ -78,6 +80,8 @@ def with_placement(setup: TrialSetup, plan: Plan, say: Say) -> tuple[TrialSetup,
         return setup, ""
     asked, can = sweep.disk_placement, setup.target.DISK_PLACEMENTS
     chosen, why = asked, f"{asked}, as asked"
+    if asked == "stripe":
+        why = "stripe, as asked: one RAID-0 array (md) over the disks of each level"
     if asked == "auto":
         chosen, why = can[-1], f"{can[-1]}: the only way of {setup.target.NAME}"
     most: Trial = max(plan.trials, key=lambda t: t.disks)
@@ -90,3 +94,16 @@ def with_placement(setup: TrialSetup, plan: Plan, say: Say) -> tuple[TrialSetup,
         why = f"{chosen}: {seen}"
     say(f"disk placement {why}")
     return replace(setup, sweep=replace(sweep, disk_placement=chosen)), why
+
+
+def trials_on(setup: TrialSetup) -> Callable[[Trial], Iterator[Event]]:
+    """How a trial is run: as it is, or on an array that is first made over the disks of its level.
+
+    The array is kept from one trial to the next while the number of disks is the same. What is called raises
+    ProvisionError when the array cannot be made: no later trial could do without it.
+    """
+    if setup.sweep.axis != "disks" or setup.sweep.disk_placement != "stripe":
+        return partial(run_trial, setup)
+    from runner.disks import restripe
+
+    return lambda trial: run_trial(replace(setup, disks=restripe(setup.run_id, setup.disks[: trial.disks])), trial)

@@ -10,12 +10,11 @@ import platform
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from runner.campaign import Sink, hand_on, run_campaign
-from runner.compose.disks import Stage, stage_of, with_placement
+from runner.compose.disks import Stage, stage_of, trials_on, with_placement
 from runner.compose.growth import growth
 from runner.compose.prepared import Prepared
 from runner.host import disk_of
@@ -32,7 +31,6 @@ from runner.store.reader import read_run
 from runner.store.reference import read_reference
 from runner.store.writer import RunWriter
 from runner.sweep.vary import as_varied
-from runner.trial.run import run_trial
 from runner.trial.setup import TrialSetup
 from runner.units import format_cpus
 
@@ -112,7 +110,7 @@ def execute(prepared: Prepared, writer: RunWriter, sinks: Sequence[Sink], say: C
             by_trial = _by_trial(prepared, ceilings)
             writer.update_manifest(disk_placement=why, trial_ceilings=by_trial)
             hand_on(CeilingsMeasured(rows_per_s=by_trial, disks=stage.ceilings), sinks)
-            run_campaign(prepared.plan, partial(run_trial, setup), [writer, *sinks], done, growth(writer, say))
+            run_campaign(prepared.plan, trials_on(setup), [writer, *sinks], done, growth(writer, say))
     except BaseException:
         writer.update_manifest(status="interrupted")
         raise

@@ -9,16 +9,19 @@ from runner.disks.prepare import create, prepared
 from runner.disks.removal import leftover_sets, remove_disks
 from runner.disks.sets import DiskSet, list_disks, state_of
 from runner.disks.source import check_source
+from runner.disks.stripe import check_stripe, restripe
 
 __all__ = [
     "DiskSet",
     "check_source",
+    "check_stripe",
     "create",
     "leftover_sets",
     "list_disks",
     "measure_ceilings",
     "prepared",
     "remove_disks",
+    "restripe",
     "shares_bottleneck",
     "state_of",
 ]

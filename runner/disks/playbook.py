@@ -51,6 +51,7 @@ def variables(disk_set: DiskSet, state: str) -> dict[str, Any]:
         "disks_file_system": source.file_system,
         "disks_owner": disk_set.owner,
         "disks_wipe": source.wipe,
+        "disks_stripe": disk_set.stripe,
         "disks_cap_bytes_per_s": source.cap_bytes_per_s or 0,
         "disks_cap_iops": source.cap_iops or 0,
         "disks_capped": bool(source.cap_bytes_per_s or source.cap_iops),

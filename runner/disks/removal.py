@@ -19,9 +19,11 @@ from runner.errors import PreflightError, UsageError
 def undo(disk_set: DiskSet) -> None:
     """Ends what still works on the set, removes all of it, and forgets it. A second Ctrl-C waits meanwhile.
 
-    Raises ProvisionError when something cannot be removed; the set then stays in the register.
+    What the register says last counts, since an array may have been made after disk_set was. Raises ProvisionError when
+    something cannot be removed; the set then stays in the register.
     """
     with _uninterrupted():
+        disk_set = find_set(disk_set.name) or disk_set
         end_processes(disk_set.name)
         run_playbook(disk_set, "absent")
         forget(disk_set.name)

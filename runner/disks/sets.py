@@ -29,8 +29,9 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 class DiskSet:
     """Disks made together. kept: wanted until removed by name; else the maker's end is the set's end.
 
-    folder: mount points d1, d2, ... and image files. label: begin of the file systems' labels. ready: preparation was
-    finished and verified. maker_*: the process that made it.
+    folder: mount points d1, d2, ... and image files. label: begin of the file systems' labels, and name of the array.
+    ready: preparation was finished and verified. maker_*: the process that made it. stripe: how many of the disks, from
+    the first on, form one RAID-0 array (mounted at d1); 0: each has a file system of its own.
     """
 
     name: str
@@ -43,11 +44,12 @@ class DiskSet:
     ready: bool
     maker_pid: int
     maker_started: int
+    stripe: int = 0
 
     @property
     def paths(self) -> tuple[str, ...]:
         """The mount points, in order."""
-        return tuple(f"{self.folder}/d{i + 1}" for i in range(self.count))
+        return tuple(f"{self.folder}/d{i + 1}" for i in range(1 if self.stripe else self.count))
 
     @property
     def in_use(self) -> bool:

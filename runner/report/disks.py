@@ -78,6 +78,8 @@ def disk_table(run: StoredRun) -> Table:
         "from the first request to the end of flush and sync; ceiling: sequential writes without a database (fio)",
         "write amplification: bytes on the disks for each byte of the rows' values; stalled: no acknowledgement at all",
     )
+    if run.plan.sweep.disk_placement == "stripe":
+        notes += ("striped: least free is the whole array's, the same for all its disks",)
     return Table(title="Each disk", headers=headers, rows=tuple(rows), notes=notes if rows else (), words=(1,))
 
 

@@ -66,12 +66,13 @@ def mistakes(what: str, texts: Mapping[str, object], values: Mapping[str, object
     if not texts["axis.disks"]:
         return ["--disks: missing; say how many disks to sweep, like 1..3"] if what == "disk" else []
     found = []
-    given = [k for k in _KINDS if values[f"disks.{k}"]]
+    unread = {key for key, value in values.items() if texts.get(key) and value is None}  # a mistake of its own already
+    given = [k for k in _KINDS if values[f"disks.{k}"] or f"disks.{k}" in unread]
     if len(given) != 1:
         said = " and ".join(f"--{k}" for k in given) or "nothing"
         found.append(f"--dir, --device or --loop: say once where the disks come from; {said} was given")
     for key, (needed, flag, other) in _ONLY_WITH.items():
-        if values[key] and not values[needed]:
+        if values[key] and not values[needed] and needed not in unread:
             found.append(f"{flag}: only with {other}")
     most = max(values["axis.disks"] or (0,))  # type: ignore[call-overload]
     for kind in ("dir", "device"):

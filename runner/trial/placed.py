@@ -20,11 +20,17 @@ def trial_disks(setup: TrialSetup, trial: Trial) -> tuple[DataDisk, ...]:
     return setup.disks[: trial.disks] if setup.sweep.axis == "disks" else setup.disks
 
 
+def data_paths(disks: Sequence[DataDisk]) -> list[str]:
+    """Where data can be put: one path for each disk, or one for all when they are striped."""
+    return list(dict.fromkeys(disk.path for disk in disks))
+
+
 def sync_disks(disks: Sequence[DataDisk]) -> None:
     """Returns when everything written to these file systems is on their devices: syncfs on all at once, so that none
     waits for another. Raises LoadError."""
-    with ThreadPoolExecutor(max_workers=max(1, len(disks))) as pool:
-        list(pool.map(_sync, disks))
+    by_path = {disk.path: disk for disk in disks}
+    with ThreadPoolExecutor(max_workers=max(1, len(by_path))) as pool:
+        list(pool.map(_sync, by_path.values()))
 
 
 def _sync(disk: DataDisk) -> None:
@@ -43,7 +49,8 @@ def refuse_full(sample: Sample, disks: Sequence[DataDisk], free_min_bytes: int) 
     for name, disk in sample.disks.items():
         if disk.free_bytes is not None and disk.free_bytes < free_min_bytes:
             raise LoadError(
-                f"disk {name} ({paths.get(name, '?')}) is about to fill: {disk.free_bytes / 1e6:.0f} MB free, "
+                f"disk {_together(name, disks)} ({paths.get(name, '?')}) is about to fill: "
+                f"{disk.free_bytes / 1e6:.0f} MB free, "
                 f"{free_min_bytes / 1e6:.0f} MB is the least",
                 remedy="larger disks, fewer rows or a shorter window; --disk-free-min sets the least",
             )
@@ -55,8 +62,14 @@ def full_disk(disks: Sequence[DataDisk], free_min_bytes: int) -> str:
         space = os.statvfs(disk.path)
         free = space.f_bavail * space.f_frsize
         if free < free_min_bytes:
-            return f"disk {disk.name} ({disk.path}) is full: {free / 1e6:.0f} MB free"
+            return f"disk {_together(disk.name, disks)} ({disk.path}) is full: {free / 1e6:.0f} MB free"
     return ""
+
+
+def _together(name: str, disks: Sequence[DataDisk]) -> str:
+    """The disk's name; striped disks fill together, so all of theirs."""
+    path = next((disk.path for disk in disks if disk.name == name), None)
+    return "+".join(disk.name for disk in disks if disk.path == path) or name
 
 
 def prove_placement(parts: Sequence[Part], disks: Sequence[DataDisk], folders: Sequence[str]) -> Mapping[str, str]:
@@ -77,7 +90,7 @@ def prove_placement(parts: Sequence[Part], disks: Sequence[DataDisk], folders: S
     if strays:
         more = f" and {len(strays) - 3} more" if len(strays) > 3 else ""
         raise ProvisionError(f"the data are not on their disks: {'; '.join(strays[:3])}{more}")
-    return {"parts_per_disk": ",".join(str(counts[i]) for i in range(len(disks)))} if parts else {}
+    return {"parts_per_disk": ",".join(str(counts[i]) for i in range(len(folders)))} if parts else {}
 
 
 def _disk_of(path: str, folders: Sequence[str]) -> int:

@@ -42,7 +42,7 @@ from runner.sweep.vary import as_varied
 from runner.targets import ENDPOINT_PASSWORD, Address, Session
 from runner.trial.growing import window_is_enough
 from runner.trial.measure import STEADY_PHASE, TrialFacts, evidence, measurement
-from runner.trial.placed import full_disk, prove_placement, refuse_full, sync_disks, trial_disks
+from runner.trial.placed import data_paths, full_disk, prove_placement, refuse_full, sync_disks, trial_disks
 from runner.trial.recorded import facts_text
 from runner.trial.settled import take_summary
 from runner.trial.setup import TrialSetup
@@ -103,7 +103,7 @@ def _walk(setup: TrialSetup, trial: Trial, facts: TrialFacts, cleanup: ExitStack
         image=setup.sweep.image,
         port=setup.sweep.port,
         endpoint=setup.sweep.endpoint,
-        disks=[disk.path for disk in disks] if setup.sweep.axis == "disks" else [],
+        disks=data_paths(disks) if setup.sweep.axis == "disks" else [],
     )
     server = setup.runtime.start(
         spec=replace(setup.target.server(setup.sweep, trial, site, secret), image=setup.sweep.image),

@@ -52,6 +52,16 @@ def test_what_cannot_be_asked_names_its_flag(what, flags, texts):
     assert all(text in caught.value.message for text in texts), caught.value.message
 
 
+@pytest.mark.parametrize("kind", ["device", "loop"])
+def test_a_mistake_about_the_disks_is_told_once(kind):
+    words = {"device": "/dev/x,/dev/x", "loop": "big"}
+    more = {"disks.format": "1"} if kind == "device" else {"disks.cap": "20MiB/s"}
+    with pytest.raises(UsageError) as caught:
+        resolve_sweep("disk", {"axis.disks": "1..2", f"disks.{kind}": words[kind], **more})
+    assert len(caught.value.message.splitlines()) == 1
+    assert caught.value.message.startswith(f"--{kind}: ")
+
+
 def test_a_flag_says_anew_where_the_disks_come_from(tmp_path):
     path = tmp_path / "s.toml"
     path.write_text('[axis]\ndisks = "1..2"\n[disks]\nloop = "1GiB"\ncap = "20MiB/s"\n')

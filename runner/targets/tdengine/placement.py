@@ -3,6 +3,7 @@
 The community edition uses one dataDir only (of several lines the last one wins, silently). What it does honour is a
 vnode directory that is a link to another disk, made before CREATE DATABASE: ids on a fresh data directory begin at 2
 and are not reused. Where the server itself honours several dataDir lines (tiers), it chooses the disk of each vnode.
+On striped disks there is one file system, and its directory is the one data directory.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ def data_dirs(sweep: Sweep, site: Site) -> tuple[str, ...]:
     """The values of the dataDir lines of taos.cfg."""
     if site.disks and sweep.disk_placement == "tiers":
         return tuple(f"{path} 0 {int(i == 0)}" for i, path in enumerate(site.disks))
+    if site.disks and sweep.disk_placement == "stripe":
+        return site.disks[:1]
     return (f"{site.data_dir}/data",)
 
 
@@ -45,7 +48,7 @@ def parts_of(sweep: Sweep, data_dir: str, disks: Sequence[str], vnodes: Sequence
     """Each vnode where the server has it: under the data directory (links are followed later), or on a tier."""
     found = []
     for vnode in vnodes:
-        places = [f"{path}/vnode/vnode{vnode}" for path in disks] if sweep.disk_placement == "tiers" else []
+        places = [f"{path}/vnode/vnode{vnode}" for path in disks] if sweep.disk_placement in ("tiers", "stripe") else []
         there = next((p for p in places if Path(p).is_dir()), f"{data_dir}/data/vnode/vnode{vnode}")
         wanted = disk_index(vnode, len(disks)) if sweep.disk_placement == "spread" else None
         found.append(Part(name=f"vnode {vnode}", path=there, disk=wanted))

@@ -1,0 +1,92 @@
+"""One RAID-0 array (md) over the first disks of a set, made anew when their number changes.
+
+Refuses where this machine cannot: then data are spread over the disks, each with a file system of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from runner.disks.playbook import run_playbook, search_path
+from runner.disks.sets import DiskSet, find_set, save
+from runner.errors import ProvisionError
+from runner.host import disk_of
+from runner.model import DataDisk, DiskSource, Finding
+
+_MDSTAT = Path("/proc/mdstat")
+_SYS = Path("/sys/dev/block")
+_INSTEAD = "--disk-placement spread, which puts each vgroup or partition on one disk"
+
+
+def check_stripe(source: DiskSource) -> tuple[Finding, ...]:
+    """All that speaks against an array on this machine. Reads only."""
+    has_mdadm = shutil.which("mdadm", path=search_path()) is not None
+    return unstripable(source, has_md=_has_md(), has_mdadm=has_mdadm)
+
+
+def unstripable(source: DiskSource, *, has_md: bool, has_mdadm: bool) -> tuple[Finding, ...]:
+    """The decision by itself; pure."""
+    found = []
+    if source.kind == "dir":
+        found.append(("--dir are file systems already, and an array is made of devices",
+                      f"--loop, or --device with --format; or {_INSTEAD}"))  # fmt: skip
+    if not has_md:
+        found.append(("this kernel has no md, so no RAID-0", f"{_INSTEAD}; or a kernel with the module raid0"))
+    elif not has_mdadm:
+        found.append(("mdadm: not installed", f"apt-get install mdadm; or {_INSTEAD}"))
+    return tuple(
+        Finding(blocking=True, subject="--disk-placement", sentence=f"stripe: {sentence}", remedy=remedy)
+        for sentence, remedy in found
+    )
+
+
+def _has_md() -> bool:
+    """In the kernel, or as a module that is there to be loaded."""
+    if _MDSTAT.exists():
+        return True
+    try:
+        asked = subprocess.run(["modprobe", "--dry-run", "--quiet", "raid0"], capture_output=True, check=False,
+                               env={**os.environ, "PATH": search_path()})  # fmt: skip
+    except OSError:
+        return False
+    return asked.returncode == 0
+
+
+def restripe(name: str, members: Sequence[DataDisk]) -> tuple[DataDisk, ...]:
+    """The set's first disks as one array: each with its own device, all with the array's path and file system.
+
+    What the disks held is lost, unless they form that array already. Raises ProvisionError when it cannot be made, or
+    is not of these members afterwards.
+    """
+    disk_set = find_set(name)
+    if disk_set is None:
+        raise ProvisionError(f"the set of disks {name} is gone", remedy="start again")
+    striped = replace(disk_set, stripe=len(members))
+    if disk_set.stripe != len(members):
+        save(striped)  # first, so that whoever cleans up knows that there may be an array
+        run_playbook(striped, "present")
+    return _on_array(striped, members)
+
+
+def _on_array(striped: DiskSet, members: Sequence[DataDisk]) -> tuple[DataDisk, ...]:
+    (path,) = striped.paths
+    disk = disk_of(Path(path))
+    wanted = sorted(m.block_name for m in members)
+    if disk is None or disk.mount_point != path or (there := members_of(_SYS / disk.device)) != wanted:
+        found = "nothing" if disk is None or disk.mount_point != path else ", ".join(there) or "no array"
+        raise ProvisionError(f"stripe at {path}: of {', '.join(wanted)} wanted, {found} found", remedy="scale clean")
+    free = shutil.disk_usage(path).free
+    return tuple(replace(m, path=path, file_system=disk.file_system, free_bytes=free) for m in members)
+
+
+def members_of(array: Path) -> list[str]:
+    """The kernel's names of the devices under a RAID-0 array, sorted; none where the folder is not one's."""
+    level = array / "md/level"
+    if not level.exists() or level.read_text().strip() != "raid0":
+        return []
+    return sorted(p.name for p in (array / "slaves").iterdir())
