@@ -17,8 +17,8 @@ from runner.host import disk_of
 from runner.model import DiskSource, Finding
 from runner.units import format_bytes
 
-FILE_SYSTEMS = ("ext4", "xfs")
-LOOP_BYTES_MIN = 64 * 2**20
+BYTES_MIN = {"ext4": 64 * 2**20, "xfs": 300 * 2**20}  # mkfs.xfs refuses less; ext4 would hold hardly any data
+FILE_SYSTEMS = tuple(BYTES_MIN)
 CAP_BYTES_PER_S_MIN = 2**20
 SPARE_BYTES = 2**28  # of the disk under loop devices, for what else lives there
 _V1 = Path("/sys/fs/cgroup/blkio/blkio.throttle.write_bps_device")
@@ -114,9 +114,9 @@ def _devices(source: DiskSource, count: int) -> list[Finding]:
         elif device.holds and not source.wipe:
             found.append(_blocking("--device", f"{path} holds {', '.join(device.holds)}", "another device; or --wipe, "
                                    "and all of it is lost"))  # fmt: skip
-        elif device.size_bytes < LOOP_BYTES_MIN:
-            found.append(_blocking("--device", f"{path} has {format_bytes(device.size_bytes)}, too little for a file "
-                                   "system with data", f"{format_bytes(LOOP_BYTES_MIN)} or more"))  # fmt: skip
+        elif device.size_bytes < _least(source):
+            found.append(_blocking("--device", f"{path} has {format_bytes(device.size_bytes)}, too little for "
+                                   f"{source.file_system} with data", _or_more(source)))  # fmt: skip
     if not source.format:
         devices = ", ".join(source.devices[:count])
         found.append(_blocking("--device", f"{devices}: not formatted without being told to", "--format to make file "
@@ -124,12 +124,20 @@ def _devices(source: DiskSource, count: int) -> list[Finding]:
     return found
 
 
+def _least(source: DiskSource) -> int:
+    return BYTES_MIN.get(source.file_system, min(BYTES_MIN.values()))
+
+
+def _or_more(source: DiskSource) -> str:
+    return f"{format_bytes(_least(source))} or more"
+
+
 def _loops(source: DiskSource, count: int, base: Path) -> list[Finding]:
     size = source.loop_bytes or 0
     found = []
-    if size < LOOP_BYTES_MIN:
-        found.append(_blocking("--loop", f"{format_bytes(size)} is too small for a file system with data",
-                               f"{format_bytes(LOOP_BYTES_MIN)} or more"))  # fmt: skip
+    if size < _least(source):
+        found.append(_blocking("--loop", f"{format_bytes(size)} is too small for {source.file_system} with data",
+                               _or_more(source)))  # fmt: skip
     if not os.path.exists("/dev/loop-control"):
         found.append(_blocking("--loop", "this machine has no loop devices (/dev/loop-control)", "modprobe loop; in a "
                                "container, --privileged with /dev; or --dir"))  # fmt: skip

@@ -80,7 +80,8 @@ DISK_SETTINGS: tuple[Setting, ...] = (
         readers.one_of("auto", "tiers", "spread", "stripe"),
         "auto",
         "How the data come on the disks: tiers (the server's own, several dataDir), spread (each vgroup or partition "
-        "on one disk), stripe (RAID-0); auto: tiers where the server proves that it honours them, else spread.",
+        "on one disk), stripe (RAID-0 of --loop or --device, where the kernel has md); auto: tiers where the server "
+        "proves that it honours them, else spread.",
         "KIND",
     ),
     _s(
