@@ -82,10 +82,17 @@ def _mean_of(read: Callable[[Measurement], float | None], say: Callable[[float |
     return lambda trials: say(mean(read(r.measurement) for r in trials))
 
 
+def disk_mb_per_s(axis: str, m: Measurement) -> float | None:
+    """What the disks took: in a disk sweep to the end of flush and sync, as the durable rate; else in the window."""
+    rates = [disk.write_mb_per_s for disk in m.disks.values() if disk.write_mb_per_s is not None]
+    whole = axis == "disks" and len(rates) == len(m.disks) > 0
+    return sum(rates) if whole else m.disk_write_mb_per_s
+
+
 def article_columns(run: StoredRun) -> tuple[Column, ...]:
     """The published article's columns after the level, in its order, for the axis of the run."""
     speed: Column = ("Write speed (rows/s)", _mean_of(lambda m: m.rows_per_s, rate))
-    disk: Column = ("Disk I/O (MB/s)", _mean_of(lambda m: m.disk_write_mb_per_s, short))
+    disk: Column = ("Disk I/O (MB/s)", _mean_of(lambda m: disk_mb_per_s(run.plan.sweep.axis, m), short))
     cpu: Column = ("CPU usage (%)", _mean_of(lambda m: m.server_cpu_percent, fixed))
     if run.plan.sweep.axis == "disks":
         durable: Column = ("Durable (rows/s)", _mean_of(lambda m: m.durable_rows_per_s, rate))
@@ -130,7 +137,7 @@ def trial_table(run: StoredRun) -> Table:
                 f"{fixed(m.server_cpu_cores, 2)} / {format_number(cores_given(r))}",
                 fixed(m.client_cpu_cores, 2),
                 fixed(m.throttled_s, 1),
-                short(m.disk_write_mb_per_s),
+                short(disk_mb_per_s(run.plan.sweep.axis, m)),
                 short(m.disk_bytes_per_row),
                 " / ".join(short(v) for v in response),
                 fixed(m.errors),

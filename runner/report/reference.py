@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from runner.fit.axis import rate_of
 from runner.model import StoredRun
-from runner.report.figures import MARK, at_level, axis_name, knob_name, levels_of
+from runner.report.figures import MARK, at_level, axis_name, disk_mb_per_s, knob_name, levels_of
 from runner.report.table import ABSENT, Table, fixed, mean, rate, short
 from runner.units import format_number
 
@@ -71,9 +72,9 @@ def compare(run: StoredRun, reference: Reference) -> Comparison | None:
         trials, valid = at_level(run, level)
         ours[level] = Side(
             level=level,
-            rows_per_s=mean(r.measurement.rows_per_s for r in trials),
+            rows_per_s=mean(getattr(r.measurement, rate_of(axis)) for r in trials),
             cpu_percent=mean(r.measurement.server_cpu_percent for r in trials),
-            disk=short(mean(r.measurement.disk_write_mb_per_s for r in trials)),
+            disk=short(mean(disk_mb_per_s(axis, r.measurement) for r in trials)),
             valid=valid,
         )
     if not published:
@@ -124,14 +125,19 @@ def reference_table(run: StoredRun, reference: Reference) -> Table | None:
         "Published disk (MB/s)",
         "Ours disk (MB/s)",
     )
-    return Table(title="Published and ours", headers=headers, rows=tuple(rows), notes=tuple(_notes(both, reference)))
+    return Table(
+        title="Published and ours",
+        headers=headers,
+        rows=tuple(rows),
+        notes=tuple(_notes(both, reference, run.plan.sweep.axis)),
+    )
 
 
 def _efficiency(speedups: Mapping[float, float], level: float, base: float | None) -> float | None:
     return 100 * speedups[level] * base / level if level in speedups and base else None
 
 
-def _notes(both: Comparison, reference: Reference) -> list[str]:
+def _notes(both: Comparison, reference: Reference, axis: str) -> list[str]:
     same = both.base_ours in (both.base_published, None)
     base = format_number(both.base_published or 0)
     notes = [
@@ -145,6 +151,8 @@ def _notes(both: Comparison, reference: Reference) -> list[str]:
             notes.append(
                 f"in the published table {knob_name(name).lower()} moves along the axis ({' → '.join(values)})"
             )
+    if axis == "disks":
+        notes.append("ours: to the end of flush and sync; the published rates are acknowledged rows")
     if any(not s.valid for s in both.ours.values()):
         notes.append("† ours: no VALID trial at this level")
     return notes
