@@ -123,5 +123,11 @@ def _docker_why_not(image: str) -> str:
 def _remedy(sweep: Sweep) -> str:
     names = [sweep.target] if sweep.target != "auto" else list(TARGETS)
     installs = [load_target(name).what_to_install() for name in names if name != "null"]
-    docker = ["install Docker Engine (apt-get install docker.io) and have the image, or give --image"]
-    return "; ".join(docker + installs if sweep.runtime == "docker" else installs)
+    if sweep.runtime != "docker":
+        return "; ".join(installs)
+    if docker_facts().reachable:
+        image = sweep.image or load_target(names[0]).default_image(sweep.version)
+        return f"docker pull {image} says why; correct --version or --image, or bring the image here with docker load"
+    return "; ".join(
+        ["install Docker Engine (apt-get install docker.io) and have the image, or give --image", *installs]
+    )

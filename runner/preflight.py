@@ -12,6 +12,7 @@ from runner.host import Host
 from runner.model import Finding, Plan
 from runner.runtimes.local import UNPRIVILEGED_USER, closed_to_others
 from runner.sweep.disk_axis import uneven_parts
+from runner.sweep.vary import as_varied
 from runner.targets import ENDPOINT_PASSWORD, Address, Installation, Target
 
 FREE_BYTES_MIN = 2 * 10**9
@@ -37,7 +38,7 @@ def preflight(
     seen = set()
     free = shutil.disk_usage(_existing(data_dir)).free
     for trial in plan.trials:
-        for finding in target.check(plan.sweep, trial, host.memory_bytes, free):
+        for finding in target.check(as_varied(plan.sweep, trial), trial, host.memory_bytes, free):
             if finding.sentence not in seen:
                 seen.add(finding.sentence)
                 findings.append(finding)

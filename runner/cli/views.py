@@ -50,8 +50,9 @@ def set_rows(prepared: Prepared) -> Rows:
 
 
 def _told(prepared: Prepared, trial: Trial) -> dict[str, str]:
-    target = prepared.choice.target
-    return {**target.settings(trial), **target.reserves(trial, prepared.host.memory_bytes)}
+    target, is_ours = prepared.choice.target, not prepared.plan.sweep.endpoint
+    reserves = target.reserves(trial, prepared.host.memory_bytes) if is_ours else {}
+    return {**target.settings(trial, is_ours=is_ours), **reserves}
 
 
 def _along(values: Mapping[float, str]) -> str:

@@ -112,7 +112,14 @@ SETTINGS: tuple[Setting, ...] = (
         "Time between two rows of a table.",
         "MS",
     ),
-    _s("load.method", "--method", str, "", "How rows are written (postgres: copy; tdengine: stmt, sql, ...).", "NAME"),
+    _s(
+        "load.method",
+        "--method",
+        str,
+        "",
+        "How rows are written. postgres: copy; tdengine: stmt, sql, sml-line, sml-telnet, sml-json, rest, ws.",
+        "NAME",
+    ),
     _s(
         "load.rows",
         "--rows",

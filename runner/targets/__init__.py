@@ -142,8 +142,11 @@ class Target(Protocol):
     def image_home(self) -> str: ...
     def find(self, home: str) -> Installation | None: ...
     def what_to_install(self) -> str: ...
-    def settings(self, trial: Trial) -> Mapping[str, str]:
-        """Everything that decides performance and will be set for the trial, derived items included."""
+    def settings(self, trial: Trial, *, is_ours: bool) -> Mapping[str, str]:
+        """Everything that decides performance and will be set for the trial, derived items included.
+
+        is_ours: started for the trial; of a server that runs already, only what the trial's own database is given.
+        """
 
     def reserves(self, trial: Trial, memory_bytes: int) -> Mapping[str, str]:
         """What the trial takes of the server's own limits, for the plan; empty where it has none."""

@@ -56,7 +56,7 @@ def what_to_install() -> str:
     return "nothing to install"
 
 
-def settings(trial: Trial) -> Mapping[str, str]:
+def settings(trial: Trial, *, is_ours: bool) -> Mapping[str, str]:
     """Nothing is set."""
     return {}
 

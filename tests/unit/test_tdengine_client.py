@@ -24,7 +24,7 @@ def test_a_name_that_does_not_resolve_is_found_once_with_what_to_do():
 
 
 def test_the_plan_says_what_derives_from_the_cores_and_what_the_server_admits():
-    settings = TDENGINE.settings(trial(buffer="64", keep="10d"))
+    settings = TDENGINE.settings(trial(buffer="64", keep="10d"), is_ours=True)
     assert settings["numOfCores"] == "6" and settings["numOfRpcThreads"] == "3" and settings["supportVnodes"] == "12"
     assert settings["buffer"] == "64" and settings["vgroups"] == "4"
     assert TDENGINE.reserves(trial(), 16 * 2**30)["vnodes"] == "4 of supportVnodes 12"

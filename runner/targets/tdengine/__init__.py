@@ -94,9 +94,9 @@ def what_to_install() -> str:
     return f"docker pull tdengine/tdengine:{VERSION}, or install TDengine, or give --home DIR holding bin/ and lib/"
 
 
-def settings(trial: Trial) -> Mapping[str, str]:
+def settings(trial: Trial, *, is_ours: bool) -> Mapping[str, str]:
     """Items of taos.cfg and options of CREATE DATABASE, those that derive from the cores included."""
-    return {**config.config_items(trial), **config.database_options(trial)}
+    return {**(config.config_items(trial) if is_ours else {}), **config.database_options(trial)}
 
 
 def reserves(trial: Trial, memory_bytes: int) -> Mapping[str, str]:

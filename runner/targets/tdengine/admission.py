@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from runner.model import Finding, Sweep, Trial
 from runner.targets.tdengine.config import config_items, database_options
+from runner.targets.tdengine.refusals import refusals
 
 _BOUNDS = {
     "vgroups": (1, 1024),
@@ -46,12 +47,16 @@ def memory_allowed_bytes(trial: Trial, memory_bytes: int) -> int:
 
 
 def figures(trial: Trial, memory_bytes: int) -> dict[str, str]:
-    """What the trial takes of the server's limits, for the plan."""
-    needed, allowed = memory_needed_bytes(trial), memory_allowed_bytes(trial, memory_bytes)
+    """What the trial takes of the server's limits, for the plan; nothing where a value is no number."""
+    try:
+        needed, allowed = memory_needed_bytes(trial), memory_allowed_bytes(trial, memory_bytes)
+        disk = disk_needed_bytes(trial)
+    except ValueError:  # a finding says which
+        return {}
     return {
         "vnodes": f"{trial.knobs['vgroups']} of supportVnodes {config_items(trial)['supportVnodes']}",
         "memory reserved by vgroups": f"{needed / 1e9:.1f} of {allowed / 1e9:.1f} GB that the server would admit",
-        "free on the data's disk": f"at least {disk_needed_bytes(trial) / 1e9:.1f} GB (minimalDataDirGB)",
+        "free on the data's disk": f"at least {disk / 1e9:.1f} GB (minimalDataDirGB)",
     }
 
 
@@ -63,7 +68,12 @@ def disk_needed_bytes(trial: Trial) -> float:
 def findings(sweep: Sweep, trial: Trial, memory_bytes: int, free_bytes: int) -> tuple[Finding, ...]:
     """Everything that would be refused, or silently changed, by this trial's settings."""
     found: list[Finding] = [f for f in (_range(name, value) for name, value in database_options(trial).items()) if f]
-    found += _memory(sweep, trial, memory_bytes) if not found else []
+    found += refusals(sweep, trial)
+    if sweep.endpoint or any(f.blocking for f in found):
+        return tuple(
+            found
+        )  # of a server elsewhere memory and disk are not known; of bad values nothing can be computed
+    found += _memory(sweep, trial, memory_bytes)
     found += _disk(trial, free_bytes)
     items = config_items(trial)
     if int(items["supportVnodes"]) > 4096 or int(items["supportVnodes"]) < int(trial.knobs["vgroups"]) + 1:

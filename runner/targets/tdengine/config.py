@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from runner.model import ServerSpec, Site, Sweep, Trial
 from runner.targets.tdengine import placement
+from runner.targets.tdengine.items import spelled
 
 # Names of CREATE DATABASE options; every other free knob is an item of taos.cfg.
 DATABASE_OPTIONS = frozenset(
@@ -56,7 +57,9 @@ def config_items(trial: Trial) -> dict[str, str]:
         "supportVnodes": str(max(2 * cores, int(trial.knobs["vgroups"]) + 1)),
     }
     free = {
-        k: v for k, v in trial.knobs.items() if k not in (*_OWN, "commit_threads") and k.lower() not in DATABASE_OPTIONS
+        spelled(k): v
+        for k, v in trial.knobs.items()
+        if k not in (*_OWN, "commit_threads") and k.lower() not in DATABASE_OPTIONS
     }
     return {**items, **free}
 

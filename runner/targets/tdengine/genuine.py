@@ -16,7 +16,7 @@ from runner.model import Sweep, Trial
 from runner.targets import Address
 from runner.targets.tdengine.config import client_folder
 
-_METHODS = {"stmt": "stmt", "sql": "taosc", "rest": "rest", "sml-line": "sml"}
+METHODS = {"stmt": "stmt", "sql": "taosc", "rest": "rest", "sml-line": "sml"}
 _SPENT = re.compile(r"Spent ([\d.]+) \(real ([\d.]+)\) seconds to insert rows: (\d+) with (\d+) thread")
 _DELAY = re.compile(r"insert delay, (.+)")
 
@@ -25,8 +25,8 @@ def command(sweep: Sweep, trial: Trial, address: Address, database: str, table: 
     """taosBenchmark from the server's installation (or image). Raises TargetError for what it cannot do."""
     if sweep.load.rows is None:
         raise TargetError("taosBenchmark knows fixed work only", remedy="give --rows instead of --duration")
-    if sweep.load.method not in _METHODS:
-        raise TargetError(f"taosBenchmark has no method {sweep.load.method}", remedy=", ".join(_METHODS))
+    if sweep.load.method not in METHODS:
+        raise TargetError(f"taosBenchmark has no method {sweep.load.method}", remedy=", ".join(METHODS))
     program = Path(address.home) / "bin" / "taosBenchmark"
     if not program.exists():
         raise TargetError(f"no taosBenchmark in {program.parent}", remedy="--loader scale, or --home DIR that has it")
@@ -47,7 +47,7 @@ def _job(sweep: Sweep, trial: Trial, address: Address, database: str, table: str
         "child_table_exists": "no",
         "childtable_count": w.tables,
         "childtable_prefix": "d",
-        "insert_mode": _METHODS[sweep.load.method],
+        "insert_mode": METHODS[sweep.load.method],
         "insert_rows": (sweep.load.rows or 0) // w.tables,
         "interlace_rows": w.interlace_rows,
         "timestamp_step": w.step_ms,

@@ -1,0 +1,136 @@
+"""What can be seen to fail from the sweep's words alone: knobs, values, columns, tables, and what a loader lacks. Pure.
+
+Every one of these would otherwise be found by a trial, one after another, or not at all.
+"""
+
+from __future__ import annotations
+
+import difflib
+
+from runner.model import Finding, Sweep, Trial
+from runner.targets.tdengine import genuine
+from runner.targets.tdengine.config import DATABASE_OPTIONS, config_items, database_options
+from runner.targets.tdengine.items import BOUNDS, FORMER, ITEMS, OURS, spelled
+
+ONE_COLUMN = ("sml-telnet", "sml-json")
+_WORDS = {
+    "precision": ("ms", "us", "ns"),
+    "cachemodel": ("none", "last_row", "last_value", "both"),
+}
+_OWN = ("vgroups", "write_threads", "commit_threads")
+
+
+def refusals(sweep: Sweep, trial: Trial) -> tuple[Finding, ...]:
+    """All of them, none of which needs a machine to be seen."""
+    return (*_knobs(sweep, trial), *_values(trial), *_work(sweep, trial), *_loader(sweep))
+
+
+def _blocking(subject: str, sentence: str, remedy: str) -> Finding:
+    return Finding(blocking=True, subject=subject, sentence=sentence, remedy=remedy)
+
+
+def _free(trial: Trial) -> list[str]:
+    return [k for k in trial.knobs if k not in _OWN and k.lower() not in DATABASE_OPTIONS]
+
+
+def _knobs(sweep: Sweep, trial: Trial) -> list[Finding]:
+    found = [f for f in map(_named, _free(trial)) if f]
+    if not sweep.endpoint:
+        return found
+    asked = [f"--knob {name}" for name in _free(trial)]
+    asked += ["--commit-threads"] if sweep.origin.get("knobs.commit_threads", "default") in ("flag", "file") else []
+    return found + [
+        _blocking(
+            name,
+            "an item of taos.cfg, and a server that already runs is not reconfigured",
+            "leave it out, or let scale start the server (--runtime docker or process)",
+        )
+        for name in asked
+    ]
+
+
+def _named(knob: str) -> Finding | None:
+    """taosd skips names that it does not know, and the trial's own must stay as they are."""
+    name = spelled(knob)
+    if name in OURS:
+        return _blocking(f"--knob {knob}", "the trial decides where the server is and where its data go",
+                         "leave it out; --port and --data-dir say where")  # fmt: skip
+    if name in ITEMS:
+        return None
+    close = FORMER.get(knob.lower()) or next(
+        (option for option in DATABASE_OPTIONS if option.replace("_", "") == knob.lower()), ""
+    )
+    if close:
+        return _blocking(f"--knob {knob}", f"not an item of taos.cfg: taosd ignores it; 3.3 has {close} instead, an "
+                         "option of CREATE DATABASE", f"--knob {close}=VALUE")  # fmt: skip
+    near = difflib.get_close_matches(knob, (*ITEMS, *DATABASE_OPTIONS), n=1, cutoff=0.75)
+    if near:
+        return _blocking(f"--knob {knob}", "neither in taos.cfg nor in CREATE DATABASE: taosd would ignore it",
+                         f"--knob {near[0]}=VALUE")  # fmt: skip
+    return Finding(
+        blocking=False,
+        subject=f"--knob {knob}",
+        sentence="no item of taos.cfg of 3.3.0.0: a server that does not list it ignores it, and its trials fail",
+        remedy="correct the name",
+    )
+
+
+def _values(trial: Trial) -> list[Finding]:
+    found = []
+    for name, value in config_items(trial).items():
+        if name in BOUNDS and not _within(value, *BOUNDS[name]):
+            found.append(_blocking(f"--knob {name}", f"{value} is not {_wanted(*BOUNDS[name])}: taosd would not start",
+                                   "correct the value"))  # fmt: skip
+    for name, value in database_options(trial).items():
+        if name in _WORDS and value.strip("'").lower() not in _WORDS[name]:
+            found.append(
+                _blocking(f"--knob {name}", f"{value} is not one of {', '.join(_WORDS[name])}", "correct the value")
+            )
+    return found
+
+
+def _wanted(low: float, high: float) -> str:
+    kind = "a whole number" if isinstance(low, int) else "a number"
+    return f"{kind} of at least {low}" if high > 2**62 else f"{kind} from {low} to {high:.0f}"
+
+
+def _within(value: str, low: float, high: float) -> bool:
+    """Bounds that are whole numbers ask for whole numbers."""
+    try:
+        number = int(value) if isinstance(low, int) else float(value)
+    except ValueError:
+        return False
+    return low <= number <= high
+
+
+def _work(sweep: Sweep, trial: Trial) -> list[Finding]:
+    found = []
+    tables, vgroups = sweep.workload.tables, trial.knobs["vgroups"]
+    if sweep.loader == "scale" and sweep.placement == "owned" and vgroups.isdigit() and tables < int(vgroups):
+        found.append(_blocking("--tables", f"{tables} tables cannot fill {vgroups} vgroups", "more --tables, or fewer "
+                               "--vgroups"))  # fmt: skip
+    names = [column.partition(":")[0].lower() for column in (*sweep.workload.columns, *sweep.workload.tags)]
+    twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+    for name in [*(["ts"] if "ts" in names else []), *twice]:
+        why = "is the time's own name" if name == "ts" else "is there twice"
+        found.append(_blocking("--columns", f"{name} {why}", "another name; columns and tag columns share one space"))
+    if sweep.load.method in ONE_COLUMN and len(sweep.workload.columns) > 1:
+        found.append(_blocking("--method", f"{sweep.load.method} writes one column, there are "
+                               f"{len(sweep.workload.columns)}", "--columns value:double"))  # fmt: skip
+    return found
+
+
+def _loader(sweep: Sweep) -> list[Finding]:
+    if sweep.loader != "taosbenchmark":
+        return []
+    if sweep.load.method not in genuine.METHODS:
+        return [_blocking("--loader", f"taosBenchmark does not run with method {sweep.load.method}",
+                          f"--method {', '.join(genuine.METHODS)}")]  # fmt: skip
+    found = []
+    if (sweep.load.rows or 0) % sweep.workload.tables:
+        found.append(_blocking("--rows", f"taosBenchmark loads each of {sweep.workload.tables} tables with as many",
+                               "a multiple of the tables"))  # fmt: skip
+    if sweep.origin.get("load.placement", "default") != "default" and sweep.placement == "owned":
+        found.append(_blocking("--placement", "taosBenchmark names its tables and shares them out itself",
+                               "leave it out, or --placement stock"))  # fmt: skip
+    return found

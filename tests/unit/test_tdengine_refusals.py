@@ -1,0 +1,108 @@
+"""What a sweep asks of TDengine and cannot have, found from its words: one blocking finding for each, with a remedy."""
+
+from dataclasses import replace
+
+import pytest
+
+from runner.plan import complete
+from runner.targets import load_target
+from runner.targets.tdengine import admission, config
+from runner.targets.tdengine.items import ITEMS, OURS
+from tests.unit.factories import make_sweep, make_trial
+
+TDENGINE = load_target("tdengine")
+MEMORY, FREE = 16 * 2**30, 10**11
+
+
+def trial(**knobs):
+    return make_trial(cores=4.0, knobs={"vgroups": "4", "write_threads": "4", "commit_threads": "2", **knobs})
+
+
+def sweep(runtime="process", **flags):
+    return complete(replace(make_sweep(**flags), target="tdengine", runtime=runtime), TDENGINE)
+
+
+def blocking(of_sweep, of_trial):
+    found = TDENGINE.check(of_sweep, of_trial, MEMORY, FREE)
+    assert all(f.remedy for f in found if f.blocking)
+    return {f.subject: f"{f.sentence} → {f.remedy}" for f in found if f.blocking}
+
+
+@pytest.mark.parametrize(
+    ("knob", "value", "words"),
+    [
+        ("walLevel", "2", "wal_level"),
+        ("days", "10", "duration"),
+        ("cacheLast", "1", "cachemodel"),
+        ("numOfComitThreads", "2", "numOfCommitThreads"),
+        ("bufer", "32", "buffer"),
+        ("fqdn", "elsewhere", "the trial decides"),
+        ("serverport", "99", "the trial decides"),
+        ("buffer", "abc", "between 3 and 16384"),
+        ("precision", "xs", "ms, us, ns"),
+        ("cachemodel", "all", "last_row"),
+        ("supportVnodes", "many", "whole number from 0 to 4096"),
+        ("numOfRpcThreads", "x", "whole number from 1 to 1024"),
+        ("numOfVnodeQueryThreads", "2", "from 4 to 1024"),
+        ("rpcQueueMemoryAllowed", "1GB", "at least 104857600"),
+        ("minimalDataDirGB", "little", "a number from"),
+        ("numOfCores", "0", "a number from"),
+    ],
+)
+def test_a_knob_that_would_be_ignored_or_refused_is_named(knob, value, words):
+    (finding,) = blocking(sweep(), trial(**{knob: value})).items()
+    assert finding[0].lower() == f"--knob {knob}".lower()
+    assert words in finding[1]
+    assert isinstance(TDENGINE.reserves(trial(**{knob: value}), MEMORY), dict)
+
+
+def test_a_name_that_3_3_0_0_does_not_list_may_be_of_a_later_version():
+    (found,) = TDENGINE.check(sweep(), trial(somethingElseEntirely="1"), MEMORY, FREE)
+    assert not found.blocking
+    assert "3.3.0.0" in found.sentence
+
+
+def test_items_are_spelled_as_the_server_lists_them_because_taosd_ignores_case():
+    items = config.config_items(trial(numofcommitthreads="3", NUMOFCORES="2"))
+    assert (items["numOfCommitThreads"], items["numOfCores"]) == ("3", "2")
+    assert len(items) == 4
+    assert blocking(sweep(), trial(numofcommitthreads="3")) == {}
+    assert len({name.lower() for name in (*ITEMS, *OURS)}) == len(ITEMS) + len(OURS)
+
+
+def test_a_server_that_runs_already_is_not_told_items_of_its_own_configuration():
+    asked = sweep(runtime="auto", target__endpoint="db:6030", knobs__commit_threads="3")
+    assert set(blocking(asked, trial(asyncLog="0", buffer="32"))) == {"--commit-threads", "--knob asyncLog"}
+    assert blocking(sweep(runtime="auto", target__endpoint="db:6030"), trial(buffer="32")) == {}
+    assert TDENGINE.settings(trial(buffer="32"), is_ours=False) == {"vgroups": "4", "buffer": "32"}
+
+
+def test_memory_and_disk_of_this_machine_are_no_limit_of_a_server_elsewhere():
+    elsewhere = sweep(runtime="auto", target__endpoint="db:6030")
+    assert admission.findings(elsewhere, trial(vgroups="100"), 2**30, 10**6) == ()
+    assert any(f.blocking for f in admission.findings(sweep(), trial(vgroups="100"), 2**30, 10**6))
+
+
+@pytest.mark.parametrize(
+    ("flags", "subject", "words"),
+    [
+        ({"workload__tables": "3"}, "--tables", "4 vgroups"),
+        ({"workload__columns": "ts:int,b:int"}, "--columns", "ts is the time's own name"),
+        ({"workload__columns": "a:int,A:int"}, "--columns", "a is there twice"),
+        ({"workload__columns": "groupid:int"}, "--columns", "groupid is there twice"),
+        ({"load__method": "sml-telnet"}, "--method", "writes one column, there are 3"),
+        ({"load__method": "sml-json"}, "--method", "writes one column, there are 3"),
+        ({"load__loader": "taosbenchmark", "load__rows": "1M", "load__method": "ws"}, "--loader", "method ws"),
+        ({"load__loader": "taosbenchmark", "load__rows": "1234"}, "--rows", "each of 100 tables"),
+        ({"load__loader": "taosbenchmark", "load__rows": "1M", "load__placement": "owned"}, "--placement", "itself"),
+    ],
+)
+def test_work_that_a_method_or_loader_cannot_do_is_refused_before_the_first_trial(flags, subject, words):
+    found = blocking(sweep(**flags), trial())
+    assert list(found) == [subject]
+    assert words in found[subject]
+
+
+def test_one_column_and_even_rows_are_not_refused():
+    assert blocking(sweep(load__method="sml-telnet", workload__columns="value:double"), trial()) == {}
+    assert blocking(sweep(load__loader="taosbenchmark", load__rows="1M", load__method="sql"), trial()) == {}
