@@ -106,3 +106,10 @@ def test_work_that_a_method_or_loader_cannot_do_is_refused_before_the_first_tria
 def test_one_column_and_even_rows_are_not_refused():
     assert blocking(sweep(load__method="sml-telnet", workload__columns="value:double"), trial()) == {}
     assert blocking(sweep(load__loader="taosbenchmark", load__rows="1M", load__method="sql"), trial()) == {}
+
+
+@pytest.mark.parametrize(("method", "precision", "can"), [("sml-telnet", "us", False), ("sml-json", "ns", False),
+                                                           ("sml-json", "us", True), ("stmt", "ns", True)])  # fmt: skip
+def test_a_precision_that_a_method_cannot_write_is_refused(method, precision, can):
+    found = blocking(sweep(load__method=method, workload__columns="v:double"), trial(precision=precision))
+    assert list(found) == ([] if can else ["--knob precision"])

@@ -1,6 +1,7 @@
 """What TDengine is told and what it would refuse, from the texts alone; the real server is in tests/contract."""
 
 import json
+import socket
 from dataclasses import replace
 
 import pytest
@@ -127,3 +128,36 @@ def test_a_method_that_does_not_exist_is_refused_by_name():
     sweep = replace(make_sweep(cores="1", vary=["method=stmt,smt"]), target="tdengine", runtime="process")
     with pytest.raises(UsageError, match="smt"):
         complete(sweep, TDENGINE)
+
+
+@pytest.mark.parametrize(("precision", "units"), [("ms", 1), ("us", 1_000), ("'ns'", 1_000_000)])
+def test_the_generator_is_told_the_precision_of_the_database(precision, units, monkeypatch, tmp_path):
+    monkeypatch.setenv("SCALE_LOADGEN", "/bin/true")
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "taosBenchmark").touch()
+    address = Address(host="127.0.0.1", port=7030, secret="s", home=str(tmp_path), data_dir="/d")
+    sweep = complete(replace(make_sweep(load__rows="1M"), target="tdengine", runtime="process"), TDENGINE)
+    session = TdengineSession(sweep, trial(precision=precision), address, "")
+    assert session.load_spec()["precision"] == precision.strip("'")
+    job = json.loads(next(iter(session.genuine_load().files.values())))["databases"][0]
+    assert job["dbinfo"]["precision"] == precision.strip("'")
+    assert job["super_tables"][0]["timestamp_step"] == units
+    assert job["super_tables"][0]["start_timestamp"] == 1_500_000_000_000 * units
+
+
+def test_a_server_is_not_ready_before_its_adapter_listens(monkeypatch):
+    """taosd answers; the adapter beside it only when something listens eleven ports above."""
+    monkeypatch.setenv("SCALE_LOADGEN", "/bin/true")
+    monkeypatch.setattr(TdengineSession, "_rows", lambda self, statement, limit_s=0: (("ready",),))
+    with socket.socket() as adapter:
+        adapter.bind(("127.0.0.1", 0))
+        address = Address(host="127.0.0.1", port=adapter.getsockname()[1] - config.ADAPTER_OFFSET, secret="s")
+
+        def not_ready(method):
+            sweep = complete(replace(make_sweep(load__method=method), target="tdengine", runtime="process"), TDENGINE)
+            return TdengineSession(sweep, trial(), address, "").not_ready()
+
+        assert not_ready("stmt") == ""
+        assert "taosAdapter" in not_ready("rest") and "taosAdapter" in not_ready("ws")
+        adapter.listen()
+        assert not_ready("rest") == not_ready("ws") == ""

@@ -121,7 +121,7 @@ def check_endpoint(address: Address) -> tuple[Finding, ...]:
 
 def server(sweep: Sweep, trial: Trial, site: Site, secret: str) -> ServerSpec:
     """taosd on a configuration of the trial's own; with the adapter beside it for the methods that need it."""
-    return config.server_spec(sweep, trial, site, adapter=sweep.load.method in ("rest", "ws"))
+    return config.server_spec(sweep, trial, site, adapter=sweep.load.method in config.THROUGH_ADAPTER)
 
 
 def suspicious(log: str) -> tuple[str, ...]:

@@ -39,12 +39,19 @@ DATABASE_OPTIONS = frozenset(
 )
 _OWN = ("vgroups", "write_threads")
 ADAPTER_OFFSET = 11
+UNITS_PER_MS = {"ms": 1, "us": 1_000, "ns": 1_000_000}
+THROUGH_ADAPTER = ("rest", "ws")
 
 
 def database_options(trial: Trial) -> dict[str, str]:
     """The trial's CREATE DATABASE options, vgroups included."""
     free = {k.lower(): v for k, v in trial.knobs.items() if k.lower() in DATABASE_OPTIONS}
     return {"vgroups": trial.knobs["vgroups"], **free}
+
+
+def precision(trial: Trial) -> str:
+    """Of the database's timestamps: "ms", "us" or "ns"."""
+    return database_options(trial).get("precision", "ms").strip("'").lower()
 
 
 def config_items(trial: Trial) -> dict[str, str]:

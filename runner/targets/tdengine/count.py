@@ -7,10 +7,9 @@ own first and last timestamp has lost rows in between, whatever the total says.
 from __future__ import annotations
 
 from runner.model import Sweep, Trial
-from runner.targets.tdengine.config import database_options
+from runner.targets.tdengine.config import UNITS_PER_MS, precision
 
 SHOWN = 3
-_UNITS_PER_MS = {"ms": 1, "us": 1_000, "ns": 1_000_000}
 
 
 def per_table(database: str, table: str, time: str) -> str:
@@ -28,7 +27,7 @@ def total(database: str, table: str, time: str) -> str:
 
 def not_consecutive(sweep: Sweep, trial: Trial, database: str, table: str, time: str) -> str:
     """Where a table's rows do not begin with the first timestamp, or are not as many as its time says."""
-    units = _UNITS_PER_MS[database_options(trial).get("precision", "ms").strip("'").lower()]
+    units = UNITS_PER_MS[precision(trial)]
     step, start = sweep.workload.step_ms * units, sweep.workload.start_ms * units
     return (
         f"SELECT t, n, b - a + {step} FROM ({per_table(database, table, time)}) "

@@ -14,7 +14,7 @@ from runner.errors import TargetError
 from runner.loadgen.foreign import ForeignCommand, ForeignResult
 from runner.model import Sweep, Trial
 from runner.targets import Address
-from runner.targets.tdengine.config import client_folder
+from runner.targets.tdengine.config import UNITS_PER_MS, client_folder, precision
 
 METHODS = {"stmt": "stmt", "sql": "taosc", "rest": "rest", "sml-line": "sml"}
 _SPENT = re.compile(r"Spent ([\d.]+) \(real ([\d.]+)\) seconds to insert rows: (\d+) with (\d+) thread")
@@ -50,8 +50,8 @@ def _job(sweep: Sweep, trial: Trial, address: Address, database: str, table: str
         "insert_mode": METHODS[sweep.load.method],
         "insert_rows": (sweep.load.rows or 0) // w.tables,
         "interlace_rows": w.interlace_rows,
-        "timestamp_step": w.step_ms,
-        "start_timestamp": w.start_ms,
+        "timestamp_step": w.step_ms * UNITS_PER_MS[precision(trial)],
+        "start_timestamp": w.start_ms * UNITS_PER_MS[precision(trial)],
         "columns": [_column(c) for c in w.columns],
         "tags": [_column(c) for c in w.tags],
     }
@@ -68,7 +68,9 @@ def _job(sweep: Sweep, trial: Trial, address: Address, database: str, table: str
         "prepared_rand": max(10_000, w.rows_per_request),
         "confirm_parameter_prompt": "no",
         "result_file": f"{client_folder(address.data_dir)}/taosBenchmark.txt",
-        "databases": [{"dbinfo": {"name": database, "drop": "no"}, "super_tables": [super_table]}],
+        "databases": [
+            {"dbinfo": {"name": database, "drop": "no", "precision": precision(trial)}, "super_tables": [super_table]}
+        ],
     }
 
 

@@ -9,10 +9,11 @@ import difflib
 
 from runner.model import Finding, Sweep, Trial
 from runner.targets.tdengine import genuine
-from runner.targets.tdengine.config import DATABASE_OPTIONS, config_items, database_options
+from runner.targets.tdengine.config import DATABASE_OPTIONS, UNITS_PER_MS, config_items, database_options, precision
 from runner.targets.tdengine.items import BOUNDS, FORMER, ITEMS, OURS, spelled
 
 ONE_COLUMN = ("sml-telnet", "sml-json")
+_FINEST = {"sml-telnet": "ms", "sml-json": "us"}
 _WORDS = {
     "precision": ("ms", "us", "ns"),
     "cachemodel": ("none", "last_row", "last_value", "both"),
@@ -117,6 +118,12 @@ def _work(sweep: Sweep, trial: Trial) -> list[Finding]:
     if sweep.load.method in ONE_COLUMN and len(sweep.workload.columns) > 1:
         found.append(_blocking("--method", f"{sweep.load.method} writes one column, there are "
                                f"{len(sweep.workload.columns)}", "--columns value:double"))  # fmt: skip
+    finest = _FINEST.get(sweep.load.method, "ns")
+    unit = precision(trial)
+    if unit in UNITS_PER_MS and UNITS_PER_MS[unit] > UNITS_PER_MS[finest]:
+        found.append(
+            _blocking("--knob precision", f"{sweep.load.method} has times in {finest} at best", f"precision={finest}")
+        )
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,12 +16,20 @@ from runner.model import Sweep, Trial
 from runner.targets import Address, Counted, Part
 from runner.targets.tdengine import count
 from runner.targets.tdengine.client import DEFAULT_PASSWORD
-from runner.targets.tdengine.config import client_folder, config_items, database_options
+from runner.targets.tdengine.config import (
+    THROUGH_ADAPTER,
+    adapter_port,
+    client_folder,
+    config_items,
+    database_options,
+    precision,
+)
 from runner.targets.tdengine.genuine import command
 from runner.targets.tdengine.placement import parts_of
 
 DATABASE = "scale"
 TABLE = "meters"
+ADAPTER_S = 2.0
 FLUSH_S = 1800.0  # a slow disk may have much to take
 COMMIT_ENDED = b", commit end"
 RETRIES = 60  # each waits 10 ms longer than the one before: half a minute in all, then it is an error
@@ -60,7 +69,10 @@ class TdengineSession:
         return answer.rows
 
     def not_ready(self) -> str:
-        """Until the dnode says ready, CREATE DATABASE fails. A server of ours gets the trial's own password first."""
+        """Until the dnode says ready, CREATE DATABASE fails. A server of ours gets the trial's own password first.
+
+        Nor before the adapter listens, where the method goes through it.
+        """
         try:
             if self._address.is_ours and self._password != self._address.secret:
                 self._rows(f"ALTER USER root PASS '{self._address.secret}'")
@@ -68,7 +80,18 @@ class TdengineSession:
             status = self._rows("SELECT status FROM information_schema.ins_dnodes")
         except TargetError as error:
             return error.message
-        return "" if status and all(row[0] == "ready" for row in status) else f"dnode is {status or 'not there'}"
+        if not status or any(row[0] != "ready" for row in status):
+            return f"dnode is {status or 'not there'}"
+        return self._adapter_not_ready() if self._sweep.load.method in THROUGH_ADAPTER else ""
+
+    def _adapter_not_ready(self) -> str:
+        """The adapter is started beside taosd and may listen later than taosd is ready."""
+        host, port = self._address.host, adapter_port(self._address.port)
+        try:
+            socket.create_connection((host, port), timeout=ADAPTER_S).close()
+        except OSError as error:
+            return f"taosAdapter on {host}:{port} does not answer: {error.strerror or error}"
+        return ""
 
     def version(self) -> str:
         """As the server says it."""
@@ -144,6 +167,7 @@ class TdengineSession:
             "port": str(self._address.port),
             "database": DATABASE,
             "table": TABLE,
+            "precision": precision(self._trial),
             "library": self._library,
             "client_config": self._client_config(),
             "retries": str(RETRIES),
