@@ -134,7 +134,7 @@ def _endpoint(plan: Plan, target: Target, installed: Installation) -> list[Findi
         ]
     secret = os.environ.get(ENDPOINT_PASSWORD, "")
     address = Address(host=host, port=int(port), secret=secret, home=installed.home, is_ours=False)
-    return list(target.check_endpoint(address))
+    return list(target.check_endpoint(address, [(as_varied(plan.sweep, t), t) for t in plan.trials]))
 
 
 def _client(plan: Plan, target: Target, installed: Installation) -> list[Finding]:

@@ -8,7 +8,7 @@ it answers once, and the trial decides how long to wait.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -157,8 +157,8 @@ class Target(Protocol):
     def check_client(self, home: str, server_version: str) -> tuple[Finding, ...]:
         """Whether the client library is there and fits; home: where it is looked for first. Connects to nothing."""
 
-    def check_endpoint(self, address: Address) -> tuple[Finding, ...]:
-        """Whether a server that already runs lets us in."""
+    def check_endpoint(self, address: Address, asked: Sequence[tuple[Sweep, Trial]]) -> tuple[Finding, ...]:
+        """Whether a server that already runs lets us in, and has room for what each trial asks (its own sweep)."""
 
     def server(self, sweep: Sweep, trial: Trial, site: Site, secret: str) -> ServerSpec: ...
     def session(self, sweep: Sweep, trial: Trial, address: Address) -> Session: ...

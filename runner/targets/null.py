@@ -7,7 +7,7 @@ Refuses to pretend: it counts nothing, so the count is what the load core acknow
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from runner.errors import TargetError
 from runner.loadgen.foreign import ForeignCommand
@@ -76,7 +76,7 @@ def check_client(home: str, server_version: str) -> tuple[Finding, ...]:
     return ()
 
 
-def check_endpoint(address: Address) -> tuple[Finding, ...]:
+def check_endpoint(address: Address, asked: Sequence[tuple[Sweep, Trial]]) -> tuple[Finding, ...]:
     """It has none."""
     return ()
 

@@ -1,8 +1,10 @@
 """Names that a client must resolve, and figures of admission in the plan; the real server is in tests/contract."""
 
-from runner.targets import load_target
-from runner.targets.tdengine import count
-from runner.targets.tdengine.client import names_that_do_not_resolve
+import socket
+
+from runner.targets import Address, load_target
+from runner.targets.tdengine import client, config, count
+from runner.targets.tdengine.client import names_that_do_not_resolve, too_few_vnodes
 from tests.unit.factories import make_sweep, make_trial
 
 TDENGINE = load_target("tdengine")
@@ -40,3 +42,21 @@ def test_the_question_for_gaps_is_in_the_units_of_the_database():
     sweep = make_sweep(workload__step_ms="10", workload__start_ms="1000")
     assert "a <> 1000 OR b - a + 10 <> n * 10" in count.not_consecutive(sweep, trial(), "d", "t", "ts")
     assert "a <> 1000000 OR b - a + 10000" in count.not_consecutive(sweep, trial(precision="'us'"), "d", "t", "ts")
+
+
+def test_vgroups_beyond_the_free_vnodes_of_a_server_that_runs_already_are_refused_with_the_number_that_fits():
+    assert too_few_vnodes([(8, 2), (4, 4)], 6) == ()
+    (found,) = too_few_vnodes([(8, 2), (4, 4)], 7)
+    assert found.blocking and "7 vgroups" in found.sentence and "--vgroups 6" in found.remedy
+    (none,) = too_few_vnodes([(4, 6)], 1)
+    assert "drop databases" in none.remedy and "--vgroups" not in none.remedy
+
+
+def test_a_server_that_runs_already_without_an_adapter_is_not_loaded_by_rest(monkeypatch):
+    monkeypatch.setattr(client, "endpoint_findings", lambda *asked: ())
+    with socket.socket() as taken:  # bound, and nobody listens
+        taken.bind(("127.0.0.1", 0))
+        address = Address(host="127.0.0.1", port=taken.getsockname()[1] - config.ADAPTER_OFFSET, secret="")
+        (found,) = TDENGINE.check_endpoint(address, [(make_sweep(load__method="rest"), trial())])
+        assert found.blocking and "taosAdapter" in found.sentence
+        assert TDENGINE.check_endpoint(address, [(make_sweep(load__method="stmt"), trial())]) == ()

@@ -12,7 +12,7 @@ import importlib.util
 import re
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from runner.errors import LoadError
@@ -148,7 +148,7 @@ def check_client(home: str, server_version: str) -> tuple[Finding, ...]:
     return ()
 
 
-def check_endpoint(address: Address) -> tuple[Finding, ...]:
+def check_endpoint(address: Address, asked: Sequence[tuple[Sweep, Trial]]) -> tuple[Finding, ...]:
     """It has none."""
     return ()
 

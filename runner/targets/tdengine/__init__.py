@@ -10,7 +10,7 @@ import ctypes.util
 import re
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from runner.model import Finding, Piece, Rule, ServerSpec, Site, Sweep, Trial
@@ -114,9 +114,14 @@ def check_client(home: str, server_version: str) -> tuple[Finding, ...]:
     return client.library_findings(library(home), server_version)
 
 
-def check_endpoint(address: Address) -> tuple[Finding, ...]:
-    """A question to the running server, which also shows whether its names resolve here."""
-    return client.endpoint_findings(address, library(address.home))
+def check_endpoint(address: Address, asked: Sequence[tuple[Sweep, Trial]]) -> tuple[Finding, ...]:
+    """A question to the running server: whether its names resolve here, its vnodes are free, its adapter listens."""
+    vgroups = max(int(trial.knobs["vgroups"]) for _, trial in asked)
+    through_adapter = any(sweep.load.method in config.THROUGH_ADAPTER for sweep, _ in asked)
+    return (
+        *client.endpoint_findings(address, library(address.home), vgroups),
+        *(client.adapter_findings(address) if through_adapter else ()),
+    )
 
 
 def server(sweep: Sweep, trial: Trial, site: Site, secret: str) -> ServerSpec:

@@ -11,10 +11,12 @@ from runner.loadgen.library import client_library
 from runner.loadgen.statements import Answer, run_statements
 from runner.model import Finding
 from runner.targets import ENDPOINT_PASSWORD, Address
+from runner.targets.tdengine.config import adapter_port
 
 DEFAULT_PASSWORD = "taosdata"
 _SAME_PARTS = 3  # client and server must agree in the first three numbers of their versions
-_ENDPOINTS = "SELECT endpoint FROM information_schema.ins_dnodes"
+_DNODES = "SELECT endpoint, support_vnodes, vnodes FROM information_schema.ins_dnodes"
+_ADAPTER_S = 2.0
 
 
 def library_findings(library: str, server_version: str) -> tuple[Finding, ...]:
@@ -40,8 +42,11 @@ def _parts(version: str) -> list[str]:
     return version.split(".")[:_SAME_PARTS]
 
 
-def endpoint_findings(address: Address, library: str) -> tuple[Finding, ...]:
-    """What a first question to a server that already runs brings to light: wrong password, version, unresolved name."""
+def endpoint_findings(address: Address, library: str, vgroups: int) -> tuple[Finding, ...]:
+    """What a first question to a server that already runs brings to light.
+
+    A wrong password, another version, names that do not resolve here, fewer free vnodes than `vgroups`.
+    """
     spec = {
         "protocol": "1",
         "driver": "tdengine",
@@ -50,12 +55,47 @@ def endpoint_findings(address: Address, library: str) -> tuple[Finding, ...]:
         **({"library": library} if library else {}),
     }
     try:
-        answer = run_statements(loadgen_path(), spec, (_ENDPOINTS,), address.secret or DEFAULT_PASSWORD)[0]
+        answer = run_statements(loadgen_path(), spec, (_DNODES,), address.secret or DEFAULT_PASSWORD)[0]
     except ScaleError as error:
         return (_refused(address, error.message),)
     if not answer.ok:
         return (_refused(address, f"{answer.code} {answer.message}"),)
-    return names_that_do_not_resolve(_hosts(answer), socket.gethostbyname)
+    unresolved = names_that_do_not_resolve(_hosts(answer), socket.gethostbyname)
+    return (*unresolved, *too_few_vnodes([(int(row[1]), int(row[2])) for row in answer.rows], vgroups))
+
+
+def too_few_vnodes(dnodes: Iterable[tuple[int, int]], vgroups: int) -> tuple[Finding, ...]:
+    """dnodes: of each, supportVnodes and the vnodes that it has. The mnode refuses a database that has no room."""
+    free = sum(max(0, supported - taken) for supported, taken in dnodes)
+    if vgroups <= free:
+        return ()
+    return (
+        Finding(
+            blocking=True,
+            subject="--vgroups",
+            sentence=f"{vgroups} vgroups are more than the {free} that the server has left of its supportVnodes",
+            remedy=f"--vgroups {free}, or drop databases there, or raise its supportVnodes"
+            if free
+            else "drop databases there, or raise its supportVnodes",
+        ),
+    )
+
+
+def adapter_unreachable(address: Address) -> str:
+    """Why nothing listens where taosAdapter would; "" when something does."""
+    host, port = address.host, adapter_port(address.port)
+    try:
+        socket.create_connection((host, port), timeout=_ADAPTER_S).close()
+    except OSError as error:
+        return f"taosAdapter on {host}:{port} does not answer: {error.strerror or error}"
+    return ""
+
+
+def adapter_findings(address: Address) -> tuple[Finding, ...]:
+    """The adapter of a server that already runs is not ours to start."""
+    why = adapter_unreachable(address)
+    remedy = "start taosadapter beside the server, or --method stmt"
+    return (Finding(blocking=True, subject="--method", sentence=why, remedy=remedy),) if why else ()
 
 
 def _hosts(answer: Answer) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,10 +14,9 @@ from runner.loadgen.statements import SQL_S, Answer, create_tables, run_statemen
 from runner.model import Sweep, Trial
 from runner.targets import Address, Counted, Part
 from runner.targets.tdengine import count
-from runner.targets.tdengine.client import DEFAULT_PASSWORD
+from runner.targets.tdengine.client import DEFAULT_PASSWORD, adapter_unreachable
 from runner.targets.tdengine.config import (
     THROUGH_ADAPTER,
-    adapter_port,
     client_folder,
     config_items,
     database_options,
@@ -29,7 +27,6 @@ from runner.targets.tdengine.placement import parts_of
 
 DATABASE = "scale"
 TABLE = "meters"
-ADAPTER_S = 2.0
 FLUSH_S = 1800.0  # a slow disk may have much to take
 COMMIT_ENDED = b", commit end"
 RETRIES = 60  # each waits 10 ms longer than the one before: half a minute in all, then it is an error
@@ -82,16 +79,7 @@ class TdengineSession:
             return error.message
         if not status or any(row[0] != "ready" for row in status):
             return f"dnode is {status or 'not there'}"
-        return self._adapter_not_ready() if self._sweep.load.method in THROUGH_ADAPTER else ""
-
-    def _adapter_not_ready(self) -> str:
-        """The adapter is started beside taosd and may listen later than taosd is ready."""
-        host, port = self._address.host, adapter_port(self._address.port)
-        try:
-            socket.create_connection((host, port), timeout=ADAPTER_S).close()
-        except OSError as error:
-            return f"taosAdapter on {host}:{port} does not answer: {error.strerror or error}"
-        return ""
+        return adapter_unreachable(self._address) if self._sweep.load.method in THROUGH_ADAPTER else ""
 
     def version(self) -> str:
         """As the server says it."""

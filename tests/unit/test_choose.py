@@ -1,0 +1,24 @@
+"""What is chosen when nothing fits: the remedy is of what is really missing."""
+
+from dataclasses import replace
+
+import pytest
+
+from runner import choose as choosing
+from runner.errors import PreflightError
+from runner.runtimes.docker_facts import DockerFacts
+from tests.unit.factories import make_sweep
+
+
+@pytest.mark.parametrize(
+    ("reachable", "says", "says_not"),
+    [(True, "docker pull tdengine/tdengine:9.9.9.9", "install Docker"), (False, "install Docker Engine", "says why")],
+)
+def test_an_image_that_cannot_be_pulled_is_not_a_missing_docker(monkeypatch, reachable, says, says_not):
+    monkeypatch.setattr(choosing, "docker_facts", lambda: DockerFacts(reachable=reachable))
+    monkeypatch.setattr(choosing, "image_state", lambda image: "absent")
+    monkeypatch.setattr(choosing, "can_pull", lambda image: False)
+    sweep = replace(make_sweep(), target="tdengine", runtime="docker", version="9.9.9.9")
+    with pytest.raises(PreflightError) as refused:
+        choosing.choose(sweep)
+    assert says in refused.value.remedy and says_not not in refused.value.remedy
