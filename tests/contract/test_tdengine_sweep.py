@@ -93,8 +93,10 @@ def test_sql_text_is_the_generators_limit_and_said_so(tmp_path):
 
 
 @pytest.mark.parametrize("method", ["stmt", "sml-line", "rest", "ws"])
-def test_every_method_counts_what_it_acknowledged(tmp_path, method):
-    trials = swept(tmp_path, "--runtime", "process", "--home", HOME, "--cores", "1", "--method", method)
+def test_every_method_counts_what_it_acknowledged_in_microseconds(tmp_path, method):
+    """Of a precision that is not the default, which the generator has to be told."""
+    trials = swept(tmp_path, "--runtime", "process", "--home", HOME, "--cores", "1", "--method", method,
+                   "--knob", "precision=us")  # fmt: skip
     m = trials[0]["measurement"]
     assert m["rows_counted"] == m["rows_acked"] > 10_000
 
@@ -160,7 +162,10 @@ def test_an_endpoint_is_loaded_and_goes_on(tmp_path):
     with subprocess.Popen([f"{HOME}/bin/taosd", "-c", f"{folder}/cfg"], stdout=subprocess.DEVNULL) as server:
         try:
             time.sleep(4)
-            trials = swept(tmp_path, "--endpoint", "localhost:18030", "--home", HOME, "--cores", "2")
+            there = ("--endpoint", "localhost:18030", "--home", HOME, "--cores", "2")
+            refused = swept(tmp_path, *there, "--vgroups", "40", "--method", "rest", code=3).stderr
+            assert "40 vgroups are more than the 32" in refused and "taosAdapter on localhost:18041" in refused
+            trials = swept(tmp_path, *there)
             m = trials[0]["measurement"]
             assert m["rows_counted"] == m["rows_acked"] > 100_000
             assert m["server_cpu_cores"] > 0.1

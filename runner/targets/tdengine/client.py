@@ -15,7 +15,7 @@ from runner.targets.tdengine.config import adapter_port
 
 DEFAULT_PASSWORD = "taosdata"
 _SAME_PARTS = 3  # client and server must agree in the first three numbers of their versions
-_DNODES = "SELECT endpoint, support_vnodes, vnodes FROM information_schema.ins_dnodes"
+_DNODES = "SELECT endpoint, support_vnodes, `vnodes` FROM information_schema.ins_dnodes"
 _ADAPTER_S = 2.0
 
 
