@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from runner.disks.playbook import end_processes, run_playbook
-from runner.disks.sets import DiskSet, find_set, forget, list_disks, names
+from runner.disks.sets import DiskSet, find_set, forget, held, list_disks, names
 from runner.errors import PreflightError, UsageError
 
 
@@ -22,7 +22,7 @@ def undo(disk_set: DiskSet) -> None:
     What the register says last counts, since an array may have been made after disk_set was. Raises ProvisionError when
     something cannot be removed; the set then stays in the register.
     """
-    with _uninterrupted():
+    with _uninterrupted(), held(disk_set.name):
         disk_set = find_set(disk_set.name) or disk_set
         end_processes(disk_set.name)
         run_playbook(disk_set, "absent")
@@ -39,16 +39,25 @@ def remove_disks(wanted: Sequence[str] = (), *, everything: bool = False) -> tup
     busy = [s for s in sets if not s.kept and s.in_use and s.maker_pid != os.getpid()]
     if busy:
         raise UsageError(f"in use by a sweep that runs: {names(busy)}", remedy="end the sweep; it removes its disks")
-    if sets and os.geteuid() != 0:
-        raise PreflightError("removing disks needs root", remedy="run with sudo")
-    for disk_set in sets:
-        undo(disk_set)
+    _undo_all(sets)
     return sets
 
 
 def leftover_sets() -> tuple[DiskSet, ...]:
     """Sets whose maker is dead and that were not finished to be kept."""
     return tuple(s for s in list_disks() if not s.in_use and not (s.kept and s.ready))
+
+
+def remove_leftovers(sets: Sequence[DiskSet]) -> None:
+    """Removes what leftover_sets() found; another `scale clean` may be at it, or done with it."""
+    _undo_all(sets)
+
+
+def _undo_all(sets: Sequence[DiskSet]) -> None:
+    if sets and os.geteuid() != 0:
+        raise PreflightError("removing disks needs root", remedy="run with sudo")
+    for disk_set in sets:
+        undo(disk_set)
 
 
 @contextmanager

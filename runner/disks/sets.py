@@ -6,12 +6,14 @@ Refuses to believe a set's folder that is not named like one of ours.
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import hashlib
 import json
 import os
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -90,8 +92,23 @@ def save(disk_set: DiskSet) -> None:
 def forget(name: str) -> None:
     """Everything of the set is undone."""
     shutil.rmtree(folder_of(name), ignore_errors=True)
-    if REGISTER.is_dir() and not any(REGISTER.iterdir()):
+    with contextlib.suppress(OSError):  # another set is in it, or another `scale` was quicker
         REGISTER.rmdir()
+
+
+@contextlib.contextmanager
+def held(name: str) -> Iterator[None]:
+    """Waits until no other process works on the set. It may be gone by then."""
+    try:
+        folder = os.open(folder_of(name), os.O_RDONLY | os.O_DIRECTORY)
+    except FileNotFoundError:
+        yield
+        return
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(folder)
 
 
 def list_disks() -> tuple[DiskSet, ...]:

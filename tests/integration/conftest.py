@@ -1,7 +1,9 @@
 """What several integration tests stand on, made once."""
 
+import fcntl
 import os
 import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,6 +21,14 @@ def data_dir():
     path.mkdir(mode=0o755)
     yield path
     shutil.rmtree(path)
+
+
+@pytest.fixture
+def only_cleaner() -> Iterator[None]:
+    """`scale clean` is for the whole machine: a test whose leftovers are counted has no other test clean them away."""
+    with open(Path(tempfile.gettempdir()) / "scale-test-clean.lock", "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -82,7 +82,7 @@ def test_a_stored_run_is_loaded_once_and_outlives_the_container(room, tmp_path):
     assert speedups(again["url"], said["to_s"] - 5) == expected
 
 
-def test_clean_removes_a_container_that_was_killed_and_purge_the_data(room):
+def test_clean_removes_a_container_that_was_killed_and_purge_the_data(room, only_cleaner):
     service = up(room)["services"]["prometheus"]
     docker.from_env().containers.get(service["container"]).kill()
     done = cli.run("clean", cwd=room.parent, SCALE_DASHBOARDS_DIR=str(room))

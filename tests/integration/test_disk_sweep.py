@@ -148,7 +148,7 @@ def ours(process: subprocess.Popen[str]) -> bool:
     return process.poll() is None and any("scale" in trace for trace in traces())
 
 
-def test_ctrl_c_and_kill_9_leave_nothing_and_what_was_begun_goes_on(tmp_path, data_dir):
+def test_ctrl_c_and_kill_9_leave_nothing_and_what_was_begun_goes_on(tmp_path, data_dir, only_cleaner):
     """Ctrl-C in a sweep, kill -9 in its continuation, which makes its disks anew."""
     before = traces()
     process = start(*words(data_dir, "--disks", "1", "--loop", "256MiB", "--cap", "30MiB/s", "--duration", "60s"),

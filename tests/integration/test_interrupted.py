@@ -50,7 +50,7 @@ def test_ctrl_c_cleans_up_keeps_what_was_measured_and_says_how_to_resume(tmp_pat
     assert len(json.loads(resumed.stdout)["trials"]) == 2
 
 
-def test_kill_9_loses_at_most_the_running_trial(tmp_path, data_dir):
+def test_kill_9_loses_at_most_the_running_trial(tmp_path, data_dir, only_cleaner):
     process = started(tmp_path, data_dir)
     wait_for(lambda: done_trials(tmp_path) and loading(tmp_path))
     before = done_trials(tmp_path)[0].read_text()
