@@ -83,14 +83,15 @@ def record(case: Case, folder: str, kept: Path) -> None:
     """The newest run's raw lines as one file, NAME.json.gz: what a test needs to name the limit again."""
     run = max(Path(folder, "results").iterdir())
     trial = next((run / "trials").iterdir())
-    plan, facts = (json.loads(p.read_text(encoding="utf-8")) for p in (run / "plan.json", trial / "facts.json"))
+    files = (run / "plan.json", trial / "facts.json", trial / "trial.json")
+    plan, facts, result = (json.loads(p.read_text(encoding="utf-8")) for p in files)
     plan["sweep"] |= {"home": "", "data_dir": ""}
-    facts["effective"] = {}
+    facts["effective"], result["effective"], result["log_tail"] = {}, {}, ""
     lines = [json.loads(line) for line in (trial / "loadgen.jsonl").read_text(encoding="utf-8").splitlines()]
     lines = [line | {"library": None} if line["event"] == "hello" else line for line in lines]
     samples = (trial / "samples.jsonl").read_text(encoding="utf-8")
-    told = {"what": case.what, "limit": case.limit, "plan": plan, "facts": facts, "loadgen": lines,
-            "samples": [json.loads(line) for line in samples.splitlines()]}  # fmt: skip
+    told = {"what": case.what, "limit": case.limit, "plan": plan, "facts": facts, "trial": result,
+            "loadgen": lines, "samples": [json.loads(line) for line in samples.splitlines()]}  # fmt: skip
     name = re.sub(r"[^a-z0-9]+", "-", case.what.lower()).strip("-")
     kept.mkdir(parents=True, exist_ok=True)
     (kept / f"{name}.json.gz").write_bytes(gzip.compress(json.dumps(told).encode(), mtime=0))

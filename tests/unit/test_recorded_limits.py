@@ -1,0 +1,39 @@
+"""The rules of attribution on trials of real servers whose limit was provoked (`python bench/provoke.py --record`)."""
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from runner.store.reader import read_plan, read_result
+from runner.verify.trial import trial_again
+
+RECORDED = sorted((Path(__file__).parent / "recorded").glob("*.json.gz"))
+
+
+def as_run(told: dict, run: Path) -> Path:
+    """The recorded trial as files of a run; its folder's name."""
+    folder = run / "trials" / told["trial"]["trial"]["trial_id"]
+    folder.mkdir(parents=True)
+    (run / "plan.json").write_text(json.dumps(told["plan"]))
+    for name in ("facts", "trial"):
+        (folder / f"{name}.json").write_text(json.dumps(told[name]))
+    for name in ("loadgen", "samples"):
+        (folder / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in told[name]))
+    (folder / "server.log").write_text("")
+    return folder
+
+
+def test_at_least_five_limits_are_recorded():
+    assert len({json.loads(gzip.decompress(path.read_bytes()))["limit"] for path in RECORDED}) >= 5
+
+
+@pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.name.removesuffix(".json.gz"))
+def test_the_limit_that_was_provoked_is_named(path, tmp_path):
+    told = json.loads(gzip.decompress(path.read_bytes()))
+    folder = as_run(told, tmp_path)
+    again = trial_again(tmp_path, read_plan(tmp_path), read_result(folder / "trial.json"))
+    assert again.result.verdict.limit.kind == told["limit"]
+    assert again.result.verdict.limit.sentence
+    assert again.result.verdict.limit.shares
