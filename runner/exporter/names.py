@@ -78,6 +78,7 @@ METRICS: tuple[Metric, ...] = (
     _m("now", "memory_used_bytes", "gauge", "trial side", "Memory of the side, without page cache", "sampled"),
     _m("now", "host_memory_available_bytes", "gauge", "trial", "Memory that the host can still give", "sampled"),
     _m("now", "host_cpu_seconds_total", "counter", "trial", "CPU time of the whole machine, not idle", "sampled"),
+    _m("now", "host_cpu_stolen_seconds_total", "counter", "trial", "CPU time that the hypervisor took", "sampled"),
     _m("now", "pressure_seconds_total", "counter", "trial resource",
        "Time in which some task waited for cpu, io or memory (PSI)", "the kernel has PSI"),
     _m("now", "disk_written_bytes_total", "counter", "trial disk", "Bytes written to the device", _DISKS),

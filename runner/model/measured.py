@@ -50,6 +50,7 @@ class Sample:
     psi_some_s_total: Mapping[str, float]
     thread_cpu_s_total: Mapping[str, float]
     host_cpu_busy_s_total: float | None = None
+    host_cpu_stolen_s_total: float | None = None
     disks: Mapping[str, DiskSample] = field(default_factory=dict)
     thread_peak_cores: Mapping[str, float] = field(default_factory=dict)
 
@@ -167,6 +168,7 @@ class Measurement:
     client_cpu_cores: float | None = None
     client_cpu_percent: float | None = None
     other_cpu_cores: float | None = None
+    stolen_cpu_cores: float | None = None
     throttled_s: float | None = None
     disk_write_mb_per_s: float | None = None
     disk_bytes_per_row: float | None = None

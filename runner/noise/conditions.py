@@ -21,7 +21,7 @@ def conditions(results: Sequence[TrialResult]) -> tuple[str, ...]:
     """A sentence for each condition that is not the same at all levels."""
     points = [r for r in results if r.trial.role == "point"]
     unit = "disks" if len({r.trial.disks for r in points}) > 1 else "cores"
-    found = (_shared(points, unit), _others(points, unit), _memory(points, unit), _commits(points, unit))
+    found = (rule(points, unit) for rule in (_shared, _others, _stolen, _memory, _commits))
     return tuple(sentence for sentence in found if sentence)
 
 
@@ -59,6 +59,14 @@ def _others(results: Sequence[TrialResult], unit: str) -> str:
         return ""
     told = ", ".join(f"{cores:.2f} at {format_number(level)}" for level, cores in used.items())
     return f"other processes used CPU that moves with the {unit}: {told} cores"
+
+
+def _stolen(results: Sequence[TrialResult], unit: str) -> str:
+    taken = _means(results, lambda r: r.measurement.stolen_cpu_cores)
+    if not taken or max(taken.values()) - min(taken.values()) < OTHERS_SHARE:
+        return ""
+    told = ", ".join(f"{cores:.2f} at {format_number(level)}" for level, cores in taken.items())
+    return f"the hypervisor took CPU that moves with the {unit}: {told} cores"
 
 
 def _memory(results: Sequence[TrialResult], unit: str) -> str:

@@ -17,6 +17,7 @@ NAMES = {
     LimitKind.GENERATOR_CPU: "generator's CPUs",
     LimitKind.SHARED_CPU: "generator on the server's CPUs",
     LimitKind.OTHER_PROCESSES: "other processes",
+    LimitKind.HYPERVISOR: "hypervisor",
     LimitKind.CONNECTIONS: "connections",
     LimitKind.HOT_THREAD: "one hot thread",
     LimitKind.DISK: "disk",

@@ -66,9 +66,19 @@ def pressure_s(proc: Path = Path("/proc")) -> Mapping[str, float]:
 
 
 def cpu_busy_s(proc: Path = Path("/proc")) -> float | None:
-    """CPU seconds of the whole machine that were neither idle nor waiting for I/O."""
-    fields = _text(proc / "stat").partition("\n")[0].split()
-    if len(fields) < 9:
+    """CPU seconds that something on this machine used: neither idle, nor waiting for I/O, nor stolen."""
+    if (ticks := _cpu_ticks(proc)) is None:
         return None
-    user, nice, system, _, _, irq, softirq, steal = (int(f) for f in fields[1:9])
-    return (user + nice + system + irq + softirq + steal) / _TICKS_PER_S
+    user, nice, system, _, _, irq, softirq, _ = ticks
+    return (user + nice + system + irq + softirq) / _TICKS_PER_S
+
+
+def cpu_stolen_s(proc: Path = Path("/proc")) -> float | None:
+    """CPU seconds in which this machine wanted to run and its hypervisor ran another (steal time, proc(5))."""
+    ticks = _cpu_ticks(proc)
+    return ticks[-1] / _TICKS_PER_S if ticks is not None else None
+
+
+def _cpu_ticks(proc: Path) -> tuple[int, ...] | None:
+    fields = _text(proc / "stat").partition("\n")[0].split()
+    return tuple(int(f) for f in fields[1:9]) if len(fields) >= 9 else None

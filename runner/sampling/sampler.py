@@ -88,5 +88,6 @@ class Sampler:
             thread_cpu_s_total=threads.cpu_s_total,
             thread_peak_cores=threads.peak_cores,
             host_cpu_busy_s_total=machine.cpu_busy_s(),
+            host_cpu_stolen_s_total=machine.cpu_stolen_s(),
             disks=machine.disk_samples(self._disks),
         )

@@ -29,6 +29,7 @@ class WindowUse:
     server_cores: float | None
     client_cores: float | None
     other_cores: float | None
+    stolen_cores: float | None
     throttled_s: float | None
     disk_bytes: float | None
     disk_write_mb_per_s: float | None
@@ -67,6 +68,7 @@ def measure_window(samples: Sequence[Sample], start_ns: int, end_ns: int) -> Win
         server_cores=server,
         client_cores=client,
         other_cores=max(0.0, host - server - client) if known else None,  # type: ignore[operator]
+        stolen_cores=rate(lambda s: s.host_cpu_stolen_s_total),
         throttled_s=grown(lambda s: s.server.throttled_s_total),
         disk_bytes=grown(lambda s: s.disk_written_bytes_total),
         disk_write_mb_per_s=rate(lambda s: s.disk_written_bytes_total, 1e-6),

@@ -78,6 +78,7 @@ def measurement(trial: Trial, facts: TrialFacts) -> Measurement:
         client_cpu_cores=client_cores,
         client_cpu_percent=_share(client_cores, clients),
         other_cpu_cores=use.other_cores,
+        stolen_cpu_cores=use.stolen_cores,
         throttled_s=use.throttled_s,
         disk_write_mb_per_s=use.disk_write_mb_per_s,
         disk_bytes_per_row=per_row,

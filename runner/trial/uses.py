@@ -60,6 +60,7 @@ def _use(use: WindowUse, seconds: float, rate: float | None, client: float | Non
         server_cores=use.server_cores,
         client_cores=client,
         other_cores=use.other_cores,
+        stolen_cores=use.stolen_cores,
         throttled=use.throttled_s / seconds if use.throttled_s is not None and seconds > 0 else None,
         hot_thread=use.hot_thread,
         disk_busy_percent=_known({n: d.busy_percent for n, d in use.disks.items()}),

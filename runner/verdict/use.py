@@ -27,13 +27,14 @@ class Use:
 
     throttled: share of the time in which the server was held back by its quota. hot_thread: the server's busiest single
     thread by pool name, with the cores that it used. in_flight: share of the generator's threads that waited for an
-    answer. memory_available: share of the machine's memory.
+    answer. stolen_cores: what the hypervisor took from this machine (steal time).
     """
 
     rows_per_s: float | None = None
     server_cores: float | None = None
     client_cores: float | None = None
     other_cores: float | None = None
+    stolen_cores: float | None = None
     throttled: float | None = None
     hot_thread: tuple[str, float] | None = None
     disk_busy_percent: Mapping[str, float] = field(default_factory=dict)

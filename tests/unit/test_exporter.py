@@ -45,7 +45,7 @@ def sample(second: int, pools: dict[str, float] | None = None) -> Sample:
                       busy_s_total=0.5 * second, queue_s_total=1.5 * second, free_bytes=10**10)  # fmt: skip
     return Sample(monotonic_ns=second * S, server=side, generator=side, memory_available_bytes=10**10,
                   psi_some_s_total={"cpu": 0.1 * second, "io": 0.0}, thread_cpu_s_total=pools or {},
-                  host_cpu_busy_s_total=1.9 * second, disks={"d1": disk, "d2": disk})  # fmt: skip
+                  host_cpu_busy_s_total=1.9 * second, host_cpu_stolen_s_total=0.0, disks={"d1": disk, "d2": disk})  # fmt: skip
 
 
 def interval(second: int) -> Interval:

@@ -26,23 +26,25 @@ def disk(block_name: str) -> DataDisk:
                     size_bytes=0, free_bytes=0)  # fmt: skip
 
 
-def sample(t_s: float, *, server=None, client=None, disk=None, memory=None, threads=None, host=None) -> Sample:
+def sample(t_s: float, *, server=None, client=None, disk=None, memory=None, threads=None, host=None, stolen=None):
     return Sample(
         monotonic_ns=round(t_s * 1e9),
         server=SubjectSample(cpu_s_total=server, throttled_s_total=0.0, memory_bytes=memory),
         generator=SubjectSample(cpu_s_total=client, throttled_s_total=None, memory_bytes=None),
         disks={} if disk is None else {"d1": disk_sample(disk, t_s)},
         memory_available_bytes=memory, psi_some_s_total={}, thread_cpu_s_total=threads or {},
-        host_cpu_busy_s_total=host,
+        host_cpu_busy_s_total=host, host_cpu_stolen_s_total=stolen,
     )  # fmt: skip
 
 
 def test_rates_over_a_window_between_the_ticks():
-    samples = [sample(t, server=0.9 * t, client=0.2 * t, disk=1_000_000 * t, host=1.5 * t) for t in range(11)]
+    samples = [sample(t, server=0.9 * t, client=0.2 * t, disk=1_000_000 * t, host=1.5 * t, stolen=0.3 * t)
+               for t in range(11)]  # fmt: skip
     use = measure_window(samples, 2_500_000_000, 7_500_000_000)
     assert use.server_cores == pytest.approx(0.9)
     assert use.client_cores == pytest.approx(0.2)
     assert use.other_cores == pytest.approx(0.4)
+    assert use.stolen_cores == pytest.approx(0.3)
     assert use.disk_write_mb_per_s == pytest.approx(1.0)
     assert use.disk_bytes == pytest.approx(5_000_000)
     assert use.disks["d1"].busy_percent == use.disk_busy_percent == pytest.approx(50)
@@ -117,7 +119,14 @@ def test_disks_memory_pressure_and_cpu_of_this_machine():
     assert machine.disk_samples([]) == {}
     assert machine.memory_available_bytes() > 10**6
     assert machine.cpu_busy_s() > 0
+    assert machine.cpu_stolen_s() >= 0
     assert machine.pressure_s(Path("/nonexistent")) == {}
+
+
+def test_stolen_time_is_not_busy_time(tmp_path):
+    (tmp_path / "stat").write_text("cpu  100 20 30 9000 40 5 6 700 3 0\ncpu0 1 2 3 4 5 6 7 8 9 0\n")
+    assert (machine.cpu_busy_s(tmp_path), machine.cpu_stolen_s(tmp_path)) == (1.61, 7.0)
+    assert machine.cpu_stolen_s(tmp_path / "none") is None
 
 
 def test_threads_by_name():
