@@ -11,21 +11,22 @@ QUICK = ("--runtime", "process", "--replicates", "1", "--duration", "4s", "--war
 
 
 @pytest.mark.parametrize(
-    ("words", "kind"),
+    ("words", "kinds"),
     [
-        (("--target", "postgres", "--cores", "0.5"), "QUOTA"),
-        (("--target", "postgres", "--cores", "2", "--write-threads", "1"), "CONNECTIONS"),
-        (("--target", "postgres", "--cores", "1"), "SERVER_CPU"),
-        (("--target", "postgres", "--cores", "1", "--rate", "5k"), "OFFERED_RATE"),
-        (("--target", "null", "--cores", "1"), "GENERATOR_CEILING"),
+        (("--target", "postgres", "--cores", "0.5"), {"QUOTA"}),
+        (("--target", "postgres", "--cores", "2", "--write-threads", "1"), {"CONNECTIONS"}),
+        (("--target", "postgres", "--cores", "1"), {"SERVER_CPU"}),
+        (("--target", "postgres", "--cores", "1", "--rate", "5k"), {"OFFERED_RATE"}),
+        # below its ceiling when the machine has grown slower since that was measured: it is its CPUs all the same
+        (("--target", "null", "--cores", "1"), {"GENERATOR_CEILING", "GENERATOR_CPU"}),
     ],
 )
-def test_the_limit_that_was_provoked_is_named(tmp_path, words, kind):
+def test_the_limit_that_was_provoked_is_named(tmp_path, words, kinds):
     done = run("sweep", "cpu", *QUICK, *words, cwd=tmp_path, timeout_s=120)
     trial = json.loads(done.stdout)["trials"][0]
-    limit, others = trial["verdict"]["limit"], trial["measurement"]["other_cpu_cores"]
-    if limit["kind"] == "OTHER_PROCESSES":
-        assert others > 0.1, "named others although there were none"
+    limit, taken_by = trial["verdict"]["limit"], {"OTHER_PROCESSES": "other_cpu_cores", "HYPERVISOR": "stolen_cpu_cores"}
+    if limit["kind"] in taken_by:
+        assert trial["measurement"][taken_by[limit["kind"]]] > 0.1, "named others although there were none"
     else:
-        assert limit["kind"] == kind, (limit, trial["measurement"])
+        assert limit["kind"] in kinds, (limit, trial["measurement"])
     assert sum(limit["shares"].values()) == pytest.approx(100)
