@@ -33,7 +33,7 @@ from runner.model.measured import (
 )
 from runner.model.noise import BridgeSplit, Drift, LevelInterval, NoiseReport, Ratio
 from runner.model.planned import Confound, Finding, Placement, Plan, Trial
-from runner.model.servers import Accounting, ServerSpec, Site
+from runner.model.servers import Accounting, ServerSpec, Site, SiteRequest
 
 __all__ = [
     "Accounting",
@@ -81,6 +81,7 @@ __all__ = [
     "ServerSpec",
     "Shape",
     "Site",
+    "SiteRequest",
     "StoredRun",
     "SubjectSample",
     "Sweep",

@@ -8,6 +8,20 @@ from typing import Literal
 
 
 @dataclass(frozen=True, kw_only=True)
+class SiteRequest:
+    """What a trial needs of a runtime before its server is described. port None: a free one. endpoint: host:port of a
+    server that runs already, else empty. disks: mount points that the server gets a directory on."""
+
+    run_id: str
+    trial_id: str
+    data_dir: str
+    home: str
+    port: int | None = None
+    endpoint: str = ""
+    disks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
 class Site:
     """Where a server will live, told to the target so that it can write commands: paths are as the server sees them.
 

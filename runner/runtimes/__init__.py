@@ -7,10 +7,10 @@ creates is named after the run, `Server.stop` undoes it, and `clean` removes wha
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Protocol
 
-from runner.model import Accounting, Placement, ServerSpec, Site
+from runner.model import Accounting, Placement, ServerSpec, Site, SiteRequest
 
 
 class Server(Protocol):
@@ -41,18 +41,7 @@ class Runtime(Protocol):
 
     NAME: str
 
-    def site(
-        self,
-        *,
-        run_id: str,
-        trial_id: str,
-        data_dir: str,
-        home: str,
-        image: str,
-        port: int | None,
-        endpoint: str,
-        disks: Sequence[str] = (),
-    ) -> Site:
+    def site(self, wanted: SiteRequest) -> Site:
         """Reserves a fresh data directory and a port (a free one when port is None), and a directory on each disk."""
 
     def start(

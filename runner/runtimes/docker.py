@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from runner.errors import ProvisionError
-from runner.model import Accounting, Placement, ServerSpec, Site
+from runner.model import Accounting, Placement, ServerSpec, Site, SiteRequest
 from runner.runtimes.clean import LABEL, RUNNER_LABEL
 from runner.runtimes.docker_facts import client, image_state
 from runner.runtimes.local import (
@@ -41,21 +41,11 @@ _BLKIO = Path("/sys/fs/cgroup/blkio/cgroup.procs")
 SHM_BYTES = 256 * 2**20
 
 
-def site(
-    *,
-    run_id: str,
-    trial_id: str,
-    data_dir: str,
-    home: str,
-    image: str,
-    port: int | None,
-    endpoint: str,
-    disks: Sequence[str] = (),
-) -> Site:
+def site(wanted: SiteRequest) -> Site:
     """A fresh directory and a loopback port; inside, the server listens on all of the container's own addresses."""
-    fresh = fresh_directory(data_dir, run_id, trial_id)
-    return Site(data_dir=str(fresh), port=port or free_port(), bind_address="0.0.0.0", home=home,
-                disks=fresh_on_disks(disks, fresh.name))  # fmt: skip
+    fresh = fresh_directory(wanted.data_dir, wanted.run_id, wanted.trial_id)
+    return Site(data_dir=str(fresh), port=wanted.port or free_port(), bind_address="0.0.0.0", home=wanted.home,
+                disks=fresh_on_disks(wanted.disks, fresh.name))  # fmt: skip
 
 
 def start(

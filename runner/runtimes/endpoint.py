@@ -6,29 +6,19 @@ is a reason in the verdict and not a zero.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import psutil
 
-from runner.model import Accounting, Placement, ServerSpec, Site
+from runner.model import Accounting, Placement, ServerSpec, Site, SiteRequest
 
 NAME = "endpoint"
 
 
-def site(
-    *,
-    run_id: str,
-    trial_id: str,
-    data_dir: str,
-    home: str,
-    image: str,
-    port: int | None,
-    endpoint: str,
-    disks: Sequence[str] = (),
-) -> Site:
+def site(wanted: SiteRequest) -> Site:
     """Nothing is reserved: the address is what was given."""
-    host, _, number = endpoint.rpartition(":")
-    return Site(data_dir="", port=int(number), bind_address=host, home=home)
+    host, _, number = wanted.endpoint.rpartition(":")
+    return Site(data_dir="", port=int(number), bind_address=host, home=wanted.home)
 
 
 def start(

@@ -21,7 +21,7 @@ from pathlib import Path
 import psutil
 
 from runner.errors import ProvisionError
-from runner.model import Accounting, Placement, ServerSpec, Site
+from runner.model import Accounting, Placement, ServerSpec, Site, SiteRequest
 from runner.runtimes.cgroup import Group, make_group
 from runner.runtimes.local import (
     UNPRIVILEGED_USER,
@@ -42,25 +42,15 @@ COMPANIONS_S = 5.0
 _LAUNCH = 'for f in $1; do echo 0 > "$f" || exit 125; done; shift; exec "$@"'
 
 
-def site(
-    *,
-    run_id: str,
-    trial_id: str,
-    data_dir: str,
-    home: str,
-    image: str,
-    port: int | None,
-    endpoint: str,
-    disks: Sequence[str] = (),
-) -> Site:
+def site(wanted: SiteRequest) -> Site:
     """A fresh directory under data_dir and a loopback port. Raises ProvisionError."""
-    fresh = fresh_directory(data_dir, run_id, trial_id)
+    fresh = fresh_directory(wanted.data_dir, wanted.run_id, wanted.trial_id)
     return Site(
         data_dir=str(fresh),
-        port=port or free_port(),
+        port=wanted.port or free_port(),
         bind_address="127.0.0.1",
-        home=_reachable_home(home, Path(data_dir)),
-        disks=fresh_on_disks(disks, fresh.name),
+        home=_reachable_home(wanted.home, Path(wanted.data_dir)),
+        disks=fresh_on_disks(wanted.disks, fresh.name),
     )
 
 

@@ -6,14 +6,13 @@ Refuses to believe a version or an edition.
 
 from __future__ import annotations
 
-import secrets
 from contextlib import ExitStack, closing
 from dataclasses import replace
 
 from runner.errors import ScaleError
 from runner.model import Trial
-from runner.targets import Address
 from runner.trial.placed import prove_placement, trial_disks
+from runner.trial.provision import provision
 from runner.trial.setup import TrialSetup
 from runner.trial.waiting import wait_for
 
@@ -35,37 +34,10 @@ def honours_tiers(setup: TrialSetup, trial: Trial) -> tuple[bool, str]:
 
 def _try(setup: TrialSetup, trial: Trial, cleanup: ExitStack) -> list[int]:
     disks = trial_disks(setup, trial)
-    secret = secrets.token_urlsafe(16)
-    site = setup.runtime.site(
-        run_id=setup.run_id,
-        trial_id="probe",
-        data_dir=setup.data_dir,
-        home=setup.home,
-        image=setup.sweep.image,
-        port=setup.sweep.port,
-        endpoint="",
-        disks=[disk.path for disk in disks],
-    )
-    server = setup.runtime.start(
-        spec=replace(setup.target.server(setup.sweep, trial, site, secret), image=setup.sweep.image),
-        site=site,
-        placement=trial.placement,
-        memory_bytes=setup.sweep.memory_bytes,
-        run_id=setup.run_id,
-        trial_id="probe",
-    )
-    cleanup.callback(server.stop)
-    address = Address(
-        host=server.host,
-        port=server.port,
-        secret=secret,
-        home=setup.client_home,
-        data_dir=site.data_dir,
-        disks=site.disks,
-    )
+    server, address = provision(setup, trial, "probe", cleanup)
     with closing(setup.target.session(setup.sweep, trial, address)) as session:
         wait_for(server, session.not_ready, "the server was not ready")
         session.create_schema()
         wait_for(server, session.schema_pending, "the schema was not ready")
-        told = prove_placement(session.parts(), disks, site.disks)
+        told = prove_placement(session.parts(), disks, address.disks)
     return [int(n) for n in told.get("parts_per_disk", "").split(",") if n]

@@ -6,9 +6,7 @@ What goes wrong inside a trial is that trial's verdict (ABORTED, with the server
 from __future__ import annotations
 
 import datetime
-import os
 import queue
-import secrets
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing
@@ -39,10 +37,11 @@ from runner.runtimes import Server
 from runner.sampling import Sampler
 from runner.sweep.rows import logical_bytes
 from runner.sweep.vary import as_varied
-from runner.targets import ENDPOINT_PASSWORD, Address, Session
+from runner.targets import Session
 from runner.trial.growing import window_is_enough
 from runner.trial.measure import STEADY_PHASE, TrialFacts, evidence, measurement
-from runner.trial.placed import data_paths, full_disk, prove_placement, refuse_full, sync_disks, trial_disks
+from runner.trial.placed import full_disk, prove_placement, refuse_full, sync_disks, trial_disks
+from runner.trial.provision import provision
 from runner.trial.recorded import facts_text
 from runner.trial.settled import take_summary
 from runner.trial.setup import TrialSetup
@@ -93,37 +92,9 @@ def _enter(trial: Trial, phase: str) -> PhaseEntered:
 
 def _walk(setup: TrialSetup, trial: Trial, facts: TrialFacts, cleanup: ExitStack) -> Iterator[Event]:
     yield _enter(trial, "provision")
-    is_ours, disks = not setup.sweep.endpoint, trial_disks(setup, trial)
-    secret = secrets.token_urlsafe(16) if is_ours else os.environ.get(ENDPOINT_PASSWORD, "")
-    site = setup.runtime.site(
-        run_id=setup.run_id,
-        trial_id=trial.trial_id,
-        data_dir=setup.data_dir,
-        home=setup.home,
-        image=setup.sweep.image,
-        port=setup.sweep.port,
-        endpoint=setup.sweep.endpoint,
-        disks=data_paths(disks) if setup.sweep.axis == "disks" else [],
-    )
-    server = setup.runtime.start(
-        spec=replace(setup.target.server(setup.sweep, trial, site, secret), image=setup.sweep.image),
-        site=site,
-        placement=trial.placement,
-        memory_bytes=setup.sweep.memory_bytes,
-        run_id=setup.run_id,
-        trial_id=trial.trial_id,
-    )
-    cleanup.callback(server.stop)
+    disks = trial_disks(setup, trial)
+    server, address = provision(setup, trial, trial.trial_id, cleanup)
     try:
-        address = Address(
-            host=server.host,
-            port=server.port,
-            secret=secret,
-            home=setup.client_home,
-            data_dir=site.data_dir,
-            is_ours=is_ours,
-            disks=site.disks,
-        )
         with closing(setup.target.session(setup.sweep, trial, address)) as session:
             yield _enter(trial, "ready")
             wait_for(server, session.not_ready, "the server was not ready")
@@ -132,13 +103,13 @@ def _walk(setup: TrialSetup, trial: Trial, facts: TrialFacts, cleanup: ExitStack
             session.create_schema()
             wait_for(server, session.schema_pending, "the schema was not ready")
             session.create_tables()
-            placed = prove_placement(session.parts(), disks, site.disks)
+            placed = prove_placement(session.parts(), disks, address.disks)
             facts.effective = {"server_version": session.version(), **session.effective(), **placed}
             facts.mismatches = _mismatches(session.expected(), facts.effective)
-            yield from _load(setup, trial, facts, server, session, secret)
+            yield from _load(setup, trial, facts, server, session, address.secret)
             yield _enter(trial, "verify")
             facts.counted = session.count()
-            if not is_ours:
+            if not address.is_ours:
                 session.drop_schema()
     except ScaleError as error:
         raise _with_cause(error, server, full_disk(disks, setup.sweep.disk_free_min_bytes)) from error

@@ -10,7 +10,7 @@ import pytest
 
 from runner.errors import ProvisionError
 from runner.host import read_host
-from runner.model import Placement, ServerSpec
+from runner.model import Placement, ServerSpec, SiteRequest
 from runner.runtimes import load_runtime
 from runner.runtimes.docker_facts import docker_facts
 from runner.sampling.subjects import subject_reader
@@ -55,7 +55,7 @@ def start(kind, data_dir, placement=ONE, memory_bytes=None, spec=None):
     name, home, image = kind
     runtime = load_runtime(name)
     names = {"run_id": "test-run", "trial_id": "cores-1-r1"}
-    site = runtime.site(**names, data_dir=str(data_dir), home=home, image=image, port=None, endpoint="")
+    site = runtime.site(SiteRequest(**names, data_dir=str(data_dir), home=home))
     wanted = spec or POSTGRES.server(make_sweep(), make_trial(), site, SECRET)
     from dataclasses import replace
 

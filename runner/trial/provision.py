@@ -1,0 +1,54 @@
+"""A trial's server: room for it, what its target wants started, started; and how it is reached.
+
+Refuses to keep a server longer than the caller's ExitStack lives.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from contextlib import ExitStack
+from dataclasses import replace
+
+from runner.model import SiteRequest, Trial
+from runner.runtimes import Server
+from runner.targets import ENDPOINT_PASSWORD, Address
+from runner.trial.placed import data_paths, trial_disks
+from runner.trial.setup import TrialSetup
+
+
+def provision(setup: TrialSetup, trial: Trial, name: str, cleanup: ExitStack) -> tuple[Server, Address]:
+    """Starts the trial's server under a name, to be stopped by cleanup. Raises ProvisionError."""
+    is_ours = not setup.sweep.endpoint
+    secret = secrets.token_urlsafe(16) if is_ours else os.environ.get(ENDPOINT_PASSWORD, "")
+    on_disks = setup.sweep.axis == "disks"
+    site = setup.runtime.site(
+        SiteRequest(
+            run_id=setup.run_id,
+            trial_id=name,
+            data_dir=setup.data_dir,
+            home=setup.home,
+            port=setup.sweep.port,
+            endpoint=setup.sweep.endpoint,
+            disks=tuple(data_paths(trial_disks(setup, trial))) if on_disks else (),
+        )
+    )
+    server = setup.runtime.start(
+        spec=replace(setup.target.server(setup.sweep, trial, site, secret), image=setup.sweep.image),
+        site=site,
+        placement=trial.placement,
+        memory_bytes=setup.sweep.memory_bytes,
+        run_id=setup.run_id,
+        trial_id=name,
+    )
+    cleanup.callback(server.stop)
+    address = Address(
+        host=server.host,
+        port=server.port,
+        secret=secret,
+        home=setup.client_home,
+        data_dir=site.data_dir,
+        is_ours=is_ours,
+        disks=site.disks,
+    )
+    return server, address
