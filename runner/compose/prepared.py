@@ -35,7 +35,7 @@ def prepare(sweep: Sweep, results: Path) -> Prepared:
     read_reference(sweep.reference)
     choice = choose(sweep)
     chosen = replace(sweep, target=choice.target.NAME, runtime=choice.runtime, image=choice.image, home=choice.home)
-    plan = make_plan(complete(chosen, choice.target), host, choice.target.ROWS_PER_CORE_S)
+    plan = make_plan(complete(chosen, choice.target), host, choice.target)
     data_dir = Path(sweep.data_dir) if sweep.data_dir else default_data_dir()
     return Prepared(
         plan=plan,

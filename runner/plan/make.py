@@ -22,8 +22,6 @@ from runner.sweep.vary import check_variants, is_knob, slug, variants
 from runner.targets import Target
 from runner.units import format_cpus, format_levels, format_number, format_seconds
 
-OVERHEAD_S = 6.0
-
 
 def complete(sweep: Sweep, target: Target) -> Sweep:
     """The sweep with everything filled in that only the target could decide.
@@ -80,8 +78,8 @@ def _wal_disk(sweep: Sweep, target: Target) -> str:
     return target.WAL_DISKS[0] if chosen else sweep.wal_disk
 
 
-def make_plan(sweep: Sweep, host: Host, rows_per_core_s: float) -> Plan:
-    """All trials of a completed sweep; rows_per_core_s serves only to estimate the time.
+def make_plan(sweep: Sweep, host: Host, target: Target) -> Plan:
+    """All trials of a completed sweep; the target serves only to estimate the time.
 
     Raises UsageError for cores the machine has not, or a rule with a gap.
     """
@@ -105,7 +103,7 @@ def make_plan(sweep: Sweep, host: Host, rows_per_core_s: float) -> Plan:
         trials=tuple(trials),
         confounds=_confounds(sweep, knobs),
         notes=_notes(sweep, trials),
-        seconds_estimated=sum(_seconds(sweep, trial, rows_per_core_s) for trial in trials),
+        seconds_estimated=sum(_seconds(sweep, trial, target) for trial in trials),
     )
 
 
@@ -211,10 +209,10 @@ def _confounds(sweep: Sweep, knobs: Mapping[float, Mapping[str, str]]) -> tuple[
 
 def _notes(sweep: Sweep, trials: list[Trial]) -> tuple[str, ...]:
     notes = []
-    shared = sorted({(t.cores, t.placement.shared) for t in trials if t.placement.shared})
-    for cores, cpus in shared:
+    for cpus in sorted({t.placement.shared for t in trials if t.placement.shared}):
+        cores = tuple(sorted({t.cores for t in trials if t.placement.shared == cpus}))
         notes.append(
-            f"at {format_number(cores)} cores the generator shares CPU {format_cpus(cpus)} with the server: "
+            f"at {format_levels(cores)} cores the generator shares CPU {format_cpus(cpus)} with the server: "
             "this machine has too few for both"
         )
     if sweep.bridge and not any(t.role == "bridge" for t in trials):
@@ -224,12 +222,12 @@ def _notes(sweep: Sweep, trials: list[Trial]) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _seconds(sweep: Sweep, trial: Trial, rows_per_core_s: float) -> float:
+def _seconds(sweep: Sweep, trial: Trial, target: Target) -> float:
     fixed = sweep.load.duration_s
-    work = fixed if fixed is not None else (sweep.load.rows or 0) / (rows_per_core_s * trial.cores)
+    work = fixed if fixed is not None else (sweep.load.rows or 0) / (target.ROWS_PER_CORE_S * trial.cores)
     if sweep.axis == "disks":
         work = max(work, write_seconds(sweep, trial))
-    return OVERHEAD_S + sweep.load.warmup_s + work
+    return target.OVERHEAD_S + sweep.load.warmup_s + work
 
 
 def plan_sentence(plan: Plan) -> str:

@@ -64,7 +64,11 @@ def make_group(name: str, quota_cores: float | None, memory_bytes: int | None) -
     try:
         group = _make_v1(name) if version == "v1" else _make_v2(name) if version == "v2" else None
         if group is not None:
-            _limit(group, quota_cores, memory_bytes)
+            try:
+                _limit(group, quota_cores, memory_bytes)
+            except OSError:
+                group.remove()
+                raise
             return group
     except OSError as error:
         reason = f"{error.filename}: {error.strerror}"
@@ -87,8 +91,8 @@ def _make_v1(name: str) -> Group:
 
 def _make_v2(name: str) -> Group:
     path = _BASE / name
-    enabled = (_BASE / "cgroup.subtree_control").read_text().split()
-    missing = [f"+{c}" for c in ("cpu", "memory") if c not in enabled]
+    there, enabled = ((_BASE / f"cgroup.{file}").read_text().split() for file in ("controllers", "subtree_control"))
+    missing = [f"+{c}" for c in ("cpu", "memory") if c in there and c not in enabled]
     if missing:
         (_BASE / "cgroup.subtree_control").write_text(" ".join(missing))
     path.mkdir(exist_ok=True)

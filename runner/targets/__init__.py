@@ -125,6 +125,8 @@ class Target(Protocol):
     ROWS_PER_REQUEST: int
     ROWS_PER_CORE_S: float
     """A rough rate of one core, only to estimate how long fixed work takes."""
+    OVERHEAD_S: float
+    """What a trial takes besides its load (start, tables, flush, count, stop), roughly, for the same use."""
     REFUSES_ROOT: bool
     THREAD_NAMES: bool
     THREADS_PER_PROCESS: int

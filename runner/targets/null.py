@@ -21,6 +21,7 @@ KNOBS = ("partitions", "write_threads")
 ANY_KNOB = False
 ROWS_PER_REQUEST = 10_000
 ROWS_PER_CORE_S = 1e8
+OVERHEAD_S = 1.0
 REFUSES_ROOT = False
 THREAD_NAMES = False
 THREADS_PER_PROCESS = 0

@@ -26,7 +26,7 @@ def disk_sweep(**flags):
 def planned(target="tdengine", **flags):
     module = load_target(target)
     sweep = disk_sweep(target__name=target, **flags)
-    return make_plan(complete(sweep, module), make_host(4), module.ROWS_PER_CORE_S)
+    return make_plan(complete(sweep, module), make_host(4), module)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,8 @@ from runner.plan import complete, make_plan
 from runner.targets import load_target
 from tests.unit.factories import make_sweep
 
+POSTGRES = load_target("postgres")
+
 
 def make_host(cores: int = 12, threads: int = 1, nodes: int = 1) -> Host:
     """Numbered as Linux does: first threads of all cores, then the siblings; cores dealt to nodes in blocks."""
@@ -25,7 +27,7 @@ def make_host(cores: int = 12, threads: int = 1, nodes: int = 1) -> Host:
 
 def planned(host=None, **flags):
     sweep = replace(make_sweep(**flags), target="postgres", runtime="process")
-    return make_plan(complete(sweep, load_target("postgres")), host or make_host(), 3e5)
+    return make_plan(complete(sweep, POSTGRES), host or make_host(), POSTGRES)
 
 
 def test_physical_cores_before_siblings_and_one_node_first():

@@ -110,7 +110,7 @@ def test_a_servers_own_settings_are_expected_only_of_a_server_of_ours(monkeypatc
 def test_a_second_factor_makes_a_trial_of_every_combination_and_each_is_compared():
     sweep = replace(make_sweep(cores="1", vary=["method=stmt,sql", "write_threads=1,4"]), target="tdengine",
                     runtime="process")  # fmt: skip
-    plan = make_plan(complete(sweep, TDENGINE), make_host(), 3e6)
+    plan = make_plan(complete(sweep, TDENGINE), make_host(), TDENGINE)
     assert len(plan.trials) == 4 * 3
     assert {t.knobs["write_threads"] for t in plan.trials} == {"1", "4"}
     assert "cores-1-sql-4-r2" in {t.trial_id for t in plan.trials}

@@ -29,6 +29,7 @@ KNOBS = ("partitions", "write_threads")
 ANY_KNOB = True
 ROWS_PER_REQUEST = 10_000
 ROWS_PER_CORE_S = 3e5
+OVERHEAD_S = 6.0
 REFUSES_ROOT = True
 THREAD_NAMES = True
 THREADS_PER_PROCESS = 0

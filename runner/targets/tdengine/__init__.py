@@ -26,6 +26,7 @@ KNOBS = ("vgroups", "write_threads", "commit_threads")
 ANY_KNOB = True
 ROWS_PER_REQUEST = 10_000
 ROWS_PER_CORE_S = 3e6
+OVERHEAD_S = 11.0
 REFUSES_ROOT = False
 THREAD_NAMES = True
 THREADS_PER_PROCESS = admission.CLIENT_THREADS_PER_PROCESS
