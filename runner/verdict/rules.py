@@ -154,16 +154,19 @@ def disk(use: Use, given: Given) -> Limit | None:
     for name, busy in use.disk_busy_percent.items():
         written, own = use.disk_mb_per_s.get(name), given.disk_ceilings_mb_per_s.get(name)
         if own and written is not None and written >= DISK_CEILING_SHARE * own:
-            return _disk(f"disk {name} wrote {written:.0f} MB/s of the {own:.0f} MB/s that it can by itself")
+            return _disk(f"disk {name} wrote {written:.0f} MB/s of the {own:.0f} MB/s that it can by itself", given)
         if busy >= DISK_BUSY_PERCENT:
-            return _disk(f"disk {name} was {busy:.0f} % busy")
+            return _disk(f"disk {name} was {busy:.0f} % busy", given)
     if use.io_waiting_percent is not None and use.io_waiting_percent >= IO_WAITING_PERCENT:
-        return _disk(f"something waited for I/O {use.io_waiting_percent:.0f} % of the time")
+        return _disk(f"something waited for I/O {use.io_waiting_percent:.0f} % of the time", given)
     return None
 
 
-def _disk(told: str) -> Limit:
+def _disk(told: str, given: Given) -> Limit:
     remedy = "a faster disk (--data-dir), fewer flushes (see the target's page), or sweep disks: scale sweep disk"
+    if given.disk_ceilings_mb_per_s:  # a sweep of disks: either they are full, or not all of them have work
+        remedy = "more disks; where they are not full: vgroups or partitions that every number of disks divides, "
+        remedy += "more commit threads, a longer load"
     return Limit(kind=LimitKind.DISK, sentence=told, remedy=remedy)
 
 

@@ -46,6 +46,12 @@ def test_each_rule_names_its_own_limit(use, given, kind):
     assert found.remedy or kind is LimitKind.UNKNOWN
 
 
+def test_in_a_sweep_of_disks_nobody_is_told_to_sweep_disks():
+    busy = replace(IDLE, disk_busy_percent={"d1": 97.0})
+    assert "vgroups" in limit_of(busy, GIVEN).remedy
+    assert "scale sweep disk" in limit_of(busy, replace(GIVEN, disk_ceilings_mb_per_s={})).remedy
+
+
 def test_others_must_explain_most_of_what_the_server_lacks():
     assert limit_of(replace(IDLE, other_cores=0.5), GIVEN).kind is LimitKind.UNKNOWN
 
