@@ -148,7 +148,7 @@ def levels() -> Json:
     hidden = {"Time": True, **{f"Time {i}": True for i in range(1, 6)}}
     return panel(
         "table", "Levels", "The same as figures: VALID trials, mean and fitted rate, speedup and efficiency of each level.",
-        (0, 9, 8, 8), targets, "sishort", {"showHeader": True, "cellHeight": "sm",
+        (0, 9, 9, 8), targets, "sishort", {"showHeader": True, "cellHeight": "sm",
                                           "footer": {"show": False, "reducer": ["sum"], "fields": ""}},
         custom={"align": "right", "cellOptions": {"type": "auto"}, "filterable": False, "minWidth": 50},
         overrides=[override("n", unit="string", custom__width=44), override("VALID", unit="none", custom__width=60),
@@ -165,19 +165,23 @@ def levels() -> Json:
 
 def parameters() -> Json:
     """Of the chosen model."""
-    chosen = f'scale_curve_parameter{{run=~"$run|$other",{VARIANT}}}'
+
+    def of(run: str, name: str) -> str:
+        chosen = f'last_over_time(scale_curve_parameter{{run="${run}",{VARIANT}}}{RANGE})'
+        return f'label_replace(max by (model, parameter) ({chosen}), "curve", "{name}", "", "")'
+
     return panel(
         "table", "Fitted model", "Parameters of the chosen model: alpha is contention, beta coherency, gamma the ideal rate "
-        "in rows/s.", (8, 9, 6, 8),
-        [target("A", f"max by (run, model, parameter) (last_over_time({chosen}{RANGE}))", table=True)], "none",
+        "in rows/s.", (9, 9, 5, 8),
+        [target("A", f"{of('run', 'this')} or {of('other', 'other')}", table=True)], "none",
         {"showHeader": True, "cellHeight": "sm", "footer": {"show": False, "reducer": ["sum"], "fields": ""}},
         custom={"align": "auto", "cellOptions": {"type": "auto"}, "filterable": False, "minWidth": 50}, noValue="none: too few VALID trials",
-        overrides=[override("Model", custom__width=62), override("Parameter", custom__width=88),
-                   override("Value", color=fixed(GREEN), unit="sishort", decimals=3, custom__width=76)],
+        overrides=[override("Model", custom__width=58), override("Name", custom__width=58),
+                   override("Value", color=fixed(GREEN), unit="sishort", decimals=3, custom__width=68)],
         transformations=[
             {"id": "organize", "options": {"excludeByName": {"Time": True},
-             "indexByName": {"model": 0, "parameter": 1, "Value": 2, "run": 3},
-             "renameByName": {"run": "Run", "model": "Model", "parameter": "Parameter"}}},
+             "indexByName": {"model": 0, "parameter": 1, "Value": 2, "curve": 3},
+             "renameByName": {"curve": "Run", "model": "Model", "parameter": "Name"}}},
         ],
     )  # fmt: skip
 
