@@ -11,6 +11,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests" / "loadgen"), str(ROOT / "bench")]
 from loadgen_program import Outcome, parse, spec_text  # noqa: E402
@@ -21,6 +23,7 @@ PROGRAM = os.environ.get("SCALE_LOADGEN") or shutil.which("scale-loadgen", path=
 PROGRAM = PROGRAM or shutil.which("scale-loadgen")
 NOT_BUILT = "scale-loadgen is not built: pip install ., or SCALE_LOADGEN"
 REASON = HOW_TO_GET if HOME is None else "" if PROGRAM else NOT_BUILT
+NEEDS_SERVER = (pytest.mark.tdengine, pytest.mark.skipif(bool(REASON), reason=REASON or "-"))
 
 FIXED = (
     "b:bool,t:tinyint,s:smallint,i:int,l:bigint,ut:utinyint,us:usmallint,ui:uint,ul:ubigint,f:float,d:double,w:timestamp"

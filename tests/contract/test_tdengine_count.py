@@ -7,10 +7,10 @@ import pytest
 
 from runner.targets import Address
 from runner.targets.tdengine.session import TdengineSession
-from tests.contract.tdengine_contract import HOME, REASON, TdengineServer
+from tests.contract.tdengine_contract import HOME, NEEDS_SERVER, TdengineServer
 from tests.unit.factories import make_sweep, make_trial
 
-pytestmark = [pytest.mark.tdengine, pytest.mark.skipif(bool(REASON), reason=REASON)]
+pytestmark = list(NEEDS_SERVER)
 START = 1_500_000_000_000
 
 

@@ -7,25 +7,16 @@ Needs TDengine 3.3: SCALE_TDENGINE_HOME=DIR holding bin/ and lib/, else taosd on
 
 from __future__ import annotations
 
-import resource
-import shutil
 import struct
-import sys
-import tempfile
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-from tdengine_contract import (  # noqa: E402
+from tests.contract.tdengine_contract import (
     ADAPTER,
     COLUMNS,
-    HOME,
     NATIVE,
-    REASON,
+    NEEDS_SERVER,
     TAGS,
-    TdengineServer,
     ask,
     count,
     expected,
@@ -37,26 +28,9 @@ from tdengine_contract import (  # noqa: E402
     tables_of_vgroups,
     tag_of,
     tag_value,
-)  # fmt: skip
+)
 
-pytestmark = [
-    pytest.mark.tdengine,
-    pytest.mark.timeout(300),
-    pytest.mark.skipif(bool(REASON), reason=REASON or "-"),
-]
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[TdengineServer]:
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    folder = Path(tempfile.mkdtemp(prefix="scale-tdengine-", dir="/var/tmp"))
-    one = TdengineServer(folder, HOME, adapter=True)
-    try:
-        one.start()
-        yield one
-    finally:
-        one.stop()
-        shutil.rmtree(folder)
+pytestmark = [*NEEDS_SERVER, pytest.mark.timeout(300)]
 
 
 ORDERS: dict[str, dict[str, object]] = {

@@ -6,29 +6,21 @@ Needs what test_tdengine_driver.py needs.
 from __future__ import annotations
 
 import json
-import resource
-import shutil
 import signal
 import subprocess
-import sys
-import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-from tdengine_contract import (  # noqa: E402
+from tests.contract.tdengine_contract import (
     ADAPTER,
-    HOME,
     NATIVE,
+    NEEDS_SERVER,
     PROGRAM,
-    REASON,
     Outcome,
-    TdengineServer,
     ask,
     count,
     loaded,
@@ -38,26 +30,9 @@ from tdengine_contract import (  # noqa: E402
     spec_of,
     spec_text,
     tables_of_vgroups,
-)  # fmt: skip
+)
 
-pytestmark = [
-    pytest.mark.tdengine,
-    pytest.mark.timeout(300),
-    pytest.mark.skipif(bool(REASON), reason=REASON or "-"),
-]
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[TdengineServer]:
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    folder = Path(tempfile.mkdtemp(prefix="scale-tdengine-", dir="/var/tmp"))
-    one = TdengineServer(folder, HOME, adapter=True)
-    try:
-        one.start()
-        yield one
-    finally:
-        one.stop()
-        shutil.rmtree(folder)
+pytestmark = [*NEEDS_SERVER, pytest.mark.timeout(300)]
 
 
 @pytest.mark.parametrize(("vgroups", "least", "most"), [(4, 25, 25), (12, 8, 9), (16, 6, 7)])
