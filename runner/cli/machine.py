@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from runner import compose, console, dashboards
-from runner.disks import leftover_sets, remove_leftovers
+from runner.disks import leftover_sets, remove_sets
 from runner.doctor import Ability, examine
 from runner.runtimes.clean import find_leftovers, remove
 
@@ -63,7 +63,7 @@ def _clean_disks(dry_run: bool) -> list[dict[str, Any]]:
     left = leftover_sets()
     for disk_set in left:
         if not dry_run:
-            remove_leftovers([disk_set])
+            remove_sets([disk_set])
         console.say(f"{'would remove' if dry_run else 'removed'} disks: {disk_set.name}")
     return [{"kind": "disks", "name": s.name} for s in left]
 

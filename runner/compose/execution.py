@@ -5,6 +5,7 @@ Holds no rule of its own, prints nothing and ends no process.
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import platform
 import secrets
@@ -17,6 +18,7 @@ from runner.campaign import Sink, hand_on, run_campaign
 from runner.compose.disks import Stage, stage_of, trials_on, with_placement
 from runner.compose.growth import growth
 from runner.compose.prepared import Prepared
+from runner.errors import StoreError
 from runner.host import disk_of
 from runner.identity import identity
 from runner.loadgen.binary import loadgen_path
@@ -112,7 +114,8 @@ def execute(prepared: Prepared, writer: RunWriter, sinks: Sequence[Sink], say: C
             hand_on(CeilingsMeasured(rows_per_s=by_trial, disks=stage.ceilings), sinks)
             run_campaign(prepared.plan, trials_on(setup), [writer, *sinks], done, growth(writer, say))
     except BaseException:
-        writer.update_manifest(status="interrupted")
+        with contextlib.suppress(StoreError):  # when the disk is full, that is the news already
+            writer.update_manifest(status="interrupted")
         raise
     writer.update_manifest(status="complete", server=_server(writer.results))
     return report(writer)

@@ -6,7 +6,7 @@ changes the machine; what this package adds is refusing before, measuring after,
 
 from runner.disks.ceilings import measure_ceilings, shares_bottleneck
 from runner.disks.prepare import create, prepared
-from runner.disks.removal import leftover_sets, remove_disks, remove_leftovers
+from runner.disks.removal import leftover_sets, remove_disks, remove_sets
 from runner.disks.sets import DiskSet, list_disks, state_of
 from runner.disks.source import check_source
 from runner.disks.stripe import check_stripe, restripe
@@ -21,7 +21,7 @@ __all__ = [
     "measure_ceilings",
     "prepared",
     "remove_disks",
-    "remove_leftovers",
+    "remove_sets",
     "restripe",
     "shares_bottleneck",
     "state_of",

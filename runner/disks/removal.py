@@ -22,7 +22,9 @@ def undo(disk_set: DiskSet) -> None:
     What the register says last counts, since an array may have been made after disk_set was. Raises ProvisionError when
     something cannot be removed; the set then stays in the register.
     """
-    with _uninterrupted(), held(disk_set.name):
+    with _uninterrupted(), held(disk_set.name) as is_there:
+        if not is_there:
+            return
         disk_set = find_set(disk_set.name) or disk_set
         end_processes(disk_set.name)
         run_playbook(disk_set, "absent")
@@ -39,7 +41,7 @@ def remove_disks(wanted: Sequence[str] = (), *, everything: bool = False) -> tup
     busy = [s for s in sets if not s.kept and s.in_use and s.maker_pid != os.getpid()]
     if busy:
         raise UsageError(f"in use by a sweep that runs: {names(busy)}", remedy="end the sweep; it removes its disks")
-    _undo_all(sets)
+    remove_sets(sets)
     return sets
 
 
@@ -48,12 +50,8 @@ def leftover_sets() -> tuple[DiskSet, ...]:
     return tuple(s for s in list_disks() if not s.in_use and not (s.kept and s.ready))
 
 
-def remove_leftovers(sets: Sequence[DiskSet]) -> None:
-    """Removes what leftover_sets() found; another `scale clean` may be at it, or done with it."""
-    _undo_all(sets)
-
-
-def _undo_all(sets: Sequence[DiskSet]) -> None:
+def remove_sets(sets: Sequence[DiskSet]) -> None:
+    """Removes these, whoever made them; another `scale clean` may be at one, or done with it. Raises PreflightError."""
     if sets and os.geteuid() != 0:
         raise PreflightError("removing disks needs root", remedy="run with sudo")
     for disk_set in sets:

@@ -97,16 +97,19 @@ def forget(name: str) -> None:
 
 
 @contextlib.contextmanager
-def held(name: str) -> Iterator[None]:
-    """Waits until no other process works on the set. It may be gone by then."""
+def held(name: str) -> Iterator[bool]:
+    """Waits until no other process undoes the set; False when that one forgot it meanwhile, whatever has its name now.
+
+    A set that the register never had is there: nobody else can know of it.
+    """
     try:
         folder = os.open(folder_of(name), os.O_RDONLY | os.O_DIRECTORY)
     except FileNotFoundError:
-        yield
+        yield True
         return
     try:
         fcntl.flock(folder, fcntl.LOCK_EX)
-        yield
+        yield os.fstat(folder).st_nlink > 0
     finally:
         os.close(folder)
 

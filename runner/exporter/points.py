@@ -117,8 +117,8 @@ def _host(running: Running) -> Iterator[Point]:
         return
     yield "host_memory_available_bytes", (name,), last.memory_available_bytes if running.phase in WATCHED else None
     yield "host_cpu_seconds_total", (name,), _grown(first.host_cpu_busy_s_total, last.host_cpu_busy_s_total)
-    stolen = _grown(first.host_cpu_stolen_s_total, last.host_cpu_stolen_s_total)
-    yield "host_cpu_stolen_seconds_total", (name,), stolen
+    stolen = first.host_cpu_stolen_s_total, last.host_cpu_stolen_s_total
+    yield "host_cpu_stolen_seconds_total", (name,), _grown(*stolen)
     for resource, total in last.psi_some_s_total.items():
         yield "pressure_seconds_total", (name, resource), _grown(first.psi_some_s_total.get(resource), total)
 

@@ -41,6 +41,7 @@ class Sample:
     thread_cpu_s_total: CPU seconds of the server's threads by thread name, where asked for. disks: by name (d1, d2).
     thread_peak_cores: cores that the busiest single thread of each name used since the sample before.
     psi_some_s_total: seconds in which some task waited, by resource (cpu, io, memory), where the kernel has PSI.
+    host_cpu_busy_s_total: CPU seconds of the whole machine; host_cpu_stolen_s_total: those that its hypervisor took.
     """
 
     monotonic_ns: int
@@ -147,6 +148,7 @@ class Measurement:
     """The figures of one trial, over its window unless the name says otherwise.
 
     server_cpu_percent is of what the server was given (100 = all of its cores busy); client_cpu_percent likewise.
+    other_cpu_cores: of all else on the machine; stolen_cpu_cores: taken by its hypervisor (steal time).
     durable_rows_per_s counts to the end of the flush (in a disk sweep: and sync). ceiling_rows_per_s is the generator's
     own, disk_ceiling_mb_per_s that of the trial's disks together; disk_used_percent is the share of it that was used
     from the first request to the end of flush and sync. logical_bytes_per_row: the values without any overhead;

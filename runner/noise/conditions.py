@@ -5,7 +5,7 @@ Knobs are the plan's business (its confounds). Here is what only the results kno
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from runner.model import TrialResult
 from runner.units import format_number
@@ -54,19 +54,18 @@ def _taken(result: TrialResult) -> float:
 
 
 def _others(results: Sequence[TrialResult], unit: str) -> str:
-    used = _means(results, lambda r: r.measurement.other_cpu_cores)
-    if not used or max(used.values()) - min(used.values()) < OTHERS_SHARE:
-        return ""
-    told = ", ".join(f"{cores:.2f} at {format_number(level)}" for level, cores in used.items())
-    return f"other processes used CPU that moves with the {unit}: {told} cores"
+    return _moving("other processes used", _means(results, lambda r: r.measurement.other_cpu_cores), unit)
 
 
 def _stolen(results: Sequence[TrialResult], unit: str) -> str:
-    taken = _means(results, lambda r: r.measurement.stolen_cpu_cores)
-    if not taken or max(taken.values()) - min(taken.values()) < OTHERS_SHARE:
+    return _moving("the hypervisor took", _means(results, lambda r: r.measurement.stolen_cpu_cores), unit)
+
+
+def _moving(who: str, cores: Mapping[float, float], unit: str) -> str:
+    if not cores or max(cores.values()) - min(cores.values()) < OTHERS_SHARE:
         return ""
-    told = ", ".join(f"{cores:.2f} at {format_number(level)}" for level, cores in taken.items())
-    return f"the hypervisor took CPU that moves with the {unit}: {told} cores"
+    told = ", ".join(f"{used:.2f} at {format_number(level)}" for level, used in cores.items())
+    return f"{who} CPU that moves with the {unit}: {told} cores"
 
 
 def _memory(results: Sequence[TrialResult], unit: str) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import json
 import os
+import shlex
 import shutil
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +51,7 @@ class RunWriter:
         self._window_start_ns = 0
         self._journal: Journal | None = None
         self._digests = sums.read_sums(path) or {}
-        try:
+        with self._refusals_told():
             self._altered = {name for name in REWRITTEN_ON_OPENING if self._was_altered(name)}
             (path / "trials").mkdir(parents=True, exist_ok=True)
             self._hold()
@@ -57,11 +59,6 @@ class RunWriter:
             self._write_manifest()
             self._write_points()
             self._write_sums()
-        except OSError as error:
-            raise StoreError(
-                f"results cannot be written to {path}: {error.strerror}",
-                remedy="give a writable directory with --results DIR",
-            ) from None
 
     @property
     def plan(self) -> Plan:
@@ -71,11 +68,9 @@ class RunWriter:
     def update_plan(self, plan: Plan) -> None:
         """The plan with trials added. Raises StoreError when the disk refuses."""
         self._plan = plan
-        try:
+        with self._refusals_told():
             self._write("plan.json", to_json(plan))
             self._write_sums()
-        except OSError as error:
-            raise StoreError(f"results cannot be written to {self.path}: {error.strerror}") from None
 
     @property
     def results(self) -> tuple[TrialResult, ...]:
@@ -84,12 +79,21 @@ class RunWriter:
 
     def __call__(self, event: Event) -> None:
         """Takes an event of the campaign. Raises StoreError when the disk refuses."""
-        try:
+        with self._refusals_told():
             self._take(event)
+
+    @contextlib.contextmanager
+    def _refusals_told(self) -> Iterator[None]:
+        """What the disk refuses as a StoreError; every public method that writes stands in it."""
+        try:
+            yield
         except OSError as error:
+            is_begun = error.errno in (errno.ENOSPC, errno.EDQUOT) and (self.path / "plan.json").exists()
             raise StoreError(
                 f"results cannot be written to {self.path}: {error.strerror}",
-                remedy=f"make room, then: scale resume {self.path.name}",
+                remedy=f"make room, then: scale resume {shlex.quote(str(self.path))}"
+                if is_begun
+                else "give a writable directory with room in it with --results DIR",
             ) from None
 
     def _take(self, event: Event) -> None:
@@ -163,10 +167,11 @@ class RunWriter:
         return name in self._digests and path.is_file() and not sums.is_as_listed(path, self._digests[name])
 
     def update_manifest(self, **facts: Any) -> None:
-        """Adds what became known later: the server's version, the sampler's cost, the end."""
+        """Adds what became known later: the server's version, the sampler's cost, the end. Raises StoreError."""
         self._manifest.update(facts)
-        self._write_manifest()
-        self._write_sums()
+        with self._refusals_told():
+            self._write_manifest()
+            self._write_sums()
 
     def _write_manifest(self) -> None:
         self._write(
@@ -174,14 +179,16 @@ class RunWriter:
         )
 
     def write_fit(self, fit: FitReport, name: str) -> None:
-        """fit.json, or that of a variant."""
-        self._write(name, to_json(fit))
-        self._write_sums()
+        """fit.json, or that of a variant. Raises StoreError."""
+        with self._refusals_told():
+            self._write(name, to_json(fit))
+            self._write_sums()
 
     def write_report(self, name: str, text: str) -> Path:
-        """report.md or report.html; returns its path."""
-        self._write(name, text)
-        self._write_sums()
+        """report.md or report.html; returns its path. Raises StoreError."""
+        with self._refusals_told():
+            self._write(name, text)
+            self._write_sums()
         return self.path / name
 
     def _write(self, name: str, text: str) -> None:

@@ -99,37 +99,26 @@ def shared_cpu(use: Use, given: Given) -> Limit | None:
     """Both sides together filled the server's CPUs, and the generator took a good part."""
     if not given.shared_cpus or use.client_cores is None or use.server_cores is None:
         return None
-    others = (use.other_cores or 0.0) + (use.stolen_cores or 0.0)
     taken = use.client_cores * min(1.0, given.shared_cpus / given.client_cpus)
-    if taken < SHARED_TAKE * given.cores or taken + use.server_cores < FULL * given.cores - others:
+    if taken < SHARED_TAKE * given.cores or taken + use.server_cores < FULL * given.cores - use.taken_cores:
         return None
     told = f"the generator took {taken:.2f} of the server's cores, on CPUs that both use"
     return Limit(kind=LimitKind.SHARED_CPU, sentence=told, remedy="leave a CPU to the generator: fewer --cores")
 
 
-def other_processes(use: Use, given: Given) -> Limit | None:
-    """What the server lacks of its cores was taken, most of it by others on this machine."""
+def taken_by_others(use: Use, given: Given) -> Limit | None:
+    """What the server lacks of its cores was taken: by other processes, or by the machine below this one."""
     other, stolen = use.other_cores or 0.0, use.stolen_cores or 0.0
-    if other < max(OTHERS_CORES, stolen) or not _explained(other + stolen, use, given):
+    if use.server_cores is None or max(other, stolen) < OTHERS_CORES:
         return None
+    lacks = given.cores - use.server_cores - (use.client_cores or 0.0 if given.shared_cpus else 0.0)
+    if use.taken_cores < OTHERS_EXPLAIN * lacks:
+        return None
+    if stolen > other:
+        told = f"the hypervisor took {stolen:.2f} cores from this machine (steal time)"
+        return Limit(kind=LimitKind.HYPERVISOR, sentence=told, remedy="another time, or a machine with CPUs of its own")
     told = f"other processes on this machine used {other:.2f} cores"
     return Limit(kind=LimitKind.OTHER_PROCESSES, sentence=told, remedy="stop them, or measure on a machine of its own")
-
-
-def hypervisor(use: Use, given: Given) -> Limit | None:
-    """What the server lacks of its cores was taken, most of it by the machine below this one."""
-    other, stolen = use.other_cores or 0.0, use.stolen_cores or 0.0
-    if stolen < max(OTHERS_CORES, other) or not _explained(other + stolen, use, given):
-        return None
-    told = f"the hypervisor took {stolen:.2f} cores from this machine (steal time)"
-    return Limit(kind=LimitKind.HYPERVISOR, sentence=told, remedy="another time, or a machine with CPUs of its own")
-
-
-def _explained(taken: float, use: Use, given: Given) -> bool:
-    if use.server_cores is None:
-        return False
-    lacks = given.cores - use.server_cores - (use.client_cores or 0.0 if given.shared_cpus else 0.0)
-    return taken >= OTHERS_EXPLAIN * lacks
 
 
 def few_connections(use: Use, given: Given) -> Limit | None:
@@ -199,8 +188,7 @@ RULES: tuple[Rule, ...] = (
     server_cpu,
     generator_cpu,
     shared_cpu,
-    other_processes,
-    hypervisor,
+    taken_by_others,
     few_connections,
     hot_thread,
     disk,

@@ -42,3 +42,8 @@ class Use:
     io_waiting_percent: float | None = None
     memory_waiting_percent: float | None = None
     in_flight: float | None = None
+
+    @property
+    def taken_cores(self) -> float:
+        """By other processes and the hypervisor together."""
+        return (self.other_cores or 0.0) + (self.stolen_cores or 0.0)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import struct
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +38,19 @@ TAGS = (
 UNSIGNED = {"utinyint": "TINYINT UNSIGNED", "usmallint": "SMALLINT UNSIGNED", "uint": "INT UNSIGNED"}
 UNSIGNED |= {"ubigint": "BIGINT UNSIGNED"}
 NATIVE, ADAPTER = ("stmt", "sql"), ("rest", "ws")
+
+
+@contextlib.contextmanager
+def running(make: Callable[[Path], Any], prefix: str) -> Iterator[Any]:
+    """A server made in a directory of its own, started; stopped and removed afterwards, come what may."""
+    folder = Path(tempfile.mkdtemp(prefix=prefix, dir="/var/tmp"))
+    one = make(folder)
+    try:
+        one.start()
+        yield one
+    finally:
+        one.stop()
+        shutil.rmtree(folder)
 
 
 def run(spec: dict[str, Any], verb: str = "load", password: str = "") -> Outcome:

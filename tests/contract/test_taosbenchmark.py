@@ -8,12 +8,10 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
@@ -21,6 +19,7 @@ import pytest
 
 from runner.errors import PreflightError
 from runner.loadgen.binary import loadgen_path
+from tests.contract.tdengine_contract import running
 from tests.unit.test_compat_output import CREATED, DELAY, SPENT
 
 HOME = Path(os.environ.get("SCALE_TDENGINE_HOME", "/nonexistent"))
@@ -130,14 +129,8 @@ def _listens(port: int) -> bool:
 
 @pytest.fixture(scope="module")
 def server():
-    folder = Path(tempfile.mkdtemp(prefix="scale-compat-", dir="/var/tmp"))
-    one = Server(folder)
-    try:
-        one.start()
+    with running(Server, "scale-compat-") as one:
         yield one
-    finally:
-        one.stop()
-        shutil.rmtree(folder)
 
 
 def genuine(folder: Path, *options: str) -> tuple[int, str]:

@@ -2,6 +2,8 @@
 
 import json
 import os
+import threading
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -121,6 +123,29 @@ def test_only_sets_without_a_maker_are_left_over(register):
     for one in (mine, dead, kept, half):
         sets.forget(one.name)
     assert not sets.REGISTER.exists()
+
+
+def test_who_waited_for_a_set_learns_that_it_is_gone_even_where_another_has_its_name(register):
+    sets.save(sets.new_set("one", LOOPS, 2, register, owner="root", kept=True))
+    seen = []
+
+    def wait() -> None:
+        with sets.held("one") as is_there:
+            seen.append(is_there)
+
+    with sets.held("one") as is_there:
+        assert is_there
+        waiting = threading.Thread(target=wait)
+        waiting.start()
+        time.sleep(0.2)
+        assert seen == []
+        sets.forget("one")
+        sets.save(sets.new_set("one", LOOPS, 2, register, owner="root", kept=True))
+    waiting.join()
+    assert seen == [False]
+    assert sets.find_set("one")
+    with sets.held("never there") as is_there:
+        assert is_there
 
 
 def test_a_register_that_is_not_ours_is_not_believed(register, monkeypatch):

@@ -69,10 +69,9 @@ def findings(sweep: Sweep, trial: Trial, memory_bytes: int, free_bytes: int) -> 
     """Everything that would be refused, or silently changed, by this trial's settings."""
     found: list[Finding] = [f for f in (_range(name, value) for name, value in database_options(trial).items()) if f]
     found += refusals(sweep, trial)
+    # Of a server elsewhere memory and disk are not known; of bad values nothing can be computed.
     if sweep.endpoint or any(f.blocking for f in found):
-        return tuple(
-            found
-        )  # of a server elsewhere memory and disk are not known; of bad values nothing can be computed
+        return tuple(found)
     found += _memory(sweep, trial, memory_bytes)
     found += _disk(trial, free_bytes)
     items = config_items(trial)
