@@ -80,6 +80,7 @@ static void tell_interval(struct watch *watch, uint64_t now)
     const uint64_t cpu_ns = clock_process_cpu_ns();
     struct totals totals;
     reporter_totals(watch->workers, spec->threads, &totals);
+    const bool is_open_loop = spec->rate > 0;
     histogram_clear(&watch->sum);
     histogram_clear(&watch->service_sum);
     for (uint64_t i = 0; i < spec->threads; i++) {
@@ -97,11 +98,13 @@ static void tell_interval(struct watch *watch, uint64_t now)
         .requests = totals.requests - watch->last.requests,
         .errors = totals.errors - watch->last.errors,
         .retries = totals.retries - watch->last.retries,
-        .is_open_loop = spec->rate > 0,
+        .is_open_loop = is_open_loop,
         .backlog_rows = backlog_rows(watch, now),
         .cpu_s = (double)(cpu_ns - watch->cpu_ns) / 1e9,
         .response = &watch->sum,
-        .service = &watch->service_sum,
+        /* In a closed loop the two times are one; read apart from a running worker's histograms,
+         * they would differ by the request that it is just noting. */
+        .service = is_open_loop ? &watch->service_sum : &watch->sum,
     };
     event_interval(&interval);
     watch->last = totals;

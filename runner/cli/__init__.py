@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
-from types import FrameType
 from typing import NoReturn
 
 import typer
@@ -13,6 +11,7 @@ import typer
 from runner import __version__
 from runner.cli.commands import LazyGroup
 from runner.errors import EXIT_INTERRUPTED, ScaleError
+from runner.interrupts import listen
 
 app = typer.Typer(
     name="scale",
@@ -44,14 +43,9 @@ def _root(
     """Options before the command."""
 
 
-def _interrupt(signum: int, frame: FrameType | None) -> NoReturn:
-    raise KeyboardInterrupt
-
-
 def main() -> NoReturn:
     """Entry point: every error of ours becomes one message and its exit code."""
-    signal.signal(signal.SIGTERM, _interrupt)
-    signal.signal(signal.SIGHUP, _interrupt)
+    listen()
     try:
         app()
     except ScaleError as error:

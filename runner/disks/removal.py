@@ -6,23 +6,21 @@ Refuses a set whose maker still lives, unless that is this process.
 from __future__ import annotations
 
 import os
-import signal
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 from runner.disks.playbook import end_processes, run_playbook
 from runner.disks.sets import DiskSet, find_set, forget, held, list_disks, names
 from runner.errors import PreflightError, UsageError
+from runner.interrupts import held_back
 
 
 def undo(disk_set: DiskSet) -> None:
-    """Ends what still works on the set, removes all of it, and forgets it. A second Ctrl-C waits meanwhile.
+    """Ends what still works on the set, removes all of it, and forgets it. Ctrl-C waits meanwhile.
 
     What the register says last counts, since an array may have been made after disk_set was. Raises ProvisionError when
     something cannot be removed; the set then stays in the register.
     """
-    with _uninterrupted(), held(disk_set.name) as is_there:
+    with held_back(), held(disk_set.name) as is_there:
         if not is_there:
             return
         disk_set = find_set(disk_set.name) or disk_set
@@ -56,17 +54,3 @@ def remove_sets(sets: Sequence[DiskSet]) -> None:
         raise PreflightError("removing disks needs root", remedy="run with sudo")
     for disk_set in sets:
         undo(disk_set)
-
-
-@contextmanager
-def _uninterrupted() -> Iterator[None]:
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    before = {s: signal.signal(s, signal.SIG_IGN) for s in signals}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from types import TracebackType
 
 from runner.errors import LoadError
+from runner.interrupts import held_back
 from runner.loadgen.protocol import Phase, Trouble
 from runner.model import Interval, Latency, LoadSummary
 
@@ -60,6 +61,17 @@ class ForeignLoad:
         for path, text in self._command.files.items():
             with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
                 file.write(text)
+        try:
+            with held_back():
+                self._start()
+        except BaseException as error:
+            self.stop()
+            if isinstance(error, OSError):
+                raise LoadError(f"{self._command.argv[0]} did not start: {error.strerror}") from None
+            raise
+        return self
+
+    def _start(self) -> None:
         before = os.sched_getaffinity(0)
         os.sched_setaffinity(0, self._cpus)
         try:
@@ -73,13 +85,10 @@ class ForeignLoad:
                 env={**os.environ, **self._command.env},
                 start_new_session=True,
             )
-        except OSError as error:
-            raise LoadError(f"{self._command.argv[0]} did not start: {error.strerror}") from None
         finally:
             os.sched_setaffinity(0, before)
         self._started_ns = time.monotonic_ns()
         threading.Thread(target=self._read, daemon=True).start()
-        return self
 
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
@@ -161,12 +170,13 @@ class ForeignLoad:
         )
 
     def stop(self) -> None:
-        """Ends it: SIGTERM, then SIGKILL."""
+        """Ends it: SIGTERM, then SIGKILL. Ctrl-C waits meanwhile."""
         if self._process is None or self._process.returncode is not None:
             return
-        self._process.send_signal(signal.SIGTERM)
-        try:
-            self._process.wait(timeout=STOP_S)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+        with held_back():
+            self._process.send_signal(signal.SIGTERM)
+            try:
+                self._process.wait(timeout=STOP_S)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import TracebackType
 
 from runner.errors import LoadError
+from runner.interrupts import held_back
 from runner.loadgen.merge import merge_interval, merge_summaries
 from runner.loadgen.protocol import Hello, Line, Phase, Trouble, parse_line
 from runner.loadgen.spec import spec_text
@@ -58,11 +59,14 @@ class LoadProcesses:
 
     def __enter__(self) -> LoadProcesses:
         try:
-            for index, spec in enumerate(self._specs):
-                self._start(index, spec)
-        except OSError as error:
+            with held_back():
+                for index, spec in enumerate(self._specs):
+                    self._start(index, spec)
+        except BaseException as error:
             self.stop()
-            raise LoadError(f"the load core did not start: {error}", remedy="scale doctor") from None
+            if isinstance(error, OSError):
+                raise LoadError(f"the load core did not start: {error}", remedy="scale doctor") from None
+            raise
         return self
 
     def __exit__(
@@ -181,13 +185,14 @@ class LoadProcesses:
                 process.send_signal(signal.SIGUSR1)
 
     def stop(self) -> None:
-        """Ends every process: SIGTERM, then SIGKILL."""
-        for process in self._processes:
-            if process.poll() is None:
-                process.send_signal(signal.SIGTERM)
-        for process in self._processes:
-            try:
-                process.wait(timeout=STOP_S)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+        """Ends every process: SIGTERM, then SIGKILL. Ctrl-C waits meanwhile."""
+        with held_back():
+            for process in self._processes:
+                if process.poll() is None:
+                    process.send_signal(signal.SIGTERM)
+            for process in self._processes:
+                try:
+                    process.wait(timeout=STOP_S)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+                    process.wait()

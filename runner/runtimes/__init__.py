@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
+from contextlib import ExitStack
 from typing import Protocol
 
 from runner.model import Accounting, Placement, ServerSpec, Site, SiteRequest
 
 
 class Server(Protocol):
-    """One running server. `stop` is safe to call twice and at any moment."""
+    """One server. `stop` is safe to call twice and at any moment, and Ctrl-C waits until it is done."""
 
     host: str
     port: int
@@ -42,7 +43,8 @@ class Runtime(Protocol):
     NAME: str
 
     def site(self, wanted: SiteRequest) -> Site:
-        """Reserves a fresh data directory and a port (a free one when port is None), and a directory on each disk."""
+        """Reserves a fresh data directory and a port (a free one when port is None), and a directory on each disk.
+        Whoever asks for it removes the directories (`vacate`)."""
 
     def start(
         self,
@@ -53,8 +55,9 @@ class Runtime(Protocol):
         memory_bytes: int | None,
         run_id: str,
         trial_id: str,
+        cleanup: ExitStack,
     ) -> Server:
-        """Runs the setup and starts the server. Raises ProvisionError and leaves nothing when it cannot."""
+        """Runs the setup and starts the server; `cleanup` stops it, be it half started. Raises ProvisionError."""
 
 
 RUNTIMES: Mapping[str, str] = {

@@ -13,10 +13,12 @@ import pwd
 import shlex
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from runner.errors import ProvisionError
+from runner.interrupts import held_back
 from runner.model import Accounting, Placement, ServerSpec, Site, SiteRequest
 from runner.runtimes.clean import LABEL, RUNNER_LABEL
 from runner.runtimes.docker_facts import client, image_state
@@ -24,10 +26,9 @@ from runner.runtimes.local import (
     UNPRIVILEGED_USER,
     allowed_cpus,
     free_port,
-    fresh_directory,
-    fresh_on_disks,
-    remove_trees,
+    fresh_directories,
     tail,
+    vacate,
     write_files,
 )
 from runner.runtimes.state import alive, forget, new_state, save, started_ticks
@@ -43,21 +44,25 @@ SHM_BYTES = 256 * 2**20
 
 def site(wanted: SiteRequest) -> Site:
     """A fresh directory and a loopback port; inside, the server listens on all of the container's own addresses."""
-    fresh = fresh_directory(wanted.data_dir, wanted.run_id, wanted.trial_id)
-    return Site(data_dir=str(fresh), port=wanted.port or free_port(), bind_address="0.0.0.0", home=wanted.home,
-                disks=fresh_on_disks(wanted.disks, fresh.name))  # fmt: skip
+    data_dir, disks = fresh_directories(wanted)
+    port = wanted.port or free_port()
+    return Site(data_dir=data_dir, port=port, bind_address="0.0.0.0", home=wanted.home, disks=disks)
 
 
 def start(
-    *, spec: ServerSpec, site: Site, placement: Placement, memory_bytes: int | None, run_id: str, trial_id: str
+    *,
+    spec: ServerSpec,
+    site: Site,
+    placement: Placement,
+    memory_bytes: int | None,
+    run_id: str,
+    trial_id: str,
+    cleanup: ExitStack,
 ) -> DockerServer:
-    """Setup commands and server in one container. Raises ProvisionError with its last words, and leaves nothing."""
+    """Setup commands and server in one container. Raises ProvisionError with its last words."""
     server = DockerServer(spec=spec, site=site, name=Path(site.data_dir).name)
-    try:
-        server.launch(placement, memory_bytes, run_id, trial_id)
-    except BaseException:
-        server.stop()
-        raise
+    cleanup.callback(server.stop)
+    server.launch(placement, memory_bytes, run_id, trial_id)
     return server
 
 
@@ -98,9 +103,10 @@ class DockerServer:
         try:
             if image_state(self._spec.image) != "local":
                 engine.images.pull(self._spec.image)
-            self._container = engine.containers.create(
-                self._spec.image, labels=labels, name=f"scale-{self._state.name}", **self._command(), **limits
-            )
+            with held_back():
+                self._container = engine.containers.create(
+                    self._spec.image, labels=labels, name=f"scale-{self._state.name}", **self._command(), **limits
+                )
             self._container.start()
         except Exception as error:
             reason = getattr(error, "explanation", None) or str(error)
@@ -207,17 +213,21 @@ class DockerServer:
                 "container": self._container.id}  # fmt: skip
 
     def stop(self) -> None:
-        """The stop signal to the first process, then removal by force; then data and state are removed."""
-        if self._container is not None:
-            with contextlib.suppress(Exception):
-                self._container.kill(signal=self._spec.stop_signal)
-            deadline = time.monotonic() + self._spec.stop_timeout_s
-            while self.alive() and time.monotonic() < deadline:
-                time.sleep(0.05)
-            with contextlib.suppress(Exception):
-                self._container.remove(force=True, v=True)
-        remove_trees((self._site.data_dir, *self._site.disks))
-        forget(self._folder, self._state.name)
+        """The stop signal to the first process, then removal by force; then data and state are removed.
+
+        Who insists by Ctrl-C gets no clean shutdown.
+        """
+        with held_back() as hurry:
+            if self._container is not None:
+                with contextlib.suppress(Exception):
+                    self._container.kill(signal=self._spec.stop_signal)
+                deadline = time.monotonic() + self._spec.stop_timeout_s
+                while self.alive() and not hurry() and time.monotonic() < deadline:
+                    time.sleep(0.05)
+                with contextlib.suppress(Exception):
+                    self._container.remove(force=True, v=True)
+            vacate(self._site)
+            forget(self._folder, self._state.name)
 
 
 def _outside_root_blkio(pids: Sequence[int]) -> list[int]:

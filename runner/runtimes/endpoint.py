@@ -7,6 +7,7 @@ is a reason in the verdict and not a zero.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import ExitStack
 
 import psutil
 
@@ -22,9 +23,16 @@ def site(wanted: SiteRequest) -> Site:
 
 
 def start(
-    *, spec: ServerSpec, site: Site, placement: Placement, memory_bytes: int | None, run_id: str, trial_id: str
+    *,
+    spec: ServerSpec,
+    site: Site,
+    placement: Placement,
+    memory_bytes: int | None,
+    run_id: str,
+    trial_id: str,
+    cleanup: ExitStack,
 ) -> EndpointServer:
-    """Nothing is started; spec and placement are not used."""
+    """Nothing is started, so nothing is cleaned up; spec and placement are not used."""
     return EndpointServer(site.bind_address, site.port)
 
 

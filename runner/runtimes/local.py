@@ -8,40 +8,44 @@ import pwd
 import shutil
 import socket
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from runner.errors import ProvisionError
+from runner.interrupts import held_back
+from runner.model import Site, SiteRequest
 from runner.units import parse_cpus
 
 UNPRIVILEGED_USER = "nobody"
 
 
-def fresh_directory(data_dir: str, run_id: str, trial_id: str) -> Path:
-    """A new, empty directory named after run and trial. Raises ProvisionError."""
-    folder = Path(data_dir)
+def fresh_directories(wanted: SiteRequest) -> tuple[str, tuple[str, ...]]:
+    """A new, empty directory named after run and trial, and one of its name on each disk. Raises ProvisionError."""
+    folder = Path(wanted.data_dir)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        return Path(tempfile.mkdtemp(prefix=f"{run_id[-6:]}-{trial_id}-", dir=folder))
+        fresh = Path(tempfile.mkdtemp(prefix=f"{wanted.run_id[-6:]}-{wanted.trial_id}-", dir=folder))
     except OSError as error:
-        raise ProvisionError(f"no data directory in {data_dir}: {error.strerror}", remedy="--data-dir DIR") from None
-
-
-def fresh_on_disks(disks: Sequence[str], name: str) -> tuple[str, ...]:
-    """A new directory of this name on each disk. Raises ProvisionError, and leaves none."""
-    made: list[Path] = []
-    for disk in disks:
-        path = Path(disk) / name
+        raise ProvisionError(f"no data directory in {folder}: {error.strerror}", remedy="--data-dir DIR") from None
+    made = [fresh]
+    for disk in wanted.disks:
+        path = Path(disk) / fresh.name
         try:
             path.mkdir(mode=0o755)
         except OSError as error:
             remove_trees(made)
             raise ProvisionError(f"no directory on disk {disk}: {error.strerror}") from None
         made.append(path)
-    return tuple(str(path) for path in made)
+    return str(fresh), tuple(map(str, made[1:]))
 
 
-def remove_trees(paths: Sequence[str | Path]) -> None:
+def vacate(site: Site) -> None:
+    """Removes what was reserved for a server, with all that is in it. An endpoint's site has nothing of ours."""
+    with held_back():
+        remove_trees(path for path in (site.data_dir, *site.disks) if path)
+
+
+def remove_trees(paths: Iterable[str | Path]) -> None:
     """Removes directories with all that is in them; what is not there is no error."""
     for path in paths:
         shutil.rmtree(path, ignore_errors=True)

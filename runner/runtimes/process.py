@@ -15,12 +15,14 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
 import psutil
 
 from runner.errors import ProvisionError
+from runner.interrupts import held_back
 from runner.model import Accounting, Placement, ServerSpec, Site, SiteRequest
 from runner.runtimes.cgroup import Group, make_group
 from runner.runtimes.local import (
@@ -28,10 +30,9 @@ from runner.runtimes.local import (
     allowed_cpus,
     closed_to_others,
     free_port,
-    fresh_directory,
-    fresh_on_disks,
-    remove_trees,
+    fresh_directories,
     tail,
+    vacate,
     write_files,
 )
 from runner.runtimes.state import State, forget, new_state, save, started_ticks
@@ -44,13 +45,14 @@ _LAUNCH = 'for f in $1; do echo 0 > "$f" || exit 125; done; shift; exec "$@"'
 
 def site(wanted: SiteRequest) -> Site:
     """A fresh directory under data_dir and a loopback port. Raises ProvisionError."""
-    fresh = fresh_directory(wanted.data_dir, wanted.run_id, wanted.trial_id)
+    home = _reachable_home(wanted.home, Path(wanted.data_dir))
+    data_dir, disks = fresh_directories(wanted)
     return Site(
-        data_dir=str(fresh),
+        data_dir=data_dir,
         port=wanted.port or free_port(),
         bind_address="127.0.0.1",
-        home=_reachable_home(wanted.home, Path(wanted.data_dir)),
-        disks=fresh_on_disks(wanted.disks, fresh.name),
+        home=home,
+        disks=disks,
     )
 
 
@@ -75,15 +77,19 @@ def _reachable_home(home: str, folder: Path) -> str:
 
 
 def start(
-    *, spec: ServerSpec, site: Site, placement: Placement, memory_bytes: int | None, run_id: str, trial_id: str
+    *,
+    spec: ServerSpec,
+    site: Site,
+    placement: Placement,
+    memory_bytes: int | None,
+    run_id: str,
+    trial_id: str,
+    cleanup: ExitStack,
 ) -> ProcessServer:
-    """Setup commands, then the server. Raises ProvisionError with its last words, and leaves nothing."""
+    """Setup commands, then the server. Raises ProvisionError with its last words."""
     server = ProcessServer(spec=spec, site=site, placement=placement, name=Path(site.data_dir).name)
-    try:
-        server.launch(memory_bytes)
-    except BaseException:
-        server.stop()
-        raise
+    cleanup.callback(server.stop)
+    server.launch(memory_bytes)
     return server
 
 
@@ -117,17 +123,16 @@ class ProcessServer:
 
     def launch(self, memory_bytes: int | None) -> None:
         """Makes the group, writes the files, runs setup and server."""
-        self._group = make_group(f"scale-{self._state.name}", self._placement.quota_cores, memory_bytes)
-        if self._group is not None:
-            self._state = replace(self._state, cgroup_paths=tuple(self._group.paths.values()))
         save(self._folder, self._state)
+        with held_back():
+            self._group = make_group(f"scale-{self._state.name}", self._placement.quota_cores, memory_bytes)
+            if self._group is not None:
+                self._state = replace(self._state, cgroup_paths=tuple(self._group.paths.values()))
+                save(self._folder, self._state)
         self._write_files()
         for command in self._spec.setup:
             self._run_setup(command)
-        self._process = self._popen(self._spec.argv)
-        pid = self._process.pid
-        self._state = replace(self._state, server_pid=pid, server_started=started_ticks(pid))
-        save(self._folder, self._state)
+        self._run(self._spec.argv)
 
     def _write_files(self) -> None:
         write_files(self._spec.files, (self._site.data_dir, *self._site.disks), self._user)
@@ -147,10 +152,11 @@ class ProcessServer:
             become += [f"--reuid={self._user.pw_uid}", f"--regid={self._user.pw_gid}", "--clear-groups"]
         return ["/bin/sh", "-c", _LAUNCH, "scale-launch", joins, *become, *argv]
 
-    def _popen(self, argv: Sequence[str]) -> subprocess.Popen[bytes]:
+    def _run(self, argv: Sequence[str]) -> subprocess.Popen[bytes]:
+        """The one process that `stop` and `scale clean` know of: a setup command, at last the server."""
         environment = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "HOME": self._site.data_dir, **self._spec.env}
-        with _affinity(self._placement.server_cpus), self._log.open("ab") as log:
-            return subprocess.Popen(
+        with held_back(), _affinity(self._placement.server_cpus), self._log.open("ab") as log:
+            process = self._process = subprocess.Popen(
                 self._command(argv),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -159,14 +165,15 @@ class ProcessServer:
                 env=environment,
                 start_new_session=True,
             )
+            self._state = replace(self._state, server_pid=process.pid, server_started=started_ticks(process.pid))
+            save(self._folder, self._state)
+        return process
 
     def _run_setup(self, command: Sequence[str]) -> None:
-        process = self._popen(command)
+        process = self._run(command)
         try:
             code = process.wait(timeout=SETUP_S)
         except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
             raise ProvisionError(f"{Path(command[0]).name} did not end within {SETUP_S:.0f} s") from None
         if code != 0:
             words = " | ".join(self.log_tail(5).splitlines())
@@ -208,22 +215,28 @@ class ProcessServer:
         return {"user": user, "cgroup": " ".join(self._state.cgroup_paths), "data_dir": self._site.data_dir}
 
     def stop(self) -> None:
-        """The stop signal, SIGTERM for companions, SIGKILL for what stays; then group, data and state are removed."""
-        if self._process is not None and self.alive():
-            first = self._first(self.pids())
-            _send(first, signal.Signals[self._spec.stop_signal])
-            self._wait_until(lambda: not psutil.pid_exists(first) or not self.alive(), self._spec.stop_timeout_s)
+        """Ends every process; then group, data and state are removed. Who insists by Ctrl-C gets no clean shutdown."""
+        with held_back() as hurry:
+            self._shut_down(hurry)
             for pid in self.pids():
-                _send(pid, signal.SIGTERM)
-            self._wait_until(lambda: not self.alive() and not self.pids(), COMPANIONS_S)
+                _send(pid, signal.SIGKILL)
+            if self._process is not None:
+                self._process.wait()
+            if self._group is not None:
+                self._group.remove()
+            vacate(self._site)
+            forget(self._folder, self._state.name)
+
+    def _shut_down(self, hurry: Callable[[], bool]) -> None:
+        """The stop signal for the first process, then SIGTERM for its companions."""
+        if not self.alive():
+            return
+        first = self._first(self.pids())
+        _send(first, signal.Signals[self._spec.stop_signal])
+        self._wait_until(lambda: hurry() or not psutil.pid_exists(first) or not self.alive(), self._spec.stop_timeout_s)
         for pid in self.pids():
-            _send(pid, signal.SIGKILL)
-        if self._process is not None:
-            self._process.wait()
-        if self._group is not None:
-            self._group.remove()
-        remove_trees((self._site.data_dir, *self._site.disks))
-        forget(self._folder, self._state.name)
+            _send(pid, signal.SIGTERM)
+        self._wait_until(lambda: hurry() or (not self.alive() and not self.pids()), COMPANIONS_S)
 
     def _first(self, pids: Sequence[int]) -> int:
         assert self._process is not None

@@ -10,8 +10,10 @@ import secrets
 from contextlib import ExitStack
 from dataclasses import replace
 
+from runner.interrupts import held_back
 from runner.model import SiteRequest, Trial
 from runner.runtimes import Server
+from runner.runtimes.local import vacate
 from runner.targets import ENDPOINT_PASSWORD, Address
 from runner.trial.placed import data_paths, trial_disks
 from runner.trial.setup import TrialSetup
@@ -22,17 +24,19 @@ def provision(setup: TrialSetup, trial: Trial, name: str, cleanup: ExitStack) ->
     is_ours = not setup.sweep.endpoint
     secret = secrets.token_urlsafe(16) if is_ours else os.environ.get(ENDPOINT_PASSWORD, "")
     on_disks = setup.sweep.axis == "disks"
-    site = setup.runtime.site(
-        SiteRequest(
-            run_id=setup.run_id,
-            trial_id=name,
-            data_dir=setup.data_dir,
-            home=setup.home,
-            port=setup.sweep.port,
-            endpoint=setup.sweep.endpoint,
-            disks=tuple(data_paths(trial_disks(setup, trial))) if on_disks else (),
+    with held_back():
+        site = setup.runtime.site(
+            SiteRequest(
+                run_id=setup.run_id,
+                trial_id=name,
+                data_dir=setup.data_dir,
+                home=setup.home,
+                port=setup.sweep.port,
+                endpoint=setup.sweep.endpoint,
+                disks=tuple(data_paths(trial_disks(setup, trial))) if on_disks else (),
+            )
         )
-    )
+        cleanup.callback(vacate, site)
     server = setup.runtime.start(
         spec=replace(setup.target.server(setup.sweep, trial, site, secret), image=setup.sweep.image),
         site=site,
@@ -40,8 +44,8 @@ def provision(setup: TrialSetup, trial: Trial, name: str, cleanup: ExitStack) ->
         memory_bytes=setup.sweep.memory_bytes,
         run_id=setup.run_id,
         trial_id=name,
+        cleanup=cleanup,
     )
-    cleanup.callback(server.stop)
     address = Address(
         host=server.host,
         port=server.port,

@@ -1,7 +1,11 @@
 """Both runtimes with the real PostgreSQL: pinned, limited, counted, and gone afterwards."""
 
 import os
+import signal
 import subprocess
+import threading
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -10,9 +14,11 @@ import pytest
 
 from runner.errors import ProvisionError
 from runner.host import read_host
+from runner.interrupts import held_back, listen
 from runner.model import Placement, ServerSpec, SiteRequest
 from runner.runtimes import load_runtime
 from runner.runtimes.docker_facts import docker_facts
+from runner.runtimes.local import vacate
 from runner.sampling.subjects import subject_reader
 from runner.targets import load_target
 from tests.integration.docker_image import HOME, ensure_image
@@ -52,16 +58,23 @@ def data_dir():
 
 
 def start(kind, data_dir, placement=ONE, memory_bytes=None, spec=None):
+    """For the test to stop."""
+    with ExitStack() as cleanup:
+        server = provide(cleanup, kind, data_dir, placement, memory_bytes, spec)
+        cleanup.pop_all()
+    return server
+
+
+def provide(cleanup, kind, data_dir, placement=ONE, memory_bytes=None, spec=None):
     name, home, image = kind
     runtime = load_runtime(name)
     names = {"run_id": "test-run", "trial_id": "cores-1-r1"}
-    site = runtime.site(SiteRequest(**names, data_dir=str(data_dir), home=home))
-    wanted = spec or POSTGRES.server(make_sweep(), make_trial(), site, SECRET)
-    from dataclasses import replace
-
-    return runtime.start(
-        spec=replace(wanted, image=image), site=site, placement=placement, memory_bytes=memory_bytes, **names
-    )
+    with held_back():
+        site = runtime.site(SiteRequest(**names, data_dir=str(data_dir), home=home))
+        cleanup.callback(vacate, site)
+    wanted = replace(spec or POSTGRES.server(make_sweep(), make_trial(), site, SECRET), image=image)
+    limits = {"placement": placement, "memory_bytes": memory_bytes}
+    return runtime.start(spec=wanted, site=site, **limits, **names, cleanup=cleanup)
 
 
 def connect(server) -> psycopg.Connection:
@@ -171,6 +184,56 @@ def test_a_failing_setup_names_the_command_and_leaves_nothing(data_dir):
     spec = ServerSpec(argv=("/bin/true",), setup=(("/bin/sh", "-c", "echo no room >&2; exit 9"),))
     with pytest.raises(ProvisionError, match=r"sh ended with code 9: no room"):
         start(("process", "", ""), data_dir, spec=spec)
+
+
+@contextmanager
+def ctrl_c_after(seconds):
+    """Raises KeyboardInterrupt like the command line does, once; what the block has begun goes on till then."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    listen()
+    timer = threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            yield
+            timer.join()
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def containers_of_the_test() -> list:
+    if not docker_facts().reachable:
+        return []
+    import docker
+
+    return docker.from_env().containers.list(all=True, filters={"label": "scale.run=test-run"})
+
+
+@pytest.mark.parametrize("seconds", [0.02, 0.1, 0.3, 0.6, 1.0])
+def test_ctrl_c_while_it_starts_leaves_nothing(kind, data_dir, seconds):
+    with ctrl_c_after(seconds), ExitStack() as cleanup:
+        provide(cleanup, kind, data_dir)
+    assert_gone([])
+    assert containers_of_the_test() == []
+    assert not [p for p in psutil.process_iter(["cmdline"]) if str(data_dir) in " ".join(p.info["cmdline"] or ())]
+
+
+@pytest.mark.parametrize("seconds", [0.01, 0.05, 0.2])
+def test_ctrl_c_while_it_stops_leaves_nothing(kind, data_dir, seconds):
+    server = start(kind, data_dir)
+    connect(server).close()
+    pids = server.pids()
+    with ctrl_c_after(seconds), ExitStack() as cleanup:
+        cleanup.callback(server.stop)
+    assert_gone(pids)
+    assert containers_of_the_test() == []
+
+
+def test_a_disk_without_room_leaves_no_directory(kind, data_dir):
+    asked = SiteRequest(run_id="test-run", trial_id="r1", data_dir=str(data_dir), home="", disks=("/proc/no",))
+    with pytest.raises(ProvisionError, match="no directory on disk /proc/no:"):
+        load_runtime(kind[0]).site(asked)
 
 
 @pytest.mark.docker

@@ -11,20 +11,22 @@ LINES_MAX, FUNCTION_LINES_MAX, WIDTH_MAX = 300, 60, 120
 
 # A room may import the rooms named here and nothing else of the project. `compose` and `cli` put all together.
 ALLOWED = {
-    "model": set(), "errors": set(), "units": set(),
+    "model": set(), "errors": set(), "units": set(), "interrupts": set(),
     "host": {"model", "units", "errors"},
-    "disks": {"model", "units", "errors", "host"},
+    "disks": {"model", "units", "errors", "interrupts", "host"},
     "sweep": {"model", "errors", "units"},
     "plan": {"model", "errors", "units", "host", "sweep", "targets"},
     "noise": {"model", "units", "sweep"},
     "verdict": {"model", "units"},
     "fit": {"model", "units"},
     "report": {"model", "units", "fit", "noise", "sweep"},
-    "runtimes": {"model", "errors", "units", "host"},
+    "runtimes": {"model", "errors", "interrupts", "units", "host"},
     "targets": {"model", "errors", "units", "loadgen"},
     "sampling": {"model", "errors", "units", "host"},
-    "loadgen": {"model", "errors", "units"},
-    "trial": {"model", "errors", "units", "host", "loadgen", "runtimes", "sampling", "sweep", "targets", "verdict"},
+    "loadgen": {"model", "errors", "interrupts", "units"},
+    "trial": {
+        "model", "errors", "interrupts", "units", "host", "loadgen", "runtimes", "sampling", "sweep", "targets", "verdict",
+    },
     "store": {"model", "errors", "sweep", "units", "trial"},
     "formats": {"model", "errors", "units", "store", "trial"},
     "compare": {"model", "units", "sweep"},
@@ -36,7 +38,7 @@ ALLOWED = {
     "choose": {"model", "errors", "runtimes", "targets"},
     "preflight": {"model", "errors", "disks", "host", "runtimes", "sweep", "targets"},
     "doctor": {"errors", "host", "loadgen", "runtimes", "targets", "units"},
-    "dashboards": {"errors", "runtimes"},
+    "dashboards": {"errors", "interrupts", "runtimes"},
     "console": {"live", "model", "errors", "units"},
     "compat": {"model", "errors", "units", "loadgen", "targets"},
 }  # fmt: skip
