@@ -156,7 +156,8 @@ def test_a_memory_limit_is_the_kernels(kind, data_dir):
     server = start(kind, data_dir, memory_bytes=300 * 2**20)
     try:
         paths = server.accounting().paths
-        v1, v2 = Path(paths.get("memory", "/x"), "memory.limit_in_bytes"), Path(paths.get("unified", "/x"), "memory.max")
+        v1 = Path(paths.get("memory", "/x"), "memory.limit_in_bytes")
+        v2 = Path(paths.get("unified", "/x"), "memory.max")
         assert int((v1 if v1.exists() else v2).read_text()) == 300 * 2**20
     finally:
         server.stop()

@@ -48,3 +48,10 @@ def test_links_between_documents_lead_somewhere():
         for link in re.findall(r"\]\(([^)#:]+)\)", text):
             base = ROOT if name.startswith("..") else ROOT / "docs"
             assert (base / link).exists(), f"{name} links to {link}"
+
+
+def test_every_file_that_a_document_names_is_there():
+    rooms = "runner|loadgen|tools|playbooks|dashboards|images|bench|tests|sweeps|docs"
+    for name, text in {**DOCS, "README.md": README}.items():
+        for path in re.findall(rf"`((?:{rooms})/[^`\s]*)`", text):
+            assert "NAME" in path or list(ROOT.glob(path)), f"{name} names {path}"
