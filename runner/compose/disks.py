@@ -15,11 +15,11 @@ from typing import Any
 from runner.errors import PreflightError
 from runner.host import data_disk, disk_of
 from runner.model import DataDisk, DiskCeiling, Event, Finding, Plan, Trial
+from runner.sweep.disk_axis import CEILING_S
 from runner.trial.probe import honours_tiers
 from runner.trial.run import run_trial
 from runner.trial.setup import TrialSetup
 
-CEILING_S = 4.0
 BLOCK_BYTES = 64 * 2**10
 Say = Callable[[str], None]
 

@@ -16,7 +16,7 @@ from runner.errors import UsageError
 from runner.host import Host, place
 from runner.model import Confound, Origin, Plan, Sweep, Trial
 from runner.plan.extra import anchor_of, boundaries, bridge
-from runner.sweep.disk_axis import write_seconds
+from runner.sweep.disk_axis import preparation_seconds, write_seconds
 from runner.sweep.readers import rule_value
 from runner.sweep.vary import check_variants, is_knob, slug, variants
 from runner.targets import Target
@@ -238,9 +238,11 @@ def plan_sentence(plan: Plan) -> str:
     extra = f" + {bridges} bridges" if bridges else ""
     extra += " + 1 anchor" if any(t.role == "anchor" for t in plan.trials) else ""
     extra += f", more until ± {sweep.until_ci_percent:g} %" if sweep.until_ci_percent else ""
+    before_s = preparation_seconds(sweep)
+    before = f" after {format_seconds(before_s)} to make and measure the disks" if before_s else ""
     return (
         f"{len(plan.trials)} trials: {format_levels(sweep.levels)} {sweep.axis}{many} × {sweep.replicates} "
         f"replicate{'s' if sweep.replicates > 1 else ''}{extra} of {sweep.target} "
         f"({sweep.runtime}, {sweep.load.method}), "
-        f"about {format_seconds(plan.seconds_estimated)}"
+        f"about {format_seconds(plan.seconds_estimated)}{before}"
     )

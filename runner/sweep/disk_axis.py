@@ -9,6 +9,8 @@ from runner.sweep.rows import logical_bytes
 from runner.units import common_multiple, format_levels, format_number
 
 _KINDS = ("dir", "device", "loop")
+CEILING_S = 4.0  # of sequential writes by fio, and half of it of small ones, on each disk and on all together
+_MAKE_S, _VERIFY_S = 4.0, 5.0  # seen with 1 to 3 loop devices
 _AMPLIFICATION, _BYTES_PER_S = 3.5, 1e8  # rough: TDengine with small buffers, and a disk without a cap
 _ONLY_WITH = {
     "disks.cap": ("disks.loop", "--cap", "--loop"),
@@ -107,6 +109,16 @@ def write_seconds(sweep: Sweep, trial: Trial) -> float:
     capped = sweep.disks.cap_bytes_per_s if sweep.disks else None
     written = (sweep.load.rows or 0) * logical_bytes(sweep.workload) * _AMPLIFICATION
     return written / (trial.disks * (capped or _BYTES_PER_S))
+
+
+def preparation_seconds(sweep: Sweep) -> float:
+    """A rough time before the first trial: disks made, their limits verified, their own ceilings measured."""
+    if sweep.axis != "disks" or sweep.disks is None:
+        return 0.0
+    made = 0.0 if sweep.disks.kind == "dir" else _MAKE_S
+    verified = _VERIFY_S if sweep.disks.cap_bytes_per_s or sweep.disks.cap_iops else 0.0
+    count = int(max(sweep.levels))
+    return made + verified + 1.5 * CEILING_S * (count + (count > 1))
 
 
 def disk_values(sweep: Sweep) -> dict[str, str]:

@@ -4,7 +4,7 @@ import pytest
 
 from runner.errors import UsageError
 from runner.model import DiskSource, Site
-from runner.plan import complete, make_plan
+from runner.plan import complete, make_plan, plan_sentence
 from runner.sweep.disk_axis import uneven_parts
 from runner.sweep.resolve import resolve_sweep
 from runner.sweep.rows import logical_bytes
@@ -163,3 +163,15 @@ def test_postgres_has_a_tablespace_on_each_disk_and_the_log_where_it_was_asked_f
     assert off.setup[0] == ("mkdir", "/a/t/space", "/b/t/space")
     assert not [word for word in off.setup[1] if "waldir" in word]
     assert "--waldir=/a/t/wal" in first.setup[1]
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        ({}, "after 24 s to make"),  # named directories: only their ceilings, 6 s for each and 6 s together
+        ({"disks.dir": None, "disks.loop": "1GiB", "axis.disks": "1"}, "after 10 s to make"),
+        ({"disks.dir": None, "disks.loop": "1GiB", "disks.cap": "20MiB/s"}, "after 33 s to make"),
+    ],
+)
+def test_the_plan_says_how_long_the_disks_take_before_the_first_trial(flags, said):
+    assert said in plan_sentence(planned("postgres", **{k.replace(".", "__"): v for k, v in flags.items()}))
