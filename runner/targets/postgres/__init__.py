@@ -19,6 +19,7 @@ from runner.errors import LoadError
 from runner.loadgen.library import client_library
 from runner.model import Finding, Piece, Rule, ServerSpec, Site, Sweep, Trial
 from runner.targets import Address, Installation
+from runner.targets.postgres.refused import refused
 from runner.targets.postgres.session import SPACE, SQL_TYPES, PostgresSession
 from runner.units import common_multiple
 
@@ -138,6 +139,14 @@ def settings(trial: Trial, *, is_ours: bool) -> Mapping[str, str]:
 def reserves(trial: Trial, memory_bytes: int) -> Mapping[str, str]:
     """It admits what it is told."""
     return {}
+
+
+def check_installed(home: str, trial: Trial) -> tuple[Finding, ...]:
+    """Names and values that it does not know, in its own words."""
+    asked = {k: v for k, v in settings(trial, is_ours=True).items() if k != "partitions"}
+    if not (said := refused(home, asked)):
+        return ()
+    return (Finding(blocking=True, subject="--knob", sentence=f"PostgreSQL says: {said}", remedy="correct --knob"),)
 
 
 def check_client(home: str, server_version: str) -> tuple[Finding, ...]:
