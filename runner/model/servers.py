@@ -40,7 +40,8 @@ class Site:
 class ServerSpec:
     """What a target wants started, in no runtime's terms. Paths are as the server sees them (Site).
 
-    setup: commands run to the end, one after the other, before argv. files: absolute path → text, written first.
+    folders, links (path → where it leads), files (path → text): made in this order before anything runs; all paths are
+    absolute. setup: commands run to the end, one after the other, before argv.
     refuses_root: the server will not run as root. log_paths: files worth keeping, besides standard output.
     ports: every TCP port that the server listens on. stop_signal goes to the process with this name (stop_process,
     empty: the first one).
@@ -49,6 +50,8 @@ class ServerSpec:
     argv: tuple[str, ...]
     setup: tuple[tuple[str, ...], ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)
+    folders: tuple[str, ...] = ()
+    links: Mapping[str, str] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
     ports: tuple[int, ...] = ()
     image: str = ""

@@ -27,9 +27,9 @@ from runner.runtimes.local import (
     allowed_cpus,
     free_port,
     fresh_directories,
+    lay_out,
     tail,
     vacate,
-    write_files,
 )
 from runner.runtimes.state import alive, forget, new_state, save, started_ticks
 from runner.units import format_cpus
@@ -93,7 +93,7 @@ class DockerServer:
         save(self._folder, self._state)
         demote = self._spec.refuses_root and os.geteuid() == 0
         user = pwd.getpwnam(UNPRIVILEGED_USER) if demote else None
-        write_files(self._spec.files, (self._site.data_dir, *self._site.disks), user)
+        lay_out(self._spec, (self._site.data_dir, *self._site.disks), user)
         limits = self._limits(placement, memory_bytes)
         labels = {
             LABEL: run_id,

@@ -8,12 +8,12 @@ import pwd
 import shutil
 import socket
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from runner.errors import ProvisionError
 from runner.interrupts import held_back
-from runner.model import Site, SiteRequest
+from runner.model import ServerSpec, Site, SiteRequest
 from runner.units import parse_cpus
 
 UNPRIVILEGED_USER = "nobody"
@@ -57,15 +57,20 @@ def closed_to_others(folder: Path) -> str:
     return next((str(p) for p in reversed(way) if not p.stat().st_mode & 0o001), "")
 
 
-def write_files(files: Mapping[str, str], folders: Sequence[str], user: pwd.struct_passwd | None) -> None:
-    """Absolute path → text, readable by the owner only; the folders with all in them then belong to `user`."""
-    for name, text in files.items():
+def lay_out(spec: ServerSpec, trees: Sequence[str], user: pwd.struct_passwd | None) -> None:
+    """Makes the spec's folders, links and files (for the owner's eyes only), then gives the trees to the user."""
+    for folder in spec.folders:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+    for link, where in spec.links.items():
+        Path(link).parent.mkdir(parents=True, exist_ok=True)
+        Path(link).symlink_to(where)
+    for name, text in spec.files.items():
         path = Path(name)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch(mode=0o600)
         path.write_text(text)
     if user is not None:
-        for path in (p for folder in folders for p in (Path(folder), *Path(folder).rglob("*"))):
+        for path in (p for tree in trees for p in (Path(tree), *Path(tree).rglob("*"))):
             os.chown(path, user.pw_uid, user.pw_gid)
 
 

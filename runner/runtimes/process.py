@@ -31,9 +31,9 @@ from runner.runtimes.local import (
     closed_to_others,
     free_port,
     fresh_directories,
+    lay_out,
     tail,
     vacate,
-    write_files,
 )
 from runner.runtimes.state import State, forget, new_state, save, started_ticks
 
@@ -129,13 +129,13 @@ class ProcessServer:
             if self._group is not None:
                 self._state = replace(self._state, cgroup_paths=tuple(self._group.paths.values()))
                 save(self._folder, self._state)
-        self._write_files()
+        self._lay_out()
         for command in self._spec.setup:
             self._run_setup(command)
         self._run(self._spec.argv)
 
-    def _write_files(self) -> None:
-        write_files(self._spec.files, (self._site.data_dir, *self._site.disks), self._user)
+    def _lay_out(self) -> None:
+        lay_out(self._spec, (self._site.data_dir, *self._site.disks), self._user)
         if self._user is not None:
             self._check_reachable()
 

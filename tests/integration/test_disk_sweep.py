@@ -13,7 +13,9 @@ from pathlib import Path
 import pytest
 
 from tests.integration.cli import run, start
+from tests.integration.docker_image import ensure_image
 from tests.integration.panel_queries import targets, values_of, watch
+from tests.integration.program_image import require_docker
 from tests.integration.prometheus_server import free_port, prometheus, required
 
 LIMITS = Path("/sys/fs/cgroup/blkio/blkio.throttle.write_bps_device")
@@ -123,6 +125,20 @@ def test_the_dashboards_have_the_disks_against_their_limits(swept):
         assert limits == dict.fromkeys(names, pytest.approx(6.29e6, rel=0.2))
     (share,) = answers["live", "What is the bottleneck?", "D"]
     assert 0.2 < float(share["value"][1]) < 1.6
+
+
+@pytest.mark.docker
+def test_a_container_is_under_the_disks_limits_too(tmp_path, data_dir):
+    require_docker()
+    server = ("--target", "postgres", "--runtime", "docker", "--image", ensure_image(), "--replicates", "1", "--warmup",
+              "0s", "--tables", "24", "--data-dir", str(data_dir), "--results", "r")  # fmt: skip
+    done = run("sweep", "disk", *server, *ROWS, "--disks", "1", "--loop", "512MiB", "--cap", "12MiB/s",
+               "--duration", "5s", "--json", cwd=tmp_path, timeout_s=200)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    (trial,) = json.loads(done.stdout)["trials"]
+    disk = trial["measurement"]["disks"]["d1"]
+    assert disk["used_percent"] > 60
+    assert 6 < disk["write_mb_per_s"] < 12.6 * 1.2
 
 
 def test_a_disk_about_to_fill_ends_the_trial_by_name(tmp_path, data_dir):

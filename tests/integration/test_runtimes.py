@@ -22,19 +22,13 @@ from runner.runtimes.local import vacate
 from runner.sampling.subjects import subject_reader
 from runner.targets import load_target
 from tests.integration.docker_image import HOME, ensure_image
+from tests.integration.program_image import require_docker
 from tests.unit.factories import make_sweep, make_trial
 
 POSTGRES = load_target("postgres")
 SECRET = "a secret for this test"
 LAST = max(os.sched_getaffinity(0))
 ONE = Placement(server_cpus=(LAST,), client_cpus=(0,))
-
-
-def require_docker() -> None:
-    if not docker_facts().reachable:
-        if os.environ.get("SCALE_REQUIRE_DOCKER"):
-            pytest.fail("no Docker Engine answers, and SCALE_REQUIRE_DOCKER is set")
-        pytest.skip("no Docker Engine answers (apt-get install docker.io; start dockerd)")
 
 
 @pytest.fixture(params=["process", pytest.param("docker", marks=pytest.mark.docker)])

@@ -3,8 +3,9 @@
 import pytest
 
 from runner.errors import UsageError
-from runner.model import DiskSource, Site
+from runner.model import DiskSource, ServerSpec, Site
 from runner.plan import complete, make_plan, plan_sentence
+from runner.runtimes.local import lay_out
 from runner.sweep.disk_axis import uneven_parts
 from runner.sweep.resolve import resolve_sweep
 from runner.sweep.rows import logical_bytes
@@ -135,23 +136,27 @@ TRIAL = make_trial(knobs={"vgroups": "4", "write_threads": "4", "commit_threads"
 
 def test_spread_links_each_vnode_before_the_server_starts():
     spec = config.server_spec(disk_sweep(disks__placement="spread"), TRIAL, SITE, adapter=False)
-    script = spec.setup[1][2]
-    for vnode, disk in ((2, "/a/t"), (3, "/b/t"), (4, "/a/t"), (5, "/b/t")):
-        assert f"mkdir {disk}/vnode{vnode} && ln -s {disk}/vnode{vnode} /d/data/vnode/vnode{vnode}" in script
-    assert "vnode6" not in script
+    assert spec.links == {
+        "/d/data/vnode/vnode2": "/a/t/vnode2",
+        "/d/data/vnode/vnode3": "/b/t/vnode3",
+        "/d/data/vnode/vnode4": "/a/t/vnode4",
+        "/d/data/vnode/vnode5": "/b/t/vnode5",
+    }
+    assert set(spec.links.values()) <= set(spec.folders)
     assert "dataDir /d/data\n" in spec.files["/d/cfg/taos.cfg"]
 
 
 def test_tiers_are_several_data_dir_lines():
     text = config.taos_cfg(disk_sweep(disks__placement="tiers"), TRIAL, SITE)
     assert "dataDir /a/t 0 1\ndataDir /b/t 0 0\n" in text
-    assert placement.link_script(disk_sweep(disks__placement="tiers"), SITE, 4) == ""
+    assert placement.links(disk_sweep(disks__placement="tiers"), SITE, 4) == {}
 
 
 def test_a_sweep_of_cores_has_neither():
     plain = Site(data_dir="/d", port=7030, bind_address="127.0.0.1", home="/h")
     spec = config.server_spec(make_sweep(), TRIAL, plain, adapter=False)
-    assert len(spec.setup) == 1
+    assert not spec.links
+    assert not spec.setup
     assert "minimalDataDirGB" not in spec.files["/d/cfg/taos.cfg"]
 
 
@@ -160,9 +165,9 @@ def test_postgres_has_a_tablespace_on_each_disk_and_the_log_where_it_was_asked_f
     trial = make_trial()
     off = target.server(disk_sweep(disks__wal="off-axis"), trial, SITE, "s")
     first = target.server(disk_sweep(disks__wal="first"), trial, SITE, "s")
-    assert off.setup[0] == ("mkdir", "/a/t/space", "/b/t/space")
-    assert not [word for word in off.setup[1] if "waldir" in word]
-    assert "--waldir=/a/t/wal" in first.setup[1]
+    assert off.folders == ("/a/t/space", "/b/t/space")
+    assert not [word for word in off.setup[0] if "waldir" in word]
+    assert "--waldir=/a/t/wal" in first.setup[0]
 
 
 @pytest.mark.parametrize(
@@ -175,3 +180,17 @@ def test_postgres_has_a_tablespace_on_each_disk_and_the_log_where_it_was_asked_f
 )
 def test_the_plan_says_how_long_the_disks_take_before_the_first_trial(flags, said):
     assert said in plan_sentence(planned("postgres", **{k.replace(".", "__"): v for k, v in flags.items()}))
+
+
+def test_what_a_server_wants_is_laid_out_before_it_starts(tmp_path):
+    spec = ServerSpec(
+        argv=("x",),
+        folders=(f"{tmp_path}/d1/vnode2", f"{tmp_path}/log"),
+        links={f"{tmp_path}/data/vnode/vnode2": f"{tmp_path}/d1/vnode2"},
+        files={f"{tmp_path}/cfg/x.cfg": "secret"},
+    )
+    lay_out(spec, (str(tmp_path),), None)
+    (tmp_path / "data/vnode/vnode2/wal").touch()
+    assert (tmp_path / "d1/vnode2/wal").exists()
+    assert (tmp_path / "log").is_dir()
+    assert (tmp_path / "cfg/x.cfg").stat().st_mode & 0o777 == 0o600

@@ -202,10 +202,9 @@ def server(sweep: Sweep, trial: Trial, site: Site, secret: str) -> ServerSpec:
         "logging_collector": "off",
     }
     wal = (f"--waldir={site.disks[0]}/wal",) if site.disks and sweep.wal_disk == "first" else ()
-    spaces = [f"{path}/{SPACE}" for path in site.disks]
     return ServerSpec(
+        folders=tuple(f"{path}/{SPACE}" for path in site.disks),
         setup=(
-            *([("mkdir", *spaces)] if spaces else []),
             (
                 f"{site.home}/bin/initdb",
                 "-D",
@@ -231,7 +230,7 @@ def server(sweep: Sweep, trial: Trial, site: Site, secret: str) -> ServerSpec:
         files={password_file: secret + "\n", access_file: _ACCESS},
         ports=(site.port,),
         refuses_root=REFUSES_ROOT,
-        stop_signal="SIGINT",
+        stop_signal="SIGQUIT",  # at once: a checkpoint of data that are thrown away would take a slow disk's time
     )
 
 

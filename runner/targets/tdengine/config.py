@@ -127,11 +127,11 @@ def server_spec(sweep: Sweep, trial: Trial, site: Site, *, adapter: bool) -> Ser
     taosd = (f"{site.home}/bin/taosd", "-c", folder)
     script = f'"$0" -c {folder}/taosadapter.toml & exec "$@"'
     with_adapter = ("/bin/sh", "-c", script, f"{site.home}/bin/taosadapter", *taosd)
-    make = ("/bin/sh", "-c", f"mkdir -p {site.data_dir}/data {site.data_dir}/log {site.data_dir}/tmp")
-    links = placement.link_script(sweep, site, int(trial.knobs["vgroups"]))
+    links = placement.links(sweep, site, int(trial.knobs["vgroups"]))
     ports = (site.port, adapter_port(site.port)) if adapter else (site.port,)
     return ServerSpec(
-        setup=(make, ("/bin/sh", "-c", links)) if links else (make,),
+        folders=(*(f"{site.data_dir}/{name}" for name in ("data", "log", "tmp")), *links.values()),
+        links=links,
         argv=with_adapter if adapter else taosd,
         env={"TZ": "UTC", "LC_ALL": "C.UTF-8"},
         files={

@@ -1,4 +1,4 @@
-"""Vnodes on disks: which vnode goes where, the commands that prepare it, and where each one really is.
+"""Vnodes on disks: which vnode goes where, the links that put it there, and where each one really is.
 
 The community edition uses one dataDir only (of several lines the last one wins, silently). What it does honour is a
 vnode directory that is a link to another disk, made before CREATE DATABASE: ids on a fresh data directory begin at 2
@@ -8,7 +8,6 @@ On striped disks there is one file system, and its directory is the one data dir
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -32,16 +31,13 @@ def data_dirs(sweep: Sweep, site: Site) -> tuple[str, ...]:
     return (f"{site.data_dir}/data",)
 
 
-def link_script(sweep: Sweep, site: Site, vgroups: int) -> str:
-    """Shell lines that make each vnode's directory on its disk and link it into the data directory; "" for none."""
+def links(sweep: Sweep, site: Site, vgroups: int) -> dict[str, str]:
+    """Each vnode's place in the data directory → its directory on its disk; empty where nothing is linked."""
     if not site.disks or sweep.disk_placement != "spread":
-        return ""
-    folder = f"{site.data_dir}/data/vnode"
-    lines = [f"mkdir -p {shlex.quote(folder)}"]
-    for vnode in range(FIRST_VNODE, FIRST_VNODE + vgroups):
-        there = f"{site.disks[disk_index(vnode, len(site.disks))]}/vnode{vnode}"
-        lines.append(f"mkdir {shlex.quote(there)} && ln -s {shlex.quote(there)} {shlex.quote(folder)}/vnode{vnode}")
-    return " && ".join(lines)
+        return {}
+    vnodes = range(FIRST_VNODE, FIRST_VNODE + vgroups)
+    disk_of = {vnode: site.disks[disk_index(vnode, len(site.disks))] for vnode in vnodes}
+    return {f"{site.data_dir}/data/vnode/vnode{vnode}": f"{disk}/vnode{vnode}" for vnode, disk in disk_of.items()}
 
 
 def parts_of(sweep: Sweep, data_dir: str, disks: Sequence[str], vnodes: Sequence[int]) -> tuple[Part, ...]:
