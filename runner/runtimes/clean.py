@@ -14,9 +14,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
+
 from runner.runtimes.cgroup import Group
 from runner.runtimes.docker_facts import client
 from runner.runtimes.local import remove_trees
+from runner.runtimes.segments import remove_segments
 from runner.runtimes.state import State, alive, forget, read_states
 
 LABEL = "scale.run"
@@ -82,8 +85,19 @@ def _remove_server(state: State) -> None:
     if alive(state.server_pid, state.server_started):
         with contextlib.suppress(ProcessLookupError):
             os.kill(state.server_pid, signal.SIGKILL)
+    _wait_ended(state)
+    remove_segments(state.server_pid, state.server_started)
     remove_trees((state.data_dir, *state.disk_dirs))
     forget(Path(state.data_dir).parent, state.name)
+
+
+def _wait_ended(state: State) -> None:
+    deadline = time.monotonic() + 5
+    while alive(state.server_pid, state.server_started) and time.monotonic() < deadline:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            if psutil.Process(state.server_pid).status() == psutil.STATUS_ZOMBIE:
+                return  # its memory is gone, and its parent's business the rest
+        time.sleep(0.02)
 
 
 def _wait_gone(group: Group) -> None:

@@ -35,6 +35,7 @@ from runner.runtimes.local import (
     tail,
     vacate,
 )
+from runner.runtimes.segments import remove_segments
 from runner.runtimes.state import State, forget, new_state, save, started_ticks
 
 NAME = "process"
@@ -222,6 +223,7 @@ class ProcessServer:
                 _send(pid, signal.SIGKILL)
             if self._process is not None:
                 self._process.wait()
+            remove_segments(self._state.server_pid, self._state.server_started)
             if self._group is not None:
                 self._group.remove()
             vacate(self._site)

@@ -50,14 +50,24 @@ def test_ctrl_c_cleans_up_keeps_what_was_measured_and_says_how_to_resume(tmp_pat
     assert len(json.loads(resumed.stdout)["trials"]) == 2
 
 
+def makers_of_segments() -> set[int]:
+    """PIDs that made the System V shared memory of this machine."""
+    return {int(line.split()[4]) for line in Path("/proc/sysvipc/shm").read_text().splitlines()[1:]}
+
+
 def test_kill_9_loses_at_most_the_running_trial(tmp_path, data_dir, only_cleaner):
     process = started(tmp_path, data_dir)
     wait_for(lambda: done_trials(tmp_path) and loading(tmp_path))
     before = done_trials(tmp_path)[0].read_text()
+    (state,) = data_dir.glob("*.scale-state.json")
+    server = json.loads(state.read_text())["server_pid"]
+    assert "/dev/shm" not in Path(f"/proc/{server}/maps").read_text()
+    assert server in makers_of_segments()
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
     assert run("clean", "--data-dir", str(data_dir), cwd=tmp_path).returncode == 0
     wait_for(lambda: not ours_running(data_dir), 30)
+    assert server not in makers_of_segments()
     resumed = run("resume", "last", "--results", "r", "--json", cwd=tmp_path)
     assert resumed.returncode == 0, resumed.stderr
     assert len(json.loads(resumed.stdout)["trials"]) == 2

@@ -4,8 +4,10 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 from runner.runtimes.clean import find_leftovers, remove
+from runner.runtimes.segments import remove_segments
 from runner.runtimes.state import alive, new_state, read_states, save, started_ticks
 
 
@@ -49,3 +51,29 @@ def test_caches_go_when_no_run_lives_and_a_broken_state_is_passed_over(tmp_path)
     assert [x.kind for x in found] == ["cache"]
     remove(found[0])
     assert not (tmp_path / "programs").exists()
+
+
+MAKER = "import ctypes; print(ctypes.CDLL(None).shmget(0, 56, 0o1600), flush=True)"  # IPC_PRIVATE, IPC_CREAT
+
+
+def segments():
+    return {int(line.split()[1]) for line in Path("/proc/sysvipc/shm").read_text().splitlines()[1:]}
+
+
+def test_shared_memory_of_a_killed_server_is_removed_and_nobody_elses(tmp_path):
+    made = []
+    for _ in range(2):
+        with subprocess.Popen([sys.executable, "-c", MAKER], stdout=subprocess.PIPE, text=True) as maker:
+            started = started_ticks(maker.pid)
+            made.append(int(maker.stdout.readline()))
+    assert set(made) <= segments()
+    try:
+        assert remove_segments(maker.pid, started + 10**6) == ()  # made before that process, so by another
+        dead = replace(new_state("trial", str(tmp_path / "data")), runner_pid=2**22 + 1, runner_started=1,
+                       server_pid=maker.pid, server_started=started)  # fmt: skip
+        save(tmp_path, dead)
+        remove(ours(tmp_path)[0])
+        assert segments() & set(made) == {made[0]}
+    finally:
+        for number in made:
+            subprocess.run(["ipcrm", "-m", str(number)], capture_output=True, check=False)

@@ -52,6 +52,7 @@ _DEFAULTS = {
     "autovacuum": "off",
     "synchronous_commit": "off",
     "fsync": "on",
+    "dynamic_shared_memory_type": "mmap",  # in the data directory: a killed server leaves no file in /dev/shm
 }
 _DISK_DEFAULTS = {"shared_buffers": "16MB", "backend_flush_after": "256kB"}
 # Reached only by what the runtime lets in: loopback, or the container's own network behind a loopback port.
