@@ -132,7 +132,9 @@ class DockerServer:
             raise ProvisionError(f"processes {outside} of the container are not under the disks' limits")
 
     def _command(self) -> dict[str, Any]:
-        lines = [shlex.join(command) for command in self._spec.setup] + ["exec " + shlex.join(self._spec.argv)]
+        # The kernel keeps from the first process of a container every signal that it has no handler for.
+        heed = [f"trap 'exit 143' {self._spec.stop_signal.removeprefix('SIG')}"] if self._spec.setup else []
+        lines = [*heed, *map(shlex.join, self._spec.setup), "exec " + shlex.join(self._spec.argv)]
         user = pwd.getpwnam(UNPRIVILEGED_USER) if os.geteuid() == 0 else pwd.getpwuid(os.geteuid())
         as_user = self._spec.refuses_root or os.geteuid() != 0
         return {

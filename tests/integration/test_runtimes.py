@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import threading
+import time
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -72,8 +73,6 @@ def provide(cleanup, kind, data_dir, placement=ONE, memory_bytes=None, spec=None
 
 
 def connect(server) -> psycopg.Connection:
-    import time
-
     deadline = time.monotonic() + 30
     while True:
         try:
@@ -229,6 +228,12 @@ def test_a_disk_without_room_leaves_no_directory(kind, data_dir):
     asked = SiteRequest(run_id="test-run", trial_id="r1", data_dir=str(data_dir), home="", disks=("/proc/no",))
     with pytest.raises(ProvisionError, match="no directory on disk /proc/no:"):
         load_runtime(kind[0]).site(asked)
+
+
+def test_a_server_stopped_during_its_setup_heeds_its_stop_signal(kind, data_dir):
+    begun = time.monotonic()
+    start(kind, data_dir).stop()
+    assert time.monotonic() - begun < ServerSpec(argv=()).stop_timeout_s / 2
 
 
 @pytest.mark.docker
