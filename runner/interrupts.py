@@ -23,7 +23,12 @@ class _State:
 
 
 def listen() -> None:
-    """From now on these signals end the program by KeyboardInterrupt. To be called in the main thread, once."""
+    """From now on these signals end the program by KeyboardInterrupt. To be called in the main thread, once.
+
+    SIGQUIT gets its default back: a shell starts background jobs with it ignored, and a server that inherits this does
+    not hear it as its stop signal while it starts.
+    """
+    signal.signal(signal.SIGQUIT, signal.SIG_DFL)
     for number in _SIGNALS:
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, _on_signal)

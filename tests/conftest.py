@@ -14,5 +14,6 @@ settings.register_profile("same", max_examples=40, derandomize=True, database=No
 settings.register_profile("search", max_examples=asked or 1, deadline=None, phases=(Phase.generate,))
 settings.load_profile("search" if asked else "same")
 
-# A shell starts its background jobs with SIGINT ignored, and what ignores it hands that down; tests send it.
+# A shell starts background jobs with SIGINT and SIGQUIT ignored, and what ignores one hands that down; tests send both.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGQUIT, signal.SIG_DFL)

@@ -1,7 +1,10 @@
 """Ctrl-C while something is made or undone: it waits, is never lost, and what ignores signals goes on ignoring them."""
 
 import os
+import shlex
 import signal
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -9,6 +12,7 @@ import pytest
 from runner.interrupts import held_back, listen
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+STATUS = "from runner.interrupts import listen; listen(); print(open('/proc/self/status').read())"
 
 
 @pytest.fixture(autouse=True)
@@ -54,6 +58,14 @@ def test_what_a_shell_made_us_ignore_stays_ignored():
     listen()
     os.kill(os.getpid(), signal.SIGHUP)
     assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
+
+
+def test_a_background_job_of_a_shell_hands_no_ignored_sigquit_to_its_servers():
+    script = f"trap '' QUIT INT; {shlex.quote(sys.executable)} -c {shlex.quote(STATUS)}"
+    told = subprocess.run(["/bin/sh", "-c", script], capture_output=True, text=True, check=True).stdout
+    ignored = int(next(line for line in told.splitlines() if line.startswith("SigIgn:")).split()[1], 16)
+    assert ignored & 1 << (signal.SIGINT - 1)
+    assert not ignored & 1 << (signal.SIGQUIT - 1)
 
 
 def test_another_thread_holds_nothing_back():

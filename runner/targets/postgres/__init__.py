@@ -232,6 +232,7 @@ def server(sweep: Sweep, trial: Trial, site: Site, secret: str) -> ServerSpec:
         ports=(site.port,),
         refuses_root=REFUSES_ROOT,
         stop_signal="SIGQUIT",  # at once: a checkpoint of data that are thrown away would take a slow disk's time
+        stop_timeout_s=15.0,
     )
 
 
