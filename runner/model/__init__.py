@@ -33,7 +33,7 @@ from runner.model.measured import (
 )
 from runner.model.noise import BridgeSplit, Drift, LevelInterval, NoiseReport, Ratio
 from runner.model.planned import Confound, Finding, Placement, Plan, Trial
-from runner.model.servers import Accounting, ServerSpec, Site, SiteRequest
+from runner.model.servers import Accounting, ServerOrder, ServerSpec, Site, SiteRequest
 
 __all__ = [
     "Accounting",
@@ -78,6 +78,7 @@ __all__ = [
     "Sample",
     "SampleTaken",
     "SamplerCost",
+    "ServerOrder",
     "ServerSpec",
     "Shape",
     "Site",

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from runner.model.planned import Placement
+
 
 @dataclass(frozen=True, kw_only=True)
 class SiteRequest:
@@ -61,6 +63,18 @@ class ServerSpec:
     stop_signal: str = "SIGTERM"
     stop_process: str = ""
     stop_timeout_s: float = 60.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServerOrder:
+    """What a runtime starts, where, on which CPUs, with how much memory (None: all), for which trial."""
+
+    spec: ServerSpec
+    site: Site
+    placement: Placement
+    memory_bytes: int | None
+    run_id: str
+    trial_id: str
 
 
 @dataclass(frozen=True, kw_only=True)

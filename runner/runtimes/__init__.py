@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from typing import Protocol
 
-from runner.model import Accounting, Placement, ServerSpec, Site, SiteRequest
+from runner.model import Accounting, ServerOrder, Site, SiteRequest
 
 
 class Server(Protocol):
@@ -46,17 +46,7 @@ class Runtime(Protocol):
         """Reserves a fresh data directory and a port (a free one when port is None), and a directory on each disk.
         Whoever asks for it removes the directories (`vacate`)."""
 
-    def start(
-        self,
-        *,
-        spec: ServerSpec,
-        site: Site,
-        placement: Placement,
-        memory_bytes: int | None,
-        run_id: str,
-        trial_id: str,
-        cleanup: ExitStack,
-    ) -> Server:
+    def start(self, order: ServerOrder, cleanup: ExitStack) -> Server:
         """Runs the setup and starts the server; `cleanup` stops it, be it half started. Raises ProvisionError."""
 
 

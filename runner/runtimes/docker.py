@@ -19,7 +19,7 @@ from typing import Any
 
 from runner.errors import ProvisionError
 from runner.interrupts import held_back
-from runner.model import Accounting, Placement, ServerSpec, Site, SiteRequest
+from runner.model import Accounting, ServerOrder, Site, SiteRequest
 from runner.runtimes.clean import LABEL, RUNNER_LABEL
 from runner.runtimes.docker_facts import client, image_state
 from runner.runtimes.local import (
@@ -49,20 +49,11 @@ def site(wanted: SiteRequest) -> Site:
     return Site(data_dir=data_dir, port=port, bind_address="0.0.0.0", home=wanted.home, disks=disks)
 
 
-def start(
-    *,
-    spec: ServerSpec,
-    site: Site,
-    placement: Placement,
-    memory_bytes: int | None,
-    run_id: str,
-    trial_id: str,
-    cleanup: ExitStack,
-) -> DockerServer:
+def start(order: ServerOrder, cleanup: ExitStack) -> DockerServer:
     """Setup commands and server in one container. Raises ProvisionError with its last words."""
-    server = DockerServer(spec=spec, site=site, name=Path(site.data_dir).name)
+    server = DockerServer(order)
     cleanup.callback(server.stop)
-    server.launch(placement, memory_bytes, run_id, trial_id)
+    server.launch()
     return server
 
 
@@ -71,21 +62,22 @@ class DockerServer:
 
     host = "127.0.0.1"
 
-    def __init__(self, *, spec: ServerSpec, site: Site, name: str) -> None:
-        self._spec, self._site = spec, site
-        self._folder = Path(site.data_dir).parent
-        self._state = new_state(name, site.data_dir, site.disks)
+    def __init__(self, order: ServerOrder) -> None:
+        self._order, self._spec, self._site = order, order.spec, order.site
+        data_dir = Path(self._site.data_dir)
+        self._folder = data_dir.parent
+        self._state = new_state(data_dir.name, self._site.data_dir, self._site.disks)
         self._container: Any = None
         self._pid = self._started = 0
         self._last_words = ""
-        self.port = site.port
+        self.port = self._site.port
 
     @property
     def network_namespace(self) -> str:
         """The container's, where this user may enter it: the load then meets no proxy process on its way."""
         return f"/proc/{self._pid}/ns/net" if os.geteuid() == 0 and self._pid else ""
 
-    def launch(self, placement: Placement, memory_bytes: int | None, run_id: str, trial_id: str) -> None:
+    def launch(self) -> None:
         """Writes the files and runs the container."""
         engine = client()
         if engine is None:
@@ -94,10 +86,10 @@ class DockerServer:
         demote = self._spec.refuses_root and os.geteuid() == 0
         user = pwd.getpwnam(UNPRIVILEGED_USER) if demote else None
         lay_out(self._spec, (self._site.data_dir, *self._site.disks), user)
-        limits = self._limits(placement, memory_bytes)
+        limits = self._limits()
         labels = {
-            LABEL: run_id,
-            "scale.trial": trial_id,
+            LABEL: self._order.run_id,
+            "scale.trial": self._order.trial_id,
             RUNNER_LABEL: f"{self._state.runner_pid}:{self._state.runner_started}",
         }
         try:
@@ -148,7 +140,8 @@ class DockerServer:
             "volumes": {p: {"bind": p, "mode": "rw"} for p in (self._site.data_dir, *self._site.disks)},
         }
 
-    def _limits(self, placement: Placement, memory_bytes: int | None) -> dict[str, Any]:
+    def _limits(self) -> dict[str, Any]:
+        placement, memory_bytes = self._order.placement, self._order.memory_bytes
         quota = {"nano_cpus": round(placement.quota_cores * NANO)} if placement.quota_cores is not None else {}
         memory = {"mem_limit": memory_bytes, "memswap_limit": memory_bytes} if memory_bytes is not None else {}
         return {

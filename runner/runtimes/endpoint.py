@@ -11,7 +11,7 @@ from contextlib import ExitStack
 
 import psutil
 
-from runner.model import Accounting, Placement, ServerSpec, Site, SiteRequest
+from runner.model import Accounting, ServerOrder, Site, SiteRequest
 
 NAME = "endpoint"
 
@@ -22,18 +22,9 @@ def site(wanted: SiteRequest) -> Site:
     return Site(data_dir="", port=int(number), bind_address=host, home=wanted.home)
 
 
-def start(
-    *,
-    spec: ServerSpec,
-    site: Site,
-    placement: Placement,
-    memory_bytes: int | None,
-    run_id: str,
-    trial_id: str,
-    cleanup: ExitStack,
-) -> EndpointServer:
-    """Nothing is started, so nothing is cleaned up; spec and placement are not used."""
-    return EndpointServer(site.bind_address, site.port)
+def start(order: ServerOrder, cleanup: ExitStack) -> EndpointServer:
+    """Nothing is started, so nothing is cleaned up; of the order only the site is used."""
+    return EndpointServer(order.site.bind_address, order.site.port)
 
 
 class EndpointServer:

@@ -23,7 +23,7 @@ import psutil
 
 from runner.errors import ProvisionError
 from runner.interrupts import held_back
-from runner.model import Accounting, Placement, ServerSpec, Site, SiteRequest
+from runner.model import Accounting, ServerOrder, Site, SiteRequest
 from runner.runtimes.cgroup import Group, make_group
 from runner.runtimes.local import (
     UNPRIVILEGED_USER,
@@ -77,20 +77,11 @@ def _reachable_home(home: str, folder: Path) -> str:
     return str(copy / package.name / source.name)
 
 
-def start(
-    *,
-    spec: ServerSpec,
-    site: Site,
-    placement: Placement,
-    memory_bytes: int | None,
-    run_id: str,
-    trial_id: str,
-    cleanup: ExitStack,
-) -> ProcessServer:
+def start(order: ServerOrder, cleanup: ExitStack) -> ProcessServer:
     """Setup commands, then the server. Raises ProvisionError with its last words."""
-    server = ProcessServer(spec=spec, site=site, placement=placement, name=Path(site.data_dir).name)
+    server = ProcessServer(order)
     cleanup.callback(server.stop)
-    server.launch(memory_bytes)
+    server.launch()
     return server
 
 
@@ -111,22 +102,24 @@ class ProcessServer:
     host = "127.0.0.1"
     network_namespace = ""
 
-    def __init__(self, *, spec: ServerSpec, site: Site, placement: Placement, name: str) -> None:
-        self._spec, self._site, self._placement = spec, site, placement
-        self._folder = Path(site.data_dir).parent
-        self._state: State = new_state(name, site.data_dir, site.disks)
+    def __init__(self, order: ServerOrder) -> None:
+        self._order, self._spec, self._site = order, order.spec, order.site
+        data_dir = Path(self._site.data_dir)
+        self._folder = data_dir.parent
+        self._state: State = new_state(data_dir.name, self._site.data_dir, self._site.disks)
         self._group: Group | None = None
         self._process: subprocess.Popen[bytes] | None = None
-        self._log = Path(site.data_dir) / "console.log"
-        demote = spec.refuses_root and os.geteuid() == 0
+        self._log = data_dir / "console.log"
+        demote = self._spec.refuses_root and os.geteuid() == 0
         self._user = pwd.getpwnam(UNPRIVILEGED_USER) if demote else None
-        self.port = site.port
+        self.port = self._site.port
 
-    def launch(self, memory_bytes: int | None) -> None:
+    def launch(self) -> None:
         """Makes the group, writes the files, runs setup and server."""
         save(self._folder, self._state)
         with held_back():
-            self._group = make_group(f"scale-{self._state.name}", self._placement.quota_cores, memory_bytes)
+            quota_cores, memory_bytes = self._order.placement.quota_cores, self._order.memory_bytes
+            self._group = make_group(f"scale-{self._state.name}", quota_cores, memory_bytes)
             if self._group is not None:
                 self._state = replace(self._state, cgroup_paths=tuple(self._group.paths.values()))
                 save(self._folder, self._state)
@@ -156,7 +149,7 @@ class ProcessServer:
     def _run(self, argv: Sequence[str]) -> subprocess.Popen[bytes]:
         """The one process that `stop` and `scale clean` know of: a setup command, at last the server."""
         environment = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "HOME": self._site.data_dir, **self._spec.env}
-        with held_back(), _affinity(self._placement.server_cpus), self._log.open("ab") as log:
+        with held_back(), _affinity(self._order.placement.server_cpus), self._log.open("ab") as log:
             process = self._process = subprocess.Popen(
                 self._command(argv),
                 stdin=subprocess.DEVNULL,

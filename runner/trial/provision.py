@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 
 from runner.interrupts import held_back
-from runner.model import SiteRequest, Trial
+from runner.model import ServerOrder, SiteRequest, Trial
 from runner.runtimes import Server
 from runner.runtimes.local import vacate
 from runner.targets import ENDPOINT_PASSWORD, Address
@@ -37,15 +37,15 @@ def provision(setup: TrialSetup, trial: Trial, name: str, cleanup: ExitStack) ->
             )
         )
         cleanup.callback(vacate, site)
-    server = setup.runtime.start(
+    order = ServerOrder(
         spec=replace(setup.target.server(setup.sweep, trial, site, secret), image=setup.sweep.image),
         site=site,
         placement=trial.placement,
         memory_bytes=setup.sweep.memory_bytes,
         run_id=setup.run_id,
         trial_id=name,
-        cleanup=cleanup,
     )
+    server = setup.runtime.start(order, cleanup)
     address = Address(
         host=server.host,
         port=server.port,

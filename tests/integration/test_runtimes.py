@@ -16,7 +16,7 @@ import pytest
 from runner.errors import ProvisionError
 from runner.host import read_host
 from runner.interrupts import held_back, listen
-from runner.model import Placement, ServerSpec, SiteRequest
+from runner.model import Placement, ServerOrder, ServerSpec, SiteRequest
 from runner.runtimes import load_runtime
 from runner.runtimes.docker_facts import docker_facts
 from runner.runtimes.local import vacate
@@ -68,8 +68,8 @@ def provide(cleanup, kind, data_dir, placement=ONE, memory_bytes=None, spec=None
         site = runtime.site(SiteRequest(**names, data_dir=str(data_dir), home=home))
         cleanup.callback(vacate, site)
     wanted = replace(spec or POSTGRES.server(make_sweep(), make_trial(), site, SECRET), image=image)
-    limits = {"placement": placement, "memory_bytes": memory_bytes}
-    return runtime.start(spec=wanted, site=site, **limits, **names, cleanup=cleanup)
+    order = ServerOrder(spec=wanted, site=site, placement=placement, memory_bytes=memory_bytes, **names)
+    return runtime.start(order, cleanup)
 
 
 def connect(server) -> psycopg.Connection:
