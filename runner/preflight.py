@@ -12,8 +12,7 @@ from runner.host import Host
 from runner.model import Finding, Plan
 from runner.runtimes.local import UNPRIVILEGED_USER, closed_to_others
 from runner.sweep.disk_axis import uneven_parts
-from runner.sweep.vary import as_varied
-from runner.targets import ENDPOINT_PASSWORD, Address, Installation, Target
+from runner.targets import ENDPOINT_PASSWORD, Address, Installation, Surroundings, Target
 
 FREE_BYTES_MIN = 2 * 10**9
 LOAD_BUSY_SHARE = 0.3
@@ -37,9 +36,13 @@ def preflight(
         *_disks(plan, data_dir),
     ]
     seen = set()
-    free = shutil.disk_usage(_existing(data_dir)).free
+    around = Surroundings(
+        memory_bytes=host.memory_bytes,
+        free_bytes=shutil.disk_usage(_existing(data_dir)).free,
+        explicit=frozenset(key for key, origin in plan.sweep.origin.items() if origin in ("flag", "file")),
+    )
     for trial in plan.trials:
-        for finding in target.check(as_varied(plan.sweep, trial), trial, host.memory_bytes, free):
+        for finding in target.check(trial, around):
             if finding.sentence not in seen:
                 seen.add(finding.sentence)
                 findings.append(finding)
@@ -135,7 +138,7 @@ def _endpoint(plan: Plan, target: Target, installed: Installation) -> list[Findi
         ]
     secret = os.environ.get(ENDPOINT_PASSWORD, "")
     address = Address(host=host, port=int(port), secret=secret, home=installed.home, is_ours=False)
-    return list(target.check_endpoint(address, [(as_varied(plan.sweep, t), t) for t in plan.trials]))
+    return list(target.check_endpoint(address, plan.trials))
 
 
 def _client(plan: Plan, target: Target, installed: Installation) -> list[Finding]:

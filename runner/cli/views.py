@@ -78,7 +78,7 @@ def setting_rows(sweep: Sweep) -> Rows:
 
 
 def _values(sweep: Sweep) -> dict[str, str]:
-    w, load = sweep.workload, sweep.load
+    w, load = sweep.work.data, sweep.load
     work = {"load.rows": str(load.rows)} if load.rows is not None else {"load.duration": f"{load.duration_s:g} s"}
     named = {k: f"knobs.{k}" for k in sweep.knobs if f"knobs.{k}" in BY_KEY}
     others = ", ".join(f"{k}={rule_text(r)}" for k, r in sweep.knobs.items() if k not in named)
@@ -105,14 +105,14 @@ def _values(sweep: Sweep) -> dict[str, str]:
         "workload.interlace_rows": str(w.interlace_rows),
         "workload.start_ms": str(w.start_ms),
         "workload.step_ms": str(w.step_ms),
-        "load.method": load.method,
+        "load.method": sweep.method,
         **work,
         "load.window_max": f"{load.window_max_s:g} s" if load.window_max_s else "",
         "load.warmup": f"{load.warmup_s:g} s",
         "load.rate": f"{load.rate:g}",
         "load.arrival": load.arrival,
-        "load.loader": sweep.loader,
-        "load.placement": sweep.placement,
+        "load.loader": load.loader,
+        "load.placement": load.table_placement,
         **knobs,
         "method.replicates": str(sweep.replicates),
         "method.until_ci": f"{sweep.until_ci_percent:g} %" if sweep.until_ci_percent else "",

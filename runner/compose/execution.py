@@ -32,7 +32,6 @@ from runner.runtimes.docker_files import copy_out
 from runner.store.reader import read_run
 from runner.store.reference import read_reference
 from runner.store.writer import RunWriter
-from runner.sweep.vary import as_varied
 from runner.trial.setup import TrialSetup
 from runner.units import format_cpus
 
@@ -84,10 +83,9 @@ def measure_ceilings(prepared: Prepared, program: str) -> Mapping[CeilingKey, fl
     """The generator's own ceiling for each combination of threads and CPUs in the plan."""
     ceilings: dict[CeilingKey, float] = {}
     for trial in prepared.plan.trials:
-        sweep = as_varied(prepared.plan.sweep, trial)
-        key = ceiling_key(sweep, trial)
+        key = ceiling_key(trial)
         if key not in ceilings:
-            ceilings[key] = measure_ceiling(program, trial_spec(sweep, trial, {}), trial.placement.client_cpus)
+            ceilings[key] = measure_ceiling(program, trial_spec(trial, {}), trial.placement.client_cpus)
     return ceilings
 
 
@@ -122,8 +120,7 @@ def execute(prepared: Prepared, writer: RunWriter, sinks: Sequence[Sink], say: C
 
 
 def _by_trial(prepared: Prepared, ceilings: Mapping[CeilingKey, float]) -> dict[str, float]:
-    plan = prepared.plan
-    return {t.trial_id: ceilings[ceiling_key(as_varied(plan.sweep, t), t)] for t in plan.trials}
+    return {t.trial_id: ceilings[ceiling_key(t)] for t in prepared.plan.trials}
 
 
 def _setup(prepared: Prepared, writer: RunWriter, ceilings: Mapping[CeilingKey, float], stage: Stage) -> TrialSetup:

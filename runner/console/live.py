@@ -114,7 +114,7 @@ def _plan(state: LiveState, rows_max: int) -> RenderableType:
     running = state.running.trial.trial_id if state.running else ""
     rows: dict[str, list[Text]] = {}
     for trial in sorted(state.plan.trials, key=lambda t: (t.level, t.trial_id)):
-        name = trial.trial_id.rpartition("-r")[0] or trial.trial_id
+        name = trial.point_id
         rows.setdefault(name, []).append(_cell(done.get(trial.trial_id), trial.trial_id == running))
     table = Table.grid(padding=(0, 2))
     shown = _window(list(rows.items()), running, rows_max)

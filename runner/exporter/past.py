@@ -31,7 +31,6 @@ from runner.store.codec import from_json
 from runner.store.follow import ceilings_of
 from runner.store.journal import NAME, read_line
 from runner.store.reader import read_text
-from runner.sweep.vary import as_varied
 
 STEP_S = 1.0
 KEPT_STEP_S = 15.0
@@ -109,7 +108,7 @@ def _told(path: Path, plan: Plan, result: TrialResult) -> _Told:
     samples_path = folder / "samples.jsonl"
     samples = [from_json(line, Sample, samples_path) for line in read_text(samples_path).splitlines()]
     timed: list[tuple[int, Event]] = [(s.monotonic_ns, SampleTaken(trial_id=trial.trial_id, sample=s)) for s in samples]
-    if as_varied(plan.sweep, trial).loader == "scale":
+    if trial.load.is_ours:
         intervals = read_recorded(read_text(folder / "loadgen.jsonl")).intervals
         timed += [(i.monotonic_ns, IntervalSeen(trial_id=trial.trial_id, interval=i)) for i in intervals]
     start = None

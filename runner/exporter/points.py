@@ -150,7 +150,7 @@ def _disk_totals(at: tuple[str, str], first: Sample, disk: str, now: DiskSample)
 def points_kept(state: LiveState) -> Iterator[Point]:
     """What changes only when a trial begins or ends: the run, every trial that began, the curve."""
     sweep = state.plan.sweep
-    yield "run_info", (sweep.target, sweep.runtime, sweep.axis, sweep.load.method), 1.0
+    yield "run_info", (sweep.target, sweep.runtime, sweep.axis, sweep.method), 1.0
     yield "run_start_time_seconds", (), state.began_unix_s or None
     yield "run_planned_trials", (), float(state.total or len(state.plan.trials))
     for kind in VerdictKind:

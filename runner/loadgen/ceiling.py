@@ -10,16 +10,16 @@ from collections.abc import Mapping
 from runner.errors import LoadError
 from runner.loadgen.process import LoadProcesses
 from runner.loadgen.spec import ceiling_spec
-from runner.model import Sweep, Trial
+from runner.model import Trial
 
 SECONDS = 1.5
 
-CeilingKey = tuple[str, int, tuple[int, ...]]
+CeilingKey = tuple[int, int, tuple[int, ...]]
 
 
-def ceiling_key(sweep: Sweep, trial: Trial) -> CeilingKey:
+def ceiling_key(trial: Trial) -> CeilingKey:
     """Trials with the same key have the same ceiling: same threads and requests on the same CPUs."""
-    return trial.knobs["write_threads"], sweep.workload.rows_per_request, trial.placement.client_cpus
+    return trial.load.connections, trial.work.data.rows_per_request, trial.placement.client_cpus
 
 
 def measure_ceiling(program: str, spec: Mapping[str, str], cpus: tuple[int, ...]) -> float:

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from runner.model import Load, Sweep, Trial
+from runner.model import Load, Trial, Workload
 
 PROTOCOL = "1"
 
 
-def trial_spec(sweep: Sweep, trial: Trial, from_target: Mapping[str, str]) -> dict[str, str]:
+def trial_spec(trial: Trial, from_target: Mapping[str, str]) -> dict[str, str]:
     """The spec of a trial: the workload, how hard, and what only the target knows (driver, address, names)."""
-    threads = trial.knobs["write_threads"]
-    partitions = trial.knobs.get("partitions") or trial.knobs.get("vgroups") or "1"
     return {
         "protocol": PROTOCOL,
         **from_target,
-        "threads": threads,
-        "partitions": partitions,
-        "placement": sweep.placement,
+        "threads": str(trial.load.connections),
+        "partitions": str(trial.load.partitions),
+        "placement": trial.load.table_placement,
         "seed": str(trial.seed),
-        **_workload(sweep),
-        **_load(sweep.load),
+        **_workload(trial.work.data),
+        **_load(trial.load),
     }
 
 
@@ -52,8 +50,7 @@ def ceiling_spec(spec: Mapping[str, str], seconds: float) -> dict[str, str]:
     }
 
 
-def _workload(sweep: Sweep) -> dict[str, str]:
-    w = sweep.workload
+def _workload(w: Workload) -> dict[str, str]:
     return {
         "tables": str(w.tables),
         "columns": ",".join(w.columns),

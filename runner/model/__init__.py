@@ -4,7 +4,7 @@ Data only: no I/O, no clock, standard library alone. Units end the names (`_s`, 
 `_gb` = 10^9 bytes, `_percent`); a value that could not be measured is None, never 0.
 """
 
-from runner.model.asked import Axis, Load, Origin, Piece, Rule, Sweep, Workload
+from runner.model.asked import Load, Operation, Origin, Piece, Rule, Subject, Sweep, Work, Workload
 from runner.model.disks import DataDisk, DiskCeiling, DiskFigures, DiskKind, DiskSample, DiskSource
 from runner.model.events import (
     ArtifactMade,
@@ -32,13 +32,12 @@ from runner.model.measured import (
     VerdictKind,
 )
 from runner.model.noise import BridgeSplit, Drift, LevelInterval, NoiseReport, Ratio
-from runner.model.planned import Confound, Finding, Placement, Plan, Trial
+from runner.model.planned import Confound, Finding, Placement, Plan, ResourceRange, Resources, Trial
 from runner.model.servers import Accounting, ServerOrder, ServerSpec, Site, SiteRequest
 
 __all__ = [
     "Accounting",
     "ArtifactMade",
-    "Axis",
     "BridgeSplit",
     "CeilingsMeasured",
     "Confound",
@@ -66,6 +65,7 @@ __all__ = [
     "Need",
     "NoiseReport",
     "Noted",
+    "Operation",
     "Origin",
     "PhaseEntered",
     "Piece",
@@ -73,8 +73,10 @@ __all__ = [
     "Plan",
     "PointSummary",
     "Prediction",
-    "Rule",
     "Ratio",
+    "ResourceRange",
+    "Resources",
+    "Rule",
     "Sample",
     "SampleTaken",
     "SamplerCost",
@@ -84,6 +86,7 @@ __all__ = [
     "Site",
     "SiteRequest",
     "StoredRun",
+    "Subject",
     "SubjectSample",
     "Sweep",
     "Trial",
@@ -92,5 +95,6 @@ __all__ = [
     "TrialStarted",
     "Verdict",
     "VerdictKind",
+    "Work",
     "Workload",
 ]

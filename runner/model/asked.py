@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from runner.model.disks import DiskSource
 
-Axis = Literal["cores", "disks"]
 Origin = Literal["default", "file", "flag", "host"]
 
 
@@ -44,19 +43,76 @@ class Workload:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Operation:
+    """One kind of request in a load. weight: its share of the requests, against the sum of all weights.
+
+    unit: what one request is counted in. parameters: what only this operation has; the load generator is told them.
+    """
+
+    name: str = "write"
+    weight: float = 1.0
+    unit: str = "rows"
+    parameters: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Work:
+    """What is done to the database: operations by weight, on rows of this shape. runner/work/ says what follows."""
+
+    data: Workload
+    operations: tuple[Operation, ...] = (Operation(),)
+
+    @property
+    def unit(self) -> str:
+        """What the rate counts: the unit that all operations share, else requests."""
+        units = {operation.unit for operation in self.operations}
+        return units.pop() if len(units) == 1 else "requests"
+
+
+@dataclass(frozen=True, kw_only=True)
 class Load:
     """How hard, and for how long: fixed work (rows) or a window after the warm-up (duration_s); one is None.
 
-    window_max_s: the window may grow up to this while the rate is not steady; None: it does not grow.
+    window_max_s: the window may grow up to this while the rate is not steady; None: it does not grow. loader: which
+    load generator. table_placement: which connection writes which tables (owned, stock). connections, partitions: of
+    one trial, from its knobs; 0 in a sweep. may_discard: seconds after the warm-up in which the rate had not settled
+    may be left out of the window.
     """
 
-    method: str
     rows: int | None
     duration_s: float | None
     warmup_s: float
     rate: float
     arrival: str
     window_max_s: float | None = None
+    loader: str = "scale"
+    table_placement: str = "owned"
+    connections: int = 0
+    partitions: int = 0
+    may_discard: bool = True
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether our own load generator makes the load."""
+        return self.loader == "scale"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Subject:
+    """What is measured at a point besides the level: a database, its version, how it is written to.
+
+    image: of a container; home: an installation; endpoint: host:port of a server that runs already. Two builds differ
+    in image or home. variant: the arm of --vary that this is, by name, as the user wrote it.
+    """
+
+    target: str
+    runtime: str
+    method: str
+    version: str = ""
+    image: str = ""
+    home: str = ""
+    endpoint: str = ""
+    variant: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +126,7 @@ class Sweep:
 
     name: str
     question: str
-    axis: Axis
+    axis: str
     levels: tuple[float, ...]
     target: str
     runtime: str
@@ -79,7 +135,8 @@ class Sweep:
     home: str
     endpoint: str
     port: int | None
-    workload: Workload
+    method: str
+    work: Work
     load: Load
     knobs: Mapping[str, Rule]
     vary: Mapping[str, tuple[str, ...]]
@@ -90,8 +147,6 @@ class Sweep:
     client_cpus: tuple[int, ...]
     memory_bytes: int | None
     data_dir: str
-    loader: str
-    placement: str
     reference: str
     tags: Mapping[str, str]
     origin: Mapping[str, Origin]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from runner.model.asked import Sweep
+from runner.model.asked import Load, Subject, Sweep, Work
 
 Role = Literal["point", "anchor", "bridge"]
 
@@ -29,25 +29,73 @@ class Placement:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Trial:
-    """One measured execution: a point of the axis, a replicate, and every knob's value at that point.
+class Resources:
+    """What a trial's server is given. disks: prepared ones, counted from d1; 0: its data lie in --data-dir.
 
-    role: only points make the curve. An anchor is the run's first trial repeated at its end; a bridge has the knobs of
-    the level bridged_from.
+    memory_bytes None: all that the machine has.
+    """
+
+    cores: float
+    placement: Placement
+    disks: int = 0
+    memory_bytes: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResourceRange:
+    """What a whole sweep gives its servers, ascending: what a knob's default can be derived from.
+
+    disks: empty where no disks are prepared. connections: empty where the axis does not set them.
+    """
+
+    cores: tuple[float, ...]
+    disks: tuple[int, ...] = ()
+    connections: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trial:
+    """One measured execution: a point (level and subject), a replicate, and every knob's value at that point.
+
+    point_id: the same for all replicates of a point. block: trials of one block run one after the other, in random
+    order. role: only points make the curve. An anchor is the run's first trial repeated at its end; a bridge has the
+    knobs of the level bridged_from.
     """
 
     trial_id: str
+    point_id: str
     order: int
     level: float
     replicate: int
-    cores: float
-    disks: int
-    placement: Placement
+    resources: Resources
+    work: Work
+    load: Load
+    subject: Subject
     knobs: Mapping[str, str]
     seed: int
-    variant: Mapping[str, str] = field(default_factory=dict)
+    block: int = 0
     role: Role = "point"
     bridged_from: float | None = None
+
+    @property
+    def cores(self) -> float:
+        """Cores that the server is given."""
+        return self.resources.cores
+
+    @property
+    def disks(self) -> int:
+        """Disks that the server's data lie on; 1 where none were prepared."""
+        return max(1, self.resources.disks)
+
+    @property
+    def placement(self) -> Placement:
+        """Which CPUs each side may use."""
+        return self.resources.placement
+
+    @property
+    def variant(self) -> Mapping[str, str]:
+        """The arm of --vary that the trial measures."""
+        return self.subject.variant
 
 
 @dataclass(frozen=True, kw_only=True)

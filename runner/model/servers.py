@@ -27,8 +27,8 @@ class SiteRequest:
 class Site:
     """Where a server will live, told to the target so that it can write commands: paths are as the server sees them.
 
-    disks: a directory of the trial's own on each disk that the server is given, in the order of the axis; empty where
-    the data lie in data_dir.
+    disks: a directory of the trial's own on each disk that the server is given, from d1 on; empty where the data lie
+    in data_dir. disk_placement, wal_disk: how the data and the write-ahead log are spread over them.
     """
 
     data_dir: str
@@ -36,6 +36,8 @@ class Site:
     bind_address: str
     home: str = ""
     disks: tuple[str, ...] = ()
+    disk_placement: str = ""
+    wal_disk: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from runner.model import Trial
+from runner.plan.knobs import with_knobs
 from runner.units import format_number
 
 Knobs = Mapping[str, str]
@@ -20,8 +21,7 @@ def anchor_of(trials: Sequence[Trial]) -> tuple[Trial, ...]:
     if len(trials) < 2:
         return ()
     first = min(trials, key=lambda t: t.order)
-    name = f"{first.trial_id.rpartition('-r')[0]}-anchor"
-    return (replace(first, trial_id=name, role="anchor", order=len(trials)),)
+    return (replace(first, trial_id=f"{first.point_id}-anchor", role="anchor", order=len(trials)),)
 
 
 def boundaries(levels: Sequence[float], knobs: Mapping[float, Knobs]) -> tuple[tuple[float, float], ...]:
@@ -32,11 +32,8 @@ def boundaries(levels: Sequence[float], knobs: Mapping[float, Knobs]) -> tuple[t
 
 def bridge(after: Trial, before: float, knobs: Knobs, varied: Knobs) -> Trial:
     """The trial `after` with the knobs of the level `before`; varied: the knobs of its variant, which stay."""
-    middle = after.trial_id.rpartition("-r")[0]
-    return replace(
-        after,
-        trial_id=f"{middle}-bridge-{format_number(before)}-r{after.replicate}",
-        role="bridge",
-        bridged_from=before,
-        knobs={**knobs, **varied},
+    point_id = f"{after.point_id}-bridge-{format_number(before)}"
+    made = replace(
+        after, trial_id=f"{point_id}-r{after.replicate}", point_id=point_id, role="bridge", bridged_from=before
     )
+    return with_knobs(made, {**knobs, **varied})

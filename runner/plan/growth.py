@@ -27,8 +27,10 @@ def next_block(plan: Plan, wide: Set[Point]) -> Plan | None:
     added: list[Trial] = []
     for last in _last_replicates(body):
         if point_of(last) in wide and last.replicate < plan.sweep.replicates_max:
-            stem = last.trial_id.rpartition("-r")[0]
-            added.append(replace(last, trial_id=f"{stem}-r{last.replicate + 1}", replicate=last.replicate + 1))
+            following = last.replicate + 1
+            added.append(
+                replace(last, trial_id=f"{last.point_id}-r{following}", replicate=following, block=following)
+            )
     if not added:
         return None
     random.Random(f"{plan.sweep.seed}/{len(body)}").shuffle(added)
@@ -45,7 +47,7 @@ def _last_replicates(trials: list[Trial]) -> list[Trial]:
     """Of each point, and of each bridge, the trial with the highest replicate."""
     last: dict[str, Trial] = {}
     for trial in trials:
-        stem = trial.trial_id.rpartition("-r")[0]
-        if stem not in last or trial.replicate > last[stem].replicate:
-            last[stem] = trial
+        held = last.get(trial.point_id)
+        if held is None or trial.replicate > held.replicate:
+            last[trial.point_id] = trial
     return list(last.values())

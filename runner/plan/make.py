@@ -14,11 +14,12 @@ from dataclasses import replace
 
 from runner.errors import UsageError
 from runner.host import Host, place
-from runner.model import Confound, Origin, Plan, Sweep, Trial
+from runner.model import Confound, Origin, Plan, ResourceRange, Resources, Subject, Sweep, Trial
 from runner.plan.extra import anchor_of, boundaries, bridge
+from runner.plan.knobs import with_knobs
 from runner.sweep.disk_axis import preparation_seconds, write_seconds
 from runner.sweep.readers import rule_value
-from runner.sweep.vary import check_variants, is_knob, slug, variants
+from runner.sweep.vary import as_varied, check_variants, is_knob, slug, variants
 from runner.targets import Target
 from runner.units import format_cpus, format_levels, format_number, format_seconds
 
@@ -29,13 +30,13 @@ def complete(sweep: Sweep, target: Target) -> Sweep:
     Raises UsageError for a method or a knob that the target does not have.
     """
     mistakes = []
-    method = sweep.load.method or target.METHODS[0]
+    method = sweep.method or target.METHODS[0]
     if method not in target.METHODS:
         mistakes.append(f"--method: {target.NAME} has no method {method!r}; it has {', '.join(target.METHODS)}")
-    if sweep.loader not in target.LOADERS:
+    if sweep.load.loader not in target.LOADERS:
         mistakes.append(f"--loader: {target.NAME} can be loaded by {', '.join(target.LOADERS)}")
-    if sweep.loader != "scale" and sweep.load.rows is None:
-        mistakes.append(f"--loader: {sweep.loader} knows fixed work only; give --rows instead of --duration")
+    if not sweep.load.is_ours and sweep.load.rows is None:
+        mistakes.append(f"--loader: {sweep.load.loader} knows fixed work only; give --rows instead of --duration")
     mistakes += check_variants(sweep, target.METHODS)
     for name in (*sweep.knobs, *(n for n in sweep.vary if is_knob(n))):
         named = name in ("vgroups", "partitions", "write_threads", "commit_threads")
@@ -47,16 +48,23 @@ def complete(sweep: Sweep, target: Target) -> Sweep:
     mistakes += _disk_mistakes(sweep, target)
     if mistakes:
         raise UsageError("\n".join(mistakes))
-    defaults = target.default_knobs(sweep)
+    defaults = target.default_knobs(_range(sweep))
     origin: dict[str, Origin] = dict(sweep.origin)
+    per_request = sweep.work.data.rows_per_request or target.ROWS_PER_REQUEST
     return replace(
         sweep,
         knobs={**defaults, **sweep.knobs},
         origin=origin,
         wal_disk=_wal_disk(sweep, target),
-        load=replace(sweep.load, method=method),
-        workload=replace(sweep.workload, rows_per_request=sweep.workload.rows_per_request or target.ROWS_PER_REQUEST),
+        method=method,
+        work=replace(sweep.work, data=replace(sweep.work.data, rows_per_request=per_request)),
     )
+
+
+def _range(sweep: Sweep) -> ResourceRange:
+    if sweep.axis == "disks":
+        return ResourceRange(cores=(sweep.cores,) if sweep.cores else (), disks=tuple(map(int, sweep.levels)))
+    return ResourceRange(cores=sweep.levels)
 
 
 def _disk_mistakes(sweep: Sweep, target: Target) -> list[str]:
@@ -163,17 +171,42 @@ def _trial(
 ) -> Trial:
     cores = sweep.cores or level
     placement = place(host, cores, sweep.server_cpus, sweep.client_cpus, sweep.cores or max(sweep.levels))
+    varied = as_varied(sweep, variant)
     middle = f"-{slug(variant)}" if variant else ""
-    return Trial(
-        trial_id=f"{sweep.axis}-{format_number(level)}{middle}-r{replicate}",
-        order=0,
-        level=level,
-        replicate=replicate,
-        cores=cores,
-        disks=int(level) if sweep.axis == "disks" else 1,
-        placement=placement,
-        knobs={**knobs, **{k: v for k, v in variant.items() if is_knob(k)}},
-        seed=sweep.seed,
+    point_id = f"{sweep.axis}-{format_number(level)}{middle}"
+    return with_knobs(
+        Trial(
+            trial_id=f"{point_id}-r{replicate}",
+            point_id=point_id,
+            order=0,
+            level=level,
+            replicate=replicate,
+            block=replicate,
+            resources=Resources(
+                cores=cores,
+                placement=placement,
+                disks=int(level) if sweep.axis == "disks" else 0,
+                memory_bytes=sweep.memory_bytes,
+            ),
+            work=varied.work,
+            load=varied.load,
+            subject=_subject(varied, variant),
+            knobs={},
+            seed=sweep.seed,
+        ),
+        {**knobs, **{k: v for k, v in variant.items() if is_knob(k)}},
+    )
+
+
+def _subject(sweep: Sweep, variant: Mapping[str, str]) -> Subject:
+    return Subject(
+        target=sweep.target,
+        runtime=sweep.runtime,
+        method=sweep.method,
+        version=sweep.version,
+        image=sweep.image,
+        home=sweep.home,
+        endpoint=sweep.endpoint,
         variant=variant,
     )
 
@@ -243,6 +276,6 @@ def plan_sentence(plan: Plan) -> str:
     return (
         f"{len(plan.trials)} trials: {format_levels(sweep.levels)} {sweep.axis}{many} × {sweep.replicates} "
         f"replicate{'s' if sweep.replicates > 1 else ''}{extra} of {sweep.target} "
-        f"({sweep.runtime}, {sweep.load.method}), "
+        f"({sweep.runtime}, {sweep.method}), "
         f"about {format_seconds(plan.seconds_estimated)}{before}"
     )

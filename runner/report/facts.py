@@ -102,9 +102,9 @@ def method_facts(run: StoredRun) -> tuple[Fact, ...]:
     window = f"{load.rows:,} rows" if load.rows is not None else f"{format_number(load.duration_s or 0)} s window"
     pace = f"open loop at {format_rate(load.rate)} rows/s, {load.arrival}" if load.rate else "closed loop"
     facts = [
-        ("Load", f"{load.method}, {window} after {format_number(load.warmup_s)} s of warm-up, {pace}"),
-        ("Rows", (f"{', '.join(sweep.workload.columns)}; {sweep.workload.tables:,} tables, "
-                 f"{sweep.workload.rows_per_request:,} rows per request, values: {sweep.workload.values}")),
+        ("Load", f"{sweep.method}, {window} after {format_number(load.warmup_s)} s of warm-up, {pace}"),
+        ("Rows", (f"{', '.join(sweep.work.data.columns)}; {sweep.work.data.tables:,} tables, "
+                 f"{sweep.work.data.rows_per_request:,} rows per request, values: {sweep.work.data.values}")),
         ("Replicates", f"{sweep.replicates} of each level, interleaved in a random order from seed {sweep.seed}"),
         ("Generator's own ceiling", _ceiling(run)),
         ("Watching cost", _sampler(run)),

@@ -12,7 +12,8 @@ from typing import Any
 
 from runner.errors import StoreError, UsageError
 from runner.model import FitReport, Plan, StoredRun, TrialResult
-from runner.store.codec import SCHEMA, from_json
+from runner.store.codec import SCHEMA, from_json, from_plain
+from runner.store.former import is_former_plan, plan_today, result_today
 
 Series = tuple[tuple[float, Mapping[str, float | None]], ...]
 
@@ -56,7 +57,8 @@ def read_manifest(path: Path) -> Mapping[str, Any]:
 
 def read_plan(path: Path) -> Plan:
     """plan.json. Raises StoreError; also for a trial whose name is not the plain name of a directory."""
-    plan = from_json(read_text(path / "plan.json"), Plan, path / "plan.json")
+    told = _plain(path / "plan.json")
+    plan = from_plain(plan_today(told) if _is_former(told, path) else told, Plan, path / "plan.json")
     odd = [t.trial_id for t in plan.trials if not re.fullmatch(r"[A-Za-z0-9][\w.,=+-]*", t.trial_id)]
     if odd:
         raise StoreError(f"{path}/plan.json names a trial {odd[0]!r}, which no trial is called")
@@ -79,8 +81,29 @@ def read_run(path: Path) -> StoredRun:
 
 
 def read_result(path: Path) -> TrialResult:
-    """A trial.json. Raises StoreError naming it."""
-    return from_json(read_text(path), TrialResult, path)
+    """A trial.json of a run, at trials/ID/trial.json. Raises StoreError naming it."""
+    told = _plain(path)
+    if "point_id" in told.get("trial", {}):
+        return from_plain(told, TrialResult, path)
+    run = path.parents[2]
+    try:
+        return from_plain(result_today(told, _plain(run / "plan.json")["sweep"]), TrialResult, path)
+    except (KeyError, TypeError, ValueError) as error:
+        raise StoreError(f"{path} cannot be read back: {error!r}") from None
+
+
+def _is_former(plan: Mapping[str, Any], path: Path) -> bool:
+    try:
+        return is_former_plan(plan)
+    except (KeyError, TypeError) as error:
+        raise StoreError(f"{path}/plan.json cannot be read back: {error!r}") from None
+
+
+def _plain(path: Path) -> Any:
+    try:
+        return json.loads(read_text(path))
+    except ValueError as error:
+        raise StoreError(f"{path} cannot be read back: {error}") from None
 
 
 def read_text(path: Path) -> str:

@@ -94,7 +94,7 @@ def _shares(limit: Limit | None) -> str | None:
 
 def point_row(plan: Plan, result: TrialResult) -> dict[str, Any]:
     """One row of points.csv by column; None for what could not be measured."""
-    trial, sweep = result.trial, plan.sweep
+    trial = result.trial
     other = {k: v for k, v in trial.knobs.items() if k not in _KNOB_COLUMNS}
     return {
         "trial_id": trial.trial_id,
@@ -102,9 +102,9 @@ def point_row(plan: Plan, result: TrialResult) -> dict[str, Any]:
         "point": trial.level,
         "replicate": trial.replicate,
         "role": trial.role,
-        "target": sweep.target,
-        "runtime": sweep.runtime,
-        "method": trial.variant.get("method", sweep.load.method),
+        "target": trial.subject.target,
+        "runtime": trial.subject.runtime,
+        "method": trial.subject.method,
         "variant": label(trial.variant),
         "cores": trial.cores,
         "disks": trial.disks,

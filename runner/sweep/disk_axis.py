@@ -107,7 +107,7 @@ def uneven_parts(plan: Plan) -> list[Finding]:
 def write_seconds(sweep: Sweep, trial: Trial) -> float:
     """A rough time that the disks need for fixed work, only to say how long the sweep takes."""
     capped = sweep.disks.cap_bytes_per_s if sweep.disks else None
-    written = (sweep.load.rows or 0) * logical_bytes(sweep.workload) * _AMPLIFICATION
+    written = (sweep.load.rows or 0) * logical_bytes(sweep.work.data) * _AMPLIFICATION
     return written / (trial.disks * (capped or _BYTES_PER_S))
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from runner.errors import UsageError
-from runner.model import Load, Origin, Rule, Sweep, Workload
+from runner.model import Load, Origin, Rule, Sweep, Work, Workload
 from runner.sweep import disk_axis
 from runner.sweep.file import read_sweep_file
 from runner.sweep.settings import BY_KEY, SETTINGS
@@ -21,7 +21,6 @@ QUESTIONS = {
     "cores": "How does the write rate grow with cores?",
     "disks": "How does the write rate grow with disks?",
 }
-WINDOW_GROWS = 3.0  # times the duration, while the rate is not steady
 WINDOW_GROWS = 3.0  # times the duration, while the rate is not steady
 WINDOW_GROWS_FROM_S = 4.0  # of a shorter one nobody can tell whether it is steady
 KNOB_KEYS = ("knobs.vgroups", "knobs.partitions", "knobs.write_threads", "knobs.commit_threads")
@@ -134,13 +133,15 @@ def _build(what: str, texts: Texts, values: Mapping[str, object]) -> Sweep:
         text=v["workload.text"],
     )
     load = Load(
-        method=v["load.method"] or "",
         rows=v["load.rows"] if fixed_work else None,
         duration_s=None if fixed_work else v["load.duration"],
         warmup_s=0.0 if fixed_work and texts.origin["load.warmup"] == "default" else v["load.warmup"],
         rate=float(v["load.rate"]),
         arrival=v["load.arrival"],
         window_max_s=None if fixed_work else _window_max(v["load.duration"], v["load.window_max"]),
+        loader=v["load.loader"],
+        table_placement=v["load.placement"],
+        may_discard=axis != "disks",
     )
     return Sweep(
         name=name,
@@ -154,7 +155,8 @@ def _build(what: str, texts: Texts, values: Mapping[str, object]) -> Sweep:
         home=v["target.home"] or "",
         endpoint=v["target.endpoint"] or "",
         port=v["target.port"],
-        workload=workload,
+        method=v["load.method"] or "",
+        work=Work(data=workload),
         load=load,
         knobs=knobs,
         vary=v["vary"],
@@ -162,8 +164,6 @@ def _build(what: str, texts: Texts, values: Mapping[str, object]) -> Sweep:
         client_cpus=v["cpus.client"] or (),
         memory_bytes=v["target.memory"],
         data_dir=v["target.data_dir"] or "",
-        loader=v["load.loader"],
-        placement=v["load.placement"],
         reference=v["report.reference"] or "",
         predict=v["report.predict"] or (),
         need=v["report.need"] or (),

@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from runner.errors import UsageError
-from runner.model import Sweep, Trial
+from runner.model import Sweep
 from runner.sweep.readers import at_least
 from runner.units import parse_count
 
 _WORKLOAD = ("tables", "rows_per_request", "interlace_rows")
-_LOAD = ("method",)
-_PLAIN = ("placement", "loader")
+_LOAD = {"placement": "table_placement", "loader": "loader"}
+_PLAIN = ("method",)
 
 
 def variants(sweep: Sweep) -> tuple[Mapping[str, str], ...]:
@@ -47,17 +47,16 @@ def is_knob(name: str) -> bool:
     return name not in (*_WORKLOAD, *_LOAD, *_PLAIN)
 
 
-def as_varied(sweep: Sweep, trial: Trial) -> Sweep:
-    """The sweep with the trial's variant applied. Raises UsageError for a value that was not checked."""
-    v = trial.variant
+def as_varied(sweep: Sweep, variant: Mapping[str, str]) -> Sweep:
+    """The sweep with a variant applied. Raises UsageError for a value that was not checked."""
+    v = variant
     try:
         workload = {name: parse_count(v[name]) for name in _WORKLOAD if name in v}
     except ValueError as error:
         raise UsageError(f"--vary: {error}") from None
-    load = {name: v[name] for name in _LOAD if name in v}
-    plain = {name: v[name] for name in _PLAIN if name in v}
-    varied = replace(sweep, workload=replace(sweep.workload, **workload), load=replace(sweep.load, **load))
-    return replace(varied, **plain)  # type: ignore[arg-type]
+    work = replace(sweep.work, data=replace(sweep.work.data, **workload))
+    load = replace(sweep.load, **{field: v[name] for name, field in _LOAD.items() if name in v})
+    return replace(sweep, work=work, load=load, **{name: v[name] for name in _PLAIN if name in v})
 
 
 def label(variant: Mapping[str, str]) -> str:

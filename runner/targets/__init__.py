@@ -14,7 +14,7 @@ from typing import Protocol
 
 from runner.errors import UsageError
 from runner.loadgen.foreign import ForeignCommand
-from runner.model import Finding, Rule, ServerSpec, Site, Sweep, Trial
+from runner.model import Finding, ResourceRange, Rule, ServerSpec, Site, Trial
 
 ENDPOINT_PASSWORD = "SCALE_TARGET_PASSWORD"  # the environment's name for the password of a server that is not ours
 
@@ -33,7 +33,7 @@ class Address:
     """Where a session connects: the server's loopback address, and the secret made for this trial alone.
 
     data_dir: the trial's directory, as this side sees it; "" for a server that is not ours.
-    disks: Site.disks of the trial.
+    disks, disk_placement: as in the trial's Site.
     is_ours: started for this trial; else nothing of it may be changed but the trial's own database, and the secret is
     the user's ("" for the database's default).
     """
@@ -45,6 +45,19 @@ class Address:
     data_dir: str = ""
     is_ours: bool = True
     disks: tuple[str, ...] = ()
+    disk_placement: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Surroundings:
+    """What a trial is checked against before anything starts. free_bytes: on the data's disk.
+
+    explicit: keys of the settings that the user gave, by flag or in the sweep's file.
+    """
+
+    memory_bytes: int
+    free_bytes: int
+    explicit: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,7 +152,7 @@ class Target(Protocol):
     IMAGE_LIBRARY: str
     """The client library's path in the image, taken out for the load core; "": the load core finds its own."""
 
-    def default_knobs(self, sweep: Sweep) -> Mapping[str, Rule]: ...
+    def default_knobs(self, given: ResourceRange) -> Mapping[str, Rule]: ...
     def default_image(self, version: str) -> str: ...
     def image_home(self) -> str: ...
     def find(self, home: str) -> Installation | None: ...
@@ -153,8 +166,8 @@ class Target(Protocol):
     def reserves(self, trial: Trial, memory_bytes: int) -> Mapping[str, str]:
         """What the trial takes of the server's own limits, for the plan; empty where it has none."""
 
-    def check(self, sweep: Sweep, trial: Trial, memory_bytes: int, free_bytes: int) -> tuple[Finding, ...]:
-        """What the server would refuse or silently change; free_bytes: of the data's disk."""
+    def check(self, trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
+        """What the server would refuse or silently change."""
 
     def check_installed(self, home: str, trial: Trial) -> tuple[Finding, ...]:
         """What the server installed at home says against the trial's settings, asked without starting it."""
@@ -162,11 +175,11 @@ class Target(Protocol):
     def check_client(self, home: str, server_version: str) -> tuple[Finding, ...]:
         """Whether the client library is there and fits; home: where it is looked for first. Connects to nothing."""
 
-    def check_endpoint(self, address: Address, asked: Sequence[tuple[Sweep, Trial]]) -> tuple[Finding, ...]:
-        """Whether a server that already runs lets us in, and has room for what each trial asks (its own sweep)."""
+    def check_endpoint(self, address: Address, trials: Sequence[Trial]) -> tuple[Finding, ...]:
+        """Whether a server that already runs lets us in, and has room for what each trial asks."""
 
-    def server(self, sweep: Sweep, trial: Trial, site: Site, secret: str) -> ServerSpec: ...
-    def session(self, sweep: Sweep, trial: Trial, address: Address) -> Session: ...
+    def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec: ...
+    def session(self, trial: Trial, address: Address) -> Session: ...
     def suspicious(self, log: str) -> tuple[str, ...]:
         """Lines of the server's log that make a trial's number doubtful."""
 

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 
 from runner.errors import TargetError
 from runner.loadgen.foreign import ForeignCommand
-from runner.model import Finding, Piece, Rule, ServerSpec, Site, Sweep, Trial
-from runner.targets import Address, Counted, Installation, Part
+from runner.model import Finding, Piece, ResourceRange, Rule, ServerSpec, Site, Trial
+from runner.targets import Address, Counted, Installation, Part, Surroundings
 
 NAME = "null"
 RUNTIMES = ("process",)
@@ -31,7 +31,7 @@ WAL_DISKS = ()
 IMAGE_LIBRARY = ""
 
 
-def default_knobs(sweep: Sweep) -> Mapping[str, Rule]:
+def default_knobs(given: ResourceRange) -> Mapping[str, Rule]:
     """One partition and one thread: the generator on one core."""
     one = Rule(pieces=(Piece(first=None, last=None, value="1"),))
     return {"partitions": one, "write_threads": one}
@@ -67,7 +67,7 @@ def reserves(trial: Trial, memory_bytes: int) -> Mapping[str, str]:
     return {}
 
 
-def check(sweep: Sweep, trial: Trial, memory_bytes: int, free_bytes: int) -> tuple[Finding, ...]:
+def check(trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
     """Nothing can be wrong."""
     return ()
 
@@ -82,12 +82,12 @@ def check_client(home: str, server_version: str) -> tuple[Finding, ...]:
     return ()
 
 
-def check_endpoint(address: Address, asked: Sequence[tuple[Sweep, Trial]]) -> tuple[Finding, ...]:
+def check_endpoint(address: Address, trials: Sequence[Trial]) -> tuple[Finding, ...]:
     """It has none."""
     return ()
 
 
-def server(sweep: Sweep, trial: Trial, site: Site, secret: str) -> ServerSpec:
+def server(trial: Trial, site: Site, secret: str) -> ServerSpec:
     """An idle process."""
     return ServerSpec(argv=(shutil.which("sleep") or "/bin/sleep", "86400"), stop_timeout_s=5.0)
 
@@ -160,6 +160,6 @@ class NullSession:
         self._closed = True
 
 
-def session(sweep: Sweep, trial: Trial, address: Address) -> NullSession:
+def session(trial: Trial, address: Address) -> NullSession:
     """A session with nothing."""
     return NullSession()

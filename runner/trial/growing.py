@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runner.model import Sweep
+from runner.model import Load
 from runner.trial.facts import STEADY_PHASE, TrialFacts
 from runner.trial.settled import least_seconds
 from runner.verdict import seconds_to_settle
@@ -10,16 +10,15 @@ from runner.verdict import seconds_to_settle
 EDGE_S = 1.2  # the window ends with the interval after the one that decides
 
 
-def window_is_enough(sweep: Sweep, facts: TrialFacts) -> bool:
+def window_is_enough(load: Load, facts: TrialFacts) -> bool:
     """Whether a window that may grow has its asked length, or gets it with the running interval, and is steady: the
     whole of it, or its last stretch of that length where the rate had not settled before.
 
     Too few seconds to tell count as enough.
     """
-    load = sweep.load
     if load.window_max_s is None or load.duration_s is None or facts.measure_start_ns is None:
         return False
     inside = [i for i in facts.intervals if i.phase == STEADY_PHASE]
     if not inside or (inside[-1].monotonic_ns - facts.measure_start_ns) / 1e9 < load.duration_s - EDGE_S:
         return False
-    return seconds_to_settle([i.rows for i in inside], least_seconds(sweep)) is not None
+    return seconds_to_settle([i.rows for i in inside], least_seconds(load)) is not None

@@ -10,7 +10,6 @@ from runner.model import (
     Limit,
     LoadSummary,
     Measurement,
-    Sweep,
     Trial,
 )
 from runner.sampling.window import WindowUse, measure_window
@@ -23,7 +22,7 @@ from runner.verdict import Evidence, attribute, stalled_percent, steadiness
 __all__ = ["STEADY_PHASE", "TrialFacts", "evidence", "measurement"]
 
 
-def evidence(sweep: Sweep, trial: Trial, facts: TrialFacts) -> Evidence:
+def evidence(axis: str, trial: Trial, facts: TrialFacts) -> Evidence:
     """What the verdict is made of. From these three alone: all are stored, so that `scale verify` can judge again."""
     commits = None
     if facts.commits_before is not None and facts.commits_after is not None:
@@ -31,25 +30,25 @@ def evidence(sweep: Sweep, trial: Trial, facts: TrialFacts) -> Evidence:
     return Evidence(
         trial=trial,
         measurement=measurement(trial, facts),
-        open_loop_rate=sweep.load.rate,
+        open_loop_rate=trial.load.rate,
         aborted=facts.aborted,
         mismatches=facts.mismatches,
         suspicious=facts.suspicious,
         gaps=facts.counted.gaps if facts.counted else (),
         commits_in_window=commits,
         passed_over=_passed_over(facts),
-        axis=sweep.axis,
-        limit=_limit(sweep, trial, facts),
+        axis=axis,
+        limit=_limit(trial, facts),
         quota_expected=trial.placement.quota_cores is not None,
     )
 
 
-def _limit(sweep: Sweep, trial: Trial, facts: TrialFacts) -> Limit | None:
+def _limit(trial: Trial, facts: TrialFacts) -> Limit | None:
     """Who was the limit; None without a window."""
     s = facts.summary
     if s is None or s.window_end_ns <= s.window_start_ns:
         return None
-    return attribute(window_use(facts, s), second_uses(facts, s), given_of(sweep, trial, facts))
+    return attribute(window_use(facts, s), second_uses(facts, s), given_of(trial, facts))
 
 
 def measurement(trial: Trial, facts: TrialFacts) -> Measurement:

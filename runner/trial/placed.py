@@ -17,7 +17,7 @@ from runner.trial.setup import TrialSetup
 
 def trial_disks(setup: TrialSetup, trial: Trial) -> tuple[DataDisk, ...]:
     """The disks that this trial is given; in a sweep of cores the one that the data happen to be on."""
-    return setup.disks[: trial.disks] if setup.sweep.axis == "disks" else setup.disks
+    return setup.disks[: trial.resources.disks] if trial.resources.disks else setup.disks
 
 
 def data_paths(disks: Sequence[DataDisk]) -> list[str]:

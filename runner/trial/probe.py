@@ -35,7 +35,7 @@ def honours_tiers(setup: TrialSetup, trial: Trial) -> tuple[bool, str]:
 def _try(setup: TrialSetup, trial: Trial, cleanup: ExitStack) -> list[int]:
     disks = trial_disks(setup, trial)
     server, address = provision(setup, trial, "probe", cleanup)
-    with closing(setup.target.session(setup.sweep, trial, address)) as session:
+    with closing(setup.target.session(trial, address)) as session:
         wait_for(server, session.not_ready, "the server was not ready")
         session.create_schema()
         wait_for(server, session.schema_pending, "the schema was not ready")

@@ -21,9 +21,9 @@ from runner.trial.setup import TrialSetup
 
 def provision(setup: TrialSetup, trial: Trial, name: str, cleanup: ExitStack) -> tuple[Server, Address]:
     """Starts the trial's server under a name, to be stopped by cleanup. Raises ProvisionError."""
-    is_ours = not setup.sweep.endpoint
+    is_ours = not trial.subject.endpoint
     secret = secrets.token_urlsafe(16) if is_ours else os.environ.get(ENDPOINT_PASSWORD, "")
-    on_disks = setup.sweep.axis == "disks"
+    on_disks = trial.resources.disks > 0
     with held_back():
         site = setup.runtime.site(
             SiteRequest(
@@ -32,16 +32,17 @@ def provision(setup: TrialSetup, trial: Trial, name: str, cleanup: ExitStack) ->
                 data_dir=setup.data_dir,
                 home=setup.home,
                 port=setup.sweep.port,
-                endpoint=setup.sweep.endpoint,
+                endpoint=trial.subject.endpoint,
                 disks=tuple(data_paths(trial_disks(setup, trial))) if on_disks else (),
             )
         )
         cleanup.callback(vacate, site)
+    site = replace(site, disk_placement=setup.sweep.disk_placement, wal_disk=setup.sweep.wal_disk)
     order = ServerOrder(
-        spec=replace(setup.target.server(setup.sweep, trial, site, secret), image=setup.sweep.image),
+        spec=replace(setup.target.server(trial, site, secret), image=trial.subject.image),
         site=site,
         placement=trial.placement,
-        memory_bytes=setup.sweep.memory_bytes,
+        memory_bytes=trial.resources.memory_bytes,
         run_id=setup.run_id,
         trial_id=name,
     )
@@ -54,5 +55,6 @@ def provision(setup: TrialSetup, trial: Trial, name: str, cleanup: ExitStack) ->
         data_dir=site.data_dir,
         is_ours=is_ours,
         disks=site.disks,
+        disk_placement=site.disk_placement,
     )
     return server, address

@@ -10,7 +10,6 @@ import queue
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing
-from dataclasses import replace
 
 from runner.errors import LoadError, ProvisionError, ScaleError, TargetError
 from runner.loadgen.ceiling import ceiling_key
@@ -36,7 +35,6 @@ from runner.model import (
 from runner.runtimes import Server
 from runner.sampling import Sampler
 from runner.sweep.rows import logical_bytes
-from runner.sweep.vary import as_varied
 from runner.targets import Session
 from runner.trial.growing import window_is_enough
 from runner.trial.measure import STEADY_PHASE, TrialFacts, evidence, measurement
@@ -56,11 +54,10 @@ BYTES_PER_S_SLOWEST = 5e5
 
 def run_trial(setup: TrialSetup, trial: Trial) -> Iterator[Event]:
     """Events of the trial, TrialFinished last. Raises only what no trial can survive (Ctrl-C, defects)."""
-    setup = replace(setup, sweep=as_varied(setup.sweep, trial))
     facts = TrialFacts(
-        ceiling_rows_per_s=setup.ceilings.get(ceiling_key(setup.sweep, trial)),
+        ceiling_rows_per_s=setup.ceilings.get(ceiling_key(trial)),
         disk_ceilings=setup.disk_ceilings,
-        logical_bytes_per_row=logical_bytes(setup.sweep.workload),
+        logical_bytes_per_row=logical_bytes(trial.work.data),
     )
     started, begun = datetime.datetime.now(datetime.UTC), time.monotonic()
     with ExitStack() as cleanup:
@@ -71,13 +68,13 @@ def run_trial(setup: TrialSetup, trial: Trial) -> Iterator[Event]:
         yield _enter(trial, "teardown")
     yield ArtifactMade(trial_id=trial.trial_id, name="loadgen.jsonl", text=facts.generator_log)
     yield ArtifactMade(trial_id=trial.trial_id, name="server.log", text=facts.log_tail)
-    told = facts_text(facts, with_summary=setup.sweep.loader != "scale")
+    told = facts_text(facts, with_summary=not trial.load.is_ours)
     yield ArtifactMade(trial_id=trial.trial_id, name="facts.json", text=told)
     yield TrialFinished(
         result=TrialResult(
             trial=trial,
             measurement=measurement(trial, facts),
-            verdict=judge(evidence(setup.sweep, trial, facts)),
+            verdict=judge(evidence(setup.sweep.axis, trial, facts)),
             effective=facts.effective,
             log_tail=facts.log_tail,
             started_utc=started.isoformat(timespec="seconds"),
@@ -95,7 +92,7 @@ def _walk(setup: TrialSetup, trial: Trial, facts: TrialFacts, cleanup: ExitStack
     disks = trial_disks(setup, trial)
     server, address = provision(setup, trial, trial.trial_id, cleanup)
     try:
-        with closing(setup.target.session(setup.sweep, trial, address)) as session:
+        with closing(setup.target.session(trial, address)) as session:
             yield _enter(trial, "ready")
             wait_for(server, session.not_ready, "the server was not ready")
             _check_pinning(trial, server)
@@ -147,13 +144,13 @@ def _same(planned: str, said: str) -> bool:
 def _load(
     setup: TrialSetup, trial: Trial, facts: TrialFacts, server: Server, session: Session, secret: str
 ) -> Iterator[Event]:
-    spec = trial_spec(setup.sweep, trial, session.load_spec())
+    spec = trial_spec(trial, session.load_spec())
     yield ArtifactMade(trial_id=trial.trial_id, name="spec", text=spec_text(spec))
     samples: queue.SimpleQueue[Sample] = queue.SimpleQueue()
     facts.commits_before = session.commit_cycles()
     disks = trial_disks(setup, trial)
-    is_disk_sweep = setup.sweep.axis == "disks"
-    sync_disks(disks if is_disk_sweep else ())
+    on_disks = trial.resources.disks > 0
+    sync_disks(disks if on_disks else ())
     with _generator(setup, trial, spec, server, session, secret) as load:
         sampler = Sampler(
             server=server.accounting(),
@@ -168,12 +165,12 @@ def _load(
                 yield from _follow(setup, trial, facts, server, load, samples)
                 facts.commits_after = session.commit_cycles()
                 yield _enter(trial, "flush")
-                sync_disks(disks if is_disk_sweep else ())
+                sync_disks(disks if on_disks else ())
                 session.flush()
-                sync_disks(disks if is_disk_sweep else ())
+                sync_disks(disks if on_disks else ())
                 facts.flush_end_ns = time.monotonic_ns()
             finally:
-                take_summary(facts, load.summary(), setup.sweep)
+                take_summary(facts, load.summary(), trial.load)
                 facts.generator_log = "".join(load.raw)
         facts.sampler_cost = sampler.cost()
         yield from _drain(setup, trial, facts, samples)
@@ -185,7 +182,7 @@ def _generator(
     setup: TrialSetup, trial: Trial, spec: Mapping[str, str], server: Server, session: Session, secret: str
 ) -> LoadProcesses | ForeignLoad:
     cpus = trial.placement.client_cpus
-    if setup.sweep.loader != "scale":
+    if not trial.load.is_ours:
         return ForeignLoad(session.genuine_load(), cpus, server.network_namespace)
     specs = split_spec(spec, setup.target.THREADS_PER_PROCESS, time.monotonic_ns())
     return LoadProcesses(setup.program, specs, cpus, secret, server.network_namespace)
@@ -199,7 +196,7 @@ def _follow(
     load: LoadProcesses | ForeignLoad,
     samples: queue.SimpleQueue[Sample],
 ) -> Iterator[Event]:
-    for line in load.lines(_limit_s(setup)):
+    for line in load.lines(_limit_s(trial)):
         yield from _drain(setup, trial, facts, samples)
         if isinstance(line, Phase):
             facts.load_start_ns = facts.load_start_ns or line.monotonic_ns
@@ -208,7 +205,7 @@ def _follow(
             yield PhaseEntered(trial_id=trial.trial_id, phase=line.phase, monotonic_ns=line.monotonic_ns)
         elif isinstance(line, Interval):
             facts.intervals.append(line)
-            if window_is_enough(setup.sweep, facts) and isinstance(load, LoadProcesses):
+            if window_is_enough(trial.load, facts) and isinstance(load, LoadProcesses):
                 load.end_window()
             yield IntervalSeen(trial_id=trial.trial_id, interval=line)
         elif not server.alive():
@@ -217,10 +214,10 @@ def _follow(
         raise LoadError("the load core ended without a summary")
 
 
-def _limit_s(setup: TrialSetup) -> float:
-    load = setup.sweep.load
+def _limit_s(trial: Trial) -> float:
+    load = trial.load
     rows = load.rows or 0
-    slowest = max(rows / ROWS_PER_S_SLOWEST, rows * logical_bytes(setup.sweep.workload) / BYTES_PER_S_SLOWEST)
+    slowest = max(rows / ROWS_PER_S_SLOWEST, rows * logical_bytes(trial.work.data) / BYTES_PER_S_SLOWEST)
     longest = load.window_max_s or load.duration_s
     work = longest if longest is not None else slowest
     return load.warmup_s + work + DRAIN_S

@@ -12,18 +12,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from runner.loadgen.merge import latency_of
-from runner.model import Interval, LoadSummary, Sweep
+from runner.model import Interval, Load, LoadSummary
 from runner.trial.facts import PassedOver, TrialFacts, whole_intervals
 from runner.verdict import STALLED_SHARE, seconds_to_settle, steadiness
 
 
-def take_summary(facts: TrialFacts, summary: LoadSummary | None, sweep: Sweep) -> None:
+def take_summary(facts: TrialFacts, summary: LoadSummary | None, load: Load) -> None:
     """Puts the load core's last word into the facts, of the stretch that has settled. The intervals must be there."""
     facts.summary, facts.passed_over = summary, None
-    if summary is None or not least_seconds(sweep):
+    if summary is None or not least_seconds(load):
         return
     inside = whole_intervals(facts.intervals, summary)
-    passed = seconds_to_settle([i.rows for i in inside], least_seconds(sweep))
+    passed = seconds_to_settle([i.rows for i in inside], least_seconds(load))
     if not passed:
         return
     before, after = _cut(facts.intervals, inside[passed - 1], inside[-1])
@@ -33,13 +33,12 @@ def take_summary(facts: TrialFacts, summary: LoadSummary | None, sweep: Sweep) -
     facts.passed_over = _passed_over(summary, facts.summary, inside, passed)
 
 
-def least_seconds(sweep: Sweep) -> int:
+def least_seconds(load: Load) -> int:
     """The shortest window whose start may move, in whole seconds; 0: the start never moves.
 
     A window of fixed length has no seconds to spare; in a disk sweep the rate of acknowledgements need not be steady.
     """
-    load = sweep.load
-    if load.window_max_s is None or load.duration_s is None or sweep.axis == "disks":
+    if load.window_max_s is None or load.duration_s is None or not load.may_discard:
         return 0
     return round(load.duration_s)
 

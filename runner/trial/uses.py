@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from runner.model import Interval, LoadSummary, Sample, Sweep, Trial
+from runner.model import Interval, LoadSummary, Sample, Trial
 from runner.sampling.window import WindowUse, measure_window
 from runner.trial.disk_figures import own_ceilings
 from runner.trial.facts import TrialFacts, whole_intervals
 from runner.verdict import Given, Use
 
 
-def given_of(sweep: Sweep, trial: Trial, facts: TrialFacts) -> Given:
+def given_of(trial: Trial, facts: TrialFacts) -> Given:
     """What both sides had."""
     placement = trial.placement
     return Given(
@@ -19,9 +19,9 @@ def given_of(sweep: Sweep, trial: Trial, facts: TrialFacts) -> Given:
         quota=placement.quota_cores is not None,
         client_cpus=len(placement.client_cpus),
         shared_cpus=len(placement.shared),
-        threads=int(trial.knobs["write_threads"]),
+        threads=trial.load.connections,
         ceiling_rows_per_s=facts.ceiling_rows_per_s,
-        offered_rows_per_s=sweep.load.rate or None,
+        offered_rows_per_s=trial.load.rate or None,
         disk_ceilings_mb_per_s=own_ceilings(facts.disk_ceilings),
     )
 

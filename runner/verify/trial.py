@@ -18,14 +18,11 @@ from runner.model import Latency, LoadSummary, Plan, Sample, Trial, TrialResult
 from runner.store.codec import from_json
 from runner.store.reader import read_text
 from runner.store.texts import series_text
-from runner.sweep.vary import as_varied
 from runner.trial.measure import TrialFacts, evidence, measurement
 from runner.trial.settled import take_summary
 from runner.verdict import judge
 from runner.verify.figures import differences, leaves
 from runner.verify.result import Disagreement
-
-OURS = "scale"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,12 +40,11 @@ def trial_again(run: Path, plan: Plan, stored: TrialResult) -> TrialAgain:
     the raw file that cannot be read."""
     trial = stored.trial
     folder = run / "trials" / trial.trial_id
-    facts, inconsistent = _facts(folder, plan, trial)
-    sweep = as_varied(plan.sweep, trial)
+    facts, inconsistent = _facts(folder, trial)
     made = replace(
         stored,
         measurement=measurement(trial, facts),
-        verdict=judge(evidence(sweep, trial, facts)),
+        verdict=judge(evidence(plan.sweep.axis, trial, facts)),
         effective=facts.effective,
         log_tail=facts.log_tail,
     )
@@ -78,19 +74,19 @@ def _plain(result: TrialResult) -> dict[str, object]:
     return json.loads(json.dumps(asdict(result), default=str))
 
 
-def _facts(folder: Path, plan: Plan, trial: Trial) -> tuple[TrialFacts, tuple[str, ...]]:
+def _facts(folder: Path, trial: Trial) -> tuple[TrialFacts, tuple[str, ...]]:
     facts = from_json(read_text(folder / "facts.json"), TrialFacts, folder / "facts.json")
     log = read_text(folder / "loadgen.jsonl")
     facts.log_tail, facts.generator_log = read_text(folder / "server.log"), log
     facts.samples = [from_json(line, Sample, folder / "samples.jsonl") for line in _lines(folder / "samples.jsonl")]
-    if as_varied(plan.sweep, trial).loader != OURS:
+    if not trial.load.is_ours:
         return facts, ()
     try:
         recorded = read_recorded(log)
     except LoadError as error:
         raise StoreError(f"{folder / 'loadgen.jsonl'}: {error.message}") from None
     facts.intervals = list(recorded.intervals)
-    take_summary(facts, recorded.summary, as_varied(plan.sweep, trial))
+    take_summary(facts, recorded.summary, trial.load)
     complete = recorded.summary is not None and not facts.aborted
     return facts, tuple(_inconsistent(recorded.summary, facts)) if complete and recorded.summary else ()
 

@@ -19,9 +19,9 @@ def session(tmp_path_factory):
     server = TdengineServer(tmp_path_factory.mktemp("td"), HOME)
     server.start()
     try:
-        trial = make_trial(knobs={"vgroups": "2", "write_threads": "2", "commit_threads": "2"})
+        trial = make_trial(make_sweep(workload__columns="v:int"), knobs={"vgroups": "2", "write_threads": "2", "commit_threads": "2"})
         address = Address(host="localhost", port=server.port, secret="", home=str(HOME), is_ours=False)
-        yield TdengineSession(make_sweep(workload__columns="v:int"), trial, address, f"{HOME}/lib/libtaos.so"), server
+        yield TdengineSession(trial, address, f"{HOME}/lib/libtaos.so"), server
     finally:
         server.stop()
 

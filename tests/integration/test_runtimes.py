@@ -24,7 +24,7 @@ from runner.sampling.subjects import subject_reader
 from runner.targets import load_target
 from tests.integration.docker_image import HOME, ensure_image
 from tests.integration.program_image import require_docker
-from tests.unit.factories import make_sweep, make_trial
+from tests.unit.factories import make_trial
 
 POSTGRES = load_target("postgres")
 SECRET = "a secret for this test"
@@ -67,7 +67,7 @@ def provide(cleanup, kind, data_dir, placement=ONE, memory_bytes=None, spec=None
     with held_back():
         site = runtime.site(SiteRequest(**names, data_dir=str(data_dir), home=home))
         cleanup.callback(vacate, site)
-    wanted = replace(spec or POSTGRES.server(make_sweep(), make_trial(), site, SECRET), image=image)
+    wanted = replace(spec or POSTGRES.server(make_trial(), site, SECRET), image=image)
     order = ServerOrder(spec=wanted, site=site, placement=placement, memory_bytes=memory_bytes, **names)
     return runtime.start(order, cleanup)
 

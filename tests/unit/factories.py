@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
-from runner.model import Measurement, Placement, Sweep, Trial, TrialResult, Verdict, VerdictKind
+from runner.model import (
+    Measurement,
+    Placement,
+    Resources,
+    Subject,
+    Sweep,
+    Trial,
+    TrialResult,
+    Verdict,
+    VerdictKind,
+)
+from runner.plan.knobs import with_knobs
 from runner.sweep.resolve import resolve_sweep
+
+ON_TWO_CPUS = Placement(server_cpus=(0,), client_cpus=(1,))
+KNOBS = {"partitions": "4", "write_threads": "4"}
 
 
 def make_sweep(*, cores: str = "1..2", **flags: str | list[str]) -> Sweep:
@@ -13,13 +28,20 @@ def make_sweep(*, cores: str = "1..2", **flags: str | list[str]) -> Sweep:
     return resolve_sweep("cpu", {"axis.cores": cores, **{k.replace("__", "."): v for k, v in flags.items()}})
 
 
-def make_trial(**fields) -> Trial:
-    """One core, generator on the other CPU."""
+def make_trial(sweep: Sweep | None = None, *, cores: float = 1.0, disks: int = 0,
+               placement: Placement = ON_TWO_CPUS, knobs: Mapping[str, str] = KNOBS,
+               variant: Mapping[str, str] | None = None, **fields) -> Trial:  # fmt: skip
+    """One core, generator on the other CPU. sweep: where work, load and subject are taken from."""
+    asked = sweep or make_sweep()
+    named = fields.setdefault("trial_id", "cores-1-r1").rpartition("-r")[0]
+    subject = Subject(target=asked.target, runtime=asked.runtime, method=asked.method, endpoint=asked.endpoint,
+                      variant=variant or {})  # fmt: skip
     base = Trial(
-        trial_id="cores-1-r1", order=0, level=1.0, replicate=1, cores=1.0, disks=1, seed=1,
-        placement=Placement(server_cpus=(0,), client_cpus=(1,)), knobs={"partitions": "4", "write_threads": "4"},
+        trial_id="", point_id=named, order=0, level=1.0, replicate=1, seed=1, work=asked.work, load=asked.load,
+        resources=Resources(cores=cores, placement=placement, disks=disks, memory_bytes=asked.memory_bytes),
+        subject=subject, knobs={},
     )  # fmt: skip
-    return replace(base, **fields)
+    return with_knobs(replace(base, **fields), knobs)
 
 
 def make_result(level: float = 1.0, rate: float | None = 1e6, replicate: int = 1,

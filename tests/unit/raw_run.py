@@ -134,7 +134,7 @@ def trial_events(plan: Plan, trial: Trial, rows: list[int], warmup_s: int) -> It
         effective={"server_version": "16.2", "shared_buffers": "1GB"}, intervals=list(recorded.intervals),
         samples=samples_of(trial, rows, start_ns),
     )  # fmt: skip
-    take_summary(facts, recorded.summary, plan.sweep)
+    take_summary(facts, recorded.summary, trial.load)
     began_s = 1_767_323_045 + 20.0 * trial.order  # 2026-01-02T03:04:05Z, a trial every 20 s
     yield TrialStarted(trial=trial, position=trial.order + 1, total=len(plan.trials), unix_s=began_s,
                        monotonic_ns=start_ns - 2 * 10**9)  # fmt: skip
@@ -145,7 +145,7 @@ def trial_events(plan: Plan, trial: Trial, rows: list[int], warmup_s: int) -> It
              "facts.json": facts_text(facts, with_summary=False)}  # fmt: skip
     yield from (ArtifactMade(trial_id=trial.trial_id, name=name, text=text) for name, text in texts.items())
     yield TrialFinished(result=TrialResult(
-        trial=trial, measurement=measurement(trial, facts), verdict=judge(evidence(plan.sweep, trial, facts)),
+        trial=trial, measurement=measurement(trial, facts), verdict=judge(evidence(plan.sweep.axis, trial, facts)),
         effective=facts.effective, log_tail=facts.log_tail, started_utc="2026-01-02T03:04:05+00:00", wall_s=17.5,
     ))  # fmt: skip
 

@@ -20,7 +20,7 @@ from runner.model import (
     Verdict,
     VerdictKind,
 )
-from tests.unit.factories import make_sweep
+from tests.unit.factories import make_sweep, make_trial
 
 K = VerdictKind
 REASONS = {
@@ -38,7 +38,7 @@ def synthetic_sweep(cores: str = "1..4", **changes) -> Sweep:
     base = make_sweep(cores=cores)
     return replace(base, name="cpu (synthetic)", target="postgres", runtime="process", version="16.2",
                    question="How far does one PostgreSQL server scale with cores on this machine?",
-                   load=replace(base.load, method="copy"), **changes)  # fmt: skip
+                   method="copy", **changes)  # fmt: skip
 
 
 def synthetic_trial(level: float, replicate: int, order: int, knobs: Mapping[str, str], *, shared: bool) -> Trial:
@@ -46,8 +46,8 @@ def synthetic_trial(level: float, replicate: int, order: int, knobs: Mapping[str
     server = tuple(range(count))
     client = (0, 1) if shared else tuple(range(16, 20))
     placement = Placement(server_cpus=server, client_cpus=client)
-    return Trial(trial_id=f"cores-{level:g}-r{replicate}", order=order, level=level, replicate=replicate, cores=level,
-                 disks=1, placement=placement, knobs=dict(knobs), seed=42)  # fmt: skip
+    return make_trial(synthetic_sweep(), trial_id=f"cores-{level:g}-r{replicate}", order=order, level=level,
+                      replicate=replicate, cores=level, placement=placement, knobs=dict(knobs), seed=42)  # fmt: skip
 
 
 def synthetic_result(trial: Trial, rate: float, kind: VerdictKind, chance: random.Random) -> TrialResult:

@@ -234,13 +234,13 @@ def test_what_differs_is_said_and_what_always_differs_is_not():
                     for at, r in enumerate(a.results))  # fmt: skip
     manifest = {**a.manifest, "tool_version": "0.2.0", "server": {"version": "17.0"},
                 "host": {**a.manifest["host"], "kernel": "6.9.0"}, "created_utc": "2027"}  # fmt: skip
-    sweep = replace(a.plan.sweep, load=replace(a.plan.sweep.load, method="insert"))
+    sweep = replace(a.plan.sweep, method="insert")
     b = replace(a, manifest=manifest, results=results, plan=replace(a.plan, sweep=sweep))
     told = {(d.kind, d.name): (d.a, d.b) for d in differing(a, b)}
     assert told == {
         ("server", "version"): ("16.2", "17.0"),
         ("settings", "shared_buffers"): ("1GB", "2GB"),
-        ("sweep", "load.method"): ("copy", "insert"),
+        ("sweep", "method"): ("copy", "insert"),
         ("host", "kernel"): ("6.1.0", "6.9.0"),
         ("tool", "tool_version"): ("0.1.0", "0.2.0"),
     }

@@ -1,5 +1,7 @@
 """A disk sweep from its texts to its plan: what is refused, what is counted, where vnodes would go."""
 
+from dataclasses import replace
+
 import pytest
 
 from runner.errors import UsageError
@@ -107,7 +109,7 @@ def test_many_levels_do_not_ask_for_thousands_of_parts():
 
 
 def test_a_row_is_counted_as_the_article_counts_it():
-    assert logical_bytes(make_sweep(workload__columns=ARTICLE_ROW).workload) == 32_524
+    assert logical_bytes(make_sweep(workload__columns=ARTICLE_ROW).work.data) == 32_524
 
 
 @pytest.mark.parametrize(
@@ -135,7 +137,7 @@ TRIAL = make_trial(knobs={"vgroups": "4", "write_threads": "4", "commit_threads"
 
 
 def test_spread_links_each_vnode_before_the_server_starts():
-    spec = config.server_spec(disk_sweep(disks__placement="spread"), TRIAL, SITE, adapter=False)
+    spec = config.server_spec(TRIAL, replace(SITE, disk_placement="spread"), adapter=False)
     assert spec.links == {
         "/d/data/vnode/vnode2": "/a/t/vnode2",
         "/d/data/vnode/vnode3": "/b/t/vnode3",
@@ -147,14 +149,15 @@ def test_spread_links_each_vnode_before_the_server_starts():
 
 
 def test_tiers_are_several_data_dir_lines():
-    text = config.taos_cfg(disk_sweep(disks__placement="tiers"), TRIAL, SITE)
+    tiers = replace(SITE, disk_placement="tiers")
+    text = config.taos_cfg(TRIAL, tiers)
     assert "dataDir /a/t 0 1\ndataDir /b/t 0 0\n" in text
-    assert placement.links(disk_sweep(disks__placement="tiers"), SITE, 4) == {}
+    assert placement.links(tiers, 4) == {}
 
 
 def test_a_sweep_of_cores_has_neither():
     plain = Site(data_dir="/d", port=7030, bind_address="127.0.0.1", home="/h")
-    spec = config.server_spec(make_sweep(), TRIAL, plain, adapter=False)
+    spec = config.server_spec(TRIAL, plain, adapter=False)
     assert not spec.links
     assert not spec.setup
     assert "minimalDataDirGB" not in spec.files["/d/cfg/taos.cfg"]
@@ -163,8 +166,8 @@ def test_a_sweep_of_cores_has_neither():
 def test_postgres_has_a_tablespace_on_each_disk_and_the_log_where_it_was_asked_for():
     target = load_target("postgres")
     trial = make_trial()
-    off = target.server(disk_sweep(disks__wal="off-axis"), trial, SITE, "s")
-    first = target.server(disk_sweep(disks__wal="first"), trial, SITE, "s")
+    off = target.server(trial, replace(SITE, wal_disk="off-axis"), "s")
+    first = target.server(trial, replace(SITE, wal_disk="first"), "s")
     assert off.folders == ("/a/t/space", "/b/t/space")
     assert not [word for word in off.setup[0] if "waldir" in word]
     assert "--waldir=/a/t/wal" in first.setup[0]

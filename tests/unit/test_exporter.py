@@ -66,11 +66,11 @@ def begun(*, vary: bool = False) -> LiveState:
     state = take(state, CeilingsMeasured(rows_per_s=ceilings, disks=(DiskCeiling(
         disks=("d1",), write_mb_per_s=100.0, sync_writes_per_s=None),)))  # fmt: skip
     for position, result in enumerate(results, start=1):
-        trial = replace(result.trial, variant=variant)
+        trial = replace(result.trial, subject=replace(result.trial.subject, variant=variant))
         state = take(state, TrialStarted(trial=trial, position=position, total=13, unix_s=1000.0 * position,
                                          monotonic_ns=position))  # fmt: skip
         state = take(state, TrialFinished(result=replace(result, trial=trial)))
-    last = replace(plan.trials[0], trial_id="cores-9-r1", variant=variant,
+    last = replace(plan.trials[0], trial_id="cores-9-r1", subject=replace(plan.trials[0].subject, variant=variant),
                    knobs={**plan.trials[0].knobs, "mode": "fast"})  # fmt: skip
     state = take(state, TrialStarted(trial=last, position=13, total=13, unix_s=2000.0, monotonic_ns=S))
     state = take(state, PhaseEntered(trial_id=last.trial_id, phase="measure", monotonic_ns=2 * S))

@@ -330,9 +330,12 @@ def test_ordinals():
 def test_a_sweep_with_variants_is_still_one_page_that_needs_nothing_else():
     sweep = synthetic_sweep(vary={"method": ("copy", "insert")}, levels=(1.0, 2.0), replicates=1)
     run = synthetic_run(levels=(1, 2), replicates=1, sweep=sweep)
-    copied = [replace(r, trial=replace(r.trial, variant={"method": "copy"})) for r in run.results]
-    inserted = [replace(r, trial=replace(r.trial, trial_id=f"{r.trial.trial_id}-insert", variant={"method": "insert"}))
-                for r in run.results]  # fmt: skip
+    def written(result, method, ending=""):
+        subject = replace(result.trial.subject, method=method, variant={"method": method})
+        return replace(result, trial=replace(result.trial, trial_id=result.trial.trial_id + ending, subject=subject))
+
+    copied = [written(r, "copy") for r in run.results]
+    inserted = [written(r, "insert", "-insert") for r in run.results]
     results = (*copied, *inserted)
     both = replace(run, results=results, plan=replace(run.plan, trials=tuple(r.trial for r in results)), fit=None)
     made = documents(both)

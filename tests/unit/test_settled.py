@@ -72,7 +72,7 @@ def facts_of(rates, sweep=SWEEP):
     for at_s, rows in enumerate([50] * WARMUP_S + list(rates), 1):
         facts.intervals.append(interval(at_s, rows, sum(i.rows for i in facts.intervals)))
     end_ns = (WARMUP_S + len(rates)) * 10**9
-    take_summary(facts, said(rates, end_ns), sweep)
+    take_summary(facts, said(rates, end_ns), sweep.load)
     return facts
 
 
@@ -99,7 +99,7 @@ def test_every_figure_is_of_the_stretch_that_was_steady():
 
 def test_the_verdict_says_what_was_passed_over_and_why():
     facts = facts_of([0, *RAMP, *STEADY])
-    verdict = judge(evidence(SWEEP, make_trial(), facts))
+    verdict = judge(evidence("cores", make_trial(SWEEP), facts))
     told = [reason for reason in verdict.reasons if "passed over" in reason]
     assert len(told) == 1
     assert told[0].startswith("the first 9.0 s after the warm-up were passed over (400 rows/s, 1 of them nearly still)")
@@ -110,7 +110,7 @@ def test_the_verdict_says_what_was_passed_over_and_why():
 def test_a_rate_that_never_settles_is_unsteady_over_all_that_was_measured():
     facts = facts_of(FOR_EVER)
     assert facts.passed_over is None
-    m, verdict = measurement(make_trial(), facts), judge(evidence(SWEEP, make_trial(), facts))
+    m, verdict = measurement(make_trial(), facts), judge(evidence("cores", make_trial(SWEEP), facts))
     assert (m.rows, m.window_s, m.passed_over_s) == (sum(FOR_EVER), 30.0, 0.0)
     assert any("the rate rose by" in reason for reason in verdict.reasons)
 
@@ -119,7 +119,7 @@ def test_a_rate_that_never_settles_is_unsteady_over_all_that_was_measured():
     "sweep",
     [
         make_sweep(load__duration="10s", load__window_max="0"),
-        replace(SWEEP, axis="disks"),
+        replace(SWEEP, load=replace(SWEEP.load, may_discard=False)),
         make_sweep(load__rows="20000"),
     ],
     ids=["a window that may not grow", "a disk sweep", "fixed work"],
@@ -131,7 +131,7 @@ def test_other_windows_stay_what_they_are(sweep):
 def test_lines_of_an_older_load_core_give_the_window_they_gave():
     facts = facts_of(RAMP + STEADY)
     facts.intervals = [replace(i, cpu_s=None, response_hdr=()) for i in facts.intervals]
-    take_summary(facts, said(RAMP + STEADY, 20 * 10**9), SWEEP)
+    take_summary(facts, said(RAMP + STEADY, 20 * 10**9), SWEEP.load)
     assert (facts.passed_over, facts.summary.rows_window) == (None, sum(RAMP + STEADY))
 
 
@@ -144,7 +144,7 @@ def test_no_row_is_lost_where_a_reading_was_late():
     late = facts.intervals[14]
     facts.intervals[14] = replace(late, t_s=late.t_s + 0.2, monotonic_ns=late.monotonic_ns + 200_000_000, rows=1200)
     facts.intervals[15] = replace(facts.intervals[15], rows=facts.intervals[15].rows - 200)
-    take_summary(facts, said(rates, 20 * 10**9), SWEEP)
+    take_summary(facts, said(rates, 20 * 10**9), SWEEP.load)
     start = next(i for i, x in enumerate(facts.intervals) if x.monotonic_ns == facts.summary.window_start_ns)
     assert facts.summary.rows_window == sum(i.rows for i in facts.intervals[start + 1 :])
     assert facts.summary.rows_per_s == pytest.approx(1000, rel=0.03)
@@ -168,8 +168,8 @@ def test_the_measuring_goes_on_until_a_window_has_settled(rates, enough):
     facts = TrialFacts(measure_start_ns=WARMUP_S * 10**9)
     for at_s, rows in enumerate([50] * WARMUP_S + list(rates), 1):
         facts.intervals.append(interval(at_s, rows, 0))
-    assert window_is_enough(SWEEP, facts) is enough
-    assert window_is_enough(make_sweep(load__duration="10s", load__window_max="0"), facts) is False
+    assert window_is_enough(SWEEP.load, facts) is enough
+    assert window_is_enough(make_sweep(load__duration="10s", load__window_max="0").load, facts) is False
 
 
 def test_several_processes_are_one_stretch():
@@ -177,7 +177,7 @@ def test_several_processes_are_one_stretch():
     one = facts_of(RAMP + STEADY)
     merged = [merge_interval([i, replace(i, response_hdr=(histogram(50_000, i.requests),))]) for i in one.intervals]
     facts = TrialFacts(load_start_ns=0, measure_start_ns=WARMUP_S * 10**9, intervals=merged)
-    take_summary(facts, said(RAMP + STEADY, 20 * 10**9), SWEEP)
+    take_summary(facts, said(RAMP + STEADY, 20 * 10**9), SWEEP.load)
     assert facts.summary.rows_window == 2 * sum(STEADY)
     assert facts.summary.response.count == 2 * sum(r // 50 for r in STEADY)
     assert facts.summary.response.p90_us == pytest.approx(50_000, rel=0.02)

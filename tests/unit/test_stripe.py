@@ -137,10 +137,10 @@ class _Setup(SimpleNamespace):
 
 
 def test_tdengine_has_its_one_data_directory_there():
-    site = Site(data_dir="/d", port=7030, bind_address="127.0.0.1", home="/h", disks=("/array/t",))
-    sweep = disk_sweep(disks__placement="stripe")
-    assert placement.data_dirs(sweep, site) == ("/array/t",)
-    assert placement.links(sweep, site, 12) == {}
+    site = Site(data_dir="/d", port=7030, bind_address="127.0.0.1", home="/h", disks=("/array/t",),
+                disk_placement="stripe")  # fmt: skip
+    assert placement.data_dirs(site) == ("/array/t",)
+    assert placement.links(site, 12) == {}
 
 
 def test_parts_are_counted_on_the_array_and_its_members_fill_together(tmp_path):

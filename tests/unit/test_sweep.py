@@ -17,7 +17,7 @@ def write(tmp_path, text):
 def test_flag_beats_file_beats_default(tmp_path):
     path = write(tmp_path, '[axis]\ncores = "1..2"\n[workload]\ntables = 7\nstep_ms = 5\n')
     sweep = resolve_sweep(path, {"workload.tables": "9"})
-    assert (sweep.workload.tables, sweep.workload.step_ms) == (9, 5)
+    assert (sweep.work.data.tables, sweep.work.data.step_ms) == (9, 5)
     assert sweep.origin["workload.tables"] == "flag"
     assert sweep.origin["workload.step_ms"] == "file"
     assert sweep.origin["workload.values"] == "default"

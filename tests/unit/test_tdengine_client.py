@@ -2,7 +2,7 @@
 
 import socket
 
-from runner.targets import Address, load_target
+from runner.targets import Address, Surroundings, load_target
 from runner.targets.tdengine import client, config, count
 from runner.targets.tdengine.client import names_that_do_not_resolve, too_few_vnodes
 from tests.unit.factories import make_sweep, make_trial
@@ -10,8 +10,8 @@ from tests.unit.factories import make_sweep, make_trial
 TDENGINE = load_target("tdengine")
 
 
-def trial(**knobs):
-    return make_trial(cores=6.0, knobs={"vgroups": "4", "write_threads": "4", "commit_threads": "2", **knobs})
+def trial(sweep=None, **knobs):
+    return make_trial(sweep, cores=6.0, knobs={"vgroups": "4", "write_threads": "4", "commit_threads": "2", **knobs})
 
 
 def test_a_name_that_does_not_resolve_is_found_once_with_what_to_do():
@@ -33,15 +33,16 @@ def test_the_plan_says_what_derives_from_the_cores_and_what_the_server_admits():
 
 
 def test_too_little_space_for_minimal_data_dir_is_found():
-    few = TDENGINE.check(make_sweep(), trial(minimalDataDirGB="50"), 16 * 2**30, 10 * 2**30)
+    around = Surroundings(memory_bytes=16 * 2**30, free_bytes=10 * 2**30)
+    few = TDENGINE.check(trial(minimalDataDirGB="50"), around)
     assert any(f.blocking and "minimalDataDirGB" in f.sentence for f in few)
-    assert TDENGINE.check(make_sweep(), trial(minimalDataDirGB="5"), 16 * 2**30, 10 * 2**30) == ()
+    assert TDENGINE.check(trial(minimalDataDirGB="5"), around) == ()
 
 
 def test_the_question_for_gaps_is_in_the_units_of_the_database():
     sweep = make_sweep(workload__step_ms="10", workload__start_ms="1000")
-    assert "a <> 1000 OR b - a + 10 <> n * 10" in count.not_consecutive(sweep, trial(), "d", "t", "ts")
-    assert "a <> 1000000 OR b - a + 10000" in count.not_consecutive(sweep, trial(precision="'us'"), "d", "t", "ts")
+    assert "a <> 1000 OR b - a + 10 <> n * 10" in count.not_consecutive(trial(sweep), "d", "t", "ts")
+    assert "a <> 1000000 OR b - a + 10000" in count.not_consecutive(trial(sweep, precision="'us'"), "d", "t", "ts")
 
 
 def test_vgroups_beyond_the_free_vnodes_of_a_server_that_runs_already_are_refused_with_the_number_that_fits():
@@ -57,6 +58,6 @@ def test_a_server_that_runs_already_without_an_adapter_is_not_loaded_by_rest(mon
     with socket.socket() as taken:  # bound, and nobody listens
         taken.bind(("127.0.0.1", 0))
         address = Address(host="127.0.0.1", port=taken.getsockname()[1] - config.ADAPTER_OFFSET, secret="")
-        (found,) = TDENGINE.check_endpoint(address, [(make_sweep(load__method="rest"), trial())])
+        (found,) = TDENGINE.check_endpoint(address, [trial(make_sweep(load__method="rest"))])
         assert found.blocking and "taosAdapter" in found.sentence
-        assert TDENGINE.check_endpoint(address, [(make_sweep(load__method="stmt"), trial())]) == ()
+        assert TDENGINE.check_endpoint(address, [trial(make_sweep(load__method="stmt"))]) == ()

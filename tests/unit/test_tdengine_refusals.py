@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from runner.plan import complete
-from runner.targets import load_target
+from runner.targets import Surroundings, load_target
 from runner.targets.tdengine import admission, config
 from runner.targets.tdengine.items import ITEMS, OURS
 from tests.unit.factories import make_sweep, make_trial
@@ -15,15 +15,21 @@ MEMORY, FREE = 16 * 2**30, 10**11
 
 
 def trial(**knobs):
-    return make_trial(cores=4.0, knobs={"vgroups": "4", "write_threads": "4", "commit_threads": "2", **knobs})
+    return {"vgroups": "4", "write_threads": "4", "commit_threads": "2", **knobs}
 
 
 def sweep(runtime="process", **flags):
     return complete(replace(make_sweep(**flags), target="tdengine", runtime=runtime), TDENGINE)
 
 
+def asked(of_sweep, knobs, memory=MEMORY, free=FREE):
+    explicit = frozenset(key for key, origin in of_sweep.origin.items() if origin in ("flag", "file"))
+    around = Surroundings(memory_bytes=memory, free_bytes=free, explicit=explicit)
+    return make_trial(of_sweep, cores=4.0, knobs=knobs), around
+
+
 def blocking(of_sweep, of_trial):
-    found = TDENGINE.check(of_sweep, of_trial, MEMORY, FREE)
+    found = TDENGINE.check(*asked(of_sweep, of_trial))
     assert all(f.remedy for f in found if f.blocking)
     return {f.subject: f"{f.sentence} → {f.remedy}" for f in found if f.blocking}
 
@@ -53,17 +59,17 @@ def test_a_knob_that_would_be_ignored_or_refused_is_named(knob, value, words):
     (finding,) = blocking(sweep(), trial(**{knob: value})).items()
     assert finding[0].lower() == f"--knob {knob}".lower()
     assert words in finding[1]
-    assert isinstance(TDENGINE.reserves(trial(**{knob: value}), MEMORY), dict)
+    assert isinstance(TDENGINE.reserves(make_trial(knobs=trial(**{knob: value})), MEMORY), dict)
 
 
 def test_a_name_that_3_3_0_0_does_not_list_may_be_of_a_later_version():
-    (found,) = TDENGINE.check(sweep(), trial(somethingElseEntirely="1"), MEMORY, FREE)
+    (found,) = TDENGINE.check(*asked(sweep(), trial(somethingElseEntirely="1")))
     assert not found.blocking
     assert "3.3.0.0" in found.sentence
 
 
 def test_items_are_spelled_as_the_server_lists_them_because_taosd_ignores_case():
-    items = config.config_items(trial(numofcommitthreads="3", NUMOFCORES="2"))
+    items = config.config_items(make_trial(knobs=trial(numofcommitthreads="3", NUMOFCORES="2")))
     assert (items["numOfCommitThreads"], items["numOfCores"]) == ("3", "2")
     assert len(items) == 4
     assert blocking(sweep(), trial(numofcommitthreads="3")) == {}
@@ -74,13 +80,13 @@ def test_a_server_that_runs_already_is_not_told_items_of_its_own_configuration()
     asked = sweep(runtime="auto", target__endpoint="db:6030", knobs__commit_threads="3")
     assert set(blocking(asked, trial(asyncLog="0", buffer="32"))) == {"--commit-threads", "--knob asyncLog"}
     assert blocking(sweep(runtime="auto", target__endpoint="db:6030"), trial(buffer="32")) == {}
-    assert TDENGINE.settings(trial(buffer="32"), is_ours=False) == {"vgroups": "4", "buffer": "32"}
+    assert TDENGINE.settings(make_trial(knobs=trial(buffer="32")), is_ours=False) == {"vgroups": "4", "buffer": "32"}
 
 
 def test_memory_and_disk_of_this_machine_are_no_limit_of_a_server_elsewhere():
     elsewhere = sweep(runtime="auto", target__endpoint="db:6030")
-    assert admission.findings(elsewhere, trial(vgroups="100"), 2**30, 10**6) == ()
-    assert any(f.blocking for f in admission.findings(sweep(), trial(vgroups="100"), 2**30, 10**6))
+    assert admission.findings(*asked(elsewhere, trial(vgroups="100"), 2**30, 10**6)) == ()
+    assert any(f.blocking for f in admission.findings(*asked(sweep(), trial(vgroups="100"), 2**30, 10**6)))
 
 
 @pytest.mark.parametrize(

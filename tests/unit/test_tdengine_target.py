@@ -11,22 +11,23 @@ from runner.loadgen.split import split_spec
 from runner.model import Site, StoredRun
 from runner.plan import complete, make_plan
 from runner.report.variants import comparison_table, labels_of, only
-from runner.targets import Address, load_target
+from runner.targets import Address, Surroundings, load_target
 from runner.targets.tdengine import admission, config, genuine
 from runner.targets.tdengine.session import TdengineSession
 from tests.unit.factories import make_result, make_sweep, make_trial
 from tests.unit.test_plan import make_host
 
 TDENGINE = load_target("tdengine")
+AROUND = Surroundings(memory_bytes=16 * 2**30, free_bytes=10**11)
 SITE = Site(data_dir="/d", port=7030, bind_address="127.0.0.1", home="/h")
 
 
-def trial(cores=4.0, **knobs):
-    return make_trial(cores=cores, knobs={"vgroups": "4", "write_threads": "4", "commit_threads": "2", **knobs})
+def trial(cores=4.0, sweep=None, **knobs):
+    return make_trial(sweep, cores=cores, knobs={"vgroups": "4", "write_threads": "4", "commit_threads": "2", **knobs})
 
 
 def test_taosd_is_told_the_cores_it_cannot_see_and_all_that_derives_from_them():
-    text = config.taos_cfg(make_sweep(), trial(cores=6.0, buffer="64", numOfVnodeQueryThreads="8"), SITE)
+    text = config.taos_cfg(trial(cores=6.0, buffer="64", numOfVnodeQueryThreads="8"), SITE)
     for line in ("numOfCores 6", "numOfCommitThreads 2", "numOfRpcThreads 3", "supportVnodes 12", "serverPort 7030",
                  "numOfVnodeQueryThreads 8", "telemetryReporting 0", "crashReporting 0"):  # fmt: skip
         assert f"{line}\n" in text
@@ -35,8 +36,8 @@ def test_taosd_is_told_the_cores_it_cannot_see_and_all_that_derives_from_them():
 
 
 def test_the_adapter_is_started_only_for_the_methods_that_need_it():
-    plain = config.server_spec(make_sweep(), trial(), SITE, adapter=False)
-    both = config.server_spec(make_sweep(), trial(), SITE, adapter=True)
+    plain = config.server_spec(trial(), SITE, adapter=False)
+    both = config.server_spec(trial(), SITE, adapter=True)
     assert plain.argv[0] == "/h/bin/taosd"
     assert "/h/bin/taosadapter" in both.argv
     assert both.ports == (7030, 7041)
@@ -54,14 +55,14 @@ def test_the_adapter_is_started_only_for_the_methods_that_need_it():
     ],
 )
 def test_what_would_be_refused_is_found(changed, word):
-    found = admission.findings(make_sweep(), trial(**changed), 16 * 2**30, 10**11)
+    found = admission.findings(trial(**changed), AROUND)
     assert any(f.blocking and word in f.sentence for f in found)
-    assert admission.findings(make_sweep(), trial(), 16 * 2**30, 10**11) == ()
+    assert admission.findings(trial(), AROUND) == ()
 
 
 def test_a_memory_limit_that_taosd_cannot_see_is_found():
     sweep = replace(make_sweep(), memory_bytes=2**30)
-    assert any("killed" in f.sentence for f in admission.findings(sweep, trial(), 16 * 2**30, 10**11))
+    assert any("killed" in f.sentence for f in admission.findings(trial(sweep=sweep), AROUND))
 
 
 def test_more_threads_than_one_process_serves_are_split_evenly_and_start_together():
@@ -91,7 +92,7 @@ def test_the_genuine_tool_gets_the_same_work_and_its_password_in_a_file(tmp_path
     (tmp_path / "bin" / "taosBenchmark").touch()
     sweep = complete(replace(make_sweep(load__rows="1M"), target="tdengine", runtime="process"), TDENGINE)
     address = Address(host="127.0.0.1", port=7030, secret="word", home=str(tmp_path), data_dir="/d")
-    command = genuine.command(sweep, trial(), address, "db", "stb")
+    command = genuine.command(trial(sweep=sweep), address, "db", "stb")
     job = json.loads(next(iter(command.files.values())))
     table = job["databases"][0]["super_tables"][0]
     assert (table["childtable_count"], table["insert_rows"], table["insert_mode"]) == (100, 10_000, "stmt")
@@ -103,8 +104,8 @@ def test_a_servers_own_settings_are_expected_only_of_a_server_of_ours(monkeypatc
     monkeypatch.setenv("SCALE_LOADGEN", "/bin/true")
     ours = Address(host="h", port=1, secret="s", data_dir="/d")
     theirs = replace(ours, is_ours=False, data_dir="")
-    assert "numOfCores" in TdengineSession(make_sweep(), trial(), ours, "").expected()
-    assert set(TdengineSession(make_sweep(), trial(), theirs, "").expected()) == {"vgroups"}
+    assert "numOfCores" in TdengineSession(trial(), ours, "").expected()
+    assert set(TdengineSession(trial(), theirs, "").expected()) == {"vgroups"}
 
 
 def test_a_second_factor_makes_a_trial_of_every_combination_and_each_is_compared():
@@ -137,7 +138,7 @@ def test_the_generator_is_told_the_precision_of_the_database(precision, units, m
     (tmp_path / "bin" / "taosBenchmark").touch()
     address = Address(host="127.0.0.1", port=7030, secret="s", home=str(tmp_path), data_dir="/d")
     sweep = complete(replace(make_sweep(load__rows="1M"), target="tdengine", runtime="process"), TDENGINE)
-    session = TdengineSession(sweep, trial(precision=precision), address, "")
+    session = TdengineSession(trial(sweep=sweep, precision=precision), address, "")
     assert session.load_spec()["precision"] == precision.strip("'")
     job = json.loads(next(iter(session.genuine_load().files.values())))["databases"][0]
     assert job["dbinfo"]["precision"] == precision.strip("'")
@@ -155,7 +156,7 @@ def test_a_server_is_not_ready_before_its_adapter_listens(monkeypatch):
 
         def not_ready(method):
             sweep = complete(replace(make_sweep(load__method=method), target="tdengine", runtime="process"), TDENGINE)
-            return TdengineSession(sweep, trial(), address, "").not_ready()
+            return TdengineSession(trial(sweep=sweep), address, "").not_ready()
 
         assert not_ready("stmt") == ""
         assert "taosAdapter" in not_ready("rest") and "taosAdapter" in not_ready("ws")

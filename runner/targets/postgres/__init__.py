@@ -17,8 +17,8 @@ from pathlib import Path
 
 from runner.errors import LoadError
 from runner.loadgen.library import client_library
-from runner.model import Finding, Piece, Rule, ServerSpec, Site, Sweep, Trial
-from runner.targets import Address, Installation
+from runner.model import Finding, Piece, ResourceRange, Rule, ServerSpec, Site, Trial
+from runner.targets import Address, Installation, Surroundings
 from runner.targets.postgres.refused import refused
 from runner.targets.postgres.session import SPACE, SQL_TYPES, PostgresSession
 from runner.units import common_multiple
@@ -63,18 +63,18 @@ def _constant(value: int | str) -> Rule:
     return Rule(pieces=(Piece(first=None, last=None, value=str(value)),))
 
 
-def default_knobs(sweep: Sweep) -> Mapping[str, Rule]:
+def default_knobs(given: ResourceRange) -> Mapping[str, Rule]:
     """Twice the most cores, at least 4, constant along the axis: a backend is one process and waits for its client.
 
-    In a disk sweep: partitions that every number of disks divides, at least 12, and as many write threads. Small
+    On prepared disks: partitions that every number of disks divides, at least 12, and as many write threads. Small
     shared buffers, and backends that hand what they wrote to the disk at once: else the page cache takes a whole short
     trial, and the disks work only in the checkpoint.
     """
-    if sweep.axis == "disks":
-        parts = common_multiple(sweep.levels, 12)
+    if given.disks:
+        parts = common_multiple(given.disks, 12)
         parts_and_threads = {"partitions": _constant(parts), "write_threads": _constant(parts)}
         return {**parts_and_threads, **{name: _constant(value) for name, value in _DISK_DEFAULTS.items()}}
-    many = max(4, 2 * int(-(-max(sweep.levels) // 1)))
+    many = max(4, 2 * int(-(-max(given.cores) // 1)))
     return {"partitions": _constant(many), "write_threads": _constant(many)}
 
 
@@ -159,12 +159,12 @@ def check_client(home: str, server_version: str) -> tuple[Finding, ...]:
     return ()
 
 
-def check_endpoint(address: Address, asked: Sequence[tuple[Sweep, Trial]]) -> tuple[Finding, ...]:
+def check_endpoint(address: Address, trials: Sequence[Trial]) -> tuple[Finding, ...]:
     """It has none."""
     return ()
 
 
-def check(sweep: Sweep, trial: Trial, memory_bytes: int, free_bytes: int) -> tuple[Finding, ...]:
+def check(trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
     """Partitions and threads within what the server can take, and column types that it has."""
     findings = []
     if int(trial.knobs["partitions"]) > PARTITIONS_MAX:
@@ -176,7 +176,7 @@ def check(sweep: Sweep, trial: Trial, memory_bytes: int, free_bytes: int) -> tup
                 remedy="lower --partitions",
             )
         )
-    for column in sweep.workload.columns:
+    for column in trial.work.data.columns:
         kind = column.partition(":")[2].partition("(")[0]
         if kind not in SQL_TYPES:
             findings.append(
@@ -190,7 +190,7 @@ def check(sweep: Sweep, trial: Trial, memory_bytes: int, free_bytes: int) -> tup
     return tuple(findings)
 
 
-def server(sweep: Sweep, trial: Trial, site: Site, secret: str) -> ServerSpec:
+def server(trial: Trial, site: Site, secret: str) -> ServerSpec:
     """initdb with a password of the trial's own, then postgres in the foreground on the given address."""
     data, password_file = f"{site.data_dir}/pg", f"{site.data_dir}/password"
     access_file = f"{site.data_dir}/access.conf"
@@ -202,7 +202,7 @@ def server(sweep: Sweep, trial: Trial, site: Site, secret: str) -> ServerSpec:
         "unix_socket_directories": "",
         "logging_collector": "off",
     }
-    wal = (f"--waldir={site.disks[0]}/wal",) if site.disks and sweep.wal_disk == "first" else ()
+    wal = (f"--waldir={site.disks[0]}/wal",) if site.disks and site.wal_disk == "first" else ()
     return ServerSpec(
         folders=tuple(f"{path}/{SPACE}" for path in site.disks),
         setup=(
@@ -246,9 +246,9 @@ def suspicious(log: str) -> tuple[str, ...]:
     )
 
 
-def session(sweep: Sweep, trial: Trial, address: Address) -> PostgresSession:
+def session(trial: Trial, address: Address) -> PostgresSession:
     """A session that connects when asked whether the server is ready."""
-    return PostgresSession(sweep, trial, address, _libpq(address.home))
+    return PostgresSession(trial, address, _libpq(address.home))
 
 
 def _libpq(home: str) -> str:

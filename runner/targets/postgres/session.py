@@ -8,7 +8,7 @@ import psycopg
 
 from runner.errors import TargetError
 from runner.loadgen.foreign import ForeignCommand
-from runner.model import Sweep, Trial
+from runner.model import Trial
 from runner.targets import Address, Counted, Part
 
 TABLE = "measurement"
@@ -38,8 +38,8 @@ _INDEXES = ("device_id, time DESC", "time DESC")
 class PostgresSession:
     """One connection of the superuser that initdb made."""
 
-    def __init__(self, sweep: Sweep, trial: Trial, address: Address, libpq: str) -> None:
-        self._sweep, self._trial, self._address, self._libpq = sweep, trial, address, libpq
+    def __init__(self, trial: Trial, address: Address, libpq: str) -> None:
+        self._trial, self._address, self._libpq = trial, address, libpq
         self._connection: psycopg.Connection | None = None
 
     def not_ready(self) -> str:
@@ -82,7 +82,7 @@ class PostgresSession:
             self._rows(f"CREATE TABLESPACE d{i + 1} LOCATION '{path}/{SPACE}'")
         partitions = int(self._trial.knobs["partitions"])
         columns = ", ".join(
-            f'"{n}" {_sql_type(t)}' for n, _, t in (c.partition(":") for c in self._sweep.workload.columns)
+            f'"{n}" {_sql_type(t)}' for n, _, t in (c.partition(":") for c in self._trial.work.data.columns)
         )
         self._rows(
             f"CREATE TABLE {TABLE} (time timestamptz NOT NULL, device_id integer NOT NULL, {columns})"
@@ -142,7 +142,7 @@ class PostgresSession:
         """The postgres driver on this server."""
         return {
             "driver": "postgres",
-            "method": self._sweep.load.method,
+            "method": self._trial.subject.method,
             "host": self._address.host,
             "port": str(self._address.port),
             "user": "scale",
@@ -171,7 +171,7 @@ class PostgresSession:
 
     def count(self) -> Counted | None:
         """One pass over all partitions: rows of each device, which must be consecutive from the first timestamp on."""
-        w = self._sweep.workload
+        w = self._trial.work.data
         rows, faulty, first = self._rows(
             "SELECT coalesce(sum(n), 0), count(*) FILTER (WHERE faulty), min(device_id) FILTER (WHERE faulty) FROM ("
             f"SELECT device_id, count(*) n, (extract(epoch FROM min(time)) * 1000)::bigint <> {w.start_ms} OR "

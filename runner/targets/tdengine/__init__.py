@@ -13,8 +13,8 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from runner.model import Finding, Piece, Rule, ServerSpec, Site, Sweep, Trial
-from runner.targets import Address, Installation
+from runner.model import Finding, Piece, ResourceRange, Rule, ServerSpec, Site, Trial
+from runner.targets import Address, Installation, Surroundings
 from runner.targets.tdengine import admission, client, config
 from runner.targets.tdengine.session import TdengineSession
 from runner.units import common_multiple
@@ -46,19 +46,19 @@ def _constant(value: int) -> Rule:
     return Rule(pieces=(Piece(first=None, last=None, value=str(value)),))
 
 
-def default_knobs(sweep: Sweep) -> Mapping[str, Rule]:
+def default_knobs(given: ResourceRange) -> Mapping[str, Rule]:
     """Vgroups and write threads as many as the most cores, at least 4, constant along the axis; 4 commit threads.
 
-    One vgroup has one writing thread in the server, so fewer vgroups than cores would cap the curve. In a disk sweep:
+    One vgroup has one writing thread in the server, so fewer vgroups than cores would cap the curve. On prepared disks:
     vgroups that every number of disks divides, at least 12, and as many write and commit threads, because one vgroup is
     committed by one thread. Small buffers, so that a window covers commits; the log is deleted after a commit, so that
     it does not fill the disks.
     """
-    if sweep.axis == "disks":
-        parts = common_multiple(sweep.levels, 12)
+    if given.disks:
+        parts = common_multiple(given.disks, 12)
         threads = {name: _constant(parts) for name in ("vgroups", "write_threads", "commit_threads")}
         return {**threads, "wal_retention_period": _constant(0), "buffer": _constant(32)}
-    many = max(4, int(-(-max(sweep.levels) // 1)))
+    many = max(4, int(-(-max(given.cores) // 1)))
     return {"vgroups": _constant(many), "write_threads": _constant(many), "commit_threads": _constant(4)}
 
 
@@ -105,9 +105,9 @@ def reserves(trial: Trial, memory_bytes: int) -> Mapping[str, str]:
     return admission.figures(trial, memory_bytes)
 
 
-def check(sweep: Sweep, trial: Trial, memory_bytes: int, free_bytes: int) -> tuple[Finding, ...]:
+def check(trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
     """Admission as the mnode computes it: vnodes, memory, disk, option ranges of the community edition."""
-    return admission.findings(sweep, trial, memory_bytes, free_bytes)
+    return admission.findings(trial, around)
 
 
 def check_installed(home: str, trial: Trial) -> tuple[Finding, ...]:
@@ -120,19 +120,19 @@ def check_client(home: str, server_version: str) -> tuple[Finding, ...]:
     return client.library_findings(library(home), server_version)
 
 
-def check_endpoint(address: Address, asked: Sequence[tuple[Sweep, Trial]]) -> tuple[Finding, ...]:
+def check_endpoint(address: Address, trials: Sequence[Trial]) -> tuple[Finding, ...]:
     """A question to the running server: whether its names resolve here, its vnodes are free, its adapter listens."""
-    vgroups = max(int(trial.knobs["vgroups"]) for _, trial in asked)
-    through_adapter = any(sweep.load.method in config.THROUGH_ADAPTER for sweep, _ in asked)
+    vgroups = max(int(trial.knobs["vgroups"]) for trial in trials)
+    through_adapter = any(trial.subject.method in config.THROUGH_ADAPTER for trial in trials)
     return (
         *client.endpoint_findings(address, library(address.home), vgroups),
         *(client.adapter_findings(address) if through_adapter else ()),
     )
 
 
-def server(sweep: Sweep, trial: Trial, site: Site, secret: str) -> ServerSpec:
+def server(trial: Trial, site: Site, secret: str) -> ServerSpec:
     """taosd on a configuration of the trial's own; with the adapter beside it for the methods that need it."""
-    return config.server_spec(sweep, trial, site, adapter=sweep.load.method in config.THROUGH_ADAPTER)
+    return config.server_spec(trial, site, adapter=trial.subject.method in config.THROUGH_ADAPTER)
 
 
 def suspicious(log: str) -> tuple[str, ...]:
@@ -140,9 +140,9 @@ def suspicious(log: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(line.strip()[:300] for line in log.splitlines() if _DOUBTFUL.search(line)))[:20]
 
 
-def session(sweep: Sweep, trial: Trial, address: Address) -> TdengineSession:
+def session(trial: Trial, address: Address) -> TdengineSession:
     """A session through the load core's `sql` verb, so that libtaos never enters the runner."""
-    return TdengineSession(sweep, trial, address, library(address.home))
+    return TdengineSession(trial, address, library(address.home))
 
 
 def library(home: str) -> str:

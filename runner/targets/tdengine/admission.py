@@ -6,7 +6,8 @@ rpcQueueMemoryAllowed less 16 MB; each vgroup costs BUFFER MB + PAGES x PAGESIZE
 
 from __future__ import annotations
 
-from runner.model import Finding, Sweep, Trial
+from runner.model import Finding, Trial
+from runner.targets import Surroundings
 from runner.targets.tdengine.config import config_items, database_options
 from runner.targets.tdengine.refusals import refusals
 
@@ -65,15 +66,15 @@ def disk_needed_bytes(trial: Trial) -> float:
     return float(config_items(trial).get("minimalDataDirGB", "2")) * 2**30
 
 
-def findings(sweep: Sweep, trial: Trial, memory_bytes: int, free_bytes: int) -> tuple[Finding, ...]:
+def findings(trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
     """Everything that would be refused, or silently changed, by this trial's settings."""
     found: list[Finding] = [f for f in (_range(name, value) for name, value in database_options(trial).items()) if f]
-    found += refusals(sweep, trial)
+    found += refusals(trial, around.explicit)
     # Of a server elsewhere memory and disk are not known; of bad values nothing can be computed.
-    if sweep.endpoint or any(f.blocking for f in found):
+    if trial.subject.endpoint or any(f.blocking for f in found):
         return tuple(found)
-    found += _memory(sweep, trial, memory_bytes)
-    found += _disk(trial, free_bytes)
+    found += _memory(trial, around.memory_bytes)
+    found += _disk(trial, around.free_bytes)
     items = config_items(trial)
     if int(items["supportVnodes"]) > 4096 or int(items["supportVnodes"]) < int(trial.knobs["vgroups"]) + 1:
         found.append(
@@ -135,7 +136,7 @@ def _disk(trial: Trial, free_bytes: int) -> list[Finding]:
     ]
 
 
-def _memory(sweep: Sweep, trial: Trial, memory_bytes: int) -> list[Finding]:
+def _memory(trial: Trial, memory_bytes: int) -> list[Finding]:
     needed, allowed = memory_needed_bytes(trial), memory_allowed_bytes(trial, memory_bytes)
     if needed > allowed:
         return [
@@ -147,13 +148,14 @@ def _memory(sweep: Sweep, trial: Trial, memory_bytes: int) -> list[Finding]:
                 remedy="lower --vgroups, or --knob buffer=64",
             )
         ]
-    if sweep.memory_bytes and needed > 0.8 * sweep.memory_bytes:
+    limit = trial.resources.memory_bytes
+    if limit and needed > 0.8 * limit:
         return [
             Finding(
                 blocking=True,
                 subject="--memory",
                 sentence=f"{trial.knobs['vgroups']} vgroups reserve "
-                f"{needed / 1e9:.1f} GB of the limit of {sweep.memory_bytes / 1e9:.1f} GB: taosd does not see the "
+                f"{needed / 1e9:.1f} GB of the limit of {limit / 1e9:.1f} GB: taosd does not see the "
                 "limit and would be killed",
                 remedy="raise --memory, or lower --vgroups or --knob buffer=N",
             )

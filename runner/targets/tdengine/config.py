@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from runner.model import ServerSpec, Site, Sweep, Trial
+from runner.model import ServerSpec, Site, Trial
 from runner.targets.tdengine import placement
 from runner.targets.tdengine.items import spelled
 
@@ -71,7 +71,7 @@ def config_items(trial: Trial) -> dict[str, str]:
     return {**items, **free}
 
 
-def taos_cfg(sweep: Sweep, trial: Trial, site: Site) -> str:
+def taos_cfg(trial: Trial, site: Site) -> str:
     """The whole file. Nothing leaves the machine: telemetry, crash reports, monitoring and audit are off."""
     lines: Mapping[str, str] = {
         "fqdn": "localhost",
@@ -90,7 +90,7 @@ def taos_cfg(sweep: Sweep, trial: Trial, site: Site) -> str:
         **({"minimalDataDirGB": "0.1"} if site.disks else {}),
         **config_items(trial),
     }
-    folders = "".join(f"dataDir {path}\n" for path in placement.data_dirs(sweep, site))
+    folders = "".join(f"dataDir {path}\n" for path in placement.data_dirs(site))
     return folders + "".join(f"{name} {value}\n" for name, value in lines.items())
 
 
@@ -121,13 +121,13 @@ def _adapter_toml(site: Site) -> str:
     )
 
 
-def server_spec(sweep: Sweep, trial: Trial, site: Site, *, adapter: bool) -> ServerSpec:
+def server_spec(trial: Trial, site: Site, *, adapter: bool) -> ServerSpec:
     """taosd in the foreground; a shell starts the adapter beside it where a method needs it."""
     folder = f"{site.data_dir}/cfg"
     taosd = (f"{site.home}/bin/taosd", "-c", folder)
     script = f'"$0" -c {folder}/taosadapter.toml & exec "$@"'
     with_adapter = ("/bin/sh", "-c", script, f"{site.home}/bin/taosadapter", *taosd)
-    links = placement.links(sweep, site, int(trial.knobs["vgroups"]))
+    links = placement.links(site, int(trial.knobs["vgroups"]))
     ports = (site.port, adapter_port(site.port)) if adapter else (site.port,)
     return ServerSpec(
         folders=(*(f"{site.data_dir}/{name}" for name in ("data", "log", "tmp")), *links.values()),
@@ -135,7 +135,7 @@ def server_spec(sweep: Sweep, trial: Trial, site: Site, *, adapter: bool) -> Ser
         argv=with_adapter if adapter else taosd,
         env={"TZ": "UTC", "LC_ALL": "C.UTF-8"},
         files={
-            f"{folder}/taos.cfg": taos_cfg(sweep, trial, site),
+            f"{folder}/taos.cfg": taos_cfg(trial, site),
             f"{folder}/taosadapter.toml": _adapter_toml(site),
             f"{client_folder(site.data_dir)}/taos.cfg": _client_cfg(site),
         },

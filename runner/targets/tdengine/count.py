@@ -6,7 +6,7 @@ own first and last timestamp has lost rows in between, whatever the total says.
 
 from __future__ import annotations
 
-from runner.model import Sweep, Trial
+from runner.model import Trial
 from runner.targets.tdengine.config import UNITS_PER_MS, precision
 
 SHOWN = 3
@@ -25,10 +25,10 @@ def total(database: str, table: str, time: str) -> str:
     return f"SELECT COUNT(*), SUM(n) FROM ({per_table(database, table, time)})"
 
 
-def not_consecutive(sweep: Sweep, trial: Trial, database: str, table: str, time: str) -> str:
+def not_consecutive(trial: Trial, database: str, table: str, time: str) -> str:
     """Where a table's rows do not begin with the first timestamp, or are not as many as its time says."""
     units = UNITS_PER_MS[precision(trial)]
-    step, start = sweep.workload.step_ms * units, sweep.workload.start_ms * units
+    step, start = trial.work.data.step_ms * units, trial.work.data.start_ms * units
     return (
         f"SELECT t, n, b - a + {step} FROM ({per_table(database, table, time)}) "
         f"WHERE a <> {start} OR b - a + {step} <> n * {step}"

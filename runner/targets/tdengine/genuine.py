@@ -12,7 +12,7 @@ from pathlib import Path
 
 from runner.errors import TargetError
 from runner.loadgen.foreign import ForeignCommand, ForeignResult
-from runner.model import Sweep, Trial
+from runner.model import Trial
 from runner.targets import Address
 from runner.targets.tdengine.config import UNITS_PER_MS, client_folder, precision
 
@@ -21,17 +21,17 @@ _SPENT = re.compile(r"Spent ([\d.]+) \(real ([\d.]+)\) seconds to insert rows: (
 _DELAY = re.compile(r"insert delay, (.+)")
 
 
-def command(sweep: Sweep, trial: Trial, address: Address, database: str, table: str) -> ForeignCommand:
+def command(trial: Trial, address: Address, database: str, table: str) -> ForeignCommand:
     """taosBenchmark from the server's installation (or image). Raises TargetError for what it cannot do."""
-    if sweep.load.rows is None:
+    if trial.load.rows is None:
         raise TargetError("taosBenchmark knows fixed work only", remedy="give --rows instead of --duration")
-    if sweep.load.method not in METHODS:
-        raise TargetError(f"taosBenchmark has no method {sweep.load.method}", remedy=", ".join(METHODS))
+    if trial.subject.method not in METHODS:
+        raise TargetError(f"taosBenchmark has no method {trial.subject.method}", remedy=", ".join(METHODS))
     program = Path(address.home) / "bin" / "taosBenchmark"
     if not program.exists():
         raise TargetError(f"no taosBenchmark in {program.parent}", remedy="--loader scale, or --home DIR that has it")
     folder = client_folder(address.data_dir)
-    job = _job(sweep, trial, address, database, table)
+    job = _job(trial, address, database, table)
     return ForeignCommand(
         argv=(str(program), "-f", f"{folder}/taosBenchmark.json"),
         env={"LD_LIBRARY_PATH": f"{address.home}/lib"},
@@ -40,15 +40,15 @@ def command(sweep: Sweep, trial: Trial, address: Address, database: str, table: 
     )
 
 
-def _job(sweep: Sweep, trial: Trial, address: Address, database: str, table: str) -> Mapping[str, object]:
-    w = sweep.workload
+def _job(trial: Trial, address: Address, database: str, table: str) -> Mapping[str, object]:
+    w = trial.work.data
     super_table = {
         "name": table,
         "child_table_exists": "no",
         "childtable_count": w.tables,
         "childtable_prefix": "d",
-        "insert_mode": METHODS[sweep.load.method],
-        "insert_rows": (sweep.load.rows or 0) // w.tables,
+        "insert_mode": METHODS[trial.subject.method],
+        "insert_rows": (trial.load.rows or 0) // w.tables,
         "interlace_rows": w.interlace_rows,
         "timestamp_step": w.step_ms * UNITS_PER_MS[precision(trial)],
         "start_timestamp": w.start_ms * UNITS_PER_MS[precision(trial)],
@@ -62,7 +62,7 @@ def _job(sweep: Sweep, trial: Trial, address: Address, database: str, table: str
         "port": address.port,
         "user": "root",
         "password": address.secret,
-        "thread_count": int(trial.knobs["write_threads"]),
+        "thread_count": trial.load.connections,
         "create_table_thread_count": 4,
         "num_of_records_per_req": w.rows_per_request,
         "prepared_rand": max(10_000, w.rows_per_request),

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from runner.model import Site, Sweep
+from runner.model import Site
 from runner.targets import Part
 
 FIRST_VNODE = 2
@@ -22,30 +22,30 @@ def disk_index(vnode: int, disks: int) -> int:
     return (vnode - FIRST_VNODE) % disks
 
 
-def data_dirs(sweep: Sweep, site: Site) -> tuple[str, ...]:
+def data_dirs(site: Site) -> tuple[str, ...]:
     """The values of the dataDir lines of taos.cfg."""
-    if site.disks and sweep.disk_placement == "tiers":
+    if site.disks and site.disk_placement == "tiers":
         return tuple(f"{path} 0 {int(i == 0)}" for i, path in enumerate(site.disks))
-    if site.disks and sweep.disk_placement == "stripe":
+    if site.disks and site.disk_placement == "stripe":
         return site.disks[:1]
     return (f"{site.data_dir}/data",)
 
 
-def links(sweep: Sweep, site: Site, vgroups: int) -> dict[str, str]:
+def links(site: Site, vgroups: int) -> dict[str, str]:
     """Each vnode's place in the data directory → its directory on its disk; empty where nothing is linked."""
-    if not site.disks or sweep.disk_placement != "spread":
+    if not site.disks or site.disk_placement != "spread":
         return {}
     vnodes = range(FIRST_VNODE, FIRST_VNODE + vgroups)
     disk_of = {vnode: site.disks[disk_index(vnode, len(site.disks))] for vnode in vnodes}
     return {f"{site.data_dir}/data/vnode/vnode{vnode}": f"{disk}/vnode{vnode}" for vnode, disk in disk_of.items()}
 
 
-def parts_of(sweep: Sweep, data_dir: str, disks: Sequence[str], vnodes: Sequence[int]) -> tuple[Part, ...]:
+def parts_of(disk_placement: str, data_dir: str, disks: Sequence[str], vnodes: Sequence[int]) -> tuple[Part, ...]:
     """Each vnode where the server has it: under the data directory (links are followed later), or on a tier."""
     found = []
     for vnode in vnodes:
-        places = [f"{path}/vnode/vnode{vnode}" for path in disks] if sweep.disk_placement in ("tiers", "stripe") else []
+        places = [f"{path}/vnode/vnode{vnode}" for path in disks] if disk_placement in ("tiers", "stripe") else []
         there = next((p for p in places if Path(p).is_dir()), f"{data_dir}/data/vnode/vnode{vnode}")
-        wanted = disk_index(vnode, len(disks)) if sweep.disk_placement == "spread" else None
+        wanted = disk_index(vnode, len(disks)) if disk_placement == "spread" else None
         found.append(Part(name=f"vnode {vnode}", path=there, disk=wanted))
     return tuple(found)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 
-from runner.model import Finding, Sweep, Trial
+from runner.model import Finding, Trial
 from runner.targets.tdengine import genuine
 from runner.targets.tdengine.config import DATABASE_OPTIONS, UNITS_PER_MS, config_items, database_options, precision
 from runner.targets.tdengine.items import BOUNDS, FORMER, ITEMS, OURS, spelled
@@ -21,9 +21,9 @@ _WORDS = {
 _OWN = ("vgroups", "write_threads", "commit_threads")
 
 
-def refusals(sweep: Sweep, trial: Trial) -> tuple[Finding, ...]:
-    """All of them, none of which needs a machine to be seen."""
-    return (*_knobs(sweep, trial), *_values(trial), *_work(sweep, trial), *_loader(sweep))
+def refusals(trial: Trial, explicit: frozenset[str]) -> tuple[Finding, ...]:
+    """All of them, none of which needs a machine to be seen. explicit: keys of settings that the user gave."""
+    return (*_knobs(trial, explicit), *_values(trial), *_work(trial), *_loader(trial, explicit))
 
 
 def _blocking(subject: str, sentence: str, remedy: str) -> Finding:
@@ -34,12 +34,12 @@ def _free(trial: Trial) -> list[str]:
     return [k for k in trial.knobs if k not in _OWN and k.lower() not in DATABASE_OPTIONS]
 
 
-def _knobs(sweep: Sweep, trial: Trial) -> list[Finding]:
+def _knobs(trial: Trial, explicit: frozenset[str]) -> list[Finding]:
     found = [f for f in map(_named, _free(trial)) if f]
-    if not sweep.endpoint:
+    if not trial.subject.endpoint:
         return found
     asked = [f"--knob {name}" for name in _free(trial)]
-    asked += ["--commit-threads"] if sweep.origin.get("knobs.commit_threads", "default") in ("flag", "file") else []
+    asked += ["--commit-threads"] if "knobs.commit_threads" in explicit else []
     return found + [
         _blocking(
             name,
@@ -104,40 +104,42 @@ def _within(value: str, low: float, high: float) -> bool:
     return low <= number <= high
 
 
-def _work(sweep: Sweep, trial: Trial) -> list[Finding]:
+def _work(trial: Trial) -> list[Finding]:
     found = []
-    tables, vgroups = sweep.workload.tables, trial.knobs["vgroups"]
-    if sweep.loader == "scale" and sweep.placement == "owned" and vgroups.isdigit() and tables < int(vgroups):
+    data, method, load = trial.work.data, trial.subject.method, trial.load
+    tables, vgroups = data.tables, trial.knobs["vgroups"]
+    if load.is_ours and load.table_placement == "owned" and vgroups.isdigit() and tables < int(vgroups):
         found.append(_blocking("--tables", f"{tables} tables cannot fill {vgroups} vgroups", "more --tables, or fewer "
                                "--vgroups"))  # fmt: skip
-    names = [column.partition(":")[0].lower() for column in (*sweep.workload.columns, *sweep.workload.tags)]
+    names = [column.partition(":")[0].lower() for column in (*data.columns, *data.tags)]
     twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
     for name in [*(["ts"] if "ts" in names else []), *twice]:
         why = "is the time's own name" if name == "ts" else "is there twice"
         found.append(_blocking("--columns", f"{name} {why}", "another name; columns and tag columns share one space"))
-    if sweep.load.method in ONE_COLUMN and len(sweep.workload.columns) > 1:
-        found.append(_blocking("--method", f"{sweep.load.method} writes one column, there are "
-                               f"{len(sweep.workload.columns)}", "--columns value:double"))  # fmt: skip
-    finest = _FINEST.get(sweep.load.method, "ns")
+    if method in ONE_COLUMN and len(data.columns) > 1:
+        found.append(_blocking("--method", f"{method} writes one column, there are "
+                               f"{len(data.columns)}", "--columns value:double"))  # fmt: skip
+    finest = _FINEST.get(method, "ns")
     unit = precision(trial)
     if unit in UNITS_PER_MS and UNITS_PER_MS[unit] > UNITS_PER_MS[finest]:
         found.append(
-            _blocking("--knob precision", f"{sweep.load.method} has times in {finest} at best", f"precision={finest}")
+            _blocking("--knob precision", f"{method} has times in {finest} at best", f"precision={finest}")
         )
     return found
 
 
-def _loader(sweep: Sweep) -> list[Finding]:
-    if sweep.loader != "taosbenchmark":
+def _loader(trial: Trial, explicit: frozenset[str]) -> list[Finding]:
+    load, method = trial.load, trial.subject.method
+    if load.loader != "taosbenchmark":
         return []
-    if sweep.load.method not in genuine.METHODS:
-        return [_blocking("--loader", f"taosBenchmark does not run with method {sweep.load.method}",
+    if method not in genuine.METHODS:
+        return [_blocking("--loader", f"taosBenchmark does not run with method {method}",
                           f"--method {', '.join(genuine.METHODS)}")]  # fmt: skip
     found = []
-    if (sweep.load.rows or 0) % sweep.workload.tables:
-        found.append(_blocking("--rows", f"taosBenchmark loads each of {sweep.workload.tables} tables with as many",
+    if (load.rows or 0) % trial.work.data.tables:
+        found.append(_blocking("--rows", f"taosBenchmark loads each of {trial.work.data.tables} tables with as many",
                                "a multiple of the tables"))  # fmt: skip
-    if sweep.origin.get("load.placement", "default") != "default" and sweep.placement == "owned":
+    if "load.placement" in explicit and load.table_placement == "owned":
         found.append(_blocking("--placement", "taosBenchmark names its tables and shares them out itself",
                                "leave it out, or --placement stock"))  # fmt: skip
     return found

@@ -11,7 +11,7 @@ from runner.loadgen.binary import loadgen_path
 from runner.loadgen.foreign import ForeignCommand
 from runner.loadgen.spec import trial_spec
 from runner.loadgen.statements import SQL_S, Answer, create_tables, run_statements
-from runner.model import Sweep, Trial
+from runner.model import Trial
 from runner.targets import Address, Counted, Part
 from runner.targets.tdengine import count
 from runner.targets.tdengine.client import DEFAULT_PASSWORD, adapter_unreachable
@@ -36,8 +36,8 @@ _SCHEMALESS = ("sml-line", "sml-telnet", "sml-json")
 class TdengineSession:
     """Stateless between calls: each asks over a connection of its own."""
 
-    def __init__(self, sweep: Sweep, trial: Trial, address: Address, library: str) -> None:
-        self._sweep, self._trial, self._address, self._library = sweep, trial, address, library
+    def __init__(self, trial: Trial, address: Address, library: str) -> None:
+        self._trial, self._address, self._library = trial, address, library
         self._program = loadgen_path()
         self._password = DEFAULT_PASSWORD if address.is_ours else address.secret or DEFAULT_PASSWORD
 
@@ -79,7 +79,7 @@ class TdengineSession:
             return error.message
         if not status or any(row[0] != "ready" for row in status):
             return f"dnode is {status or 'not there'}"
-        return adapter_unreachable(self._address) if self._sweep.load.method in THROUGH_ADAPTER else ""
+        return adapter_unreachable(self._address) if self._trial.subject.method in THROUGH_ADAPTER else ""
 
     def version(self) -> str:
         """As the server says it."""
@@ -89,9 +89,9 @@ class TdengineSession:
         """The database with its options and, but for schemaless methods, the supertable."""
         options = " ".join(f"{k.upper()} {_option(v)}" for k, v in database_options(self._trial).items())
         self._rows(f"CREATE DATABASE {DATABASE} {options}")
-        if self._sweep.load.method not in _SCHEMALESS:
-            columns = ", ".join(_column(c) for c in self._sweep.workload.columns)
-            tags = ", ".join(_column(c) for c in self._sweep.workload.tags)
+        if self._trial.subject.method not in _SCHEMALESS:
+            columns = ", ".join(_column(c) for c in self._trial.work.data.columns)
+            tags = ", ".join(_column(c) for c in self._trial.work.data.tags)
             self._rows(f"CREATE STABLE {DATABASE}.{TABLE} (ts TIMESTAMP, {columns}) TAGS ({tags})")
 
     def schema_pending(self) -> str:
@@ -105,8 +105,8 @@ class TdengineSession:
 
     def create_tables(self) -> None:
         """Every subtable, before the clock starts; schemaless methods and taosBenchmark make theirs themselves."""
-        if self._sweep.load.method not in _SCHEMALESS and self._sweep.loader == "scale":
-            spec = trial_spec(self._sweep, self._trial, {**self.load_spec(), "method": "stmt"})
+        if self._trial.subject.method not in _SCHEMALESS and self._trial.load.is_ours:
+            spec = trial_spec(self._trial, {**self.load_spec(), "method": "stmt"})
             create_tables(self._program, spec, self._password)
 
     def effective(self) -> Mapping[str, str]:
@@ -144,13 +144,13 @@ class TdengineSession:
             return ()
         rows = self._rows(f"SELECT vgroup_id FROM information_schema.ins_vgroups WHERE db_name = '{DATABASE}'")
         vnodes = sorted(int(row[0]) for row in rows)
-        return parts_of(self._sweep, self._address.data_dir, self._address.disks, vnodes)
+        return parts_of(self._address.disk_placement, self._address.data_dir, self._address.disks, vnodes)
 
     def load_spec(self) -> Mapping[str, str]:
         """The tdengine driver on this server."""
         return {
             "driver": "tdengine",
-            "method": self._sweep.load.method,
+            "method": self._trial.subject.method,
             "host": self._address.host,
             "port": str(self._address.port),
             "database": DATABASE,
@@ -163,7 +163,7 @@ class TdengineSession:
 
     def genuine_load(self) -> ForeignCommand:
         """taosBenchmark."""
-        return command(self._sweep, self._trial, self._address, DATABASE, TABLE)
+        return command(self._trial, self._address, DATABASE, TABLE)
 
     def commit_cycles(self) -> int | None:
         """Commits finished in every vgroup: taosd counts them only in its log; None where it is not ours."""
@@ -181,9 +181,9 @@ class TdengineSession:
 
     def count(self) -> Counted | None:
         """The supertable's rows, and the tables whose rows are not consecutive from the first timestamp on."""
-        time = "_ts" if self._sweep.load.method in _SCHEMALESS else "ts"  # the server's own name
+        time = "_ts" if self._trial.subject.method in _SCHEMALESS else "ts"  # the server's own name
         _, rows = self._rows(count.total(DATABASE, TABLE, time))[0]
-        faulty = self._rows(count.not_consecutive(self._sweep, self._trial, DATABASE, TABLE, time))
+        faulty = self._rows(count.not_consecutive(self._trial, DATABASE, TABLE, time))
         some = ", ".join(f"{name} ({held} rows)" for name, held, _ in faulty[: count.SHOWN])
         sentence = f"{len(faulty)} tables lack rows between their first and their last: {some}"
         return Counted(rows=int(rows or 0), gaps=(sentence,) if faulty else ())

@@ -1,0 +1,20 @@
+"""A trial with the knobs of its point: what they are, and what they make of its load. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from runner.model import Trial
+
+
+def with_knobs(trial: Trial, knobs: Mapping[str, str]) -> Trial:
+    """The trial with these knobs; its load gets as many connections and partitions as they say."""
+    partitions = knobs.get("partitions") or knobs.get("vgroups") or "1"
+    load = replace(trial.load, connections=_count(knobs.get("write_threads", "1")), partitions=_count(partitions))
+    return replace(trial, knobs=knobs, load=load)
+
+
+def _count(text: str) -> int:
+    """0 for what is no number: the plan refuses it by its flag."""
+    return int(text) if text.isdigit() else 0
