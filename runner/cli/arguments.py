@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from runner.errors import UsageError
-from runner.sweep.readers import rates
+from runner.setting.readers import rates
 from runner.units import parse_levels
 
 RUN = Annotated[str, typer.Argument(metavar="RUN", help="A run's name, a part of it, its path, or `last`.")]

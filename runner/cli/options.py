@@ -9,7 +9,7 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from runner.sweep.setting import Setting
+from runner.setting import Setting
 from runner.sweep.settings import SETTINGS, parameter_name
 
 _PANELS = {

@@ -17,7 +17,7 @@ from runner.report.limits import remedies
 from runner.report.noise import noise_of, noise_sentences
 from runner.report.variants import comparison_table, labels_of
 from runner.sweep.disk_axis import disk_values
-from runner.sweep.readers import rule_text
+from runner.setting.readers import rule_text
 from runner.sweep.settings import BY_KEY, SETTINGS
 from runner.units import format_cpus, format_levels, format_number
 

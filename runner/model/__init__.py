@@ -34,6 +34,7 @@ from runner.model.measured import (
 from runner.model.noise import BridgeSplit, Drift, LevelInterval, NoiseReport, Ratio
 from runner.model.planned import Confound, Finding, Placement, Plan, ResourceRange, Resources, Trial
 from runner.model.servers import Accounting, ServerOrder, ServerSpec, Site, SiteRequest
+from runner.model.standing import Stand, Standing
 
 __all__ = [
     "Accounting",
@@ -85,6 +86,8 @@ __all__ = [
     "Shape",
     "Site",
     "SiteRequest",
+    "Stand",
+    "Standing",
     "StoredRun",
     "Subject",
     "SubjectSample",

@@ -3,7 +3,8 @@
 `make` plans, `extra` adds trials that are no points of the curve (anchors, bridges), `growth` adds replicates later.
 """
 
+from runner.plan.complete import complete
 from runner.plan.growth import next_block
-from runner.plan.make import complete, make_plan, plan_sentence
+from runner.plan.make import make_plan, plan_sentence
 
 __all__ = ["complete", "make_plan", "next_block", "plan_sentence"]

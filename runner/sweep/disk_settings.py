@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from runner.sweep import readers
-from runner.sweep.setting import Setting
-from runner.sweep.setting import setting as _s
+from runner.setting import readers
+from runner.setting import Setting
+from runner.setting import setting as _s
 from runner.units import parse_bytes, parse_count, parse_levels
 
 DISK_SETTINGS: tuple[Setting, ...] = (

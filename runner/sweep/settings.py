@@ -6,10 +6,10 @@ Refuses to hold logic: what a value means is for the room that uses it.
 
 from __future__ import annotations
 
-from runner.sweep import readers
+from runner.setting import readers
 from runner.sweep.disk_settings import DISK_SETTINGS
-from runner.sweep.setting import Setting
-from runner.sweep.setting import setting as _s
+from runner.setting import Setting
+from runner.setting import setting as _s
 from runner.units import parse_bytes, parse_count, parse_cpus, parse_levels, parse_seconds
 
 SETTINGS: tuple[Setting, ...] = (

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from runner.errors import UsageError
 from runner.model import Sweep
-from runner.sweep.readers import at_least
+from runner.setting.readers import at_least
 from runner.units import parse_count
 
 _WORKLOAD = ("tables", "rows_per_request", "interlace_rows")

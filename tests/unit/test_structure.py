@@ -14,26 +14,29 @@ ALLOWED = {
     "model": set(), "errors": set(), "units": set(), "interrupts": set(),
     "host": {"model", "units", "errors"},
     "disks": {"model", "units", "errors", "interrupts", "host"},
-    "sweep": {"model", "errors", "units"},
-    "plan": {"model", "errors", "units", "host", "sweep", "targets"},
-    "noise": {"model", "units", "sweep"},
-    "verdict": {"model", "units"},
+    "registry": set(),
+    "setting": {"model", "errors", "units"},
+    "axes": {"model", "errors", "units", "registry", "setting"},
+    "sweep": {"model", "errors", "units", "setting", "axes"},
+    "plan": {"model", "errors", "units", "host", "sweep", "setting", "targets", "axes"},
+    "noise": {"model", "units", "sweep", "axes"},
+    "verdict": {"model", "units", "axes"},
     "fit": {"model", "units"},
-    "report": {"model", "units", "fit", "noise", "sweep"},
-    "runtimes": {"model", "errors", "interrupts", "units", "host"},
-    "targets": {"model", "errors", "units", "loadgen"},
+    "report": {"model", "units", "fit", "noise", "sweep", "axes"},
+    "runtimes": {"model", "errors", "interrupts", "units", "host", "registry"},
+    "targets": {"model", "errors", "units", "loadgen", "registry"},
     "sampling": {"model", "errors", "units", "host"},
     "loadgen": {"model", "errors", "interrupts", "units"},
     "trial": {
-        "model", "errors", "interrupts", "units", "host", "loadgen", "runtimes", "sampling", "sweep", "targets", "verdict",
+        "model", "errors", "interrupts", "units", "host", "loadgen", "runtimes", "sampling", "sweep", "targets", "verdict", "axes",
     },
     "store": {"model", "errors", "sweep", "units", "trial"},
     "formats": {"model", "errors", "units", "store", "trial"},
-    "compare": {"model", "units", "sweep"},
+    "compare": {"model", "units", "sweep", "axes"},
     "live": {"model", "fit", "sweep", "units"},
     "exporter": {"model", "errors", "live", "loadgen", "store", "sweep", "units"},
     "identity": set(),
-    "verify": {"identity", "model", "errors", "units", "store", "loadgen", "sweep", "trial", "verdict", "report"},
+    "verify": {"identity", "model", "errors", "units", "store", "loadgen", "sweep", "trial", "verdict", "report", "axes"},
     "campaign": {"model"},
     "choose": {"model", "errors", "runtimes", "targets"},
     "preflight": {"model", "errors", "disks", "host", "runtimes", "sweep", "targets"},
@@ -43,7 +46,7 @@ ALLOWED = {
     "compat": {"model", "errors", "units", "loadgen", "targets"},
 }  # fmt: skip
 FREE = {"compose", "cli", "__init__"}
-PURE = ("plan", "noise", "verdict", "fit", "report", "compare", "formats")
+PURE = ("axes", "setting", "plan", "noise", "verdict", "fit", "report", "compare", "formats")
 IMPURE_MODULES = {"subprocess", "socket", "time", "os", "shutil", "threading", "urllib", "docker", "psycopg"}
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from runner.errors import UsageError
-from runner.sweep import readers
+from runner.setting import readers
 from runner.sweep.resolve import resolve_sweep
 from runner.sweep.settings import SETTINGS
 

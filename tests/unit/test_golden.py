@@ -1,0 +1,98 @@
+"""Plans and verdicts as they were before the axes got a package of their own: none of them may change by moving code.
+
+    python -m tests.unit.test_golden      writes them anew; only for a change of the method that is meant
+"""
+
+import gzip
+import json
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from runner.plan import complete, make_plan, plan_sentence
+from runner.store.reader import read_plan, read_result
+from runner.sweep.resolve import resolve_sweep
+from runner.targets import load_target
+from runner.verify.trial import trial_again
+from tests.unit.test_plan import make_host
+from tests.unit.test_recorded_limits import RECORDED, as_run
+
+GOLDEN = Path(__file__).parent / "golden"
+DIRS = {"axis.disks": "1..3", "disks.dir": "/mnt/a,/mnt/b,/mnt/c"}
+SWEEPS = {
+    "cores": ("cpu", "postgres", 12, {"axis.cores": "1..4"}),
+    "cores, shared CPUs": ("cpu", "postgres", 2, {"axis.cores": "1..2"}),
+    "parts of a core": ("cpu", "postgres", 2, {"axis.cores": "0.5,1"}),
+    "a knob that moves, with bridges": (
+        "cpu", "postgres", 12, {"axis.cores": "1..6", "knobs.partitions": "1..4=4,5..=12", "method.bridge": "1"}),
+    "variants": ("cpu", "tdengine", 12, {"axis.cores": "1..2", "vary": ["method=stmt,sql", "write_threads=1,4"]}),
+    "fixed work": ("cpu", "tdengine", 12, {"axis.cores": "1..6", "load.rows": "1M"}),
+    "one replicate": ("cpu", "tdengine", 4, {"axis.cores": "1..3", "method.replicates": "1"}),
+    "another seed": ("cpu", "postgres", 4, {"axis.cores": "1..3", "method.seed": "7"}),
+    "until an interval is met": ("cpu", "postgres", 4, {"axis.cores": "1..3", "method.until_ci": "5%"}),
+    "named CPUs": ("cpu", "postgres", 8, {"axis.cores": "1..3", "cpus.server": "5,3,1", "cpus.client": "7"}),
+    "null": ("cpu", "null", 4, {"axis.cores": "1..2"}),
+    "disks of TDengine": ("disk", "tdengine", 4, DIRS),
+    "disks of PostgreSQL": ("disk", "postgres", 4, {**DIRS, "axis.cores": "2", "load.rows": "2M"}),
+    "loop devices": ("disk", "postgres", 2, {"axis.disks": "1..2", "disks.loop": "1GiB", "disks.cap": "20MiB/s"}),
+}  # fmt: skip
+
+
+def planned(name: str) -> dict[str, object]:
+    what, target, cpus, flags = SWEEPS[name]
+    module = load_target(target)
+    sweep = replace(resolve_sweep(what, flags), target=target, runtime="process")
+    plan = make_plan(complete(sweep, module), make_host(cpus), module)
+    return {
+        "sentence": plan_sentence(plan),
+        "seconds": plan.seconds_estimated,
+        "notes": list(plan.notes),
+        "confounds": [c.sentence for c in plan.confounds],
+        "trials": [
+            [t.trial_id, t.order, t.level, t.replicate, t.role, t.bridged_from, t.cores, t.disks,
+             list(t.placement.server_cpus), list(t.placement.client_cpus), t.placement.quota_cores, dict(t.knobs),
+             dict(t.variant), t.seed]
+            for t in plan.trials
+        ],
+    }  # fmt: skip
+
+
+def judged(path: Path, folder: Path) -> dict[str, object]:
+    told = json.loads(gzip.decompress(path.read_bytes()))
+    trial = as_run(told, folder)
+    verdict = trial_again(folder, read_plan(folder), read_result(trial / "trial.json")).result.verdict
+    return {
+        "kind": verdict.kind.value,
+        "reasons": list(verdict.reasons),
+        "limit": verdict.limit.kind.value if verdict.limit else None,
+    }
+
+
+def read(name: str) -> dict[str, object]:
+    return json.loads((GOLDEN / name).read_text())
+
+
+@pytest.mark.parametrize("name", SWEEPS)
+def test_a_plan_is_what_it_was(name):
+    assert json.loads(json.dumps(planned(name))) == read("plans.json")[name]
+
+
+@pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.name.removesuffix(".json.gz"))
+def test_a_verdict_is_what_it_was(path, tmp_path):
+    assert judged(path, tmp_path) == read("verdicts.json")[path.name.removesuffix(".json.gz")]
+
+
+def _write() -> None:
+    plans = {name: planned(name) for name in SWEEPS}
+    (GOLDEN / "plans.json").write_text("{\n" + ",\n".join(f"{json.dumps(k)}: {json.dumps(v)}" for k, v in plans.items()) + "\n}\n")
+    verdicts = {}
+    for path in RECORDED:
+        with tempfile.TemporaryDirectory() as folder:
+            verdicts[path.name.removesuffix(".json.gz")] = judged(path, Path(folder))
+    (GOLDEN / "verdicts.json").write_text(json.dumps(verdicts, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    _write()
