@@ -11,7 +11,7 @@ from runner.errors import PreflightError
 from runner.host import Host
 from runner.model import Finding, Plan
 from runner.runtimes.local import UNPRIVILEGED_USER, closed_to_others
-from runner.sweep.disk_axis import uneven_parts
+from runner.axes import axis_of
 from runner.targets import ENDPOINT_PASSWORD, Address, Installation, Surroundings, Target
 
 FREE_BYTES_MIN = 2 * 10**9
@@ -34,6 +34,7 @@ def preflight(
         *_idle(host),
         *_cores(plan),
         *_disks(plan, data_dir),
+        *axis_of(plan.sweep.axis).findings(plan),
     ]
     seen = set()
     around = Surroundings(
@@ -172,14 +173,14 @@ def _idle(host: Host) -> list[Finding]:
 
 def _disks(plan: Plan, data_dir: Path) -> list[Finding]:
     sweep = plan.sweep
-    if sweep.axis != "disks" or sweep.disks is None:
+    if sweep.disks is None:
         return []
     from runner.disks import check_source, check_stripe  # a sweep of cores does without
 
-    found = check_source(sweep.disks, int(max(sweep.levels)), data_dir)
+    found = check_source(sweep.disks, max(trial.disks for trial in plan.trials), data_dir)
     if sweep.disk_placement == "stripe":
         return [*check_stripe(sweep.disks), *found]
-    return [*found, *uneven_parts(plan)]
+    return found
 
 
 def _cores(plan: Plan) -> list[Finding]:

@@ -1,4 +1,4 @@
-"""Numbers as people write them ⇄ numbers: "4GiB", "30s", "1..12:2", "0,2-5", "1..4=4,5..=12".
+"""Numbers as people write them ⇄ numbers: "4GiB", "30s", "1..12:2", "1..64:x2", "0,2-5", "1..4=4,5..=12".
 
 Every parser raises ValueError with one sentence; the caller names the key or flag.
 Refuses to guess: an unknown unit or an open range is an error, never a default.
@@ -84,17 +84,32 @@ def _range(part: str, whole: str) -> list[float]:
     if not first_text or not last_text:
         raise ValueError(f"{whole!r} has an open end; write both ends, like 1..12")
     first, last = _level(first_text, whole), _level(last_text, whole)
-    step = _level(step_text, whole) if step_text else 1.0
     if last < first:
         raise ValueError(f"{whole!r} runs backwards; write it as {last_text}..{first_text}")
+    if step_text.startswith("x"):
+        return _geometric(first, last, step_text, whole)
+    step = _level(step_text, whole) if step_text else 1.0
     count = int((last - first) / step + 1e-9) + 1
     if count > LEVELS_MAX:
         raise ValueError(f"{whole!r} has {count} levels; {LEVELS_MAX} at most")
     return [round(first + i * step, 6) for i in range(count)]
 
 
+def _geometric(first: float, last: float, step_text: str, whole: str) -> list[float]:
+    """first, first x factor, ... up to last, which is a level only where a step meets it."""
+    factor = _level(step_text.removeprefix("x"), whole)
+    if factor <= 1:
+        raise ValueError(f"{whole!r} grows by {step_text}; a factor must be above 1, like 1..64:x2")
+    levels = [first]
+    while levels[-1] * factor <= last * (1 + 1e-9):
+        levels.append(round(levels[-1] * factor, 6))
+        if len(levels) > LEVELS_MAX:
+            raise ValueError(f"{whole!r} has more than {LEVELS_MAX} levels")
+    return levels
+
+
 def parse_levels(text: str) -> tuple[float, ...]:
-    """Levels of the axis, ascending and without repeats, from "1..12", "1..12:2", "1,2,4,8" or "0.5,1"."""
+    """Levels of the axis, ascending, without repeats: "1..12", "1..12:2", "1..64:x2", "1,2,4,8" or "0.5,1"."""
     levels: set[float] = set()
     for part in text.replace(" ", "").split(","):
         levels.update(_range(part, text) if ".." in part else [_level(part, text)])

@@ -1,23 +1,41 @@
-"""Axes: what a sweep varies from level to level. Each is one module that says everything about it as data.
+"""Axes: what a sweep varies from level to level. Each is one module or package that says everything about it.
 
-`load_axis` is the door. A module outside this package asks an axis for its facts and never compares its name.
-Refuses to look at the machine, to know a database, and to run anything.
+`load_axis` gives an axis' facts, `axis_of` the axis itself. A module outside this package asks for facts and never
+compares a name. Refuses to look at the machine, to know a database, and to run anything.
 """
 
 from __future__ import annotations
 
-from runner.axes.facts import AxisFacts
+from runner.axes.axis import Axis, Grant
+from runner.axes.facts import AxisFacts, Need
 from runner.errors import UsageError
 from runner.registry import Registry
 
-__all__ = ["AXES", "AxisFacts", "load_axis"]
+__all__ = ["AXES", "Axis", "AxisFacts", "Grant", "Need", "all_axes", "axis_of", "load_axis"]
 
-AXES = Registry("scale.axes", {"cores": "runner.axes.cores:AXIS", "disks": "runner.axes.disks:AXIS"})
+AXES = Registry(
+    "scale.axes",
+    {
+        "cores": "runner.axes.cores:AXIS",
+        "disks": "runner.axes.disks:AXIS",
+        "clients": "runner.axes.clients:AXIS",
+    },
+)
 
 
-def load_axis(name: str) -> AxisFacts:
+def axis_of(name: str) -> Axis:
     """The axis of this name, as a sweep's `axis` has it. Raises UsageError that lists the known ones."""
     if name not in AXES:
         known = ", ".join(AXES.names())
         raise UsageError(f"axis {name!r} is not one of {known}", remedy="install the package that has it")
     return AXES.load(name)
+
+
+def load_axis(name: str) -> AxisFacts:
+    """The facts of the axis of this name. Raises UsageError that lists the known ones."""
+    return axis_of(name).facts
+
+
+def all_axes() -> tuple[Axis, ...]:
+    """Every registered axis, ours first."""
+    return tuple(AXES.load(name) for name in AXES.names())

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from runner.axes.facts import AxisFacts
-from runner.model import LimitKind, Stand, Standing, VerdictKind
+from collections.abc import Sequence
+from dataclasses import replace
 
-_SWEPT = (LimitKind.SERVER_CPU, LimitKind.QUOTA)
-_OWN = (LimitKind.HOT_THREAD, LimitKind.CONNECTIONS, LimitKind.UNKNOWN)
+from runner.axes.axis import Axis, Grant
+from runner.axes.facts import AxisFacts, Need, standings
+from runner.errors import UsageError
+from runner.host import Host
+from runner.model import LimitKind, Sweep, VerdictKind
+from runner.setting import setting
+from runner.units import format_cpus, format_number, parse_levels
 
-AXIS = AxisFacts(
+_FACTS = AxisFacts(
     name="cores",
     unit="core",
     command="cpu",
@@ -17,13 +22,64 @@ AXIS = AxisFacts(
     given="cores given to the server",
     question="How does the write rate grow with cores?",
     example="scale sweep cpu --cores 1..4",
+    missing="say which core counts to sweep, like 1..4",
     rate="rows_per_s",
-    standings={
-        kind: Stand(
-            standing=Standing.SWEPT if kind in _SWEPT else Standing.OWN if kind in _OWN else Standing.EXTERNAL
-        )
-        for kind in LimitKind
-    },
+    standings=standings(
+        swept=(LimitKind.SERVER_CPU, LimitKind.QUOTA),
+        own=(LimitKind.HOT_THREAD, LimitKind.CONNECTIONS, LimitKind.UNKNOWN),
+    ),
     own_verdict=VerdictKind.RESOURCE_NOT_SATURATED,
-    whole=False,
+    needs=(
+        Need(
+            capability="pins_cpus",
+            sentence="a server that already runs is never pinned, so its cores cannot be swept",
+            remedy="give the one number of cores that it has, like --cores 8",
+        ),
+    ),
+    is_constant_elsewhere=True,
+    published_columns=("cpu", "disk", "disk_per_row", "memory"),
 )
+
+
+class _Cores(Axis):
+    facts = _FACTS
+    settings = (
+        setting(
+            "axis.cores",
+            "--cores",
+            parse_levels,
+            "",
+            "Cores to give the server: 1..12, 1..12:2, 1..64:x2, 1,2,4,8 or 0.5,1,1.5. In a sweep of something else: "
+            "one number.",
+            "LEVELS",
+        ),
+    )
+
+    def grant(self, before: Grant, level: float) -> Grant:
+        """So many cores."""
+        return replace(before, cores=level)
+
+    def default_constant(self, sweep: Sweep, host: Host) -> float | None:
+        """All that the server may use."""
+        free = tuple(c for c in host.allowed if c not in sweep.client_cpus)
+        return float(len(sweep.server_cpus or free or host.allowed))
+
+    def check(self, sweep: Sweep, host: Host, grants: Sequence[Grant]) -> None:
+        """Not more cores than there are CPUs."""
+        available = sweep.server_cpus or host.allowed
+        absent = sorted(set(sweep.server_cpus + sweep.client_cpus) - set(host.allowed))
+        if absent:
+            raise UsageError(
+                f"--server-cpus/--client-cpus: this machine has no usable CPU {format_cpus(tuple(absent))}",
+                remedy=f"usable are {format_cpus(host.allowed)}",
+            )
+        most = max(grant.cores or 0.0 for grant in grants)
+        if most > len(available):
+            where = "--server-cpus names" if sweep.server_cpus else "this machine has"
+            raise UsageError(
+                f"--cores: {format_number(most)} cores asked for, {where} {len(available)}",
+                remedy=f"--cores 1..{len(available)}" if len(available) > 1 else "--cores 1",
+            )
+
+
+AXIS = _Cores()

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from runner.model import LimitKind, Stand, VerdictKind
+from runner.model import LimitKind, Stand, Standing, VerdictKind
+
+
+@dataclass(frozen=True, kw_only=True)
+class Need:
+    """What a runtime must be able to do for a sweep of several levels. capability: a field of its Capabilities."""
+
+    capability: str
+    sentence: str
+    remedy: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -13,12 +22,15 @@ class AxisFacts:
     """One axis.
 
     name: in plans, results and metrics; plural, as the unit of several levels ("4 cores"). unit: of one. command: the
-    word after `scale sweep`. flag: of its levels; its key is "axis.<name>". title: heading of a column of levels.
-    given: what the level is, for the axis of a picture.
-    rate: the field of Measurement that is fitted. whole: levels are whole numbers.
+    word after `scale sweep`. flag: of its levels; their key is "axis.<name>". title: heading of a column of levels.
+    given: what the level is, for the axis of a picture. missing: what to do where no levels are given.
+    rate: the field of Measurement that is fitted; disk_figures_of_whole_load: disk figures stand for the whole load,
+    flush included, as that rate does.
+    is_constant_elsewhere: one level of it may be given in a sweep of another axis.
     must_be_steady: a trial whose rate is not steady is UNSTEADY, and seconds before it settled may be left out.
     standings: of every kind of bottleneck. own_verdict: of a trial whose bottleneck is the server's own.
-    sections: report sections that only this axis has, by their names in runner/report/.
+    sections: report sections that only this axis has, by their names in runner/report/. published_columns: what the
+    published article's table of this axis has after the level, by names of runner/report/figures.py.
     """
 
     name: str
@@ -29,13 +41,28 @@ class AxisFacts:
     given: str
     question: str
     example: str
+    missing: str
     rate: str
     standings: Mapping[LimitKind, Stand]
     own_verdict: VerdictKind
-    whole: bool = True
+    needs: tuple[Need, ...] = ()
+    is_constant_elsewhere: bool = False
     must_be_steady: bool = True
+    disk_figures_of_whole_load: bool = False
     sections: tuple[str, ...] = ()
+    published_columns: tuple[str, ...] = ()
 
     def count(self, level: str) -> str:
         """A level with its unit: "1 core", "4 cores"."""
         return f"{level} {self.unit if level == '1' else self.name}"
+
+
+def standings(
+    swept: tuple[LimitKind, ...], own: tuple[LimitKind, ...], remedies: Mapping[LimitKind, str] | None = None
+) -> dict[LimitKind, Stand]:
+    """A standing for every kind: those named, and EXTERNAL for all others."""
+
+    def standing(kind: LimitKind) -> Standing:
+        return Standing.SWEPT if kind in swept else Standing.OWN if kind in own else Standing.EXTERNAL
+
+    return {kind: Stand(standing=standing(kind), remedy=(remedies or {}).get(kind, "")) for kind in LimitKind}

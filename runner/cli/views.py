@@ -16,8 +16,9 @@ from runner.report.fitted import asked_table
 from runner.report.limits import remedies
 from runner.report.noise import noise_of, noise_sentences
 from runner.report.variants import comparison_table, labels_of
-from runner.sweep.disk_axis import disk_values
+from runner.axes import axis_of
 from runner.setting.readers import rule_text
+from runner.sweep.axis import constant_texts
 from runner.sweep.settings import BY_KEY, SETTINGS
 from runner.units import format_cpus, format_levels, format_number
 
@@ -84,7 +85,7 @@ def _values(sweep: Sweep) -> dict[str, str]:
     others = ", ".join(f"{k}={rule_text(r)}" for k, r in sweep.knobs.items() if k not in named)
     knobs = {**{key: rule_text(sweep.knobs[k]) for k, key in named.items()}, "knobs.other": others}
     return {
-        **disk_values(sweep),
+        **_axis_values(sweep),
         "target.name": sweep.target,
         "target.runtime": sweep.runtime,
         "target.version": sweep.version,
@@ -127,6 +128,11 @@ def _values(sweep: Sweep) -> dict[str, str]:
         "vary": "; ".join(f"{k}={','.join(v)}" for k, v in sweep.vary.items()),
         "tags": " ".join(f"{k}={v}" for k, v in sweep.tags.items()),
     }
+
+
+def _axis_values(sweep: Sweep) -> dict[str, str]:
+    axis = axis_of(sweep.axis)
+    return {axis.key: format_levels(sweep.levels), **constant_texts(sweep.constants), **axis.shown(sweep)}
 
 
 def plan_document(prepared: Prepared) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from typing import Any
 from runner.errors import PreflightError
 from runner.host import data_disk, disk_of
 from runner.model import DataDisk, DiskCeiling, Event, Finding, Plan, Trial
-from runner.sweep.disk_axis import CEILING_S
+from runner.axes.disks import CEILING_S
 from runner.trial.probe import honours_tiers
 from runner.trial.run import run_trial
 from runner.trial.setup import TrialSetup
@@ -45,13 +45,13 @@ class Stage:
 def stage_of(plan: Plan, data_dir: Path, run_id: str, say: Say) -> Iterator[Stage]:
     """Disks ready for the trials, gone afterwards whatever happens. Raises PreflightError or ProvisionError."""
     sweep = plan.sweep
-    if sweep.axis != "disks" or sweep.disks is None:
+    if sweep.disks is None:
         disk = disk_of(data_dir)
         yield Stage(disks=(data_disk(disk),) if disk else ())
         return
     from runner.disks import measure_ceilings, prepared, shares_bottleneck  # a sweep of cores does without
 
-    count = int(max(sweep.levels))
+    count = max(trial.disks for trial in plan.trials)
     say(f"making {count} disks ready")
     with prepared(sweep.disks, count, run_id, data_dir) as disks:
         say("measuring the disks' own ceilings (fio: each alone, then all together)")
@@ -76,7 +76,7 @@ def with_placement(setup: TrialSetup, plan: Plan, say: Say) -> tuple[TrialSetup,
     Raises PreflightError when tiers were asked for by name and the server does not honour them.
     """
     sweep = setup.sweep
-    if sweep.axis != "disks":
+    if sweep.disks is None:
         return setup, ""
     asked, can = sweep.disk_placement, setup.target.DISK_PLACEMENTS
     chosen, why = asked, f"{asked}, as asked"
@@ -102,7 +102,7 @@ def trials_on(setup: TrialSetup) -> Callable[[Trial], Iterator[Event]]:
     The array is kept from one trial to the next while the number of disks is the same. What is called raises
     ProvisionError when the array cannot be made: no later trial could do without it.
     """
-    if setup.sweep.axis != "disks" or setup.sweep.disk_placement != "stripe":
+    if setup.sweep.disks is None or setup.sweep.disk_placement != "stripe":
         return partial(run_trial, setup)
     from runner.disks import restripe
 

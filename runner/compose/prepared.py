@@ -11,7 +11,7 @@ from runner.choose import Choice, choose
 from runner.errors import PreflightError
 from runner.host import Host, read_host
 from runner.model import Finding, Plan, StoredRun, Sweep
-from runner.plan import complete, make_plan
+from runner.plan import complete, make_plan, with_constants
 from runner.preflight import preflight
 from runner.store.reference import read_reference
 from runner.targets import Installation
@@ -35,7 +35,7 @@ def prepare(sweep: Sweep, results: Path) -> Prepared:
     read_reference(sweep.reference)
     choice = choose(sweep)
     chosen = replace(sweep, target=choice.target.NAME, runtime=choice.runtime, image=choice.image, home=choice.home)
-    plan = make_plan(complete(chosen, choice.target), host, choice.target)
+    plan = make_plan(complete(with_constants(chosen, host), choice.target), host, choice.target)
     data_dir = Path(sweep.data_dir) if sweep.data_dir else default_data_dir()
     return Prepared(
         plan=plan,

@@ -119,8 +119,8 @@ class Subject:
 class Sweep:
     """A declared experiment, resolved: every setting has a value, and `origin` says where it came from.
 
-    levels: of the axis. In a disk sweep `cores` is what the server has throughout (None: all that the machine offers)
-    and `disks` says where the disks come from; in a sweep of cores both are None. predict: levels whose rate the report
+    levels: of the axis. constants: the one level of other axes, by their names. disks: where prepared disks come from;
+    None: the data lie where data_dir is. predict: levels whose rate the report
     is to say; need: rates (rows/s) whose level it is to say.
     """
 
@@ -150,7 +150,7 @@ class Sweep:
     reference: str
     tags: Mapping[str, str]
     origin: Mapping[str, Origin]
-    cores: float | None = None
+    constants: Mapping[str, float] = field(default_factory=dict)
     disks: DiskSource | None = None
     disk_placement: str = "auto"
     wal_disk: str = "auto"

@@ -4,7 +4,9 @@
 """
 
 from runner.plan.complete import complete
+from runner.plan.grants import with_constants
 from runner.plan.growth import next_block
-from runner.plan.make import make_plan, plan_sentence
+from runner.plan.make import make_plan
+from runner.plan.words import plan_sentence
 
-__all__ = ["complete", "make_plan", "next_block", "plan_sentence"]
+__all__ = ["complete", "make_plan", "next_block", "plan_sentence", "with_constants"]

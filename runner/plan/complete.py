@@ -7,8 +7,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from runner.axes import load_axis
 from runner.errors import UsageError
-from runner.model import Origin, ResourceRange, Sweep
+from runner.model import Origin, Sweep
+from runner.plan.grants import resource_range
+from runner.plan.knobs import granted_knobs
 from runner.sweep.vary import check_variants, is_knob
 from runner.targets import Target
 
@@ -35,9 +38,13 @@ def complete(sweep: Sweep, target: Target) -> Sweep:
                 f"{', '.join(k.replace('_', '-') for k in target.KNOBS)}"
             )
     mistakes += _disk_mistakes(sweep, target)
+    mistakes += [
+        f"--{name.replace('_', '-')}: {load_axis(sweep.axis).flag} says how many at each level; leave it out"
+        for name in sorted(granted_knobs(sweep) & {*sweep.knobs, *sweep.vary})
+    ]
     if mistakes:
         raise UsageError("\n".join(mistakes))
-    defaults = target.default_knobs(_range(sweep))
+    defaults = target.default_knobs(resource_range(sweep))
     origin: dict[str, Origin] = dict(sweep.origin)
     per_request = sweep.work.data.rows_per_request or target.ROWS_PER_REQUEST
     return replace(
@@ -50,14 +57,8 @@ def complete(sweep: Sweep, target: Target) -> Sweep:
     )
 
 
-def _range(sweep: Sweep) -> ResourceRange:
-    if sweep.axis == "disks":
-        return ResourceRange(cores=(sweep.cores,) if sweep.cores else (), disks=tuple(map(int, sweep.levels)))
-    return ResourceRange(cores=sweep.levels)
-
-
 def _disk_mistakes(sweep: Sweep, target: Target) -> list[str]:
-    if sweep.axis != "disks":
+    if sweep.disks is None:
         return []
     if not target.DISK_PLACEMENTS:
         return [f"--disks: {target.NAME} cannot be spread over disks"]
@@ -71,5 +72,5 @@ def _disk_mistakes(sweep: Sweep, target: Target) -> list[str]:
 
 
 def _wal_disk(sweep: Sweep, target: Target) -> str:
-    chosen = sweep.wal_disk == "auto" and sweep.axis == "disks" and target.WAL_DISKS
+    chosen = sweep.wal_disk == "auto" and sweep.disks is not None and target.WAL_DISKS
     return target.WAL_DISKS[0] if chosen else sweep.wal_disk

@@ -1,86 +1,78 @@
 """Sweep → Plan: which trials, in which order, on which CPUs, with which knobs. Starts nothing.
 
-Replicates are interleaved: each block holds every level once, in a seeded random order, so that drift of the machine
-does not look like scaling. Trial ids are stable: `cores-4-r2` (or `disks-3-r1`) is the same trial in every run of the
-sweep. In a disk sweep the cores are the same at every level.
-Refuses to guess a knob: every knob has a value at every level, or the plan is a UsageError.
+Replicates are interleaved: each block holds every point (level and subject) once, in a seeded random order, so that
+drift of the machine does not look like scaling. Trial ids are stable: `cores-4-r2` is the same trial in every run of
+the sweep. Refuses to guess a knob: every knob has a value at every level, or the plan is a UsageError.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from runner.axes import all_axes, load_axis
 from runner.errors import UsageError
-from runner.host import Host, place
-from runner.model import Confound, Plan, Resources, Subject, Sweep, Trial
+from runner.host import Host
+from runner.model import Plan, Sweep, Trial
+from runner.plan.arms import Arm, arms_of
 from runner.plan.extra import anchor_of, boundaries, bridge
-from runner.plan.knobs import with_knobs
-from runner.sweep.disk_axis import preparation_seconds, write_seconds
+from runner.plan.grants import grants, resources, with_constants
+from runner.plan.knobs import with_connections, with_knobs
+from runner.plan.words import confounds, notes, seconds
 from runner.setting.readers import rule_value
-from runner.sweep.vary import as_varied, is_knob, slug, variants
+from runner.sweep.vary import is_knob, slug
 from runner.targets import Target
-from runner.units import format_cpus, format_levels, format_number, format_seconds
+from runner.units import format_number
+
+KnobsByLevel = Mapping[float, Mapping[str, str]]
 
 
 def make_plan(sweep: Sweep, host: Host, target: Target) -> Plan:
-    """All trials of a completed sweep; the target serves only to estimate the time.
+    """All trials of a completed sweep of one target. Raises UsageError for cores the machine has not, or a rule with
+    a gap."""
+    return plan_arms(sweep, host, arms_of(sweep, target))
 
-    Raises UsageError for cores the machine has not, or a rule with a gap.
-    """
-    if sweep.axis == "disks":
-        free = tuple(c for c in host.allowed if c not in sweep.client_cpus)
-        sweep = replace(sweep, cores=sweep.cores or float(len(sweep.server_cpus or free or host.allowed)))
-    _check_levels(sweep, host)
-    _check_endpoint(sweep)
-    knobs = {level: _knobs_at(sweep, level) for level in sweep.levels}
-    points = [(level, variant) for level in sweep.levels for variant in variants(sweep)]
-    chance = random.Random(sweep.seed)
-    trials: list[Trial] = []
-    for replicate in range(1, sweep.replicates + 1):
-        block = [_trial(sweep, host, level, replicate, knobs[level], variant) for level, variant in points]
-        block += _bridges(sweep, block, knobs)
-        chance.shuffle(block)
-        trials += [replace(trial, order=len(trials) + i) for i, trial in enumerate(block)]
-    trials += anchor_of(trials) if sweep.anchors else ()
+
+def plan_arms(sweep: Sweep, host: Host, arms: Sequence[Arm]) -> Plan:
+    """All trials of several subjects, each of which is in every block. Raises UsageError likewise."""
+    sweep = with_constants(sweep, host)
+    arms = [replace(arm, sweep=with_constants(arm.sweep, host)) for arm in arms]
+    for axis in all_axes():
+        axis.check(sweep, host, list(grants(sweep).values()))
+    for arm in arms:
+        _check_endpoint(arm.sweep)
+    knobs = [{level: _knobs_at(arm.sweep, level) for level in sweep.levels} for arm in arms]
+    trials = _trials(sweep, host, arms, knobs)
     return Plan(
         sweep=sweep,
         trials=tuple(trials),
-        confounds=_confounds(sweep, knobs),
-        notes=_notes(sweep, trials),
-        seconds_estimated=sum(_seconds(sweep, trial, target) for trial in trials),
+        confounds=confounds(sweep, knobs),
+        notes=notes(sweep, trials),
+        seconds_estimated=sum(
+            seconds(sweep, trial, target_of) for trial, target_of in ((t, _target(t, arms)) for t in trials)
+        ),
     )
 
 
-def _check_levels(sweep: Sweep, host: Host) -> None:
-    available = sweep.server_cpus or host.allowed
-    absent = sorted(set(sweep.server_cpus + sweep.client_cpus) - set(host.allowed))
-    if absent:
-        raise UsageError(
-            f"--server-cpus/--client-cpus: this machine has no usable CPU {format_cpus(tuple(absent))}",
-            remedy=f"usable are {format_cpus(host.allowed)}",
-        )
-    most = sweep.cores or max(sweep.levels)
-    if most > len(available):
-        where = "--server-cpus names" if sweep.server_cpus else "this machine has"
-        raise UsageError(
-            f"--cores: {format_number(most)} cores asked for, {where} {len(available)}",
-            remedy=f"--cores 1..{len(available)}" if len(available) > 1 else "--cores 1",
-        )
+def _trials(sweep: Sweep, host: Host, arms: Sequence[Arm], knobs: Sequence[KnobsByLevel]) -> list[Trial]:
+    points = [(level, i) for level in sweep.levels for i in range(len(arms))]
+    chance = random.Random(sweep.seed)
+    trials: list[Trial] = []
+    for replicate in range(1, sweep.replicates + 1):
+        block = [_trial(host, arms[i], level, replicate, knobs[i][level]) for level, i in points]
+        if sweep.bridge:
+            block += _bridges(sweep, block, arms, knobs)
+        chance.shuffle(block)
+        trials += [replace(trial, order=len(trials) + i) for i, trial in enumerate(block)]
+    return [*trials, *(anchor_of(trials) if sweep.anchors else ())]
 
 
 def _check_endpoint(sweep: Sweep) -> None:
-    if sweep.endpoint and sweep.axis == "disks":
-        raise UsageError(
-            "--endpoint: the files of a server that already runs are not moved, so its disks cannot be swept",
-            remedy="let the sweep start the server: --runtime process or docker",
-        )
-    if sweep.endpoint and len(sweep.levels) > 1:
-        raise UsageError(
-            "--endpoint: a server that already runs is never pinned, so its cores cannot be swept",
-            remedy="give the one number of cores that it has, like --cores 8",
-        )
+    many = len(sweep.levels) > 1
+    for need in load_axis(sweep.axis).needs:
+        if sweep.endpoint and (many or need.capability != "pins_cpus"):
+            raise UsageError(f"--endpoint: {need.sentence}", remedy=need.remedy)
 
 
 def _knobs_at(sweep: Sweep, level: float) -> dict[str, str]:
@@ -96,124 +88,46 @@ def _knobs_at(sweep: Sweep, level: float) -> dict[str, str]:
     for name in ("vgroups", "partitions", "write_threads", "commit_threads"):
         if name in found and (not found[name].isdigit() or int(found[name]) < 1):
             raise UsageError(f"--{name.replace('_', '-')}: {found[name]!r} is not a whole number above 0")
-    return found
+    granted = grants(sweep)[level]
+    return with_connections({**found, **granted.knobs}, granted.connections)
 
 
-def _trial(
-    sweep: Sweep,
-    host: Host,
-    level: float,
-    replicate: int,
-    knobs: Mapping[str, str],
-    variant: Mapping[str, str],
-) -> Trial:
-    cores = sweep.cores or level
-    placement = place(host, cores, sweep.server_cpus, sweep.client_cpus, sweep.cores or max(sweep.levels))
-    varied = as_varied(sweep, variant)
+def _trial(host: Host, arm: Arm, level: float, replicate: int, knobs: Mapping[str, str]) -> Trial:
+    sweep, variant = arm.sweep, arm.variant
     middle = f"-{slug(variant)}" if variant else ""
     point_id = f"{sweep.axis}-{format_number(level)}{middle}"
-    return with_knobs(
-        Trial(
-            trial_id=f"{point_id}-r{replicate}",
-            point_id=point_id,
-            order=0,
-            level=level,
-            replicate=replicate,
-            block=replicate,
-            resources=Resources(
-                cores=cores,
-                placement=placement,
-                disks=int(level) if sweep.axis == "disks" else 0,
-                memory_bytes=sweep.memory_bytes,
-            ),
-            work=varied.work,
-            load=varied.load,
-            subject=_subject(varied, variant),
-            knobs={},
-            seed=sweep.seed,
-        ),
-        {**knobs, **{k: v for k, v in variant.items() if is_knob(k)}},
+    trial = Trial(
+        trial_id=f"{point_id}-r{replicate}",
+        point_id=point_id,
+        order=0,
+        level=level,
+        replicate=replicate,
+        block=replicate,
+        resources=resources(sweep, host, level),
+        work=sweep.work,
+        load=sweep.load,
+        subject=arm.subject,
+        knobs={},
+        seed=sweep.seed,
     )
+    return with_knobs(trial, {**knobs, **_varied_knobs(variant)})
 
 
-def _subject(sweep: Sweep, variant: Mapping[str, str]) -> Subject:
-    return Subject(
-        target=sweep.target,
-        runtime=sweep.runtime,
-        method=sweep.method,
-        version=sweep.version,
-        image=sweep.image,
-        home=sweep.home,
-        endpoint=sweep.endpoint,
-        variant=variant,
-    )
+def _varied_knobs(variant: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in variant.items() if is_knob(name)}
 
 
-def _bridges(sweep: Sweep, block: list[Trial], knobs: Mapping[float, Mapping[str, str]]) -> list[Trial]:
+def _bridges(sweep: Sweep, block: Sequence[Trial], arms: Sequence[Arm], knobs: Sequence[KnobsByLevel]) -> list[Trial]:
     """Where a knob moves: the level after it once more, with the knobs of the level before it."""
-    if not sweep.bridge:
-        return []
+    by_variant = [(arm.variant, by_level) for arm, by_level in zip(arms, knobs, strict=True)]
     return [
-        bridge(trial, before, knobs[before], {k: v for k, v in trial.variant.items() if is_knob(k)})
-        for before, after in boundaries(sweep.levels, knobs)
+        bridge(trial, before, by_level[before], _varied_knobs(variant))
+        for before, after in boundaries(sweep.levels, knobs[0])
         for trial in block
-        if trial.level == after
+        for variant, by_level in by_variant
+        if trial.level == after and trial.variant == variant
     ]
 
 
-def _confounds(sweep: Sweep, knobs: Mapping[float, Mapping[str, str]]) -> tuple[Confound, ...]:
-    found = []
-    for name in sweep.knobs:
-        values = tuple(knobs[level][name] for level in sweep.levels)
-        if len(set(values)) > 1:
-            steps = ", ".join(f"{v} at {format_number(n)}" for n, v in zip(sweep.levels, values, strict=True))
-            found.append(
-                Confound(
-                    knob=name,
-                    values=values,
-                    sentence=f"{name} moves with the {sweep.axis} ({steps}): "
-                    f"the curve shows both, not the {sweep.axis} alone",
-                )
-            )
-    return tuple(found)
-
-
-def _notes(sweep: Sweep, trials: list[Trial]) -> tuple[str, ...]:
-    notes = []
-    for cpus in sorted({t.placement.shared for t in trials if t.placement.shared}):
-        cores = tuple(sorted({t.cores for t in trials if t.placement.shared == cpus}))
-        notes.append(
-            f"at {format_levels(cores)} cores the generator shares CPU {format_cpus(cpus)} with the server: "
-            "this machine has too few for both"
-        )
-    if sweep.bridge and not any(t.role == "bridge" for t in trials):
-        notes.append("--bridge: no knob moves along the axis, so there is nothing to bridge")
-    if sweep.replicates < 2 and sweep.until_ci_percent is None:
-        notes.append("one replicate: the noise cannot be told from the scaling")
-    return tuple(notes)
-
-
-def _seconds(sweep: Sweep, trial: Trial, target: Target) -> float:
-    fixed = sweep.load.duration_s
-    work = fixed if fixed is not None else (sweep.load.rows or 0) / (target.ROWS_PER_CORE_S * trial.cores)
-    if sweep.axis == "disks":
-        work = max(work, write_seconds(sweep, trial))
-    return target.OVERHEAD_S + sweep.load.warmup_s + work
-
-
-def plan_sentence(plan: Plan) -> str:
-    """What will happen, in one line."""
-    sweep = plan.sweep
-    many = f" × {len(variants(sweep))} variants" if sweep.vary else ""
-    bridges = sum(t.role == "bridge" for t in plan.trials)
-    extra = f" + {bridges} bridges" if bridges else ""
-    extra += " + 1 anchor" if any(t.role == "anchor" for t in plan.trials) else ""
-    extra += f", more until ± {sweep.until_ci_percent:g} %" if sweep.until_ci_percent else ""
-    before_s = preparation_seconds(sweep)
-    before = f" after {format_seconds(before_s)} to make and measure the disks" if before_s else ""
-    return (
-        f"{len(plan.trials)} trials: {format_levels(sweep.levels)} {sweep.axis}{many} × {sweep.replicates} "
-        f"replicate{'s' if sweep.replicates > 1 else ''}{extra} of {sweep.target} "
-        f"({sweep.runtime}, {sweep.method}), "
-        f"about {format_seconds(plan.seconds_estimated)}{before}"
-    )
+def _target(trial: Trial, arms: Sequence[Arm]) -> Target:
+    return next(arm.target for arm in arms if arm.variant == trial.variant)

@@ -195,14 +195,16 @@ def variation(text: str) -> tuple[str, tuple[str, ...]]:
     return name.strip(), tuple(dict.fromkeys(parts))
 
 
-def whole_levels(read_levels: Callable[[str], tuple[float, ...]]) -> Callable[[str], tuple[float, ...]]:
-    """A reader for levels that are whole numbers: there is no half disk."""
+def whole_levels(
+    read_levels: Callable[[str], tuple[float, ...]], what: str
+) -> Callable[[str], tuple[float, ...]]:
+    """A reader for levels that are whole numbers: there is no half disk. what: their unit, plural."""
 
     def read(text: str) -> tuple[float, ...]:
         levels = read_levels(text)
         broken = [level for level in levels if level != int(level)]
         if broken:
-            raise ValueError(f"{text!r} holds {format_number(broken[0])}; disks come whole")
+            raise ValueError(f"{text!r} holds {format_number(broken[0])}; {what} come whole")
         return levels
 
     return read

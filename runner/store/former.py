@@ -35,6 +35,7 @@ def sweep_today(sweep: Plain) -> dict[str, Any]:
     """The sweep of a plan or a manifest of schema 1 in today's shape."""
     moved = ("workload", "placement", "loader")
     kept = {name: value for name, value in sweep.items() if name not in moved}
+    kept["constants"] = {"cores": kept.pop("cores")} if kept.get("cores") else {}
     return {**kept, "method": sweep["load"]["method"], "work": _work(sweep, {}), "load": _load(sweep, {})}
 
 

@@ -12,15 +12,11 @@ from typing import Any
 
 from runner.errors import UsageError
 from runner.model import Load, Origin, Rule, Sweep, Work, Workload
-from runner.sweep import disk_axis
+from runner.axes import Axis, all_axes
+from runner.sweep import axis as axes
 from runner.sweep.file import read_sweep_file
 from runner.sweep.settings import BY_KEY, SETTINGS
 
-KINDS = ("cpu", "disk")
-QUESTIONS = {
-    "cores": "How does the write rate grow with cores?",
-    "disks": "How does the write rate grow with disks?",
-}
 WINDOW_GROWS = 3.0  # times the duration, while the rate is not steady
 WINDOW_GROWS_FROM_S = 4.0  # of a shorter one nobody can tell whether it is steady
 KNOB_KEYS = ("knobs.vgroups", "knobs.partitions", "knobs.write_threads", "knobs.commit_threads")
@@ -35,25 +31,27 @@ class Texts:
 
 
 def resolve_sweep(what: str, flags: Mapping[str, str | list[str]]) -> Sweep:
-    """The sweep for `cpu` or `disk`, or for a sweep file, with flags by key on top.
+    """The sweep of an axis by its command (`cpu`, `disk`, `clients`, ...), or of a file, with flags by key on top.
 
     Raises UsageError that lists all mistakes, each with its flag or key.
     """
-    from_file = {} if what in KINDS else read_sweep_file(_sweep_path(what))
+    from_file = {} if what in axes.commands() else read_sweep_file(_sweep_path(what))
     texts = _merge(from_file, flags)
     values, mistakes = _read_all(texts)
-    mistakes += _conflicts(what, texts, values)
+    swept = axes.swept_axis(what, texts.text)
+    mistakes += axes.mistakes(swept, what, texts.text, values)
+    mistakes += _conflicts(texts, values)
     if mistakes:
         raise UsageError("\n".join(mistakes))
-    return _build(what, texts, values)
+    return _build(what, swept, texts, values)
 
 
 def _sweep_path(what: str) -> Path:
     path = Path(what)
     if path.suffix != ".toml" and not path.exists():
         raise UsageError(
-            f"{what!r} is neither a kind of sweep (cpu, disk) nor a sweep file",
-            remedy="scale sweep cpu --cores 1..4, scale sweep disk --disks 1..3 --dir LIST, or scale sweep FILE.toml",
+            f"{what!r} is neither a kind of sweep ({', '.join(axes.commands())}) nor a sweep file",
+            remedy=", ".join((*(axis.facts.example for axis in all_axes()), "or scale sweep FILE.toml")),
         )
     return path
 
@@ -61,7 +59,7 @@ def _sweep_path(what: str) -> Path:
 def _merge(from_file: Mapping[str, str | list[str]], flags: Mapping[str, str | list[str]]) -> Texts:
     text: dict[str, str | list[str]] = {}
     origin: dict[str, Origin] = {}
-    overruled = disk_axis.overruled(flags)
+    overruled = {key for axis in all_axes() for key in axis.overruled(flags)}
     for setting in SETTINGS:
         text[setting.key] = [] if setting.many else setting.default
         origin[setting.key] = "default"
@@ -94,12 +92,8 @@ def _read_all(texts: Texts) -> tuple[dict[str, object], list[str]]:
     return values, mistakes
 
 
-def _conflicts(what: str, texts: Texts, values: Mapping[str, object]) -> list[str]:
-    is_file = what not in KINDS
-    mistakes = disk_axis.mistakes(what, texts.text, values)
-    if not texts.text["axis.cores"] and not texts.text["axis.disks"] and what != "disk":
-        where = "axis.cores (or --cores)" if is_file else "--cores"
-        mistakes.append(f"{where}: missing; say which core counts to sweep, like 1..4")
+def _conflicts(texts: Texts, values: Mapping[str, object]) -> list[str]:
+    mistakes = []
     both = values["load.rows"] is not None and texts.origin["load.duration"] != "default"
     if both and texts.origin["load.rows"] == texts.origin["load.duration"]:
         mistakes.append("--rows and --duration exclude each other: fixed work, or a fixed window")
@@ -112,15 +106,14 @@ def _conflicts(what: str, texts: Texts, values: Mapping[str, object]) -> list[st
     return mistakes
 
 
-def _build(what: str, texts: Texts, values: Mapping[str, object]) -> Sweep:
+def _build(what: str, swept: Axis, texts: Texts, values: Mapping[str, object]) -> Sweep:
     v = values
     fixed_work = v["load.rows"] is not None and not (
         texts.origin["load.duration"] == "flag" and texts.origin["load.rows"] == "file"
     )
     knobs: dict[str, Rule] = {k.partition(".")[2]: v[k] for k in KNOB_KEYS if v[k] is not None}  # type: ignore[misc]
     knobs |= v["knobs.other"]  # type: ignore[operator]
-    name = str(texts.text.get("name") or (what if what in KINDS else Path(what).stem))
-    axis = "disks" if v["axis.disks"] else "cores"
+    name = str(texts.text.get("name") or (what if what in axes.commands() else Path(what).stem))
     workload = Workload(
         tables=v["workload.tables"],
         columns=v["workload.columns"],
@@ -141,13 +134,14 @@ def _build(what: str, texts: Texts, values: Mapping[str, object]) -> Sweep:
         window_max_s=None if fixed_work else _window_max(v["load.duration"], v["load.window_max"]),
         loader=v["load.loader"],
         table_placement=v["load.placement"],
-        may_discard=axis != "disks",
+        may_discard=swept.facts.must_be_steady,
     )
     return Sweep(
         name=name,
-        question=str(texts.text.get("question", QUESTIONS[axis])),
-        axis=axis,
-        levels=v[f"axis.{axis}"],
+        question=str(texts.text.get("question", swept.facts.question)),
+        axis=swept.facts.name,
+        levels=v[swept.key],
+        constants=axes.constants(swept, values),
         target=v["target.name"],
         runtime=v["target.runtime"],
         version=v["target.version"] or "",
@@ -169,8 +163,8 @@ def _build(what: str, texts: Texts, values: Mapping[str, object]) -> Sweep:
         need=v["report.need"] or (),
         tags=v["tags"],
         origin=dict(texts.origin),
-        **_method(values, len(v[f"axis.{axis}"])),
-        **disk_axis.fields(values),
+        **_method(values, len(v[swept.key])),
+        **swept.fields(values),
     )
 
 

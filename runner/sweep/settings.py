@@ -6,22 +6,13 @@ Refuses to hold logic: what a value means is for the room that uses it.
 
 from __future__ import annotations
 
-from runner.setting import readers
-from runner.sweep.disk_settings import DISK_SETTINGS
-from runner.setting import Setting
+from runner.axes import all_axes
+from runner.setting import Setting, readers
 from runner.setting import setting as _s
 from runner.units import parse_bytes, parse_count, parse_cpus, parse_levels, parse_seconds
 
 SETTINGS: tuple[Setting, ...] = (
-    _s(
-        "axis.cores",
-        "--cores",
-        parse_levels,
-        "",
-        "Cores to give the server: 1..12, 1..12:2, 1,2,4,8 or 0.5,1,1.5. In a disk sweep: one number.",
-        "LEVELS",
-    ),
-    *DISK_SETTINGS,
+    *(setting for axis in all_axes() for setting in axis.settings),
     _s("target.name", "--target", str, "auto", "Database: auto, tdengine, postgres or null.", "NAME"),
     _s(
         "target.runtime",

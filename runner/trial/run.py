@@ -34,7 +34,7 @@ from runner.model import (
 )
 from runner.runtimes import Server
 from runner.sampling import Sampler
-from runner.sweep.rows import logical_bytes
+from runner.axes.rows import logical_bytes
 from runner.targets import Session
 from runner.trial.growing import window_is_enough
 from runner.trial.measure import STEADY_PHASE, TrialFacts, evidence, measurement

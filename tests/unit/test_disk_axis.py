@@ -8,9 +8,9 @@ from runner.errors import UsageError
 from runner.model import DiskSource, ServerSpec, Site
 from runner.plan import complete, make_plan, plan_sentence
 from runner.runtimes.local import lay_out
-from runner.sweep.disk_axis import uneven_parts
+from runner.axes.disks.axis import uneven_parts
 from runner.sweep.resolve import resolve_sweep
-from runner.sweep.rows import logical_bytes
+from runner.axes.rows import logical_bytes
 from runner.targets import load_target
 from runner.targets.tdengine import config, placement
 from runner.units import common_multiple

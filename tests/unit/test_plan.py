@@ -6,7 +6,8 @@ import pytest
 
 from runner.errors import UsageError
 from runner.host import Cpu, Host, cpu_order, place
-from runner.plan import complete, make_plan
+from runner.plan import complete, make_plan, with_constants
+from runner.sweep.resolve import resolve_sweep
 from runner.targets import load_target
 from tests.unit.factories import make_sweep
 
@@ -97,3 +98,27 @@ def test_default_knobs_are_constant_and_a_moving_knob_is_a_confound():
 def test_refusals_name_the_flag(flags, word):
     with pytest.raises(UsageError, match=word):
         planned(**flags)
+
+
+def test_clients_are_an_axis_whose_levels_set_the_connections_and_nothing_else():
+    sweep = replace(resolve_sweep("clients", {"axis.clients": "1..64:x2", "axis.cores": "2"}), target="postgres",
+                    runtime="process")  # fmt: skip
+    plan = make_plan(complete(with_constants(sweep, make_host(4)), POSTGRES), make_host(4), POSTGRES)
+    points = {t.level: t for t in plan.trials if t.role == "point"}
+    assert [(n, points[n].load.connections, points[n].knobs["write_threads"]) for n in (1, 8, 64)] == [
+        (1, 1, "1"), (8, 8, "8"), (64, 64, "64")]  # fmt: skip
+    assert {(t.cores, t.knobs["partitions"], t.placement) for t in plan.trials} == {
+        (2.0, "4", points[1].placement)}  # fmt: skip
+    assert plan.confounds == (), "the level is what is swept"
+    assert "clients-16-r2" in {t.trial_id for t in plan.trials}
+
+
+def test_a_sweep_of_clients_refuses_what_its_levels_say():
+    sweep = replace(resolve_sweep("clients", {"axis.clients": "1..4", "knobs.write_threads": "3"}), target="postgres",
+                    runtime="process")  # fmt: skip
+    with pytest.raises(UsageError, match="--write-threads: --clients says how many"):
+        complete(with_constants(sweep, make_host(4)), POSTGRES)
+    with pytest.raises(UsageError, match="clients come whole"):
+        resolve_sweep("clients", {"axis.clients": "0.5,1"})
+    with pytest.raises(UsageError, match="--clients: missing"):
+        resolve_sweep("clients", {"axis.cores": "2"})

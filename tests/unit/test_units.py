@@ -80,3 +80,23 @@ def test_texts_for_people():
     assert units.format_rate(None) == "–"
     assert units.format_seconds(75) == "1 min 15 s"
     assert units.format_number(2.0) == "2"
+
+
+@pytest.mark.parametrize(
+    ("text", "levels"),
+    [
+        ("1..64:x2", (1, 2, 4, 8, 16, 32, 64)),
+        ("1..50:x2", (1, 2, 4, 8, 16, 32)),
+        ("0.5..4:x2", (0.5, 1, 2, 4)),
+        ("1..10:x1.5", (1, 1.5, 2.25, 3.375, 5.0625, 7.59375)),
+        ("3,1..4:x2", (1, 2, 3, 4)),
+    ],
+)
+def test_geometric_levels(text, levels):
+    assert units.parse_levels(text) == levels
+
+
+@pytest.mark.parametrize("text", ["1..8:x1", "1..8:x0.5", "1..8:x", "1..1000:x1.0001", "8..1:x2"])
+def test_geometric_levels_refused(text):
+    with pytest.raises(ValueError, match=r"."):
+        units.parse_levels(text)

@@ -1,17 +1,16 @@
-"""The settings of a disk sweep: how many disks, where they come from, what lies on them. See settings.py."""
+"""The settings of a disk sweep: how many disks, where they come from, what lies on them."""
 
 from __future__ import annotations
 
-from runner.setting import readers
-from runner.setting import Setting
+from runner.setting import Setting, readers
 from runner.setting import setting as _s
 from runner.units import parse_bytes, parse_count, parse_levels
 
-DISK_SETTINGS: tuple[Setting, ...] = (
+SETTINGS: tuple[Setting, ...] = (
     _s(
         "axis.disks",
         "--disks",
-        readers.whole_levels(parse_levels),
+        readers.whole_levels(parse_levels, "disks"),
         "",
         "Disks to give the server: 1..3 or 1,2,4. This makes it a disk sweep.",
         "LEVELS",

@@ -1,0 +1,6 @@
+"""The axis of disks: `scale sweep disk --disks 1..3`. A level is the disks that the server's data lie on."""
+
+from runner.axes.disks.axis import AXIS
+from runner.axes.disks.estimate import CEILING_S
+
+__all__ = ["AXIS", "CEILING_S"]

@@ -1,0 +1,110 @@
+"""What a disk sweep is: its facts, its settings, what a level grants, what makes its levels uneven."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from runner.axes.axis import Axis, Grant
+from runner.axes.disks import estimate, source
+from runner.axes.disks.settings import SETTINGS
+from runner.axes.facts import AxisFacts, Need, standings
+from runner.model import Finding, LimitKind, Plan, Sweep, Trial, VerdictKind
+from runner.units import common_multiple
+
+_MORE_DISKS = (
+    "more disks; where they are not full: vgroups or partitions that every number of disks divides, more commit "
+    "threads, a longer load"
+)
+_ELSEWHERE = Need(
+    capability="places_disks",
+    sentence="the files of a server that already runs are not moved, so its disks cannot be swept",
+    remedy="let the sweep start the server: --runtime process or docker",
+)
+_FACTS = AxisFacts(
+    name="disks",
+    unit="disk",
+    command="disk",
+    flag="--disks",
+    title="Disks",
+    given="disks given to the server",
+    question="How does the write rate grow with disks?",
+    example="scale sweep disk --disks 1..3 --dir /mnt/a,/mnt/b,/mnt/c",
+    missing="say how many disks to sweep, like 1..3",
+    rate="durable_rows_per_s",
+    standings=standings(
+        swept=(LimitKind.DISK,),
+        own=(LimitKind.HOT_THREAD, LimitKind.CONNECTIONS, LimitKind.UNKNOWN),
+        remedies={LimitKind.DISK: _MORE_DISKS},
+    ),
+    own_verdict=VerdictKind.RESOURCE_NOT_SATURATED,
+    needs=(_ELSEWHERE,),
+    must_be_steady=False,
+    disk_figures_of_whole_load=True,
+    sections=("disks",),
+    published_columns=("disk", "memory", "disk_use"),
+)
+
+
+class _Disks(Axis):
+    facts = _FACTS
+    settings = SETTINGS
+
+    def grant(self, before: Grant, level: float) -> Grant:
+        """So many prepared disks."""
+        return replace(before, disks=int(level))
+
+    def overruled(self, flags: Any) -> tuple[str, ...]:
+        """Where the disks come from is said as a whole: by flags, or by the file."""
+        return source.overruled(flags)
+
+    def mistakes(self, texts: Any, values: Any) -> list[str]:
+        """About where the disks come from."""
+        return source.mistakes(texts, values, self.facts.example)
+
+    def fields(self, values: Any) -> dict[str, object]:
+        """Where the disks come from and what lies on them."""
+        return {
+            "disks": source.source(values),
+            "disk_placement": values["disks.placement"],
+            "wal_disk": values["disks.wal"],
+            "disk_free_min_bytes": values["disks.free_min"],
+        }
+
+    def shown(self, sweep: Sweep) -> dict[str, str]:
+        """The disks as the user would write them."""
+        return source.shown(sweep)
+
+    def findings(self, plan: Plan) -> list[Finding]:
+        """Levels whose disks do not get the same number of parts; striped disks have all parts in common."""
+        return [] if plan.sweep.disk_placement == "stripe" else uneven_parts(plan)
+
+    def work_seconds(self, sweep: Sweep, trial: Trial) -> float:
+        """What the disks need to take it."""
+        return estimate.write_seconds(sweep, trial)
+
+    def before(self, sweep: Sweep) -> tuple[float, str]:
+        """Disks are made and measured."""
+        return estimate.preparation_seconds(sweep), "to make and measure the disks"
+
+
+def uneven_parts(plan: Plan) -> list[Finding]:
+    """A finding for every level whose disks do not get the same number of vgroups or partitions."""
+    found = {}
+    for trial in plan.trials:
+        for knob in ("vgroups", "partitions"):
+            parts = int(trial.knobs.get(knob, "0"))
+            if parts and parts % trial.disks:
+                most, least = -(-parts // trial.disks), parts // trial.disks
+                found[trial.disks] = Finding(
+                    blocking=least == 0,
+                    subject=f"--{knob}",
+                    sentence=f"{parts} {knob} on {trial.disks} disks: {most} on some, {least} on others, "
+                    "and the fullest disk sets the pace",
+                    remedy=f"a number that every level divides, like {common_multiple(plan.sweep.levels, parts)}",
+                )
+    return list(found.values())
+
+
+AXIS = _Disks()

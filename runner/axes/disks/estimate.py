@@ -1,0 +1,27 @@
+"""How long disks take, roughly: only to say how long a sweep takes. Pure."""
+
+from __future__ import annotations
+
+from runner.axes.rows import logical_bytes
+from runner.model import Sweep, Trial
+
+CEILING_S = 4.0  # of sequential writes by fio, and half of it of small ones, on each disk and on all together
+_MAKE_S, _VERIFY_S = 4.0, 5.0  # seen with 1 to 3 loop devices
+_AMPLIFICATION, _BYTES_PER_S = 3.5, 1e8  # rough: TDengine with small buffers, and a disk without a cap
+
+
+def write_seconds(sweep: Sweep, trial: Trial) -> float:
+    """The time that the disks need for fixed work."""
+    capped = sweep.disks.cap_bytes_per_s if sweep.disks else None
+    written = (sweep.load.rows or 0) * logical_bytes(sweep.work.data) * _AMPLIFICATION
+    return written / (trial.disks * (capped or _BYTES_PER_S))
+
+
+def preparation_seconds(sweep: Sweep) -> float:
+    """The time before the first trial: disks made, their limits verified, their own ceilings measured."""
+    if sweep.disks is None:
+        return 0.0
+    made = 0.0 if sweep.disks.kind == "dir" else _MAKE_S
+    verified = _VERIFY_S if sweep.disks.cap_bytes_per_s or sweep.disks.cap_iops else 0.0
+    count = int(max(sweep.levels))
+    return made + verified + 1.5 * CEILING_S * (count + (count > 1))

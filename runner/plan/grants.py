@@ -1,0 +1,58 @@
+"""What each level of a sweep grants a trial, from all axes together. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+
+from runner.axes import Grant, all_axes, axis_of
+from runner.host import Host, place
+from runner.model import ResourceRange, Resources, Sweep
+
+
+def with_constants(sweep: Sweep, host: Host) -> Sweep:
+    """The sweep with the constant level of every axis that it does not vary and that has a default."""
+    found = dict(sweep.constants)
+    for axis in all_axes():
+        default = axis.default_constant(sweep, host)
+        if axis.facts.name != sweep.axis and axis.facts.name not in found and default is not None:
+            found[axis.facts.name] = default
+    return replace(sweep, constants=found)
+
+
+def grants(sweep: Sweep) -> Mapping[float, Grant]:
+    """What each level grants, by level."""
+    constant = Grant(memory_bytes=sweep.memory_bytes)
+    for name, level in sweep.constants.items():
+        constant = axis_of(name).grant(constant, level)
+    swept = axis_of(sweep.axis)
+    return {level: swept.grant(constant, level) for level in sweep.levels}
+
+
+def resource_range(sweep: Sweep) -> ResourceRange:
+    """All that the levels grant: what the defaults of knobs derive from."""
+    given = grants(sweep).values()
+    return ResourceRange(
+        cores=tuple(sorted({g.cores for g in given if g.cores is not None})),
+        disks=tuple(sorted({g.disks for g in given if g.disks})),
+        connections=tuple(sorted({g.connections for g in given if g.connections is not None})),
+    )
+
+
+def resources(sweep: Sweep, host: Host, level: float) -> Resources:
+    """What the trial's server is given. The load generator's CPUs are those that the largest level leaves."""
+    granted = grants(sweep)
+    cores = _cores(granted[level])
+    most = max(map(_cores, granted.values()))
+    return Resources(
+        cores=cores,
+        placement=place(host, cores, sweep.server_cpus, sweep.client_cpus, most),
+        disks=granted[level].disks,
+        memory_bytes=granted[level].memory_bytes,
+    )
+
+
+def _cores(grant: Grant) -> float:
+    """Every plan has its cores by `with_constants`; one is what a grant without any comes down to."""
+    return grant.cores if grant.cores is not None and math.isfinite(grant.cores) else 1.0

@@ -1,0 +1,74 @@
+"""What to know of a plan before believing it: confounds, notes, how long it takes, in one line. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from runner.axes import axis_of
+from runner.model import Confound, Plan, Sweep, Trial
+from runner.plan.knobs import granted_knobs
+from runner.sweep.vary import variants
+from runner.targets import Target
+from runner.units import format_cpus, format_levels, format_number, format_seconds
+
+
+def confounds(sweep: Sweep, knobs: Sequence[Mapping[float, Mapping[str, str]]]) -> tuple[Confound, ...]:
+    """Every knob that moves along the axis by a rule, not by the level itself; knobs: by level, of each subject."""
+    found: dict[str, Confound] = {}
+    granted = granted_knobs(sweep)
+    for by_level in knobs:
+        for name in (n for n in sweep.knobs if n not in granted):
+            values = tuple(by_level[level].get(name, "") for level in sweep.levels)
+            if len(set(values)) > 1:
+                found.setdefault(name, _confound(sweep, name, values))
+    return tuple(found.values())
+
+
+def _confound(sweep: Sweep, name: str, values: tuple[str, ...]) -> Confound:
+    steps = ", ".join(f"{v} at {format_number(n)}" for n, v in zip(sweep.levels, values, strict=True))
+    return Confound(
+        knob=name,
+        values=values,
+        sentence=f"{name} moves with the {sweep.axis} ({steps}): the curve shows both, not the {sweep.axis} alone",
+    )
+
+
+def notes(sweep: Sweep, trials: Sequence[Trial]) -> tuple[str, ...]:
+    """What the plan could not avoid."""
+    found = []
+    for cpus in sorted({t.placement.shared for t in trials if t.placement.shared}):
+        cores = tuple(sorted({t.cores for t in trials if t.placement.shared == cpus}))
+        found.append(
+            f"at {format_levels(cores)} cores the generator shares CPU {format_cpus(cpus)} with the server: "
+            "this machine has too few for both"
+        )
+    if sweep.bridge and not any(t.role == "bridge" for t in trials):
+        found.append("--bridge: no knob moves along the axis, so there is nothing to bridge")
+    if sweep.replicates < 2 and sweep.until_ci_percent is None:
+        found.append("one replicate: the noise cannot be told from the scaling")
+    return tuple(found)
+
+
+def seconds(sweep: Sweep, trial: Trial, target: Target) -> float:
+    """How long a trial takes, roughly."""
+    fixed = trial.load.duration_s
+    work = fixed if fixed is not None else (trial.load.rows or 0) / (target.ROWS_PER_CORE_S * trial.cores)
+    return target.OVERHEAD_S + trial.load.warmup_s + max(work, axis_of(sweep.axis).work_seconds(sweep, trial))
+
+
+def plan_sentence(plan: Plan) -> str:
+    """What will happen, in one line."""
+    sweep = plan.sweep
+    many = f" × {len(variants(sweep))} variants" if sweep.vary else ""
+    bridges = sum(t.role == "bridge" for t in plan.trials)
+    extra = f" + {bridges} bridges" if bridges else ""
+    extra += " + 1 anchor" if any(t.role == "anchor" for t in plan.trials) else ""
+    extra += f", more until ± {sweep.until_ci_percent:g} %" if sweep.until_ci_percent else ""
+    before_s, what = axis_of(sweep.axis).before(sweep)
+    before = f" after {format_seconds(before_s)} {what}" if before_s else ""
+    return (
+        f"{len(plan.trials)} trials: {format_levels(sweep.levels)} {sweep.axis}{many} × {sweep.replicates} "
+        f"replicate{'s' if sweep.replicates > 1 else ''}{extra} of {sweep.target} "
+        f"({sweep.runtime}, {sweep.method}), "
+        f"about {format_seconds(plan.seconds_estimated)}{before}"
+    )
