@@ -14,19 +14,24 @@ _QUANTILES = {"p50_us": 50.0, "p90_us": 90.0, "p95_us": 95.0, "p99_us": 99.0, "p
 
 
 def merge_summaries(parts: Sequence[LoadSummary]) -> LoadSummary:
-    """One summary for all processes of a trial; their windows are the same by start_at_ns. The worst outcome counts."""
+    """One summary for all processes of a trial; their windows are the same by start_at_ns. The worst outcome counts.
+
+    A process that ended before its window adds neither time nor CPU time; one without an answer has no last one.
+    """
     if len(parts) == 1:
         return parts[0]
-    start, end = min(p.window_start_ns for p in parts), max(p.window_end_ns for p in parts)
+    seen = [p for p in parts if p.window_end_ns > p.window_start_ns] or parts[:1]
+    start, end = min(p.window_start_ns for p in seen), max(p.window_end_ns for p in seen)
     window_s = (end - start) / 1e9
     rows = sum(p.rows_window for p in parts)
     offered = [p.offered_rows_per_s for p in parts if p.offered_rows_per_s is not None]
+    cpu = [p.cpu_window_s for p in parts if p.cpu_window_s is not None]
     return LoadSummary(
         outcome=max((p.outcome for p in parts), key=_OUTCOMES.index),
         window_s=window_s,
         window_start_ns=start,
         window_end_ns=end,
-        last_ack_ns=max(p.last_ack_ns for p in parts),
+        last_ack_ns=max((p.last_ack_ns for p in parts if p.last_ack_ns is not None), default=None),
         rows_window=rows,
         rows_per_s=rows / window_s if window_s > 0 else None,
         rows_acked=sum(p.rows_acked for p in parts),
@@ -34,7 +39,7 @@ def merge_summaries(parts: Sequence[LoadSummary]) -> LoadSummary:
         requests=sum(p.requests for p in parts),
         errors=sum(p.errors for p in parts),
         retries=sum(p.retries for p in parts),
-        cpu_window_s=sum(p.cpu_window_s for p in parts),
+        cpu_window_s=sum(cpu) if cpu else None,
         offered_rows_per_s=sum(offered) if offered else None,
         threads=sum(p.threads for p in parts),
         send_s=sum(p.send_s for p in parts),

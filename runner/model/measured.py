@@ -119,13 +119,17 @@ class Latency:
 
 @dataclass(frozen=True, kw_only=True)
 class LoadSummary:
-    """The load core's last word. rows_window counts acknowledgements inside the window, rows_acked all of them."""
+    """The load core's last word. rows_window counts acknowledgements inside the window, rows_acked all of them.
+
+    last_ack_ns: None when nothing was acknowledged. cpu_window_s: None when it ended before the window; then the window
+    is empty.
+    """
 
     outcome: str
     window_s: float
     window_start_ns: int
     window_end_ns: int
-    last_ack_ns: int
+    last_ack_ns: int | None
     rows_window: int
     rows_per_s: float | None
     rows_acked: int
@@ -133,7 +137,7 @@ class LoadSummary:
     requests: int
     errors: int
     retries: int
-    cpu_window_s: float
+    cpu_window_s: float | None
     offered_rows_per_s: float | None
     threads: int
     send_s: float

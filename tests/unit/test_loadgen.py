@@ -51,6 +51,18 @@ def test_counters_are_added_and_the_worst_outcome_counts():
     assert (merged.outcome, merged.rows_per_s, merged.partitions) == ("errors", 200.0, (1200, 1200))
 
 
+def before_the_window(at_ns):
+    return summary([1], outcome="interrupted", window_s=0.0, window_start_ns=at_ns, window_end_ns=at_ns, rows_window=0,
+                   rows_per_s=None, cpu_window_s=None, last_ack_ns=None)  # fmt: skip
+
+
+def test_a_process_that_ended_before_the_window_leaves_the_others_theirs():
+    merged = merge_summaries([before_the_window(-5), summary([1])])
+    assert (merged.window_s, merged.rows_per_s, merged.cpu_window_s, merged.last_ack_ns) == (10.0, 100.0, 1.0, 10**10)
+    none = merge_summaries([before_the_window(-5), before_the_window(7)])
+    assert (none.window_s, none.rows_per_s, none.cpu_window_s, none.last_ack_ns) == (0.0, None, None, None)
+
+
 def test_lines():
     assert parse_line('{"event":"phase","phase":"measure","monotonic_ns":5}') == Phase(phase="measure", monotonic_ns=5)
     assert parse_line('{"event":"something new"}') is None

@@ -1,0 +1,47 @@
+"""The door to the load core with real processes: several of them as one, however they end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+from runner.loadgen.process import LoadProcesses
+from runner.loadgen.protocol import Phase
+from runner.loadgen.split import split_spec
+from runner.model import Interval
+
+CPUS = tuple(sorted(os.sched_getaffinity(0)))
+SPEC = {"protocol": "1", "driver": "null", "tables": "10", "threads": "2", "rows_per_request": "100"}
+LIMIT_S = 60.0
+
+
+def ended_in_warmup(program: Path, upon: type) -> LoadProcesses:
+    """Two processes that were told to end before their window, upon the first line of a kind."""
+    specs = split_spec({**SPEC, "rate": "1000", "duration_s": "30", "warmup_s": "30"}, 1, time.monotonic_ns())
+    with LoadProcesses(str(program), specs, CPUS, secret="") as load:
+        told = False
+        for line in load.lines(LIMIT_S):
+            if isinstance(line, upon) and not told:
+                told = True
+                for pid in load.pids:
+                    os.kill(pid, signal.SIGTERM)
+    assert told
+    return load
+
+
+def test_processes_that_end_before_the_window_are_summed_up(program):
+    summary = ended_in_warmup(program, Interval).summary()
+    assert summary is not None
+    assert summary.outcome == "interrupted"
+    assert summary.window_end_ns == summary.window_start_ns
+    assert (summary.rows_window, summary.rows_per_s, summary.cpu_window_s) == (0, None, None)
+    assert summary.rows_acked > 0
+    assert summary.last_ack_ns is not None and summary.last_ack_ns < summary.window_start_ns
+
+
+def test_processes_that_end_before_their_first_answer_are_summed_up(program):
+    summary = ended_in_warmup(program, Phase).summary()
+    assert summary is not None
+    assert (summary.rows_acked, summary.last_ack_ns, summary.cpu_window_s) == (0, None, None)
