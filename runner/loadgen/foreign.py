@@ -21,6 +21,7 @@ from runner.loadgen.protocol import Phase, Trouble
 from runner.model import Interval, Latency, LoadSummary
 
 STOP_S = 15.0
+READ_S = 10.0  # after its end, for the words that are still under way; a child of it may hold the pipe for longer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +53,7 @@ class ForeignLoad:
         enter = ("nsenter", f"--net={network_namespace}", "--") if network_namespace else ()
         self._command, self._argv, self._cpus = command, (*enter, *command.argv), cpus
         self._process: subprocess.Popen[str] | None = None
+        self._reader: threading.Thread | None = None
         self._started_ns = self._ended_ns = 0
         self._cpu_s = 0.0
         self.raw: list[str] = []
@@ -88,7 +90,8 @@ class ForeignLoad:
         finally:
             os.sched_setaffinity(0, before)
         self._started_ns = time.monotonic_ns()
-        threading.Thread(target=self._read, daemon=True).start()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
 
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
@@ -106,7 +109,7 @@ class ForeignLoad:
         return (self._process.pid,) if self._process else ()
 
     def lines(self, limit_s: float) -> Iterator[Phase | Interval | None]:
-        """One phase at the start, then None ten times a second until it ends. Raises LoadError."""
+        """One phase at the start, then None ten times a second until it has ended and is read. Raises LoadError."""
         assert self._process is not None
         yield Phase(phase="measure", monotonic_ns=self._started_ns)
         deadline = time.monotonic() + limit_s
@@ -120,15 +123,23 @@ class ForeignLoad:
             time.sleep(0.1)
         self._process.returncode = os.waitstatus_to_exitcode(status)
         self._ended_ns, self._cpu_s = time.monotonic_ns(), used.ru_utime + used.ru_stime
+        yield from self._read_to_the_end()
         if self._process.returncode != 0:
             words = " | ".join("".join(self.raw).strip().splitlines()[-4:])
             raise LoadError(f"{self._command.argv[0]} ended with code {self._process.returncode}: {words}")
+
+    def _read_to_the_end(self) -> Iterator[None]:
+        """None ten times a second until all that it said is read, or the time for that is over."""
+        assert self._reader is not None
+        deadline = time.monotonic() + READ_S
+        while self._reader.is_alive() and time.monotonic() < deadline:
+            yield None
+            self._reader.join(0.1)
 
     def summary(self) -> LoadSummary | None:
         """From its own words; None when it has not ended well, or said nothing that can be read."""
         if not self._ended_ns:
             return None
-        time.sleep(0.05)
         try:
             said = self._command.parse("".join(self.raw))
         except ValueError:
