@@ -144,16 +144,27 @@ class LoadProcesses:
                 if len(parts) == len(self._processes):
                     yield merge_interval(seconds.pop(round(line.t_s)))
             else:
-                self._keep(line)
+                self._keep(index, line)
         self._check_exit()
 
-    def _keep(self, line: Line) -> None:
+    def _keep(self, index: int, line: Line) -> None:
         if isinstance(line, Hello):
+            self._refuse_other_protocol(index, line)
             self.hello = line
         elif isinstance(line, Trouble):
             self.troubles.append(line)
         elif isinstance(line, LoadSummary):
             self._summaries.append(line)
+
+    def _refuse_other_protocol(self, index: int, hello: Hello) -> None:
+        """What another protocol means by the same words is not known. Raises LoadError."""
+        asked = self._specs[index]["protocol"]
+        if str(hello.protocol) != asked:
+            spoken = "none" if hello.protocol is None else hello.protocol
+            raise LoadError(
+                f"the load core {hello.version} speaks protocol {spoken}, asked for was protocol {asked}",
+                remedy="install the load core of this version (make setup), or correct SCALE_LOADGEN",
+            )
 
     def _check_exit(self) -> None:
         for process in self._processes:

@@ -13,8 +13,12 @@ from runner.model import Interval, Latency, LoadSummary
 
 @dataclass(frozen=True, kw_only=True)
 class Hello:
-    """The load core is up: what it is, which client library it opened, how the tables fell on the partitions."""
+    """The load core is up: what it is, which client library it opened, how the tables fell on the partitions.
 
+    protocol: the number of the language that it speaks; None in lines that do not say it.
+    """
+
+    protocol: int | None
     version: str
     driver: str
     method: str
@@ -58,6 +62,7 @@ def parse_line(text: str) -> Line | None:
 
 def _hello(raw: Mapping[str, Any]) -> Hello:
     return Hello(
+        protocol=None if raw.get("protocol") is None else int(raw["protocol"]),
         version=str(raw["version"]),
         driver=str(raw["driver"]),
         method=str(raw["method"]),

@@ -7,6 +7,9 @@ import signal
 import time
 from pathlib import Path
 
+import pytest
+
+from runner.errors import LoadError
 from runner.loadgen.process import LoadProcesses
 from runner.loadgen.protocol import Phase
 from runner.loadgen.split import split_spec
@@ -45,3 +48,24 @@ def test_processes_that_end_before_their_first_answer_are_summed_up(program):
     summary = ended_in_warmup(program, Phase).summary()
     assert summary is not None
     assert (summary.rows_acked, summary.last_ack_ns, summary.cpu_window_s) == (0, None, None)
+
+
+@pytest.mark.parametrize(("said", "words"), [('"protocol":7,', "speaks protocol 7, "), ("", "speaks protocol none, ")])
+def test_an_answer_in_another_protocol_is_refused(tmp_path, said, words):
+    other = tmp_path / "scale-loadgen"
+    hello = f'{{"event":"hello",{said}"version":"9.1.0","driver":"null","method":"discard"}}'
+    other.write_text(f"#!/bin/sh\ncat > {tmp_path}/spec\necho '{hello}'\nexec sleep 60\n")
+    other.chmod(0o755)
+    with LoadProcesses(str(other), [SPEC], CPUS, secret="") as load:
+        with pytest.raises(LoadError, match=f"9.1.0 {words}asked for was protocol 1") as caught:
+            for _ in load.lines(LIMIT_S):
+                pass
+    assert "SCALE_LOADGEN" in caught.value.remedy
+
+
+def test_the_protocol_that_was_asked_for_is_accepted(program):
+    with LoadProcesses(str(program), [{**SPEC, "rows": "1000"}], CPUS, secret="") as load:
+        for _ in load.lines(LIMIT_S):
+            pass
+    assert load.hello is not None
+    assert str(load.hello.protocol) == SPEC["protocol"]
