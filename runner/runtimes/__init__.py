@@ -28,7 +28,11 @@ class Server(Protocol):
         """Host PIDs of every process of the server, its children included."""
 
     def cpus_allowed(self) -> tuple[int, ...]:
-        """Union of Cpus_allowed_list over all its processes: the proof of the pinning."""
+        """Union of the CPUs that the kernel allows to any thread of any of its processes: the proof of the pinning.
+
+        Cheap, and may be asked again at any time: threads that began or moved since are seen. Empty when nothing of it
+        lives, and for a server that is not ours.
+        """
 
     def log_tail(self, lines: int) -> str: ...
     def facts(self) -> Mapping[str, str]:

@@ -188,7 +188,7 @@ class DockerServer:
             return ()
 
     def cpus_allowed(self) -> tuple[int, ...]:
-        """As the kernel says it, for every process in the container."""
+        """As the kernel says it, for every thread of every process in the container."""
         return allowed_cpus(self.pids())
 
     def log_tail(self, lines: int) -> str:

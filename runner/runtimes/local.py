@@ -14,7 +14,6 @@ from pathlib import Path
 from runner.errors import ProvisionError
 from runner.interrupts import held_back
 from runner.model import ServerSpec, Site, SiteRequest
-from runner.units import parse_cpus
 
 UNPRIVILEGED_USER = "nobody"
 
@@ -82,13 +81,17 @@ def free_port() -> int:
 
 
 def allowed_cpus(pids: Sequence[int]) -> tuple[int, ...]:
-    """Union of Cpus_allowed_list over processes."""
+    """Union of the CPUs on which any thread of the processes may run; what ends meanwhile is passed over.
+
+    Asked by a system call for each thread: reading /proc/PID/task/TID/status says the same and takes fifty times as
+    long, which counts where a server has hundreds of threads.
+    """
     found: set[int] = set()
     for pid in pids:
         with contextlib.suppress(OSError):
-            for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-                if line.startswith("Cpus_allowed_list:"):
-                    found.update(parse_cpus(line.split(":", 1)[1]))
+            for thread in os.listdir(f"/proc/{pid}/task"):
+                with contextlib.suppress(ProcessLookupError):
+                    found |= os.sched_getaffinity(int(thread))
     return tuple(sorted(found))
 
 

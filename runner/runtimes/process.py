@@ -196,7 +196,7 @@ class ProcessServer:
             return ()
 
     def cpus_allowed(self) -> tuple[int, ...]:
-        """As the kernel says it, for every process."""
+        """As the kernel says it, for every thread of every process."""
         return allowed_cpus(self.pids())
 
     def log_tail(self, lines: int) -> str:

@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import sys
 import threading
 import time
 from contextlib import ExitStack, contextmanager
@@ -112,6 +113,42 @@ def test_every_process_of_the_server_is_on_its_cpus_and_nothing_stays(kind, data
         server.stop()
     assert_gone(pids)
     server.stop()
+
+
+STRAYS = """
+import os, threading, time
+def stray():
+    while not os.path.exists("stray"):
+        time.sleep(0.01)
+    os.sched_setaffinity(0, range(os.cpu_count()))
+    open("strayed", "w").close()
+    time.sleep(60)
+threading.Thread(target=stray, daemon=True).start()
+open("begun", "w").close()
+time.sleep(60)
+"""
+
+
+def wait_for(path):
+    deadline = time.monotonic() + 30
+    while not path.exists():
+        assert time.monotonic() < deadline, path
+        time.sleep(0.02)
+
+
+@pytest.mark.skipif(LAST == 0, reason="needs two CPUs")
+def test_a_thread_that_goes_elsewhere_under_load_is_seen_afterwards(data_dir):
+    server = start(("process", "", ""), data_dir, spec=ServerSpec(argv=(sys.executable, "-c", STRAYS)))
+    try:
+        room = Path(server.facts()["data_dir"])
+        wait_for(room / "begun")
+        assert server.cpus_allowed() == (LAST,)
+        (room / "stray").touch()
+        wait_for(room / "strayed")
+        assert psutil.Process(server.pids()[0]).cpu_affinity() == [LAST], "the main thread stays"
+        assert set(server.cpus_allowed()) > {LAST}
+    finally:
+        server.stop()
 
 
 def test_it_listens_on_loopback_only(kind, data_dir):
