@@ -36,7 +36,7 @@ def planned(target="tdengine", **flags):
     ("what", "flags", "texts"),
     [
         ("disk", {}, ("--disks", "missing")),
-        ("disk", {"axis.disks": "1..3"}, ("--dir, --device or --loop",)),
+        ("disk", {"axis.disks": "1..3"}, ("--dir, --device or --loop", "nothing", "--loop 4GiB", "--dir /mnt/")),
         ("disk", {"axis.disks": "1,1.5", "disks.dir": DIRS}, ("--disks", "whole")),
         ("disk", {"axis.disks": "1..4", "disks.dir": DIRS}, ("3 named", "4")),
         ("disk", {"axis.disks": "1..2", "disks.dir": "/mnt/a,/mnt/a"}, ("named twice",)),

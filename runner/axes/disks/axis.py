@@ -61,7 +61,7 @@ class _Disks(Axis):
 
     def mistakes(self, texts: Any, values: Any) -> list[str]:
         """About where the disks come from."""
-        return source.mistakes(texts, values, self.facts.example)
+        return source.mistakes(texts, values)
 
     def fields(self, values: Any) -> dict[str, object]:
         """Where the disks come from and what lies on them."""

@@ -9,6 +9,7 @@ from runner.model import DiskSource, Sweep
 from runner.units import format_number
 
 KINDS = ("dir", "device", "loop")
+_EXAMPLE = "write --dir /mnt/a,/mnt/b,/mnt/c for mounts that exist, or (root) --loop 4GiB for disks made for the sweep"
 _ONLY_WITH = {
     "disks.cap": ("disks.loop", "--cap", "--loop"),
     "disks.cap_iops": ("disks.loop", "--cap-iops", "--loop"),
@@ -44,16 +45,14 @@ def source(values: Mapping[str, Any]) -> DiskSource | None:
     )
 
 
-def mistakes(texts: Mapping[str, object], values: Mapping[str, Any], example: str) -> list[str]:
+def mistakes(texts: Mapping[str, object], values: Mapping[str, Any]) -> list[str]:
     """Every mistake about where the disks come from, each with its flag."""
     found = []
     unread = {key for key, value in values.items() if texts.get(key) and value is None}  # a mistake of its own already
     given = [k for k in KINDS if values[f"disks.{k}"] or f"disks.{k}" in unread]
     if len(given) != 1:
-        said = " and ".join(f"--{k}" for k in given) or "nothing"
-        found.append(
-            f"--dir, --device or --loop: say once where the disks come from; {said} was given. Example: {example}"
-        )
+        said = " and ".join(f"--{k}" for k in given) + " were given" if given else f"nothing was given; {_EXAMPLE}"
+        found.append(f"--dir, --device or --loop: say once where the disks come from; {said}")
     for key, (needed, flag, other) in _ONLY_WITH.items():
         if values[key] and not values[needed] and needed not in unread:
             found.append(f"{flag}: only with {other}")
