@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import pwd
 import shutil
 import signal
 import subprocess
@@ -23,6 +24,8 @@ from runner.runtimes.state import alive, started_ticks
 HOME_VARIABLE = "SCALE_GRAFANA_HOME"
 _HOMES = ("/usr/share/grafana", "/usr/local/share/grafana", "/opt/grafana")
 STOP_S = 10.0
+_PROBE_S = 10.0
+_FIRST_CLOSED = 'while [ $# -gt 0 ]; do test "$1" "$2" || { echo "$2"; exit; }; shift 2; done'
 
 
 def find_program(name: str) -> str:
@@ -45,6 +48,7 @@ def start(service: Service, port: int, room: Room) -> Started:
     """Runs it in the background. Raises ProvisionError."""
     program = find_program(service.argv[0])
     owner = room.owner if os.geteuid() == 0 else None
+    _refuse_closed(service.argv[0], program, room.owner)
     environment = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "HOME": str(room.path), **service.environment}
     try:
         with room.log(service.name).open("ab") as log:
@@ -61,9 +65,43 @@ def start(service: Service, port: int, room: Room) -> Started:
                 extra_groups=[] if owner else None,
             )
     except OSError as error:
-        raise ProvisionError(f"{program} did not start: {error}") from None
+        raise ProvisionError(f"{program} did not start as {room.owner.pw_name}: {error}") from None
     pid = process.pid
     return Started(name=service.name, how="process", port=port, pid=pid, ticks=started_ticks(pid), program=program)
+
+
+def _refuse_closed(name: str, program: str, owner: pwd.struct_passwd) -> None:
+    """Root reads everything, and the user that runs the program may not. Raises ProvisionError with the path."""
+    if os.geteuid() != 0 or not program:
+        return
+    home = Path(grafana_home()).absolute() if name == "grafana" else None
+    pages = [p for p in (home / "public", home / "conf" / "defaults.ini") if p.exists()] if home else []
+    wanted = [("-x", Path(program).absolute()), *(("-r", p) for p in pages), *(("-x", p) for p in pages if p.is_dir())]
+    ways = [("-x", folder) for _, path in wanted for folder in reversed(path.parents)]
+    closed = _first_closed([*dict.fromkeys(ways), *wanted], owner)
+    if closed:
+        raise ProvisionError(
+            f"{name} runs as {owner.pw_name}, who may not read {closed}",
+            remedy=f"install it where {owner.pw_name} may read it"
+            + (f", and set {HOME_VARIABLE} to that directory" if home else ""),
+        )
+
+
+def _first_closed(wanted: Sequence[tuple[str, Path]], owner: pwd.struct_passwd) -> str:
+    """The first path that fails its test (-x, -r) when the owner asks, "" when none does."""
+    words = [word for test, path in wanted for word in (test, str(path))]
+    done = subprocess.run(
+        ["/bin/sh", "-c", _FIRST_CLOSED, "probe", *words],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd="/",
+        timeout=_PROBE_S,
+        user=owner.pw_uid,
+        group=owner.pw_gid,
+        extra_groups=[],
+    )
+    return done.stdout.strip()
 
 
 def lives(started: Started) -> bool:

@@ -56,4 +56,4 @@ def wait_ready(started: Started, room: Room) -> None:
         time.sleep(0.1)
     words = containers.last_words(started) if started.how == "docker" else processes.last_words(started, room)
     said = " | ".join(words.split("\n"))[-600:]
-    raise ProvisionError(f"{started.name} did not come up: {said}")
+    raise ProvisionError(f"{started.name}, run as {room.owner.pw_name}, did not come up: {said}")

@@ -1,0 +1,66 @@
+"""A program of the dashboards that its user may not read: said with the path and as whom, before it is started."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from runner.dashboards import processes
+from runner.dashboards.declared import Service
+from runner.dashboards.room import Room
+from runner.errors import ProvisionError
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root gives up its rights")
+SERVICE = Service(name="grafana", image="", user="", network_mode="", argv=("grafana", "60"))
+
+
+@pytest.fixture
+def place():
+    """A directory that another user may enter, as pytest's own may not."""
+    path = Path(f"/var/tmp/scale-test-programs-{os.getpid()}")
+    path.mkdir(mode=0o755)
+    yield path
+    shutil.rmtree(path)
+
+
+@pytest.fixture
+def grafana(place, monkeypatch):
+    """What an installation looks like; its program only sleeps."""
+    home = place / "grafana"
+    for folder in ("bin", "public", "conf"):
+        (home / folder).mkdir(parents=True)
+    (home / "bin" / "grafana").write_text('#!/bin/sh\nexec sleep "$1"\n')
+    (home / "bin" / "grafana").chmod(0o755)
+    (home / "conf" / "defaults.ini").touch()
+    monkeypatch.setenv(processes.HOME_VARIABLE, str(home))
+    return home
+
+
+@pytest.mark.parametrize(("closed", "mode"), [
+    (".", 0o700), ("..", 0o700), ("bin/grafana", 0o700), ("public", 0o700), ("public", 0o711),
+    ("conf/defaults.ini", 0o600),
+])  # fmt: skip
+def test_what_its_user_may_not_read_is_named_with_the_user(place, grafana, closed, mode):
+    room = Room(path=place / "room")
+    room.path.mkdir()
+    path = (grafana / closed).resolve()
+    path.chmod(mode)
+    with pytest.raises(ProvisionError) as refused:
+        processes.stop(processes.start(SERVICE, 0, room))
+    assert f"grafana runs as nobody, who may not read {path}" in refused.value.message
+    assert processes.HOME_VARIABLE in refused.value.remedy
+
+
+def test_one_that_belongs_to_that_user_alone_is_started(place, grafana):
+    room = Room(path=place / "room")
+    room.path.mkdir()
+    for path in (grafana, *grafana.rglob("*")):
+        os.chown(path, room.owner.pw_uid, room.owner.pw_gid)
+        path.chmod(0o700)
+    started = processes.start(SERVICE, 0, room)
+    try:
+        assert processes.lives(started)
+        assert Path(f"/proc/{started.pid}").stat().st_uid == room.owner.pw_uid
+    finally:
+        processes.stop(started)
