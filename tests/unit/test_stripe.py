@@ -1,24 +1,23 @@
-"""Striped disks without a disk: where they are refused, what is made for each level, and what removal is told."""
+"""Striped disks without a disk: where they are refused, what the register and the playbook are told.
+
+What is made on real disks, level by level, is tested in tests/integration/test_stripe.py.
+"""
 
 import os
 import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
-from runner.compose import disks as composed
 from runner.disks import removal, sets, stripe
 from runner.disks.playbook import playbook_path, search_path, variables
 from runner.errors import LoadError, ProvisionError
-from runner.host import Disk
 from runner.model import DataDisk, DiskSource, Site
 from runner.targets import Part
 from runner.targets.tdengine import placement
-from runner.trial.placed import data_paths, prove_placement, refuse_full
-from tests.unit.factories import make_trial
+from runner.trial.placed import prove_placement, refuse_full
 from tests.unit.test_disk_axis import disk_sweep
 from tests.unit.test_disk_trial import sample
 
@@ -31,26 +30,11 @@ def disk(number: int, path: str) -> DataDisk:
 
 
 @pytest.fixture
-def made(tmp_path, monkeypatch):
-    """A set of three disks in a register of the test's own, and what the playbook was asked for."""
+def register(tmp_path, monkeypatch):
+    """A register of the test's own."""
     monkeypatch.setattr(sets, "REGISTER", tmp_path / "register")
     monkeypatch.setattr(sets, "REGISTER_OWNER", os.getuid())
-    disk_set = sets.new_set("run", LOOPS, 3, tmp_path, owner="root", kept=False)
-    sets.save(disk_set)
-    asked = []
-
-    def playbook(wanted, state):
-        there = sets.find_set("run")
-        asked.append((state, wanted.stripe, there.stripe))
-
-    array = Disk(device="9:127", name="md127", mount_point=f"{disk_set.folder}/d1", file_system="ext4",
-                 rotational=False, free_bytes=0)  # fmt: skip
-    Path(array.mount_point).mkdir(parents=True)
-    monkeypatch.setattr(stripe, "run_playbook", playbook)
-    monkeypatch.setattr(removal, "run_playbook", playbook)
-    monkeypatch.setattr(stripe, "disk_of", lambda path: array)
-    monkeypatch.setattr(stripe, "members_of", lambda folder: [f"loop{i + 1}" for i in range(asked[-1][1])])
-    return SimpleNamespace(set=disk_set, asked=asked, disks=[disk(i + 1, p) for i, p in enumerate(disk_set.paths)])
+    return sets.new_set("run", LOOPS, 3, tmp_path, owner="root", kept=False)
 
 
 @pytest.mark.parametrize(("source", "has_md", "has_mdadm", "sentence", "remedy"), [
@@ -71,21 +55,6 @@ def test_devices_on_a_kernel_with_md_can_be_striped():
         assert stripe.unstripable(source, has_md=True, has_mdadm=True) == ()
 
 
-def test_each_level_has_an_array_of_its_first_disks_and_keeps_it_for_the_next_trial(made):
-    for count in (2, 2, 3, 1):
-        members = stripe.restripe("run", made.disks[:count])
-        assert [m.device for m in members] == [f"7:{i + 1}" for i in range(count)]
-        assert data_paths(members) == [f"{made.set.folder}/d1"]
-    # the register says so before the playbook starts, else whoever cleans up would not look for an array
-    assert made.asked == [("present", 2, 2), ("present", 3, 3), ("present", 1, 1)]
-
-
-def test_an_array_of_other_members_is_not_believed(made, monkeypatch):
-    monkeypatch.setattr(stripe, "members_of", lambda folder: ["loop1", "loop7"])
-    with pytest.raises(ProvisionError, match="of loop1, loop2 wanted, loop1, loop7 found"):
-        stripe.restripe("run", made.disks[:2])
-
-
 def test_members_are_read_from_sys(tmp_path):
     (tmp_path / "md").mkdir()
     for name in ("sdc", "sdb"):
@@ -97,43 +66,28 @@ def test_members_are_read_from_sys(tmp_path):
     assert stripe.members_of(tmp_path) == ["sdb", "sdc"]
 
 
-def test_removal_knows_of_an_array_that_was_made_after_the_set(made):
-    stripe.restripe("run", made.disks[:2])
-    removal.undo(made.set)
-    assert made.set.stripe == 0
-    assert made.asked[-1] == ("absent", 2, 2)
-    assert sets.list_disks() == ()
-
-
-def test_what_a_crash_left_striped_is_left_over(made):
-    stripe.restripe("run", made.disks)
-    sets.save(replace(sets.find_set("run"), maker_started=1))
+def test_what_a_crash_left_striped_is_left_over(register):
+    sets.save(replace(register, stripe=3, maker_started=1))
     (left,) = removal.leftover_sets()
     assert variables(left, "absent")["disks_stripe"] == 3
 
 
-def test_a_register_written_before_there_were_arrays_is_read(made):
+def test_a_striped_set_is_mounted_at_its_first_place_alone(register):
+    assert [Path(p).name for p in register.paths] == ["d1", "d2", "d3"]
+    assert [Path(p).name for p in replace(register, stripe=2).paths] == ["d1"]
+
+
+def test_a_set_that_is_gone_is_not_striped(register):
+    with pytest.raises(ProvisionError, match="the set of disks run is gone"):
+        stripe.restripe("run", [disk(1, "/d1")])
+
+
+def test_a_register_written_before_there_were_arrays_is_read(register):
+    sets.save(register)
     path = sets.folder_of("run") / "state.json"
     path.write_text(path.read_text().replace(',\n "stripe": 0', ""))
     assert "stripe" not in path.read_text()
-    assert sets.find_set("run") == made.set
-
-
-@pytest.mark.parametrize(("words", "path"), [("stripe", "/array"), ("spread", "/d1")])
-def test_trials_are_run_on_the_array_only_when_striped(words, path, monkeypatch):
-    given = []
-    monkeypatch.setattr(composed, "run_trial", lambda setup, trial: given.append([d.path for d in setup.disks]))
-    monkeypatch.setattr("runner.disks.restripe", lambda name, disks: tuple(replace(d, path="/array") for d in disks))
-    setup = _Setup(sweep=disk_sweep(disks__placement=words), disks=(disk(1, "/d1"), disk(2, "/d2")))
-    monkeypatch.setattr(composed, "replace", lambda old, disks: _Setup(sweep=old.sweep, disks=disks))
-    composed.trials_on(setup)(make_trial(disks=1))
-    assert given[0][0] == path
-
-
-class _Setup(SimpleNamespace):
-    """What of a TrialSetup decides how a trial is run."""
-
-    run_id = "run"
+    assert sets.find_set("run") == register
 
 
 def test_tdengine_has_its_one_data_directory_there():

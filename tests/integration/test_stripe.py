@@ -1,0 +1,187 @@
+"""Striped disks on real loop devices, through the real playbook: made anew for each level, kept, refused, removed.
+
+On a kernel with md everything is real. On one without, only the array itself is played: a loop device in the place of
+the md device, made by a role that takes the place of the role `stripe`, and a folder in the place of its part of /sys.
+Both ways meet the same tests, so what the stand-in promises is what md was seen to do wherever the kernel has it.
+"""
+
+import os
+import shutil
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from runner.compose.disks import trials_on
+from runner.disks import check_stripe, leftover_sets, playbook, remove_sets, restripe, stripe
+from runner.disks.prepare import prepared
+from runner.disks.sets import find_set, folder_of, save
+from runner.errors import ProvisionError
+from runner.host import disk_of
+from runner.loadgen.binary import loadgen_path
+from runner.model import DiskSource, Placement, TrialFinished
+from runner.plan import complete
+from runner.runtimes import load_runtime
+from runner.targets import load_target
+from runner.trial.setup import TrialSetup
+from tests.unit.factories import make_trial
+from tests.unit.test_disk_axis import disk_sweep
+
+pytestmark = pytest.mark.skipif(
+    os.geteuid() != 0 and not os.environ.get("SCALE_REQUIRE_ROOT"), reason="loop devices need root"
+)
+LOOPS = DiskSource(kind="loop", loop_bytes=96 * 2**20)
+WHY_NO_MD = "; ".join(finding.sentence for finding in check_stripe(LOOPS))
+PLAYBOOKS = playbook.playbook_path().parent
+ENVIRONMENT = {**os.environ, "PATH": playbook.search_path()}
+MEMBERS = "held=$(cat {room}/$LABEL.members 2>/dev/null || true)\nnode=$(losetup -n -O NAME -j {room}/$LABEL.img)\n"
+STAND_IN = {
+    "probed": MEMBERS + '[ -n "$node" ] && [ "$held" = "$DEVICES" ] && echo $node || true',
+    "present": """
+for device in $DEVICES; do wipefs --all --quiet $device; done
+truncate -s 256M {room}/$LABEL.img
+node=$(losetup --show -f {room}/$LABEL.img)
+folder={room}/sys/$(lsblk -n -o MAJ:MIN $node | tr -d ' ')
+mkdir -p $folder/md $folder/slaves
+echo raid0 > $folder/md/level
+for device in $DEVICES; do mkdir $folder/slaves/$(basename $device); done
+echo "$DEVICES" > {room}/$LABEL.members
+echo $node
+""",
+    "absent": MEMBERS + """
+[ -z "$node" ] || losetup -d $node
+rm -rf {room}/$LABEL.img {room}/$LABEL.members {room}/sys
+""",
+}  # fmt: skip
+
+
+def out(*words):
+    return subprocess.run(words, capture_output=True, text=True, check=True, env=ENVIRONMENT).stdout
+
+
+def traces(base):
+    """Loop devices, mounts, arrays, files and register entries of these tests."""
+    lines = [*out("losetup", "-n", "-O", "NAME,BACK-FILE").splitlines(), *Path("/proc/mounts").read_text().splitlines()]
+    found = [line for line in lines if str(base) in line]
+    found += [str(p) for p in Path("/sys/block").glob("md*/md")]
+    return [*found, *map(str, base.glob("scale-disks-*")), *map(str, folder_of("x").parent.glob(f"*{base.name}*"))]
+
+
+@pytest.fixture(scope="module")
+def base():
+    """On a disk, and open to the user that a server runs as; nothing of the tests may stay there."""
+    path = Path(f"/var/tmp/scale-test-stripe-{os.getpid()}")
+    path.mkdir(mode=0o755)
+    before = traces(path)
+    yield path
+    left = traces(path)
+    shutil.rmtree(path)
+    assert left == before
+
+
+def stand_in(base, monkeypatch):
+    """The playbooks with a role that plays md, and a folder that plays /sys/dev/block."""
+    room = base / "stand-in"
+    shutil.copytree(PLAYBOOKS, room / "playbooks")
+    tasks = room / "playbooks" / "roles" / "stripe" / "tasks"
+    for state, script in STAND_IN.items():
+        step = {"probed": "stripe_seen", "present": "stripe_seen", "absent": "stripe_gone"}[state]
+        lines = "".join(f"      {line}\n" for line in ("set -eu\n" + script.format(room=room)).splitlines())
+        fact = "" if state == "absent" else (
+            "- ansible.builtin.set_fact:\n    stripe_array: \"{{ stripe_seen.stdout_lines | first | default('') }}\"\n"
+        )  # fmt: skip
+        (tasks / f"{state}.yml").write_text(
+            f"- ansible.builtin.shell:\n    cmd: |\n{lines}"
+            "  environment: {LABEL: '{{ stripe_label }}', DEVICES: \"{{ stripe_devices | join(' ') }}\"}\n"
+            f"  register: {step}\n{fact}"
+        )
+    monkeypatch.setattr(playbook, "_CHECKOUT", room / "playbooks")
+    monkeypatch.setattr(stripe, "_SYS", room / "sys")
+
+
+@pytest.fixture(scope="module", params=["md", "stand-in"])
+def disks(request, base):
+    """Three disks of a set that has the base's name, as a sweep has them. At the end they are undone as at a sweep's
+    end: by the set as it was before there was an array."""
+    if request.param == "md" and WHY_NO_MD:
+        pytest.skip(WHY_NO_MD)
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        if request.param == "stand-in":
+            stand_in(base, monkeypatch)
+        before = traces(base)
+        with prepared(LOOPS, 3, base.name, base) as made:
+            yield made
+        assert traces(base) == before
+
+
+def mounted(base):
+    """What is mounted of the set: place and device."""
+    lines = [line.split()[:2] for line in Path("/proc/mounts").read_text().splitlines()]
+    return {Path(place).name: device for device, place in lines if f"{base}/scale-disks-" in place}
+
+
+# First, while nothing plays md.
+@pytest.mark.skipif(not WHY_NO_MD, reason="this kernel has md")
+def test_without_md_it_is_said_by_name_and_all_of_the_set_can_be_removed(base):
+    with prepared(LOOPS, 2, base.name, base) as disks:
+        with pytest.raises(ProvisionError, match="no md|mdadm is not installed"):
+            restripe(base.name, disks)
+        # the register says so before the playbook starts, else whoever cleans up would not look for an array
+        assert find_set(base.name).stripe == 2
+    assert find_set(base.name) is None
+
+
+def test_each_level_has_an_empty_array_of_its_first_disks_and_keeps_it_for_the_next_trial(base, disks):
+    before = {f"/dev/{disk.block_name}" for disk in disks}
+    assert set(mounted(base).values()) == before
+    for count in (2, 3, 1):
+        members = restripe(base.name, disks[:count])
+        assert [m.device for m in members] == [d.device for d in disks[:count]], "each is sampled by itself"
+        (path,) = {m.path for m in members}
+        assert mounted(base).keys() == {"d1"} and not set(mounted(base).values()) & before
+        assert list(Path(path).iterdir()) == []
+        assert members[0].free_bytes < shutil.disk_usage(path).total
+        (Path(path) / "rows").write_text("of a trial")
+        assert restripe(base.name, disks[:count])[0].path == path
+        assert (Path(path) / "rows").exists(), "the same number makes no new array"
+        assert find_set(base.name).stripe == count
+
+
+def test_an_array_of_other_members_is_not_believed(base, disks):
+    restripe(base.name, disks[:2])
+    there, wanted = (sorted(d.block_name for d in some) for some in (disks[:2], disks[1:]))
+    with pytest.raises(ProvisionError, match=f"of {', '.join(wanted)} wanted, {', '.join(there)} found"):
+        restripe(base.name, disks[1:])
+
+
+def test_the_server_of_a_striped_trial_lies_on_the_array(base, disks):
+    target = load_target("postgres")
+    sweep = complete(disk_sweep(target__name="postgres", target__runtime="process", disks__placement="stripe",
+                                load__rows="20000", load__warmup="0s", workload__tables="24"), target)  # fmt: skip
+    home = target.find("").home
+    setup = TrialSetup(sweep=sweep, target=target, runtime=load_runtime("process"), home=home, client_home=home,
+                       data_dir=str(base / "data"), disks=disks, run_id=base.name, program=loadgen_path(),
+                       ceilings={})  # fmt: skip
+    last = max(os.sched_getaffinity(0))
+    knobs = {name: rule.pieces[0].value for name, rule in sweep.knobs.items()}
+    trial = make_trial(trial_id="disks-2-r1", level=2.0, disks=2, knobs=knobs,
+                       placement=Placement(server_cpus=(last,), client_cpus=(last,)))  # fmt: skip
+    seen = set()
+    for event in trials_on(setup)(trial):
+        seen |= {place for place in mounted(base) if list(Path(disks[0].path, "..", place).glob("*disks-2-r1*"))}
+    assert isinstance(event, TrialFinished)
+    assert event.result.measurement.rows_acked == event.result.measurement.rows_counted == 20_000, event.result.verdict
+    assert seen == {"d1"}
+    assert disk_of(Path(disks[0].path)).device not in {disk.device for disk in disks}
+    assert find_set(base.name).stripe == 2
+
+
+def test_what_a_crash_left_striped_is_found_and_removed(base, disks, only_cleaner):
+    restripe(base.name, disks)
+    save(replace(find_set(base.name), maker_started=1))
+    (left,) = [found for found in leftover_sets() if found.name == base.name]
+    assert left.stripe == 3
+    remove_sets([left])
+    assert mounted(base) == {}
+    assert [found for found in leftover_sets() if found.name == base.name] == []
