@@ -68,7 +68,7 @@ def report(
     """Fit again and write fit.json, report.md and report.html anew from what was measured."""
     path = find_run(results, run)
     asked = compose.asked_again(read_run(path), *asked_of(predict, need))
-    stored = compose.report(compose.reopen_run(asked))
+    stored = compose.report(compose.reopen_to_report(asked))
     if as_json:
         console.show_json(views.run_document(stored))
     else:

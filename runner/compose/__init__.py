@@ -4,7 +4,7 @@ The one place that knows all rooms. `prepared` plans for this machine, `executio
 `growth` are their parts of it. It holds no rule of its own, prints nothing and ends no process.
 """
 
-from runner.compose.execution import asked_again, execute, new_run, reopen_run, report
+from runner.compose.execution import asked_again, execute, new_run, reopen_run, reopen_to_report, report
 from runner.compose.prepared import Prepared, default_data_dir, prepare, prepare_again
 
 __all__ = [
@@ -16,5 +16,6 @@ __all__ = [
     "prepare",
     "prepare_again",
     "reopen_run",
+    "reopen_to_report",
     "report",
 ]

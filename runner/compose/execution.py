@@ -29,8 +29,10 @@ from runner.preflight import refuse_blocking
 from runner.report.documents import documents
 from runner.runtimes import load_runtime
 from runner.runtimes.docker_files import copy_out
-from runner.store.reader import read_run
+from runner.store.codec import SCHEMA
+from runner.store.reader import read_plan, read_run, stored_format, stored_manifest
 from runner.store.reference import read_reference
+from runner.store.rewrite import rewrite
 from runner.store.writer import RunWriter
 from runner.trial.setup import TrialSetup
 from runner.units import format_cpus
@@ -44,8 +46,18 @@ def new_run(prepared: Prepared, command: Sequence[str]) -> RunWriter:
 
 
 def reopen_run(run: StoredRun) -> RunWriter:
-    """A run to be continued, with what is done."""
+    """A run to be continued, with what is done; one of an older format is rewritten in today's first."""
+    rewrite(Path(run.path))
     return RunWriter(Path(run.path), run.plan, {k: v for k, v in run.manifest.items() if k != "schema"}, run.results)
+
+
+def reopen_to_report(run: StoredRun) -> RunWriter:
+    """A run to be reported anew. One of an older format keeps it, with plan, trials and tables to the byte, unless it
+    is asked another question, which is part of the plan."""
+    path = Path(run.path)
+    if stored_format(path) == SCHEMA or run.plan != read_plan(path):
+        return reopen_run(run)
+    return RunWriter(path, run.plan, stored_manifest(path), run.results, keeps_format=True)
 
 
 def asked_again(run: StoredRun, predict: tuple[float, ...], need: tuple[float, ...]) -> StoredRun:

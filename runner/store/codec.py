@@ -11,30 +11,43 @@ import cattrs
 
 from runner.errors import StoreError
 
-SCHEMA = 1
+SCHEMA = 2  # of what is written; upgrade.py reads what was written before
 T = TypeVar("T")
 _CONVERTER = cattrs.Converter(forbid_extra_keys=False)
 
 
 def to_json(value: Any) -> str:
-    """A frozen dataclass as indented JSON."""
-    return json.dumps(asdict(value), indent=1, ensure_ascii=False, default=str)
+    """A frozen dataclass as indented JSON, with the format's number."""
+    return json.dumps({"schema": SCHEMA} | asdict(value), indent=1, ensure_ascii=False, default=str)
 
 
 def from_json(text: str, kind: type[T], path: Path) -> T:
-    """The object that to_json wrote. Raises StoreError naming the file."""
+    """The object that to_json wrote, of today's format. Raises StoreError naming the file."""
+    return from_plain(parsed(text, path), kind, path)
+
+
+def parsed(text: str, path: Path) -> Any:
+    """The JSON value. Raises StoreError naming the file."""
     try:
-        return _CONVERTER.structure(json.loads(text), kind)
-    except Exception as error:
-        raise StoreError(
-            f"{path} cannot be read back: {_reason(error)}",
-            remedy="it was cut short or changed by hand; the other trials of the run are not touched",
-        ) from None
+        return json.loads(text)
+    except ValueError as error:
+        raise unreadable(path, error) from None
 
 
 def from_plain(value: Any, kind: type[T], path: Path) -> T:
-    """The same of a value that json.loads has made."""
-    return from_json(json.dumps(value), kind, path)
+    """The object of a value that json.loads has made. Raises StoreError naming the file."""
+    try:
+        return _CONVERTER.structure(value, kind)
+    except Exception as error:
+        raise unreadable(path, error) from None
+
+
+def unreadable(path: Path, error: Exception) -> StoreError:
+    """What is said of a file that is not of the shape that was written."""
+    return StoreError(
+        f"{path} cannot be read back: {_reason(error)}",
+        remedy="it was cut short or changed by hand; the other trials of the run are not touched",
+    )
 
 
 def _reason(error: Exception) -> str:

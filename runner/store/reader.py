@@ -6,15 +6,16 @@ import csv
 import io
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from runner.errors import StoreError, UsageError
 from runner.model import FitReport, Plan, StoredRun, TrialResult
-from runner.store.codec import SCHEMA, from_json, from_plain
-from runner.store.former import is_former_plan, plan_today, result_today
+from runner.store import upgrade
+from runner.store.codec import SCHEMA, from_plain, parsed, unreadable
 
+T = TypeVar("T")
 Series = tuple[tuple[float, Mapping[str, float | None]], ...]
 
 
@@ -43,26 +44,36 @@ def run_paths(results: Path) -> list[Path]:
 
 
 def read_manifest(path: Path) -> Mapping[str, Any]:
-    """manifest.json. Raises StoreError when it is not of this schema."""
+    """manifest.json in today's format. Raises StoreError when it is of none that this version reads."""
+    return _upgraded(upgrade.manifest_now, path / "manifest.json", stored_manifest(path))
+
+
+def stored_manifest(path: Path) -> Any:
+    """manifest.json as it stands. Raises StoreError."""
     try:
-        manifest = json.loads((path / "manifest.json").read_text(encoding="utf-8"))
+        return json.loads((path / "manifest.json").read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise StoreError(f"{path}/manifest.json cannot be read: {error}") from None
-    if not isinstance(manifest, dict) or manifest.get("schema") != SCHEMA:
-        raise StoreError(
-            f"{path}/manifest.json is not of schema {SCHEMA}", remedy="read it with the version that wrote it"
-        )
-    return manifest
+
+
+def stored_format(path: Path) -> int:
+    """The number of the format that the run at path is stored in. Raises StoreError as read_manifest does."""
+    return _upgraded(upgrade.format_of_run, path / "manifest.json", stored_manifest(path))
 
 
 def read_plan(path: Path) -> Plan:
     """plan.json. Raises StoreError; also for a trial whose name is not the plain name of a directory."""
-    told = _plain(path / "plan.json")
-    plan = from_plain(plan_today(told) if _is_former(told, path) else told, Plan, path / "plan.json")
+    plan = from_plain(upgraded_plan(path), Plan, path / "plan.json")
     odd = [t.trial_id for t in plan.trials if not re.fullmatch(r"[A-Za-z0-9][\w.,=+-]*", t.trial_id)]
     if odd:
         raise StoreError(f"{path}/plan.json names a trial {odd[0]!r}, which no trial is called")
     return plan
+
+
+def upgraded_plan(path: Path) -> dict[str, Any]:
+    """plan.json of the run at path as a plain value of today's format. Raises StoreError."""
+    file = path / "plan.json"
+    return _upgraded(upgrade.plan_now, file, parsed(read_text(file), file))
 
 
 def read_run(path: Path) -> StoredRun:
@@ -75,35 +86,49 @@ def read_run(path: Path) -> StoredRun:
         if done.is_file():
             results.append(read_result(done))
             series[trial.trial_id] = _series(done.with_name("series.csv"))
-    fit_path = path / "fit.json"
-    fit = from_json(read_text(fit_path), FitReport, fit_path) if fit_path.is_file() else None
-    return StoredRun(path=str(path), manifest=manifest, plan=plan, results=tuple(results), timeseries=series, fit=fit)
+    return StoredRun(
+        path=str(path),
+        manifest=manifest,
+        plan=plan,
+        results=tuple(results),
+        timeseries=series,
+        fit=_fit(path / "fit.json"),
+    )
+
+
+def _fit(path: Path) -> FitReport | None:
+    if not path.is_file():
+        return None
+    return from_plain(read_fit(path), FitReport, path)
+
+
+def read_fit(path: Path) -> dict[str, Any]:
+    """A fit.json as a plain value of today's format. Raises StoreError naming it."""
+    return _upgraded(upgrade.fit_now, path, parsed(read_text(path), path))
 
 
 def read_result(path: Path) -> TrialResult:
-    """A trial.json of a run, at trials/ID/trial.json. Raises StoreError naming it."""
-    told = _plain(path)
-    if "point_id" in told.get("trial", {}):
-        return from_plain(told, TrialResult, path)
-    run = path.parents[2]
+    """The trial.json of a run. Raises StoreError naming it."""
+    return from_plain(upgraded_result(path), TrialResult, path)
+
+
+def upgraded_result(path: Path) -> dict[str, Any]:
+    """The same as a plain value of today's format; what an older one does not say, the run's plan tells."""
+    told = parsed(read_text(path), path)
+    if _upgraded(upgrade.format_of, path, told) == SCHEMA:
+        return dict(told)
+    plan = path.parents[2] / "plan.json"
+    return _upgraded(upgrade.result_now, path, told, parsed(read_text(plan), plan))
+
+
+def _upgraded(step: Callable[..., T], path: Path, *documents: Any) -> T:
+    """What the step makes of the documents of path. Raises StoreError naming it."""
     try:
-        return from_plain(result_today(told, _plain(run / "plan.json")["sweep"]), TrialResult, path)
-    except (KeyError, TypeError, ValueError) as error:
-        raise StoreError(f"{path} cannot be read back: {error!r}") from None
-
-
-def _is_former(plan: Mapping[str, Any], path: Path) -> bool:
-    try:
-        return is_former_plan(plan)
-    except (KeyError, TypeError) as error:
-        raise StoreError(f"{path}/plan.json cannot be read back: {error!r}") from None
-
-
-def _plain(path: Path) -> Any:
-    try:
-        return json.loads(read_text(path))
-    except ValueError as error:
-        raise StoreError(f"{path} cannot be read back: {error}") from None
+        return step(*documents)
+    except upgrade.FormatUnknown as error:
+        raise StoreError(f"{path} {error}", remedy="read it with the version that wrote it") from None
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise unreadable(path, error) from None
 
 
 def read_text(path: Path) -> str:

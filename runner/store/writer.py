@@ -29,8 +29,9 @@ from runner.model import (
     TrialResult,
     TrialStarted,
 )
-from runner.store import journal, sums
+from runner.store import journal
 from runner.store.codec import SCHEMA, to_json
+from runner.store.files import RunFiles
 from runner.store.journal import Journal
 from runner.store.texts import TIMESERIES_HEADER, points_text, samples_text, series_text, timeseries_part
 
@@ -38,10 +39,20 @@ REWRITTEN_ON_OPENING = ("manifest.json", "plan.json")
 
 
 class RunWriter:
-    """One run's directory. Opened before the first trial, so that a full or read-only disk is known at once."""
+    """One run's directory. Opened before the first trial, so that a full or read-only disk is known at once.
+
+    keeps_format: the run is of an older format and stays so. Its manifest (as it is stored), fits and reports are
+    written, and no trial.
+    """
 
     def __init__(
-        self, path: Path, plan: Plan, manifest: Mapping[str, Any], results: Sequence[TrialResult] = ()
+        self,
+        path: Path,
+        plan: Plan,
+        manifest: Mapping[str, Any],
+        results: Sequence[TrialResult] = (),
+        *,
+        keeps_format: bool = False,
     ) -> None:
         self.path, self._plan = path, plan
         self._manifest: dict[str, Any] = {"run": path.name} | dict(manifest)  # as it was born, wherever it is moved
@@ -50,15 +61,18 @@ class RunWriter:
         self._samples: list[Sample] = []
         self._window_start_ns = 0
         self._journal: Journal | None = None
-        self._digests = sums.read_sums(path) or {}
+        self._files, self._keeps_format = RunFiles(path), keeps_format
         with self._refusals_told():
-            self._altered = {name for name in REWRITTEN_ON_OPENING if self._was_altered(name)}
+            for name in REWRITTEN_ON_OPENING:
+                self._files.heed(name)
             (path / "trials").mkdir(parents=True, exist_ok=True)
             self._hold()
-            self._write("plan.json", to_json(plan))
+            if not keeps_format:
+                self._write("plan.json", to_json(plan))
             self._write_manifest()
-            self._write_points()
-            self._write_sums()
+            if not keeps_format:
+                self._write_points()
+            self._files.write_sums()
 
     @property
     def plan(self) -> Plan:
@@ -70,7 +84,7 @@ class RunWriter:
         self._plan = plan
         with self._refusals_told():
             self._write("plan.json", to_json(plan))
-            self._write_sums()
+            self._files.write_sums()
 
     @property
     def results(self) -> tuple[TrialResult, ...]:
@@ -78,7 +92,9 @@ class RunWriter:
         return tuple(self._results)
 
     def __call__(self, event: Event) -> None:
-        """Takes an event of the campaign. Raises StoreError when the disk refuses."""
+        """Takes an event of the campaign. Raises StoreError when the disk refuses, or when the run keeps its format."""
+        if self._keeps_format:
+            raise StoreError(f"{self.path} is of an older format, to which no trial is added")
         with self._refusals_told():
             self._take(event)
 
@@ -101,7 +117,7 @@ class RunWriter:
         if isinstance(event, TrialStarted):
             self._intervals, self._samples, self._window_start_ns = [], [], 0
             prefix = f"trials/{event.trial.trial_id}/"
-            self._digests = {name: d for name, d in self._digests.items() if not name.startswith(prefix)}
+            self._files.forget(prefix)
             shutil.rmtree(self._trial_dir(event.trial.trial_id), ignore_errors=True)
             self._trial_dir(event.trial.trial_id).mkdir(parents=True)
             self._journal = Journal(self._trial_dir(event.trial.trial_id) / journal.NAME)
@@ -145,7 +161,7 @@ class RunWriter:
         self._results.append(result)
         self._write_points()
         self._write_timeseries()
-        self._write_sums()
+        self._files.write_sums()
 
     def _write_timeseries(self) -> None:
         parts = [TIMESERIES_HEADER]
@@ -158,50 +174,29 @@ class RunWriter:
     def _write_points(self) -> None:
         self._write("points.csv", points_text(self._plan, self._results))
 
-    def _write_sums(self) -> None:
-        self._write(sums.NAME, sums.sums_text(self._digests))
-
-    def _was_altered(self, name: str) -> bool:
-        """Whether an older file is not what was written: opening the run anew must not make that good."""
-        path = self.path / name
-        return name in self._digests and path.is_file() and not sums.is_as_listed(path, self._digests[name])
-
     def update_manifest(self, **facts: Any) -> None:
         """Adds what became known later: the server's version, the sampler's cost, the end. Raises StoreError."""
         self._manifest.update(facts)
         with self._refusals_told():
             self._write_manifest()
-            self._write_sums()
+            self._files.write_sums()
 
     def _write_manifest(self) -> None:
-        self._write(
-            "manifest.json", json.dumps({"schema": SCHEMA, **self._manifest}, indent=1, ensure_ascii=False, default=str)
-        )
+        told = {"schema": SCHEMA} | self._manifest  # an older format that is kept says its own
+        self._write("manifest.json", json.dumps(told, indent=1, ensure_ascii=False, default=str))
 
     def write_fit(self, fit: FitReport, name: str) -> None:
         """fit.json, or that of a variant. Raises StoreError."""
         with self._refusals_told():
             self._write(name, to_json(fit))
-            self._write_sums()
+            self._files.write_sums()
 
     def write_report(self, name: str, text: str) -> Path:
         """report.md or report.html; returns its path. Raises StoreError."""
         with self._refusals_told():
             self._write(name, text)
-            self._write_sums()
+            self._files.write_sums()
         return self.path / name
 
     def _write(self, name: str, text: str) -> None:
-        """Replaces a file whole: a reader, or a run after a crash, sees the old or the new one, never half."""
-        path = self.path / name
-        partial = sums.waiting(path)
-        content = text.encode()
-        with partial.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        if name not in self._altered and name != sums.NAME:
-            self._digests[name] = sums.digest(content)
-        if name in REWRITTEN_ON_OPENING:
-            self._write_sums()  # before the file, which waits beside it: a kill in between must not look like an edit
-        partial.replace(path)
+        self._files.write(name, text, safely=name in REWRITTEN_ON_OPENING)

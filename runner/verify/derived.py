@@ -17,7 +17,7 @@ from runner.errors import StoreError
 from runner.model import StoredRun
 from runner.report.documents import documents
 from runner.store.codec import to_json
-from runner.store.reader import read_text
+from runner.store.reader import read_fit, read_text
 from runner.store.reference import read_reference
 from runner.store.texts import TIMESERIES_HEADER, points_text, timeseries_part
 from runner.verify.figures import differences, leaves, show
@@ -111,8 +111,8 @@ def _documents(path: Path, run: StoredRun) -> tuple[int, list[Disagreement]]:
         wanted = json.loads(to_json(fit))
         figures += leaves(wanted)
         try:
-            stored = json.loads(read_text(path / name))
-        except (StoreError, ValueError) as error:
+            stored = read_fit(path / name)
+        except StoreError as error:
             found.append(Disagreement(file=name, sentence=f"cannot be read: {error}"))
             continue
         found += [Disagreement(file=name, figure=figure, stored=old, recomputed=new,

@@ -10,9 +10,9 @@ from typing import Any
 
 from runner.errors import LoadError, StoreError
 from runner.identity import identity
-from runner.model import Plan, StoredRun, TrialResult
-from runner.store.codec import from_json
-from runner.store.reader import read_manifest, read_plan, read_text, series_from_text
+from runner.model import Plan, StoredRun, Sweep
+from runner.store.codec import from_plain
+from runner.store.reader import read_manifest, read_plan, read_result, series_from_text
 from runner.verify.derived import check_derived
 from runner.verify.digests import DigestCheck, check_digests
 from runner.verify.figures import differences
@@ -31,7 +31,7 @@ def verify_run(path: Path) -> Verification:
     except StoreError as error:
         return _without_plan(path, digests, error)
     again, found, notes = _trials(path, plan, str(manifest.get("status")))
-    found += _manifest(manifest, plan)
+    found += _manifest(path, manifest, plan)
     derived = check_derived(path, _again_run(path, manifest, plan, again), {a.result.trial.trial_id: a for a in again})
     notes += _versions(manifest)
     altered = _without_killed(digests.disagreements, derived.disagreements, str(manifest.get("status")))
@@ -91,7 +91,7 @@ def _trials(path: Path, plan: Plan, status: str) -> tuple[list[TrialAgain], list
                 found.append(Disagreement(file=name, sentence="is missing, and the run says that it is complete"))
             continue
         try:
-            stored = from_json(read_text(path / name), TrialResult, path / name)
+            stored = read_result(path / name)
             made = trial_again(path, plan, stored)
         except (StoreError, LoadError) as error:
             found.append(_unreadable(path, name, error.message))
@@ -112,18 +112,33 @@ def _unreadable(path: Path, name: str, message: str) -> Disagreement:
     return Disagreement(file=file, sentence=message.replace(f"{path}/", ""))
 
 
-def _manifest(manifest: Any, plan: Plan) -> list[Disagreement]:
-    told = json.loads(json.dumps(asdict(plan.sweep), default=str))
+def _manifest(path: Path, manifest: Any, plan: Plan) -> list[Disagreement]:
+    file = path / "manifest.json"
+    try:
+        known = _plain(from_plain(manifest.get("sweep"), Sweep, file))
+    except StoreError as error:
+        return [Disagreement(file=file.name, figure="sweep", sentence=error.message.replace(f"{path}/", ""))]
     return [
         Disagreement(
-            file="manifest.json",
+            file=file.name,
             figure=f"sweep.{figure}",
             stored=old,
             recomputed=new,
             sentence=f"sweep.{figure} is {old}, plan.json says {new}",
         )
-        for figure, old, new in differences(manifest.get("sweep"), told)
+        for figure, old, new in differences(_filled(manifest["sweep"], known), _plain(plan.sweep))
     ]
+
+
+def _plain(sweep: Sweep) -> Any:
+    return json.loads(json.dumps(asdict(sweep), default=str))
+
+
+def _filled(stored: Any, known: Any) -> Any:
+    """What is stored, and the settings that there were none of when it was stored, as they are read today."""
+    if not (isinstance(stored, dict) and isinstance(known, dict)):
+        return stored
+    return {**known, **{name: _filled(value, known.get(name)) for name, value in stored.items()}}
 
 
 def _versions(manifest: Any) -> list[str]:

@@ -8,10 +8,16 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from runner import compose
 from runner.cli import app
-from runner.errors import EXIT_DISAGREES, UsageError
+from runner.errors import EXIT_DISAGREES, StoreError, UsageError
+from runner.identity import identity
+from runner.model import TrialFinished
+from runner.store.codec import SCHEMA
+from runner.store.files import RunFiles
 from runner.store.follow import Follower
-from runner.store.reader import read_run
+from runner.store.reader import read_run, stored_format, stored_manifest
+from runner.store.rewrite import rewrite
 from runner.verify import verify_run
 from tests.unit.stored_runs import NAMES, unpacked
 
@@ -121,6 +127,107 @@ def test_it_is_reported_with_another_question(path):
     assert disagreeing(path) == set()
 
 
+def contents(path: Path) -> dict[str, bytes]:
+    return {str(p.relative_to(path)): p.read_bytes() for p in path.rglob("*") if p.is_file()}
+
+
+def changed(before: dict[str, bytes], path: Path) -> set[str]:
+    after = contents(path)
+    return {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
+
+
+def is_document_of_a_report(file: str) -> bool:
+    return file in ("manifest.json", "SHA256SUMS") or file.startswith(("fit", "report"))
+
+
+def test_a_report_keeps_the_format_with_plan_trials_and_tables_to_the_byte(path):
+    before = contents(path)
+    assert scale("report", path).exit_code == 0
+    assert all(is_document_of_a_report(file) for file in changed(before, path))
+    assert stored_format(path) == 1
+    assert "upgraded_from" not in stored_manifest(path)
+    assert stored_manifest(path)["reported_by"]["code"] == identity()["code"]
+
+
+def test_a_run_that_keeps_its_format_takes_no_trial(path):
+    run = read_run(path)
+    with pytest.raises(StoreError, match="older format"):
+        compose.reopen_to_report(run)(TrialFinished(result=run.results[0]))
+
+
+RAW = ("spec", "loadgen.jsonl", "samples.jsonl", "facts.json", "journal.jsonl", "series.csv", "server.log")
+
+
+def test_a_run_that_is_continued_is_rewritten_as_a_whole_and_its_raw_files_are_not(path):
+    before, run = contents(path), read_run(path)
+    compose.reopen_run(run)
+    assert not any(file.endswith(RAW) for file in changed(before, path))
+    assert {f"trials/{i}/trial.json" for i in stored_documents(path)} <= changed(before, path)
+    assert stored_format(path) == SCHEMA
+    assert stored_manifest(path)["upgraded_from"] == 1
+    assert {d["schema"] for d in stored_documents(path).values()} == {SCHEMA}
+    assert json.loads((path / "plan.json").read_text())["schema"] == SCHEMA
+    again = read_run(path)
+    assert (again.plan, again.results, again.timeseries, again.fit) == (run.plan, run.results, run.timeseries, run.fit)
+    compose.report(compose.reopen_run(again))
+    assert disagreeing(path) == set()
+    assert stored_manifest(path)["upgraded_from"] == 1
+
+
+def test_a_kill_while_a_run_is_rewritten_leaves_one_that_reads_verifies_and_goes_on(tmp_path, monkeypatch):
+    run = read_run(unpacked("cpu", tmp_path / "whole"))
+    written, write = [], RunFiles.write
+
+    def write_some(self, name, text, *, safely=False):
+        if name != "SHA256SUMS":
+            if len(written) == most:
+                raise KeyboardInterrupt
+            written.append(name)
+        write(self, name, text, safely=safely)
+
+    for most in range(len(run.results) + 2):
+        path = unpacked("cpu", tmp_path / str(most))
+        written.clear()
+        with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+            patched.setattr(RunFiles, "write", write_some)
+            rewrite(path)
+        half = read_run(path)
+        assert (half.plan, half.results) == (run.plan, run.results)
+        assert disagreeing(path) == set()
+        compose.report(compose.reopen_run(half))
+        assert disagreeing(path) == set()
+    assert written[-1] == "plan.json"
+
+
+@pytest.mark.parametrize("file", ["manifest.json", "plan.json", "trials/cores-1-r1/trial.json"])
+def test_rewriting_does_not_make_an_edited_document_good(tmp_path, file):
+    path = unpacked("cpu", tmp_path)
+    document = path / file
+    edited = document.read_text().replace('"cores"', '"cores" ', 1)
+    assert edited != document.read_text()
+    document.write_text(edited)
+    compose.report(compose.reopen_run(read_run(path)))
+    assert disagreeing(path) == {file}
+
+
+@pytest.mark.parametrize("file", ["manifest.json", "plan.json", "fit.json", "trials/cores-1-r1/trial.json"])
+def test_a_format_that_is_not_known_is_refused_with_those_that_are(tmp_path, file):
+    path = unpacked("cpu", tmp_path)
+    document = json.loads((path / file).read_text())
+    (path / file).write_text(json.dumps({**document, "schema": 9}))
+    with pytest.raises(StoreError, match=f"{file} is of schema 9; this version reads 1 and 2"):
+        read_run(path)
+
+
+@pytest.mark.parametrize("file", ["manifest.json", "plan.json", "fit.json", "trials/cores-1-r1/trial.json"])
+@pytest.mark.parametrize("content", ["[]", "{}", "1", "null", '{"sweep": 1}', '{"trial": []}', '{"sch'])
+def test_a_document_of_another_shape_is_refused_by_its_name(tmp_path, file, content):
+    path = unpacked("cpu", tmp_path)
+    (path / file).write_text(content)
+    with pytest.raises(StoreError, match=file):
+        read_run(path)
+
+
 def test_it_compares_with_itself(name, path):
     valid = {i for i, kind in VERDICTS[name].items() if kind == V and not i.endswith("anchor") and "bridge" not in i}
     if not valid:
@@ -167,6 +274,23 @@ def test_its_anchor_bridge_and_variants_keep_their_roles(tmp_path):
     assert [t.bridged_from for t in disk.plan.trials if t.role == "bridge"] == [1.0]
     varied = read_run(unpacked("varied", tmp_path))
     assert {t.variant["rows_per_request"] for t in varied.plan.trials} == {"100", "500"}
+
+
+def test_what_a_trial_says_itself_since_format_2_is_worked_out(tmp_path):
+    disk = {t.trial_id: t for t in read_run(unpacked("disk", tmp_path)).plan.trials}
+    points = {"disks-1-r1": "disks-1", "disks-2-r1": "disks-2", "disks-2-bridge-1-r1": "disks-2-bridge-1"}
+    assert {i: t.point_id for i, t in disk.items()} == {**points, "disks-2-anchor": "disks-2"}
+    assert {i: t.resources.disks for i, t in disk.items() if t.role == "point"} == {"disks-1-r1": 1, "disks-2-r1": 2}
+    assert disk["disks-2-r1"].load.partitions == 8
+    assert disk["disks-2-bridge-1-r1"].load.partitions == 4
+    assert not any(t.load.may_discard for t in disk.values())
+    varied = {t.trial_id: t for t in read_run(unpacked("varied", tmp_path)).plan.trials}
+    assert {i: t.point_id for i, t in varied.items()} == {
+        "cores-1-500-r1": "cores-1-500", "cores-1-100-r1": "cores-1-100", "cores-1-500-anchor": "cores-1-500"}  # fmt: skip
+    assert [t.work.data.rows_per_request for t in varied.values()] == [500, 100, 500]
+    assert {(t.subject.target, t.subject.method, t.resources.disks) for t in varied.values()} == {("postgres", "copy", 0)}
+    (two,) = read_run(unpacked("two-processes", tmp_path)).plan.trials
+    assert (two.load.connections, two.work.data.rows_per_request, two.block) == (4, 100, 1)
 
 
 def test_two_load_processes_are_read_as_one_load(tmp_path):

@@ -1,0 +1,37 @@
+"""A run of an older format, rewritten in today's before anything is added to it, so that no run is of two formats.
+
+Plan, trials and manifest are rewritten, the manifest last: it then says the new format, and `upgraded_from`. Raw files
+and their digests stay as they are. A kill in between leaves a run that can be read, and rewritten again. Refuses to
+make an altered document good: it keeps its old digest.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from runner.errors import StoreError
+from runner.store.codec import SCHEMA
+from runner.store.files import RunFiles
+from runner.store.reader import read_manifest, read_plan, stored_format, upgraded_plan, upgraded_result
+
+
+def rewrite(path: Path) -> None:
+    """Nothing for a run of today's format. Raises StoreError for a document that cannot be read or written."""
+    if stored_format(path) == SCHEMA:
+        return
+    files = RunFiles(path)
+    try:
+        for name, document in _documents(path).items():
+            files.heed(name)
+            files.write(name, json.dumps(document, indent=1, ensure_ascii=False), safely=True)
+    except OSError as error:
+        raise StoreError(f"{path} cannot be rewritten in today's format: {error.strerror}") from None
+
+
+def _documents(path: Path) -> dict[str, Any]:
+    """All of them in today's format, by file name in the order of writing; read before the first is replaced."""
+    names = [f"trials/{trial.trial_id}/trial.json" for trial in read_plan(path).trials]
+    trials = {name: upgraded_result(path / name) for name in names if (path / name).is_file()}
+    return {**trials, "plan.json": upgraded_plan(path), "manifest.json": read_manifest(path)}

@@ -1,0 +1,99 @@
+"""Stored documents of an older format as today's: plain JSON values, before they become model objects. Pure.
+
+Each document says its own format (none: 1), so that a run which was being rewritten when it was killed can still be
+read. Refuses a format that this version does not know: FormatUnknown says which ones it reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from runner.store import format1
+from runner.store.codec import SCHEMA
+
+Plain = dict[str, Any]
+FIRST = 1
+
+
+class FormatUnknown(ValueError):
+    """The message says what the document is and what can be read."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """From one format to the next, one function for each kind of document.
+
+    result takes the run's plan too, in the format that the step starts from.
+    """
+
+    manifest: Callable[[Plain], Plain]
+    plan: Callable[[Plain], Plain]
+    result: Callable[[Plain, Plain], Plain]
+    fit: Callable[[Plain], Plain]
+
+
+STEPS: Mapping[int, Step] = {
+    1: Step(manifest=format1.manifest, plan=format1.plan, result=format1.result, fit=format1.fit),
+}
+
+
+def format_of_run(manifest: object) -> int:
+    """The number that a manifest says, which every format does. Raises FormatUnknown as format_of does."""
+    if isinstance(manifest, dict) and "schema" not in manifest:
+        raise FormatUnknown("says no schema")
+    return format_of(manifest)
+
+
+def format_of(document: object) -> int:
+    """The number that the document says. Raises FormatUnknown for one that this version does not read."""
+    if not isinstance(document, dict):
+        raise FormatUnknown("is no JSON object")
+    number = document.get("schema", FIRST)
+    if number != SCHEMA and number not in STEPS:
+        raise FormatUnknown(f"is of schema {number}; this version reads {' and '.join(map(str, (*STEPS, SCHEMA)))}")
+    return int(number)
+
+
+def manifest_now(document: Plain) -> Plain:
+    """manifest.json in today's format. Raises FormatUnknown, KeyError or TypeError for what is none."""
+    format_of_run(document)
+    for step in _steps(document):
+        document = step.manifest(document)
+    return _marked(document)
+
+
+def plan_now(document: Plain) -> Plain:
+    """plan.json; raises the same."""
+    for step in _steps(document):
+        document = step.plan(document)
+    return _marked(document)
+
+
+def result_now(document: Plain, plan: Plain) -> Plain:
+    """trial.json; plan: the run's plan.json as it stands, needed while the two are of one older format.
+
+    Raises the same, and FormatUnknown when the plan is of another format than an older trial.
+    """
+    steps = _steps(document)
+    if steps and format_of(plan) != format_of(document):
+        raise FormatUnknown(f"is of schema {format_of(document)}, plan.json of {format_of(plan)}")
+    for step in steps:
+        document, plan = step.result(document, plan), step.plan(plan)
+    return _marked(document)
+
+
+def fit_now(document: Plain) -> Plain:
+    """fit.json; raises as plan_now."""
+    for step in _steps(document):
+        document = step.fit(document)
+    return _marked(document)
+
+
+def _steps(document: Plain) -> Sequence[Step]:
+    return [STEPS[number] for number in range(format_of(document), SCHEMA)]
+
+
+def _marked(document: Plain) -> Plain:
+    return {"schema": SCHEMA, **{name: value for name, value in document.items() if name != "schema"}}
