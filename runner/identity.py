@@ -1,4 +1,4 @@
-"""Which tool this is: version, commit where there is a checkout, and a digest of the code that makes the figures.
+"""Which tool this is: version, commit where there is a checkout, digest of the code that makes the figures, method.
 
 The digest tells two states of the tool apart that bear the same version, so that `scale verify` and `scale compare` can
 say that a figure may differ because of the tool. Refuses to look outside the package.
@@ -10,15 +10,15 @@ import functools
 import hashlib
 from pathlib import Path
 
-from runner import __version__
+from runner import __version__, method
 
 PACKAGE = Path(__file__).resolve().parent
 DIGITS = 16
 
 
-def identity() -> dict[str, str]:
-    """tool_version, commit ("" outside a checkout), code (digest)."""
-    return {"tool_version": __version__, "commit": commit(), "code": code_digest()}
+def identity() -> dict[str, str | int]:
+    """tool_version, commit ("" outside a checkout), code (digest), method (number)."""
+    return {"tool_version": __version__, "commit": commit(), "code": code_digest(), "method": method.METHOD}
 
 
 def commit() -> str:

@@ -15,7 +15,7 @@ from runner.model import StoredRun
 from runner.model.compared import Differing
 
 ABSENT = "–"
-_TOOL = ("tool_version", "commit", "code", "python")
+_TOOL = ("tool_version", "commit", "code", "method", "python")
 _HOST = ("hostname", "cpu_model", "kernel", "os", "cgroup", "governor", "memory_bytes")
 _NOT_OF_THE_SWEEP = {"origin", "name", "question", "tags", "knobs"}
 _ANY_TWO = {"port", "serverPort", "fqdn", "firstEp", "secondEp", "data_directory", "unix_socket_directories"}

@@ -226,7 +226,10 @@ class Verdict:
 
 @dataclass(frozen=True, kw_only=True)
 class TrialResult:
-    """One row of points.csv and the facts behind it. `effective` is what the server said its settings are."""
+    """One row of points.csv and the facts behind it. `effective` is what the server said its settings are.
+
+    method: the number of the method that made the verdict (runner/method.py).
+    """
 
     trial: Trial
     measurement: Measurement
@@ -235,3 +238,4 @@ class TrialResult:
     log_tail: str = ""
     started_utc: str = ""
     wall_s: float = 0.0
+    method: int = 1

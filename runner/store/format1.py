@@ -21,7 +21,7 @@ _COUNTS = {"k": 10**3, "m": 10**6, "g": 10**9}
 def manifest(old: Plain) -> Plain:
     """manifest.json; `upgraded_from` stays with the run when it is written anew."""
     sweep = {"sweep": _sweep(old["sweep"])} if isinstance(old.get("sweep"), dict) else {}
-    return {**old, **sweep, "upgraded_from": 1}
+    return {**old, **sweep, "method": 1, "upgraded_from": 1}
 
 
 def plan(old: Plain) -> Plain:
@@ -31,7 +31,7 @@ def plan(old: Plain) -> Plain:
 
 def result(old: Plain, plan_old: Plain) -> Plain:
     """trial.json; plan_old: the run's plan, of format 1 too."""
-    return {**old, "trial": _trial(old["trial"], plan_old["sweep"])}
+    return {**old, "trial": _trial(old["trial"], plan_old["sweep"]), "method": 1}
 
 
 def fit(old: Plain) -> Plain:

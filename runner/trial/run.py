@@ -18,6 +18,7 @@ from runner.loadgen.process import LoadProcesses
 from runner.loadgen.protocol import Phase
 from runner.loadgen.spec import spec_text, trial_spec
 from runner.loadgen.split import split_spec
+from runner.method import METHOD
 from runner.model import (
     Accounting,
     ArtifactMade,
@@ -79,6 +80,7 @@ def run_trial(setup: TrialSetup, trial: Trial) -> Iterator[Event]:
             log_tail=facts.log_tail,
             started_utc=started.isoformat(timespec="seconds"),
             wall_s=time.monotonic() - begun,
+            method=METHOD,
         )
     )
 

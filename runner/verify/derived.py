@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from runner import method
 from runner.errors import StoreError
 from runner.model import StoredRun
 from runner.report.documents import documents
@@ -21,30 +22,48 @@ from runner.store.reader import read_fit, read_text
 from runner.store.reference import read_reference
 from runner.store.texts import TIMESERIES_HEADER, points_text, timeseries_part
 from runner.verify.figures import differences, leaves, show
-from runner.verify.result import Disagreement
+from runner.verify.result import Disagreement, OtherMethod
 from runner.verify.trial import TrialAgain
 
 
 @dataclass(frozen=True, kw_only=True)
 class DerivedCheck:
-    """figures: how many were compared."""
+    """figures: how many were compared. other_method: fits and texts of a report that another method made."""
 
     figures: int
     disagreements: tuple[Disagreement, ...]
+    other_method: OtherMethod
 
 
 def check_derived(path: Path, run: StoredRun, again: Mapping[str, TrialAgain]) -> DerivedCheck:
     """run: the run with recomputed trials. again: the same by trial, with their series."""
     points = points_text(run.plan, run.results)
-    found = [*_points(path, points), *_series(path, again)]
+    found = [*_points(path, points, is_former=_is_former(run)), *_series(path, again)]
     figures = sum(map(len, csv.reader(io.StringIO(points))))
-    if run.results:
-        counted, differing = _documents(path, run)
-        figures, found = figures + counted, [*found, *differing]
-    return DerivedCheck(figures=figures, disagreements=tuple(found))
+    if not run.results:
+        return DerivedCheck(figures=figures, disagreements=tuple(found), other_method=OtherMethod())
+    made = _documents(path, run)
+    if _reported_by(run) == method.METHOD:
+        figures += made.figures
+        differing, other = made.missing + made.differing, OtherMethod()
+    else:
+        differing = made.missing
+        other = OtherMethod(compared=made.compared, differ=len({d.file for d in made.differing}))
+    return DerivedCheck(figures=figures, disagreements=(*found, *differing), other_method=other)
 
 
-def _points(path: Path, made: str) -> Iterator[Disagreement]:
+def _reported_by(run: StoredRun) -> object:
+    """The number of the method that fitted and reported the run."""
+    by = run.manifest.get("reported_by")
+    return by.get("method", 1) if isinstance(by, Mapping) else run.manifest.get("method", 1)
+
+
+def _is_former(run: StoredRun) -> bool:
+    """Whether points.csv may be of a version that had other columns."""
+    return "upgraded_from" in run.manifest or run.manifest.get("method", 1) != method.METHOD
+
+
+def _points(path: Path, made: str, *, is_former: bool) -> Iterator[Disagreement]:
     name = "points.csv"
     try:
         stored = _rows(read_text(path / name))
@@ -58,7 +77,7 @@ def _points(path: Path, made: str) -> Iterator[Disagreement]:
                 "missing" if trial_id not in stored else "of no trial that can be made again"))  # fmt: skip
             continue
         for figure, old, new in differences(stored[trial_id], wanted[trial_id]):
-            if old != new:
+            if old != new and not (is_former and "absent" in (old, new)):
                 yield Disagreement(file=name, figure=f"{trial_id}.{figure}", stored=old, recomputed=new,
                                    sentence=f"{figure} of {trial_id} is {old}, the raw files give {new}")  # fmt: skip
 
@@ -103,9 +122,20 @@ def _by_trial(timeseries: str) -> dict[str, str]:
     return {trial_id: "".join(lines) for trial_id, lines in parts.items()}
 
 
-def _documents(path: Path, run: StoredRun) -> tuple[int, list[Disagreement]]:
+@dataclass(frozen=True, kw_only=True)
+class _Documents:
+    """Fits and pages made again: figures in the fits, files that were compared, files that cannot be, differences."""
+
+    figures: int
+    compared: int
+    missing: tuple[Disagreement, ...]
+    differing: tuple[Disagreement, ...]
+
+
+def _documents(path: Path, run: StoredRun) -> _Documents:
     made = documents(run, read_reference(run.plan.sweep.reference))
-    found: list[Disagreement] = []
+    missing: list[Disagreement] = []
+    differing: list[Disagreement] = []
     figures = 0
     for name, fit in made.fits.items():
         wanted = json.loads(to_json(fit))
@@ -113,14 +143,16 @@ def _documents(path: Path, run: StoredRun) -> tuple[int, list[Disagreement]]:
         try:
             stored = read_fit(path / name)
         except StoreError as error:
-            found.append(Disagreement(file=name, sentence=f"cannot be read: {error}"))
+            missing.append(Disagreement(file=name, sentence=f"cannot be read: {error}"))
             continue
-        found += [Disagreement(file=name, figure=figure, stored=old, recomputed=new,
-                               sentence=f"{figure} is {old}, the raw files give {new}")
-                  for figure, old, new in differences(stored, wanted)]  # fmt: skip
+        differing += [Disagreement(file=name, figure=figure, stored=old, recomputed=new,
+                                   sentence=f"{figure} is {old}, the raw files give {new}")
+                      for figure, old, new in differences(stored, wanted)]  # fmt: skip
     for name, text in made.pages.items():
-        found += _text(path, name, text)
-    return figures, found
+        found = [*_text(path, name, text)]
+        (differing if all(d.figure for d in found) else missing).extend(found)
+    compared = len(made.fits) + len(made.pages) - len(missing)
+    return _Documents(figures=figures, compared=compared, missing=tuple(missing), differing=tuple(differing))
 
 
 def _text(path: Path, name: str, wanted: str) -> Iterator[Disagreement]:

@@ -16,7 +16,7 @@ from runner.store.reader import read_manifest, read_plan, read_result, series_fr
 from runner.verify.derived import check_derived
 from runner.verify.digests import DigestCheck, check_digests
 from runner.verify.figures import differences
-from runner.verify.result import Disagreement, Verification
+from runner.verify.result import Disagreement, OtherMethod, Verification
 from runner.verify.trial import TrialAgain, trial_again
 
 WRITTEN_EACH_TRIAL = ("points.csv", "timeseries.csv")
@@ -33,7 +33,7 @@ def verify_run(path: Path) -> Verification:
     again, found, notes = _trials(path, plan, str(manifest.get("status")))
     found += _manifest(path, manifest, plan)
     derived = check_derived(path, _again_run(path, manifest, plan, again), {a.result.trial.trial_id: a for a in again})
-    notes += _versions(manifest)
+    notes += [*_versions(manifest), *_methods(sum((a.other_method for a in again), derived.other_method))]
     altered = _without_killed(digests.disagreements, derived.disagreements, str(manifest.get("status")))
     return Verification(
         run=path.name or str(path),
@@ -139,6 +139,10 @@ def _filled(stored: Any, known: Any) -> Any:
     if not (isinstance(stored, dict) and isinstance(known, dict)):
         return stored
     return {**known, **{name: _filled(value, known.get(name)) for name, value in stored.items()}}
+
+
+def _methods(other: OtherMethod) -> list[str]:
+    return [f"judged by another method: {other.differ} of {other.compared} differ"] if other.compared else []
 
 
 def _versions(manifest: Any) -> list[str]:

@@ -12,27 +12,31 @@ from pathlib import Path
 
 from hdrh.histogram import HdrHistogram
 
+from runner import method
 from runner.errors import LoadError, StoreError
 from runner.loadgen.recorded import read_recorded
-from runner.model import Latency, LoadSummary, Plan, Sample, Trial, TrialResult
+from runner.model import Latency, LoadSummary, Measurement, Plan, Sample, Trial, TrialResult, Verdict
 from runner.store.codec import from_json
-from runner.store.reader import read_text
+from runner.store.reader import read_text, upgraded_result
 from runner.store.texts import series_text
 from runner.trial.measure import TrialFacts, evidence, measurement
 from runner.trial.settled import take_summary
 from runner.verdict import judge
 from runner.verify.figures import differences, leaves
-from runner.verify.result import Disagreement
+from runner.verify.result import Disagreement, OtherMethod
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrialAgain:
-    """result: stored, with everything that can be computed replaced. series: the text of series.csv."""
+    """result: stored, with everything that can be computed replaced; a verdict of another method is kept. judged: by
+    today's method. series: the text of series.csv."""
 
     result: TrialResult
+    judged: Verdict
     series: str
     figures: int
     disagreements: tuple[Disagreement, ...]
+    other_method: OtherMethod
 
 
 def trial_again(run: Path, plan: Plan, stored: TrialResult) -> TrialAgain:
@@ -41,10 +45,12 @@ def trial_again(run: Path, plan: Plan, stored: TrialResult) -> TrialAgain:
     trial = stored.trial
     folder = run / "trials" / trial.trial_id
     facts, inconsistent = _facts(folder, trial)
+    judged = judge(evidence(plan.sweep.axis, trial, facts))
+    is_ours = stored.method == method.METHOD
     made = replace(
         stored,
-        measurement=measurement(trial, facts),
-        verdict=judge(evidence(plan.sweep.axis, trial, facts)),
+        measurement=_as_known(measurement(trial, facts), folder / "trial.json"),
+        verdict=judged if is_ours else stored.verdict,
         effective=facts.effective,
         log_tail=facts.log_tail,
     )
@@ -64,10 +70,20 @@ def trial_again(run: Path, plan: Plan, stored: TrialResult) -> TrialAgain:
     ]
     return TrialAgain(
         result=made,
+        judged=judged,
         series=series,
         figures=leaves(after["measurement"]) + leaves(after["verdict"]) + leaves(after["effective"]),
         disagreements=tuple(found),
+        other_method=OtherMethod() if is_ours else OtherMethod(compared=1, differ=int(judged != stored.verdict)),
     )
+
+
+def _as_known(made: Measurement, stored: Path) -> Measurement:
+    """Without the figures that there were none of when the trial was stored: nobody says anything of them."""
+    told = upgraded_result(stored)["measurement"]
+    fields = Measurement.__dataclass_fields__
+    absent = {name: fields[name].default for name in fields if name not in told and name != "disks"}
+    return replace(made, **absent)
 
 
 def _plain(result: TrialResult) -> dict[str, object]:
