@@ -17,7 +17,7 @@ from rich.text import Text
 
 from runner.console import as_it_is, err
 from runner.live import UNDER_LOAD, WATCHED, LiveState, Running, ceiling_of, progress, rates, take
-from runner.model import Event, Noted, TrialFinished, TrialResult, TrialStarted, VerdictKind
+from runner.model import Event, Noted, Trial, TrialFinished, TrialResult, TrialStarted, VerdictKind
 from runner.units import format_number, format_rate, format_seconds
 
 REFRESH_PER_S = 2.0
@@ -109,15 +109,15 @@ def _head(state: LiveState, now_ns: int, width: int) -> RenderableType:
 
 
 def _plan(state: LiveState, rows_max: int) -> RenderableType:
-    """A row for each point: what its replicates gave, or where they are."""
+    """A row for each point: what its replicates gave, or where they are; the anchor last, as it is measured."""
     done = {r.trial.trial_id: r for r in state.results}
-    running = state.running.trial.trial_id if state.running else ""
+    running = state.running.trial if state.running else None
     rows: dict[str, list[Text]] = {}
-    for trial in sorted(state.plan.trials, key=lambda t: (t.level, t.trial_id)):
-        name = trial.point_id
-        rows.setdefault(name, []).append(_cell(done.get(trial.trial_id), trial.trial_id == running))
+    for trial in sorted(state.plan.trials, key=lambda t: (t.level, t.point_id, t.role == "anchor", t.replicate)):
+        is_running = running is not None and trial.trial_id == running.trial_id
+        rows.setdefault(trial.point_id, []).append(_cell(trial, done.get(trial.trial_id), is_running))
     table = Table.grid(padding=(0, 2))
-    shown = _window(list(rows.items()), running, rows_max)
+    shown = _window(list(rows.items()), running.point_id if running else "", rows_max)
     for name, cells in shown:
         table.add_row(Text(name, style="dim"), *cells)
     if len(shown) < len(rows):
@@ -125,18 +125,19 @@ def _plan(state: LiveState, rows_max: int) -> RenderableType:
     return table
 
 
-def _window(rows: Sequence[tuple[str, list[Text]]], running: str, rows_max: int) -> Sequence[tuple[str, list[Text]]]:
-    """The rows around the running trial, where there are too many."""
-    at = next((i for i, (name, _) in enumerate(rows) if running.startswith(f"{name}-r")), 0)
+def _window(rows: Sequence[tuple[str, list[Text]]], point_id: str, rows_max: int) -> Sequence[tuple[str, list[Text]]]:
+    """The rows around the point of the running trial, where there are too many."""
+    at = next((i for i, (name, _) in enumerate(rows) if name == point_id), 0)
     first = min(max(0, at - rows_max // 2), max(0, len(rows) - rows_max))
     return rows[first : first + rows_max]
 
 
-def _cell(result: TrialResult | None, is_running: bool) -> Text:
+def _cell(trial: Trial, result: TrialResult | None, is_running: bool) -> Text:
+    mark = "anchor " if trial.role == "anchor" else ""
     if result is None:
-        return Text("running", style="bold") if is_running else Text("·", style="dim")
+        return Text(f"{mark}running", style="bold") if is_running else Text(f"{mark}·", style="dim")
     kind = result.verdict.kind
-    return Text(f"{format_rate(result.measurement.rows_per_s)} {kind.value}", style=_STYLES.get(kind, "yellow"))
+    return Text(f"{mark}{format_rate(result.measurement.rows_per_s)} {kind.value}", style=_STYLES.get(kind, "yellow"))
 
 
 def _running(state: LiveState, running: Running, now_ns: int) -> RenderableType:

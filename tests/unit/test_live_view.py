@@ -1,0 +1,67 @@
+"""The view of a running sweep: every trial stands in the row of its point, whatever its name begins or ends with."""
+
+import io
+
+import pytest
+from rich.console import Console, ConsoleDimensions
+
+from runner.console.live import OTHER_LINES, render
+from runner.live import LiveState, take
+from runner.model import Plan, Trial, TrialStarted
+from tests.unit.factories import make_sweep, make_trial
+
+
+def trials(*levels: float, replicates: int = 2, variants: tuple[str, ...] = ("rest", "stmt")) -> list[Trial]:
+    """Methods of TDengine at each level; the first trial repeated at the end."""
+    made = []
+    for replicate in range(1, replicates + 1):
+        for level in levels:
+            for method in variants:
+                point = f"cores-{level:g}-{method}"
+                made.append(make_trial(trial_id=f"{point}-r{replicate}", point_id=point, level=level,
+                                       replicate=replicate, order=len(made)))  # fmt: skip
+    first = made[0]
+    anchor = make_trial(trial_id=f"{first.point_id}-anchor", point_id=first.point_id, level=first.level,
+                        role="anchor", order=len(made))  # fmt: skip
+    return [*made, anchor]
+
+
+def shown(planned: list[Trial], running: Trial, height: int = 40) -> dict[str, str]:
+    """What stands behind each point's name."""
+    plan = Plan(sweep=make_sweep(), trials=tuple(planned), confounds=(), notes=(), seconds_estimated=60.0)
+    started = TrialStarted(trial=running, position=1, total=len(planned), unix_s=1.0, monotonic_ns=1)
+    state = take(LiveState(run="r", plan=plan), started)
+    console = Console(file=io.StringIO(), width=160, height=height)
+    console.print(render(state, 2, ConsoleDimensions(160, height)))
+    names = {trial.point_id for trial in planned}
+    lines = [line.split() for line in console.file.getvalue().splitlines()]
+    return {line[0]: " ".join(line[1:]) for line in lines if line and line[0] in names}
+
+
+def test_the_anchor_stands_last_in_the_row_of_its_point():
+    planned = trials(1.0, 2.0)
+    assert shown(planned, planned[-1]) == {
+        "cores-1-rest": "· · anchor running", "cores-1-stmt": "· ·", "cores-2-rest": "· ·", "cores-2-stmt": "· ·"
+    }  # fmt: skip
+
+
+def test_more_than_nine_replicates_stand_in_their_order():
+    planned = trials(1.0, replicates=11, variants=("rest",))
+    tenth = next(t for t in planned if t.replicate == 10)
+    assert shown(planned, tenth)["cores-1-rest"].split() == [*"·" * 9, "running", "·", "anchor", "·"]
+
+
+@pytest.mark.parametrize("at", [0, 9, -1])
+def test_where_there_are_too_many_points_that_of_the_running_trial_is_among_those_shown(at):
+    planned = trials(*map(float, range(1, 13)))
+    running = planned[at]
+    rows = shown(planned, running, height=OTHER_LINES + 3)
+    assert len(rows) == 3
+    assert "running" in rows[running.point_id]
+
+
+def test_a_point_whose_name_begins_like_anothers_is_not_taken_for_it():
+    planned = [make_trial(trial_id=f"{p}-r1", point_id=p, level=level) for p, level in
+               [("cores-1", 1.0), *((f"cores-{n}", float(n)) for n in range(2, 9)), ("cores-1-rest", 9.0)]]  # fmt: skip
+    rows = shown(planned, planned[-1], height=OTHER_LINES + 2)
+    assert rows.get("cores-1-rest") == "running"
