@@ -1,50 +1,63 @@
-"""Walks the plan: each trial that is not done, in order, its events to every sink. Refuses to print, write or judge."""
+"""Runs what a planner asks for: each trial that is not done, in order, its events to every sink.
+
+Refuses to print, write or judge.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 
-from runner.model import Event, Plan, Trial, TrialStarted
+from runner.model import Event, Plan, PlanGrew, Trial, TrialFinished, TrialResult, TrialStarted
+from runner.plan import Planner, with_block
 
 Sink = Callable[[Event], None]
 TrialRunner = Callable[[Trial], Iterator[Event]]
-Grow = Callable[[], Plan | None]
 
 
 def run_campaign(
-    plan: Plan, run_trial: TrialRunner, sinks: Sequence[Sink], done: Set[str] = frozenset(), grow: Grow | None = None
+    plan: Plan,
+    planner: Planner,
+    run_trial: TrialRunner,
+    sinks: Sequence[Sink],
+    done: Sequence[TrialResult] = (),
+    say: Callable[[str], None] = lambda sentence: None,
 ) -> None:
-    """Runs what is not done. An exception (Ctrl-C, a full disk) ends the trial's generator, which cleans up.
+    """Runs block after block until the planner has none. plan: what is known at the start; done: results so far.
 
-    grow is asked whenever all points are done, before the anchors: the plan with more trials, or None for enough.
+    An exception (Ctrl-C, a full disk) ends the trial's generator, which cleans up.
     """
-    finished = set(done)
-    while (trial := _next(plan, finished)) is not None:
-        if trial.role == "anchor" and grow is not None:
-            grown = grow()
-            grow = grow if grown else None
-            plan = grown or plan
-            continue
-        started = TrialStarted(
-            trial=trial,
-            position=1 + plan.trials.index(trial),
-            total=len(plan.trials),
-            unix_s=time.time(),
-            monotonic_ns=time.monotonic_ns(),
-        )
-        hand_on(started, sinks)
-        with closing(run_trial(trial)) as events:  # type: ignore[type-var]
-            for event in events:
-                hand_on(event, sinks)
-        finished.add(trial.trial_id)
-    if grow is not None and (grown := grow()):
-        run_campaign(grown, run_trial, sinks, finished, grow)
+    results, told = list(done), ""
+    while True:
+        block = planner.next(results)
+        if block.why and block.why != told:
+            say(block.why)
+            told = block.why
+        if not block.trials:
+            return
+        grown = with_block(plan, block)
+        if grown is not plan:
+            plan = grown
+            hand_on(PlanGrew(plan=plan), sinks)
+        for trial in block.trials:
+            results += _run(plan, trial, run_trial, sinks)
 
 
-def _next(plan: Plan, finished: Set[str]) -> Trial | None:
-    return next((t for t in plan.trials if t.trial_id not in finished), None)
+def _run(plan: Plan, trial: Trial, run_trial: TrialRunner, sinks: Sequence[Sink]) -> list[TrialResult]:
+    """The trial's result, as its last event says it."""
+    place = next(at for at, t in enumerate(plan.trials, start=1) if t.trial_id == trial.trial_id)
+    started = TrialStarted(
+        trial=trial, position=place, total=len(plan.trials), unix_s=time.time(), monotonic_ns=time.monotonic_ns()
+    )
+    hand_on(started, sinks)
+    found: list[TrialResult] = []
+    with closing(run_trial(trial)) as events:  # type: ignore[type-var]
+        for event in events:
+            hand_on(event, sinks)
+            if isinstance(event, TrialFinished):
+                found.append(event.result)
+    return found
 
 
 def hand_on(event: Event, sinks: Sequence[Sink]) -> None:

@@ -39,7 +39,7 @@ _FACTS = AxisFacts(
         swept=(LimitKind.CONNECTIONS,), own=_OWN, remedies={LimitKind.CONNECTIONS: _MORE_CLIENTS}
     ),
     own_verdict=VerdictKind.VALID,
-    published_columns=("cpu", "disk", "disk_per_row", "memory"),
+    published_columns=("partitions", "rows", "disk_io", "available_memory", "cpu"),
 )
 
 

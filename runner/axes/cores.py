@@ -37,7 +37,8 @@ _FACTS = AxisFacts(
         ),
     ),
     is_constant_elsewhere=True,
-    published_columns=("cpu", "disk", "disk_per_row", "memory"),
+    published_level="CPU cores",
+    published_columns=("partitions", "write_threads", "rows", "disk_io", "available_memory", "cpu"),
 )
 
 

@@ -29,8 +29,9 @@ class AxisFacts:
     is_constant_elsewhere: one level of it may be given in a sweep of another axis.
     must_be_steady: a trial whose rate is not steady is UNSTEADY, and seconds before it settled may be left out.
     standings: of every kind of bottleneck. own_verdict: of a trial whose bottleneck is the server's own.
-    sections: report sections that only this axis has, by their names in runner/report/. published_columns: what the
-    published article's table of this axis has after the level, by names of runner/report/figures.py.
+    published_columns, console_columns: of the report's table in the form of the published article, and of the table on
+    the console, by their names in runner/report/columns.py. published_level: heading of the level in the former.
+    published_note: how our rates differ in kind from published ones.
     """
 
     name: str
@@ -49,8 +50,10 @@ class AxisFacts:
     is_constant_elsewhere: bool = False
     must_be_steady: bool = True
     disk_figures_of_whole_load: bool = False
-    sections: tuple[str, ...] = ()
-    published_columns: tuple[str, ...] = ()
+    published_level: str = ""
+    published_columns: tuple[str, ...] = ("write_threads", "rows", "disk_io", "available_memory", "cpu")
+    published_note: str = ""
+    console_columns: tuple[str, ...] = ("disk_write",)
 
     def count(self, level: str) -> str:
         """A level with its unit: "1 core", "4 cores"."""

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from runner.compare.seconds import WindowSpread, window_spread
-from runner.model import StoredRun, TrialResult, VerdictKind
+from runner.model import StoredRun, TrialResult
+from runner.observations import observations
 from runner.sweep.vary import label
 
 EDGE_S = 0.3  # a second that ends so little after the window's start began before it
@@ -81,10 +82,12 @@ def window_rates(run: StoredRun, result: TrialResult) -> list[float]:
 
 
 def _valid(run: StoredRun) -> dict[Key, list[TrialResult]]:
+    """The trials that count, by point."""
+    observed = observations(run.results, "rows_per_s")
     found: dict[Key, list[TrialResult]] = {}
-    for r in run.on_curve:
-        if r.verdict.kind is VerdictKind.VALID and (r.measurement.rows_per_s or 0) > 0:
-            found.setdefault((r.trial.level, label(r.trial.variant)), []).append(r)
+    for result, one in zip(run.results, observed, strict=True):
+        if one.role == "point" and not one.mark:
+            found.setdefault((one.level, label(result.trial.variant)), []).append(result)
     return found
 
 
@@ -93,4 +96,4 @@ def _planned(run: StoredRun) -> set[Key]:
 
 
 def _logs(results: Sequence[TrialResult]) -> tuple[float, ...]:
-    return tuple(math.log(r.measurement.rows_per_s or 1.0) for r in results)
+    return tuple(math.log(one.value or 1.0) for one in observations(results, "rows_per_s"))

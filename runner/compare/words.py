@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from runner.axes import load_axis
 from runner.model.compared import Differing, PointRatio, Spread
 from runner.units import format_number
 
@@ -22,8 +23,7 @@ def point_name(level: float | None, variant: str, axis: str) -> str:
     """4, "", "cores" → "4 cores"."""
     if level is None:
         return "all points"
-    unit = axis if level != 1 else axis[:-1]
-    return f"{format_number(level)} {unit}" + (f" ({variant})" if variant else "")
+    return load_axis(axis).count(format_number(level)) + (f" ({variant})" if variant else "")
 
 
 def ratio_words(point: PointRatio) -> str:

@@ -16,7 +16,6 @@ from typing import Any
 
 from runner.campaign import Sink, hand_on, run_campaign
 from runner.compose.disks import Stage, stage_of, trials_on, with_placement
-from runner.compose.growth import growth
 from runner.compose.prepared import Prepared
 from runner.errors import StoreError
 from runner.host import disk_of
@@ -25,6 +24,7 @@ from runner.loadgen.binary import loadgen_path
 from runner.loadgen.ceiling import CeilingKey, ceiling_key, measure_ceiling
 from runner.loadgen.spec import trial_spec
 from runner.model import CeilingsMeasured, StoredRun, Sweep, TrialResult
+from runner.plan import planner_of
 from runner.preflight import refuse_blocking
 from runner.report.documents import documents
 from runner.runtimes import load_runtime
@@ -114,7 +114,6 @@ def execute(prepared: Prepared, writer: RunWriter, sinks: Sequence[Sink], say: C
         }
     )
     prepared.data_dir.mkdir(parents=True, exist_ok=True)
-    done = {r.trial.trial_id for r in writer.results}
     try:
         with stage_of(prepared.plan, prepared.data_dir, writer.path.name, say) as stage:
             writer.update_manifest(**stage.manifest())
@@ -122,7 +121,7 @@ def execute(prepared: Prepared, writer: RunWriter, sinks: Sequence[Sink], say: C
             by_trial = _by_trial(prepared, ceilings)
             writer.update_manifest(disk_placement=why, trial_ceilings=by_trial)
             hand_on(CeilingsMeasured(rows_per_s=by_trial, disks=stage.ceilings), sinks)
-            run_campaign(prepared.plan, trials_on(setup), [writer, *sinks], done, growth(writer, say))
+            run_campaign(writer.plan, planner_of(writer.plan), trials_on(setup), [writer, *sinks], writer.results, say)
     except BaseException:
         with contextlib.suppress(StoreError):  # when the disk is full, that is the news already
             writer.update_manifest(status="interrupted")

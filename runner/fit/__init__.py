@@ -1,11 +1,10 @@
-"""The curve through the VALID trials: points, models, which one the points support, and how sure that is.
+"""The curve through observations: points, models, which one the points support, and how sure that is.
 
-`fit_curve` is the door for trials, `fit_rows` for anybody's data. Pure: no I/O, no clock; its chance is seeded. Refuses
-to fit what is not VALID, to choose a model that the points are too few for, and to claim a parameter, a peak or a knee
-that its own error swallows.
+`fit_curve` is the door for observations, `fit_rows` for anybody's data. Pure: no I/O, no clock; its chance is seeded.
+Refuses to fit what is marked, to choose a model that the points are too few for, and to claim a parameter, a peak or a
+knee that its own error swallows.
 """
 
-from runner.fit.axis import rate_of
 from runner.fit.curve import Asked, fit_curve, fit_rows, value_at
 from runner.fit.models import NAMES, SYMBOLS, rate_at
 from runner.fit.words import RATE_UNITS, Terms, pair, quantity, ranged
@@ -22,6 +21,5 @@ __all__ = [
     "quantity",
     "ranged",
     "rate_at",
-    "rate_of",
     "value_at",
 ]

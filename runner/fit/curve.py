@@ -1,4 +1,4 @@
-"""fit_curve and fit_rows: trials or plain rows in, FitReport out. Puts the parts of this room together."""
+"""fit_curve and fit_rows: observations or plain rows in, FitReport out. Puts the parts of this room together."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from runner.fit.candidates import Candidate, document, fit_model
 from runner.fit.cautions import all_cautions, superlinear_levels
 from runner.fit.choice import Choice, choose
 from runner.fit.models import MODELS, PARAMETERS, Floats, ModelName, rate_at
-from runner.fit.points import RateOf, Usable, noise_floor, rate_reader, summaries, usable
-from runner.fit.words import RATE_UNITS, Findings, Terms, sentence
-from runner.model import Confound, FitReport, TrialResult
+from runner.fit.points import Usable, noise_floor, summaries, usable
+from runner.fit.words import Findings, Terms, sentence
+from runner.model import Confound, FitReport, Observation
 
 GRID_STEPS = 60
 
@@ -29,20 +29,15 @@ class Asked:
 
 
 def fit_curve(
-    results: Sequence[TrialResult],
+    observed: Sequence[Observation],
+    terms: Terms,
     *,
-    rate: str | RateOf = "rows_per_s",
-    axis: str = "cores",
+    rate: str = "rows_per_s",
     confounds: Sequence[Confound] = (),
     asked: Asked | None = None,
 ) -> FitReport:
-    """The curve of the VALID trials over the axis, with every caution a reader needs.
-
-    rate: a field of Measurement, or a function of it. Raises ValueError for a field that does not exist.
-    """
-    name = rate if isinstance(rate, str) else getattr(rate, "__name__", "rate")
-    terms = Terms(axis=axis, rate=RATE_UNITS.get(name, "rows/s"))
-    return _report(usable(results, rate_reader(rate)), terms, name, tuple(confounds), asked or Asked())
+    """The curve of the observations over the axis, with every caution a reader needs. rate: the name of their value."""
+    return _report(usable(observed), terms, rate, tuple(confounds), asked or Asked())
 
 
 def fit_rows(rows: Sequence[tuple[float, float]], terms: Terms, *, asked: Asked | None = None) -> FitReport:

@@ -1,22 +1,19 @@
-"""From trials to points: which trials count, the mean and spread of each level, speed-up, noise floor.
+"""From observations to points: which ones count, the mean and spread of each level, speed-up, noise floor.
 
-Refuses to count a trial that is not VALID or has no usable rate; what is left out is counted by its reason.
+Refuses to count one that is marked; what is left out is counted by its mark.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from runner.fit.models import Floats
-from runner.model import Measurement, PointSummary, TrialResult, VerdictKind
-
-RateOf = Callable[[Measurement], float | None]
-NO_RATE = "VALID without a rate"
+from runner.model import Observation, PointSummary
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,32 +39,18 @@ class Noise:
     degrees: int
 
 
-def rate_reader(rate: str | RateOf) -> RateOf:
-    """A field of Measurement by name, or a function of it. Raises ValueError for a name that is none."""
-    if callable(rate):
-        return rate
-    if rate not in Measurement.__dataclass_fields__:
-        raise ValueError(f"{rate!r} is no figure of a measurement")
-    return lambda measurement: getattr(measurement, rate)
-
-
-def usable(results: Sequence[TrialResult], rate_of: RateOf) -> Usable:
-    """The VALID trials with a finite rate above 0, by level."""
-    kept: list[tuple[float, float]] = []
-    left_out: Counter[str] = Counter()
-    results = [r for r in results if r.trial.role == "point"]  # anchors and bridges are not on the curve
-    for result in results:
-        rate = rate_of(result.measurement)
-        if result.verdict.kind is not VerdictKind.VALID:
-            left_out[result.verdict.kind.value] += 1
-        elif rate is None or not math.isfinite(rate) or rate <= 0:
-            left_out[NO_RATE] += 1
-        else:
-            kept.append((result.trial.level, float(rate)))
-    kept.sort()
-    lost = {r.trial.level for r in results} - {level for level, _ in kept}
+def usable(observed: Sequence[Observation]) -> Usable:
+    """The points that count and have a value, by level; anchors and bridges are not on the curve."""
+    points = [o for o in observed if o.role == "point"]
+    kept = sorted((o.level, o.value) for o in points if not o.mark and o.value is not None)
+    lost = {o.level for o in points} - {level for level, _ in kept}
     table = np.array(kept, dtype=float).reshape(-1, 2)
-    return Usable(levels=table[:, 0], rates=table[:, 1], left_out=dict(left_out), levels_lost=tuple(sorted(lost)))
+    return Usable(
+        levels=table[:, 0],
+        rates=table[:, 1],
+        left_out=dict(Counter(o.mark for o in points if o.mark)),
+        levels_lost=tuple(sorted(lost)),
+    )
 
 
 def noise_floor(data: Usable) -> Noise | None:

@@ -30,10 +30,13 @@ class Terms:
     axis: str = "cores"
     rate: str = "rows/s"
     row: str = "valid trial"
+    one: str = ""
 
     @property
     def unit(self) -> str:
-        """One step of the axis: core, disk."""
+        """One step of the axis: core, disk; from its plural where it was not given."""
+        if self.one:
+            return self.one
         plural = self.axis.endswith("s") and not self.axis.endswith("ss") and len(self.axis) > 3
         return self.axis[:-1] if plural else self.axis
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from runner.fit import fit_curve, rate_of, value_at
+from runner.axes import load_axis
+from runner.fit import RATE_UNITS, Terms, fit_curve, value_at
 from runner.live.state import LiveState
 from runner.model import FitReport, VerdictKind
+from runner.observations import observations
 from runner.sweep.vary import label
 
 
@@ -22,13 +24,14 @@ class LiveCurve:
 
 def curves(state: LiveState) -> tuple[LiveCurve, ...]:
     """One for each variant that has a VALID trial."""
-    axis = state.plan.sweep.axis
+    axis = load_axis(state.plan.sweep.axis)
+    terms = Terms(axis=axis.name, one=axis.unit, rate=RATE_UNITS[axis.rate])
     levels = sorted({t.level for t in state.plan.trials})
     made = []
     for variant in dict.fromkeys(label(r.trial.variant) for r in state.results):
         results = [r for r in state.results if label(r.trial.variant) == variant]
         if any(r.verdict.kind is VerdictKind.VALID for r in results):
-            fit = fit_curve(results, rate=rate_of(axis), axis=axis)
+            fit = fit_curve(observations(results, axis.rate), terms, rate=axis.rate)
             values = {level: value_at(fit, level) for level in levels}
             known = {level: value for level, value in values.items() if value is not None}
             made.append(LiveCurve(variant=variant, fit=fit, fitted=known))

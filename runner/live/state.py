@@ -16,6 +16,7 @@ from runner.model import (
     IntervalSeen,
     Noted,
     PhaseEntered,
+    PlanGrew,
     Plan,
     Sample,
     SampleTaken,
@@ -88,10 +89,9 @@ def take(state: LiveState, event: Event) -> LiveState:
         )
         if not state.began_ns:
             state = replace(state, began_ns=event.monotonic_ns, began_unix_s=event.unix_s, before=len(state.results))
-        plan = state.plan
-        if all(t.trial_id != event.trial.trial_id for t in plan.trials):  # it grew
-            plan = replace(plan, trials=(*plan.trials, event.trial))
-        return replace(state, plan=plan, running=running, total=event.total)
+        return replace(state, running=running, total=event.total)
+    if isinstance(event, PlanGrew):
+        return replace(state, plan=event.plan)
     if isinstance(event, CeilingsMeasured):
         return replace(state, ceilings=event.rows_per_s, disk_ceilings=event.disks)
     if isinstance(event, TrialFinished):

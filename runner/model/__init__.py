@@ -13,6 +13,7 @@ from runner.model.events import (
     IntervalSeen,
     Noted,
     PhaseEntered,
+    PlanGrew,
     SampleTaken,
     TrialFinished,
     TrialStarted,
@@ -32,6 +33,7 @@ from runner.model.measured import (
     VerdictKind,
 )
 from runner.model.noise import BridgeSplit, Drift, LevelInterval, NoiseReport, Ratio
+from runner.model.observed import Observation
 from runner.model.planned import Confound, Finding, Placement, Plan, ResourceRange, Resources, Trial
 from runner.model.servers import Accounting, ServerOrder, ServerSpec, Site, SiteRequest
 from runner.model.standing import Stand, Standing
@@ -66,12 +68,14 @@ __all__ = [
     "Need",
     "NoiseReport",
     "Noted",
+    "Observation",
     "Operation",
     "Origin",
     "PhaseEntered",
     "Piece",
     "Placement",
     "Plan",
+    "PlanGrew",
     "PointSummary",
     "Prediction",
     "Ratio",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from runner.model.disks import DiskCeiling
 from runner.model.measured import Interval, Sample, TrialResult
-from runner.model.planned import Trial
+from runner.model.planned import Plan, Trial
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,6 +16,13 @@ class CeilingsMeasured:
 
     rows_per_s: Mapping[str, float]
     disks: tuple[DiskCeiling, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanGrew:
+    """A planner asked for trials that the plan did not hold; this one does."""
+
+    plan: Plan
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,5 +78,13 @@ class TrialFinished:
 
 
 Event = (
-    CeilingsMeasured | TrialStarted | PhaseEntered | IntervalSeen | SampleTaken | Noted | ArtifactMade | TrialFinished
+    CeilingsMeasured
+    | PlanGrew
+    | TrialStarted
+    | PhaseEntered
+    | IntervalSeen
+    | SampleTaken
+    | Noted
+    | ArtifactMade
+    | TrialFinished
 )

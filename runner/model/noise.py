@@ -35,25 +35,31 @@ class Ratio:
 
 @dataclass(frozen=True, kw_only=True)
 class Drift:
-    """The run's first trial repeated at its end: the later rate over the earlier one."""
+    """The run's first trial repeated at its end: the later rate over the earlier one. The trials by their order in the
+    run; trial_id, anchor_id: by name, "" where only observations are known."""
 
-    trial_id: str
-    anchor_id: str
+    first_order: int
+    anchor_order: int
     ratio: Ratio
     are_valid: bool
+    trial_id: str = ""
+    anchor_id: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class BridgeSplit:
-    """The gain from one level to the next, across a boundary where knobs moved: total = hardware x knobs."""
+    """The gain from one level to the next, across a boundary where knobs moved: total = hardware x knobs.
+
+    knobs: what moved, "" where only observations are known.
+    """
 
     before: float
     after: float
     variant: str
-    knobs: str
     total: Ratio
     hardware: Ratio
     by_knobs: Ratio
+    knobs: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,4 +72,4 @@ class NoiseReport:
     smallest_difference_percent: float | None
     drift: Drift | None
     bridges: tuple[BridgeSplit, ...]
-    conditions: tuple[str, ...]
+    conditions: tuple[str, ...] = ()

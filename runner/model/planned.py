@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
-
 from runner.model.asked import Load, Subject, Sweep, Work
-
-Role = Literal["point", "anchor", "bridge"]
+from runner.model.observed import Role
 
 
 @dataclass(frozen=True, kw_only=True)

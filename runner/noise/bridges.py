@@ -2,47 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from runner.model import BridgeSplit, TrialResult, VerdictKind
-from runner.noise.spread import Rates, log_rate, ratio_of, variant_of
+from runner.model import BridgeSplit, Observation
+from runner.noise.spread import Rates, log_value, ratio_of
 
 
-def bridge_splits(results: Sequence[TrialResult], rate: str, rates: Rates) -> tuple[BridgeSplit, ...]:
-    """One for each boundary with VALID trials on all sides: before it, after it, and after it with the old knobs."""
-    bridged: dict[tuple[float, float, str], list[TrialResult]] = {}
-    for result in results:
-        if result.trial.role == "bridge" and result.trial.bridged_from is not None:
-            key = (result.trial.bridged_from, result.trial.level, variant_of(result))
-            bridged.setdefault(key, []).append(result)
-    found = [_split(key, trials, results, rate, rates) for key, trials in sorted(bridged.items())]
+def bridge_splits(observed: Sequence[Observation], rates: Rates) -> tuple[BridgeSplit, ...]:
+    """One for each boundary that counts on all sides: before it, after it, and after it with the old knobs."""
+    bridged: dict[tuple[float, float, str], list[Observation]] = {}
+    for one in observed:
+        if one.role == "bridge" and one.bridged_from is not None:
+            bridged.setdefault((one.bridged_from, *one.point), []).append(one)
+    found = [_split(key, of_it, rates) for key, of_it in sorted(bridged.items())]
     return tuple(split for split in found if split is not None)
 
 
-def _split(
-    key: tuple[float, float, str],
-    trials: Sequence[TrialResult],
-    results: Sequence[TrialResult],
-    rate: str,
-    rates: Rates,
-) -> BridgeSplit | None:
-    before, after, variant = key
-    old, new = rates.logs.get((before, variant)), rates.logs.get((after, variant))
-    known = [log_rate(r, rate) for r in trials if r.verdict.kind is VerdictKind.VALID]
-    middle = [value for value in known if value is not None]
+def _split(key: tuple[float, float, str], observed: Sequence[Observation], rates: Rates) -> BridgeSplit | None:
+    before, after, subject = key
+    old, new = rates.logs.get((before, subject)), rates.logs.get((after, subject))
+    middle = [value for o in observed if not o.mark and (value := log_value(o)) is not None]
     if not old or not new or not middle:
         return None
-    point = next(r for r in results if r.trial.role == "point" and (r.trial.level, variant_of(r)) == (after, variant))
     return BridgeSplit(
         before=before,
         after=after,
-        variant=variant,
-        knobs=_moved(trials[0].trial.knobs, point.trial.knobs),
+        variant=subject,
         total=ratio_of(new, old, rates),
         hardware=ratio_of(middle, old, rates),
         by_knobs=ratio_of(new, middle, rates),
     )
-
-
-def _moved(old: Mapping[str, str], new: Mapping[str, str]) -> str:
-    return ", ".join(f"{name} {old.get(name, '?')} → {value}" for name, value in new.items() if old.get(name) != value)

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from runner.model import Drift, TrialResult, VerdictKind
-from runner.noise.spread import Rates, log_rate, ratio_of, variant_of
+from runner.model import Drift, Observation
+from runner.noise.spread import Rates, log_value, ratio_of
 
 
-def drift_of(results: Sequence[TrialResult], rate: str, rates: Rates) -> Drift | None:
-    """The anchor against the first trial of its point; None without an anchor that has a rate."""
-    anchor = next((r for r in results if r.trial.role == "anchor" and log_rate(r, rate) is not None), None)
+def drift_of(observed: Sequence[Observation], rates: Rates) -> Drift | None:
+    """The anchor against the first observation of its point; None without an anchor that has a value."""
+    anchor = next((o for o in observed if o.role == "anchor" and log_value(o) is not None), None)
     if anchor is None:
         return None
-    point = (anchor.trial.level, variant_of(anchor))
-    same = [r for r in results if r.trial.role == "point" and (r.trial.level, variant_of(r)) == point]
-    first = min((r for r in same if log_rate(r, rate) is not None), key=lambda r: r.trial.order, default=None)
+    same = [o for o in observed if o.role == "point" and o.point == anchor.point and log_value(o) is not None]
+    first = min(same, key=lambda o: o.order, default=None)
     if first is None:
         return None
-    later, earlier = log_rate(anchor, rate), log_rate(first, rate)
+    later, earlier = log_value(anchor), log_value(first)
     assert later is not None and earlier is not None
     return Drift(
-        trial_id=first.trial.trial_id,
-        anchor_id=anchor.trial.trial_id,
+        first_order=first.order,
+        anchor_order=anchor.order,
         ratio=ratio_of([later], [earlier], rates),
-        are_valid=all(r.verdict.kind is VerdictKind.VALID for r in (first, anchor)),
+        are_valid=not first.mark and not anchor.mark,
     )

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 
 from scipy import special
 
-from runner.model import LevelInterval, Ratio, TrialResult, VerdictKind
-from runner.sweep.vary import slug
+from runner.model import LevelInterval, Observation, Ratio
 
 CONFIDENCE = 0.95
 POWER = 0.80
@@ -34,33 +33,27 @@ class Rates:
     degrees: int
 
 
-def log_rate(result: TrialResult, rate: str) -> float | None:
-    """ln of the figure, None where it is absent or not above 0."""
-    value = getattr(result.measurement, rate)
+def log_value(observed: Observation) -> float | None:
+    """ln of the value, None where it has none above 0."""
+    value = observed.value
     return math.log(value) if value is not None and math.isfinite(value) and value > 0 else None
 
 
-def variant_of(result: TrialResult) -> str:
-    """The slug of the variant, "" without second factors."""
-    return slug(result.trial.variant)
-
-
-def rates_of(results: Sequence[TrialResult], rate: str) -> Rates:
+def rates_of(observed: Sequence[Observation]) -> Rates:
     """By point, with the pooled spread. Anchors and bridges are no points, but a bridge's replicates tell of noise."""
     groups: dict[Point, list[float]] = {}
     bridges: dict[tuple[Point, float | None], list[float]] = {}
     points: dict[Point, None] = {}
-    for result in results:
-        point = (result.trial.level, variant_of(result))
-        value = log_rate(result, rate)
-        if result.trial.role == "point":
-            points[point] = None
-        if result.verdict.kind is not VerdictKind.VALID or value is None or result.trial.role == "anchor":
+    for one in observed:
+        value = log_value(one)
+        if one.role == "point":
+            points[one.point] = None
+        if one.mark or value is None or one.role == "anchor":
             continue
-        if result.trial.role == "bridge":
-            bridges.setdefault((point, result.trial.bridged_from), []).append(value)
+        if one.role == "bridge":
+            bridges.setdefault((one.point, one.bridged_from), []).append(value)
         else:
-            groups.setdefault(point, []).append(value)
+            groups.setdefault(one.point, []).append(value)
     squares, degrees = 0.0, 0
     for logs in (*groups.values(), *bridges.values()):
         mean = sum(logs) / len(logs)

@@ -1,12 +1,31 @@
-"""Sweep → Plan, and the plan's growth: which trials, in which order, on which CPUs, with which knobs. Pure and seeded.
+"""Sweep → Plan, and what comes next: which trials, in which order, on which CPUs, with which knobs. Pure and seeded.
 
-`make` plans, `extra` adds trials that are no points of the curve (anchors, bridges), `growth` adds replicates later.
+`make` plans, `extra` adds trials that are no points of the curve (anchors, bridges), `planner` says what a planner is;
+`fixed` and `until` are the planners.
 """
 
+from runner.model import Plan
 from runner.plan.complete import complete
+from runner.plan.fixed import FixedPlan
 from runner.plan.grants import with_constants
-from runner.plan.growth import next_block
 from runner.plan.make import make_plan
+from runner.plan.planner import Block, Bound, Planner, with_block
+from runner.plan.until import UntilInterval
 from runner.plan.words import plan_sentence
 
-__all__ = ["complete", "make_plan", "next_block", "plan_sentence", "with_constants"]
+__all__ = [
+    "Block",
+    "Bound",
+    "Planner",
+    "complete",
+    "make_plan",
+    "plan_sentence",
+    "planner_of",
+    "with_block",
+    "with_constants",
+]
+
+
+def planner_of(plan: Plan) -> Planner:
+    """The planner that the plan's sweep asks for."""
+    return UntilInterval(plan) if plan.sweep.until_ci_percent is not None else FixedPlan(plan)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from runner.fit import NAMES, rate_at
 from runner.model import FitReport, Measurement, ModelFit, StoredRun, TrialResult, VerdictKind
 from runner.report.disks import ceiling_points
-from runner.report.figures import fit_of, verdict_counts
+from runner.report.figures import axis_facts, fit_of, verdict_counts
 from runner.report.reference import Comparison
 from runner.report.svg import (
     Frame,
@@ -48,7 +48,7 @@ def curve_svg(run: StoredRun, width: int = 940, height: int = 410) -> str:
     levels = sorted({r.trial.level for r in run.on_curve})
     inner = [
         keys,
-        axes(frame, x_levels(levels, width - 80), f"{run.plan.sweep.axis} given to the server", unit_name, unit),
+        axes(frame, x_levels(levels, width - 80), axis_facts(run).given, unit_name, unit),
         clipped(frame, _lines(frame, fit, model) + line(frame, ceiling_points(run), "limit")),
         _limits(frame, fit),
         *_marks(frame, drawn, fit),

@@ -21,9 +21,9 @@ WAL_WORDS = {
 }
 
 
-def is_disk_sweep(run: StoredRun) -> bool:
-    """Whether the axis is disks."""
-    return run.plan.sweep.axis == "disks"
+def has_prepared_disks(run: StoredRun) -> bool:
+    """Whether the servers' data lay on disks that were made ready for the run."""
+    return run.plan.sweep.disks is not None
 
 
 def ceiling_points(run: StoredRun) -> list[tuple[float, float]]:
@@ -34,7 +34,7 @@ def ceiling_points(run: StoredRun) -> list[tuple[float, float]]:
         rates = [r for r in (_ceiling_rows(t) for t in trials) if r is not None]
         if rates:
             points.append((level, sum(rates) / len(rates)))
-    return points if is_disk_sweep(run) else []
+    return points if has_prepared_disks(run) else []
 
 
 def _ceiling_rows(result: TrialResult) -> float | None:
@@ -43,8 +43,8 @@ def _ceiling_rows(result: TrialResult) -> float | None:
 
 
 def placement_words(run: StoredRun) -> str:
-    """Where data, log and the server's own files were; "" in a sweep of cores."""
-    if not is_disk_sweep(run):
+    """Where data, log and the server's own files were; "" where no disks were prepared."""
+    if not has_prepared_disks(run):
         return ""
     why = run.manifest.get("disk_placement")
     said = str(why) if isinstance(why, str) and why else run.plan.sweep.disk_placement

@@ -77,8 +77,8 @@ def machine_facts(run: StoredRun) -> tuple[Fact, ...]:
 
 
 def _disks(run: StoredRun) -> Sequence[object]:
-    swept = run.plan.sweep.axis == "disks"
-    return _sequence(run.manifest.get("data_disks" if swept else "disks"))
+    prepared = run.plan.sweep.disks is not None
+    return _sequence(run.manifest.get("data_disks" if prepared else "disks"))
 
 
 def _disk(value: object) -> str:

@@ -6,10 +6,13 @@ Refuses to hide: a level without a VALID trial is shown from what there is, and 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from runner.fit import Asked, fit_curve, quantity, rate_of
-from runner.model import FitReport, Measurement, StoredRun, TrialResult, VerdictKind
+from runner.axes import AxisFacts, load_axis
+from runner.fit import RATE_UNITS, Asked, Terms, fit_curve, quantity
+from runner.model import FitReport, StoredRun, TrialResult, VerdictKind
+from runner.observations import observations
+from runner.report.columns import CONSOLE, Column, disk_mb_per_s, knob_at, published
 from runner.report.table import ABSENT, Table, fixed, mean, rate, short
 from runner.units import format_number
 
@@ -31,7 +34,10 @@ def fit_again(run: StoredRun) -> FitReport:
     """The fit of the run's trials, with what the sweep asks beyond them."""
     sweep = run.plan.sweep
     asked = Asked(predict=sweep.predict, need=sweep.need)
-    return fit_curve(run.results, rate=rate_of(sweep.axis), axis=sweep.axis, confounds=run.plan.confounds, asked=asked)
+    axis = load_axis(sweep.axis)
+    terms = Terms(axis=axis.name, one=axis.unit, rate=RATE_UNITS[axis.rate])
+    observed = observations(run.results, axis.rate)
+    return fit_curve(observed, terms, rate=axis.rate, confounds=run.plan.confounds, asked=asked)
 
 
 def levels_of(run: StoredRun) -> tuple[float, ...]:
@@ -64,52 +70,20 @@ def knob_name(name: str) -> str:
     return KNOB_NAMES.get(name, name)
 
 
-def _knob_at(trials: Sequence[TrialResult], name: str) -> str:
-    return " / ".join(dict.fromkeys(r.trial.knobs[name] for r in trials if name in r.trial.knobs)) or ABSENT
-
-
 def _partition_knob(run: StoredRun) -> str:
     used = {name for r in run.on_curve for name in r.trial.knobs}
     return "vgroups" if "vgroups" in used or "partitions" not in used else "partitions"
 
 
-Column = tuple[str, Callable[[Sequence[TrialResult]], str]]
-
-
-def _mean_of(read: Callable[[Measurement], float | None], say: Callable[[float | None], str]) -> Callable[
-    [Sequence[TrialResult]], str
-]:  # fmt: skip
-    return lambda trials: say(mean(read(r.measurement) for r in trials))
-
-
-def disk_mb_per_s(axis: str, m: Measurement) -> float | None:
-    """What the disks took: in a disk sweep to the end of flush and sync, as the durable rate; else in the window."""
-    rates = [disk.write_mb_per_s for disk in m.disks.values() if disk.write_mb_per_s is not None]
-    whole = axis == "disks" and len(rates) == len(m.disks) > 0
-    return sum(rates) if whole else m.disk_write_mb_per_s
-
-
 def article_columns(run: StoredRun) -> tuple[Column, ...]:
     """The published article's columns after the level, in its order, for the axis of the run."""
-    speed: Column = ("Write speed (rows/s)", _mean_of(lambda m: m.rows_per_s, rate))
-    disk: Column = ("Disk I/O (MB/s)", _mean_of(lambda m: disk_mb_per_s(run.plan.sweep.axis, m), short))
-    cpu: Column = ("CPU usage (%)", _mean_of(lambda m: m.server_cpu_percent, fixed))
-    if run.plan.sweep.axis == "disks":
-        durable: Column = ("Durable (rows/s)", _mean_of(lambda m: m.durable_rows_per_s, rate))
-        return (("Commit threads", lambda t: _knob_at(t, "commit_threads")), speed, durable, cpu, disk)
-    parts = _partition_knob(run)
-    return (
-        (knob_name(parts), lambda t: _knob_at(t, parts)),
-        ("Write threads", lambda t: _knob_at(t, "write_threads")),
-        speed,
-        disk,
-        ("Available memory (GB)", _mean_of(lambda m: m.memory_available_gb, short)),
-        cpu,
-    )
+    axis, parts = axis_facts(run), _partition_knob(run)
+    return tuple(published(name, axis, (parts, knob_name(parts))) for name in axis.published_columns)
 
 
 def article_table(run: StoredRun) -> Table:
     """The article's table, columns as published: the mean over the VALID trials of a level, else over all, marked †."""
+    axis = axis_facts(run)
     columns = article_columns(run)
     rows, marked = [], False
     for level in levels_of(run):
@@ -119,8 +93,8 @@ def article_table(run: StoredRun) -> Table:
     notes = ["mean over the VALID trials of a level; CPU usage is of the cores that the server was given"]
     if marked:
         notes.append("† no VALID trial at this level: mean over all its trials, and not the server's number")
-    first = "Disks" if run.plan.sweep.axis == "disks" else "CPU cores"
-    return Table(title="As published", headers=(first, *(h for h, _ in columns)), rows=tuple(rows), notes=tuple(notes))
+    headers = (axis.published_level or axis.title, *(h for h, _ in columns))
+    return Table(title="As published", headers=headers, rows=tuple(rows), notes=tuple(notes))
 
 
 def trial_table(run: StoredRun) -> Table:
@@ -137,7 +111,7 @@ def trial_table(run: StoredRun) -> Table:
                 f"{fixed(m.server_cpu_cores, 2)} / {format_number(cores_given(r))}",
                 fixed(m.client_cpu_cores, 2),
                 fixed(m.throttled_s, 1),
-                short(disk_mb_per_s(run.plan.sweep.axis, m)),
+                short(disk_mb_per_s(axis_facts(run), m)),
                 short(m.disk_bytes_per_row),
                 " / ".join(short(v) for v in response),
                 fixed(m.errors),
@@ -183,9 +157,14 @@ def points_table(run: StoredRun) -> Table:
     return Table(title="Points", headers=headers, rows=tuple(rows), notes=notes if rows else ())
 
 
+def axis_facts(run: StoredRun) -> AxisFacts:
+    """What the run's axis says of itself."""
+    return load_axis(run.plan.sweep.axis)
+
+
 def axis_name(run: StoredRun) -> str:
     """The axis for a heading."""
-    return "Disks" if run.plan.sweep.axis == "disks" else "Cores"
+    return axis_facts(run).title
 
 
 def knobs_table(run: StoredRun) -> Table:
@@ -194,13 +173,13 @@ def knobs_table(run: StoredRun) -> Table:
     names = list(dict.fromkeys(name for r in run.on_curve for name in r.trial.knobs))
     rows = []
     for name in names:
-        values = [_knob_at([r for r in run.on_curve if r.trial.level == level], name) for level in levels]
+        values = [knob_at([r for r in run.on_curve if r.trial.level == level], name) for level in levels]
         rows.append((knob_name(name), *values, "moves" if len(set(values)) > 1 else "constant"))
     shared = [_shared_at(run, level) for level in levels]
     if run.on_curve:
         rows.append(("CPUs shared with the generator", *shared, "moves" if len(set(shared)) > 1 else "constant"))
-    headers = ("Knob", *(f"{format_number(v)} {run.plan.sweep.axis if v != 1 else run.plan.sweep.axis[:-1]}"
-                         for v in levels), "Along the axis")  # fmt: skip
+    axis = axis_facts(run)
+    headers = ("Knob", *(axis.count(format_number(v)) for v in levels), "Along the axis")
     return Table(title="Knobs", headers=headers, rows=tuple(rows), words=(0, len(headers) - 1))
 
 
@@ -215,18 +194,17 @@ def verdict_counts(run: StoredRun) -> list[tuple[VerdictKind, int]]:
     return [(kind, counts[kind]) for kind in VerdictKind if counts[kind]]
 
 
-_CONSOLE = ["rows/s", "speed-up", "efficiency", "server cores"]
-
-
 def rows_for_console(run: StoredRun) -> tuple[list[str], list[list[str]]]:
     """Headers and one row per level, narrow enough for a terminal."""
     points = {p.level: p for p in fit_of(run).points}
     first = points[min(points)].level if points else None
+    axis = axis_facts(run)
+    columns = [CONSOLE[name] for name in axis.console_columns]
     rows = []
     for level in levels_of(run):
         trials, valid = at_level(run, level)
         point = points.get(level)
-        shown = mean(getattr(r.measurement, rate_of(run.plan.sweep.axis)) for r in trials)
+        shown = mean(getattr(r.measurement, axis_facts(run).rate) for r in trials)
         spread = point.rows_per_s_std if point else None
         counts = Counter(r.verdict.kind.value for r in run.on_curve if r.trial.level == level)
         used = mean(r.measurement.server_cpu_cores for r in trials)
@@ -236,22 +214,8 @@ def rows_for_console(run: StoredRun) -> tuple[list[str], list[list[str]]]:
             f"{point.speedup:.2f}×" if point and point.speedup is not None and first is not None else ABSENT,
             f"{100 * point.efficiency:.0f} %" if point and point.efficiency is not None else ABSENT,
             f"{fixed(used, 2)} / {format_number(cores_given(trials[0]))}",
-            *_disk_cells(run, trials),
+            *(say(trials) for _, say in columns),
             ", ".join(f"{n} {kind}" for kind, n in counts.items()),
         ])  # fmt: skip
-    disks = run.plan.sweep.axis == "disks"
-    what = ["durable rows/s", "speed-up", "efficiency", "server cores"] if disks else _CONSOLE
-    cells = ["disk MB/s", "shares (%)", "of ceiling"] if disks else ["disk MB/s"]
-    return [axis_name(run).lower(), *what, *cells, "verdicts"], rows
-
-
-def _disk_cells(run: StoredRun, trials: Sequence[TrialResult]) -> list[str]:
-    m = [r.measurement for r in trials]
-    if run.plan.sweep.axis != "disks":
-        return [short(mean(x.disk_write_mb_per_s for x in m))]
-    names = list(dict.fromkeys(name for x in m for name in x.disks))
-    rates = [mean(x.disks[name].write_mb_per_s for x in m if name in x.disks) for name in names]
-    shares = [fixed(mean(x.disks[name].share_percent for x in m if name in x.disks), 1) for name in names]
-    used = mean(x.disk_used_percent for x in m)
-    total = short(sum(r for r in rates if r is not None)) if rates and None not in rates else ABSENT
-    return [total, " / ".join(shares) or ABSENT, f"{fixed(used)} %" if used is not None else ABSENT]
+    what = [RATE_UNITS[axis.rate], "speed-up", "efficiency", "server cores"]
+    return [axis.title.lower(), *what, *(heading for heading, _ in columns), "verdicts"], rows

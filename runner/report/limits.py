@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from runner.model import LimitKind, StoredRun, TrialResult, VerdictKind
-from runner.report.figures import levels_of
+from runner.report.figures import axis_name, levels_of
 from runner.report.table import ABSENT, Table
 from runner.units import format_number
 
@@ -38,8 +38,7 @@ SHOWN_SHARE = 10.0  # percent of the seconds
 def limits_table(run: StoredRun) -> Table:
     """One row per level: the limit of most trials, how its seconds were shared out, and what to change."""
     rows = tuple(_row(run, level) for level in levels_of(run))
-    unit = "Disks" if run.plan.sweep.axis == "disks" else "Cores"
-    headers = (unit, "Limit", "Second by second", "Figures", "To move it")
+    headers = (axis_name(run), "Limit", "Second by second", "Figures", "To move it")
     return Table(title="Who was the limit", headers=headers, rows=rows, words=(1, 2, 3, 4))
 
 

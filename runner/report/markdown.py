@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from runner.model import FitReport, StoredRun
 from runner.report import facts
 from runner.report.curve import with_fit
-from runner.report.disks import ceiling_table, disk_table, is_disk_sweep, placement_words
+from runner.report.disks import ceiling_table, disk_table, has_prepared_disks, placement_words
 from runner.report.figures import (
     article_table,
     fit_of,
@@ -66,7 +66,7 @@ def _noise(run: StoredRun) -> str:
 
 
 def _disks(run: StoredRun) -> list[str]:
-    if not is_disk_sweep(run):
+    if not has_prepared_disks(run):
         return []
     tables = _both(disk_table(run), ceiling_table(run))
     return [_section("Each disk", f"{safe(placement_words(run))}\n\n{tables}")]

@@ -2,16 +2,45 @@
 
 from __future__ import annotations
 
-from runner.fit import rate_of
-from runner.model import BridgeSplit, Drift, NoiseReport, Ratio, StoredRun
+from dataclasses import replace
+
+from runner.axes import load_axis
+from runner.model import BridgeSplit, Drift, NoiseReport, Ratio, StoredRun, TrialResult
 from runner.noise import noise_report
+from runner.observations import observations
+from runner.report.conditions import conditions
 from runner.report.table import ABSENT, Table, rate
+from runner.sweep.vary import slug
 from runner.units import format_number
 
 
 def noise_of(run: StoredRun) -> NoiseReport:
-    """Of the rate that is fitted."""
-    return noise_report(run.results, rate_of(run.plan.sweep.axis))
+    """Of the rate that is fitted, with the names of trials and knobs, and the conditions that moved."""
+    axis = load_axis(run.plan.sweep.axis)
+    found = noise_report(observations(run.results, axis.rate))
+    return replace(
+        found,
+        drift=_named(found.drift, run) if found.drift else None,
+        bridges=tuple(replace(split, knobs=_moved(split, run)) for split in found.bridges),
+        conditions=conditions(run.results, axis),
+    )
+
+
+def _named(drift: Drift, run: StoredRun) -> Drift:
+    names = {r.trial.order: r.trial.trial_id for r in run.results}
+    return replace(drift, trial_id=names[drift.first_order], anchor_id=names[drift.anchor_order])
+
+
+def _moved(split: BridgeSplit, run: StoredRun) -> str:
+    """The knobs in which a bridge differs from the point that it stands beside."""
+
+    def is_at(result: TrialResult) -> bool:
+        return (result.trial.level, slug(result.trial.variant)) == (split.after, split.variant)
+
+    here = [r.trial for r in run.results if is_at(r)]
+    old = next(t.knobs for t in here if t.role == "bridge" and t.bridged_from == split.before)
+    new = next(t.knobs for t in here if t.role == "point")
+    return ", ".join(f"{name} {old.get(name, '?')} → {value}" for name, value in new.items() if old.get(name) != value)
 
 
 def noise_sentences(run: StoredRun) -> tuple[str, ...]:
@@ -70,8 +99,8 @@ def intervals_table(run: StoredRun) -> Table:
         )
         for i in noise_of(run).levels
     )
-    unit = "Disks" if run.plan.sweep.axis == "disks" else "Cores"
-    return Table(title="Intervals", headers=(unit, "Valid trials", "Mean rows/s", "95 % interval"), rows=rows)
+    title = load_axis(run.plan.sweep.axis).title
+    return Table(title="Intervals", headers=(title, "Valid trials", "Mean rows/s", "95 % interval"), rows=rows)
 
 
 def bridges_table(run: StoredRun) -> Table:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
+from runner.axes import load_axis
 from runner.fit import rate_at
 from runner.model import StoredRun, VerdictKind
 from runner.model.compared import Comparison, PointRatio
@@ -126,7 +127,7 @@ def _curves(found: Comparison, sides: Sides, width: int = 940, height: int = 400
                   x_max=1.06 * last, y_min=0.0, y_max=1.08 * top)  # fmt: skip
     unit, unit_name = rate_scale(frame.y_max)
     levels = sorted({n for n, _, _ in everything})
-    parts = [keys, axes(frame, x_levels(levels, width - 80), f"{found.axis} given to the server", unit_name, unit)]
+    parts = [keys, axes(frame, x_levels(levels, width - 80), load_axis(found.axis).given, unit_name, unit)]
     parts += [clipped(frame, _fit_line(frame, run, css)) for css, run in sides]
     for css, shift in (("run-a", -7), ("run-b", 7)):
         parts += [_mark(frame.x(n) + shift, frame.y(v), css, f"{css[-1].upper()} {name}: {format_rate(v)} rows/s")

@@ -12,8 +12,10 @@ from runner.fit import pair
 from runner.model import FitReport, StoredRun, TrialResult, VerdictKind
 from runner.report import facts
 from runner.report.curve import curve_svg, residuals_svg, speedup_svg, undrawn, with_fit
-from runner.report.disks import ceiling_table, disk_table, is_disk_sweep, placement_words, shares_svg
+from runner.report.disks import ceiling_table, disk_table, has_prepared_disks, placement_words, shares_svg
 from runner.report.figures import (
+    axis_facts,
+    axis_name,
     article_table,
     fit_of,
     knobs_table,
@@ -90,8 +92,7 @@ def _tiles(run: StoredRun, fit: FitReport) -> str:
     tiles = [(f"{valid} of {len(run.results)}", f"trials are valid{missing}")]
     if fit.points:
         first, last = fit.points[0], fit.points[-1]
-        unit = run.plan.sweep.axis if last.level != 1 else run.plan.sweep.axis[:-1]
-        where = f"rows/s at {format_number(last.level)} {unit}"
+        where = f"rows/s at {axis_facts(run).count(format_number(last.level))}"
         tiles.insert(0, (format_rate(last.rows_per_s_mean), where))
         if last is not first:
             error = last.speedup_std_err
@@ -138,7 +139,7 @@ def _tables(run: StoredRun, reference: Reference | None) -> str:
 
 
 def _disks(run: StoredRun) -> str:
-    if not is_disk_sweep(run):
+    if not has_prepared_disks(run):
         return ""
     plot = shares_svg(run)
     figure = f'<figure style="max-width:520px">{plot}</figure>' if plot else ""
@@ -194,9 +195,9 @@ def _series(run: StoredRun) -> str:
         "All trials of a level share their scales, which start at 0."
     )
     parts = [f'<h2>Second by second</h2><p class="note">{note}</p>']
-    axis = run.plan.sweep.axis
+    axis = axis_facts(run)
     for level, rows in trial_panels(run):
-        parts.append(f"<h3>{format_number(level)} {axis if level != 1 else axis[:-1]}</h3>")
+        parts.append(f"<h3>{axis.count(format_number(level))}</h3>")
         parts += [_trial_row(result, panels) for result, panels in rows]
     return "".join(parts) + "\n"
 
@@ -214,7 +215,7 @@ def _trial_row(result: TrialResult, panels: Sequence[str]) -> str:
 def _method(run: StoredRun) -> str:
     command = facts.command_of(run)
     rows = facts.placements(run)
-    headers = ("Disks" if run.plan.sweep.axis == "disks" else "Cores", "Server's CPUs", "Generator's CPUs", "Shared")
+    headers = (axis_name(run), "Server's CPUs", "Generator's CPUs", "Shared")
     where = Table(title="Placement", headers=headers, rows=rows, words=(1, 2, 3))
     settings = facts.effective_settings(run)
     told = Table(title="Settings", headers=("Setting", "As the server reports it"), rows=settings, words=(0, 1))

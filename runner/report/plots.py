@@ -18,7 +18,7 @@ from runner.fit import NAMES, rate_at
 from runner.model import FitReport, ModelFit, StoredRun, TrialResult, VerdictKind
 from runner.report.curve import curve_svg, rate_of_trial
 from runner.report.disks import ceiling_points
-from runner.report.figures import by_run_order, cores_given, fit_of
+from runner.report.figures import axis_facts, by_run_order, cores_given, fit_of
 from runner.report.series import METRICS, pick, window_of
 from runner.report.style import PLOT_STYLE
 from runner.report.svg import rate_scale, x_levels
@@ -63,7 +63,7 @@ def curve_png(run: StoredRun, width_px: int = 1000) -> bytes:
         axes.plot(*zip(*[(n, y / unit) for n, y in limit], strict=True), color=_ORANGE, lw=1.3, ls=(0, (3, 3)),
                   label="the disks' own ceiling (fio)")  # fmt: skip
     unit_name += " to the end of flush and sync" if fit.rate == "durable_rows_per_s" else ""
-    axes.set(xlabel=f"{run.plan.sweep.axis} given to the server", ylabel=unit_name, xlim=(0, last))
+    axes.set(xlabel=axis_facts(run).given, ylabel=unit_name, xlim=(0, last))
     axes.set_ylim(bottom=0)
     axes.set_xticks(x_levels([r.trial.level for r in run.on_curve], width_px - 100))
     if axes.get_legend_handles_labels()[0]:

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from runner.fit.axis import rate_of
 from runner.model import StoredRun
-from runner.report.figures import MARK, at_level, axis_name, disk_mb_per_s, knob_name, levels_of
+from runner.report.columns import disk_mb_per_s
+from runner.report.figures import MARK, at_level, axis_facts, axis_name, knob_name, levels_of
 from runner.report.table import ABSENT, Table, fixed, mean, rate, short
 from runner.units import format_number
 
@@ -60,10 +60,10 @@ def _disk(row: Mapping[str, str]) -> str:
 
 def compare(run: StoredRun, reference: Reference) -> Comparison | None:
     """Both sides; None when the published table has no such axis or no rate."""
-    axis = run.plan.sweep.axis
+    axis = axis_facts(run)
     published = {}
     for row in reference:
-        level, rows_per_s = _number(row.get(axis)), _number(row.get("rows_per_s"))
+        level, rows_per_s = _number(row.get(axis.name)), _number(row.get("rows_per_s"))
         if level is not None and rows_per_s is not None:
             cpu = _number(row.get("cpu_percent"))
             published[level] = Side(level=level, rows_per_s=rows_per_s, cpu_percent=cpu, disk=_disk(row))
@@ -72,7 +72,7 @@ def compare(run: StoredRun, reference: Reference) -> Comparison | None:
         trials, valid = at_level(run, level)
         ours[level] = Side(
             level=level,
-            rows_per_s=mean(getattr(r.measurement, rate_of(axis)) for r in trials),
+            rows_per_s=mean(getattr(r.measurement, axis.rate) for r in trials),
             cpu_percent=mean(r.measurement.server_cpu_percent for r in trials),
             disk=short(mean(disk_mb_per_s(axis, r.measurement) for r in trials)),
             valid=valid,
@@ -129,7 +129,7 @@ def reference_table(run: StoredRun, reference: Reference) -> Table | None:
         title="Published and ours",
         headers=headers,
         rows=tuple(rows),
-        notes=tuple(_notes(both, reference, run.plan.sweep.axis)),
+        notes=tuple(_notes(both, reference, axis_facts(run).published_note)),
     )
 
 
@@ -137,7 +137,7 @@ def _efficiency(speedups: Mapping[float, float], level: float, base: float | Non
     return 100 * speedups[level] * base / level if level in speedups and base else None
 
 
-def _notes(both: Comparison, reference: Reference, axis: str) -> list[str]:
+def _notes(both: Comparison, reference: Reference, of_axis: str) -> list[str]:
     same = both.base_ours in (both.base_published, None)
     base = format_number(both.base_published or 0)
     notes = [
@@ -151,8 +151,8 @@ def _notes(both: Comparison, reference: Reference, axis: str) -> list[str]:
             notes.append(
                 f"in the published table {knob_name(name).lower()} moves along the axis ({' → '.join(values)})"
             )
-    if axis == "disks":
-        notes.append("ours: to the end of flush and sync; the published rates are acknowledged rows")
+    if of_axis:
+        notes.append(of_axis)
     if any(not s.valid for s in both.ours.values()):
         notes.append("† ours: no VALID trial at this level")
     return notes

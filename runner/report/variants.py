@@ -14,6 +14,7 @@ from runner.model import Measurement, StoredRun, TrialResult, VerdictKind
 from runner.report.markdown import table_markdown
 from runner.report.page import shell, table_html
 from runner.report.table import ABSENT, Table, fixed, mean, rate, short
+from runner.report.figures import axis_facts
 from runner.sweep.vary import label, slug
 from runner.units import format_number
 
@@ -54,7 +55,7 @@ def comparison_table(run: StoredRun) -> Table:
                 row, speed = _row(level, results, base)
                 base = base if base is not None else speed
                 rows.append(row)
-    headers = ("cores", "variant", "rows/s", "of the first", "server cores", "generator cores",
+    headers = (axis_facts(run).name, "variant", "rows/s", "of the first", "server cores", "generator cores",
                "generator CPU-s / M rows", "response p99 ms", "verdicts")  # fmt: skip
     return Table(
         title="The variants side by side", headers=headers, rows=tuple(rows), words=(1, 8),

@@ -23,6 +23,7 @@ from runner.model import (
     IntervalSeen,
     PhaseEntered,
     Plan,
+    PlanGrew,
     Sample,
     SampleTaken,
     TrialFinished,
@@ -79,13 +80,6 @@ class RunWriter:
         """The plan as it stands: it may have grown."""
         return self._plan
 
-    def update_plan(self, plan: Plan) -> None:
-        """The plan with trials added. Raises StoreError when the disk refuses."""
-        self._plan = plan
-        with self._refusals_told():
-            self._write("plan.json", to_json(plan))
-            self._files.write_sums()
-
     @property
     def results(self) -> tuple[TrialResult, ...]:
         """What is done so far."""
@@ -122,6 +116,10 @@ class RunWriter:
             self._trial_dir(event.trial.trial_id).mkdir(parents=True)
             self._journal = Journal(self._trial_dir(event.trial.trial_id) / journal.NAME)
             self._journal.take(event)
+        elif isinstance(event, PlanGrew):
+            self._plan = event.plan
+            self._write("plan.json", to_json(event.plan))
+            self._files.write_sums()
         elif isinstance(event, PhaseEntered) and event.phase == "measure":
             self._window_start_ns = event.monotonic_ns
         elif isinstance(event, IntervalSeen):

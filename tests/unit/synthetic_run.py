@@ -7,7 +7,7 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from runner.fit import fit_curve, rate_at
+from runner.fit import rate_at
 from runner.model import (
     Confound,
     Measurement,
@@ -21,6 +21,7 @@ from runner.model import (
     VerdictKind,
 )
 from tests.unit.factories import make_sweep, make_trial
+from tests.unit.observing import fit_curve
 
 K = VerdictKind
 REASONS = {

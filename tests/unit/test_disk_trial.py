@@ -6,7 +6,8 @@ import pytest
 
 from runner.errors import LoadError, ProvisionError
 from runner.model import DataDisk, DiskCeiling, DiskFigures, DiskSample, Interval, Measurement, Sample, SubjectSample
-from runner.report.figures import disk_mb_per_s
+from runner.axes import load_axis
+from runner.report.columns import disk_mb_per_s
 from runner.sampling.window import measure_window
 from runner.targets import Part
 from runner.trial.disk_figures import ceiling_mb_per_s, disk_figures, stalled_s
@@ -128,6 +129,6 @@ def test_without_a_ceiling_the_kernels_busy_time_judges():
 def test_a_disk_sweep_tells_the_disks_rate_to_the_end_of_the_flush():
     """A short load stays in buffers: the disks are idle in the window and busy after it."""
     whole = replace(measured(d1=95.0, d2=90.0), disk_write_mb_per_s=0.5)
-    assert disk_mb_per_s("disks", whole) == 40.0
-    assert disk_mb_per_s("cores", whole) == 0.5
-    assert disk_mb_per_s("disks", replace(whole, disks={})) == 0.5
+    assert disk_mb_per_s(load_axis("disks"), whole) == 40.0
+    assert disk_mb_per_s(load_axis("cores"), whole) == 0.5
+    assert disk_mb_per_s(load_axis("disks"), replace(whole, disks={})) == 0.5

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from runner.fit import fit_curve, rate_at, value_at
+from runner.fit import rate_at, value_at
 from runner.model import Confound, Measurement, TrialResult, VerdictKind
 from tests.unit.factories import make_result
+from tests.unit.observing import fit_curve
 
 REFERENCE = Path(__file__).resolve().parents[2] / "results" / "reference"
 

@@ -9,11 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runner.campaign import run_campaign
-from runner.model import TrialFinished, VerdictKind
-from runner.noise import intervals, noise_report, rates_of
+from runner.model import PlanGrew, StoredRun, TrialFinished, VerdictKind
+from runner.axes import load_axis
+from runner.noise import intervals
 from runner.noise.spread import ratio_of, student
-from runner.plan import next_block
+from runner.plan import planner_of, with_block
+from runner.report.conditions import conditions
+from runner.report.noise import noise_of
 from tests.unit.factories import make_result
+from tests.unit.observing import noise_report, rates_of
 from tests.unit.test_plan import planned
 
 RULE = "1..2=4,3..=12"
@@ -76,7 +80,8 @@ def test_a_bridge_splits_the_gain_and_the_parts_multiply():
     assert split.hardware.value == pytest.approx(1.2, rel=0.01)
     assert split.by_knobs.value == pytest.approx(1.5, rel=0.01)
     assert split.total.value == pytest.approx(split.hardware.value * split.by_knobs.value, rel=1e-9)
-    assert split.knobs == "vgroups 4 → 12"
+    run = StoredRun(path="", manifest={}, plan=planned(cores="2..3"), results=(*before, *after, *bridges), timeseries={})
+    assert noise_of(run).bridges[0].knobs == "vgroups 4 → 12"
 
 
 def test_conditions_that_move_are_named_and_those_that_do_not_are_not():
@@ -84,9 +89,9 @@ def test_conditions_that_move_are_named_and_those_that_do_not_are_not():
         base = make_result(level)
         return replace(base, measurement=replace(base.measurement, memory_used_gb=memory, commits=commits))
 
-    moved = noise_report([at(1, 1.0, 2), at(2, 3.0, 9)], "rows_per_s").conditions
+    moved = conditions([at(1, 1.0, 2), at(2, 3.0, 9)], load_axis("cores"))
     assert any("memory" in s for s in moved) and any("commit cycles" in s for s in moved)
-    assert noise_report([at(1, 1.0, 2), at(2, 1.1, 2)], "rows_per_s").conditions == ()
+    assert conditions([at(1, 1.0, 2), at(2, 1.1, 2)], load_axis("cores")) == ()
 
 
 def test_the_anchor_is_the_first_trial_again_and_comes_last():
@@ -119,25 +124,23 @@ def test_each_block_holds_every_level_once_whatever_the_seed(levels, replicates,
     assert [t.order for t in plan.trials] == list(range(len(plan.trials)))
 
 
-def campaign(plan, rate_of, decide):
-    """Runs the plan with a trial that measures what rate_of says; the results, and the order of the trials."""
-    results, ran = [], []
+def campaign(plan, rate_of, done=()):
+    """Runs the plan with a trial that measures what rate_of says; the results, the trials in order, the plans."""
+    results, ran, plans = list(done), [], [plan]
 
     def run(trial):
         ran.append(trial.trial_id)
         result = make_result(trial.level, rate_of(trial), trial.replicate)
         yield TrialFinished(result=replace(result, trial=trial))
 
-    state = {"plan": plan}
+    def sink(event):
+        if isinstance(event, TrialFinished):
+            results.append(event.result)
+        if isinstance(event, PlanGrew):
+            plans.append(event.plan)
 
-    def grow():
-        wide = decide(results)
-        grown = next_block(state["plan"], wide)
-        state["plan"] = grown or state["plan"]
-        return grown
-
-    run_campaign(plan, run, [lambda e: results.append(e.result) if isinstance(e, TrialFinished) else None], grow=grow)
-    return results, ran
+    run_campaign(plan, planner_of(plan), run, [sink], done)
+    return results, ran, plans
 
 
 def wide_above(percent):
@@ -151,27 +154,53 @@ def wide_above(percent):
 def test_replicates_are_added_until_the_intervals_are_narrow_and_the_anchor_stays_last():
     chance = random.Random(5)
     plan = planned(cores="1..3", method__replicates="2", method__until_ci="5%")
-    results, ran = campaign(plan, lambda t: 1e6 * t.level * math.exp(chance.gauss(0, 0.03)), wide_above(5))
+    results, ran, plans = campaign(plan, lambda t: 1e6 * t.level * math.exp(chance.gauss(0, 0.03)))
     assert ran[-1].endswith("anchor") and len(ran) == len(set(ran)) > len(plan.trials)
     assert wide_above(5)(results) == set()
+    assert [t.trial_id for t in plans[-1].trials] == ran, "what is stored is what was run, in that order"
+    assert [t.order for t in plans[-1].trials] == list(range(len(ran)))
+    assert [r.trial.order for r in results] == list(range(len(ran)))
 
 
 def test_growth_ends_at_the_limit_and_only_wide_levels_grow():
     chance = random.Random(5)
     plan = planned(cores="1..2", method__replicates="3", method__until_ci="5%", method__replicates_max="6",
                    method__anchors="off")  # fmt: skip
-    _, ran = campaign(plan, lambda t: math.exp(chance.gauss(0, 0.5)), lambda results: {(2.0, "")})
-    assert [name for name in ran if name.startswith("cores-1")] == sorted(n for n in ran if n.startswith("cores-1"))
-    assert sum(name.startswith("cores-1") for name in ran) == 3
+    spread = {1.0: 0.0, 2.0: 0.5}
+    _, ran, _ = campaign(plan, lambda t: t.level * math.exp(chance.gauss(0, spread[t.level])))
+    ones = [name for name in ran if name.startswith("cores-1")]
     assert sum(name.startswith("cores-2") for name in ran) == 6
+    assert 3 <= len(ones) <= 6
+    assert planner_of(plan).bound().trials == 12
 
 
-def test_a_run_that_was_interrupted_while_growing_goes_on_from_its_grown_plan():
-    plan = planned(cores="1..2", method__replicates="2", method__until_ci="5%")
-    grown = next_block(plan, {(1.0, ""), (2.0, "")})
-    assert [t.trial_id for t in grown.trials[:4]] == [t.trial_id for t in plan.trials[:4]]
-    assert {t.trial_id for t in grown.trials[4:6]} == {"cores-1-r3", "cores-2-r3"}
-    assert grown.trials[-1].role == "anchor" and grown.trials[-1].order == 6
+@pytest.mark.parametrize("until", ["5%", None])
+def test_a_run_that_was_interrupted_goes_on_as_if_it_had_not_been(until):
+    """Wherever it was stopped, the planner asks for the same trials again: it replays what is done."""
+    chance = random.Random(9)
+    flags = {"method__until_ci": until} if until else {}
+    plan = planned(cores="1..3", method__replicates="2", **flags)
+    rates = {}
+
+    def rate(trial):
+        return rates.setdefault(trial.trial_id, trial.level * math.exp(chance.gauss(0, 0.04)))
+
+    results, ran, plans = campaign(plan, rate)
+    for stopped_after in range(len(ran) + 1):
+        kept = results[:stopped_after]
+        held = next(p for p in plans if all(r.trial in p.trials for r in kept))
+        again, more, _ = campaign(held, rate, kept)
+        assert more == ran[stopped_after:]
+        assert [r.trial.order for r in again] == list(range(len(ran)))
+
+
+def test_a_block_is_a_value_and_asking_twice_changes_nothing():
+    plan = planned(cores="1..3", method__replicates="2")
+    planner = planner_of(plan)
+    first = planner.next(())
+    assert first == planner.next(()) and len(first.trials) == 3
+    assert {t.block for t in first.trials} == {1}
+    assert with_block(plan, first) is plan
 
 
 def test_a_trial_that_is_not_valid_narrows_nothing():

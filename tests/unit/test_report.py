@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from runner.fit import fit_curve
 from runner.model import Limit, LimitKind, Measurement, StoredRun, Verdict, VerdictKind
 from runner.report import article_table, html, markdown, reference_table, rows_for_console, trial_table
 from runner.report.documents import documents
@@ -17,6 +16,7 @@ from runner.report.plots import curve_png, curve_svg_bytes, timeseries_png
 from runner.report.series import pick, runs_of
 from runner.report.svg import SHAPES, ticks
 from runner.report.table import ordinal, short
+from tests.unit.observing import fit_curve
 from tests.unit.synthetic_run import mixed_run, synthetic_run, synthetic_sweep
 
 REFERENCE = Path(__file__).resolve().parents[2] / "results" / "reference"

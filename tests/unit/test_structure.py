@@ -18,11 +18,12 @@ ALLOWED = {
     "setting": {"model", "errors", "units"},
     "axes": {"model", "errors", "units", "host", "registry", "setting"},
     "sweep": {"model", "errors", "units", "setting", "axes"},
-    "plan": {"model", "errors", "units", "host", "sweep", "setting", "targets", "axes"},
-    "noise": {"model", "units", "sweep", "axes"},
+    "plan": {"model", "errors", "units", "host", "sweep", "setting", "targets", "axes", "noise", "observations"},
+    "observations": {"model", "sweep"},
+    "noise": {"model", "units"},
     "verdict": {"model", "units", "axes"},
     "fit": {"model", "units"},
-    "report": {"model", "units", "fit", "noise", "sweep", "axes"},
+    "report": {"model", "units", "fit", "noise", "observations", "sweep", "axes"},
     "runtimes": {"model", "errors", "interrupts", "units", "host", "registry"},
     "targets": {"model", "errors", "units", "loadgen", "registry"},
     "sampling": {"model", "errors", "units", "host"},
@@ -32,12 +33,12 @@ ALLOWED = {
     },
     "store": {"model", "errors", "sweep", "units", "trial"},
     "formats": {"model", "errors", "units", "store", "trial"},
-    "compare": {"model", "units", "sweep", "axes"},
-    "live": {"model", "fit", "sweep", "units"},
+    "compare": {"model", "units", "observations", "sweep", "axes"},
+    "live": {"model", "fit", "sweep", "units", "observations", "axes"},
     "exporter": {"model", "errors", "live", "loadgen", "store", "sweep", "units"},
     "identity": {"method"}, "method": set(),
     "verify": {"identity", "method", "model", "errors", "units", "store", "loadgen", "sweep", "trial", "verdict", "report", "axes"},
-    "campaign": {"model"},
+    "campaign": {"model", "plan"},
     "choose": {"model", "errors", "runtimes", "targets"},
     "preflight": {"model", "errors", "axes", "disks", "host", "runtimes", "sweep", "targets"},
     "doctor": {"errors", "host", "loadgen", "runtimes", "targets", "units"},
@@ -46,7 +47,7 @@ ALLOWED = {
     "compat": {"model", "errors", "units", "loadgen", "targets"},
 }  # fmt: skip
 FREE = {"compose", "cli", "__init__"}
-PURE = ("axes", "setting", "plan", "noise", "verdict", "fit", "report", "compare", "formats")
+PURE = ("axes", "setting", "observations", "plan", "noise", "verdict", "fit", "report", "compare", "formats")
 IMPURE_MODULES = {"subprocess", "socket", "time", "os", "shutil", "threading", "urllib", "docker", "psycopg"}
 
 

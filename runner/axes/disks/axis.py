@@ -42,8 +42,9 @@ _FACTS = AxisFacts(
     needs=(_ELSEWHERE,),
     must_be_steady=False,
     disk_figures_of_whole_load=True,
-    sections=("disks",),
-    published_columns=("disk", "memory", "disk_use"),
+    published_columns=("commit_threads", "rows", "durable_rows", "cpu", "disk_io"),
+    published_note="ours: to the end of flush and sync; the published rates are acknowledged rows",
+    console_columns=("disk_total", "disk_shares", "disk_of_ceiling"),
 )
 
 

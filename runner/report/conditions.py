@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from runner.axes import AxisFacts
 from runner.model import TrialResult
 from runner.units import format_number
 
@@ -17,11 +18,10 @@ COMMITS_FACTOR = 2.0
 Read = Callable[[TrialResult], float | None]
 
 
-def conditions(results: Sequence[TrialResult]) -> tuple[str, ...]:
+def conditions(results: Sequence[TrialResult], axis: AxisFacts) -> tuple[str, ...]:
     """A sentence for each condition that is not the same at all levels."""
     points = [r for r in results if r.trial.role == "point"]
-    unit = "disks" if len({r.trial.disks for r in points}) > 1 else "cores"
-    found = (rule(points, unit) for rule in (_shared, _others, _stolen, _memory, _commits))
+    found = (rule(points, axis.name) for rule in (_shared, _others, _stolen, _memory, _commits))
     return tuple(sentence for sentence in found if sentence)
 
 

@@ -1,0 +1,35 @@
+"""An observation: one value at a point. Fit, noise and compare take nothing else, whatever it was measured from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Role = Literal["point", "anchor", "bridge"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Observation:
+    """One value at a level of the axis.
+
+    subject: which of several at that level ("" for the only one). value: rows/s, requests/s, a capacity, ...; None: it
+    has none. error: its standard error, where that is known. order: when it was made, among all of the run; block:
+    those of one block were made one after the other.
+    mark: "" where it counts, else why it does not (a verdict, in its name). role: only points make the curve; a bridge
+    was made with the knobs of the level bridged_from.
+    """
+
+    level: float
+    value: float | None
+    subject: str = ""
+    error: float | None = None
+    order: int = 0
+    block: int = 0
+    mark: str = ""
+    role: Role = "point"
+    bridged_from: float | None = None
+
+    @property
+    def point(self) -> tuple[float, str]:
+        """What it was made of."""
+        return self.level, self.subject

@@ -1,0 +1,44 @@
+"""From trials to observations: the one place that reads a rate out of a trial for fit, noise and compare. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+from runner.model import Measurement, Observation, TrialResult, VerdictKind
+from runner.sweep.vary import slug
+
+RateOf = Callable[[Measurement], float | None]
+NO_RATE = "VALID without a rate"
+
+
+def observations(results: Sequence[TrialResult], rate: str | RateOf) -> tuple[Observation, ...]:
+    """One for each trial, in their order. rate: a field of Measurement, or a function of it.
+
+    Raises ValueError for a field that does not exist.
+    """
+    read = _reader(rate)
+    return tuple(_observation(result, read(result.measurement)) for result in results)
+
+
+def _reader(rate: str | RateOf) -> RateOf:
+    if callable(rate):
+        return rate
+    if rate not in Measurement.__dataclass_fields__:
+        raise ValueError(f"{rate!r} is no figure of a measurement")
+    return lambda measurement: getattr(measurement, rate)
+
+
+def _observation(result: TrialResult, value: float | None) -> Observation:
+    trial, kind = result.trial, result.verdict.kind
+    usable = value is not None and math.isfinite(value) and value > 0
+    return Observation(
+        level=trial.level,
+        subject=slug(trial.variant),
+        value=float(value) if value is not None and usable else None,
+        order=trial.order,
+        block=trial.block,
+        mark=kind.value if kind is not VerdictKind.VALID else "" if usable else NO_RATE,
+        role=trial.role,
+        bridged_from=trial.bridged_from,
+    )

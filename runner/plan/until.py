@@ -1,0 +1,99 @@
+"""More replicates where the interval of a mean is still too wide, within a limit; the anchors stay last. Pure."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from runner.axes import load_axis
+from runner.model import LevelInterval, Plan, Trial, TrialResult
+from runner.noise import intervals, rates_of
+from runner.observations import observations
+from runner.plan.fixed import FixedPlan
+from runner.plan.planner import Block, Bound, left_of
+from runner.sweep.vary import slug
+from runner.units import format_number
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Step:
+    """A block to be added, or why none is."""
+
+    trials: tuple[Trial, ...]
+    why: str
+
+
+class UntilInterval:
+    """After the planned blocks: one replicate more of each point whose 95 % interval is wider than asked for, in a
+    seeded random order, up to `replicates_max` of a point. Bridges belong to their level and get as many."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan, self._sweep = plan, plan.sweep
+        self._rate = load_axis(plan.sweep.axis).rate
+        self._planned = [t for t in plan.trials if t.replicate <= plan.sweep.replicates and t.role != "anchor"]
+        self._anchors = [t for t in plan.trials if t.role == "anchor"]
+
+    def next(self, done: Sequence[TrialResult]) -> Block:
+        """The blocks are made again from the first: each from the results of those before it, as it was then."""
+        body = list(self._planned)
+        why = ""
+        while not left_of(body, done):
+            step = self._more(body, done)
+            why = step.why
+            if not step.trials:
+                return Block(trials=self._last(len(body), done), why=why)
+            body += step.trials
+        first = replace(self._plan, trials=tuple(replace(t, order=at) for at, t in enumerate(body)))
+        return replace(FixedPlan(first).next(done), why=why)
+
+    def bound(self) -> Bound:
+        """As many replicates of every point as are allowed."""
+        points = {t.point_id for t in self._planned}
+        trials = len(points) * self._sweep.replicates_max + len(self._anchors)
+        each_s = self._plan.seconds_estimated / max(1, len(self._plan.trials))
+        return Bound(trials=trials, seconds=each_s * trials)
+
+    def _last(self, body: int, done: Sequence[TrialResult]) -> tuple[Trial, ...]:
+        return left_of([replace(t, order=body + at) for at, t in enumerate(self._anchors)], done)
+
+    def _more(self, body: Sequence[Trial], done: Sequence[TrialResult]) -> _Step:
+        wanted = self._sweep.until_ci_percent
+        assert wanted is not None
+        ids = {trial.trial_id for trial in body}
+        found = intervals(rates_of(observations([r for r in done if r.trial.trial_id in ids], self._rate)))
+        wide = [i for i in found if i.half_percent is None or i.half_percent > wanted]
+        if not wide:
+            return _Step(trials=(), why=f"every interval is within ± {wanted:g} %: enough replicates")
+        still = f"intervals still wider than ± {wanted:g} % ({', '.join(map(_words, wide))})"
+        added = self._replicates(body, {(i.level, i.variant) for i in wide})
+        if not added:
+            most = self._sweep.replicates_max
+            return _Step(trials=(), why=f"{still}, but {most} replicates are the limit (--replicates-max)")
+        return _Step(trials=tuple(added), why=f"{still}: {len(added)} trials more")
+
+    def _replicates(self, body: Sequence[Trial], wide: set[tuple[float, str]]) -> list[Trial]:
+        added = []
+        for last in _last_replicates(body):
+            if (last.level, slug(last.variant)) in wide and last.replicate < self._sweep.replicates_max:
+                following = last.replicate + 1
+                name = f"{last.point_id}-r{following}"
+                added.append(replace(last, trial_id=name, replicate=following, block=following))
+        random.Random(f"{self._sweep.seed}/{len(body)}").shuffle(added)
+        return added
+
+
+def _last_replicates(trials: Sequence[Trial]) -> list[Trial]:
+    """Of each point, and of each bridge, the trial with the highest replicate."""
+    last: dict[str, Trial] = {}
+    for trial in trials:
+        held = last.get(trial.point_id)
+        if held is None or trial.replicate > held.replicate:
+            last[trial.point_id] = trial
+    return list(last.values())
+
+
+def _words(interval: LevelInterval) -> str:
+    half = f"± {interval.half_percent:.1f} %" if interval.half_percent is not None else "unknown"
+    name = f" {interval.variant}" if interval.variant else ""
+    return f"{format_number(interval.level)}{name}: {half}"

@@ -1,0 +1,22 @@
+"""Fit and noise of trials, as the report makes them: trials become observations first."""
+
+from __future__ import annotations
+
+from runner import fit, noise
+from runner.axes import load_axis
+from runner.observations import observations
+
+
+def fit_curve(results, *, rate="rows_per_s", axis="cores", **words):
+    facts = load_axis(axis)
+    terms = fit.Terms(axis=facts.name, one=facts.unit, rate="rows/s")
+    name = rate if isinstance(rate, str) else "rate"
+    return fit.fit_curve(observations(results, rate), terms, rate=name, **words)
+
+
+def noise_report(results, rate):
+    return noise.noise_report(observations(results, rate))
+
+
+def rates_of(results, rate):
+    return noise.rates_of(observations(results, rate))
