@@ -18,9 +18,10 @@ from types import TracebackType
 
 from runner.errors import LoadError
 from runner.interrupts import held_back
-from runner.loadgen.merge import merge_interval, merge_summaries
+from runner.loadgen.merge import merge_summaries
 from runner.loadgen.protocol import Hello, Line, Phase, Trouble, parse_line
 from runner.loadgen.spec import spec_text
+from runner.loadgen.together import Seconds, Told, marked
 from runner.model import Interval, LoadSummary
 
 EXIT_MEANINGS = {
@@ -98,9 +99,10 @@ class LoadProcesses:
 
     def _read(self, index: int, process: subprocess.Popen[str]) -> None:
         assert process.stdout is not None
+        told = Told(process=index, processes=len(self._specs))
         try:
             for text in process.stdout:
-                self.raw.append(text)
+                self.raw.append(text if told.processes == 1 else marked(text, told))
                 line = parse_line(text)
                 if line is not None:
                     self._queue.put((index, line))
@@ -119,7 +121,7 @@ class LoadProcesses:
         Raises LoadError when a process fails, or when the limit passes.
         """
         waiting = set(range(len(self._processes)))
-        seconds: dict[int, list[Interval]] = {}
+        seconds = Seconds(len(self._processes))
         phases: dict[str, int] = {}
         deadline = time.monotonic() + limit_s
         while waiting:
@@ -138,13 +140,9 @@ class LoadProcesses:
                 phases[line.phase] = phases.get(line.phase, 0) + 1
                 if phases[line.phase] == len(self._processes):
                     yield line
-            elif isinstance(line, Interval):
-                parts = seconds.setdefault(round(line.t_s), [])
-                parts.append(line)
-                if len(parts) == len(self._processes):
-                    yield merge_interval(seconds.pop(round(line.t_s)))
             else:
                 self._keep(index, line)
+                yield from seconds.take(index, line)
         self._check_exit()
 
     def _keep(self, index: int, line: Line) -> None:

@@ -12,6 +12,7 @@ import pytest
 from runner.errors import LoadError
 from runner.loadgen.process import LoadProcesses
 from runner.loadgen.protocol import Phase
+from runner.loadgen.recorded import read_recorded
 from runner.loadgen.split import split_spec
 from runner.model import Interval
 
@@ -42,6 +43,27 @@ def test_processes_that_end_before_the_window_are_summed_up(program):
     assert (summary.rows_window, summary.rows_per_s, summary.cpu_window_s) == (0, None, None)
     assert summary.rows_acked > 0
     assert summary.last_ack_ns is not None and summary.last_ack_ns < summary.window_start_ns
+
+
+def test_no_interval_is_lost_when_one_process_ends_before_the_other(program):
+    """Its last, short interval and all that the other says after it; the recorded lines give the same."""
+    specs = split_spec({**SPEC, "rate": "5000", "duration_s": "4", "warmup_s": "1"}, 1, time.monotonic_ns())
+    with LoadProcesses(str(program), specs, CPUS, secret="") as load:
+        seen = []
+        for line in load.lines(LIMIT_S):
+            if isinstance(line, Interval):
+                seen.append(line)
+                if len(seen) == 2:
+                    time.sleep(0.3)
+                    os.kill(load.pids[0], signal.SIGTERM)
+    summary = load.summary()
+    assert summary is not None
+    assert [int(i.t_s) for i in seen[:5]] == [1, 2, 3, 4, 5]
+    assert sum(i.rows for i in seen) == summary.rows_acked == seen[-1].rows_total
+    assert sum(i.requests for i in seen) == summary.requests
+    assert 1.5 < seen[1].rows / seen[3].rows < 2.5
+    recorded = read_recorded("".join(load.raw))
+    assert (list(recorded.intervals), recorded.summary) == (seen, summary)
 
 
 def test_processes_that_end_before_their_first_answer_are_summed_up(program):

@@ -1,0 +1,113 @@
+"""Several load processes read as one load: no interval is lost, and what is recorded is read as it was seen."""
+
+import json
+
+import pytest
+from hdrh.histogram import HdrHistogram
+
+from runner.errors import LoadError
+from runner.loadgen.protocol import parse_line
+from runner.loadgen.recorded import read_recorded
+from runner.loadgen.together import Seconds, Told, marked, told_by
+from runner.model import Interval, LoadSummary
+
+LATENCY = {"count": 0, "min_us": None, "mean_us": None, "p50_us": None, "p90_us": None, "p95_us": None, "p99_us": None,
+           "p999_us": None, "max_us": None, "hdr": HdrHistogram(1, 3_600_000_000, 3).encode().decode()}  # fmt: skip
+
+
+def interval(t_s: float, rows: int, rows_total: int, phase: str = "measure") -> str:
+    return json.dumps({
+        "event": "interval", "t_s": t_s, "monotonic_ns": int(t_s * 1e9), "phase": phase, "rows": rows,
+        "rows_total": rows_total, "requests": 1, "errors": 0, "retries": 0, "response_us_p50": None,
+        "response_us_p99": 1.0, "response_us_max": 2.0, "backlog_rows": None, "cpu_s": 0.5,
+    })  # fmt: skip
+
+
+def summary(rows: int, end_s: float) -> str:
+    return json.dumps({
+        "event": "summary", "outcome": "ok", "window_s": end_s, "window_start_ns": 0, "window_end_ns": int(end_s * 1e9),
+        "last_ack_ns": int(end_s * 1e9), "rows_window": rows, "rows_per_s": rows / end_s, "rows_acked": rows,
+        "rows_failed": 0, "requests": 1, "errors": 0, "retries": 0, "cpu_window_s": 1.0, "offered_rows_per_s": None,
+        "workers": [], "response": LATENCY, "service": LATENCY, "partitions": [],
+    })  # fmt: skip
+
+
+HELLO = json.dumps({"event": "hello", "version": "1", "driver": "null", "method": "discard"})
+# Fixed work: the first process is through after 1.3 s, the second after 3.4 s.
+FIRST = [HELLO, interval(1.001, 10, 10), interval(1.3, 3, 13), summary(13, 1.3)]
+SECOND = [HELLO, interval(1.002, 10, 10), interval(2.0, 10, 20), interval(3.0, 10, 30), interval(3.4, 4, 34),
+          summary(34, 3.4)]  # fmt: skip
+MERGED = [(1.002, 20, 20), (2.0, 13, 33), (3.0, 10, 43), (3.4, 4, 47)]
+
+
+def recorded(*told: tuple[int, list[str]], processes: int = 2) -> str:
+    """loadgen.jsonl: the lines of each process, one process after the other."""
+    return "".join(marked(f"{line}\n", Told(process=p, processes=processes)) for p, lines in told for line in lines)
+
+
+def merged(text: str) -> list[tuple[float, int, int]]:
+    return [(i.t_s, i.rows, i.rows_total) for i in read_recorded(text).intervals]
+
+
+def shuffled(text: str) -> str:
+    """The same lines in the order of their times, as they came while the trial ran."""
+    lines = [(json.loads(line), line) for line in text.splitlines(keepends=True)]
+    return "".join(line for raw, line in sorted(lines, key=lambda one: one[0].get("t_s") or one[0].get("window_s") or 0))
+
+
+@pytest.mark.parametrize("order", [lambda text: text, shuffled])
+def test_a_process_that_ends_earlier_loses_no_interval_whatever_the_order(order):
+    assert merged(order(recorded((0, FIRST), (1, SECOND)))) == MERGED
+    assert merged(order(recorded((1, SECOND), (0, FIRST)))) == MERGED
+    assert sum(rows for _, rows, _ in MERGED) == 13 + 34
+
+
+def test_while_the_trial_runs_a_second_is_told_when_all_have_said_it_or_have_ended():
+    seconds, told = Seconds(2), []
+    for process, text in [(0, FIRST[1]), (0, FIRST[2]), (1, SECOND[1]), (1, SECOND[2]), (1, SECOND[3]), (0, FIRST[3]),
+                          (1, SECOND[4]), (1, SECOND[5])]:  # fmt: skip
+        line = parse_line(text)
+        assert isinstance(line, Interval | LoadSummary)
+        told.append([i.t_s for i in seconds.take(process, line)])
+    assert told == [[], [], [1.002], [2.0], [], [3.0], [3.4], []]
+
+
+def test_a_part_that_ended_before_the_others_neither_shortens_the_second_nor_gives_it_its_phase():
+    early = [HELLO, interval(1.0, 5, 5), interval(1.02, 1, 6, "drain"), summary(6, 1.02)]
+    late = [HELLO, interval(1.0, 5, 5), interval(2.0, 5, 10), summary(10, 2.0)]
+    (_, second) = read_recorded(recorded((0, early), (1, late))).intervals
+    assert (second.t_s, second.monotonic_ns, second.phase, second.rows) == (2.0, 2 * 10**9, "measure", 6)
+
+
+def test_a_second_that_a_late_process_skipped_is_the_others_alone():
+    late = [HELLO, interval(1.0, 5, 5), interval(3.1, 10, 15), summary(15, 3.1)]
+    regular = [HELLO, *(interval(float(n), 5, 5 * n) for n in (1, 2, 3)), summary(15, 3.0)]
+    assert [i.rows for i in read_recorded(recorded((0, late), (1, regular))).intervals] == [10, 5, 15]
+
+
+def test_a_process_that_ended_without_a_summary_is_waited_for():
+    """As while the trial ran, which ends as aborted."""
+    text = recorded((0, FIRST[:2]), (1, SECOND))
+    assert merged(text) == MERGED[:1]
+    assert read_recorded(text).summary is None
+
+
+def test_lines_of_before_that_do_not_say_their_process_keep_their_reading():
+    old = [FIRST[0], SECOND[0], *FIRST[1:3], *SECOND[1:5], FIRST[3], SECOND[5]]
+    text = "".join(f"{line}\n" for line in old)
+    # 1.001 and 1.3 were both rounded to 1 and taken for the two processes; what is left over then is lost.
+    assert [(i.t_s, i.rows) for i in read_recorded(text).intervals] == [(1.001, 13), (3.0, 14)]
+    assert read_recorded(text).summary is not None
+
+
+def test_a_line_is_marked_with_its_process():
+    assert told_by(marked('{"event":"hello"}\n', Told(process=1, processes=3))) == Told(process=1, processes=3)
+    assert marked("no JSON\n", Told(process=1, processes=3)) == "no JSON\n"
+    for text in ("", "[]", "{}", '{"process":1}', '{"process":"x","processes":2}'):
+        assert told_by(text) is None
+
+
+@pytest.mark.parametrize("bad", [Told(process=2, processes=2), Told(process=-1, processes=2), Told(process=0, processes=3)])
+def test_lines_that_cannot_be_of_one_load_are_refused(bad):
+    with pytest.raises(LoadError, match="process"):
+        read_recorded(recorded((0, FIRST)) + marked(HELLO, bad))
