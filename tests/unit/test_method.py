@@ -88,7 +88,8 @@ def test_a_verdict_that_would_be_another_is_a_fault_within_one_method(run):
 def test_a_verdict_that_would_be_another_is_said_across_methods(run, other):
     demote(run)
     assert named(run) == set()
-    assert said(run) == [f"judged by another method: {1 + DOCUMENTS} of {5 + DOCUMENTS} differ"]  # made without the trial
+    # Fit and reports too: they were made with the trial, and would now be made without it.
+    assert said(run) == [f"judged by another method: {1 + DOCUMENTS} of {5 + DOCUMENTS} differ"]
 
 
 def test_a_verdict_that_only_one_file_tells_is_found_across_methods(run, other):

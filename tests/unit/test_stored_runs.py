@@ -286,9 +286,11 @@ def test_what_a_trial_says_itself_since_format_2_is_worked_out(tmp_path):
     assert not any(t.load.may_discard for t in disk.values())
     varied = {t.trial_id: t for t in read_run(unpacked("varied", tmp_path)).plan.trials}
     assert {i: t.point_id for i, t in varied.items()} == {
-        "cores-1-500-r1": "cores-1-500", "cores-1-100-r1": "cores-1-100", "cores-1-500-anchor": "cores-1-500"}  # fmt: skip
+        "cores-1-500-r1": "cores-1-500", "cores-1-100-r1": "cores-1-100", "cores-1-500-anchor": "cores-1-500",
+    }
     assert [t.work.data.rows_per_request for t in varied.values()] == [500, 100, 500]
-    assert {(t.subject.target, t.subject.method, t.resources.disks) for t in varied.values()} == {("postgres", "copy", 0)}
+    told = {(t.subject.target, t.subject.method, t.resources.disks) for t in varied.values()}
+    assert told == {("postgres", "copy", 0)}
     (two,) = read_run(unpacked("two-processes", tmp_path)).plan.trials
     assert (two.load.connections, two.work.data.rows_per_request, two.block) == (4, 100, 1)
 

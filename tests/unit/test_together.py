@@ -51,8 +51,11 @@ def merged(text: str) -> list[tuple[float, int, int]]:
 
 def shuffled(text: str) -> str:
     """The same lines in the order of their times, as they came while the trial ran."""
-    lines = [(json.loads(line), line) for line in text.splitlines(keepends=True)]
-    return "".join(line for raw, line in sorted(lines, key=lambda one: one[0].get("t_s") or one[0].get("window_s") or 0))
+    def said_s(line: str) -> float:
+        raw = json.loads(line)
+        return raw.get("t_s") or raw.get("window_s") or 0.0
+
+    return "".join(sorted(text.splitlines(keepends=True), key=said_s))
 
 
 @pytest.mark.parametrize("order", [lambda text: text, shuffled])
@@ -107,7 +110,7 @@ def test_a_line_is_marked_with_its_process():
         assert told_by(text) is None
 
 
-@pytest.mark.parametrize("bad", [Told(process=2, processes=2), Told(process=-1, processes=2), Told(process=0, processes=3)])
-def test_lines_that_cannot_be_of_one_load_are_refused(bad):
+@pytest.mark.parametrize(("process", "processes"), [(2, 2), (-1, 2), (0, 3)])
+def test_lines_that_cannot_be_of_one_load_are_refused(process, processes):
     with pytest.raises(LoadError, match="process"):
-        read_recorded(recorded((0, FIRST)) + marked(HELLO, bad))
+        read_recorded(recorded((0, FIRST)) + marked(HELLO, Told(process=process, processes=processes)))
