@@ -14,6 +14,7 @@ struct counters {
     _Alignas(LINE_PAIR_BYTES) counter rows_acked;
     counter rows_window;
     counter rows_failed;
+    counter rows_sent; /* of requests begun; an attempt more counts none */
     counter requests;
     counter errors;
     counter retries;

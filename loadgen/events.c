@@ -82,6 +82,16 @@ void event_library(const struct driver_ops *ops, const struct driver *driver)
     event_end(&json);
 }
 
+void event_put_features(struct json *json, const char *key, uint32_t features)
+{
+    json_key(json, key);
+    json_open(json, '[');
+    for (uint32_t bit = 0; bit < FEATURE_COUNT; bit++)
+        if (features & 1u << bit)
+            json_text(json, feature_names[bit], strlen(feature_names[bit]));
+    json_close(json, ']');
+}
+
 void event_hello(const struct driver_setup *setup, const struct driver_ops *ops,
                  const struct driver *driver, const uint32_t *partition_of)
 {
@@ -92,6 +102,7 @@ void event_hello(const struct driver_setup *setup, const struct driver_ops *ops,
     json_put_text(&json, "version", SCALE_VERSION);
     json_put_text(&json, "driver", ops->name);
     json_put_text(&json, "method", spec->method);
+    event_put_features(&json, "features", driver_find_method(ops, spec->method)->features);
     put_library(&json, ops, driver);
     json_put_whole(&json, "pid", (uint64_t)getpid());
     json_put_whole(&json, "threads", spec->threads);

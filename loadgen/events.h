@@ -22,6 +22,9 @@ struct interval {
 void event_begin(struct json *json, const char *event); /* {"event":"...", */
 void event_end(struct json *json);                      /* } and out; frees */
 
+/* "key":["deadline",...]: the features' names */
+void event_put_features(struct json *json, const char *key, uint32_t features);
+
 void event_hello(const struct driver_setup *setup, const struct driver_ops *ops,
                  const struct driver *driver, const uint32_t *partition_of);
 void event_library(const struct driver_ops *ops, const struct driver *driver);

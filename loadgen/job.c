@@ -34,13 +34,19 @@ static const struct driver_ops *find_driver(const char *text, struct mistakes *m
     return NULL;
 }
 
-static void check_method(struct job *job, struct mistakes *mistakes)
+static void check_method(struct job *job, enum verb verb, struct mistakes *mistakes)
 {
     if (!job->spec.method)
-        job->spec.method = job->ops->methods[0];
-    else if (!driver_has_method(job->ops, job->spec.method))
+        job->spec.method = job->ops->methods[0].name;
+    const struct driver_method *method = driver_find_method(job->ops, job->spec.method);
+    if (!method)
         mistake_add(mistakes, "method", "driver %s has no method '%s'", job->ops->name,
                     job->spec.method);
+    else if (verb == VERB_LOAD && job->spec.request_timeout_s > 0 &&
+             !(method->features & FEATURE_DEADLINE))
+        mistake_add(mistakes, "request_timeout_s",
+                    "driver %s cannot end a request of method %s before its answer comes",
+                    job->ops->name, method->name);
 }
 
 static void check_partial(const struct job *job, struct mistakes *mistakes)
@@ -64,7 +70,7 @@ enum exitcode job_open(struct job *job, const char *path, enum verb verb)
     spec_check(&job->spec, verb, &mistakes);
     schema_read(&job->schema, job->spec.columns, job->spec.tags, &mistakes);
     if (job->ops)
-        check_method(job, &mistakes);
+        check_method(job, verb, &mistakes);
     check_partial(job, &mistakes);
     if (mistakes.count)
         return is_missing && mistakes.count == 1 ? EXIT_MISSING : EXIT_SPEC;
@@ -73,7 +79,9 @@ enum exitcode job_open(struct job *job, const char *path, enum verb verb)
         fprintf(stderr, "scale-loadgen: driver %s lacks the %s\n", job->ops->name, lack);
         return EXIT_MISSING;
     }
-    job->setup = (struct driver_setup){&job->spec, &job->schema, getenv("SCALE_PASSWORD")};
+    job->setup = (struct driver_setup){.spec = &job->spec,
+                                       .schema = &job->schema,
+                                       .password = getenv("SCALE_PASSWORD")};
     if (job->ops->open(&job->setup, &job->driver, &fault) != OUTCOME_OK)
         return job_fault(&fault, -1, EXIT_UNREACHABLE);
     return EXIT_DONE;

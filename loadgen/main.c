@@ -46,6 +46,21 @@ static void put_names(struct json *json, const char *key, const char *const *nam
     json_close(json, ']');
 }
 
+/* The methods' names, and each method's features. */
+static void put_methods(struct json *json, const struct driver_method *methods)
+{
+    json_key(json, "methods");
+    json_open(json, '[');
+    for (const struct driver_method *m = methods; m->name; m++)
+        json_text(json, m->name, strlen(m->name));
+    json_close(json, ']');
+    json_key(json, "features");
+    json_open(json, '{');
+    for (const struct driver_method *m = methods; m->name; m++)
+        event_put_features(json, m->name, m->features);
+    json_close(json, '}');
+}
+
 static enum exitcode list_drivers(void)
 {
     struct json json = {0};
@@ -54,11 +69,12 @@ static enum exitcode list_drivers(void)
         const struct driver_ops *ops = drivers[i];
         json_open(&json, '{');
         json_put_text(&json, "driver", ops->name);
-        put_names(&json, "methods", ops->methods);
+        put_methods(&json, ops->methods);
         put_names(&json, "options", ops->options);
         json_put_text(&json, "libraries", ops->libraries);
         json_put_bool(&json, "create_tables", ops->create_tables != NULL);
         json_put_bool(&json, "sql", ops->sql != NULL);
+        json_put_bool(&json, "ask", ops->ask != NULL);
         json_close(&json, '}');
     }
     json_close(&json, ']');

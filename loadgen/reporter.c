@@ -36,6 +36,14 @@ int reporter_take_signals(void)
     return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
+/* A worker that runs may be answered while it is read: what is answered is read first. */
+static uint64_t rows_unanswered(const struct counters *c)
+{
+    const uint64_t answered = counter_get(&c->rows_acked) + counter_get(&c->rows_failed);
+    const uint64_t sent = counter_get(&c->rows_sent);
+    return sent > answered ? sent - answered : 0;
+}
+
 void reporter_totals(const struct worker *workers, uint64_t count, struct totals *totals)
 {
     *totals = (struct totals){0};
@@ -48,6 +56,7 @@ void reporter_totals(const struct worker *workers, uint64_t count, struct totals
         totals->requests += counter_get(&c->requests);
         totals->errors += counter_get(&c->errors);
         totals->retries += counter_get(&c->retries);
+        totals->rows_unanswered += rows_unanswered(c);
         if (last_ack_ns > totals->last_ack_ns)
             totals->last_ack_ns = last_ack_ns;
     }

@@ -7,6 +7,7 @@
 
 struct totals { /* summed over workers */
     uint64_t rows_acked, rows_window, rows_failed, requests, errors, retries, last_ack_ns;
+    uint64_t rows_unanswered; /* sent, and neither acknowledged nor failed until now */
 };
 
 struct report { /* what only the reporter saw */

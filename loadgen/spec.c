@@ -72,6 +72,7 @@ static const struct key keys[] = {
     {"interval_s", KIND_REAL, AT(interval_s), "1", 0.01, 3600, NULL},
     {"max_errors", KIND_WHOLE, AT(max_errors), "100", 1, 1e15, NULL},
     {"retries", KIND_WHOLE, AT(retries), "0", 0, 1000, NULL},
+    {"request_timeout_s", KIND_REAL, AT(request_timeout_s), "0", 0, 1e7, NULL},
     {"start_at_ns", KIND_WHOLE, AT(start_at_ns), "0", 0, 9.2e18, NULL},
 };
 

@@ -8,20 +8,20 @@
 #include "events.h"
 #include "job.h"
 
-struct answer {
+struct answer_json {
     struct json columns, rows;
     uint64_t affected;
 };
 
 static void on_column(void *context, const char *name)
 {
-    struct answer *answer = context;
+    struct answer_json *answer = context;
     json_text(&answer->columns, name, strlen(name));
 }
 
 static void on_row(void *context)
 {
-    struct answer *answer = context;
+    struct answer_json *answer = context;
     if (answer->rows.used)
         json_close(&answer->rows, ']');
     json_open(&answer->rows, '[');
@@ -29,7 +29,7 @@ static void on_row(void *context)
 
 static void on_value(void *context, const char *text, size_t length, bool is_number)
 {
-    struct answer *answer = context;
+    struct answer_json *answer = context;
     if (!text)
         json_plain(&answer->rows, "null", 4);
     else if (is_number)
@@ -40,10 +40,10 @@ static void on_value(void *context, const char *text, size_t length, bool is_num
 
 static void on_affected(void *context, uint64_t rows)
 {
-    ((struct answer *)context)->affected += rows;
+    ((struct answer_json *)context)->affected += rows;
 }
 
-static void tell_answer(struct answer *answer)
+static void tell_answer(struct answer_json *answer)
 {
     struct json json;
     if (answer->rows.used)
@@ -74,7 +74,7 @@ static void tell_failure(const struct fault *fault)
 
 static enum outcome run_one(struct job *job, struct connection *connection, const char *statement)
 {
-    struct answer answer = {.affected = 0};
+    struct answer_json answer = {.affected = 0};
     struct fault fault = {0};
     const struct result_sink sink = {&answer, on_column, on_row, on_value, on_affected};
     const enum outcome outcome = job->ops->sql(connection, statement, &sink, &fault);

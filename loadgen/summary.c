@@ -126,6 +126,7 @@ static void put_numbers(struct json *json, const struct window *window,
                   window_s > 0 ? (double)totals->rows_window / window_s : NAN);
     json_put_whole(json, "rows_acked", totals->rows_acked);
     json_put_whole(json, "rows_failed", totals->rows_failed);
+    json_put_whole(json, "rows_unanswered", totals->rows_unanswered);
     json_put_whole(json, "requests", totals->requests);
     json_put_whole(json, "errors", totals->errors);
     json_put_whole(json, "retries", totals->retries);

@@ -136,9 +136,10 @@ static void record(struct worker *w, uint64_t response_ns, uint64_t service_ns, 
 /* One attempt; *ack_ns is when the driver came back. */
 static enum outcome attempt(struct worker *w, uint64_t sent_ns, uint64_t *rows, uint64_t *ack_ns)
 {
+    const uint64_t timeout_ns = w->load->request_timeout_ns;
     *rows = 0;
-    const enum outcome outcome =
-        w->load->ops->send(w->connection, &w->batch, rows, &w->fault);
+    const enum outcome outcome = w->load->ops->send(
+        w->connection, &w->batch, timeout_ns ? sent_ns + timeout_ns : 0, rows, &w->fault);
     *ack_ns = clock_now_ns();
     counter_add(&w->counters.send_ns, *ack_ns - sent_ns);
     if (outcome != OUTCOME_OK)
@@ -163,6 +164,7 @@ static void deliver(struct worker *w, uint64_t *now_ns, uint64_t intended_ns)
     const uint64_t sent_ns = *now_ns;
     uint64_t rows = 0;
     counter_add(&w->counters.requests, 1);
+    counter_add(&w->counters.rows_sent, w->batch.rows);
     enum outcome outcome = attempt(w, sent_ns, &rows, now_ns);
     for (uint64_t i = 1; outcome == OUTCOME_ERROR && may_retry(w, i, *now_ns - sent_ns); i++) {
         const uint64_t again = sleep_until(w, *now_ns + i * RETRY_PAUSE_NS);
@@ -184,7 +186,8 @@ static void deliver(struct worker *w, uint64_t *now_ns, uint64_t intended_ns)
         }
         return;
     }
-    count_failure(w, w->batch.rows);
+    if (!w->fault.is_late) /* else they are unanswered: sent, and neither acknowledged nor failed */
+        count_failure(w, w->batch.rows);
     if (outcome == OUTCOME_FATAL || (w->fault.is_transient && !stopped(w))) {
         w->ending = ENDING_FATAL;
         atomic_store_explicit(&w->load->stop, true, memory_order_relaxed);

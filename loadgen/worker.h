@@ -30,6 +30,7 @@ struct load { /* what the workers of a load share; read-only while it runs, but 
     const struct driver_ops *ops;
     struct driver *driver;
     const uint32_t *partition_of;
+    uint64_t request_timeout_ns; /* 0: none */
     uint64_t start_ns, window_start_ns;
     _Atomic uint64_t window_end_ns; /* moves once at most: when told to end the window early */
     struct gate gate;

@@ -1,7 +1,8 @@
-/* The door to a database: one table of functions per driver, checked before use.
+/* The door to a database, version 2: one table of functions per driver, checked before use.
  * A driver knows its client library, which it opens with dlopen, and its own names of tables.
  * It starts no threads, reads no clock, keeps no latencies and prints nothing: it answers with
- * one of three outcomes and says in a fault what went wrong, in the server's words. */
+ * one of three outcomes and says in a fault what went wrong, in the server's words. Where it
+ * waits for the server within a deadline, it waits by ../deadline.h. */
 #ifndef SCALE_DRIVER_H
 #define SCALE_DRIVER_H
 
@@ -12,7 +13,7 @@
 #include "../schema.h"
 #include "../spec.h"
 
-#define DRIVER_ABI 1u
+#define DRIVER_ABI 2u
 
 enum outcome {
     OUTCOME_OK,
@@ -31,15 +32,45 @@ struct fault {
     char code[32]; /* the server's own code, as SQLSTATE; a word of ours where it has none */
     char message[480];
     bool is_transient; /* passes by itself: worth trying again, whatever `retries` says */
+    bool is_late;      /* no answer by the deadline: the request may be done, or not */
 };
 
 void fault_set(struct fault *fault, enum fault_kind kind, const char *code, const char *format,
                ...) __attribute__((format(printf, 4, 5)));
 
+/* The fault of a request whose answer did not come by its deadline, code "deadline"; `stage` says
+ * how far it had come. Returns OUTCOME_FATAL: what the server still does with the request, and
+ * which answer would come next, is not known, so the connection is good for `disconnect` only.
+ * The rows of the request are unanswered: neither acknowledged nor failed. */
+enum outcome fault_late(struct fault *fault, const char *stage);
+
+/* What a method can do beyond sending a request and waiting for as long as it takes. */
+enum feature {
+    /* `send`, `ask` and `submit` return by the deadline they are given, by fault_late when it has
+     * passed, and `complete` by its time. Without it they always get 0: no deadline. */
+    FEATURE_DEADLINE = 1u << 0,
+    /* `submit` and `complete`: several requests in flight on one connection. */
+    FEATURE_DEPTH = 1u << 1,
+    /* Encoding can be done without sending: with setup->is_sending_stubbed, `place` and `connect`
+     * ask no server, and `send` makes every byte of a request, drops it where it would hand it to
+     * its client library or socket, and acknowledges all rows. */
+    FEATURE_SEPARABLE = 1u << 2
+};
+
+enum { FEATURES_ALL = FEATURE_DEADLINE | FEATURE_DEPTH | FEATURE_SEPARABLE, FEATURE_COUNT = 3 };
+
+extern const char *const feature_names[FEATURE_COUNT]; /* by bit */
+
+struct driver_method {
+    const char *name;  /* NULL: the end of the list */
+    uint32_t features; /* of enum feature */
+};
+
 struct driver_setup { /* read-only, outlives the driver */
     const struct spec *spec;
     const struct schema *schema;
-    const char *password; /* from the environment; NULL when there is none */
+    const char *password;    /* from the environment; NULL when there is none */
+    bool is_sending_stubbed; /* set for methods with FEATURE_SEPARABLE only */
 };
 
 struct driver;     /* the process's part, each driver's own */
@@ -54,12 +85,32 @@ struct result_sink { /* takes the answer of one SQL statement */
     void (*affected)(void *context, uint64_t rows);
 };
 
+struct parameter { /* of an operation, in the order of the places in its text */
+    bool is_table;  /* the table `table`, by the driver's own name; else a value */
+    uint32_t table;
+    enum type type;
+    const void *value; /* as in a column of a batch; NULL: an SQL NULL */
+    int32_t length;    /* bytes of text */
+};
+
+struct answer { /* of an operation: all of it was read from the server */
+    uint64_t rows, values, bytes;
+    uint64_t digest; /* the same for the same values in the same order */
+};
+
+struct completion { /* of a request in flight */
+    bool is_any; /* false: none was answered in time */
+    uint64_t ticket;
+    enum outcome outcome; /* of this request alone */
+    uint64_t rows_acked;
+};
+
 struct driver_ops {
     uint32_t abi; /* DRIVER_ABI */
     const char *name;
-    const char *const *methods; /* ends with NULL; the first is the default */
-    const char *const *options; /* spec keys of its own; ends with NULL */
-    const char *libraries;      /* what is looked for, for people; NULL: none is needed */
+    const struct driver_method *methods; /* the first is the default */
+    const char *const *options;          /* spec keys of its own; ends with NULL */
+    const char *libraries;               /* what is looked for, for people; NULL: none is needed */
 
     /* Required. `open` loads the library; it connects to nothing. */
     enum outcome (*open)(const struct driver_setup *setup, struct driver **driver,
@@ -68,9 +119,10 @@ struct driver_ops {
     enum outcome (*place)(struct driver *driver, uint32_t *partition_of, struct fault *fault);
     enum outcome (*connect)(struct driver *driver, uint32_t worker, struct connection **connection,
                             struct fault *fault);
-    /* Sends one request and waits for its answer; *rows_acked is what the server acknowledged. */
+    /* Sends one request and waits for its answer; *rows_acked is what the server acknowledged.
+     * deadline_ns is a time of CLOCK_MONOTONIC, 0: none. */
     enum outcome (*send)(struct connection *connection, const struct batch *batch,
-                         uint64_t *rows_acked, struct fault *fault);
+                         uint64_t deadline_ns, uint64_t *rows_acked, struct fault *fault);
     void (*disconnect)(struct connection *connection);
     void (*close)(struct driver *driver);
 
@@ -82,6 +134,25 @@ struct driver_ops {
                                   struct fault *fault);
     enum outcome (*sql)(struct connection *connection, const char *statement,
                         const struct result_sink *sink, struct fault *fault);
+
+    /* Both or none. `prepare` makes an operation, numbered from 0, ready on this connection; its
+     * text was rendered by the target, in the database's own language and marks for parameters.
+     * `ask` runs it once and reads the whole answer. */
+    enum outcome (*prepare)(struct connection *connection, uint32_t operation, const char *text,
+                            struct fault *fault);
+    enum outcome (*ask)(struct connection *connection, uint32_t operation,
+                        const struct parameter *parameters, uint64_t deadline_ns,
+                        struct answer *answer, struct fault *fault);
+
+    /* Both with FEATURE_DEPTH, none without. `submit` sends a request and does not wait for its
+     * answer; the batch is the driver's until the ticket is completed. `complete` waits until any
+     * request in flight is answered, or until the time: then none is, and nothing is late, since
+     * the core knows each ticket's deadline. An outcome but OK is the connection's: all requests
+     * in flight are lost with it; a fault of one request comes with its completion. */
+    enum outcome (*submit)(struct connection *connection, const struct batch *batch,
+                           uint64_t ticket, uint64_t deadline_ns, struct fault *fault);
+    enum outcome (*complete)(struct connection *connection, uint64_t until_ns,
+                             struct completion *completion, struct fault *fault);
 };
 
 /* The drivers compiled in, in the order of their names; ends with NULL. */
@@ -94,6 +165,8 @@ const char *driver_lacks(const struct driver_ops *ops);
 
 /* Whether `key` is an option of the driver, or of any driver when ops is NULL. */
 bool driver_has_option(const struct driver_ops *ops, const char *key);
-bool driver_has_method(const struct driver_ops *ops, const char *method);
+
+/* NULL when the driver has no such method. */
+const struct driver_method *driver_find_method(const struct driver_ops *ops, const char *name);
 
 #endif

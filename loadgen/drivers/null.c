@@ -1,6 +1,6 @@
 /* The driver without a database: it measures us. It acknowledges every row at once and looks
  * at none, unless one of its own keys asks for more:
- *   null_latency_us=N   sleeps so long in each request, as a server would
+ *   null_latency_us=N   sleeps so long in each request, as a server would (not beyond the deadline)
  *   null_fail_every=N   every Nth request of a connection is an ERROR
  *   null_fatal_after=N  the request after N of a connection is FATAL
  *   dump=FILE           writes each row (verb tables: each table's tags) to FILE.<worker> */
@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "../deadline.h"
 #include "../tags.h"
 #include "driver.h"
 
@@ -26,7 +26,7 @@ struct connection {
     FILE *dump;
 };
 
-static const char *const methods[] = {"discard", NULL};
+static const struct driver_method methods[] = {{"discard", FEATURE_DEADLINE}, {NULL, 0}};
 static const char *const options[] = {"dump", "null_latency_us", "null_fail_every",
                                       "null_fatal_after", NULL};
 
@@ -160,15 +160,12 @@ static void dump_row(FILE *file, const struct batch *batch, const struct slice *
 }
 
 static enum outcome null_send(struct connection *c, const struct batch *batch,
-                              uint64_t *rows_acked, struct fault *fault)
+                              uint64_t deadline_ns, uint64_t *rows_acked, struct fault *fault)
 {
     const struct driver *d = c->driver;
     c->requests++;
-    if (d->latency_us) {
-        const struct timespec pause = {.tv_sec = (time_t)(d->latency_us / 1000000),
-                                       .tv_nsec = (long)(d->latency_us % 1000000) * 1000};
-        clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
-    }
+    if (d->latency_us && !deadline_sleep_us(deadline_ns, d->latency_us))
+        return fault_late(fault, "null_latency_us is longer");
     if (d->fatal_after && c->requests > d->fatal_after) {
         fault_set(fault, FAULT_SERVER, "NULL_FATAL", "null_fatal_after reached");
         return OUTCOME_FATAL;

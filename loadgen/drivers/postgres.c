@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const methods[] = {"copy", NULL};
+static const struct driver_method methods[] = {{"copy", FEATURE_DEADLINE}, {NULL, 0}};
 static const char *const options[] = {NULL};
 
 /* COPY's list of columns; false when they do not fit. */
@@ -128,7 +128,7 @@ static enum outcome take_answer(struct connection *c, uint64_t *rows_acked, stru
     enum outcome outcome = OUTCOME_ERROR;
     bool has_fault = false;
     PGresult *result;
-    while ((result = p->get_result(c->conn)) != NULL) {
+    while ((result = postgres_next_result(c)) != NULL) {
         if (p->result_status(result) == RES_COMMAND) {
             *rows_acked = strtoull(p->tuples_done(result), NULL, 10);
             outcome = OUTCOME_OK;
@@ -143,23 +143,44 @@ static enum outcome take_answer(struct connection *c, uint64_t *rows_acked, stru
     return p->status(c->conn) == CONNECTION_GOOD ? outcome : OUTCOME_FATAL;
 }
 
-static enum outcome postgres_send(struct connection *c, const struct batch *batch,
-                                  uint64_t *rows_acked, struct fault *fault)
+/* The COPY statement, until the server asks for rows. */
+static enum outcome begin_copy(struct connection *c, struct fault *fault)
 {
     const struct libpq *p = &c->driver->libpq;
-    PGresult *result = p->exec(c->conn, c->driver->copy);
-    if (p->result_status(result) != RES_COPY_IN) {
-        const enum outcome outcome = postgres_fault(p, c->conn, result, fault);
+    PGresult *result = NULL;
+    if (p->send_query(c->conn, c->driver->copy) && postgres_flush(c))
+        result = postgres_next_result(c);
+    if (result && p->result_status(result) == RES_COPY_IN) {
         p->clear(result);
+        return OUTCOME_OK;
+    }
+    if (c->is_late)
+        return fault_late(fault, "the server did not begin the COPY");
+    const enum outcome outcome = postgres_fault(p, c->conn, result, fault);
+    for (; result; result = postgres_next_result(c)) /* so that the connection is good again */
+        p->clear(result);
+    return c->is_late ? fault_late(fault, "the server did not end its refusal") : outcome;
+}
+
+static enum outcome postgres_send(struct connection *c, const struct batch *batch,
+                                  uint64_t deadline_ns, uint64_t *rows_acked,
+                                  struct fault *fault)
+{
+    const struct libpq *p = &c->driver->libpq;
+    if (!postgres_begin(c, deadline_ns))
+        return postgres_fault(p, c->conn, NULL, fault);
+    enum outcome outcome = begin_copy(c, fault);
+    if (outcome != OUTCOME_OK)
         return outcome;
-    }
-    p->clear(result);
-    if (!postgres_send_rows(c, batch) || p->put_end(c->conn, NULL) != 1) {
-        /* Broken off: the server's last words, if there are any, say why. */
-        const enum outcome outcome = take_answer(c, rows_acked, fault);
-        return outcome == OUTCOME_OK ? OUTCOME_FATAL : outcome;
-    }
-    return take_answer(c, rows_acked, fault);
+    const bool is_sent = postgres_send_rows(c, batch) && p->put_end(c->conn, NULL) == 1 &&
+                         postgres_flush(c);
+    if (c->is_late)
+        return fault_late(fault, "the server did not take the rows");
+    outcome = take_answer(c, rows_acked, fault);
+    if (c->is_late)
+        return fault_late(fault, "the rows were sent, and not acknowledged");
+    /* Broken off: the server's last words, if there are any, say why. */
+    return !is_sent && outcome == OUTCOME_OK ? OUTCOME_FATAL : outcome;
 }
 
 static void postgres_close(struct driver *driver)

@@ -38,6 +38,11 @@ struct libpq {
     void (*clear)(PGresult *);
     int (*put_data)(PGconn *, const char *, int);
     int (*put_end)(PGconn *, const char *);
+    int (*set_nonblocking)(PGconn *, int);
+    int (*socket)(const PGconn *);
+    int (*flush)(PGconn *);
+    int (*is_busy)(PGconn *);
+    int (*consume)(PGconn *);
     int (*lib_version)(void);
 };
 
@@ -53,6 +58,8 @@ struct connection {
     struct driver *driver;
     PGconn *conn;
     uint8_t *buffer; /* encoded rows on their way */
+    uint64_t deadline_ns; /* of the request; 0: none */
+    bool is_late;         /* it has passed, and the answer had not come */
 };
 
 /* Opens the library and finds all its functions; a fault names what is missing. */
@@ -71,6 +78,13 @@ void postgres_disconnect(struct connection *connection);
 
 enum outcome postgres_sql(struct connection *connection, const char *statement,
                           const struct result_sink *sink, struct fault *fault);
+
+/* One request's waits, all within its deadline: false or NULL when it has passed (is_late), or when
+ * the connection is broken. `begin` comes first; `wait_room` waits until the server takes rows. */
+bool postgres_begin(struct connection *connection, uint64_t deadline_ns);
+bool postgres_wait_room(struct connection *connection);
+bool postgres_flush(struct connection *connection);
+PGresult *postgres_next_result(struct connection *connection);
 
 /* Encoding of rows for COPY BINARY, in pieces of the connection's buffer. */
 enum { POSTGRES_BUFFER_BYTES = 65536 };

@@ -30,6 +30,11 @@ enum outcome postgres_load_library(struct libpq *p, const char *wanted, struct f
         {"PQclear", &p->clear},
         {"PQputCopyData", &p->put_data},
         {"PQputCopyEnd", &p->put_end},
+        {"PQsetnonblocking", &p->set_nonblocking},
+        {"PQsocket", &p->socket},
+        {"PQflush", &p->flush},
+        {"PQisBusy", &p->is_busy},
+        {"PQconsumeInput", &p->consume},
         {"PQlibVersion", &p->lib_version},
     };
     p->handle = library_open(wanted, usual, "name it with library=", fault);

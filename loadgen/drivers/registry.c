@@ -11,6 +11,8 @@ extern const struct driver_ops driver_tdengine;
 
 const struct driver_ops *const drivers[] = {&driver_null, &driver_postgres, &driver_tdengine, NULL};
 
+const char *const feature_names[FEATURE_COUNT] = {"deadline", "depth", "separable"};
+
 const struct driver_ops *driver_find(const char *name)
 {
     for (size_t i = 0; drivers[i]; i++)
@@ -19,11 +21,32 @@ const struct driver_ops *driver_find(const char *name)
     return NULL;
 }
 
+/* What the features of its methods and its optional functions lack of each other. */
+static const char *lacks_together(const struct driver_ops *ops)
+{
+    uint32_t features = 0;
+    for (const struct driver_method *m = ops->methods; m->name; m++)
+        features |= m->features;
+    if (features & ~(uint32_t)FEATURES_ALL)
+        return "features of this program only";
+    if ((features & FEATURE_DEPTH) && !ops->submit)
+        return "submit that its feature depth needs";
+    if ((features & FEATURE_DEPTH) && !ops->complete)
+        return "complete that its feature depth needs";
+    if (!(features & FEATURE_DEPTH) && (ops->submit || ops->complete))
+        return "feature depth that its submit and complete need";
+    if (ops->ask && !ops->prepare)
+        return "prepare that its ask needs";
+    if (ops->prepare && !ops->ask)
+        return "ask that its prepare needs";
+    return NULL;
+}
+
 const char *driver_lacks(const struct driver_ops *ops)
 {
     if (ops->abi != DRIVER_ABI)
         return "abi of this program";
-    if (!ops->methods || !ops->methods[0])
+    if (!ops->methods || !ops->methods[0].name)
         return "methods";
     if (!ops->open)
         return "open";
@@ -37,7 +60,7 @@ const char *driver_lacks(const struct driver_ops *ops)
         return "disconnect";
     if (!ops->close)
         return "close";
-    return NULL;
+    return lacks_together(ops);
 }
 
 static bool listed(const char *const *names, const char *name)
@@ -58,9 +81,12 @@ bool driver_has_option(const struct driver_ops *ops, const char *key)
     return false;
 }
 
-bool driver_has_method(const struct driver_ops *ops, const char *method)
+const struct driver_method *driver_find_method(const struct driver_ops *ops, const char *name)
 {
-    return listed(ops->methods, method);
+    for (const struct driver_method *m = ops->methods; m->name; m++)
+        if (strcmp(m->name, name) == 0)
+            return m;
+    return NULL;
 }
 
 void fault_set(struct fault *fault, enum fault_kind kind, const char *code, const char *format,
@@ -68,11 +94,19 @@ void fault_set(struct fault *fault, enum fault_kind kind, const char *code, cons
 {
     va_list arguments;
     fault->kind = kind;
-    fault->is_transient = false;
+    fault->is_transient = fault->is_late = false;
     snprintf(fault->code, sizeof fault->code, "%s", code);
     va_start(arguments, format);
     vsnprintf(fault->message, sizeof fault->message, format, arguments);
     va_end(arguments);
     for (size_t end = strlen(fault->message); end > 0 && fault->message[end - 1] == '\n';)
         fault->message[--end] = '\0';
+}
+
+enum outcome fault_late(struct fault *fault, const char *stage)
+{
+    fault_set(fault, FAULT_SERVER, "deadline", "no answer by the deadline of the request: %s",
+              stage);
+    fault->is_late = true;
+    return OUTCOME_FATAL;
 }

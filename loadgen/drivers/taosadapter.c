@@ -80,6 +80,12 @@ void adapter_disconnect(struct connection *c)
     free(c->adapter);
 }
 
+void adapter_deadline(struct connection *c, uint64_t deadline_ns)
+{
+    stream_deadline(&c->adapter->rest, deadline_ns);
+    stream_deadline(&c->adapter->ws, deadline_ns);
+}
+
 static bool says_affected(char *answer, uint64_t *affected)
 {
     static const char name[] = "\"affected_rows\"";

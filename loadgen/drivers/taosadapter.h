@@ -8,6 +8,8 @@
 
 enum outcome adapter_connect(struct connection *connection, struct fault *fault);
 void adapter_disconnect(struct connection *connection);
+/* The deadline of what follows on the connection, as the driver door's `send` has it. */
+void adapter_deadline(struct connection *connection, uint64_t deadline_ns);
 
 /* As tdengine_run and tdengine_sql. */
 enum outcome adapter_run(struct connection *connection, const char *statement, uint64_t *affected,

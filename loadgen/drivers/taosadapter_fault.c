@@ -5,9 +5,11 @@
 #include "taosadapter_answer.h"
 #include "taosadapter_parts.h"
 
-/* The way to the adapter fails: it may come back. */
+/* The way to the adapter fails: it may come back, unless the request's time is over. */
 enum outcome adapter_broken(const struct stream *stream, struct fault *fault)
 {
+    if (stream->is_late)
+        return fault_late(fault, "taosAdapter has not answered all of it");
     fault_set(fault, FAULT_SERVER, "ADAPTER", "taosAdapter: %s", stream->problem);
     fault->is_transient = true;
     return OUTCOME_ERROR;

@@ -8,11 +8,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "taosadapter.h"
 #include "taosadapter_parts.h"
 
 /* In the order of enum method. */
-static const char *const methods[] = {"stmt",     "sql",  "sml-line", "sml-telnet",
-                                      "sml-json", "rest", "ws",       NULL};
+static const struct driver_method methods[] = {
+    {"stmt", 0}, /* libtaos cannot be interrupted */
+    {"sql", 0},
+    {"sml-line", 0},
+    {"sml-telnet", 0},
+    {"sml-json", 0},
+    {"rest", FEATURE_DEADLINE},
+    {"ws", FEATURE_DEADLINE},
+    {NULL, 0}};
 static const char *const options[] = {"client_config", "table_prefix", "adapter_port", NULL};
 
 enum { DEFAULT_PORT = 6030, ADAPTER_ABOVE = 11 };
@@ -20,8 +28,8 @@ enum { DEFAULT_PORT = 6030, ADAPTER_ABOVE = 11 };
 static enum method method_of(const char *name)
 {
     enum method method = METHOD_STMT;
-    for (size_t i = 0; name && methods[i]; i++)
-        if (strcmp(methods[i], name) == 0)
+    for (size_t i = 0; name && methods[i].name; i++)
+        if (strcmp(methods[i].name, name) == 0)
             method = (enum method)i;
     return method;
 }
@@ -120,8 +128,11 @@ static enum outcome tdengine_open(const struct driver_setup *setup, struct drive
 }
 
 static enum outcome tdengine_send(struct connection *c, const struct batch *batch,
-                                  uint64_t *rows_acked, struct fault *fault)
+                                  uint64_t deadline_ns, uint64_t *rows_acked,
+                                  struct fault *fault)
 {
+    if (c->adapter)
+        adapter_deadline(c, deadline_ns);
     switch (c->driver->method) {
     case METHOD_STMT:
         return tdengine_stmt_send(c, batch, rows_acked, fault);

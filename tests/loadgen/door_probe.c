@@ -1,10 +1,14 @@
-/* Takes one required function after another out of a driver's table: the door must name it. */
+/* Takes one required function after another out of a driver's table, and joins features with
+ * functions that do not belong together: the door must name what is lacking. */
 #include <stdio.h>
 #include <string.h>
 
 #include "drivers/driver.h"
 
-static const char *const methods[] = {"none", NULL};
+static const struct driver_method methods[] = {{"none", FEATURE_DEADLINE}, {NULL, 0}};
+static const struct driver_method deep[] = {{"none", 0}, {"deep", FEATURE_DEPTH}, {NULL, 0}};
+static const struct driver_method foreign[] = {{"none", 1u << FEATURE_COUNT}, {NULL, 0}};
+static const struct driver_method nothing[] = {{NULL, 0}};
 
 static enum outcome open_it(const struct driver_setup *s, struct driver **d, struct fault *f)
 {
@@ -22,10 +26,33 @@ static enum outcome connect_it(struct driver *d, uint32_t w, struct connection *
     (void)d, (void)w, (void)c, (void)f;
     return OUTCOME_OK;
 }
-static enum outcome send_it(struct connection *c, const struct batch *b, uint64_t *r,
+static enum outcome send_it(struct connection *c, const struct batch *b, uint64_t d, uint64_t *r,
                             struct fault *f)
 {
-    (void)c, (void)b, (void)r, (void)f;
+    (void)c, (void)b, (void)d, (void)r, (void)f;
+    return OUTCOME_OK;
+}
+static enum outcome prepare(struct connection *c, uint32_t o, const char *t, struct fault *f)
+{
+    (void)c, (void)o, (void)t, (void)f;
+    return OUTCOME_OK;
+}
+static enum outcome ask(struct connection *c, uint32_t o, const struct parameter *p, uint64_t d,
+                        struct answer *a, struct fault *f)
+{
+    (void)c, (void)o, (void)p, (void)d, (void)a, (void)f;
+    return OUTCOME_OK;
+}
+static enum outcome submit(struct connection *c, const struct batch *b, uint64_t t, uint64_t d,
+                           struct fault *f)
+{
+    (void)c, (void)b, (void)t, (void)d, (void)f;
+    return OUTCOME_OK;
+}
+static enum outcome complete(struct connection *c, uint64_t u, struct completion *d,
+                             struct fault *f)
+{
+    (void)c, (void)u, (void)d, (void)f;
     return OUTCOME_OK;
 }
 static void disconnect(struct connection *c)
@@ -54,8 +81,8 @@ static int failures;
 static void expect(const struct driver_ops *ops, const char *lack)
 {
     const char *said = driver_lacks(ops);
-    if (!said || !strstr(said, lack)) {
-        printf("expected '%s', got '%s'\n", lack, said ? said : "nothing");
+    if (lack ? !said || !strstr(said, lack) : said != NULL) {
+        printf("expected '%s', got '%s'\n", lack ? lack : "nothing", said ? said : "nothing");
         failures++;
     }
 }
@@ -67,11 +94,57 @@ static void expect(const struct driver_ops *ops, const char *lack)
         expect(&ops, #member);                                                                  \
     } while (0)
 
+#define EXPECT_WITH(lack, ...)                                                                  \
+    do {                                                                                        \
+        struct driver_ops ops = WHOLE;                                                          \
+        const struct driver_ops more = {__VA_ARGS__};                                           \
+        ops.methods = more.methods ? more.methods : ops.methods;                                \
+        ops.prepare = more.prepare;                                                             \
+        ops.ask = more.ask;                                                                     \
+        ops.submit = more.submit;                                                               \
+        ops.complete = more.complete;                                                           \
+        expect(&ops, lack);                                                                     \
+    } while (0)
+
+static void features_and_functions_belong_together(void)
+{
+    EXPECT_WITH("features of this program only", .methods = foreign);
+    EXPECT_WITH("methods", .methods = nothing);
+    EXPECT_WITH("submit that its feature depth needs", .methods = deep);
+    EXPECT_WITH("submit that its feature depth needs", .methods = deep, .complete = complete);
+    EXPECT_WITH("complete that its feature depth needs", .methods = deep, .submit = submit);
+    EXPECT_WITH("feature depth", .submit = submit, .complete = complete);
+    EXPECT_WITH("feature depth", .complete = complete);
+    EXPECT_WITH("prepare that its ask needs", .ask = ask);
+    EXPECT_WITH("ask that its prepare needs", .prepare = prepare);
+    EXPECT_WITH(NULL, .methods = deep, .submit = submit, .complete = complete);
+    EXPECT_WITH(NULL, .prepare = prepare, .ask = ask);
+}
+
+static void a_late_request_is_fatal_and_named(void)
+{
+    struct fault fault;
+    if (fault_late(&fault, "here") != OUTCOME_FATAL || !fault.is_late || fault.is_transient ||
+        strcmp(fault.code, "deadline") != 0 || !strstr(fault.message, "here")) {
+        puts("a late request is not what the door says");
+        failures++;
+    }
+    fault_set(&fault, FAULT_SERVER, "CODE", "words");
+    if (fault.is_late) {
+        puts("the next fault is still late");
+        failures++;
+    }
+}
+
 int main(void)
 {
     struct driver_ops other = WHOLE;
+    other.abi = DRIVER_ABI - 1; /* of the version before */
+    expect(&other, "abi");
     other.abi = DRIVER_ABI + 1;
     expect(&other, "abi");
+    features_and_functions_belong_together();
+    a_late_request_is_fatal_and_named();
     WITHOUT(methods);
     WITHOUT(open);
     WITHOUT(place);

@@ -1,0 +1,39 @@
+/* Waiting with a deadline; see deadline.h. */
+#include "deadline.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stddef.h>
+
+#include "clock.h"
+
+uint64_t deadline_after_s(uint32_t seconds)
+{
+    return clock_now_ns() + seconds * NS_PER_SECOND;
+}
+
+short deadline_poll(uint64_t deadline_ns, int fd, short events)
+{
+    struct pollfd one = {.fd = fd, .events = events};
+    struct timespec left = {.tv_sec = 0};
+    int ready;
+    do {
+        const uint64_t now = deadline_ns ? clock_now_ns() : 0;
+        if (deadline_ns && now >= deadline_ns)
+            return 0;
+        left.tv_sec = (time_t)((deadline_ns - now) / NS_PER_SECOND);
+        left.tv_nsec = (long)((deadline_ns - now) % NS_PER_SECOND);
+        ready = ppoll(&one, 1, deadline_ns ? &left : NULL, NULL);
+    } while (ready == 0 || (ready < 0 && errno == EINTR));
+    return ready < 0 ? POLLERR : one.revents;
+}
+
+bool deadline_sleep_us(uint64_t deadline_ns, uint64_t us)
+{
+    const uint64_t until = clock_now_ns() + us * NS_PER_US;
+    const bool is_late = deadline_ns && deadline_ns < until;
+    const uint64_t end = is_late ? deadline_ns : until;
+    while (clock_now_ns() < end)
+        clock_sleep_until_ns(end);
+    return !is_late;
+}

@@ -1,0 +1,41 @@
+/* One TCP connection with what was read ahead. Each wait ends: by the deadline of the request, or
+ * after a time of its own where there is none. It speaks no protocol and does no TLS. */
+#ifndef SCALE_STREAM_H
+#define SCALE_STREAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+struct stream { /* begins as {.fd = -1} */
+    int fd;     /* -1: not connected */
+    char *bytes;
+    size_t size, begin, end; /* unread: bytes[begin .. end-1]; behind `end` a byte is free */
+    char *joined;            /* of http.c: a body that came in chunks */
+    size_t joined_size;
+    struct sockaddr_storage address; /* of the first connection; a later one needs no resolver */
+    socklen_t address_length;
+    uint64_t deadline_ns; /* of the request; 0: none */
+    bool is_late;         /* the last failure was that the deadline passed */
+    char problem[160];    /* of the last call that failed */
+};
+
+/* The deadline of all that follows. */
+void stream_deadline(struct stream *stream, uint64_t deadline_ns);
+
+/* All that return a bool return false after saying in `problem` what went wrong; the connection is
+ * then closed. */
+bool stream_open(struct stream *stream, const char *host, uint16_t port);
+void stream_close(struct stream *stream);
+void stream_shut(struct stream *stream); /* closes, and keeps what was read */
+void stream_free(struct stream *stream);
+bool stream_write(struct stream *stream, const void *head, size_t head_length, const void *body,
+                  size_t body_length);
+/* Makes at least `count` unread bytes available at stream->bytes + stream->begin. */
+bool stream_need(struct stream *stream, size_t count);
+/* Closes, says why, returns false. */
+bool stream_fail(struct stream *stream, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif
