@@ -69,6 +69,7 @@ enum exitcode job_open(struct job *job, const char *path, enum verb verb)
     spec_read(&job->spec, text, is_option, job->ops, &mistakes);
     spec_check(&job->spec, verb, &mistakes);
     schema_read(&job->schema, job->spec.columns, job->spec.tags, &mistakes);
+    operations_read(&job->operations, job->spec.operations, &mistakes);
     if (job->ops)
         check_method(job, verb, &mistakes);
     check_partial(job, &mistakes);

@@ -5,10 +5,12 @@
 
 #include "drivers/driver.h"
 #include "exitcode.h"
+#include "operations.h"
 
 struct job {
     struct spec spec;
     struct schema schema;
+    struct operations operations;
     struct driver_setup setup;
     const struct driver_ops *ops;
     struct driver *driver;

@@ -131,6 +131,7 @@ enum exitcode verb_load(struct job *job)
     struct load load = {.spec = &job->spec,
                         .schema = &job->schema,
                         .ops = job->ops,
+                        .operations = &job->operations,
                         .request_timeout_ns = (uint64_t)(job->spec.request_timeout_s * 1e9),
                         .driver = job->driver,
                         .done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};

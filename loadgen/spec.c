@@ -42,6 +42,7 @@ static const struct key keys[] = {
     {"database", KIND_TEXT, AT(database), NULL, 0, 0, NULL},
     {"table", KIND_TEXT, AT(table), NULL, 0, 0, NULL},
     {"statements", KIND_TEXT, AT(statements), NULL, 0, 0, NULL},
+    {"operations", KIND_TEXT, AT(operations), "write", 0, 0, NULL},
     {"tables", KIND_WHOLE, AT(tables), "1", 1, 100000000, NULL},
     {"columns", KIND_TEXT, AT(columns), METERS_COLUMNS, 0, 0, NULL},
     {"tags", KIND_TEXT, AT(tags), METERS_TAGS, 0, 0, NULL},

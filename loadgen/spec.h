@@ -33,7 +33,7 @@ struct spec {
     const char *driver, *method, *library;
     const char *host, *socket_dir, *user, *database, *table, *statements;
     uint64_t port; /* 0: the driver's usual one */
-    const char *columns, *tags;
+    const char *columns, *tags, *operations;
     uint64_t tables, partitions, threads, first_worker, workers_total;
     uint64_t rows_per_request, interlace_rows, partial_columns, partial_from;
     uint64_t rows, retries, max_errors, seed, start_ms, start_at_ns, disorder_range_ms;

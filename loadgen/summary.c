@@ -102,6 +102,30 @@ static void put_histograms(struct json *json, const struct load *load,
     histogram_free(&service);
 }
 
+/* What each operation did. While there is one, all numbers are its own, and the histograms of the
+ * whole load are not written a second time. */
+static void put_operations(struct json *json, const struct load *load, const struct totals *totals)
+{
+    json_key(json, "operations");
+    json_open(json, '[');
+    for (uint32_t i = 0; i < load->operations->count; i++) {
+        const struct operation *operation = &load->operations->list[i];
+        json_open(json, '{');
+        json_put_text(json, "name", operation->name);
+        json_put_text(json, "unit", operation->unit);
+        json_put_whole(json, "weight", operation->weight);
+        json_put_whole(json, "requests", totals->requests);
+        json_put_whole(json, "errors", totals->errors);
+        json_put_whole(json, "retries", totals->retries);
+        json_put_whole(json, "units_acked", totals->rows_acked);
+        json_put_whole(json, "units_window", totals->rows_window);
+        json_put_null(json, "response");
+        json_put_null(json, "service");
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
 /* Rows a second that were meant to be sent by this process; not finite in a closed loop. */
 static double offered_rows_per_s(const struct load *load, const struct worker *workers)
 {
@@ -153,6 +177,7 @@ enum exitcode summary_tell(struct load *load, const struct worker *workers,
     put_numbers(&json, &window, &totals, report);
     json_put_real(&json, "offered_rows_per_s", offered_rows_per_s(load, workers));
     put_histograms(&json, load, workers);
+    put_operations(&json, load, &totals);
     put_workers(&json, load, workers);
     put_partitions(&json, load, workers);
     faults_put(&load->faults, &json);

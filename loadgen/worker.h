@@ -12,6 +12,7 @@
 #include "faults.h"
 #include "gate.h"
 #include "histogram.h"
+#include "operations.h"
 #include "pacing.h"
 #include "values.h"
 
@@ -28,6 +29,7 @@ struct load { /* what the workers of a load share; read-only while it runs, but 
     const struct spec *spec;
     const struct schema *schema;
     const struct driver_ops *ops;
+    const struct operations *operations;
     struct driver *driver;
     const uint32_t *partition_of;
     uint64_t request_timeout_ns; /* 0: none */
