@@ -43,6 +43,13 @@ def test_all_mistakes_are_told_at_once(run):
         ("method=copy", "method", "no method"),
         ("rows=1\nrows=2", "rows", "twice"),
         ("null_latncy_us=5", "null_latncy_us", "unknown key"),
+        ("request_timeout_s=-1", "request_timeout_s", "outside"),
+        ("operations=read", "operations", "no operation of this program"),
+        ("operations=", "operations", "no operation of this program"),
+        ("operations=write:0", "operations", "no whole number of 1..1000000"),
+        ("operations=write:1x", "operations", "no whole number of 1..1000000"),
+        ("operations=write:", "operations", "no whole number of 1..1000000"),
+        ("operations=write,write:2", "operations", "twice"),
         ("just words", "just words", "key=value"),
         ("disorder_ratio=1\ndisorder_range_ms=1\nstep_ms=5", "disorder_range_ms", "no row"),
     ],
@@ -129,6 +136,9 @@ def test_version_help_and_drivers(program: Path):
     assert drivers["null"]["methods"] == ["discard"]
     assert drivers["postgres"]["methods"] == ["copy"]
     assert drivers["postgres"]["sql"] is True
+    assert drivers["postgres"]["features"] == {"copy": ["deadline"]}
+    assert drivers["tdengine"]["features"]["stmt"] == []
+    assert drivers["tdengine"]["features"]["ws"] == ["deadline"]
 
 
 @pytest.mark.parametrize("arguments", [[], ["load"], ["lode", "-"], ["load", "/nowhere/spec"]])

@@ -1,0 +1,187 @@
+"""A request that is not answered in its time ends the load by name, and its rows count as unanswered."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from loadgen_program import Outcome, parse, spec_text
+from postgres_server import PostgresServer
+from slow_adapter import SlowAdapter, header_lines, pings, silence
+
+METERS = "time timestamptz NOT NULL, device_id int4 NOT NULL, current real, voltage int4, phase real"
+ADAPTER = {"driver": "tdengine", "host": "127.0.0.1", "database": "test", "partitions": 1, "tables": 1, "rows": 40}
+ADAPTER |= {"rows_per_request": 5, "request_timeout_s": 1}
+
+
+def assert_late(outcome: Outcome, unanswered: int, seconds: float) -> None:
+    """It ended in time, by the deadline, and says what it does not know."""
+    assert (outcome.code, outcome.summary["outcome"]) == (5, "fatal"), outcome.stderr
+    assert {e["code"] for e in outcome.of("error")} == {"deadline"}
+    assert outcome.summary["error_kinds"][0]["code"] == "deadline"
+    assert outcome.summary["rows_unanswered"] == unanswered
+    assert outcome.summary["rows_failed"] == 0
+    assert seconds < 8
+
+
+def timed(run: Callable[..., Outcome], spec: dict[str, object]) -> tuple[Outcome, float]:
+    start = time.monotonic()
+    return run(spec), time.monotonic() - start
+
+
+def test_a_request_in_time_is_not_touched(load):
+    summary = load(rows=2000, rows_per_request=100, null_latency_us=2000, request_timeout_s=5).summary
+    assert (summary["rows_acked"], summary["rows_unanswered"]) == (2000, 0)
+
+
+def test_a_late_request_is_neither_acknowledged_nor_failed(run):
+    spec = {"driver": "null", "rows": 4000, "tables": 2, "threads": 2, "rows_per_request": 100}
+    outcome, seconds = timed(run, spec | {"null_latency_us": 20_000_000, "request_timeout_s": 0.3})
+    assert_late(outcome, 200, seconds)
+    assert outcome.summary["rows_acked"] == 0
+
+
+def test_an_attempt_more_has_its_time_anew(load):
+    """Three attempts of 60 ms each: a deadline of 100 ms for all of them would have passed."""
+    spec = {"rows": 20, "rows_per_request": 10, "null_latency_us": 60_000, "null_fail_every": 2, "retries": 3}
+    summary = load(**spec, request_timeout_s=0.15).summary
+    assert (summary["rows_acked"], summary["retries"], summary["rows_unanswered"]) == (20, 1, 0)
+
+
+def test_a_method_that_cannot_keep_a_deadline_is_refused_by_name(run):
+    outcome = run({"driver": "tdengine", "method": "stmt", "rows": 1, "request_timeout_s": 1})
+    assert outcome.code == 2
+    assert "spec: request_timeout_s: driver tdengine cannot end a request of method stmt" in outcome.stderr
+    outcome = run({"driver": "tdengine", "method": "stmt", "request_timeout_s": 1, "library": "/nowhere"}, "library")
+    assert outcome.code == 3, "the key means nothing to the other verbs"
+
+
+def test_rows_in_flight_of_a_load_that_is_given_up_are_unanswered(program):
+    spec = {"driver": "null", "rows": 1000, "rows_per_request": 100, "null_latency_us": 60_000_000}
+    process = subprocess.Popen([program, "load", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert process.stdin and process.stdout
+    with process:
+        process.stdin.write(spec_text(spec))
+        process.stdin.close()
+        seen = process.stdout.readline()
+        time.sleep(0.5)
+        for _ in range(2):  # the second signal waits for no request in flight
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.3)
+        outcome = parse(process.wait(timeout=20), seen + process.stdout.read(), "")
+    assert (outcome.code, outcome.summary["rows_unanswered"], outcome.summary["rows_acked"]) == (130, 100, 0)
+
+
+def make_table(server: PostgresServer, columns: str) -> None:
+    server.query(f"DROP TABLE IF EXISTS measurement; CREATE TABLE measurement ({columns})")
+
+
+def signal_all(server: PostgresServer, what: signal.Signals) -> None:
+    """To the server and its backends, which are its children."""
+    assert server.process is not None
+    pid = server.process.pid
+    children = open(f"/proc/{pid}/task/{pid}/children").read().split()
+    for one in (pid, *map(int, children)):
+        os.kill(one, what)
+
+
+@contextmanager
+def begun(program: Path, spec: dict[str, object]) -> Iterator[Callable[[], Outcome]]:
+    """A load that has told its first interval; what is yielded waits for its end."""
+    with subprocess.Popen([program, "load", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True) as process:  # fmt: skip
+        assert process.stdin and process.stdout
+        process.stdin.write(spec_text(spec))
+        process.stdin.close()
+        process.stdin = None
+        seen = ""
+        while '"interval"' not in seen:
+            seen += process.stdout.readline()
+
+        def end() -> Outcome:
+            stdout, stderr = process.communicate(timeout=20)
+            return parse(process.returncode, seen + stdout, stderr)
+
+        try:
+            yield end
+        finally:
+            process.kill()
+
+
+LASTING = {"tables": 2, "threads": 2, "duration_s": 60, "interval_s": 0.2}
+
+
+@pytest.mark.parametrize("rows", [10, 20_000], ids=["waiting-for-the-answer", "waiting-for-room"])
+def test_a_stopped_postgres_ends_at_the_deadline(program, postgres, rows):
+    make_table(postgres, METERS)
+    spec = {**postgres.spec(), **LASTING, "rows_per_request": rows, "request_timeout_s": 1}
+    with begun(program, spec) as end:
+        signal_all(postgres, signal.SIGSTOP)
+        stopped = time.monotonic()
+        try:
+            outcome = end()
+            seconds = time.monotonic() - stopped
+        finally:
+            signal_all(postgres, signal.SIGCONT)
+    assert_late(outcome, 2 * rows, seconds)
+    assert outcome.summary["rows_acked"] > 0
+    stored = int(postgres.query("SELECT count(*) FROM measurement")[0][0])
+    assert outcome.summary["rows_acked"] <= stored <= outcome.summary["rows_acked"] + 2 * rows
+
+
+def test_rows_arrive_whole_under_a_deadline(run, postgres):
+    """Requests longer than any buffer on the way, NULLs and text too, through a connection that does not block."""
+    make_table(postgres, METERS)
+    spec = {**postgres.spec(), "tables": 3, "threads": 2, "rows": 600_000, "rows_per_request": 200_000}
+    outcome = run(spec | {"request_timeout_s": 30})
+    assert outcome.code == 0, outcome.stderr
+    assert outcome.summary["rows_acked"] == 600_000
+    assert postgres.query("SELECT count(*), count(DISTINCT (device_id, time)) FROM measurement") == [["600000"] * 2]
+    assert run(spec | {"request_timeout_s": 30, "null_ratio": 0.2, "rows": 30_000, "seed": 2}).code == 0
+
+
+def test_an_sql_error_fails_the_request_only_under_a_deadline(run, postgres):
+    make_table(postgres, f"{METERS}, CHECK (device_id <> 2)")
+    spec = {**postgres.spec(), "tables": 3, "rows": 3000, "rows_per_request": 100, "request_timeout_s": 30}
+    outcome = run(spec)
+    assert outcome.code == 6
+    summary = outcome.summary
+    assert (summary["rows_acked"], summary["rows_failed"], summary["rows_unanswered"]) == (2000, 1000, 0)
+    assert outcome.one("error")["code"] == "23514"
+    make_table(postgres, METERS.replace("phase", "other"))
+    outcome = run(spec)  # the COPY statement itself is refused, and each connection is good again after it
+    assert (outcome.summary["rows_failed"], outcome.summary["errors"]) == (3000, 30)
+    assert outcome.one("error")["code"] == "42703"
+
+
+def test_a_server_that_dies_under_a_deadline_is_no_late_one(program):
+    server = PostgresServer.create(port=54327)
+    try:
+        server.start()
+        make_table(server, METERS)
+        with begun(program, {**server.spec(), **LASTING, "request_timeout_s": 30}) as end:
+            server.stop(signal.SIGQUIT)
+            outcome = end()
+    finally:
+        server.remove()
+    assert (outcome.code, outcome.summary["outcome"]) == (5, "fatal")
+    assert outcome.of("error")
+    assert "deadline" not in {e["code"] for e in outcome.of("error")}
+    assert outcome.summary["rows_unanswered"] == 0
+
+
+@pytest.mark.parametrize(("method", "mood"), [("rest", header_lines), ("rest", silence), ("ws", pings)])
+def test_an_adapter_that_never_ends_its_answer_is_cut_at_the_deadline(run, method, mood):
+    adapter = SlowAdapter(mood)
+    try:
+        outcome, seconds = timed(run, ADAPTER | {"adapter_port": adapter.port, "method": method})
+    finally:
+        adapter.close()
+    assert adapter.began
+    assert_late(outcome, 5, seconds)
