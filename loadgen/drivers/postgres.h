@@ -80,9 +80,9 @@ enum outcome postgres_sql(struct connection *connection, const char *statement,
                           const struct result_sink *sink, struct fault *fault);
 
 /* One request's waits, all within its deadline: false or NULL when it has passed (is_late), or when
- * the connection is broken. `begin` comes first; `wait_room` waits until the server takes rows. */
+ * the connection is broken. `begin` comes first; `flush` waits until the server has taken what was
+ * put (without a deadline libpq's own calls have waited for it). */
 bool postgres_begin(struct connection *connection, uint64_t deadline_ns);
-bool postgres_wait_room(struct connection *connection);
 bool postgres_flush(struct connection *connection);
 PGresult *postgres_next_result(struct connection *connection);
 

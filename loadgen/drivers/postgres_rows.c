@@ -149,7 +149,7 @@ static void put_column(const struct writer *w, uint8_t *out, size_t stride,
 static bool flush(struct writer *w)
 {
     const struct libpq *p = &w->c->driver->libpq;
-    const bool ok = postgres_wait_room(w->c) &&
+    const bool ok = postgres_flush(w->c) && /* the piece before, so that libpq keeps one at most */
                     p->put_data(w->c->conn, (const char *)w->c->buffer, (int)w->used) == 1;
     w->used = 0;
     return ok;

@@ -1,6 +1,6 @@
 /* Waiting for the server by a request's deadline. Without one libpq itself waits, for as long as
- * it takes; with one the connection does not block and all waiting is done here, in turn for room
- * to send and for what the server says meanwhile, so that neither side waits for the other. */
+ * it takes; with one the connection does not block and all waiting is done here, for room
+ * to send and at once for what the server says, so that neither side waits for the other. */
 #include <poll.h>
 
 #include "../deadline.h"
@@ -24,22 +24,11 @@ static short wait_for(struct connection *c, short events)
     return ready;
 }
 
-bool postgres_wait_room(struct connection *c)
-{
-    short ready;
-    if (!c->deadline_ns)
-        return true;
-    do
-        ready = wait_for(c, POLLIN | POLLOUT);
-    while (ready == POLLIN);
-    return ready != 0;
-}
-
 bool postgres_flush(struct connection *c)
 {
     const struct libpq *p = &c->driver->libpq;
-    int is_left;
-    while ((is_left = p->flush(c->conn)) == 1)
+    int is_left = 0;
+    while (c->deadline_ns && (is_left = p->flush(c->conn)) == 1)
         if (!wait_for(c, POLLIN | POLLOUT))
             return false;
     return is_left == 0;
