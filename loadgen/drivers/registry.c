@@ -9,7 +9,12 @@ extern const struct driver_ops driver_null;
 extern const struct driver_ops driver_postgres;
 extern const struct driver_ops driver_tdengine;
 
-const struct driver_ops *const drivers[] = {&driver_null, &driver_postgres, &driver_tdengine, NULL};
+const struct driver_ops *const drivers[] = {
+    &driver_null,
+    &driver_postgres,
+    &driver_tdengine,
+    NULL,
+};
 
 const char *const feature_names[FEATURE_COUNT] = {"deadline", "depth", "separable"};
 
