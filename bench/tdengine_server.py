@@ -135,6 +135,9 @@ class TdengineServer:
         process.terminate()
         process.wait(60)
 
+    def signal_adapter(self, what: signal.Signals) -> None:
+        self._processes["taosadapter"].send_signal(what)
+
     def start_adapter(self) -> None:
         self._start("taosadapter", self.config / "taosadapter.toml")
         self._wait(lambda: listens(self.adapter_port), "taosadapter does not listen")

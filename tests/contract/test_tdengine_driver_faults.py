@@ -143,6 +143,23 @@ def test_an_adapter_that_comes_back_gets_every_row(server, method):
     assert outcome.summary["rows_acked"] == count(server, "contract") == 160000
 
 
+@pytest.mark.parametrize("method", ADAPTER)
+def test_a_stopped_adapter_ends_the_load_at_the_deadline(server, method):
+    spec = prepared(server, "contract", method=method, columns="v:int,w:double", tables=8, rows=4000000,
+                    rows_per_request=500, rate=40000, request_timeout_s=1)  # fmt: skip
+    start = time.monotonic()
+    try:
+        outcome = while_loading(spec, lambda: server.signal_adapter(signal.SIGSTOP))
+    finally:
+        server.signal_adapter(signal.SIGCONT)
+    assert time.monotonic() - start < 10
+    assert outcome.code == 5
+    assert {error["code"] for error in outcome.of("error")} == {"deadline"}
+    acked, unanswered = outcome.summary["rows_acked"], outcome.summary["rows_unanswered"]
+    assert acked > 0 and unanswered > 0 and outcome.summary["rows_failed"] == 0
+    assert acked <= count(server, "contract") <= acked + unanswered
+
+
 def test_an_interrupted_load_counts_what_was_acknowledged(server):
     spec = prepared(server, "contract", columns="v:int,w:double", tables=8, rows=4000000, rows_per_request=500,
                     rate=20000)  # fmt: skip
