@@ -19,6 +19,8 @@ _OWN = (
     LimitKind.QUOTA,
     LimitKind.HOT_THREAD,
     LimitKind.DISK,
+    LimitKind.DISK_WAITS,
+    LimitKind.UNEVEN_DISKS,
     LimitKind.MEMORY,
     LimitKind.UNKNOWN,
 )

@@ -61,11 +61,18 @@ class AxisFacts:
 
 
 def standings(
-    swept: tuple[LimitKind, ...], own: tuple[LimitKind, ...], remedies: Mapping[LimitKind, str] | None = None
+    swept: tuple[LimitKind, ...],
+    own: tuple[LimitKind, ...],
+    remedies: Mapping[LimitKind, str] | None = None,
+    reasons: Mapping[LimitKind, str] | None = None,
 ) -> dict[LimitKind, Stand]:
-    """A standing for every kind: those named, and EXTERNAL for all others."""
+    """A standing for every kind: those named, and EXTERNAL for all others. remedies, reasons: the axis' own words."""
 
     def standing(kind: LimitKind) -> Standing:
         return Standing.SWEPT if kind in swept else Standing.OWN if kind in own else Standing.EXTERNAL
 
-    return {kind: Stand(standing=standing(kind), remedy=(remedies or {}).get(kind, "")) for kind in LimitKind}
+    def stand(kind: LimitKind) -> Stand:
+        remedy, reason = (remedies or {}).get(kind, ""), (reasons or {}).get(kind, "")
+        return Stand(standing=standing(kind), remedy=remedy, reason=reason)
+
+    return {kind: stand(kind) for kind in LimitKind}

@@ -17,7 +17,9 @@ class Standing(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Stand:
-    """The standing of one kind of bottleneck; remedy: what moves it on this axis, "" for the rule's own words."""
+    """The standing of one kind of bottleneck; remedy: what moves it on this axis, reason: what opens the
+    verdict's reason; "" for the rule's own words."""
 
     standing: Standing
     remedy: str = ""
+    reason: str = ""

@@ -21,8 +21,11 @@ NAMES = {
     LimitKind.CONNECTIONS: "connections",
     LimitKind.HOT_THREAD: "one hot thread",
     LimitKind.DISK: "disk",
+    LimitKind.DISK_WAITS: "waits for a disk",
+    LimitKind.UNEVEN_DISKS: "disks used unevenly",
     LimitKind.MEMORY: "memory",
     LimitKind.OFFERED_RATE: "offered rate",
+    LimitKind.UNREAD: "not read",
     LimitKind.UNKNOWN: "not known",
 }
 BY_VERDICT = {  # what no limit explains: the number is wrong, or no number of one state

@@ -7,7 +7,6 @@ from typing import Any
 
 from runner.model import (
     DiskFigures,
-    Limit,
     LoadSummary,
     Measurement,
     Trial,
@@ -15,40 +14,10 @@ from runner.model import (
 from runner.sampling.window import WindowUse, measure_window
 from runner.trial.disk_figures import ceiling_mb_per_s, disk_figures, stalled_s
 from runner.trial.facts import STEADY_PHASE, TrialFacts, whole_intervals
-from runner.trial.uses import given_of, in_flight, second_uses, window_use
-from runner.units import format_rate
-from runner.verdict import Evidence, attribute, stalled_percent, steadiness
+from runner.trial.uses import in_flight
+from runner.verdict import stalled_percent, steadiness
 
-__all__ = ["STEADY_PHASE", "TrialFacts", "evidence", "measurement"]
-
-
-def evidence(axis: str, trial: Trial, facts: TrialFacts) -> Evidence:
-    """What the verdict is made of. From these three alone: all are stored, so that `scale verify` can judge again."""
-    commits = None
-    if facts.commits_before is not None and facts.commits_after is not None:
-        commits = facts.commits_after - facts.commits_before
-    return Evidence(
-        trial=trial,
-        measurement=measurement(trial, facts),
-        open_loop_rate=trial.load.rate,
-        aborted=facts.aborted,
-        mismatches=facts.mismatches,
-        suspicious=facts.suspicious,
-        gaps=facts.counted.gaps if facts.counted else (),
-        commits_in_window=commits,
-        passed_over=_passed_over(facts),
-        axis=axis,
-        limit=_limit(trial, facts),
-        quota_expected=trial.placement.quota_cores is not None,
-    )
-
-
-def _limit(trial: Trial, facts: TrialFacts) -> Limit | None:
-    """Who was the limit; None without a window."""
-    s = facts.summary
-    if s is None or s.window_end_ns <= s.window_start_ns:
-        return None
-    return attribute(window_use(facts, s), second_uses(facts, s), given_of(trial, facts))
+__all__ = ["STEADY_PHASE", "TrialFacts", "measurement"]
 
 
 def measurement(trial: Trial, facts: TrialFacts) -> Measurement:
@@ -110,19 +79,6 @@ def measurement(trial: Trial, facts: TrialFacts) -> Measurement:
         hot_thread=use.hot_thread[0] if use.hot_thread else None,
         hot_thread_cores=use.hot_thread[1] if use.hot_thread else None,
         **_disks(facts, whole),
-    )
-
-
-def _passed_over(facts: TrialFacts) -> str:
-    """Why the window did not begin with the end of the warm-up."""
-    passed, s = facts.passed_over, facts.summary
-    if passed is None or s is None:
-        return ""
-    still = f", {passed.stalled} of them nearly still" if passed.stalled else ""
-    return (
-        f"the first {passed.seconds:.1f} s after the warm-up were passed over ({format_rate(passed.rows_per_s)} "
-        f"rows/s{still}): with them the rate {'fell' if passed.drift_percent < 0 else 'rose'} by "
-        f"{abs(passed.drift_percent):.0f} %; the {s.window_s:.1f} s after them were steady"
     )
 
 

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing
 
+from runner.axes import load_axis
 from runner.errors import LoadError, ProvisionError, ScaleError, TargetError
 from runner.loadgen.ceiling import ceiling_key
 from runner.loadgen.foreign import ForeignLoad
@@ -37,8 +38,9 @@ from runner.runtimes import Server
 from runner.sampling import Sampler
 from runner.axes.rows import logical_bytes
 from runner.targets import Session
+from runner.trial.evidence import evidence
 from runner.trial.growing import window_is_enough
-from runner.trial.measure import STEADY_PHASE, TrialFacts, evidence, measurement
+from runner.trial.measure import STEADY_PHASE, TrialFacts, measurement
 from runner.trial.placed import full_disk, prove_placement, refuse_full, sync_disks, trial_disks
 from runner.trial.provision import provision
 from runner.trial.recorded import facts_text
@@ -46,7 +48,7 @@ from runner.trial.settled import take_summary
 from runner.trial.setup import TrialSetup
 from runner.trial.waiting import LOG_LINES, last_words, wait_for
 from runner.units import format_cpus
-from runner.verdict import judge
+from runner.verdict import diagnose
 
 DRAIN_S = 120.0
 ROWS_PER_S_SLOWEST = 500.0
@@ -75,7 +77,7 @@ def run_trial(setup: TrialSetup, trial: Trial) -> Iterator[Event]:
         result=TrialResult(
             trial=trial,
             measurement=measurement(trial, facts),
-            verdict=judge(evidence(setup.sweep.axis, trial, facts)),
+            verdict=diagnose(evidence(trial, facts), load_axis(setup.sweep.axis)),
             effective=facts.effective,
             log_tail=facts.log_tail,
             started_utc=started.isoformat(timespec="seconds"),

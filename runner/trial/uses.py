@@ -18,11 +18,12 @@ def given_of(trial: Trial, facts: TrialFacts) -> Given:
         cores=trial.cores,
         quota=placement.quota_cores is not None,
         client_cpus=len(placement.client_cpus),
-        shared_cpus=len(placement.shared),
+        shared_cpus=placement.shared,
         threads=trial.load.connections,
         ceiling_rows_per_s=facts.ceiling_rows_per_s,
         offered_rows_per_s=trial.load.rate or None,
         disk_ceilings_mb_per_s=own_ceilings(facts.disk_ceilings),
+        prepared_disks=trial.resources.disks,
     )
 
 
@@ -56,6 +57,7 @@ def _second(old: Sample, new: Sample, intervals: Sequence[Interval], waiting: fl
 
 def _use(use: WindowUse, seconds: float, rate: float | None, client: float | None, waiting: float | None) -> Use:
     return Use(
+        seconds=seconds,
         rows_per_s=rate,
         server_cores=use.server_cores,
         client_cores=client,

@@ -1,29 +1,27 @@
-"""Is this number the server's, and who was the limit? Pure: figures in, a Verdict with its reasons out.
+"""Is this number the server's, and who was the limit? Pure: one evidence in, a Verdict with its reasons out.
 
-`judge` is the door; `rules` and `attribution` say who was the limit; `steady` whether the rate was.
+`diagnose` is the door. `rules` name the bottleneck, `standing` says what it makes of the number on an axis, `integrity`
+whether the number is right, `steady` whether the rate was; `thresholds` holds every threshold. Refuses I/O, and to know
+an axis by its name.
 """
 
-from runner.verdict.attribution import attribute
-from runner.verdict.judge import Evidence, judge
-from runner.verdict.steady import (
-    STALLED_SHARE,
-    Steadiness,
-    is_steady,
-    seconds_to_settle,
-    stalled_percent,
-    steadiness,
-)
-from runner.verdict.use import Given, Use
+from runner.verdict.bottleneck import attribute, limit_of
+from runner.verdict.diagnose import diagnose
+from runner.verdict.evidence import Evidence, Given, Integrity, Use
+from runner.verdict.steady import Steadiness, is_steady, seconds_to_settle, stalled_percent, steadiness
+from runner.verdict.thresholds import STALLED_SHARE
 
 __all__ = [
     "STALLED_SHARE",
     "Evidence",
     "Given",
+    "Integrity",
     "Steadiness",
     "Use",
     "attribute",
+    "diagnose",
     "is_steady",
-    "judge",
+    "limit_of",
     "seconds_to_settle",
     "stalled_percent",
     "steadiness",

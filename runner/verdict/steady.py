@@ -1,21 +1,25 @@
 """Was the rate steady? Its spread from second to second, its trend over the window, the time in which it stood still.
 
-The window of a sweep grows until this says yes (fio's steady state is the model: a limit on slope and on deviation),
-up to a limit; where the rate had not settled when it began, its last stretch is judged instead. Refuses to judge fewer
-than STEADY_INTERVALS_MIN seconds, and to pass over a stall: only a trend is.
+`steadiness_of` is the verdict's door. The window of a sweep grows until the rate is steady (fio's steady state is the
+model: a limit on slope and on deviation), up to a limit; where the rate had not settled when it began, its last stretch
+is judged instead. Refuses to judge fewer than STEADY_INTERVALS_MIN seconds, and to pass over a stall: only a trend is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import sqrt
 from statistics import median
 
-STEADY_DRIFT_PERCENT = 10.0
-STEADY_DRIFT_ERRORS = 2.0  # a trend within this many of its own standard errors is noise
-STEADY_CV_PERCENT = 25.0
-STEADY_INTERVALS_MIN = 4
-STALLED_SHARE = 0.1  # of the median rate
+from runner.verdict.evidence import Evidence
+from runner.verdict.thresholds import (
+    STALLED_SHARE,
+    STEADY_CV_PERCENT,
+    STEADY_DRIFT_ERRORS,
+    STEADY_DRIFT_PERCENT,
+    STEADY_INTERVALS_MIN,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,6 +31,17 @@ class Steadiness:
     cv_percent: float | None = None
     drift_percent: float | None = None
     drift_error_percent: float | None = None
+
+
+def steadiness_of(evidence: Evidence) -> tuple[str, ...]:
+    """Why the rate was not steady, as reasons of the verdict; empty when it was, or when that cannot be told."""
+    m, found = evidence.measurement, []
+    drift = m.rate_drift_percent or 0.0
+    if drifts(m.rate_drift_percent, m.rate_drift_error_percent):
+        found.append(f"the rate {'fell' if drift < 0 else 'rose'} by {abs(drift):.0f} % over the window")
+    if varies(m.rate_cv_percent):
+        found.append(f"the rate varied by {m.rate_cv_percent:.0f} % from second to second")
+    return tuple(found)
 
 
 def steadiness(rates: Sequence[float]) -> Steadiness:
@@ -43,9 +58,9 @@ def steadiness(rates: Sequence[float]) -> Steadiness:
     scale = 100 * (n - 1) / mean
     return Steadiness(
         intervals=n,
-        cv_percent=100 * variance**0.5 / mean,
+        cv_percent=100 * sqrt(variance) / mean,
         drift_percent=scale * slope,
-        drift_error_percent=scale * (residual / spread) ** 0.5,
+        drift_error_percent=scale * sqrt(residual / spread),
     )
 
 

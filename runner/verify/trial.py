@@ -13,15 +13,17 @@ from pathlib import Path
 from hdrh.histogram import HdrHistogram
 
 from runner import method
+from runner.axes import load_axis
 from runner.errors import LoadError, StoreError
 from runner.loadgen.recorded import read_recorded
 from runner.model import Latency, LoadSummary, Measurement, Plan, Sample, Trial, TrialResult, Verdict
 from runner.store.codec import from_json
 from runner.store.reader import read_text, upgraded_result
 from runner.store.texts import series_text
-from runner.trial.measure import TrialFacts, evidence, measurement
+from runner.trial.evidence import evidence
+from runner.trial.measure import TrialFacts, measurement
 from runner.trial.settled import take_summary
-from runner.verdict import judge
+from runner.verdict import diagnose
 from runner.verify.figures import differences, leaves
 from runner.verify.result import Disagreement, OtherMethod
 
@@ -45,7 +47,7 @@ def trial_again(run: Path, plan: Plan, stored: TrialResult) -> TrialAgain:
     trial = stored.trial
     folder = run / "trials" / trial.trial_id
     facts, inconsistent = _facts(folder, trial)
-    judged = judge(evidence(plan.sweep.axis, trial, facts))
+    judged = diagnose(evidence(trial, facts), load_axis(plan.sweep.axis))
     is_ours = stored.method == method.METHOD
     made = replace(
         stored,

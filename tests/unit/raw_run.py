@@ -13,7 +13,9 @@ from pathlib import Path
 from hdrh.histogram import HdrHistogram
 
 from runner import compose
+from runner.axes import load_axis
 from runner.loadgen.recorded import read_recorded
+from runner.method import METHOD
 from runner.model import (
     ArtifactMade,
     DiskSample,
@@ -34,10 +36,11 @@ from runner.model import (
 from runner.store.reader import read_run
 from runner.store.writer import RunWriter
 from runner.targets import Counted
-from runner.trial.measure import TrialFacts, evidence, measurement
+from runner.trial.evidence import evidence
+from runner.trial.measure import TrialFacts, measurement
 from runner.trial.recorded import facts_text
 from runner.trial.settled import take_summary
-from runner.verdict import judge
+from runner.verdict import diagnose
 from tests.unit.synthetic_run import synthetic_manifest, synthetic_sweep, synthetic_trial
 
 KNOBS = {"partitions": "4", "write_threads": "8"}
@@ -145,8 +148,10 @@ def trial_events(plan: Plan, trial: Trial, rows: list[int], warmup_s: int) -> It
              "facts.json": facts_text(facts, with_summary=False)}  # fmt: skip
     yield from (ArtifactMade(trial_id=trial.trial_id, name=name, text=text) for name, text in texts.items())
     yield TrialFinished(result=TrialResult(
-        trial=trial, measurement=measurement(trial, facts), verdict=judge(evidence(plan.sweep.axis, trial, facts)),
+        trial=trial, measurement=measurement(trial, facts),
+        verdict=diagnose(evidence(trial, facts), load_axis(plan.sweep.axis)),
         effective=facts.effective, log_tail=facts.log_tail, started_utc="2026-01-02T03:04:05+00:00", wall_s=17.5,
+        method=METHOD,
     ))  # fmt: skip
 
 
@@ -178,7 +183,7 @@ def raw_run(
 
 
     told = {k: v for k, v in synthetic_manifest().items() if k != "schema"}
-    writer = RunWriter(results / name, plan, {**told, "sweep": asdict(sweep), "status": "running"})
+    writer = RunWriter(results / name, plan, {**told, "sweep": asdict(sweep), "status": "running", "method": METHOD})
     for trial in trials[:interrupted_after]:
         rate = rate_of(trial, gamma, alpha) * math.exp(chance.gauss(0, trial_noise))
         rows = seconds_of(rate, seconds, chance, noise, memory)

@@ -4,11 +4,12 @@ from dataclasses import replace
 
 import pytest
 
+from runner.axes import load_axis
 from runner.model import LimitKind
-from runner.verdict import Given, Use, attribute, is_steady, stalled_percent
-from runner.verdict.rules import limit_of
+from runner.verdict import Given, Use, attribute, is_steady, limit_of, stalled_percent
 
-GIVEN = Given(cores=4.0, quota=False, client_cpus=2, shared_cpus=0, threads=8, ceiling_rows_per_s=1e9,
+CORES = load_axis("cores")
+GIVEN = Given(cores=4.0, quota=False, client_cpus=2, shared_cpus=(), threads=8, ceiling_rows_per_s=1e9,
               disk_ceilings_mb_per_s={"d1": 20.0})  # fmt: skip
 IDLE = Use(rows_per_s=1e6, server_cores=2.0, client_cores=0.5, other_cores=0.0, throttled=0.0, in_flight=0.3,
            disk_busy_percent={"d1": 20.0}, disk_mb_per_s={"d1": 5.0}, io_waiting_percent=1.0)  # fmt: skip
@@ -23,7 +24,7 @@ IDLE = Use(rows_per_s=1e6, server_cores=2.0, client_cores=0.5, other_cores=0.0, 
         ({"client_cores": 1.9}, {}, LimitKind.GENERATOR_CPU),
         ({"throttled": 0.3, "server_cores": 3.9}, {"quota": True}, LimitKind.QUOTA),
         ({"throttled": 0.3}, {}, LimitKind.THROTTLING),
-        ({"client_cores": 0.9, "server_cores": 3.0}, {"shared_cpus": 2}, LimitKind.SHARED_CPU),
+        ({"client_cores": 0.9, "server_cores": 3.0}, {"shared_cpus": (0, 1)}, LimitKind.SHARED_CPU),
         ({"other_cores": 1.8}, {}, LimitKind.OTHER_PROCESSES),
         ({"other_cores": 0.9, "stolen_cores": 0.6}, {}, LimitKind.OTHER_PROCESSES),
         ({"other_cores": 0.4, "stolen_cores": 1.4}, {}, LimitKind.HYPERVISOR),
@@ -40,7 +41,7 @@ IDLE = Use(rows_per_s=1e6, server_cores=2.0, client_cores=0.5, other_cores=0.0, 
     ],
 )
 def test_each_rule_names_its_own_limit(use, given, kind):
-    found = limit_of(replace(IDLE, **use), replace(GIVEN, **given))
+    found = limit_of(replace(IDLE, **use), replace(GIVEN, **given), CORES)
     assert found.kind is kind
     assert found.sentence
     assert found.remedy or kind is LimitKind.UNKNOWN
@@ -48,21 +49,22 @@ def test_each_rule_names_its_own_limit(use, given, kind):
 
 def test_in_a_sweep_of_disks_nobody_is_told_to_sweep_disks():
     busy = replace(IDLE, disk_busy_percent={"d1": 97.0})
-    assert "vgroups" in limit_of(busy, GIVEN).remedy
-    assert "scale sweep disk" in limit_of(busy, replace(GIVEN, disk_ceilings_mb_per_s={})).remedy
+    assert "vgroups" in limit_of(busy, replace(GIVEN, prepared_disks=1), load_axis("disks")).remedy
+    assert "scale sweep disk" in limit_of(busy, replace(GIVEN, disk_ceilings_mb_per_s={}), CORES).remedy
 
 
 def test_others_must_explain_most_of_what_the_server_lacks():
-    assert limit_of(replace(IDLE, other_cores=0.5), GIVEN).kind is LimitKind.UNKNOWN
+    assert limit_of(replace(IDLE, other_cores=0.5), GIVEN, CORES).kind is LimitKind.UNKNOWN
 
 
 def test_what_was_not_read_explains_nothing():
-    assert limit_of(Use(), GIVEN).kind is LimitKind.UNKNOWN
+    assert limit_of(Use(), GIVEN, CORES).kind is LimitKind.UNREAD
+    assert limit_of(Use(server_cores=2.0), GIVEN, CORES).kind is LimitKind.UNKNOWN
 
 
 def test_the_shares_are_of_the_seconds():
     seconds = [replace(IDLE, server_cores=3.9)] * 6 + [replace(IDLE, disk_busy_percent={"d1": 99.0})] * 2
-    found = attribute(replace(IDLE, server_cores=3.7), seconds, GIVEN)
+    found = attribute(replace(IDLE, server_cores=3.7), seconds, GIVEN, CORES)
     assert found.kind is LimitKind.SERVER_CPU
     assert found.shares == {"SERVER_CPU": 75.0, "DISK": 25.0}
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from runner.axes import load_axis
 from runner.errors import LoadError, ProvisionError
 from runner.model import DataDisk, DiskCeiling, DiskFigures, DiskSample, Interval, Measurement, Sample, SubjectSample
 from runner.axes import load_axis
@@ -12,7 +13,8 @@ from runner.sampling.window import measure_window
 from runner.targets import Part
 from runner.trial.disk_figures import ceiling_mb_per_s, disk_figures, stalled_s
 from runner.trial.placed import prove_placement, refuse_full, sync_disks
-from runner.verdict.disks import disk_findings
+from runner.verdict import diagnose
+from tests.unit.evidences import evidence_of
 from tests.unit.factories import make_trial
 
 NOTHING = SubjectSample(cpu_s_total=None, throttled_s_total=None, memory_bytes=None)
@@ -101,6 +103,11 @@ def measured(cpu=20.0, client=20.0, **used):
                        client_cpu_percent=client)  # fmt: skip
 
 
+def judged(m, **trial):
+    """In a sweep of disks, on as many as the figures have."""
+    return diagnose(evidence_of(make_trial(disks=max(1, len(m.disks)), **trial), m), load_axis("disks"))
+
+
 @pytest.mark.parametrize(
     ("m", "kind", "text"),
     [
@@ -116,14 +123,14 @@ def measured(cpu=20.0, client=20.0, **used):
     ],
 )
 def test_disks_are_judged_by_their_own_ceilings(m, kind, text):
-    found = disk_findings(make_trial(cores=2.0), m)
-    assert found[0][0].value == kind
-    assert text in found[0][1]
+    verdict = judged(m, cores=2.0)
+    assert verdict.kind.value == kind
+    assert text in verdict.reasons[0]
 
 
 def test_without_a_ceiling_the_kernels_busy_time_judges():
     m = Measurement(rows=1, disks={"d1": DiskFigures(write_mb_per_s=20.0, busy_percent=95.0)})
-    assert disk_findings(make_trial(), m)[0][1] == "the disk was used fully (d1 95 % busy)"
+    assert judged(m).reasons[0] == "the disk was used fully (d1 95 % busy)"
 
 
 def test_a_disk_sweep_tells_the_disks_rate_to_the_end_of_the_flush():

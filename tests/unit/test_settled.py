@@ -6,14 +6,16 @@ from dataclasses import replace
 import pytest
 from hdrh.histogram import HdrHistogram
 
+from runner.axes import load_axis
 from runner.loadgen.merge import merge_interval
 from runner.model import Interval, VerdictKind
 from runner.report.series import METRICS, WIDTH, Scale, panel_svg
+from runner.trial.evidence import evidence
 from runner.trial.facts import TrialFacts
 from runner.trial.growing import window_is_enough
-from runner.trial.measure import evidence, measurement
+from runner.trial.measure import measurement
 from runner.trial.settled import take_summary
-from runner.verdict import judge, seconds_to_settle
+from runner.verdict import diagnose, seconds_to_settle
 from tests.unit.factories import make_sweep, make_trial
 from tests.unit.test_loadgen import summary
 
@@ -99,7 +101,7 @@ def test_every_figure_is_of_the_stretch_that_was_steady():
 
 def test_the_verdict_says_what_was_passed_over_and_why():
     facts = facts_of([0, *RAMP, *STEADY])
-    verdict = judge(evidence("cores", make_trial(SWEEP), facts))
+    verdict = diagnose(evidence(make_trial(SWEEP), facts), load_axis("cores"))
     told = [reason for reason in verdict.reasons if "passed over" in reason]
     assert len(told) == 1
     assert told[0].startswith("the first 9.0 s after the warm-up were passed over (400 rows/s, 1 of them nearly still)")
@@ -110,7 +112,7 @@ def test_the_verdict_says_what_was_passed_over_and_why():
 def test_a_rate_that_never_settles_is_unsteady_over_all_that_was_measured():
     facts = facts_of(FOR_EVER)
     assert facts.passed_over is None
-    m, verdict = measurement(make_trial(), facts), judge(evidence("cores", make_trial(SWEEP), facts))
+    m, verdict = measurement(make_trial(), facts), diagnose(evidence(make_trial(SWEEP), facts), load_axis("cores"))
     assert (m.rows, m.window_s, m.passed_over_s) == (sum(FOR_EVER), 30.0, 0.0)
     assert any("the rate rose by" in reason for reason in verdict.reasons)
 

@@ -4,8 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from runner.axes import load_axis
 from runner.model import Measurement, Placement, VerdictKind
-from runner.verdict import Evidence, judge, steadiness
+from runner.verdict import diagnose, steadiness
+from tests.unit.evidences import evidence_of
 from tests.unit.factories import make_trial
 
 GOOD = Measurement(
@@ -16,9 +18,10 @@ GOOD = Measurement(
 
 
 def verdict(trial=None, rate=0.0, **changes):
-    evidence_fields = {k: changes.pop(k) for k in list(changes) if k in Evidence.__dataclass_fields__}
-    measurement = replace(GOOD, **changes)
-    return judge(Evidence(trial=trial or make_trial(), measurement=measurement, open_loop_rate=rate, **evidence_fields))
+    figures = {k: changes.pop(k) for k in list(changes) if k in Measurement.__dataclass_fields__}
+    measurement = replace(GOOD, **{"client_cpu_cores": None, **figures})
+    evidence = evidence_of(trial or make_trial(), measurement, rate=rate, **changes)
+    return diagnose(evidence, load_axis("cores"))
 
 
 @pytest.mark.parametrize(
@@ -47,7 +50,7 @@ def test_kinds(changes, kind):
 
 
 def test_throttling_is_expected_where_a_quota_was_asked_for():
-    assert verdict(throttled_s=5.0, quota_expected=True).kind == VerdictKind.VALID
+    assert verdict(throttled_s=5.0, quota=True).kind == VerdictKind.VALID
 
 
 def test_open_loop_is_judged_by_what_was_offered_not_by_saturation():

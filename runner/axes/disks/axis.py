@@ -13,10 +13,14 @@ from runner.axes.facts import AxisFacts, Need, standings
 from runner.model import Finding, LimitKind, Plan, Sweep, Trial, VerdictKind
 from runner.units import common_multiple
 
-_MORE_DISKS = (
-    "more disks; where they are not full: vgroups or partitions that every number of disks divides, more commit "
-    "threads, a longer load"
+_OWN = (
+    LimitKind.HOT_THREAD,
+    LimitKind.CONNECTIONS,
+    LimitKind.DISK_WAITS,
+    LimitKind.UNEVEN_DISKS,
+    LimitKind.UNKNOWN,
 )
+_NOT_THE_DISKS = "the server's cores were the limit and not its disks"
 _ELSEWHERE = Need(
     capability="places_disks",
     sentence="the files of a server that already runs are not moved, so its disks cannot be swept",
@@ -35,8 +39,8 @@ _FACTS = AxisFacts(
     rate="durable_rows_per_s",
     standings=standings(
         swept=(LimitKind.DISK,),
-        own=(LimitKind.HOT_THREAD, LimitKind.CONNECTIONS, LimitKind.UNKNOWN),
-        remedies={LimitKind.DISK: _MORE_DISKS},
+        own=_OWN,
+        reasons={LimitKind.SERVER_CPU: _NOT_THE_DISKS},
     ),
     own_verdict=VerdictKind.RESOURCE_NOT_SATURATED,
     needs=(_ELSEWHERE,),

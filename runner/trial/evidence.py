@@ -1,0 +1,51 @@
+"""From raw facts of a trial to the one evidence of its verdict. Pure.
+
+Refuses to take anything but the trial and its facts: both are stored, so that `scale verify` can judge again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from runner.model import Trial
+from runner.trial.facts import TrialFacts
+from runner.trial.measure import commits_under_load, measurement
+from runner.trial.uses import given_of, second_uses, window_use
+from runner.units import format_rate
+from runner.verdict import Evidence, Integrity
+
+
+def evidence(trial: Trial, facts: TrialFacts) -> Evidence:
+    """What the verdict is made of. Prepared disks are judged over the whole load, all else over the window."""
+    m, s, given = measurement(trial, facts), facts.summary, given_of(trial, facts)
+    has_window = s is not None and s.window_end_ns > s.window_start_ns
+    window = window_use(facts, s) if s is not None and has_window else None
+    if window is not None and given.prepared_disks:
+        window = replace(window, load_disks=m.disks)
+    return Evidence(
+        given=given,
+        measurement=m,
+        window=window,
+        seconds=tuple(second_uses(facts, s)) if s is not None and has_window else (),
+        integrity=Integrity(
+            aborted=facts.aborted,
+            mismatches=facts.mismatches,
+            suspicious=facts.suspicious,
+            gaps=facts.counted.gaps if facts.counted else (),
+        ),
+        commits_in_window=commits_under_load(facts),
+        passed_over=_passed_over(facts),
+    )
+
+
+def _passed_over(facts: TrialFacts) -> str:
+    """Why the window did not begin with the end of the warm-up."""
+    passed, s = facts.passed_over, facts.summary
+    if passed is None or s is None:
+        return ""
+    still = f", {passed.stalled} of them nearly still" if passed.stalled else ""
+    return (
+        f"the first {passed.seconds:.1f} s after the warm-up were passed over ({format_rate(passed.rows_per_s)} "
+        f"rows/s{still}): with them the rate {'fell' if passed.drift_percent < 0 else 'rose'} by "
+        f"{abs(passed.drift_percent):.0f} %; the {s.window_s:.1f} s after them were steady"
+    )

@@ -1,0 +1,73 @@
+"""Who was the limit of a trial: the rules on the whole window, and on each of its seconds. Refuses to say what it is
+worth: that depends on the bottleneck's standing (standing.py)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from runner.axes import AxisFacts
+from runner.model import Limit, LimitKind, Standing
+from runner.verdict.evidence import Given, Use
+from runner.verdict.rules import RULES, WORDS, Found, Place, Rule
+
+
+@dataclass(frozen=True, kw_only=True)
+class Findings:
+    """overruling: all that make the number another's, whatever else was full. first: the first of all other rules that
+    explains the figures; UNKNOWN when none does."""
+
+    overruling: tuple[Found, ...]
+    first: Found
+
+    @property
+    def bottleneck(self) -> Found:
+        """The one that is named."""
+        return self.overruling[0] if self.overruling else self.first
+
+
+def findings(use: Use, given: Given, axis: AxisFacts) -> Findings:
+    """What the rules say, in their order for this axis."""
+    rules = in_order(axis)
+    overruling = (rule.find(use, given) for rule in rules if rule.place is Place.OVERRULES)
+    others = (rule.find(use, given) for rule in rules if rule.place is not Place.OVERRULES)
+    return Findings(
+        overruling=tuple(found for found in overruling if found), first=next(found for found in others if found)
+    )
+
+
+def in_order(axis: AxisFacts) -> list[Rule]:
+    """The rules that are asked on this axis: by place, and where a resource was used up, the axis' own first."""
+    asked = [rule for rule in RULES if rule.only_on is None or is_swept(axis, rule.only_on)]
+    places = list(Place)
+
+    def rank(rule: Rule) -> tuple[int, bool]:
+        others = rule.place is Place.USED_UP and not is_swept(axis, rule.only_on or rule.names)
+        return places.index(rule.place), others
+
+    return sorted(asked, key=rank)
+
+
+def is_swept(axis: AxisFacts, kind: LimitKind) -> bool:
+    """Whether the axis gives more of what this limit lacks."""
+    return axis.standings[kind].standing is Standing.SWEPT
+
+
+def swept_words(use: Use, given: Given, axis: AxisFacts) -> str:
+    """How far the resource that the axis varies was used; "" where there are no words for it."""
+    return next((told for kind, words in WORDS.items() if is_swept(axis, kind) and (told := words(use, given))), "")
+
+
+def limit_of(use: Use, given: Given, axis: AxisFacts) -> Limit:
+    """The limit over some time, with the axis' own remedy where it has one."""
+    found = findings(use, given, axis).bottleneck
+    remedy = axis.standings[found.kind].remedy or found.remedy
+    return Limit(kind=found.kind, sentence=found.sentence, remedy=remedy)
+
+
+def attribute(window: Use, seconds: Sequence[Use], given: Given, axis: AxisFacts) -> Limit:
+    """The limit over the window, with the share of its seconds that each kind takes."""
+    counts = Counter(limit_of(second, given, axis).kind.value for second in seconds)
+    shares = {kind: 100 * count / len(seconds) for kind, count in counts.most_common()}
+    return replace(limit_of(window, given, axis), shares=shares)

@@ -1,0 +1,25 @@
+"""What a reader must know of a number whatever its verdict is. Refuses to judge."""
+
+from __future__ import annotations
+
+from runner.verdict.evidence import Evidence
+from runner.verdict.thresholds import BUSIEST_NAMED
+
+
+def caveats(evidence: Evidence) -> tuple[str, ...]:
+    """Sentences for the end of the reasons."""
+    m, told = evidence.measurement, []
+    if evidence.commits_in_window == 0:
+        told.append("no full commit cycle (checkpoint) fell in the window: see the rate to the end of the flush")
+    if evidence.passed_over:
+        told.append(evidence.passed_over)
+    if m.rate_drift_percent is None and m.rows:
+        told.append("the window is too short to tell whether the rate was steady")
+    if m.stalled_percent:
+        told.append(f"the rate was under a tenth of its median for {m.stalled_percent:.0f} % of the window")
+    of_all = m.server_cpu_cores or 0.0
+    if m.busiest_thread and m.busiest_thread_cores is not None and m.busiest_thread_cores < BUSIEST_NAMED * of_all:
+        told.append(f"the server's busiest threads were {m.busiest_thread}: {m.busiest_thread_cores:.2f} cores")
+    if m.missed_ticks:
+        told.append(f"{m.missed_ticks} samples were missed")
+    return tuple(told)

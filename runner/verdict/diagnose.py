@@ -1,0 +1,41 @@
+"""The verdict, from one evidence, in three steps: is the number right, who was the limit and what does that make of it
+on this axis, was the rate steady.
+
+Verdict and named bottleneck come from the same finding, so they cannot disagree. Refuses to look at anything but its
+arguments, and to know an axis by its name.
+"""
+
+from __future__ import annotations
+
+from runner.axes import AxisFacts
+from runner.model import Limit, Verdict, VerdictKind
+from runner.verdict.bottleneck import attribute
+from runner.verdict.caveats import caveats
+from runner.verdict.evidence import Evidence
+from runner.verdict.integrity import what_is_wrong
+from runner.verdict.standing import judge_standing
+from runner.verdict.steady import steadiness_of
+
+def diagnose(evidence: Evidence, axis: AxisFacts) -> Verdict:
+    """The first step that finds something names the verdict; every reason is kept, then what a reader must know anyway.
+
+    A trial that was aborted has no figures, so it has no limit either.
+    """
+    if evidence.integrity.aborted:
+        return Verdict(kind=VerdictKind.ABORTED, reasons=(evidence.integrity.aborted,))
+    wrong = what_is_wrong(evidence)
+    standing, reasons, limit = _bottleneck(evidence, axis)
+    unsteady = steadiness_of(evidence) if axis.must_be_steady else ()
+    steps = (*(kind for kind, _ in wrong), standing, *(VerdictKind.UNSTEADY for _ in unsteady))
+    return Verdict(
+        kind=next((kind for kind in steps if kind is not VerdictKind.VALID), VerdictKind.VALID),
+        reasons=(*(reason for _, reason in wrong), *reasons, *unsteady, *caveats(evidence)),
+        limit=limit,
+    )
+
+
+def _bottleneck(evidence: Evidence, axis: AxisFacts) -> tuple[VerdictKind, tuple[str, ...], Limit | None]:
+    window, given = evidence.window, evidence.given
+    if window is None:  # without one the number is wrong already
+        return VerdictKind.VALID, (), None
+    return *judge_standing(window, given, axis), attribute(window, evidence.seconds, given, axis)

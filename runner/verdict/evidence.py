@@ -1,0 +1,87 @@
+"""The one evidence of a verdict: what was used, what was given, what was measured, what went wrong. Data only.
+
+Refuses to hold an opinion, and to know what is varied: the axis comes to `diagnose` beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from runner.model import DiskFigures, Measurement
+
+
+@dataclass(frozen=True, kw_only=True)
+class Given:
+    """What both sides had. quota: the server's cores are CPU time, not whole CPUs. threads: of the generator, each with
+    one request in flight at most. shared_cpus: those that both sides may use. prepared_disks: how many disks were made
+    ready for the server's data; 0 where they lie wherever they always do. Rates in rows/s, None: none was measured, or
+    none was offered (closed loop)."""
+
+    cores: float
+    quota: bool
+    client_cpus: int
+    shared_cpus: tuple[int, ...]
+    threads: int
+    ceiling_rows_per_s: float | None = None
+    offered_rows_per_s: float | None = None
+    disk_ceilings_mb_per_s: Mapping[str, float] = field(default_factory=dict)
+    prepared_disks: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Use:
+    """Over a window, or one second of it; None where it was not read.
+
+    seconds: how long it is. throttled: share of that time in which the server was held back by its quota. hot_thread:
+    the server's busiest single thread by pool name, with the cores that it used. in_flight: share of the generator's
+    threads that waited for an answer. stolen_cores: what the hypervisor took from this machine (steal time).
+    load_disks: the disks from the first request to the end of flush and sync, in the order of the axis; None for a
+    second of the window, whose own figures count instead.
+    """
+
+    seconds: float = 1.0
+    rows_per_s: float | None = None
+    server_cores: float | None = None
+    client_cores: float | None = None
+    other_cores: float | None = None
+    stolen_cores: float | None = None
+    throttled: float | None = None
+    hot_thread: tuple[str, float] | None = None
+    disk_busy_percent: Mapping[str, float] = field(default_factory=dict)
+    disk_mb_per_s: Mapping[str, float] = field(default_factory=dict)
+    io_waiting_percent: float | None = None
+    memory_waiting_percent: float | None = None
+    in_flight: float | None = None
+    load_disks: Mapping[str, DiskFigures] | None = None
+
+    @property
+    def taken_cores(self) -> float:
+        """By other processes and the hypervisor together."""
+        return (self.other_cores or 0.0) + (self.stolen_cores or 0.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Integrity:
+    """What makes a number wrong, as sentences. aborted: why the trial ended early. mismatches: settings that are not
+    as planned. suspicious: lines of the server's log. gaps: tables that lack rows in between."""
+
+    aborted: str = ""
+    mismatches: tuple[str, ...] = ()
+    suspicious: tuple[str, ...] = ()
+    gaps: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evidence:
+    """All that a verdict is made of, besides the axis. window: None where there was none. seconds: its parts.
+    commits_in_window: None where the server does not say. passed_over: why the window did not begin with the end of
+    the warm-up, "" where it did."""
+
+    given: Given
+    measurement: Measurement
+    window: Use | None
+    seconds: tuple[Use, ...] = ()
+    integrity: Integrity = Integrity()
+    commits_in_window: int | None = None
+    passed_over: str = ""

@@ -1,0 +1,54 @@
+"""The rules that name the bottleneck, in their order. Each is a small function: does this limit explain the figures?
+
+A new reason is a function in a file of its own here, and its line in RULES. Refuses to know an axis: where the order
+depends on what is varied, the rule's place says so (rule.py), and runner/verdict/bottleneck.py sorts by it.
+"""
+
+from __future__ import annotations
+
+from runner.model import LimitKind
+from runner.verdict.rules.cpu import cpu_unread, cpu_words, server_cpu, shared_cpu
+from runner.verdict.rules.disks import disk, disk_waits, disk_words, disks_full, disks_unread, uneven_disks
+from runner.verdict.rules.generator import generator_ceiling, generator_cpu
+from runner.verdict.rules.offered import is_met, offered_rate
+from runner.verdict.rules.others import hypervisor, other_processes
+from runner.verdict.rules.quota import foreign_quota, own_quota
+from runner.verdict.rules.rule import Found, Place, Rule
+from runner.verdict.rules.threads import hot_thread
+from runner.verdict.rules.waiting import connections, few_connections, memory, unknown
+
+__all__ = ["RULES", "WORDS", "Found", "Place", "Rule", "is_met"]
+
+RULES: tuple[Rule, ...] = (
+    # An open loop that got what it asked for was asked for no more: no resource needs to be full.
+    Rule(names=LimitKind.OFFERED_RATE, place=Place.OVERRULES, find=offered_rate),
+    # Near its own ceiling the generator shapes the rate, even where the server is as busy.
+    Rule(names=LimitKind.GENERATOR_CEILING, place=Place.OVERRULES, find=generator_ceiling),
+    # A foreign quota makes the given cores another number than the level says, even where they look full.
+    Rule(names=LimitKind.THROTTLING, place=Place.OVERRULES, find=foreign_quota),
+    # The quota of the level before its cores: it is the more exact word for the same limit.
+    Rule(names=LimitKind.QUOTA, place=Place.USED_UP, find=own_quota),
+    Rule(names=LimitKind.SERVER_CPU, place=Place.USED_UP, find=server_cpu),
+    # Without the server's CPU no later rule on a sweep of cores may speak: each of them says that cores were idle.
+    Rule(names=LimitKind.UNREAD, place=Place.USED_UP, find=cpu_unread, only_on=LimitKind.SERVER_CPU),
+    Rule(names=LimitKind.DISK, place=Place.USED_UP, find=disks_full),
+    Rule(names=LimitKind.UNREAD, place=Place.USED_UP, find=disks_unread, only_on=LimitKind.DISK),
+    # Who was busy, outside the server first: a full generator makes its connections and threads look idle.
+    Rule(names=LimitKind.GENERATOR_CPU, place=Place.EXPLAINS, find=generator_cpu),
+    Rule(names=LimitKind.SHARED_CPU, place=Place.EXPLAINS, find=shared_cpu),
+    Rule(names=LimitKind.HYPERVISOR, place=Place.EXPLAINS, find=hypervisor),
+    Rule(names=LimitKind.OTHER_PROCESSES, place=Place.EXPLAINS, find=other_processes),
+    # Fewer connections than cores before a hot thread: a server's process for each connection is hot by itself.
+    Rule(names=LimitKind.CONNECTIONS, place=Place.EXPLAINS, find=few_connections),
+    Rule(names=LimitKind.HOT_THREAD, place=Place.EXPLAINS, find=hot_thread),
+    Rule(names=LimitKind.UNEVEN_DISKS, place=Place.EXPLAINS, find=uneven_disks),
+    Rule(names=LimitKind.DISK_WAITS, place=Place.EXPLAINS, find=disk_waits),
+    Rule(names=LimitKind.DISK, place=Place.EXPLAINS, find=disk),
+    Rule(names=LimitKind.MEMORY, place=Place.EXPLAINS, find=memory),
+    # Connections that wait are a sign and not a cause, so all causes come first.
+    Rule(names=LimitKind.CONNECTIONS, place=Place.EXPLAINS, find=connections),
+    Rule(names=LimitKind.UNKNOWN, place=Place.EXPLAINS, find=unknown),
+)
+
+# How far a resource was used, by the kind that says that it was used up: opens the reason of a verdict.
+WORDS = {LimitKind.SERVER_CPU: cpu_words, LimitKind.DISK: disk_words}

@@ -1,0 +1,70 @@
+"""The server's cores: used up, by it alone or with a generator that shares them? Could they be read?"""
+
+from __future__ import annotations
+
+from runner.model import LimitKind
+from runner.units import format_cpus, format_number
+from runner.verdict.evidence import Given, Use
+from runner.verdict.rules.rule import Found
+from runner.verdict.thresholds import CORES_FULL, SHARED_TAKE
+
+
+def used_share(use: Use, given: Given) -> float | None:
+    """Of the cores that the server was given."""
+    return use.server_cores / given.cores if use.server_cores is not None and given.cores else None
+
+
+def cpu_words(use: Use, given: Given) -> str:
+    """How much of its cores the server used; "" where it was not read."""
+    share = used_share(use, given)
+    if share is None:
+        return ""
+    return f"the server used {use.server_cores:.2f} of {format_number(given.cores)} cores ({100 * share:.0f} %)"
+
+
+def cpu_unread(use: Use, given: Given) -> Found | None:
+    """Nothing can prove that the cores of the level were used up."""
+    if used_share(use, given) is not None:
+        return None
+    told = "the server's CPU could not be read, so nothing proves that its cores were busy"
+    return Found(
+        kind=LimitKind.UNREAD,
+        sentence=told,
+        remedy="measure where the server's cgroup or processes can be read",
+    )
+
+
+def server_cpu(use: Use, given: Given) -> Found | None:
+    """The server used the cores that it was given, but for a little that the generator took of those they share."""
+    share = used_share(use, given)
+    if share is None:
+        return None
+    told, taken = cpu_words(use, given), generator_take(use, given)
+    if share >= CORES_FULL:
+        return Found(kind=LimitKind.SERVER_CPU, sentence=told, remedy="more cores")
+    if taken > SHARED_TAKE * given.cores or taken + (use.server_cores or 0.0) < CORES_FULL * given.cores:
+        return None
+    told += f"; the generator took {taken:.2f} of them, on shared CPU {format_cpus(given.shared_cpus)}"
+    return Found(kind=LimitKind.SERVER_CPU, sentence=told, remedy="more cores", noted=True)
+
+
+def shared_cpu(use: Use, given: Given) -> Found | None:
+    """Both sides together filled the server's CPUs, and the generator took a good part."""
+    taken = generator_take(use, given)
+    if use.server_cores is None or taken <= SHARED_TAKE * given.cores:
+        return None
+    if taken + use.server_cores < CORES_FULL * given.cores - use.taken_cores:
+        return None
+    return Found(
+        kind=LimitKind.SHARED_CPU,
+        sentence=f"the generator took {taken:.2f} of the server's cores, on shared CPU "
+        f"{format_cpus(given.shared_cpus)}",
+        remedy="leave a CPU to the generator: fewer --cores",
+    )
+
+
+def generator_take(use: Use, given: Given) -> float:
+    """Cores that the generator took of the server's: its use, in proportion to the CPUs that both share."""
+    if not given.shared_cpus or not given.client_cpus:
+        return 0.0
+    return (use.client_cores or 0.0) * min(1.0, len(given.shared_cpus) / given.client_cpus)

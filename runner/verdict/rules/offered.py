@@ -1,0 +1,27 @@
+"""Open loop: was what was offered achieved?"""
+
+from __future__ import annotations
+
+from runner.model import LimitKind
+from runner.units import format_rate
+from runner.verdict.evidence import Given, Use
+from runner.verdict.rules.rule import Found
+from runner.verdict.thresholds import OFFERED_MET
+
+
+def is_met(use: Use, given: Given) -> bool | None:
+    """None in a closed loop, and where the rate is not known."""
+    if not given.offered_rows_per_s or use.rows_per_s is None:
+        return None
+    return use.rows_per_s >= OFFERED_MET * given.offered_rows_per_s
+
+
+def offered_rate(use: Use, given: Given) -> Found | None:
+    """No more was asked for."""
+    if not is_met(use, given):
+        return None
+    return Found(
+        kind=LimitKind.OFFERED_RATE,
+        sentence=f"{format_rate(given.offered_rows_per_s)} rows/s were offered, and no more",
+        remedy="raise --rate, or leave it out",
+    )

@@ -1,0 +1,43 @@
+"""Was the server held back by a quota: by one that was asked for, or by one that was not?"""
+
+from __future__ import annotations
+
+from runner.model import LimitKind
+from runner.units import format_number
+from runner.verdict.evidence import Given, Use
+from runner.verdict.rules.cpu import used_share
+from runner.verdict.rules.rule import Found
+from runner.verdict.thresholds import CORES_FULL, THROTTLED
+
+
+def foreign_quota(use: Use, given: Given) -> Found | None:
+    """Held back, and no quota was asked for."""
+    if given.quota or not _throttled(use):
+        return None
+    return Found(
+        kind=LimitKind.THROTTLING,
+        sentence=f"a CPU quota that the sweep did not set held the server back {_percent(use)} of the time",
+        remedy="lift the quota of the cgroup that this runs in",
+        reason=f"the server was throttled for {use.seconds * (use.throttled or 0.0):.1f} s of {use.seconds:.1f} s",
+    )
+
+
+def own_quota(use: Use, given: Given) -> Found | None:
+    """Held back by the quota that the level gives, which was used up."""
+    share = used_share(use, given)
+    if not given.quota or not _throttled(use) or share is None or share < CORES_FULL:
+        return None
+    cores, held = format_number(given.cores), _percent(use)
+    return Found(
+        kind=LimitKind.QUOTA,
+        sentence=f"the server used its quota of {cores} cores and was held back {held} of the time",
+        remedy="a larger level of --cores",
+    )
+
+
+def _throttled(use: Use) -> bool:
+    return use.throttled is not None and use.throttled > THROTTLED
+
+
+def _percent(use: Use) -> str:
+    return f"{100 * (use.throttled or 0.0):.0f} %"

@@ -1,0 +1,48 @@
+"""What a rule is: a small function with the kind that it names, and its place in the order. Data only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from runner.model import LimitKind
+from runner.verdict.evidence import Given, Use
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """A rule's answer: the figures as a sentence, and what to change to move the limit.
+
+    link: what joins the sentence to how far the axis' own resource was used, in a verdict's reason. reason: that reason
+    whole, where it needs other words. noted: the reader of a valid number is
+    told it too.
+    """
+
+    kind: LimitKind
+    sentence: str
+    remedy: str = ""
+    link: str = ": "
+    reason: str = ""
+    noted: bool = False
+
+
+class Place(StrEnum):
+    """OVERRULES: the number is not the level's whatever else was full. USED_UP: a resource that was given was used up;
+    of these, what the axis varies is asked first, since where two are full the level's is the answer. EXPLAINS: why
+    nothing that was given was used up."""
+
+    OVERRULES = "overrules"
+    USED_UP = "used up"
+    EXPLAINS = "explains"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rule:
+    """find: the answer for a window or a second, or None. names: the only kind that it answers with. only_on: asked
+    only where the axis sweeps this kind; None: always."""
+
+    names: LimitKind
+    place: Place
+    find: Callable[[Use, Given], Found | None]
+    only_on: LimitKind | None = None

@@ -1,0 +1,41 @@
+"""Did the requests wait: too few in flight, or for memory? And what is said when nothing explains it."""
+
+from __future__ import annotations
+
+from runner.model import LimitKind
+from runner.verdict.evidence import Given, Use
+from runner.verdict.rules.rule import Found
+from runner.verdict.thresholds import IN_FLIGHT, MEMORY_WAITING_PERCENT
+
+
+def few_connections(use: Use, given: Given) -> Found | None:
+    """Fewer requests in flight than the server has cores, and all of them waited for answers."""
+    return connections(use, given) if given.threads < given.cores else None
+
+
+def connections(use: Use, given: Given) -> Found | None:
+    """All requests in flight waited for answers, and neither side was busy: latency, not resources."""
+    if use.in_flight is None or use.in_flight < IN_FLIGHT:
+        return None
+    many = f"all {given.threads} connections" if given.threads > 1 else "the one connection"
+    return Found(
+        kind=LimitKind.CONNECTIONS,
+        sentence=f"{many} waited for an answer {100 * use.in_flight:.0f} % of the time",
+        remedy="more --write-threads, or larger requests (--rows-per-request)",
+    )
+
+
+def memory(use: Use, given: Given) -> Found | None:
+    """Tasks waited for memory: reclaim or swap."""
+    if use.memory_waiting_percent is None or use.memory_waiting_percent < MEMORY_WAITING_PERCENT:
+        return None
+    return Found(
+        kind=LimitKind.MEMORY,
+        sentence=f"something waited for memory {use.memory_waiting_percent:.0f} % of the time",
+        remedy="raise --memory, or smaller buffers (--knob)",
+    )
+
+
+def unknown(use: Use, given: Given) -> Found | None:
+    """Nothing explains it; always answers, so that there always is an answer."""
+    return Found(kind=LimitKind.UNKNOWN, sentence="nothing that was measured explains it")

@@ -1,0 +1,37 @@
+"""Every threshold of the verdict, once, with its unit and why it is what it is. No other module here holds one.
+
+docs/method.md names each for a reader. Refuses to hold a rule.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+# Who was the limit.
+CORES_FULL: Final = 0.90  # share of the cores given: kernel threads and ticks take some, and a server waits a little
+CLIENT_FULL: Final = 0.85  # share of the generator's CPUs: it also waits for each answer
+CEILING: Final = 0.80  # share of the generator's own ceiling: above it, its own pauses show in the rate
+OFFERED_MET: Final = 0.98  # share of the offered rate: the window's edges cut requests in two
+THROTTLED: Final = 0.01  # share of the time: less is one period of the kernel's quota at the window's edge
+SHARED_TAKE: Final = 0.15  # share of the server's cores: below it, what the generator takes is within the noise
+OTHERS_EXPLAIN: Final = 0.66  # share of the cores that the server lacks: two thirds are most of them
+OTHERS_CORES: Final = 0.1  # cores: less is the noise of a machine that does nothing else
+IN_FLIGHT: Final = 0.80  # share of the time of the generator's threads: the rest goes into making requests
+HOT_CORES: Final = 0.80  # of one core, the mean of its busiest second after second: a commit thread pauses in between
+DISK_FULL_PERCENT: Final = 80.0  # percent of what the disk takes without a database: fio writes in larger pieces
+DISK_BUSY_PERCENT: Final = 90.0  # percent of the time with requests in flight: where no ceiling was measured
+IO_WAITING_PERCENT: Final = 50.0  # percent of the time in which some task waited: any one task counts, so half of it
+MEMORY_WAITING_PERCENT: Final = 10.0  # percent of the time: reclaim slows a server long before it waits for half of it
+
+# Is the number right?
+DISK_BEYOND_PERCENT: Final = 150.0  # percent of its own ceiling: a capped device bursts for a second after a rest
+
+# Was the rate steady?
+STEADY_DRIFT_PERCENT: Final = 10.0  # percent of the mean over the window: the size of the effects that sweeps look for
+STEADY_DRIFT_ERRORS: Final = 2.0  # standard errors of the trend: within them it is noise
+STEADY_CV_PERCENT: Final = 25.0  # percent of the mean, from second to second: above it, no one state was measured
+STEADY_INTERVALS_MIN: Final = 4  # seconds: fewer leave a line through them less than two degrees of freedom
+STALLED_SHARE: Final = 0.1  # share of the median rate: a second below it nearly stood still
+
+# What a reader is told besides.
+BUSIEST_NAMED: Final = 0.95  # share of the server's CPU: when one pool of threads has more, its name says nothing new

@@ -1,0 +1,29 @@
+"""Evidence from a Measurement, for tests that say what was measured and not how."""
+
+from __future__ import annotations
+
+from runner.model import Measurement, Trial
+from runner.verdict import Evidence, Given, Integrity, Use
+
+
+def evidence_of(trial: Trial, m: Measurement, *, rate: float = 0.0, quota: bool = False,
+                commits_in_window: int | None = None, **integrity) -> Evidence:  # fmt: skip
+    """The window's use is what the measurement says; rate: offered rows/s, 0 for a closed loop."""
+    placement, clients = trial.placement, m.client_cpu_cores
+    given = Given(
+        cores=trial.cores, quota=quota, client_cpus=len(placement.client_cpus), shared_cpus=placement.shared,
+        threads=4, ceiling_rows_per_s=m.ceiling_rows_per_s, offered_rows_per_s=rate or None,
+        prepared_disks=trial.resources.disks,
+    )  # fmt: skip
+    window = Use(
+        seconds=m.window_s or 10.0, rows_per_s=m.rows_per_s, server_cores=part(m.server_cpu_percent, trial.cores),
+        client_cores=part(m.client_cpu_percent, given.client_cpus) if clients is None else clients,
+        throttled=m.throttled_s / m.window_s if m.throttled_s is not None and m.window_s else None,
+        load_disks=m.disks if given.prepared_disks else None,
+    )  # fmt: skip
+    return Evidence(given=given, measurement=m, window=window, integrity=Integrity(**integrity),
+                    commits_in_window=commits_in_window)  # fmt: skip
+
+
+def part(percent: float | None, of: float) -> float | None:
+    return percent / 100 * of if percent is not None else None
