@@ -1,0 +1,327 @@
+"""One diagnosis: verdict and named bottleneck agree on every axis, for any evidence; each threshold stands once."""
+
+import ast
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from runner.axes import AXES, load_axis
+from runner.model import DiskFigures, LimitKind, Measurement, Placement, Standing, VerdictKind
+from runner.report.limits import NAMES
+from runner.verdict import Evidence, Given, Integrity, Use, diagnose, limit_of
+from runner.verdict.bottleneck import in_order
+from runner.verdict.rules import RULES
+from runner.verdict.standing import EXTERNAL
+from tests.unit.evidences import evidence_of
+from tests.unit.factories import make_trial
+
+VERDICT = Path(__file__).resolve().parents[2] / "runner/verdict"
+CORES, DISKS, CLIENTS = load_axis("cores"), load_axis("disks"), load_axis("clients")
+EVERY_AXIS = list(map(load_axis, AXES.names()))
+SETTINGS = settings(max_examples=150, deadline=None, derandomize=True)
+
+
+def agree(verdict: VerdictKind, limit: LimitKind, axis) -> bool:
+    """The pairs that may stand side by side."""
+    standing = axis.standings[limit].standing
+    own, external = standing is Standing.OWN, standing is Standing.EXTERNAL
+    named = {LimitKind.GENERATOR_CEILING, LimitKind.GENERATOR_CPU, LimitKind.THROTTLING, LimitKind.OFFERED_RATE}
+    stands = standing is Standing.SWEPT or limit is LimitKind.OFFERED_RATE or (own and axis.own_verdict == "VALID")
+    return {
+        VerdictKind.LOST_ROWS: True,
+        VerdictKind.ERRORS: True,
+        VerdictKind.ABORTED: False,
+        VerdictKind.VALID: stands,
+        VerdictKind.UNSTEADY: stands and axis.must_be_steady,
+        VerdictKind.GENERATOR_BOUND: limit in (LimitKind.GENERATOR_CEILING, LimitKind.GENERATOR_CPU),
+        VerdictKind.THROTTLED: limit is LimitKind.THROTTLING,
+        VerdictKind.OFFERED_NOT_MET: limit is not LimitKind.OFFERED_RATE,
+        VerdictKind.RESOURCE_NOT_SATURATED: (external and limit not in named) or (own and axis.own_verdict != "VALID"),
+    }[verdict]
+
+
+def maybe(strategy):
+    return st.none() | strategy
+
+
+percents = st.sampled_from([0.0, 5.0, 49.0, 79.0, 80.0, 89.0, 90.0, 99.0, 149.0, 151.0])
+shares = st.sampled_from([0.0, 0.005, 0.01, 0.011, 0.04, 0.06, 0.5, 0.79, 0.8, 0.85, 0.9, 0.97, 1.0])
+figures = st.builds(
+    DiskFigures, write_mb_per_s=maybe(percents), used_percent=maybe(percents), busy_percent=maybe(percents)
+)
+
+
+@st.composite
+def evidences(draw, whole=True):
+    cores = draw(st.sampled_from([0.5, 1.0, 2.0, 4.0]))
+    prepared = draw(st.integers(0, 3))
+    names = [f"d{n}" for n in range(1, prepared + 2)]
+    clients = draw(st.integers(1, 3))
+    what = Given(
+        cores=cores, quota=draw(st.booleans()), client_cpus=clients, threads=draw(st.integers(1, 8)),
+        shared_cpus=tuple(range(draw(st.integers(0, clients)))), ceiling_rows_per_s=draw(maybe(st.just(1e6))),
+        offered_rows_per_s=draw(maybe(st.just(9e5))), prepared_disks=prepared,
+        disk_ceilings_mb_per_s=draw(st.dictionaries(st.sampled_from(names), st.just(100.0))),
+    )  # fmt: skip
+    use = Use(
+        seconds=10.0, rows_per_s=draw(st.sampled_from([1e5, 7.9e5, 8.1e5, 8.83e5, 9e5])),
+        server_cores=draw(maybe(shares.map(lambda share: share * cores))),
+        client_cores=draw(maybe(shares.map(lambda share: share * clients))),
+        other_cores=draw(maybe(shares)), stolen_cores=draw(maybe(shares)), throttled=draw(maybe(shares)),
+        hot_thread=draw(maybe(st.tuples(st.just("writer"), shares))),
+        disk_busy_percent=draw(st.dictionaries(st.sampled_from(names), percents)),
+        disk_mb_per_s=draw(st.dictionaries(st.sampled_from(names), percents)),
+        io_waiting_percent=draw(maybe(percents)), memory_waiting_percent=draw(maybe(percents)),
+        in_flight=draw(maybe(shares)),
+        load_disks=draw(st.dictionaries(st.sampled_from(names), figures)) if whole and prepared else None,
+    )  # fmt: skip
+    flaw = draw(st.sampled_from(["", "", "", "", "", "", "", "no rows", "lost", "log", "no window"]))
+    m = Measurement(
+        rows=0 if flaw == "no rows" else 9, rows_per_s=use.rows_per_s, window_s=use.seconds,
+        rows_acked=9, rows_counted=8 if flaw == "lost" else 9, disks=use.load_disks or {},
+        rate_drift_percent=draw(maybe(percents)), rate_cv_percent=draw(maybe(percents)),
+    )  # fmt: skip
+    wrong = Integrity(suspicious=("commit failed",) if flaw == "log" else ())
+    window = use if flaw != "no window" else None
+    return Evidence(given=what, measurement=m, window=window, seconds=(use,) * 3 if window else (), integrity=wrong)
+
+
+@pytest.mark.parametrize("axis", EVERY_AXIS, ids=lambda axis: axis.name)
+@SETTINGS
+@given(evidence=evidences())
+def test_verdict_and_bottleneck_agree_whatever_was_measured(axis, evidence):
+    verdict = diagnose(evidence, axis)
+    if verdict.limit is None:
+        assert evidence.window is None
+        assert verdict.kind in (VerdictKind.ERRORS, VerdictKind.LOST_ROWS)
+    else:
+        assert agree(verdict.kind, verdict.limit.kind, axis), verdict
+    assert verdict.reasons or verdict.kind is VerdictKind.VALID
+
+
+@pytest.mark.parametrize("axis", EVERY_AXIS, ids=lambda axis: axis.name)
+@SETTINGS
+@given(evidence=evidences(whole=False))
+def test_the_seconds_are_judged_by_the_rules_of_the_window(axis, evidence):
+    limit = diagnose(evidence, axis).limit
+    assert limit is None or limit.shares == {limit.kind.value: 100.0}
+
+
+@SETTINGS
+@given(evidence=evidences())
+def test_a_number_of_cores_that_stands_had_full_cores_or_got_what_was_offered(evidence):
+    """From the figures, not from the rules."""
+    use, what = evidence.window, evidence.given
+    if use is None or diagnose(evidence, CORES).kind is not VerdictKind.VALID:
+        return
+    if what.offered_rows_per_s:
+        assert use.rows_per_s >= 0.98 * what.offered_rows_per_s
+        return
+    together = (use.server_cores or 0) + (use.client_cores or 0) * len(what.shared_cpus) / what.client_cpus
+    assert together >= 0.9 * what.cores - 1e-9
+    assert use.server_cores >= (0.9 - (0.15 if what.shared_cpus else 0)) * what.cores - 1e-9
+    assert what.quota or (use.throttled or 0) <= 0.01
+    assert not what.ceiling_rows_per_s or use.rows_per_s <= 0.8 * what.ceiling_rows_per_s
+
+
+@SETTINGS
+@given(evidence=evidences())
+def test_a_number_of_disks_that_stands_had_full_disks_or_got_what_was_offered(evidence):
+    use, what = evidence.window, evidence.given
+    if use is None or not what.prepared_disks or diagnose(evidence, DISKS).kind is not VerdictKind.VALID:
+        return
+    if not what.offered_rows_per_s:
+        assert use.load_disks
+        for disk in use.load_disks.values():
+            assert disk.busy_percent >= 90 if disk.used_percent is None else 80 <= disk.used_percent
+        assert what.quota or (use.throttled or 0) <= 0.01
+
+
+@SETTINGS
+@given(evidence=evidences())
+def test_a_rule_answers_with_the_kind_that_it_names(evidence):
+    for rule in RULES:
+        found = rule.find(evidence.window, evidence.given) if evidence.window else None
+        assert found is None or found.kind is rule.names
+
+
+@pytest.mark.parametrize("axis", EVERY_AXIS, ids=lambda axis: axis.name)
+def test_every_kind_has_a_standing_a_rule_a_verdict_and_a_name(axis):
+    assert set(axis.standings) == set(EXTERNAL) == set(NAMES) == {rule.names for rule in RULES} == set(LimitKind)
+    assert len(in_order(axis)) <= len(RULES)
+
+
+SHARED = make_trial(cores=2.0, placement=Placement(server_cpus=(0, 1), client_cpus=(1,)))
+GOOD = Measurement(rows=10, window_s=10.0, rows_per_s=1e6, server_cpu_percent=97.0, client_cpu_percent=30.0,
+                   throttled_s=0.0, rows_acked=12, rows_counted=12, ceiling_rows_per_s=5e8)  # fmt: skip
+IDLE = {"server_cpu_percent": 40.0}
+FULL = {"disks": {"d1": DiskFigures(write_mb_per_s=20.0, used_percent=95.0)}}
+ROOM = {"disks": {"d1": DiskFigures(write_mb_per_s=20.0, used_percent=50.0)}}
+UNEVEN = {"disks": {**FULL["disks"], "d2": ROOM["disks"]["d1"]}}
+
+
+@pytest.mark.parametrize(
+    ("axis", "trial", "changes", "expected", "told"),
+    [
+        (CORES, None, {}, "VALID SERVER_CPU", ""),
+        (CORES, SHARED, {"server_cpu_percent": 80.0, "client_cpu_cores": 0.25}, "VALID SERVER_CPU",
+         "the server used 1.60 of 2 cores (80 %); the generator took 0.25 of them, on shared CPU 1"),
+        (CORES, SHARED, {"server_cpu_percent": 80.0, "client_cpu_cores": 0.35}, "RESOURCE_NOT_SATURATED SHARED_CPU",
+         "the server used 1.60 of 2 cores (80 %): the generator took 0.35 of the server's cores, on shared CPU 1"),
+        (CORES, None, {"ceiling_rows_per_s": 1.1e6}, "GENERATOR_BOUND GENERATOR_CEILING",
+         "the generator alone reaches 1.1 M rows/s with these rows; 1 M is too near to that"),
+        (CORES, None, {"throttled_s": 0.2}, "THROTTLED THROTTLING", "the server was throttled for 0.2 s of 10.0 s"),
+        (CORES, None, {"throttled_s": 0.1}, "VALID SERVER_CPU", ""),
+        (CORES, None, {"throttled_s": 0.2, "quota": True}, "VALID QUOTA", ""),
+        (CORES, None, {"throttled_s": 0.2, "quota": True, **IDLE}, "RESOURCE_NOT_SATURATED UNKNOWN",
+         "the server used 0.40 of 1 cores (40 %): nothing that was measured explains it"),
+        (CORES, None, {"rate": 1e6, **IDLE}, "VALID OFFERED_RATE", ""),
+        (CORES, None, {"rate": 2e6}, "OFFERED_NOT_MET SERVER_CPU", "2 M rows/s offered, 1 M achieved"),
+        (CORES, None, {"server_cpu_percent": None}, "RESOURCE_NOT_SATURATED UNREAD",
+         "the server's CPU could not be read, so nothing proves that its cores were busy"),
+        (CORES, None, {"server_cpu_percent": None, "client_cpu_percent": 99.0}, "RESOURCE_NOT_SATURATED UNREAD",
+         "the server's CPU could not be read, so nothing proves that its cores were busy"),
+        (CORES, None, {"client_cpu_percent": 86.0, **IDLE}, "GENERATOR_BOUND GENERATOR_CPU",
+         "the server used 0.40 of 1 cores (40 %) while the generator's CPUs were 86 % busy"),
+        (CORES, None, {"rate_cv_percent": 40.0}, "UNSTEADY SERVER_CPU",
+         "the rate varied by 40 % from second to second"),
+        (DISKS, 1, {"rate_cv_percent": 40.0, **FULL}, "VALID DISK",
+         "the disk was used fully (d1 95 % of its own ceiling)"),
+        (DISKS, 1, {**FULL, "throttled_s": 0.2}, "THROTTLED THROTTLING",
+         "the server was throttled for 0.2 s of 10.0 s"),
+        (DISKS, 1, {**ROOM, "throttled_s": 0.2}, "THROTTLED THROTTLING",
+         "the server was throttled for 0.2 s of 10.0 s"),
+        (DISKS, 1, {**ROOM, "rate": 1e6}, "VALID OFFERED_RATE", ""),
+        (DISKS, 1, {**ROOM, "rate": 2e6, **IDLE}, "OFFERED_NOT_MET UNKNOWN", "2 M rows/s offered, 1 M achieved"),
+        (DISKS, 1, {**FULL, "rate": 2e6}, "OFFERED_NOT_MET DISK", "2 M rows/s offered, 1 M achieved"),
+        (DISKS, 1, {**FULL, "ceiling_rows_per_s": 1.1e6}, "GENERATOR_BOUND GENERATOR_CEILING",
+         "the generator alone reaches 1.1 M rows/s with these rows; 1 M is too near to that"),
+        (DISKS, 1, ROOM, "RESOURCE_NOT_SATURATED SERVER_CPU",
+         "the server's cores were the limit and not its disks: the server used 0.97 of 1 cores (97 %)"),
+        (DISKS, 1, {**ROOM, **IDLE, "client_cpu_percent": 86.0}, "GENERATOR_BOUND GENERATOR_CPU",
+         "the disk was not used fully (d1 50 % of its own ceiling) while the generator's CPUs were 86 % busy"),
+        (DISKS, 1, {**ROOM, "throttled_s": 0.2, "quota": True}, "RESOURCE_NOT_SATURATED QUOTA",
+         "the disk was not used fully (d1 50 % of its own ceiling): the server used its quota of 1 cores and was held "
+         "back 2 % of the time"),
+        (DISKS, 2, {**UNEVEN, **IDLE}, "RESOURCE_NOT_SATURATED UNEVEN_DISKS",
+         "the new disk d2 was not used fully (d1 95 %, d2 50 % of its own ceiling)"),
+        (DISKS, 1, {}, "RESOURCE_NOT_SATURATED UNREAD",
+         "the disks could not be read, so nothing proves that they were full"),
+        (DISKS, 1, {"server_cpu_percent": None, **FULL}, "VALID DISK",
+         "the disk was used fully (d1 95 % of its own ceiling)"),
+        (CLIENTS, None, {}, "VALID SERVER_CPU", ""),
+        (CLIENTS, None, IDLE, "VALID UNKNOWN", ""),
+        (CLIENTS, None, {"client_cpu_percent": 86.0, **IDLE}, "GENERATOR_BOUND GENERATOR_CPU",
+         "the generator's CPUs were 86 % busy"),
+    ],
+)  # fmt: skip
+def test_verdict_bottleneck_and_first_reason(axis, trial, changes, expected, told):
+    figures = {k: v for k, v in changes.items() if k in Measurement.__dataclass_fields__}
+    others = {k: v for k, v in changes.items() if k not in figures}
+    where = make_trial(disks=trial) if isinstance(trial, int) else trial or make_trial()
+    verdict = diagnose(evidence_of(where, replace(GOOD, **figures), **others), axis)
+    assert f"{verdict.kind.value} {verdict.limit.kind.value}" == expected
+    assert next((r for r in verdict.reasons if "too short" not in r), "") == told
+
+
+LACKING = Use(server_cores=2.0, client_cores=0.5, in_flight=0.3)
+FOUR = Given(cores=4.0, quota=False, client_cpus=2, shared_cpus=(), threads=8)
+
+
+def diagnosed(use, axis, **given_too):
+    m = replace(GOOD, disks=use.load_disks or {})
+    verdict = diagnose(Evidence(given=replace(FOUR, **given_too), measurement=m, window=use), axis)
+    return f"{verdict.kind.value} {verdict.limit.kind.value}", verdict.reasons[0], verdict.limit.remedy
+
+
+def test_steal_is_not_the_servers_on_any_axis():
+    stolen = replace(LACKING, stolen_cores=1.5)
+    kinds, reason, _ = diagnosed(stolen, CORES)
+    assert kinds == "RESOURCE_NOT_SATURATED HYPERVISOR"
+    assert reason.startswith("the server used 2.00 of 4 cores (50 %): the hypervisor took 1.50 cores")
+    kinds, reason, _ = diagnosed(replace(stolen, load_disks=ROOM["disks"]), DISKS, prepared_disks=1)
+    assert kinds == "RESOURCE_NOT_SATURATED HYPERVISOR"
+    assert reason.startswith("the disk was not used fully (d1 50 % of its own ceiling): the hypervisor took")
+
+
+def test_prepared_disks_that_were_busy_for_a_while_are_not_full():
+    waited = replace(LACKING, io_waiting_percent=80.0, load_disks=ROOM["disks"])
+    kinds, reason, remedy = diagnosed(waited, DISKS, prepared_disks=1)
+    assert kinds == "RESOURCE_NOT_SATURATED DISK_WAITS"
+    assert "something waited for I/O 80 % of the time, but over the whole load the disks had room" in reason
+    assert "a longer load" in remedy
+    assert diagnosed(replace(waited, load_disks=None), CORES)[0] == "RESOURCE_NOT_SATURATED DISK"
+
+
+def test_of_two_resources_that_are_full_the_level_is_the_bottleneck():
+    both = replace(LACKING, server_cores=3.9, load_disks=FULL["disks"])
+    assert diagnosed(both, DISKS, prepared_disks=1)[0] == "VALID DISK"
+    assert limit_of(both, replace(FOUR, prepared_disks=1), CORES).kind is LimitKind.SERVER_CPU
+    idle = replace(both, server_cores=1.0)
+    assert diagnosed(idle, CORES, prepared_disks=1)[:2] == (
+        "RESOURCE_NOT_SATURATED DISK",
+        "the server used 1.00 of 4 cores (25 %): the disk was used fully (d1 95 % of its own ceiling)",
+    )
+
+
+def test_the_remedy_of_the_axis_goes_before_the_rules_own():
+    waiting = replace(LACKING, in_flight=0.95)
+    assert limit_of(waiting, FOUR, CORES).remedy.startswith("more --write-threads")
+    assert limit_of(waiting, FOUR, CLIENTS).remedy.startswith("more --clients")
+
+
+def test_connections_that_wait_are_named_last_even_where_they_are_swept():
+    """All of them wait for a server whose cores are full, too."""
+    assert diagnosed(replace(LACKING, in_flight=0.95, server_cores=3.9), CLIENTS)[0] == "VALID SERVER_CPU"
+    verdict = diagnose(Evidence(given=FOUR, measurement=GOOD, window=replace(LACKING, in_flight=0.95)), CLIENTS)
+    assert (verdict.kind, verdict.limit.kind) == (VerdictKind.VALID, LimitKind.CONNECTIONS)
+    assert not any("waited" in reason for reason in verdict.reasons)
+
+
+def test_what_spoils_a_number_and_what_limited_the_server_are_both_told():
+    slow = replace(LACKING, throttled=0.02, hot_thread=("vnode-write", 0.97))
+    verdict = diagnose(Evidence(given=FOUR, measurement=GOOD, window=slow), CORES)
+    assert (verdict.kind, verdict.limit.kind) == (VerdictKind.THROTTLED, LimitKind.THROTTLING)
+    assert verdict.reasons[1].startswith("the server used 2.00 of 4 cores (50 %): one thread of the server (vnode")
+
+
+def constants(path: Path) -> list[object]:
+    return [node.value for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Constant)]
+
+
+@pytest.mark.parametrize("path", sorted(VERDICT.rglob("*.py")), ids=lambda path: str(path.relative_to(VERDICT)))
+def test_no_threshold_and_no_axis_stands_in_a_rule(path):
+    """0, 1, 2 and 100 are arithmetic; every other number is a threshold and stands in thresholds.py."""
+    if path.name != "thresholds.py":
+        numbers = {c for c in constants(path) if isinstance(c, int | float) and not isinstance(c, bool)}
+        assert numbers <= {0, 1, 2, 100}
+    assert not {c for c in constants(path) if isinstance(c, str)} & set(AXES.names())
+
+
+def test_each_threshold_stands_once_with_its_unit_and_why_and_is_used():
+    lines = [line for line in (VERDICT / "thresholds.py").read_text().splitlines() if ": Final =" in line]
+    named = [re.fullmatch(r"([A-Z_]+): Final = [\d.]+  # [^:]+: \S.+", line) for line in lines]
+    assert len(lines) > 15
+    assert all(named), [line for line, match in zip(lines, named, strict=True) if not match]
+    others = [path.read_text() for path in VERDICT.rglob("*.py") if path.name != "thresholds.py"]
+    for match in named:
+        assert any(re.search(rf"\b{match[1]}\b", text) for text in others), f"{match[1]} is not used"
+
+
+def test_the_method_page_says_the_order_and_the_standings_of_the_code():
+    text = (VERDICT.parents[1] / "docs/method.md").read_text()
+    table = re.findall(r"^\| `([A-Z_]+)` \|.*\| (\w+) \| (\w+) \| (\w+) \|$", text, flags=re.MULTILINE)
+    rules = list(dict.fromkeys(rule.names for rule in RULES))
+    assert list(dict.fromkeys(kind for kind, *_ in table)) == sorted(rules, key=rank_on_page)
+    for kind, *told in table:
+        assert told == [axis.standings[LimitKind(kind)].standing for axis in (CORES, DISKS, CLIENTS)], kind
+
+
+def rank_on_page(kind: LimitKind) -> int:
+    """UNREAD stands once on the page, after the resources."""
+    order = list(dict.fromkeys(rule.names for rule in RULES))
+    return order.index(LimitKind.DISK) * 2 + 1 if kind is LimitKind.UNREAD else order.index(kind) * 2
