@@ -44,6 +44,12 @@ def choose(sweep: Sweep) -> Choice:
             raise UsageError(
                 f"--runtime: {target.NAME} does not run as {sweep.runtime}; it runs as {', '.join(target.RUNTIMES)}"
             )
+        if sweep.endpoint and "endpoint" not in target.RUNTIMES:
+            raise UsageError(
+                f"--endpoint: a {target.NAME} server that already runs is not swept; "
+                f"{target.NAME} runs as {', '.join(target.RUNTIMES)}",
+                remedy="leave out --endpoint: a server is started for each trial",
+            )
         if sweep.target == "null":
             return Choice(
                 target=target,
@@ -109,7 +115,7 @@ def _try(sweep: Sweep, target: Target, runtime: str) -> Choice | str:
             sentence=f"{target.NAME} in Docker ({image}), {how}",
         )
     installation = target.find(sweep.home)
-    if runtime == "endpoint" and runtime in target.RUNTIMES:
+    if runtime == "endpoint":
         return Choice(
             target=target,
             runtime=runtime,

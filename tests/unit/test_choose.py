@@ -40,3 +40,19 @@ def test_a_server_in_two_places_or_none_is_refused_by_its_flags(asked, named):
     with pytest.raises(UsageError) as refused:
         choosing.choose(replace(make_sweep(), **asked))
     assert all(flag in refused.value.message for flag in named)
+
+
+@pytest.mark.parametrize("target", ["postgres", "null"])
+@pytest.mark.parametrize("runtime", ["auto", "endpoint"])
+def test_a_running_server_of_a_target_that_cannot_use_one_is_refused(target, runtime):
+    asked = replace(make_sweep(), target=target, runtime=runtime, endpoint="127.0.0.1:5432")
+    with pytest.raises(UsageError) as refused:
+        choosing.choose(asked)
+    assert target in refused.value.message
+    assert "--endpoint" in refused.value.message or "--runtime" in refused.value.message
+
+
+def test_a_running_server_is_taken_where_the_target_can_use_one():
+    chosen = choosing.choose(replace(make_sweep(), target="tdengine", endpoint="127.0.0.1:6030"))
+    assert (chosen.runtime, chosen.image, chosen.version) == ("endpoint", "", "")
+    assert "127.0.0.1:6030" in chosen.sentence
