@@ -1,7 +1,8 @@
 """`auto`: which target on which runtime this machine offers best, and why, in one sentence.
 
 TDengine in Docker if the engine answers and the image is there or can be pulled, else a local taosd, else the embedded
-default, PostgreSQL from a wheel. Asking by name for what is not there is an error with what to install.
+default, PostgreSQL from a wheel. What is there but could not be used is passed over. Asking by name for what is
+not there is an error with what to install.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import dataclass, replace
 from runner.errors import PreflightError, UsageError
 from runner.model import Sweep
 from runner.runtimes.docker_facts import can_pull, docker_facts, image_state
-from runner.targets import TARGETS, Target, load_target
+from runner.targets import TARGETS, Installation, Target, load_target
 
 AUTO_ORDER = (("tdengine", "docker"), ("tdengine", "process"), ("postgres", "process"), ("postgres", "docker"))
 
@@ -127,6 +128,8 @@ def _try(sweep: Sweep, target: Target, runtime: str) -> Choice | str:
     if installation is None:
         where = f"in {sweep.home}" if sweep.home else "on this machine"
         return f"no {target.NAME} server {where}"
+    if sweep.target == "auto" and (why_not := _unusable(target, installation)):
+        return why_not
     return Choice(
         target=target,
         runtime=runtime,
@@ -135,6 +138,15 @@ def _try(sweep: Sweep, target: Target, runtime: str) -> Choice | str:
         version=installation.version,
         sentence=f"{target.NAME} {installation.version} as a process ({installation.found}), {how}",
     )
+
+
+def _unusable(target: Target, installation: Installation) -> str:
+    """Why `auto` goes on to the next; one that was asked for by name is refused by preflight, with a remedy."""
+    where = f"{target.NAME} in {installation.home} ({installation.found})"
+    if not installation.version:
+        return f"{where} does not say its version"
+    blocking = [f for f in target.check_client(installation.home, installation.version) if f.blocking]
+    return f"{where}: {blocking[0].subject}: {blocking[0].sentence}" if blocking else ""
 
 
 def _docker_why_not(image: str) -> str:

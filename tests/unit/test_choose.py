@@ -1,5 +1,6 @@
 """What is chosen when nothing fits: the remedy is of what is really missing."""
 
+import os
 from dataclasses import replace
 
 import pytest
@@ -56,3 +57,42 @@ def test_a_running_server_is_taken_where_the_target_can_use_one():
     chosen = choosing.choose(replace(make_sweep(), target="tdengine", endpoint="127.0.0.1:6030"))
     assert (chosen.runtime, chosen.image, chosen.version) == ("endpoint", "", "")
     assert "127.0.0.1:6030" in chosen.sentence
+
+
+@pytest.fixture
+def with_taosd(tmp_path, monkeypatch):
+    """Puts a program of that name first on PATH, on a machine without Docker."""
+
+    def put(script):
+        program = tmp_path / "bin" / "taosd"
+        program.parent.mkdir()
+        program.write_text(f"#!/bin/sh\n{script}\n")
+        program.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+        monkeypatch.setattr(choosing, "docker_facts", lambda: DockerFacts(reachable=False))
+
+    return put
+
+
+@pytest.mark.parametrize(
+    ("script", "why"),
+    [
+        ("exit 0", "does not say its version"),
+        ("echo cannot open shared object file >&2; exit 127", "does not say its version"),
+        ("echo taosd version: 9.9.9.9 compatible_version: 9.0.0.0", "libtaos"),  # missing, or of another version
+    ],
+)
+def test_auto_passes_over_a_server_that_could_not_be_used_and_says_why(with_taosd, tmp_path, script, why):
+    with_taosd(script)
+    chosen = choosing.choose(replace(make_sweep(), target="auto"))
+    assert (chosen.target.NAME, chosen.runtime) == ("postgres", "process")
+    assert f"tdengine in {tmp_path} (PATH)" in chosen.sentence and why in chosen.sentence
+    with pytest.raises(PreflightError, match=why):
+        choosing.choose(replace(make_sweep(), target="auto", home=str(tmp_path)))
+
+
+def test_asked_for_by_name_it_is_taken_and_refused_later_with_the_remedy(with_taosd, tmp_path):
+    with_taosd("echo taosd version: 9.9.9.9 compatible_version: 9.0.0.0")
+    chosen = choosing.choose(replace(make_sweep(), target="tdengine"))
+    assert (chosen.target.NAME, chosen.home, chosen.version) == ("tdengine", str(tmp_path), "9.9.9.9")
+    assert [f.blocking for f in chosen.target.check_client(chosen.home, chosen.version)] == [True]

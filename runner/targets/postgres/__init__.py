@@ -114,7 +114,7 @@ def _version(home: str) -> str:
         said = subprocess.run(
             [f"{home}/bin/postgres", "--version"], capture_output=True, text=True, timeout=10, check=False
         ).stdout
-    except OSError:
+    except (OSError, subprocess.TimeoutExpired):
         return ""
     match = re.search(r"(\d+(?:\.\d+)*)", said)
     return match.group(1) if match else ""
