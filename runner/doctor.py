@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 
 from runner.errors import PreflightError
 from runner.host import Host, cpu_order, read_host
 from runner.loadgen.binary import loadgen_path
 from runner.runtimes.docker_facts import docker_facts, image_state
-from runner.targets import TARGETS, load_target
+from runner.targets import TARGETS, Installation, Target, load_target
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,19 +74,8 @@ def _targets() -> list[Ability]:
     abilities = []
     for name in TARGETS:
         target = load_target(name)
-        installation = target.find("")
         if name != "null":
-            found = (
-                f"{installation.version} in {installation.home} ({installation.found})" if installation else "no server"
-            )
-            abilities.append(
-                Ability(
-                    subject=name,
-                    there=installation is not None,
-                    found=found,
-                    remedy="" if installation else target.what_to_install(),
-                )
-            )
+            abilities.append(_server(target))
         image = target.default_image("")
         if image and docker_facts().reachable:
             local = image_state(image) == "local"
@@ -98,3 +88,24 @@ def _targets() -> list[Ability]:
                 )
             )
     return abilities
+
+
+def _server(target: Target) -> Ability:
+    """The server that a sweep finds by itself, and the one in the directory that the target's variable names."""
+    variable = getattr(target, "HOME_VARIABLE", "")
+    named = os.environ.get(variable, "") if variable else ""
+    usual, there = target.find(""), target.find(named) if named else None
+    words = [_said(usual, usual.found)] if usual else []
+    if named:
+        words.append(_said(there, variable) if there else f"no server in {named} ({variable})")
+    remedy = "" if usual else target.what_to_install()
+    return Ability(
+        subject=target.NAME,
+        there=bool(usual or there),
+        found="; ".join(words) or "no server",
+        remedy=f"a sweep takes that of {variable} with --home {there.home}" if there else remedy,
+    )
+
+
+def _said(installation: Installation, how: str) -> str:
+    return f"{installation.version or 'of unknown version'} in {installation.home} ({how})"

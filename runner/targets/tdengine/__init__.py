@@ -34,6 +34,7 @@ LOADERS = ("scale", "taosbenchmark")
 DISK_PLACEMENTS = ("tiers", "spread")
 WAL_DISKS = ("data",)
 IMAGE_LIBRARY = "/usr/lib/libtaos.so"
+HOME_VARIABLE = "SCALE_TDENGINE_HOME"  # may name an installation; `scale load` and the tests read it
 VERSION = "3.3.0.0"
 _DOUBTFUL = re.compile(
     r"vnodeCommitImpl failed|failed to commit|out of memory|No space left|start to crash|"

@@ -1,0 +1,62 @@
+"""What the doctor says of databases: every place where a command looks for one, and how a sweep is told of it."""
+
+import pytest
+
+from runner import doctor
+from runner.runtimes.docker_facts import DockerFacts
+from runner.targets import load_target
+
+
+@pytest.fixture(autouse=True)
+def no_docker(monkeypatch):
+    monkeypatch.setattr(doctor, "docker_facts", lambda: DockerFacts(reachable=False))
+
+
+def taosd_in(home, version="3.3.0.0"):
+    """A program that says a version."""
+    program = home / "bin" / "taosd"
+    program.parent.mkdir(parents=True)
+    program.write_text(f"#!/bin/sh\necho taosd version: {version} compatible_version: 3.0.0.0\n")
+    program.chmod(0o755)
+    return home
+
+
+def said_of(name):
+    (ability,) = [a for a in doctor.examine() if a.subject == name]
+    return ability
+
+
+def test_the_directory_that_a_variable_names_is_looked_at(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    monkeypatch.setenv("SCALE_TDENGINE_HOME", str(taosd_in(tmp_path / "td")))
+    said = said_of("tdengine")
+    assert said.there
+    assert f"3.3.0.0 in {tmp_path}/td (SCALE_TDENGINE_HOME)" in said.found
+    assert f"--home {tmp_path}/td" in said.remedy, "a sweep does not read the variable"
+
+
+def test_both_servers_are_named(tmp_path, monkeypatch):
+    on_path = taosd_in(tmp_path / "installed", "3.3.5.2")
+    monkeypatch.setenv("PATH", f"{on_path}/bin:/usr/bin:/bin")
+    monkeypatch.setenv("SCALE_TDENGINE_HOME", str(taosd_in(tmp_path / "td")))
+    said = said_of("tdengine")
+    assert f"3.3.5.2 in {on_path} (PATH)" in said.found
+    assert f"3.3.0.0 in {tmp_path}/td (SCALE_TDENGINE_HOME)" in said.found
+
+
+@pytest.mark.parametrize("named", ["", "nothing-here"])
+def test_a_variable_without_a_server_is_said(tmp_path, monkeypatch, named):
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    monkeypatch.setenv("SCALE_TDENGINE_HOME", str(tmp_path / named) if named else "")
+    said = said_of("tdengine")
+    assert not said.there
+    assert ("SCALE_TDENGINE_HOME" in said.found) == bool(named)
+    assert "TDengine" in said.remedy
+
+
+def test_a_target_without_such_a_variable_is_as_before():
+    found = load_target("postgres").find("")
+    said = said_of("postgres")
+    assert found is not None
+    assert said.found == f"{found.version} in {found.home} ({found.found})"
+    assert said.remedy == ""
