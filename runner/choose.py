@@ -14,6 +14,11 @@ from runner.model import Sweep
 from runner.runtimes.docker_facts import can_pull, docker_facts, image_state
 from runner.targets import TARGETS, Installation, Target, load_target
 
+_RUNS = {
+    "tdengine": ("docker", "process", "endpoint"),
+    "postgres": ("process", "docker"),
+    "null": ("process",),
+}
 AUTO_ORDER = (("tdengine", "docker"), ("tdengine", "process"), ("postgres", "process"), ("postgres", "docker"))
 
 
@@ -41,14 +46,14 @@ def choose(sweep: Sweep) -> Choice:
         raise UsageError("--runtime endpoint: where does the server run?", remedy="give --endpoint HOST:PORT")
     if sweep.target != "auto":
         target = load_target(sweep.target)
-        if sweep.runtime not in ("auto", *target.RUNTIMES):
+        if sweep.runtime not in ("auto", *_RUNS[target.facts.name]):
             raise UsageError(
-                f"--runtime: {target.NAME} does not run as {sweep.runtime}; it runs as {', '.join(target.RUNTIMES)}"
+                f"--runtime: {target.facts.name} does not run as {sweep.runtime}; it runs as {', '.join(_RUNS[target.facts.name])}"
             )
-        if sweep.endpoint and "endpoint" not in target.RUNTIMES:
+        if sweep.endpoint and "endpoint" not in _RUNS[target.facts.name]:
             raise UsageError(
-                f"--endpoint: a {target.NAME} server that already runs is not swept; "
-                f"{target.NAME} runs as {', '.join(target.RUNTIMES)}",
+                f"--endpoint: a {target.facts.name} server that already runs is not swept; "
+                f"{target.facts.name} runs as {', '.join(_RUNS[target.facts.name])}",
                 remedy="leave out --endpoint: a server is started for each trial",
             )
         if sweep.target == "null":
@@ -105,15 +110,15 @@ def _try(sweep: Sweep, target: Target, runtime: str) -> Choice | str:
     """The choice, or why not."""
     how = "as asked" if sweep.target != "auto" and sweep.runtime != "auto" else "the best that this machine offers"
     if runtime == "docker":
-        image = sweep.image or target.default_image(sweep.version)
+        image = sweep.image or target.facts.default_image(sweep.version)
         why_not = _docker_why_not(image)
         return why_not or Choice(
             target=target,
             runtime=runtime,
             image=image,
-            home=target.image_home(),
+            home=target.facts.image_home,
             version="",
-            sentence=f"{target.NAME} in Docker ({image}), {how}",
+            sentence=f"{target.facts.name} in Docker ({image}), {how}",
         )
     installation = target.find(sweep.home)
     if runtime == "endpoint":
@@ -123,11 +128,11 @@ def _try(sweep: Sweep, target: Target, runtime: str) -> Choice | str:
             image="",
             home=installation.home if installation else sweep.home,
             version="",
-            sentence=f"{target.NAME} at {sweep.endpoint}, which already runs: neither pinned nor stopped",
+            sentence=f"{target.facts.name} at {sweep.endpoint}, which already runs: neither pinned nor stopped",
         )
     if installation is None:
         where = f"in {sweep.home}" if sweep.home else "on this machine"
-        return f"no {target.NAME} server {where}"
+        return f"no {target.facts.name} server {where}"
     if sweep.target == "auto" and (why_not := _unusable(target, installation)):
         return why_not
     return Choice(
@@ -136,13 +141,13 @@ def _try(sweep: Sweep, target: Target, runtime: str) -> Choice | str:
         image="",
         home=installation.home,
         version=installation.version,
-        sentence=f"{target.NAME} {installation.version} as a process ({installation.found}), {how}",
+        sentence=f"{target.facts.name} {installation.version} as a process ({installation.found}), {how}",
     )
 
 
 def _unusable(target: Target, installation: Installation) -> str:
     """Why `auto` goes on to the next; one that was asked for by name is refused by preflight, with a remedy."""
-    where = f"{target.NAME} in {installation.home} ({installation.found})"
+    where = f"{target.facts.name} in {installation.home} ({installation.found})"
     if not installation.version:
         return f"{where} does not say its version"
     blocking = [f for f in target.check_client(installation.home, installation.version) if f.blocking]
@@ -159,12 +164,12 @@ def _docker_why_not(image: str) -> str:
 
 
 def _remedy(sweep: Sweep) -> str:
-    names = [sweep.target] if sweep.target != "auto" else list(TARGETS)
-    installs = [load_target(name).what_to_install() for name in names if name != "null"]
+    names = [sweep.target] if sweep.target != "auto" else list(TARGETS.names())
+    installs = [load_target(name).facts.to_install for name in names if name != "null"]
     if sweep.runtime != "docker":
         return "; ".join(installs)
     if docker_facts().reachable:
-        image = sweep.image or load_target(names[0]).default_image(sweep.version)
+        image = sweep.image or load_target(names[0]).facts.default_image(sweep.version)
         return f"docker pull {image} says why; correct --version or --image, or bring the image here with docker load"
     return "; ".join(
         ["install Docker Engine (apt-get install docker.io) and have the image, or give --image", *installs]

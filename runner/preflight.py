@@ -89,13 +89,13 @@ def _room(data_dir: Path) -> list[Finding]:
 
 def _enterable(plan: Plan, host: Host, target: Target, data_dir: Path) -> list[Finding]:
     closed = closed_to_others(data_dir)
-    if not (host.is_root and target.REFUSES_ROOT and plan.sweep.runtime == "process" and closed):
+    if not (host.is_root and target.facts.refuses_root and plan.sweep.runtime == "process" and closed):
         return []
     return [
         Finding(
             blocking=True,
             subject="--data-dir",
-            sentence=f"{target.NAME} will not run as root but as {UNPRIVILEGED_USER}, who may not enter {closed}",
+            sentence=f"{target.facts.name} will not run as root but as {UNPRIVILEGED_USER}, who may not enter {closed}",
             remedy="give a directory that everybody may enter with --data-dir, or leave it out",
         )
     ]
@@ -143,7 +143,7 @@ def _endpoint(plan: Plan, target: Target, installed: Installation) -> list[Findi
 
 def _client(plan: Plan, target: Target, installed: Installation) -> list[Finding]:
     """A container's client library is taken out of its image later, when the run starts."""
-    if plan.sweep.runtime == "docker" and target.IMAGE_LIBRARY:
+    if plan.sweep.runtime == "docker" and target.facts.image_library:
         return []
     return list(target.check_client(installed.home, installed.version))
 

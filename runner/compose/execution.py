@@ -159,7 +159,7 @@ def report(writer: RunWriter) -> StoredRun:
 def client_home(prepared: Prepared) -> str:
     """Where the load core's client library is: with the server, or taken out of its image."""
     choice = prepared.choice
-    if choice.runtime == "docker" and choice.target.IMAGE_LIBRARY:
-        library = copy_out(choice.image, choice.target.IMAGE_LIBRARY, prepared.data_dir)
+    if choice.runtime == "docker" and choice.target.facts.image_library:
+        library = copy_out(choice.image, choice.target.facts.image_library, prepared.data_dir)
         return str(library.parent.parent)
     return choice.home

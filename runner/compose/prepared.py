@@ -34,8 +34,8 @@ def prepare(sweep: Sweep, results: Path) -> Prepared:
     host = read_host()
     read_reference(sweep.reference)
     choice = choose(sweep)
-    chosen = replace(sweep, target=choice.target.NAME, runtime=choice.runtime, image=choice.image, home=choice.home)
-    plan = make_plan(complete(chosen, choice.target), host, choice.target)
+    chosen = replace(sweep, target=choice.target.facts.name, runtime=choice.runtime, image=choice.image, home=choice.home)
+    plan = make_plan(complete(chosen, choice.target.facts), host, choice.target.facts)
     data_dir = Path(sweep.data_dir) if sweep.data_dir else default_data_dir()
     return Prepared(
         plan=plan,

@@ -20,12 +20,12 @@ from runner.plan.knobs import with_knobs
 from runner.sweep.disk_axis import preparation_seconds, write_seconds
 from runner.setting.readers import rule_value
 from runner.sweep.vary import as_varied, is_knob, slug, variants
-from runner.targets import Target
+from runner.targets import Facts
 from runner.units import format_cpus, format_levels, format_number, format_seconds
 
 
-def make_plan(sweep: Sweep, host: Host, target: Target) -> Plan:
-    """All trials of a completed sweep; the target serves only to estimate the time.
+def make_plan(sweep: Sweep, host: Host, facts: Facts) -> Plan:
+    """All trials of a completed sweep; the facts serve only to estimate the time.
 
     Raises UsageError for cores the machine has not, or a rule with a gap.
     """
@@ -49,7 +49,7 @@ def make_plan(sweep: Sweep, host: Host, target: Target) -> Plan:
         trials=tuple(trials),
         confounds=_confounds(sweep, knobs),
         notes=_notes(sweep, trials),
-        seconds_estimated=sum(_seconds(sweep, trial, target) for trial in trials),
+        seconds_estimated=sum(_seconds(sweep, trial, facts) for trial in trials),
     )
 
 
@@ -193,12 +193,12 @@ def _notes(sweep: Sweep, trials: list[Trial]) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _seconds(sweep: Sweep, trial: Trial, target: Target) -> float:
+def _seconds(sweep: Sweep, trial: Trial, facts: Facts) -> float:
     fixed = sweep.load.duration_s
-    work = fixed if fixed is not None else (sweep.load.rows or 0) / (target.ROWS_PER_CORE_S * trial.cores)
+    work = fixed if fixed is not None else (sweep.load.rows or 0) / (facts.rows_per_core_s * trial.cores)
     if sweep.axis == "disks":
         work = max(work, write_seconds(sweep, trial))
-    return target.OVERHEAD_S + sweep.load.warmup_s + work
+    return facts.overhead_s + sweep.load.warmup_s + work
 
 
 def plan_sentence(plan: Plan) -> str:

@@ -85,7 +85,7 @@ def with_taosd(tmp_path, monkeypatch):
 def test_auto_passes_over_a_server_that_could_not_be_used_and_says_why(with_taosd, tmp_path, script, why):
     with_taosd(script)
     chosen = choosing.choose(replace(make_sweep(), target="auto"))
-    assert (chosen.target.NAME, chosen.runtime) == ("postgres", "process")
+    assert (chosen.target.facts.name, chosen.runtime) == ("postgres", "process")
     assert f"tdengine in {tmp_path} (PATH)" in chosen.sentence and why in chosen.sentence
     with pytest.raises(PreflightError, match=why):
         choosing.choose(replace(make_sweep(), target="auto", home=str(tmp_path)))
@@ -94,5 +94,5 @@ def test_auto_passes_over_a_server_that_could_not_be_used_and_says_why(with_taos
 def test_asked_for_by_name_it_is_taken_and_refused_later_with_the_remedy(with_taosd, tmp_path):
     with_taosd("echo taosd version: 9.9.9.9 compatible_version: 9.0.0.0")
     chosen = choosing.choose(replace(make_sweep(), target="tdengine"))
-    assert (chosen.target.NAME, chosen.home, chosen.version) == ("tdengine", str(tmp_path), "9.9.9.9")
+    assert (chosen.target.facts.name, chosen.home, chosen.version) == ("tdengine", str(tmp_path), "9.9.9.9")
     assert [f.blocking for f in chosen.target.check_client(chosen.home, chosen.version)] == [True]

@@ -29,7 +29,7 @@ def disk_sweep(**flags):
 def planned(target="tdengine", **flags):
     module = load_target(target)
     sweep = disk_sweep(target__name=target, **flags)
-    return make_plan(complete(sweep, module), make_host(4), module)
+    return make_plan(complete(sweep, module.facts), make_host(4), module.facts)
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ def make_host(cores: int = 12, threads: int = 1, nodes: int = 1) -> Host:
 
 def planned(host=None, **flags):
     sweep = replace(make_sweep(**flags), target="postgres", runtime="process")
-    return make_plan(complete(sweep, POSTGRES), host or make_host(), POSTGRES)
+    return make_plan(complete(sweep, POSTGRES.facts), host or make_host(), POSTGRES.facts)
 
 
 def test_physical_cores_before_siblings_and_one_node_first():
