@@ -1,7 +1,7 @@
 """Implementations by name: those of this project, and those that another package registers by an entry point.
 
-An implementation is an object named "module:attribute", or a whole module, imported when it is first asked for, so that `--help` imports
-none. Refuses to replace one of ours by another package's of the same name.
+An implementation is an object named "module:attribute", or a whole module, imported when it is first asked for, so
+that `--help` imports none. Refuses to replace one of ours by another package's of the same name.
 """
 
 from __future__ import annotations

@@ -8,8 +8,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from runner.errors import UsageError
-from runner.model import Origin, ResourceRange, Sweep
-from runner.sweep.vary import check_variants, is_knob
+from runner.model import ResourceRange, Sweep
+from runner.plan.named import knob_mistakes, with_own_names
+from runner.sweep.vary import check_variants
 from runner.targets import Facts
 
 
@@ -19,7 +20,6 @@ def complete(sweep: Sweep, facts: Facts) -> Sweep:
     Raises UsageError for a method or a knob that the target does not have.
     """
     mistakes = []
-    names = [knob.name for knob in facts.role_knobs]
     method = sweep.method or facts.methods[0]
     if method not in facts.methods:
         mistakes.append(f"--method: {facts.name} has no method {method!r}; it has {', '.join(facts.methods)}")
@@ -28,23 +28,15 @@ def complete(sweep: Sweep, facts: Facts) -> Sweep:
     if not sweep.load.is_ours and sweep.load.rows is None:
         mistakes.append(f"--loader: {sweep.load.loader} knows fixed work only; give --rows instead of --duration")
     mistakes += check_variants(sweep, facts.methods)
-    for name in (*sweep.knobs, *(n for n in sweep.vary if is_knob(n))):
-        named = name in ("vgroups", "partitions", "write_threads", "commit_threads")
-        if name not in names and (named or not facts.any_knob):
-            mistakes.append(
-                f"--{name.replace('_', '-')}: {facts.name} has no knob {name}; it has "
-                f"{', '.join(k.replace('_', '-') for k in names)}"
-            )
+    mistakes += knob_mistakes(sweep, facts)
     mistakes += _disk_mistakes(sweep, facts)
     if mistakes:
         raise UsageError("\n".join(mistakes))
-    defaults = facts.default_knobs(_range(sweep))
-    origin: dict[str, Origin] = dict(sweep.origin)
+    sweep = with_own_names(sweep, facts)
     per_request = sweep.work.data.rows_per_request or facts.rows_per_request
     return replace(
         sweep,
-        knobs={**defaults, **sweep.knobs},
-        origin=origin,
+        knobs={**facts.default_knobs(_range(sweep)), **sweep.knobs},
         wal_disk=_wal_disk(sweep, facts),
         method=method,
         work=replace(sweep.work, data=replace(sweep.work.data, rows_per_request=per_request)),

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from runner.model import Trial
+from runner.model import KnobColumn, KnobRole, Trial
 
 
-def with_knobs(trial: Trial, knobs: Mapping[str, str]) -> Trial:
-    """The trial with these knobs; its load gets as many connections and partitions as they say."""
-    partitions = knobs.get("partitions") or knobs.get("vgroups") or "1"
-    load = replace(trial.load, connections=_count(knobs.get("write_threads", "1")), partitions=_count(partitions))
+def with_knobs(trial: Trial, knobs: Mapping[str, str], declared: Sequence[KnobColumn]) -> Trial:
+    """The trial with these knobs; its load gets as many connections and partitions as they say. declared: the plan's."""
+    load = replace(
+        trial.load,
+        connections=_count(knobs, declared, KnobRole.WRITERS),
+        partitions=_count(knobs, declared, KnobRole.PARTITIONS),
+    )
     return replace(trial, knobs=knobs, load=load)
 
 
-def _count(text: str) -> int:
-    """0 for what is no number: the plan refuses it by its flag."""
+def _count(knobs: Mapping[str, str], declared: Sequence[KnobColumn], role: KnobRole) -> int:
+    """1 where no knob plays the role; 0 for what is no number: the plan refuses it by its flag."""
+    text = next((knobs[knob.name] for knob in declared if knob.role is role and knob.name in knobs), "1")
     return int(text) if text.isdigit() else 0

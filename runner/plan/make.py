@@ -9,18 +9,18 @@ Refuses to guess a knob: every knob has a value at every level, or the plan is a
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from runner.errors import UsageError
 from runner.host import Host, place
-from runner.model import Confound, Plan, Resources, Subject, Sweep, Trial
+from runner.model import Confound, KnobColumn, Plan, Resources, Subject, Sweep, Trial
 from runner.plan.extra import anchor_of, boundaries, bridge
 from runner.plan.knobs import with_knobs
 from runner.sweep.disk_axis import preparation_seconds, write_seconds
 from runner.setting.readers import rule_value
 from runner.sweep.vary import as_varied, is_knob, slug, variants
-from runner.targets import Facts
+from runner.targets import Facts, columns_of
 from runner.units import format_cpus, format_levels, format_number, format_seconds
 
 
@@ -34,13 +34,14 @@ def make_plan(sweep: Sweep, host: Host, facts: Facts) -> Plan:
         sweep = replace(sweep, cores=sweep.cores or float(len(sweep.server_cpus or free or host.allowed)))
     _check_levels(sweep, host)
     _check_endpoint(sweep)
-    knobs = {level: _knobs_at(sweep, level) for level in sweep.levels}
+    declared = columns_of([facts])
+    knobs = {level: _knobs_at(sweep, level, facts) for level in sweep.levels}
     points = [(level, variant) for level in sweep.levels for variant in variants(sweep)]
     chance = random.Random(sweep.seed)
     trials: list[Trial] = []
     for replicate in range(1, sweep.replicates + 1):
-        block = [_trial(sweep, host, level, replicate, knobs[level], variant) for level, variant in points]
-        block += _bridges(sweep, block, knobs)
+        block = [_trial(sweep, host, level, replicate, knobs[level], variant, declared) for level, variant in points]
+        block += _bridges(sweep, block, knobs, declared)
         chance.shuffle(block)
         trials += [replace(trial, order=len(trials) + i) for i, trial in enumerate(block)]
     trials += anchor_of(trials) if sweep.anchors else ()
@@ -50,6 +51,7 @@ def make_plan(sweep: Sweep, host: Host, facts: Facts) -> Plan:
         confounds=_confounds(sweep, knobs),
         notes=_notes(sweep, trials),
         seconds_estimated=sum(_seconds(sweep, trial, facts) for trial in trials),
+        knobs=declared,
     )
 
 
@@ -83,7 +85,7 @@ def _check_endpoint(sweep: Sweep) -> None:
         )
 
 
-def _knobs_at(sweep: Sweep, level: float) -> dict[str, str]:
+def _knobs_at(sweep: Sweep, level: float, facts: Facts) -> dict[str, str]:
     found = {}
     for name, rule in sweep.knobs.items():
         value = rule_value(rule, level)
@@ -93,8 +95,8 @@ def _knobs_at(sweep: Sweep, level: float) -> dict[str, str]:
                 remedy="cover every level, like '1..4=4,5..=12'",
             )
         found[name] = value
-    for name in ("vgroups", "partitions", "write_threads", "commit_threads"):
-        if name in found and (not found[name].isdigit() or int(found[name]) < 1):
+    for name in (knob.name for knob in facts.knobs if knob.kind == "count" and knob.name in found):
+        if not found[name].isdigit() or int(found[name]) < 1:
             raise UsageError(f"--{name.replace('_', '-')}: {found[name]!r} is not a whole number above 0")
     return found
 
@@ -106,6 +108,7 @@ def _trial(
     replicate: int,
     knobs: Mapping[str, str],
     variant: Mapping[str, str],
+    declared: Sequence[KnobColumn],
 ) -> Trial:
     cores = sweep.cores or level
     placement = place(host, cores, sweep.server_cpus, sweep.client_cpus, sweep.cores or max(sweep.levels))
@@ -133,6 +136,7 @@ def _trial(
             seed=sweep.seed,
         ),
         {**knobs, **{k: v for k, v in variant.items() if is_knob(k)}},
+        declared,
     )
 
 
@@ -149,12 +153,14 @@ def _subject(sweep: Sweep, variant: Mapping[str, str]) -> Subject:
     )
 
 
-def _bridges(sweep: Sweep, block: list[Trial], knobs: Mapping[float, Mapping[str, str]]) -> list[Trial]:
+def _bridges(
+    sweep: Sweep, block: list[Trial], knobs: Mapping[float, Mapping[str, str]], declared: Sequence[KnobColumn]
+) -> list[Trial]:
     """Where a knob moves: the level after it once more, with the knobs of the level before it."""
     if not sweep.bridge:
         return []
     return [
-        bridge(trial, before, knobs[before], {k: v for k, v in trial.variant.items() if is_knob(k)})
+        bridge(trial, before, knobs[before], {k: v for k, v in trial.variant.items() if is_knob(k)}, declared)
         for before, after in boundaries(sweep.levels, knobs)
         for trial in block
         if trial.level == after

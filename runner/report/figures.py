@@ -9,18 +9,11 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from runner.fit import Asked, fit_curve, quantity, rate_of
-from runner.model import FitReport, Measurement, StoredRun, TrialResult, VerdictKind
+from runner.model import FitReport, KnobRole, Measurement, StoredRun, TrialResult, VerdictKind
 from runner.report.table import ABSENT, Table, fixed, mean, rate, short
 from runner.units import format_number
 
 MARK = " †"
-KNOB_NAMES = {
-    "vgroups": "Vgroups",
-    "partitions": "Partitions",
-    "write_threads": "Write threads",
-    "commit_threads": "Commit threads",
-}
-
 
 def fit_of(run: StoredRun) -> FitReport:
     """The run's fit; made from its trials where none is stored."""
@@ -59,18 +52,21 @@ def by_run_order(run: StoredRun) -> list[TrialResult]:
     return sorted(run.results, key=lambda r: (r.trial.level, r.trial.replicate))
 
 
-def knob_name(name: str) -> str:
-    """A knob for a heading."""
-    return KNOB_NAMES.get(name, name)
+def knob_name(run: StoredRun, name: str) -> str:
+    """A knob for a heading: as the plan labels it."""
+    return next((knob.label for knob in run.plan.knobs if knob.name == name), name)
 
 
 def _knob_at(trials: Sequence[TrialResult], name: str) -> str:
     return " / ".join(dict.fromkeys(r.trial.knobs[name] for r in trials if name in r.trial.knobs)) or ABSENT
 
 
-def _partition_knob(run: StoredRun) -> str:
+def _knob_of(run: StoredRun, role: KnobRole) -> tuple[str, str]:
+    """The name and the heading of the knob that plays a role: the one that the trials have, else the first declared."""
     used = {name for r in run.on_curve for name in r.trial.knobs}
-    return "vgroups" if "vgroups" in used or "partitions" not in used else "partitions"
+    declared = [knob for knob in run.plan.knobs if knob.role is role]
+    knob = next((k for k in declared if k.name in used), declared[0] if declared else None)
+    return (knob.name, knob.label) if knob else (role.value, role.value.replace("_", " ").capitalize())
 
 
 Column = tuple[str, Callable[[Sequence[TrialResult]], str]]
@@ -89,6 +85,11 @@ def disk_mb_per_s(axis: str, m: Measurement) -> float | None:
     return sum(rates) if whole else m.disk_write_mb_per_s
 
 
+def _knob_column(run: StoredRun, role: KnobRole) -> Column:
+    name, label = _knob_of(run, role)
+    return label, lambda trials: _knob_at(trials, name)
+
+
 def article_columns(run: StoredRun) -> tuple[Column, ...]:
     """The published article's columns after the level, in its order, for the axis of the run."""
     speed: Column = ("Write speed (rows/s)", _mean_of(lambda m: m.rows_per_s, rate))
@@ -96,11 +97,10 @@ def article_columns(run: StoredRun) -> tuple[Column, ...]:
     cpu: Column = ("CPU usage (%)", _mean_of(lambda m: m.server_cpu_percent, fixed))
     if run.plan.sweep.axis == "disks":
         durable: Column = ("Durable (rows/s)", _mean_of(lambda m: m.durable_rows_per_s, rate))
-        return (("Commit threads", lambda t: _knob_at(t, "commit_threads")), speed, durable, cpu, disk)
-    parts = _partition_knob(run)
+        return (_knob_column(run, KnobRole.COMMIT_THREADS), speed, durable, cpu, disk)
     return (
-        (knob_name(parts), lambda t: _knob_at(t, parts)),
-        ("Write threads", lambda t: _knob_at(t, "write_threads")),
+        _knob_column(run, KnobRole.PARTITIONS),
+        _knob_column(run, KnobRole.WRITERS),
         speed,
         disk,
         ("Available memory (GB)", _mean_of(lambda m: m.memory_available_gb, short)),
@@ -195,7 +195,7 @@ def knobs_table(run: StoredRun) -> Table:
     rows = []
     for name in names:
         values = [_knob_at([r for r in run.on_curve if r.trial.level == level], name) for level in levels]
-        rows.append((knob_name(name), *values, "moves" if len(set(values)) > 1 else "constant"))
+        rows.append((knob_name(run, name), *values, "moves" if len(set(values)) > 1 else "constant"))
     shared = [_shared_at(run, level) for level in levels]
     if run.on_curve:
         rows.append(("CPUs shared with the generator", *shared, "moves" if len(set(shared)) > 1 else "constant"))

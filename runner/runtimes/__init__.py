@@ -1,17 +1,18 @@
 """Runtimes: where a server runs. They know Docker, processes and cgroups, and no database.
 
-A module is an implementation (the Protocol below, and RUNTIMES). A runtime leaves nothing behind: whatever it
+A module is an implementation (the Protocol below), registered by its name. A runtime leaves nothing behind: whatever it
 creates is named after the run, `Server.stop` undoes it, and `clean` removes what a power cut left.
 """
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Mapping
 from contextlib import ExitStack
 from typing import Protocol
 
+from runner.errors import UsageError
 from runner.model import Accounting, ServerOrder, Site, SiteRequest
+from runner.registry import Registry
 
 
 class Server(Protocol):
@@ -50,13 +51,24 @@ class Runtime(Protocol):
         """Runs the setup and starts the server; `cleanup` stops it, be it half started. Raises ProvisionError."""
 
 
-RUNTIMES: Mapping[str, str] = {
-    "process": "runner.runtimes.process",
-    "docker": "runner.runtimes.docker",
-    "endpoint": "runner.runtimes.endpoint",
-}
+RUNTIMES = Registry(
+    "scale.runtimes",
+    {
+        "process": "runner.runtimes.process",
+        "docker": "runner.runtimes.docker",
+        "endpoint": "runner.runtimes.endpoint",
+    },
+)
 
 
 def load_runtime(name: str) -> Runtime:
-    """The module of a runtime."""
-    return importlib.import_module(RUNTIMES[name])  # type: ignore[return-value]
+    """The module of a runtime. Raises UsageError that lists the known ones."""
+    if name not in RUNTIMES:
+        raise UsageError(f"--runtime: {name!r} is not one of auto, {', '.join(RUNTIMES.names())}")
+    try:
+        found: Runtime = RUNTIMES.load(name)
+    except (ImportError, AttributeError) as error:
+        raise UsageError(
+            f"runtime {name}: the package that registers it cannot be used: {error}", remedy="correct or remove it"
+        ) from None
+    return found

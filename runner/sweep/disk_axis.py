@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from runner.model import DiskSource, Finding, Plan, Sweep, Trial
+from runner.model import DiskSource, Finding, KnobRole, Plan, Sweep, Trial
 from runner.sweep.rows import logical_bytes
 from runner.units import common_multiple, format_levels, format_number
 
@@ -87,10 +87,10 @@ def mistakes(what: str, texts: Mapping[str, object], values: Mapping[str, object
 
 
 def uneven_parts(plan: Plan) -> list[Finding]:
-    """A finding for every level whose disks do not get the same number of vgroups or partitions."""
+    """A finding for every level whose disks do not get the same number of partitions."""
     found = {}
     for trial in plan.trials:
-        for knob in ("vgroups", "partitions"):
+        for knob in (k.name for k in plan.knobs if k.role is KnobRole.PARTITIONS):
             parts = int(trial.knobs.get(knob, "0"))
             if parts and parts % trial.disks:
                 most, least = -(-parts // trial.disks), parts // trial.disks

@@ -14,6 +14,7 @@ from runner.errors import UsageError
 from runner.model import Load, Origin, Rule, Sweep, Work, Workload
 from runner.sweep import disk_axis
 from runner.sweep.file import read_sweep_file
+from runner.sweep.knob_settings import KNOB_NAMES
 from runner.sweep.settings import BY_KEY, SETTINGS
 
 KINDS = ("cpu", "disk")
@@ -23,7 +24,6 @@ QUESTIONS = {
 }
 WINDOW_GROWS = 3.0  # times the duration, while the rate is not steady
 WINDOW_GROWS_FROM_S = 4.0  # of a shorter one nobody can tell whether it is steady
-KNOB_KEYS = ("knobs.vgroups", "knobs.partitions", "knobs.write_threads", "knobs.commit_threads")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,7 +117,7 @@ def _build(what: str, texts: Texts, values: Mapping[str, object]) -> Sweep:
     fixed_work = v["load.rows"] is not None and not (
         texts.origin["load.duration"] == "flag" and texts.origin["load.rows"] == "file"
     )
-    knobs: dict[str, Rule] = {k.partition(".")[2]: v[k] for k in KNOB_KEYS if v[k] is not None}  # type: ignore[misc]
+    knobs: dict[str, Rule] = {name: v[f"knobs.{name}"] for name in KNOB_NAMES if v[f"knobs.{name}"] is not None}  # type: ignore[misc]
     knobs |= v["knobs.other"]  # type: ignore[operator]
     name = str(texts.text.get("name") or (what if what in KINDS else Path(what).stem))
     axis = "disks" if v["axis.disks"] else "cores"

@@ -16,7 +16,7 @@ Default = Callable[[ResourceRange], str | None]
 
 @dataclass(frozen=True, kw_only=True)
 class Knob:
-    """A setting that the target declares. A target may take others too (Facts.any_knob), which it then knows no more of.
+    """A setting that the target declares. Of others that it takes (Facts.any_knob) nothing is known here.
 
     name: as the database has it, in lower case with underscores. kind "count": a whole number above 0.
     label: for a heading; "": made of the name. column: in points.csv; "": it stands in other_knobs.

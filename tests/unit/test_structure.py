@@ -19,7 +19,7 @@ ALLOWED = {
     "registry": set(),
     "setting": {"model", "errors", "units"},
     "axes": {"model", "errors", "units", "registry", "setting"},
-    "sweep": {"model", "errors", "units", "setting", "axes"},
+    "sweep": {"model", "errors", "units", "setting", "axes", "targets", "runtimes"},
     "plan": {"model", "errors", "units", "host", "sweep", "setting", "targets", "axes"},
     "noise": {"model", "units", "sweep", "axes"},
     "verdict": {"model", "units", "axes"},

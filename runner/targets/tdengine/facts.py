@@ -79,7 +79,8 @@ FACTS = Facts(
     image_home="/usr",
     image_library="/usr/lib/libtaos.so",
     home_variable="SCALE_TDENGINE_HOME",
-    to_install=f"docker pull tdengine/tdengine:{VERSION}, or install TDengine, or give --home DIR holding bin/ and lib/",
+    to_install=f"docker pull tdengine/tdengine:{VERSION}, or install TDengine, "
+    "or give --home DIR holding bin/ and lib/",
 )
 
 ROLE_KNOBS = tuple(knob.name for knob in FACTS.role_knobs)

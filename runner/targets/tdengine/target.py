@@ -52,7 +52,7 @@ class TdengineTarget(Target):
         return client.library_findings(client.library(home), server_version)
 
     def check_endpoint(self, address: Address, trials: Sequence[Trial]) -> tuple[Finding, ...]:
-        """A question to the running server: whether its names resolve here, its vnodes are free, its adapter listens."""
+        """Asks the running server: whether its names resolve here, its vnodes are free, its adapter listens."""
         vgroups = max(int(trial.knobs["vgroups"]) for trial in trials)
         through_adapter = any(trial.subject.method in config.THROUGH_ADAPTER for trial in trials)
         return (
