@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Protocol
 
 from runner.errors import UsageError
 from runner.model import Accounting, ServerOrder, Site, SiteRequest
 from runner.registry import Registry
+from runner.runtimes.capabilities import Capabilities, Obstacle
 
 
 class Server(Protocol):
@@ -41,7 +43,13 @@ class Server(Protocol):
 class Runtime(Protocol):
     """Where servers run, as a module."""
 
-    NAME: str
+    CAN: Capabilities
+
+    def obstacle(self, image: str) -> Obstacle | None:
+        """Why no server can be run here, None when one can. image: "" where it needs none."""
+
+    def phrase(self, place: str) -> str:
+        """How its servers run, for a sentence. place: the image, the address, or how the installation was found."""
 
     def site(self, wanted: SiteRequest) -> Site:
         """Reserves a fresh data directory and a port (a free one when port is None), and a directory on each disk.
@@ -49,6 +57,9 @@ class Runtime(Protocol):
 
     def start(self, order: ServerOrder, cleanup: ExitStack) -> Server:
         """Runs the setup and starts the server; `cleanup` stops it, be it half started. Raises ProvisionError."""
+
+    def copy_out(self, image: str, path: str, folder: Path) -> Path:
+        """Only where it has images: a file of the image, copied into `folder` once. Raises ProvisionError."""
 
 
 RUNTIMES = Registry(

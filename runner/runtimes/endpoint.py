@@ -12,8 +12,21 @@ from contextlib import ExitStack
 import psutil
 
 from runner.model import Accounting, ServerOrder, Site, SiteRequest
+from runner.runtimes.capabilities import Capabilities, Obstacle
 
-NAME = "endpoint"
+CAN = Capabilities(
+    pins_cpus=False, limits_memory=False, is_local=False, owns_server=False, has_images=False, places_disks=False
+)
+
+
+def obstacle(image: str) -> Obstacle | None:
+    """Whether the server answers is asked before the start, with its address."""
+    return None
+
+
+def phrase(place: str) -> str:
+    """How its servers run, for a sentence. place: the address."""
+    return f"at {place}, which already runs: neither pinned nor stopped"
 
 
 def site(wanted: SiteRequest) -> Site:

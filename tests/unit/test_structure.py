@@ -13,7 +13,7 @@ LINES_MAX, FUNCTION_LINES_MAX, WIDTH_MAX = 300, 60, 120
 
 # A room may import the rooms named here and nothing else of the project. `compose` and `cli` put all together.
 ALLOWED = {
-    "model": set(), "errors": set(), "units": set(), "interrupts": set(),
+    "model": set(), "errors": set(), "units": set(), "interrupts": set(), "affinity": set(),
     "host": {"model", "units", "errors"},
     "disks": {"model", "units", "errors", "interrupts", "host"},
     "registry": set(),
@@ -25,10 +25,10 @@ ALLOWED = {
     "verdict": {"model", "units", "axes"},
     "fit": {"model", "units"},
     "report": {"model", "units", "fit", "noise", "sweep", "axes"},
-    "runtimes": {"model", "errors", "interrupts", "units", "host", "registry"},
+    "runtimes": {"affinity", "model", "errors", "interrupts", "units", "host", "registry"},
     "targets": {"model", "errors", "units", "loadgen", "registry"},
     "sampling": {"model", "errors", "units", "host"},
-    "loadgen": {"model", "errors", "interrupts", "units"},
+    "loadgen": {"affinity", "model", "errors", "interrupts", "units"},
     "trial": {
         "model", "errors", "interrupts", "units", "host", "loadgen", "runtimes", "sampling", "sweep", "targets", "verdict", "axes",
     },
