@@ -74,7 +74,7 @@ def _targets() -> list[Ability]:
     abilities = []
     for name in TARGETS.names():
         target = load_target(name)
-        if name != "null":
+        if target.facts.to_install:
             abilities.append(_server(target))
         image = target.facts.default_image("")
         if image and docker_facts().reachable:

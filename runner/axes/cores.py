@@ -26,4 +26,6 @@ AXIS = AxisFacts(
     },
     own_verdict=VerdictKind.RESOURCE_NOT_SATURATED,
     whole=False,
+    needs="pins_cpus",
+    one_without="give the one number of cores that it has, like --cores 8",
 )

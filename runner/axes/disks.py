@@ -28,4 +28,5 @@ AXIS = AxisFacts(
     own_verdict=VerdictKind.RESOURCE_NOT_SATURATED,
     must_be_steady=False,
     sections=("disks",),
+    needs="places_disks",
 )

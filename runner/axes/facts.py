@@ -18,6 +18,8 @@ class AxisFacts:
     rate: the field of Measurement that is fitted. whole: levels are whole numbers.
     must_be_steady: a trial whose rate is not steady is UNSTEADY, and seconds before it settled may be left out.
     standings: of every kind of bottleneck. own_verdict: of a trial whose bottleneck is the server's own.
+    needs: the capability of a runtime (runner/runtimes/capabilities.py) without which it cannot be swept; "": none.
+    one_without: what to ask for where that is lacking and one level can be measured all the same; "": none can.
     sections: report sections that only this axis has, by their names in runner/report/.
     """
 
@@ -35,6 +37,8 @@ class AxisFacts:
     whole: bool = True
     must_be_steady: bool = True
     sections: tuple[str, ...] = ()
+    needs: str = ""
+    one_without: str = ""
 
     def count(self, level: str) -> str:
         """A level with its unit: "1 core", "4 cores"."""

@@ -9,7 +9,7 @@ from runner.model import KnobColumn, KnobRole, Trial
 
 
 def with_knobs(trial: Trial, knobs: Mapping[str, str], declared: Sequence[KnobColumn]) -> Trial:
-    """The trial with these knobs; its load gets as many connections and partitions as they say. declared: the plan's."""
+    """The trial with these knobs (declared: of the plan); its load gets the connections and partitions they say."""
     load = replace(
         trial.load,
         connections=_count(knobs, declared, KnobRole.WRITERS),

@@ -33,7 +33,6 @@ def make_plan(sweep: Sweep, host: Host, facts: Facts) -> Plan:
         free = tuple(c for c in host.allowed if c not in sweep.client_cpus)
         sweep = replace(sweep, cores=sweep.cores or float(len(sweep.server_cpus or free or host.allowed)))
     _check_levels(sweep, host)
-    _check_endpoint(sweep)
     declared = columns_of([facts])
     knobs = {level: _knobs_at(sweep, level, facts) for level in sweep.levels}
     points = [(level, variant) for level in sweep.levels for variant in variants(sweep)]
@@ -69,19 +68,6 @@ def _check_levels(sweep: Sweep, host: Host) -> None:
         raise UsageError(
             f"--cores: {format_number(most)} cores asked for, {where} {len(available)}",
             remedy=f"--cores 1..{len(available)}" if len(available) > 1 else "--cores 1",
-        )
-
-
-def _check_endpoint(sweep: Sweep) -> None:
-    if sweep.endpoint and sweep.axis == "disks":
-        raise UsageError(
-            "--endpoint: the files of a server that already runs are not moved, so its disks cannot be swept",
-            remedy="let the sweep start the server: --runtime process or docker",
-        )
-    if sweep.endpoint and len(sweep.levels) > 1:
-        raise UsageError(
-            "--endpoint: a server that already runs is never pinned, so its cores cannot be swept",
-            remedy="give the one number of cores that it has, like --cores 8",
         )
 
 

@@ -5,7 +5,8 @@ Other rooms ask for what they need (a server whose CPUs are pinned, one whose fi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from runner.model import ServerSource
 
@@ -20,6 +21,7 @@ class Capabilities:
     owns_server: it starts a server for each trial and stops it; else somebody else's server is loaded.
     has_images: servers come from images, and so does the client library (`copy_out`).
     places_disks: it gives a server directories on the disks that it is told.
+    why_not: why it cannot do one of these, as a clause, by its name.
     """
 
     pins_cpus: bool
@@ -28,6 +30,7 @@ class Capabilities:
     owns_server: bool
     has_images: bool
     places_disks: bool
+    why_not: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def source(self) -> ServerSource:

@@ -15,7 +15,17 @@ from runner.model import Accounting, ServerOrder, Site, SiteRequest
 from runner.runtimes.capabilities import Capabilities, Obstacle
 
 CAN = Capabilities(
-    pins_cpus=False, limits_memory=False, is_local=False, owns_server=False, has_images=False, places_disks=False
+    pins_cpus=False,
+    limits_memory=False,
+    is_local=False,
+    owns_server=False,
+    has_images=False,
+    places_disks=False,
+    why_not={
+        "pins_cpus": "a server that already runs is never pinned",
+        "limits_memory": "a server that already runs keeps the memory that it has",
+        "places_disks": "the files of a server that already runs are not moved",
+    },
 )
 
 

@@ -48,7 +48,8 @@ def point_columns(plan: Plan) -> tuple[str, ...]:
     """Of points.csv: the fixed ones with those of the plan's knobs among them, then those of each disk of a trial."""
     disks = min(max((t.disks for t in plan.trials), default=1), DISKS_MAX)
     figures = tuple(DiskFigures.__dataclass_fields__)
-    return (*COLUMNS_BEFORE_KNOBS, *_knob_columns(plan).values(), *COLUMNS_AFTER_KNOBS, *(f"d{i + 1}_{name}" for i in range(disks) for name in figures))
+    of_disks = (f"d{i + 1}_{name}" for i in range(disks) for name in figures)
+    return (*COLUMNS_BEFORE_KNOBS, *_knob_columns(plan).values(), *COLUMNS_AFTER_KNOBS, *of_disks)
 
 
 def _knob_columns(plan: Plan) -> dict[str, str]:

@@ -117,8 +117,6 @@ def _build(what: str, texts: Texts, values: Mapping[str, object]) -> Sweep:
     fixed_work = v["load.rows"] is not None and not (
         texts.origin["load.duration"] == "flag" and texts.origin["load.rows"] == "file"
     )
-    knobs: dict[str, Rule] = {name: v[f"knobs.{name}"] for name in KNOB_NAMES if v[f"knobs.{name}"] is not None}  # type: ignore[misc]
-    knobs |= v["knobs.other"]  # type: ignore[operator]
     name = str(texts.text.get("name") or (what if what in KINDS else Path(what).stem))
     axis = "disks" if v["axis.disks"] else "cores"
     workload = Workload(
@@ -158,7 +156,7 @@ def _build(what: str, texts: Texts, values: Mapping[str, object]) -> Sweep:
         method=v["load.method"] or "",
         work=Work(data=workload),
         load=load,
-        knobs=knobs,
+        knobs=_knobs(v),
         vary=v["vary"],
         server_cpus=v["cpus.server"] or (),
         client_cpus=v["cpus.client"] or (),
@@ -172,6 +170,12 @@ def _build(what: str, texts: Texts, values: Mapping[str, object]) -> Sweep:
         **_method(values, len(v[f"axis.{axis}"])),
         **disk_axis.fields(values),
     )
+
+
+def _knobs(v: Mapping[str, object]) -> dict[str, Rule]:
+    """By the names that were used; what they are for the target is known later."""
+    said = {name: v[f"knobs.{name}"] for name in KNOB_NAMES}
+    return {**{name: rule for name, rule in said.items() if rule is not None}, **v["knobs.other"]}  # type: ignore
 
 
 def _window_max(duration_s: float, given_s: float | None) -> float | None:

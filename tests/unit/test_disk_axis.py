@@ -118,7 +118,6 @@ def test_a_row_is_counted_as_the_article_counts_it():
         ("null", {}, "cannot be spread"),
         ("postgres", {"disks__placement": "tiers"}, "--disk-placement"),
         ("tdengine", {"disks__wal": "first"}, "--wal-disk"),
-        ("tdengine", {"target__endpoint": "h:6030"}, "--endpoint"),
     ],
 )
 def test_what_a_target_cannot_do_is_refused_by_name(target, flags, text):
