@@ -72,11 +72,11 @@ def _docker() -> Ability:
 
 def _targets() -> list[Ability]:
     abilities = []
-    for name in TARGETS:
+    for name in TARGETS.names():
         target = load_target(name)
-        if name != "null":
+        if target.facts.to_install:
             abilities.append(_server(target))
-        image = target.default_image("")
+        image = target.facts.default_image("")
         if image and docker_facts().reachable:
             local = image_state(image) == "local"
             abilities.append(
@@ -92,15 +92,15 @@ def _targets() -> list[Ability]:
 
 def _server(target: Target) -> Ability:
     """The server that a sweep finds by itself, and the one in the directory that the target's variable names."""
-    variable = getattr(target, "HOME_VARIABLE", "")
+    variable = target.facts.home_variable
     named = os.environ.get(variable, "") if variable else ""
     usual, there = target.find(""), target.find(named) if named else None
     words = [_said(usual, usual.found)] if usual else []
     if named:
         words.append(_said(there, variable) if there else f"no server in {named} ({variable})")
-    remedy = "" if usual else target.what_to_install()
+    remedy = "" if usual else target.facts.to_install
     return Ability(
-        subject=target.NAME,
+        subject=target.facts.name,
         there=bool(usual or there),
         found="; ".join(words) or "no server",
         remedy=f"a sweep takes that of {variable} with --home {there.home}" if there else remedy,

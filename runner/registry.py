@@ -1,7 +1,7 @@
 """Implementations by name: those of this project, and those that another package registers by an entry point.
 
-An implementation is an object named "module:attribute", imported when it is first asked for, so that `--help` imports
-none. Refuses to replace one of ours by another package's of the same name.
+An implementation is an object named "module:attribute", or a whole module, imported when it is first asked for, so
+that `--help` imports none. Refuses to replace one of ours by another package's of the same name.
 """
 
 from __future__ import annotations
@@ -34,4 +34,5 @@ class Registry:
     def load(self, name: str) -> Any:
         """The implementation. Raises KeyError for a name that is not registered."""
         module, _, attribute = (self._ours.get(name) or self._places[name]).partition(":")
-        return getattr(importlib.import_module(module), attribute)
+        found = importlib.import_module(module)
+        return getattr(found, attribute) if attribute else found

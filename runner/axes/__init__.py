@@ -7,11 +7,11 @@ compares a name. Refuses to look at the machine, to know a database, and to run 
 from __future__ import annotations
 
 from runner.axes.axis import Axis, Grant
-from runner.axes.facts import AxisFacts, Need
+from runner.axes.facts import AxisFacts
 from runner.errors import UsageError
 from runner.registry import Registry
 
-__all__ = ["AXES", "Axis", "AxisFacts", "Grant", "Need", "all_axes", "axis_of", "load_axis"]
+__all__ = ["AXES", "Axis", "AxisFacts", "Grant", "all_axes", "axis_of", "load_axis"]
 
 AXES = Registry(
     "scale.axes",

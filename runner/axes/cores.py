@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from runner.axes.axis import Axis, Grant
-from runner.axes.facts import AxisFacts, Need, standings
+from runner.axes.facts import AxisFacts, standings
 from runner.errors import UsageError
 from runner.host import Host
 from runner.model import LimitKind, Sweep, VerdictKind
@@ -29,13 +29,8 @@ _FACTS = AxisFacts(
         own=(LimitKind.HOT_THREAD, LimitKind.CONNECTIONS, LimitKind.UNKNOWN),
     ),
     own_verdict=VerdictKind.RESOURCE_NOT_SATURATED,
-    needs=(
-        Need(
-            capability="pins_cpus",
-            sentence="a server that already runs is never pinned, so its cores cannot be swept",
-            remedy="give the one number of cores that it has, like --cores 8",
-        ),
-    ),
+    needs="pins_cpus",
+    one_without="give the one number of cores that it has, like --cores 8",
     is_constant_elsewhere=True,
     published_level="CPU cores",
     published_columns=("partitions", "write_threads", "rows", "disk_io", "available_memory", "cpu"),

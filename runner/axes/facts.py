@@ -9,21 +9,14 @@ from runner.model import LimitKind, Stand, Standing, VerdictKind
 
 
 @dataclass(frozen=True, kw_only=True)
-class Need:
-    """What a runtime must be able to do for a sweep of several levels. capability: a field of its Capabilities."""
-
-    capability: str
-    sentence: str
-    remedy: str
-
-
-@dataclass(frozen=True, kw_only=True)
 class AxisFacts:
     """One axis.
 
     name: in plans, results and metrics; plural, as the unit of several levels ("4 cores"). unit: of one. command: the
     word after `scale sweep`. flag: of its levels; their key is "axis.<name>". title: heading of a column of levels.
     given: what the level is, for the axis of a picture. missing: what to do where no levels are given.
+    needs: the capability of a runtime (runner/runtimes/capabilities.py) without which it cannot be swept; "": none.
+    one_without: what to ask for where that is lacking and one level can be measured all the same; "": none can.
     rate: the field of Measurement that is fitted; disk_figures_of_whole_load: disk figures stand for the whole load,
     flush included, as that rate does.
     is_constant_elsewhere: one level of it may be given in a sweep of another axis.
@@ -46,7 +39,8 @@ class AxisFacts:
     rate: str
     standings: Mapping[LimitKind, Stand]
     own_verdict: VerdictKind
-    needs: tuple[Need, ...] = ()
+    needs: str = ""
+    one_without: str = ""
     is_constant_elsewhere: bool = False
     must_be_steady: bool = True
     disk_figures_of_whole_load: bool = False

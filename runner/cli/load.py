@@ -17,7 +17,8 @@ from runner.compat.options import OPTIONS
 from runner.compat.run import read_given, read_job, run_job
 from runner.errors import EXIT_INTERRUPTED
 from runner.loadgen.binary import loadgen_path
-from runner.targets.tdengine import library as find_library
+from runner.targets.tdengine.client import library as find_library
+from runner.targets.tdengine.facts import FACTS
 
 EXAMPLE = "Example: scale load -h localhost -d test -t 100 -n 100000 -T 4 -v 4 -I stmt -y"
 _STYLES = {"SUCC": "green", "ERROR": "red", "WARN": "yellow"}
@@ -81,7 +82,7 @@ def load(
     if "help" in given or "usage" in given:
         console.show_line(context.get_help())
         return
-    home = os.environ.get("SCALE_TDENGINE_HOME", "")
+    home = os.environ.get(FACTS.home_variable, "")
     ours = Ours(placement=placement.value, library=library or find_library(home), own_values=own_values)
     job = read_job(given, refusals, ours, os.environ, datetime.now())
     _ask(job)

@@ -21,7 +21,7 @@ from runner.exporter import Exporter
 from runner.live import LiveState
 from runner.model import StoredRun, Sweep, VerdictKind
 from runner.plan import plan_sentence
-from runner.preflight import refuse_blocking
+from runner.preparing import refuse_blocking
 from runner.store.reader import find_run, read_run
 from runner.store.writer import RunWriter
 from runner.sweep.resolve import resolve_sweep

@@ -1,11 +1,11 @@
 """Puts a run together: sweep → choice → plan → preflight → ceilings → campaign → fit → report.
 
-The one place that knows all rooms. `prepared` plans for this machine, `execution` runs and stores it; `disks` and
+The one place that knows all rooms. `execution` runs and stores what `preparing` has planned; `disks` and
 `growth` are their parts of it. It holds no rule of its own, prints nothing and ends no process.
 """
 
 from runner.compose.execution import asked_again, execute, new_run, reopen_run, reopen_to_report, report
-from runner.compose.prepared import Prepared, default_data_dir, prepare, prepare_again
+from runner.preparing import Prepared, default_data_dir, prepare, prepare_again
 
 __all__ = [
     "Prepared",

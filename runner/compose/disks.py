@@ -78,12 +78,12 @@ def with_placement(setup: TrialSetup, plan: Plan, say: Say) -> tuple[TrialSetup,
     sweep = setup.sweep
     if sweep.disks is None:
         return setup, ""
-    asked, can = sweep.disk_placement, setup.target.DISK_PLACEMENTS
+    asked, can = sweep.disk_placement, setup.target.facts.disk_placements
     chosen, why = asked, f"{asked}, as asked"
     if asked == "stripe":
         why = "stripe, as asked: one RAID-0 array (md) over the disks of each level"
     if asked == "auto":
-        chosen, why = can[-1], f"{can[-1]}: the only way of {setup.target.NAME}"
+        chosen, why = can[-1], f"{can[-1]}: the only way of {setup.target.facts.name}"
     most: Trial = max(plan.trials, key=lambda t: t.disks)
     if asked in ("auto", "tiers") and "tiers" in can and most.disks > 1:
         say("trying whether the server honours several data directories")

@@ -16,7 +16,6 @@ from typing import Any
 
 from runner.campaign import Sink, hand_on, run_campaign
 from runner.compose.disks import Stage, stage_of, trials_on, with_placement
-from runner.compose.prepared import Prepared
 from runner.errors import StoreError
 from runner.host import disk_of
 from runner.identity import identity
@@ -25,10 +24,9 @@ from runner.loadgen.ceiling import CeilingKey, ceiling_key, measure_ceiling
 from runner.loadgen.spec import trial_spec
 from runner.model import CeilingsMeasured, StoredRun, Sweep, TrialResult
 from runner.plan import planner_of
-from runner.preflight import refuse_blocking
+from runner.preparing import Prepared, refuse_blocking
 from runner.report.documents import documents
 from runner.runtimes import load_runtime
-from runner.runtimes.docker_files import copy_out
 from runner.store.codec import SCHEMA
 from runner.store.reader import read_plan, read_run, stored_format, stored_manifest
 from runner.store.reference import read_reference
@@ -170,7 +168,8 @@ def report(writer: RunWriter) -> StoredRun:
 def client_home(prepared: Prepared) -> str:
     """Where the load core's client library is: with the server, or taken out of its image."""
     choice = prepared.choice
-    if choice.runtime == "docker" and choice.target.IMAGE_LIBRARY:
-        library = copy_out(choice.image, choice.target.IMAGE_LIBRARY, prepared.data_dir)
+    if choice.can.has_images and choice.target.facts.image_library:
+        copy_out = load_runtime(choice.runtime).copy_out
+        library = copy_out(choice.image, choice.target.facts.image_library, prepared.data_dir)
         return str(library.parent.parent)
     return choice.home

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import TracebackType
 
+from runner.affinity import on_cpus
 from runner.errors import LoadError
 from runner.interrupts import held_back
 from runner.loadgen.protocol import Phase, Trouble
@@ -74,9 +75,7 @@ class ForeignLoad:
         return self
 
     def _start(self) -> None:
-        before = os.sched_getaffinity(0)
-        os.sched_setaffinity(0, self._cpus)
-        try:
+        with on_cpus(self._cpus):
             self._process = subprocess.Popen(
                 self._argv,
                 stdin=subprocess.DEVNULL,
@@ -87,8 +86,6 @@ class ForeignLoad:
                 env={**os.environ, **self._command.env},
                 start_new_session=True,
             )
-        finally:
-            os.sched_setaffinity(0, before)
         self._started_ns = time.monotonic_ns()
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()

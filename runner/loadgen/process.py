@@ -16,6 +16,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from types import TracebackType
 
+from runner.affinity import on_cpus
 from runner.errors import LoadError
 from runner.interrupts import held_back
 from runner.loadgen.merge import merge_summaries
@@ -77,18 +78,18 @@ class LoadProcesses:
 
     def _start(self, index: int, spec: Mapping[str, str]) -> None:
         errors = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")
-        process = subprocess.Popen(
-            self._argv,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            text=True,
-            env=self._environment,
-            start_new_session=True,
-        )
+        with on_cpus(self._cpus):
+            process = subprocess.Popen(
+                self._argv,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+                env=self._environment,
+                start_new_session=True,
+            )
         self._processes.append(process)
         self._errors.append(errors)  # type: ignore[arg-type]
-        os.sched_setaffinity(process.pid, self._cpus)
         assert process.stdin is not None
         try:
             process.stdin.write(spec_text(spec))

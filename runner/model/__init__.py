@@ -19,6 +19,7 @@ from runner.model.events import (
     TrialStarted,
 )
 from runner.model.fitted import Estimate, FitReport, ModelFit, Need, PointSummary, Prediction, Shape, StoredRun
+from runner.model.knobs import FORMER_KNOBS, KnobColumn, KnobRole
 from runner.model.limits import Limit, LimitKind
 from runner.model.measured import (
     Interval,
@@ -35,10 +36,11 @@ from runner.model.measured import (
 from runner.model.noise import BridgeSplit, Drift, LevelInterval, NoiseReport, Ratio
 from runner.model.observed import Observation
 from runner.model.planned import Confound, Finding, Placement, Plan, ResourceRange, Resources, Trial
-from runner.model.servers import Accounting, ServerOrder, ServerSpec, Site, SiteRequest
+from runner.model.servers import Accounting, ServerOrder, ServerSource, ServerSpec, Site, SiteRequest
 from runner.model.standing import Stand, Standing
 
 __all__ = [
+    "FORMER_KNOBS",
     "Accounting",
     "ArtifactMade",
     "BridgeSplit",
@@ -58,6 +60,8 @@ __all__ = [
     "Interval",
     "IntervalSeen",
     "Latency",
+    "KnobColumn",
+    "KnobRole",
     "LevelInterval",
     "Limit",
     "LimitKind",
@@ -86,6 +90,7 @@ __all__ = [
     "SampleTaken",
     "SamplerCost",
     "ServerOrder",
+    "ServerSource",
     "ServerSpec",
     "Shape",
     "Site",

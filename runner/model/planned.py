@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from runner.model.asked import Load, Subject, Sweep, Work
+from runner.model.knobs import FORMER_KNOBS, KnobColumn
 from runner.model.observed import Role
 
 
@@ -106,13 +107,17 @@ class Confound:
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """The trials in the order they will run (seeded, interleaved), and what to know before believing them."""
+    """The trials in the order they will run (seeded, interleaved), and what to know before believing them.
+
+    knobs: those that its targets declare, in the order of columns and headings.
+    """
 
     sweep: Sweep
     trials: tuple[Trial, ...]
     confounds: tuple[Confound, ...]
     notes: tuple[str, ...]
     seconds_estimated: float
+    knobs: tuple[KnobColumn, ...] = FORMER_KNOBS
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,9 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Literal
 
 from runner.model.planned import Placement
+
+
+class ServerSource(StrEnum):
+    """Where a trial's server comes from. INSTALLATION: programs of this machine, or of wherever the runtime runs them.
+    IMAGE: an image of a container. ENDPOINT: it runs already, and is somebody else's."""
+
+    INSTALLATION = "installation"
+    IMAGE = "image"
+    ENDPOINT = "endpoint"
 
 
 @dataclass(frozen=True, kw_only=True)

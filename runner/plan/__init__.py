@@ -5,10 +5,11 @@
 """
 
 from runner.model import Plan
+from runner.plan.arms import Arm as PlannedArm
 from runner.plan.complete import complete
 from runner.plan.fixed import FixedPlan
 from runner.plan.grants import with_constants
-from runner.plan.make import make_plan
+from runner.plan.make import make_plan, plan_arms
 from runner.plan.planner import Block, Bound, Planner, with_block
 from runner.plan.until import UntilInterval
 from runner.plan.words import plan_sentence
@@ -16,9 +17,11 @@ from runner.plan.words import plan_sentence
 __all__ = [
     "Block",
     "Bound",
+    "PlannedArm",
     "Planner",
     "complete",
     "make_plan",
+    "plan_arms",
     "plan_sentence",
     "planner_of",
     "with_block",

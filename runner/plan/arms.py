@@ -6,17 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from runner.model import Subject, Sweep
-from runner.sweep.vary import as_varied, variants
-from runner.targets import Target
+from runner.sweep.vary import as_varied, is_knob, variants
+from runner.targets import Facts
 
 
 @dataclass(frozen=True, kw_only=True)
 class Arm:
-    """One subject. sweep: as it is for this arm, completed; variant: what --vary says of it, {} without --vary."""
+    """One subject. sweep: as it is for this arm, completed by its target; variant: what --vary says of it."""
 
     variant: Mapping[str, str]
     sweep: Sweep
-    target: Target
+    facts: Facts
 
     @property
     def subject(self) -> Subject:
@@ -33,7 +33,14 @@ class Arm:
             variant=self.variant,
         )
 
+    @property
+    def knobs(self) -> dict[str, str]:
+        """Those that the variant sets, by the names that the target has for them."""
+        varied = {name: value for name, value in self.variant.items() if is_knob(name)}
+        declared = {name: self.facts.knob_named(name) for name in varied}
+        return {(knob.name if (knob := declared[name]) else name): value for name, value in varied.items()}
 
-def arms_of(sweep: Sweep, target: Target) -> tuple[Arm, ...]:
+
+def arms_of(sweep: Sweep, facts: Facts) -> tuple[Arm, ...]:
     """The arms of a completed sweep of one target."""
-    return tuple(Arm(variant=v, sweep=as_varied(sweep, v), target=target) for v in variants(sweep))
+    return tuple(Arm(variant=v, sweep=as_varied(sweep, v), facts=facts) for v in variants(sweep))

@@ -9,68 +9,65 @@ from dataclasses import replace
 
 from runner.axes import load_axis
 from runner.errors import UsageError
-from runner.model import Origin, Sweep
+from runner.model import Sweep
 from runner.plan.grants import resource_range
 from runner.plan.knobs import granted_knobs
-from runner.sweep.vary import check_variants, is_knob
-from runner.targets import Target
+from runner.plan.named import knob_mistakes, with_own_names
+from runner.sweep.vary import check_variants
+from runner.targets import Facts, columns_of
 
 
-def complete(sweep: Sweep, target: Target) -> Sweep:
+def complete(sweep: Sweep, facts: Facts) -> Sweep:
     """The sweep with everything filled in that only the target could decide.
 
     Raises UsageError for a method or a knob that the target does not have.
     """
     mistakes = []
-    method = sweep.method or target.METHODS[0]
-    if method not in target.METHODS:
-        mistakes.append(f"--method: {target.NAME} has no method {method!r}; it has {', '.join(target.METHODS)}")
-    if sweep.load.loader not in target.LOADERS:
-        mistakes.append(f"--loader: {target.NAME} can be loaded by {', '.join(target.LOADERS)}")
+    method = sweep.method or facts.methods[0]
+    if method not in facts.methods:
+        mistakes.append(f"--method: {facts.name} has no method {method!r}; it has {', '.join(facts.methods)}")
+    if sweep.load.loader not in facts.loaders:
+        mistakes.append(f"--loader: {facts.name} can be loaded by {', '.join(facts.loaders)}")
     if not sweep.load.is_ours and sweep.load.rows is None:
         mistakes.append(f"--loader: {sweep.load.loader} knows fixed work only; give --rows instead of --duration")
-    mistakes += check_variants(sweep, target.METHODS)
-    for name in (*sweep.knobs, *(n for n in sweep.vary if is_knob(n))):
-        named = name in ("vgroups", "partitions", "write_threads", "commit_threads")
-        if name not in target.KNOBS and (named or not target.ANY_KNOB):
-            mistakes.append(
-                f"--{name.replace('_', '-')}: {target.NAME} has no knob {name}; it has "
-                f"{', '.join(k.replace('_', '-') for k in target.KNOBS)}"
-            )
-    mistakes += _disk_mistakes(sweep, target)
-    mistakes += [
-        f"--{name.replace('_', '-')}: {load_axis(sweep.axis).flag} says how many at each level; leave it out"
-        for name in sorted(granted_knobs(sweep) & {*sweep.knobs, *sweep.vary})
-    ]
+    mistakes += check_variants(sweep, facts.methods)
+    mistakes += knob_mistakes(sweep, facts)
+    mistakes += _disk_mistakes(sweep, facts)
+    own = with_own_names(sweep, facts)
+    mistakes += _granted_mistakes(own, facts)
     if mistakes:
         raise UsageError("\n".join(mistakes))
-    defaults = target.default_knobs(resource_range(sweep))
-    origin: dict[str, Origin] = dict(sweep.origin)
-    per_request = sweep.work.data.rows_per_request or target.ROWS_PER_REQUEST
+    sweep = own
+    per_request = sweep.work.data.rows_per_request or facts.rows_per_request
     return replace(
         sweep,
-        knobs={**defaults, **sweep.knobs},
-        origin=origin,
-        wal_disk=_wal_disk(sweep, target),
+        knobs={**facts.default_knobs(resource_range(sweep)), **sweep.knobs},
+        wal_disk=_wal_disk(sweep, facts),
         method=method,
         work=replace(sweep.work, data=replace(sweep.work.data, rows_per_request=per_request)),
     )
 
 
-def _disk_mistakes(sweep: Sweep, target: Target) -> list[str]:
+def _granted_mistakes(sweep: Sweep, facts: Facts) -> list[str]:
+    flag = load_axis(sweep.axis).flag
+    said = sorted(granted_knobs(sweep, columns_of([facts])) & {*sweep.knobs, *sweep.vary})
+    return [f"--{name.replace('_', '-')}: {flag} says how many at each level; leave it out" for name in said]
+
+
+def _disk_mistakes(sweep: Sweep, facts: Facts) -> list[str]:
     if sweep.disks is None:
         return []
-    if not target.DISK_PLACEMENTS:
-        return [f"--disks: {target.NAME} cannot be spread over disks"]
+    if not facts.disk_placements:
+        return [f"--disks: {facts.name} cannot be spread over disks"]
     found = []
-    if sweep.disk_placement not in ("auto", "stripe", *target.DISK_PLACEMENTS):
-        has = ", ".join((*target.DISK_PLACEMENTS, "stripe"))
-        found.append(f"--disk-placement: {target.NAME} has no {sweep.disk_placement}; it has {has}")
-    if sweep.wal_disk not in ("auto", *target.WAL_DISKS):
-        found.append(f"--wal-disk: {target.NAME} keeps its log {' or '.join(target.WAL_DISKS)}, not {sweep.wal_disk}")
+    if sweep.disk_placement not in ("auto", "stripe", *facts.disk_placements):
+        has = ", ".join((*facts.disk_placements, "stripe"))
+        found.append(f"--disk-placement: {facts.name} has no {sweep.disk_placement}; it has {has}")
+    if sweep.wal_disk not in ("auto", *facts.wal_disks):
+        found.append(f"--wal-disk: {facts.name} keeps its log {' or '.join(facts.wal_disks)}, not {sweep.wal_disk}")
     return found
 
 
-def _wal_disk(sweep: Sweep, target: Target) -> str:
-    chosen = sweep.wal_disk == "auto" and sweep.disks is not None and target.WAL_DISKS
-    return target.WAL_DISKS[0] if chosen else sweep.wal_disk
+def _wal_disk(sweep: Sweep, facts: Facts) -> str:
+    chosen = sweep.wal_disk == "auto" and sweep.disks is not None and facts.wal_disks
+    return facts.wal_disks[0] if chosen else sweep.wal_disk

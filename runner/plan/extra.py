@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from runner.model import Trial
+from runner.model import KnobColumn, Trial
 from runner.plan.knobs import with_knobs
 from runner.units import format_number
 
@@ -30,10 +30,10 @@ def boundaries(levels: Sequence[float], knobs: Mapping[float, Knobs]) -> tuple[t
     return tuple((a, b) for a, b in zip(ordered, ordered[1:], strict=False) if knobs[a] != knobs[b])
 
 
-def bridge(after: Trial, before: float, knobs: Knobs, varied: Knobs) -> Trial:
+def bridge(after: Trial, before: float, knobs: Knobs, varied: Knobs, declared: Sequence[KnobColumn]) -> Trial:
     """The trial `after` with the knobs of the level `before`; varied: the knobs of its variant, which stay."""
     point_id = f"{after.point_id}-bridge-{format_number(before)}"
     made = replace(
         after, trial_id=f"{point_id}-r{after.replicate}", point_id=point_id, role="bridge", bridged_from=before
     )
-    return with_knobs(made, {**knobs, **varied})
+    return with_knobs(made, {**knobs, **varied}, declared)

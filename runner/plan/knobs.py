@@ -2,31 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from runner.model import Sweep, Trial
+from runner.axes import Grant
+from runner.model import KnobColumn, KnobRole, Sweep, Trial
 from runner.plan.grants import grants
 
 
-def with_knobs(trial: Trial, knobs: Mapping[str, str]) -> Trial:
-    """The trial with these knobs; its load gets as many connections and partitions as they say."""
-    partitions = knobs.get("partitions") or knobs.get("vgroups") or "1"
-    load = replace(trial.load, connections=_count(knobs.get("write_threads", "1")), partitions=_count(partitions))
+def with_knobs(trial: Trial, knobs: Mapping[str, str], declared: Sequence[KnobColumn]) -> Trial:
+    """The trial with these knobs (declared: of the plan); its load gets the connections and partitions they say."""
+    load = replace(
+        trial.load,
+        connections=_count(knobs, declared, KnobRole.WRITERS),
+        partitions=_count(knobs, declared, KnobRole.PARTITIONS),
+    )
     return replace(trial, knobs=knobs, load=load)
 
 
-def with_connections(knobs: Mapping[str, str], connections: int | None) -> dict[str, str]:
-    """The knobs of a level that sets the connections itself (None: it does not); no rule then says how many."""
-    return dict(knobs) if connections is None else {**knobs, "write_threads": str(connections)}
+def with_granted(knobs: Mapping[str, str], grant: Grant, declared: Sequence[KnobColumn]) -> dict[str, str]:
+    """The knobs of a level with those that the level sets itself; no rule then says how many."""
+    return {**knobs, **_granted(grant, declared)}
 
 
-def granted_knobs(sweep: Sweep) -> frozenset[str]:
+def granted_knobs(sweep: Sweep, declared: Sequence[KnobColumn]) -> frozenset[str]:
     """Names of the knobs that the levels of the axis set themselves."""
-    granted = [with_connections(grant.knobs, grant.connections) for grant in grants(sweep).values()]
-    return frozenset(name for knobs in granted for name in knobs)
+    return frozenset(name for grant in grants(sweep).values() for name in _granted(grant, declared))
 
 
-def _count(text: str) -> int:
-    """0 for what is no number: the plan refuses it by its flag."""
+def _granted(grant: Grant, declared: Sequence[KnobColumn]) -> dict[str, str]:
+    writers = [knob.name for knob in declared if knob.role is KnobRole.WRITERS]
+    connections = {} if grant.connections is None else {name: str(grant.connections) for name in writers}
+    return {**grant.knobs, **connections}
+
+
+def _count(knobs: Mapping[str, str], declared: Sequence[KnobColumn], role: KnobRole) -> int:
+    """1 where no knob plays the role; 0 for what is no number: the plan refuses it by its flag."""
+    text = next((knobs[knob.name] for knob in declared if knob.role is role and knob.name in knobs), "1")
     return int(text) if text.isdigit() else 0

@@ -11,27 +11,27 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from runner.axes import all_axes, load_axis
+from runner.axes import all_axes
 from runner.errors import UsageError
 from runner.host import Host
-from runner.model import Plan, Sweep, Trial
+from runner.model import KnobColumn, Plan, Sweep, Trial
 from runner.plan.arms import Arm, arms_of
 from runner.plan.extra import anchor_of, boundaries, bridge
 from runner.plan.grants import grants, resources, with_constants
-from runner.plan.knobs import with_connections, with_knobs
+from runner.plan.knobs import granted_knobs, with_granted, with_knobs
 from runner.plan.words import confounds, notes, seconds
 from runner.setting.readers import rule_value
-from runner.sweep.vary import is_knob, slug
-from runner.targets import Target
+from runner.sweep.vary import slug
+from runner.targets import Facts, columns_of
 from runner.units import format_number
 
 KnobsByLevel = Mapping[float, Mapping[str, str]]
 
 
-def make_plan(sweep: Sweep, host: Host, target: Target) -> Plan:
+def make_plan(sweep: Sweep, host: Host, facts: Facts) -> Plan:
     """All trials of a completed sweep of one target. Raises UsageError for cores the machine has not, or a rule with
     a gap."""
-    return plan_arms(sweep, host, arms_of(sweep, target))
+    return plan_arms(sweep, host, arms_of(sweep, facts))
 
 
 def plan_arms(sweep: Sweep, host: Host, arms: Sequence[Arm]) -> Plan:
@@ -40,59 +40,55 @@ def plan_arms(sweep: Sweep, host: Host, arms: Sequence[Arm]) -> Plan:
     arms = [replace(arm, sweep=with_constants(arm.sweep, host)) for arm in arms]
     for axis in all_axes():
         axis.check(sweep, host, list(grants(sweep).values()))
-    for arm in arms:
-        _check_endpoint(arm.sweep)
-    knobs = [{level: _knobs_at(arm.sweep, level) for level in sweep.levels} for arm in arms]
-    trials = _trials(sweep, host, arms, knobs)
+    declared = columns_of(arm.facts for arm in arms)
+    knobs = [{level: _knobs_at(arm, level, declared) for level in sweep.levels} for arm in arms]
+    trials = _trials(sweep, host, arms, knobs, declared)
+    facts_of = {arm.subject.target: arm.facts for arm in arms}
     return Plan(
         sweep=sweep,
         trials=tuple(trials),
-        confounds=confounds(sweep, knobs),
+        confounds=confounds(sweep, knobs, granted_knobs(sweep, declared)),
         notes=notes(sweep, trials),
-        seconds_estimated=sum(
-            seconds(sweep, trial, target_of) for trial, target_of in ((t, _target(t, arms)) for t in trials)
-        ),
+        seconds_estimated=sum(seconds(sweep, trial, facts_of[trial.subject.target]) for trial in trials),
+        knobs=declared,
     )
 
 
-def _trials(sweep: Sweep, host: Host, arms: Sequence[Arm], knobs: Sequence[KnobsByLevel]) -> list[Trial]:
+def _trials(
+    sweep: Sweep, host: Host, arms: Sequence[Arm], knobs: Sequence[KnobsByLevel], declared: Sequence[KnobColumn]
+) -> list[Trial]:
     points = [(level, i) for level in sweep.levels for i in range(len(arms))]
     chance = random.Random(sweep.seed)
     trials: list[Trial] = []
     for replicate in range(1, sweep.replicates + 1):
-        block = [_trial(host, arms[i], level, replicate, knobs[i][level]) for level, i in points]
+        block = [_trial(host, arms[i], level, replicate, knobs[i][level], declared) for level, i in points]
         if sweep.bridge:
-            block += _bridges(sweep, block, arms, knobs)
+            block += _bridges(sweep, block, arms, knobs, declared)
         chance.shuffle(block)
         trials += [replace(trial, order=len(trials) + i) for i, trial in enumerate(block)]
     return [*trials, *(anchor_of(trials) if sweep.anchors else ())]
 
 
-def _check_endpoint(sweep: Sweep) -> None:
-    many = len(sweep.levels) > 1
-    for need in load_axis(sweep.axis).needs:
-        if sweep.endpoint and (many or need.capability != "pins_cpus"):
-            raise UsageError(f"--endpoint: {need.sentence}", remedy=need.remedy)
-
-
-def _knobs_at(sweep: Sweep, level: float) -> dict[str, str]:
+def _knobs_at(arm: Arm, level: float, declared: Sequence[KnobColumn]) -> dict[str, str]:
     found = {}
-    for name, rule in sweep.knobs.items():
+    for name, rule in arm.sweep.knobs.items():
         value = rule_value(rule, level)
         if value is None:
             raise UsageError(
-                f"--{name.replace('_', '-')}: the rule says nothing for {format_number(level)} {sweep.axis}",
+                f"--{name.replace('_', '-')}: the rule says nothing for {format_number(level)} {arm.sweep.axis}",
                 remedy="cover every level, like '1..4=4,5..=12'",
             )
         found[name] = value
-    for name in ("vgroups", "partitions", "write_threads", "commit_threads"):
-        if name in found and (not found[name].isdigit() or int(found[name]) < 1):
+    for name in (knob.name for knob in arm.facts.knobs if knob.kind == "count" and knob.name in found):
+        if not found[name].isdigit() or int(found[name]) < 1:
             raise UsageError(f"--{name.replace('_', '-')}: {found[name]!r} is not a whole number above 0")
-    granted = grants(sweep)[level]
-    return with_connections({**found, **granted.knobs}, granted.connections)
+    own = [column for column in declared if arm.facts.knob_named(column.name)]
+    return with_granted(found, grants(arm.sweep)[level], own)
 
 
-def _trial(host: Host, arm: Arm, level: float, replicate: int, knobs: Mapping[str, str]) -> Trial:
+def _trial(
+    host: Host, arm: Arm, level: float, replicate: int, knobs: Mapping[str, str], declared: Sequence[KnobColumn]
+) -> Trial:
     sweep, variant = arm.sweep, arm.variant
     middle = f"-{slug(variant)}" if variant else ""
     point_id = f"{sweep.axis}-{format_number(level)}{middle}"
@@ -110,24 +106,21 @@ def _trial(host: Host, arm: Arm, level: float, replicate: int, knobs: Mapping[st
         knobs={},
         seed=sweep.seed,
     )
-    return with_knobs(trial, {**knobs, **_varied_knobs(variant)})
+    return with_knobs(trial, {**knobs, **arm.knobs}, declared)
 
 
-def _varied_knobs(variant: Mapping[str, str]) -> dict[str, str]:
-    return {name: value for name, value in variant.items() if is_knob(name)}
-
-
-def _bridges(sweep: Sweep, block: Sequence[Trial], arms: Sequence[Arm], knobs: Sequence[KnobsByLevel]) -> list[Trial]:
+def _bridges(
+    sweep: Sweep,
+    block: Sequence[Trial],
+    arms: Sequence[Arm],
+    knobs: Sequence[KnobsByLevel],
+    declared: Sequence[KnobColumn],
+) -> list[Trial]:
     """Where a knob moves: the level after it once more, with the knobs of the level before it."""
-    by_variant = [(arm.variant, by_level) for arm, by_level in zip(arms, knobs, strict=True)]
     return [
-        bridge(trial, before, by_level[before], _varied_knobs(variant))
-        for before, after in boundaries(sweep.levels, knobs[0])
+        bridge(trial, before, by_level[before], arm.knobs, declared)
+        for arm, by_level in zip(arms, knobs, strict=True)
+        for before, after in boundaries(sweep.levels, by_level)
         for trial in block
-        for variant, by_level in by_variant
-        if trial.level == after and trial.variant == variant
+        if trial.level == after and trial.variant == arm.variant
     ]
-
-
-def _target(trial: Trial, arms: Sequence[Arm]) -> Target:
-    return next(arm.target for arm in arms if arm.variant == trial.variant)

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 
 from runner.axes import axis_of
 from runner.model import Confound, Plan, Sweep, Trial
-from runner.plan.knobs import granted_knobs
 from runner.sweep.vary import variants
-from runner.targets import Target
+from runner.targets import Facts
 from runner.units import format_cpus, format_levels, format_number, format_seconds
 
 
-def confounds(sweep: Sweep, knobs: Sequence[Mapping[float, Mapping[str, str]]]) -> tuple[Confound, ...]:
-    """Every knob that moves along the axis by a rule, not by the level itself; knobs: by level, of each subject."""
+def confounds(
+    sweep: Sweep, knobs: Sequence[Mapping[float, Mapping[str, str]]], granted: Set[str]
+) -> tuple[Confound, ...]:
+    """Every knob that moves along the axis by a rule; knobs: by level, of each subject. granted: those that the level
+    itself sets, which are what is swept."""
     found: dict[str, Confound] = {}
-    granted = granted_knobs(sweep)
     for by_level in knobs:
-        for name in (n for n in sweep.knobs if n not in granted):
+        names = dict.fromkeys(name for at_level in by_level.values() for name in at_level)
+        for name in (n for n in names if n not in granted):
             values = tuple(by_level[level].get(name, "") for level in sweep.levels)
             if len(set(values)) > 1:
                 found.setdefault(name, _confound(sweep, name, values))
@@ -49,11 +51,11 @@ def notes(sweep: Sweep, trials: Sequence[Trial]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def seconds(sweep: Sweep, trial: Trial, target: Target) -> float:
+def seconds(sweep: Sweep, trial: Trial, facts: Facts) -> float:
     """How long a trial takes, roughly."""
     fixed = trial.load.duration_s
-    work = fixed if fixed is not None else (trial.load.rows or 0) / (target.ROWS_PER_CORE_S * trial.cores)
-    return target.OVERHEAD_S + trial.load.warmup_s + max(work, axis_of(sweep.axis).work_seconds(sweep, trial))
+    work = fixed if fixed is not None else (trial.load.rows or 0) / (facts.rows_per_core_s * trial.cores)
+    return facts.overhead_s + trial.load.warmup_s + max(work, axis_of(sweep.axis).work_seconds(sweep, trial))
 
 
 def plan_sentence(plan: Plan) -> str:

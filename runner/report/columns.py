@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from runner.axes import AxisFacts
-from runner.model import Measurement, TrialResult
+from runner.model import KnobColumn, Measurement, TrialResult
 from runner.report.table import ABSENT, fixed, mean, rate, short
 
 Column = tuple[str, Callable[[Sequence[TrialResult]], str]]
 Say = Callable[[float | None], str]
-_KNOBS = {"write_threads": "Write threads", "commit_threads": "Commit threads"}
 
 
-def published(name: str, axis: AxisFacts, partitions: tuple[str, str]) -> Column:
-    """A column of the published table. partitions: name and heading of the knob that says how many there are."""
-    if name in _KNOBS:
-        return _knob(name, _KNOBS[name])
-    return _knob(*partitions) if name == "partitions" else _figures(axis)[name]
+def published(name: str, axis: AxisFacts, knobs: Mapping[str, KnobColumn]) -> Column:
+    """A column of the published table: a figure, or the knob of a role. knobs: by the names of the roles."""
+    return _knob(knobs[name].name, knobs[name].label) if name in knobs else _figures(axis)[name]
 
 
 def knob_at(trials: Sequence[TrialResult], name: str) -> str:

@@ -10,20 +10,13 @@ from collections.abc import Sequence
 
 from runner.axes import AxisFacts, load_axis
 from runner.fit import RATE_UNITS, Asked, Terms, fit_curve, quantity
-from runner.model import FitReport, StoredRun, TrialResult, VerdictKind
+from runner.model import FitReport, KnobColumn, KnobRole, StoredRun, TrialResult, VerdictKind
 from runner.observations import observations
 from runner.report.columns import CONSOLE, Column, disk_mb_per_s, knob_at, published
 from runner.report.table import ABSENT, Table, fixed, mean, rate, short
 from runner.units import format_number
 
 MARK = " †"
-KNOB_NAMES = {
-    "vgroups": "Vgroups",
-    "partitions": "Partitions",
-    "write_threads": "Write threads",
-    "commit_threads": "Commit threads",
-}
-
 
 def fit_of(run: StoredRun) -> FitReport:
     """The run's fit; made from its trials where none is stored."""
@@ -65,20 +58,25 @@ def by_run_order(run: StoredRun) -> list[TrialResult]:
     return sorted(run.results, key=lambda r: (r.trial.level, r.trial.replicate))
 
 
-def knob_name(name: str) -> str:
-    """A knob for a heading."""
-    return KNOB_NAMES.get(name, name)
+def knob_name(run: StoredRun, name: str) -> str:
+    """A knob for a heading: as the plan labels it."""
+    return next((knob.label for knob in run.plan.knobs if knob.name == name), name)
 
 
-def _partition_knob(run: StoredRun) -> str:
+def _knob_of(run: StoredRun, role: KnobRole) -> KnobColumn:
+    """The knob that plays a role: the one that the trials have, else the first that was declared."""
     used = {name for r in run.on_curve for name in r.trial.knobs}
-    return "vgroups" if "vgroups" in used or "partitions" not in used else "partitions"
+    declared = [knob for knob in run.plan.knobs if knob.role is role]
+    known = [knob for knob in declared if knob.name in used] or declared
+    label = role.value.replace("_", " ").capitalize()
+    return known[0] if known else KnobColumn(name=role.value, role=role, label=label)
 
 
 def article_columns(run: StoredRun) -> tuple[Column, ...]:
     """The published article's columns after the level, in its order, for the axis of the run."""
-    axis, parts = axis_facts(run), _partition_knob(run)
-    return tuple(published(name, axis, (parts, knob_name(parts))) for name in axis.published_columns)
+    axis = axis_facts(run)
+    knobs = {role.value: _knob_of(run, role) for role in KnobRole}
+    return tuple(published(name, axis, knobs) for name in axis.published_columns)
 
 
 def article_table(run: StoredRun) -> Table:
@@ -174,7 +172,7 @@ def knobs_table(run: StoredRun) -> Table:
     rows = []
     for name in names:
         values = [knob_at([r for r in run.on_curve if r.trial.level == level], name) for level in levels]
-        rows.append((knob_name(name), *values, "moves" if len(set(values)) > 1 else "constant"))
+        rows.append((knob_name(run, name), *values, "moves" if len(set(values)) > 1 else "constant"))
     shared = [_shared_at(run, level) for level in levels]
     if run.on_curve:
         rows.append(("CPUs shared with the generator", *shared, "moves" if len(set(shared)) > 1 else "constant"))

@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from runner.model import StoredRun
+from runner.model import FORMER_KNOBS, StoredRun
 from runner.report.columns import disk_mb_per_s
-from runner.report.figures import MARK, at_level, axis_facts, axis_name, knob_name, levels_of
+from runner.report.figures import MARK, at_level, axis_facts, axis_name, levels_of
 from runner.report.table import ABSENT, Table, fixed, mean, rate, short
 from runner.units import format_number
 
 Reference = Sequence[Mapping[str, str]]
-_KNOBS = ("vgroups", "partitions", "write_threads", "commit_threads")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,15 +128,20 @@ def reference_table(run: StoredRun, reference: Reference) -> Table | None:
         title="Published and ours",
         headers=headers,
         rows=tuple(rows),
-        notes=tuple(_notes(both, reference, axis_facts(run).published_note)),
+        notes=tuple(_notes(both, reference, run)),
     )
+
+
+def _published_knobs(run: StoredRun) -> dict[str, str]:
+    """Columns of a published table that may be knobs, with their headings: of any database, not of the run's alone."""
+    return {knob.column: knob.label for knob in (*FORMER_KNOBS, *run.plan.knobs) if knob.column}
 
 
 def _efficiency(speedups: Mapping[float, float], level: float, base: float | None) -> float | None:
     return 100 * speedups[level] * base / level if level in speedups and base else None
 
 
-def _notes(both: Comparison, reference: Reference, of_axis: str) -> list[str]:
+def _notes(both: Comparison, reference: Reference, run: StoredRun) -> list[str]:
     same = both.base_ours in (both.base_published, None)
     base = format_number(both.base_published or 0)
     notes = [
@@ -145,14 +149,12 @@ def _notes(both: Comparison, reference: Reference, of_axis: str) -> list[str]:
         if same
         else f"no level in common: the published speed-up is 1 at {base}, ours at {format_number(both.base_ours or 0)}"
     ]
-    for name in _KNOBS:
+    for name, label in _published_knobs(run).items():
         values = list(dict.fromkeys(str(row[name]) for row in reference if row.get(name)))
         if len(values) > 1:
-            notes.append(
-                f"in the published table {knob_name(name).lower()} moves along the axis ({' → '.join(values)})"
-            )
-    if of_axis:
-        notes.append(of_axis)
+            notes.append(f"in the published table {label.lower()} moves along the axis ({' → '.join(values)})")
+    if axis_facts(run).published_note:
+        notes.append(axis_facts(run).published_note)
     if any(not s.valid for s in both.ours.values()):
         notes.append("† ours: no VALID trial at this level")
     return notes

@@ -1,17 +1,20 @@
 """Runtimes: where a server runs. They know Docker, processes and cgroups, and no database.
 
-A module is an implementation (the Protocol below, and RUNTIMES). A runtime leaves nothing behind: whatever it
+A module is an implementation (the Protocol below), registered by its name. A runtime leaves nothing behind: whatever it
 creates is named after the run, `Server.stop` undoes it, and `clean` removes what a power cut left.
 """
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Mapping
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Protocol
 
+from runner.errors import UsageError
 from runner.model import Accounting, ServerOrder, Site, SiteRequest
+from runner.registry import Registry
+from runner.runtimes.capabilities import Capabilities, Obstacle
 
 
 class Server(Protocol):
@@ -44,7 +47,13 @@ class Server(Protocol):
 class Runtime(Protocol):
     """Where servers run, as a module."""
 
-    NAME: str
+    CAN: Capabilities
+
+    def obstacle(self, image: str) -> Obstacle | None:
+        """Why no server can be run here, None when one can. image: "" where it needs none."""
+
+    def phrase(self, place: str) -> str:
+        """How its servers run, for a sentence. place: the image, the address, or how the installation was found."""
 
     def site(self, wanted: SiteRequest) -> Site:
         """Reserves a fresh data directory and a port (a free one when port is None), and a directory on each disk.
@@ -53,14 +62,28 @@ class Runtime(Protocol):
     def start(self, order: ServerOrder, cleanup: ExitStack) -> Server:
         """Runs the setup and starts the server; `cleanup` stops it, be it half started. Raises ProvisionError."""
 
+    def copy_out(self, image: str, path: str, folder: Path) -> Path:
+        """Only where it has images: a file of the image, copied into `folder` once. Raises ProvisionError."""
 
-RUNTIMES: Mapping[str, str] = {
-    "process": "runner.runtimes.process",
-    "docker": "runner.runtimes.docker",
-    "endpoint": "runner.runtimes.endpoint",
-}
+
+RUNTIMES = Registry(
+    "scale.runtimes",
+    {
+        "process": "runner.runtimes.process",
+        "docker": "runner.runtimes.docker",
+        "endpoint": "runner.runtimes.endpoint",
+    },
+)
 
 
 def load_runtime(name: str) -> Runtime:
-    """The module of a runtime."""
-    return importlib.import_module(RUNTIMES[name])  # type: ignore[return-value]
+    """The module of a runtime. Raises UsageError that lists the known ones."""
+    if name not in RUNTIMES:
+        raise UsageError(f"--runtime: {name!r} is not one of auto, {', '.join(RUNTIMES.names())}")
+    try:
+        found: Runtime = RUNTIMES.load(name)
+    except (ImportError, AttributeError) as error:
+        raise UsageError(
+            f"runtime {name}: the package that registers it cannot be used: {error}", remedy="correct or remove it"
+        ) from None
+    return found

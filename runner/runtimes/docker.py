@@ -20,8 +20,10 @@ from typing import Any
 from runner.errors import ProvisionError
 from runner.interrupts import held_back
 from runner.model import Accounting, ServerOrder, Site, SiteRequest
+from runner.runtimes.capabilities import Capabilities, Obstacle
 from runner.runtimes.clean import LABEL, RUNNER_LABEL
-from runner.runtimes.docker_facts import client, image_state
+from runner.runtimes.docker_facts import can_pull, client, docker_facts, image_state
+from runner.runtimes.docker_files import copy_out as copy_out
 from runner.runtimes.local import (
     UNPRIVILEGED_USER,
     allowed_cpus,
@@ -34,12 +36,33 @@ from runner.runtimes.local import (
 from runner.runtimes.state import alive, forget, new_state, save, started_ticks
 from runner.units import format_cpus
 
-NAME = "docker"
+CAN = Capabilities(
+    pins_cpus=True, limits_memory=True, is_local=True, owns_server=True, has_images=True, places_disks=True
+)
 NANO = 1_000_000_000
 PID_S = 20.0
 JOIN_S = 5.0
 _BLKIO = Path("/sys/fs/cgroup/blkio/cgroup.procs")
 SHM_BYTES = 256 * 2**20
+
+
+def obstacle(image: str) -> Obstacle | None:
+    """No engine, or no such image."""
+    if not docker_facts().reachable:
+        remedy = "install Docker Engine (apt-get install docker.io) and have the image, or give --image"
+        return Obstacle(sentence="no Docker Engine answers", remedy=remedy)
+    if image_state(image) == "local" or can_pull(image):
+        return None
+    return Obstacle(
+        sentence=f"image {image} is not here and cannot be pulled",
+        remedy=f"docker pull {image} says why; correct --version or --image, or bring the image here with docker load",
+        installing_helps=False,
+    )
+
+
+def phrase(place: str) -> str:
+    """How its servers run, for a sentence. place: the image."""
+    return f"in Docker ({place})"
 
 
 def site(wanted: SiteRequest) -> Site:

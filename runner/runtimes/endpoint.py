@@ -12,8 +12,31 @@ from contextlib import ExitStack
 import psutil
 
 from runner.model import Accounting, ServerOrder, Site, SiteRequest
+from runner.runtimes.capabilities import Capabilities, Obstacle
 
-NAME = "endpoint"
+CAN = Capabilities(
+    pins_cpus=False,
+    limits_memory=False,
+    is_local=False,
+    owns_server=False,
+    has_images=False,
+    places_disks=False,
+    why_not={
+        "pins_cpus": "a server that already runs is never pinned",
+        "limits_memory": "a server that already runs keeps the memory that it has",
+        "places_disks": "the files of a server that already runs are not moved",
+    },
+)
+
+
+def obstacle(image: str) -> Obstacle | None:
+    """Whether the server answers is asked before the start, with its address."""
+    return None
+
+
+def phrase(place: str) -> str:
+    """How its servers run, for a sentence. place: the address."""
+    return f"at {place}, which already runs: neither pinned nor stopped"
 
 
 def site(wanted: SiteRequest) -> Site:

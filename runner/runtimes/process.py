@@ -14,16 +14,18 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
 import psutil
 
+from runner.affinity import on_cpus
 from runner.errors import ProvisionError
 from runner.interrupts import held_back
 from runner.model import Accounting, ServerOrder, Site, SiteRequest
+from runner.runtimes.capabilities import Capabilities, Obstacle
 from runner.runtimes.cgroup import Group, make_group
 from runner.runtimes.local import (
     UNPRIVILEGED_USER,
@@ -38,10 +40,22 @@ from runner.runtimes.local import (
 from runner.runtimes.segments import remove_segments
 from runner.runtimes.state import State, forget, new_state, save, started_ticks
 
-NAME = "process"
+CAN = Capabilities(
+    pins_cpus=True, limits_memory=True, is_local=True, owns_server=True, has_images=False, places_disks=True
+)
 SETUP_S = 120.0
 COMPANIONS_S = 5.0
 _LAUNCH = 'for f in $1; do echo 0 > "$f" || exit 125; done; shift; exec "$@"'
+
+
+def obstacle(image: str) -> Obstacle | None:
+    """Every machine has processes."""
+    return None
+
+
+def phrase(place: str) -> str:
+    """How its servers run, for a sentence. place: how the installation was found."""
+    return f"as a process ({place})"
 
 
 def site(wanted: SiteRequest) -> Site:
@@ -83,17 +97,6 @@ def start(order: ServerOrder, cleanup: ExitStack) -> ProcessServer:
     cleanup.callback(server.stop)
     server.launch()
     return server
-
-
-@contextlib.contextmanager
-def _affinity(cpus: Sequence[int]) -> Iterator[None]:
-    """This thread's CPUs for a moment: a child inherits them, so that not even its first instruction runs elsewhere."""
-    before = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, cpus)
-    try:
-        yield
-    finally:
-        os.sched_setaffinity(0, before)
 
 
 class ProcessServer:
@@ -149,7 +152,7 @@ class ProcessServer:
     def _run(self, argv: Sequence[str]) -> subprocess.Popen[bytes]:
         """The one process that `stop` and `scale clean` know of: a setup command, at last the server."""
         environment = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "HOME": self._site.data_dir, **self._spec.env}
-        with held_back(), _affinity(self._order.placement.server_cpus), self._log.open("ab") as log:
+        with held_back(), on_cpus(self._order.placement.server_cpus), self._log.open("ab") as log:
             process = self._process = subprocess.Popen(
                 self._command(argv),
                 stdin=subprocess.DEVNULL,

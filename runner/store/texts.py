@@ -13,10 +13,9 @@ from runner.model import DiskFigures, Interval, Limit, Measurement, Plan, Sample
 from runner.sweep.vary import label
 from runner.trial.series import SERIES_COLUMNS, time_series
 
-_KNOB_COLUMNS = ("vgroups", "partitions", "write_threads", "commit_threads")
 _MEASURED = tuple(name for name in Measurement.__dataclass_fields__ if name != "disks")
 DISKS_MAX = 8  # of more disks only the first have columns; trial.json has them all
-POINT_COLUMNS = (
+COLUMNS_BEFORE_KNOBS = (
     "trial_id",
     "order",
     "point",
@@ -28,7 +27,8 @@ POINT_COLUMNS = (
     "variant",
     "cores",
     "disks",
-    *_KNOB_COLUMNS,
+)
+COLUMNS_AFTER_KNOBS = (
     *_MEASURED,
     "verdict",
     "reasons",
@@ -45,10 +45,16 @@ TIMESERIES_HEADER = "trial_id,t_s," + ",".join(SERIES_COLUMNS) + "\n"
 
 
 def point_columns(plan: Plan) -> tuple[str, ...]:
-    """Of points.csv: the fixed ones, then those of each disk that the plan gives a trial."""
+    """Of points.csv: the fixed ones with those of the plan's knobs among them, then those of each disk of a trial."""
     disks = min(max((t.disks for t in plan.trials), default=1), DISKS_MAX)
     figures = tuple(DiskFigures.__dataclass_fields__)
-    return (*POINT_COLUMNS, *(f"d{i + 1}_{name}" for i in range(disks) for name in figures))
+    of_disks = (f"d{i + 1}_{name}" for i in range(disks) for name in figures)
+    return (*COLUMNS_BEFORE_KNOBS, *_knob_columns(plan).values(), *COLUMNS_AFTER_KNOBS, *of_disks)
+
+
+def _knob_columns(plan: Plan) -> dict[str, str]:
+    """The columns of knobs that have one of their own, by the knob."""
+    return {knob.name: knob.column for knob in plan.knobs if knob.column}
 
 
 def samples_text(samples: Iterable[Sample]) -> str:
@@ -94,8 +100,8 @@ def _shares(limit: Limit | None) -> str | None:
 
 def point_row(plan: Plan, result: TrialResult) -> dict[str, Any]:
     """One row of points.csv by column; None for what could not be measured."""
-    trial = result.trial
-    other = {k: v for k, v in trial.knobs.items() if k not in _KNOB_COLUMNS}
+    trial, columns = result.trial, _knob_columns(plan)
+    other = {k: v for k, v in trial.knobs.items() if k not in columns}
     return {
         "trial_id": trial.trial_id,
         "order": trial.order,
@@ -108,7 +114,7 @@ def point_row(plan: Plan, result: TrialResult) -> dict[str, Any]:
         "variant": label(trial.variant),
         "cores": trial.cores,
         "disks": trial.disks,
-        **{k: trial.knobs.get(k) for k in _KNOB_COLUMNS},
+        **{column: trial.knobs.get(knob) for knob, column in columns.items()},
         **{k: v for k, v in asdict(result.measurement).items() if k != "disks"},
         **{f"{d}_{k}": v for d, figures in result.measurement.disks.items() for k, v in asdict(figures).items()},
         "verdict": result.verdict.kind.value,

@@ -15,11 +15,11 @@ from runner.model import Load, Origin, Rule, Sweep, Work, Workload
 from runner.axes import Axis, all_axes
 from runner.sweep import axis as axes
 from runner.sweep.file import read_sweep_file
+from runner.sweep.knob_settings import KNOB_NAMES
 from runner.sweep.settings import BY_KEY, SETTINGS
 
 WINDOW_GROWS = 3.0  # times the duration, while the rate is not steady
 WINDOW_GROWS_FROM_S = 4.0  # of a shorter one nobody can tell whether it is steady
-KNOB_KEYS = ("knobs.vgroups", "knobs.partitions", "knobs.write_threads", "knobs.commit_threads")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,9 +111,8 @@ def _build(what: str, swept: Axis, texts: Texts, values: Mapping[str, object]) -
     fixed_work = v["load.rows"] is not None and not (
         texts.origin["load.duration"] == "flag" and texts.origin["load.rows"] == "file"
     )
-    knobs: dict[str, Rule] = {k.partition(".")[2]: v[k] for k in KNOB_KEYS if v[k] is not None}  # type: ignore[misc]
-    knobs |= v["knobs.other"]  # type: ignore[operator]
     name = str(texts.text.get("name") or (what if what in axes.commands() else Path(what).stem))
+    targets = tuple(dict.fromkeys(part.strip() for part in v["target.name"].split(",") if part.strip())) or ("auto",)
     workload = Workload(
         tables=v["workload.tables"],
         columns=v["workload.columns"],
@@ -142,7 +141,7 @@ def _build(what: str, swept: Axis, texts: Texts, values: Mapping[str, object]) -
         axis=swept.facts.name,
         levels=v[swept.key],
         constants=axes.constants(swept, values),
-        target=v["target.name"],
+        target=targets[0],
         runtime=v["target.runtime"],
         version=v["target.version"] or "",
         image=v["target.image"] or "",
@@ -152,8 +151,8 @@ def _build(what: str, swept: Axis, texts: Texts, values: Mapping[str, object]) -
         method=v["load.method"] or "",
         work=Work(data=workload),
         load=load,
-        knobs=knobs,
-        vary=v["vary"],
+        knobs=_knobs(v),
+        vary=({"target": targets} if len(targets) > 1 else {}) | v["vary"],
         server_cpus=v["cpus.server"] or (),
         client_cpus=v["cpus.client"] or (),
         memory_bytes=v["target.memory"],
@@ -166,6 +165,12 @@ def _build(what: str, swept: Axis, texts: Texts, values: Mapping[str, object]) -
         **_method(values, len(v[swept.key])),
         **swept.fields(values),
     )
+
+
+def _knobs(v: Mapping[str, Any]) -> dict[str, Rule]:
+    """By the names that were used; what they are for the target is known later."""
+    said = {name: v[f"knobs.{name}"] for name in KNOB_NAMES}
+    return {**{name: rule for name, rule in said.items() if rule is not None}, **v["knobs.other"]}
 
 
 def _window_max(duration_s: float, given_s: float | None) -> float | None:

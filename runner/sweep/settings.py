@@ -9,19 +9,14 @@ from __future__ import annotations
 from runner.axes import all_axes
 from runner.setting import Setting, readers
 from runner.setting import setting as _s
+from runner.sweep.knob_settings import KNOB_SETTINGS
+from runner.sweep.server_settings import LOADER, METHOD, RUNTIME, TARGET
 from runner.units import parse_bytes, parse_count, parse_cpus, parse_levels, parse_seconds
 
 SETTINGS: tuple[Setting, ...] = (
     *(setting for axis in all_axes() for setting in axis.settings),
-    _s("target.name", "--target", str, "auto", "Database: auto, tdengine, postgres or null.", "NAME"),
-    _s(
-        "target.runtime",
-        "--runtime",
-        readers.one_of("auto", "docker", "process", "endpoint"),
-        "auto",
-        "Where the server runs: auto, docker, process or endpoint.",
-        "NAME",
-    ),
+    TARGET,
+    RUNTIME,
     _s("target.version", "--version", str, "", "Version of the server (pins the image).", "VERSION"),
     _s("target.image", "--image", str, "", "Docker image; default: the target's, pinned.", "IMAGE"),
     _s("target.home", "--home", str, "", "Directory of an installed server, holding bin/ and lib/.", "DIR"),
@@ -103,14 +98,7 @@ SETTINGS: tuple[Setting, ...] = (
         "Time between two rows of a table.",
         "MS",
     ),
-    _s(
-        "load.method",
-        "--method",
-        str,
-        "",
-        "How rows are written. postgres: copy; tdengine: stmt, sql, sml-line, sml-telnet, sml-json, rest, ws.",
-        "NAME",
-    ),
+    METHOD,
     _s(
         "load.rows",
         "--rows",
@@ -145,14 +133,7 @@ SETTINGS: tuple[Setting, ...] = (
         "Open loop: how requests arrive.",
         "KIND",
     ),
-    _s(
-        "load.loader",
-        "--loader",
-        readers.one_of("scale", "taosbenchmark"),
-        "scale",
-        "The load generator: ours, or the genuine taosBenchmark.",
-        "NAME",
-    ),
+    LOADER,
     _s(
         "load.placement",
         "--placement",
@@ -161,37 +142,7 @@ SETTINGS: tuple[Setting, ...] = (
         "owned: each thread owns its vgroups, evenly filled; stock: contiguous ranges of tables.",
         "KIND",
     ),
-    _s(
-        "knobs.vgroups", "--vgroups", readers.rule, "", "TDengine: vgroups; a number or a rule '1..4=4,5..=12'.", "RULE"
-    ),
-    _s(
-        "knobs.partitions", "--partitions", readers.rule, "", "PostgreSQL: hash partitions; a number or a rule.", "RULE"
-    ),
-    _s(
-        "knobs.write_threads",
-        "--write-threads",
-        readers.rule,
-        "",
-        "Writing threads of the generator, one connection each; a number or a rule.",
-        "RULE",
-    ),
-    _s(
-        "knobs.commit_threads",
-        "--commit-threads",
-        readers.rule,
-        "",
-        "TDengine: numOfCommitThreads; a number or a rule.",
-        "RULE",
-    ),
-    _s(
-        "knobs.other",
-        "--knob",
-        readers.named_rule,
-        "",
-        "Any other setting of the server, NAME=VALUE or NAME=RULE; repeatable.",
-        "NAME=VALUE",
-        many=True,
-    ),
+    *KNOB_SETTINGS,
     _s(
         "vary",
         "--vary",

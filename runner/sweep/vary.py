@@ -15,6 +15,7 @@ from runner.units import parse_count
 _WORKLOAD = ("tables", "rows_per_request", "interlace_rows")
 _LOAD = {"placement": "table_placement", "loader": "loader"}
 _PLAIN = ("method",)
+SUBJECT_FIELDS = ("target", "runtime", "version", "image", "home", "endpoint")
 
 
 def variants(sweep: Sweep) -> tuple[Mapping[str, str], ...]:
@@ -44,7 +45,7 @@ def _whole(text: str) -> bool:
 
 def is_knob(name: str) -> bool:
     """Whether a varied setting is a knob of the server or the generator's threads."""
-    return name not in (*_WORKLOAD, *_LOAD, *_PLAIN)
+    return name not in (*_WORKLOAD, *_LOAD, *_PLAIN, *SUBJECT_FIELDS)
 
 
 def as_varied(sweep: Sweep, variant: Mapping[str, str]) -> Sweep:

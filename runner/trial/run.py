@@ -162,7 +162,7 @@ def _load(
             disks=disks,
             hz=setup.sweep.sample_hz,
             on_sample=samples.put,
-            pids=server.pids if setup.target.THREAD_NAMES else None,
+            pids=server.pids if setup.target.facts.thread_names else None,
         )
         with sampler:
             try:
@@ -188,7 +188,7 @@ def _generator(
     cpus = trial.placement.client_cpus
     if not trial.load.is_ours:
         return ForeignLoad(session.genuine_load(), cpus, server.network_namespace)
-    specs = split_spec(spec, setup.target.THREADS_PER_PROCESS, time.monotonic_ns())
+    specs = split_spec(spec, setup.target.facts.threads_per_process, time.monotonic_ns())
     return LoadProcesses(setup.program, specs, cpus, secret, server.network_namespace)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from runner.model import (
+    FORMER_KNOBS,
     Measurement,
     Placement,
     Resources,
@@ -41,7 +42,7 @@ def make_trial(sweep: Sweep | None = None, *, cores: float = 1.0, disks: int = 0
         resources=Resources(cores=cores, placement=placement, disks=disks, memory_bytes=asked.memory_bytes),
         subject=subject, knobs={},
     )  # fmt: skip
-    return with_knobs(replace(base, **fields), knobs)
+    return with_knobs(replace(base, **fields), knobs, FORMER_KNOBS)
 
 
 def make_result(level: float = 1.0, rate: float | None = 1e6, replicate: int = 1,

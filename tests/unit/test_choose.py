@@ -5,8 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from runner import choose as choosing
 from runner.errors import PreflightError, UsageError
+from runner.preparing import choose
+from runner.runtimes import docker
 from runner.runtimes.docker_facts import DockerFacts
 from tests.unit.factories import make_sweep
 
@@ -16,12 +17,12 @@ from tests.unit.factories import make_sweep
     [(True, "docker pull tdengine/tdengine:9.9.9.9", "install Docker"), (False, "install Docker Engine", "says why")],
 )
 def test_an_image_that_cannot_be_pulled_is_not_a_missing_docker(monkeypatch, reachable, says, says_not):
-    monkeypatch.setattr(choosing, "docker_facts", lambda: DockerFacts(reachable=reachable))
-    monkeypatch.setattr(choosing, "image_state", lambda image: "absent")
-    monkeypatch.setattr(choosing, "can_pull", lambda image: False)
+    monkeypatch.setattr(docker, "docker_facts", lambda: DockerFacts(reachable=reachable))
+    monkeypatch.setattr(docker, "image_state", lambda image: "absent")
+    monkeypatch.setattr(docker, "can_pull", lambda image: False)
     sweep = replace(make_sweep(), target="tdengine", runtime="docker", version="9.9.9.9")
     with pytest.raises(PreflightError) as refused:
-        choosing.choose(sweep)
+        choose(sweep)
     assert says in refused.value.remedy and says_not not in refused.value.remedy
 
 
@@ -39,7 +40,7 @@ def test_an_image_that_cannot_be_pulled_is_not_a_missing_docker(monkeypatch, rea
 )
 def test_a_server_in_two_places_or_none_is_refused_by_its_flags(asked, named):
     with pytest.raises(UsageError) as refused:
-        choosing.choose(replace(make_sweep(), **asked))
+        choose(replace(make_sweep(), **asked))
     assert all(flag in refused.value.message for flag in named)
 
 
@@ -48,13 +49,13 @@ def test_a_server_in_two_places_or_none_is_refused_by_its_flags(asked, named):
 def test_a_running_server_of_a_target_that_cannot_use_one_is_refused(target, runtime):
     asked = replace(make_sweep(), target=target, runtime=runtime, endpoint="127.0.0.1:5432")
     with pytest.raises(UsageError) as refused:
-        choosing.choose(asked)
+        choose(asked)
     assert target in refused.value.message
     assert "--endpoint" in refused.value.message or "--runtime" in refused.value.message
 
 
 def test_a_running_server_is_taken_where_the_target_can_use_one():
-    chosen = choosing.choose(replace(make_sweep(), target="tdengine", endpoint="127.0.0.1:6030"))
+    chosen = choose(replace(make_sweep(), target="tdengine", endpoint="127.0.0.1:6030"))
     assert (chosen.runtime, chosen.image, chosen.version) == ("endpoint", "", "")
     assert "127.0.0.1:6030" in chosen.sentence
 
@@ -69,7 +70,7 @@ def with_taosd(tmp_path, monkeypatch):
         program.write_text(f"#!/bin/sh\n{script}\n")
         program.chmod(0o755)
         monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
-        monkeypatch.setattr(choosing, "docker_facts", lambda: DockerFacts(reachable=False))
+        monkeypatch.setattr(docker, "docker_facts", lambda: DockerFacts(reachable=False))
 
     return put
 
@@ -84,15 +85,15 @@ def with_taosd(tmp_path, monkeypatch):
 )
 def test_auto_passes_over_a_server_that_could_not_be_used_and_says_why(with_taosd, tmp_path, script, why):
     with_taosd(script)
-    chosen = choosing.choose(replace(make_sweep(), target="auto"))
-    assert (chosen.target.NAME, chosen.runtime) == ("postgres", "process")
+    chosen = choose(replace(make_sweep(), target="auto"))
+    assert (chosen.target.facts.name, chosen.runtime) == ("postgres", "process")
     assert f"tdengine in {tmp_path} (PATH)" in chosen.sentence and why in chosen.sentence
     with pytest.raises(PreflightError, match=why):
-        choosing.choose(replace(make_sweep(), target="auto", home=str(tmp_path)))
+        choose(replace(make_sweep(), target="auto", home=str(tmp_path)))
 
 
 def test_asked_for_by_name_it_is_taken_and_refused_later_with_the_remedy(with_taosd, tmp_path):
     with_taosd("echo taosd version: 9.9.9.9 compatible_version: 9.0.0.0")
-    chosen = choosing.choose(replace(make_sweep(), target="tdengine"))
-    assert (chosen.target.NAME, chosen.home, chosen.version) == ("tdengine", str(tmp_path), "9.9.9.9")
+    chosen = choose(replace(make_sweep(), target="tdengine"))
+    assert (chosen.target.facts.name, chosen.home, chosen.version) == ("tdengine", str(tmp_path), "9.9.9.9")
     assert [f.blocking for f in chosen.target.check_client(chosen.home, chosen.version)] == [True]

@@ -29,7 +29,7 @@ def disk_sweep(**flags):
 def planned(target="tdengine", **flags):
     module = load_target(target)
     sweep = disk_sweep(target__name=target, **flags)
-    return make_plan(complete(sweep, module), make_host(4), module)
+    return make_plan(complete(sweep, module.facts), make_host(4), module.facts)
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,6 @@ def test_a_row_is_counted_as_the_article_counts_it():
         ("null", {}, "cannot be spread"),
         ("postgres", {"disks__placement": "tiers"}, "--disk-placement"),
         ("tdengine", {"disks__wal": "first"}, "--wal-disk"),
-        ("tdengine", {"target__endpoint": "h:6030"}, "--endpoint"),
     ],
 )
 def test_what_a_target_cannot_do_is_refused_by_name(target, flags, text):

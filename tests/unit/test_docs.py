@@ -8,7 +8,8 @@ import pytest
 from runner.cli.commands import COMMANDS
 from runner.errors import ScaleError
 from runner.model import VerdictKind
-from runner.store.texts import POINT_COLUMNS
+from runner.store.texts import COLUMNS_AFTER_KNOBS, COLUMNS_BEFORE_KNOBS
+from runner.targets import all_facts, columns_of
 from tools.settings_page import page
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -33,7 +34,8 @@ def test_every_verdict_is_explained(kind):
 def test_every_column_is_explained():
     page_text = DOCS["results.md"]
     families = {"response_ms_", "service_ms_"}
-    for column in POINT_COLUMNS:
+    knobs = [knob.column for knob in columns_of(all_facts()) if knob.column]
+    for column in (*COLUMNS_BEFORE_KNOBS, *knobs, *COLUMNS_AFTER_KNOBS):
         known = f"`{column}`" in page_text or any(column.startswith(f) and f"`{f}*`" in page_text for f in families)
         assert known, column
 

@@ -44,7 +44,7 @@ def planned(name: str) -> dict[str, object]:
     what, target, cpus, flags = SWEEPS[name]
     module = load_target(target)
     sweep = replace(resolve_sweep(what, flags), target=target, runtime="process")
-    plan = make_plan(complete(sweep, module), make_host(cpus), module)
+    plan = make_plan(complete(sweep, module.facts), make_host(cpus), module.facts)
     return {
         "sentence": plan_sentence(plan),
         "seconds": plan.seconds_estimated,

@@ -28,7 +28,7 @@ def make_host(cores: int = 12, threads: int = 1, nodes: int = 1) -> Host:
 
 def planned(host=None, **flags):
     sweep = replace(make_sweep(**flags), target="postgres", runtime="process")
-    return make_plan(complete(sweep, POSTGRES), host or make_host(), POSTGRES)
+    return make_plan(complete(sweep, POSTGRES.facts), host or make_host(), POSTGRES.facts)
 
 
 def test_physical_cores_before_siblings_and_one_node_first():
@@ -103,7 +103,7 @@ def test_refusals_name_the_flag(flags, word):
 def test_clients_are_an_axis_whose_levels_set_the_connections_and_nothing_else():
     sweep = replace(resolve_sweep("clients", {"axis.clients": "1..64:x2", "axis.cores": "2"}), target="postgres",
                     runtime="process")  # fmt: skip
-    plan = make_plan(complete(with_constants(sweep, make_host(4)), POSTGRES), make_host(4), POSTGRES)
+    plan = make_plan(complete(with_constants(sweep, make_host(4)), POSTGRES.facts), make_host(4), POSTGRES.facts)
     points = {t.level: t for t in plan.trials if t.role == "point"}
     assert [(n, points[n].load.connections, points[n].knobs["write_threads"]) for n in (1, 8, 64)] == [
         (1, 1, "1"), (8, 8, "8"), (64, 64, "64")]  # fmt: skip
@@ -117,7 +117,7 @@ def test_a_sweep_of_clients_refuses_what_its_levels_say():
     sweep = replace(resolve_sweep("clients", {"axis.clients": "1..4", "knobs.write_threads": "3"}), target="postgres",
                     runtime="process")  # fmt: skip
     with pytest.raises(UsageError, match="--write-threads: --clients says how many"):
-        complete(with_constants(sweep, make_host(4)), POSTGRES)
+        complete(with_constants(sweep, make_host(4)), POSTGRES.facts)
     with pytest.raises(UsageError, match="clients come whole"):
         resolve_sweep("clients", {"axis.clients": "0.5,1"})
     with pytest.raises(UsageError, match="--clients: missing"):

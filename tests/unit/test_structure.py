@@ -5,29 +5,31 @@ from pathlib import Path
 
 import pytest
 
+from runner.targets import TARGETS
+
 RUNNER = Path(__file__).resolve().parents[2] / "runner"
 FILES = sorted(RUNNER.rglob("*.py"))
 LINES_MAX, FUNCTION_LINES_MAX, WIDTH_MAX = 300, 60, 120
 
 # A room may import the rooms named here and nothing else of the project. `compose` and `cli` put all together.
 ALLOWED = {
-    "model": set(), "errors": set(), "units": set(), "interrupts": set(),
+    "model": set(), "errors": set(), "units": set(), "interrupts": set(), "affinity": set(),
     "host": {"model", "units", "errors"},
     "disks": {"model", "units", "errors", "interrupts", "host"},
     "registry": set(),
     "setting": {"model", "errors", "units"},
     "axes": {"model", "errors", "units", "host", "registry", "setting"},
-    "sweep": {"model", "errors", "units", "setting", "axes"},
+    "sweep": {"model", "errors", "units", "setting", "axes", "targets", "runtimes"},
     "plan": {"model", "errors", "units", "host", "sweep", "setting", "targets", "axes", "noise", "observations"},
     "observations": {"model", "sweep"},
     "noise": {"model", "units"},
     "verdict": {"model", "units", "axes"},
     "fit": {"model", "units"},
     "report": {"model", "units", "fit", "noise", "observations", "sweep", "axes"},
-    "runtimes": {"model", "errors", "interrupts", "units", "host", "registry"},
+    "runtimes": {"affinity", "model", "errors", "interrupts", "units", "host", "registry"},
     "targets": {"model", "errors", "units", "loadgen", "registry"},
     "sampling": {"model", "errors", "units", "host"},
-    "loadgen": {"model", "errors", "interrupts", "units"},
+    "loadgen": {"affinity", "model", "errors", "interrupts", "units"},
     "trial": {
         "method", "model", "errors", "interrupts", "units", "host", "loadgen", "runtimes", "sampling", "sweep", "targets", "verdict", "axes",
     },
@@ -39,8 +41,7 @@ ALLOWED = {
     "identity": {"method"}, "method": set(),
     "verify": {"identity", "method", "model", "errors", "units", "store", "loadgen", "sweep", "trial", "verdict", "report", "axes"},
     "campaign": {"model", "plan"},
-    "choose": {"model", "errors", "runtimes", "targets"},
-    "preflight": {"model", "errors", "axes", "disks", "host", "runtimes", "sweep", "targets"},
+    "preparing": {"model", "errors", "axes", "disks", "host", "plan", "setting", "runtimes", "store", "sweep", "targets"},
     "doctor": {"errors", "host", "loadgen", "runtimes", "targets", "units"},
     "dashboards": {"errors", "interrupts", "runtimes"},
     "console": {"live", "model", "errors", "units"},
@@ -88,20 +89,14 @@ def test_pure_rooms_touch_no_world(path):
     assert not touched, f"{name_of(path)} imports {touched}"
 
 
-@pytest.mark.parametrize("kind", ["runtimes", "targets"])
-def test_siblings_do_not_import_each_other(kind):
-    siblings = {p.stem if p.is_file() else p.name for p in (RUNNER / kind).iterdir()} - {"__init__", "__pycache__"}
-    shared = {"docker_facts", "clean", "cgroup", "state"} | {s for s in siblings if s.startswith("_")}
+@pytest.mark.parametrize(("kind", "peers"), [("runtimes", {"docker", "process", "endpoint"}), ("targets", set(TARGETS.names()))])
+def test_siblings_do_not_import_each_other(kind, peers):
     for path in (RUNNER / kind).rglob("*.py"):
         own = path.relative_to(RUNNER / kind).parts[0].removesuffix(".py")
         for name, _ in imports(path):
             parts = name.split(".")
-            if own in {"__init__", "clean"} or parts[:2] != ["runner", kind] or len(parts) < 3:
-                continue
-            other = parts[2]
-            peers = {"docker", "process", "remote", "endpoint"} if kind == "runtimes" else siblings
-            if other != own and other in peers and own in peers:
-                assert other in shared, f"{kind}/{own} imports its sibling {other}"
+            if own in peers and parts[:2] == ["runner", kind] and len(parts) > 2:
+                assert parts[2] == own or parts[2] not in peers, f"{kind}/{own} imports its sibling {parts[2]}"
 
 
 @pytest.mark.parametrize("path", FILES, ids=name_of)

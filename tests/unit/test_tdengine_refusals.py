@@ -19,7 +19,7 @@ def trial(**knobs):
 
 
 def sweep(runtime="process", **flags):
-    return complete(replace(make_sweep(**flags), target="tdengine", runtime=runtime), TDENGINE)
+    return complete(replace(make_sweep(**flags), target="tdengine", runtime=runtime), TDENGINE.facts)
 
 
 def asked(of_sweep, knobs, memory=MEMORY, free=FREE):

@@ -90,7 +90,7 @@ def test_the_genuine_tools_words_are_read():
 def test_the_genuine_tool_gets_the_same_work_and_its_password_in_a_file(tmp_path):
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "taosBenchmark").touch()
-    sweep = complete(replace(make_sweep(load__rows="1M"), target="tdengine", runtime="process"), TDENGINE)
+    sweep = complete(replace(make_sweep(load__rows="1M"), target="tdengine", runtime="process"), TDENGINE.facts)
     address = Address(host="127.0.0.1", port=7030, secret="word", home=str(tmp_path), data_dir="/d")
     command = genuine.command(trial(sweep=sweep), address, "db", "stb")
     job = json.loads(next(iter(command.files.values())))
@@ -111,7 +111,7 @@ def test_a_servers_own_settings_are_expected_only_of_a_server_of_ours(monkeypatc
 def test_a_second_factor_makes_a_trial_of_every_combination_and_each_is_compared():
     sweep = replace(make_sweep(cores="1", vary=["method=stmt,sql", "write_threads=1,4"]), target="tdengine",
                     runtime="process")  # fmt: skip
-    plan = make_plan(complete(sweep, TDENGINE), make_host(), TDENGINE)
+    plan = make_plan(complete(sweep, TDENGINE.facts), make_host(), TDENGINE.facts)
     assert len(plan.trials) == 4 * 3
     assert {t.knobs["write_threads"] for t in plan.trials} == {"1", "4"}
     assert "cores-1-sql-4-r2" in {t.trial_id for t in plan.trials}
@@ -128,7 +128,7 @@ def test_a_second_factor_makes_a_trial_of_every_combination_and_each_is_compared
 def test_a_method_that_does_not_exist_is_refused_by_name():
     sweep = replace(make_sweep(cores="1", vary=["method=stmt,smt"]), target="tdengine", runtime="process")
     with pytest.raises(UsageError, match="smt"):
-        complete(sweep, TDENGINE)
+        complete(sweep, TDENGINE.facts)
 
 
 @pytest.mark.parametrize(("precision", "units"), [("ms", 1), ("us", 1_000), ("'ns'", 1_000_000)])
@@ -137,7 +137,7 @@ def test_the_generator_is_told_the_precision_of_the_database(precision, units, m
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "taosBenchmark").touch()
     address = Address(host="127.0.0.1", port=7030, secret="s", home=str(tmp_path), data_dir="/d")
-    sweep = complete(replace(make_sweep(load__rows="1M"), target="tdengine", runtime="process"), TDENGINE)
+    sweep = complete(replace(make_sweep(load__rows="1M"), target="tdengine", runtime="process"), TDENGINE.facts)
     session = TdengineSession(trial(sweep=sweep, precision=precision), address, "")
     assert session.load_spec()["precision"] == precision.strip("'")
     job = json.loads(next(iter(session.genuine_load().files.values())))["databases"][0]
@@ -155,7 +155,7 @@ def test_a_server_is_not_ready_before_its_adapter_listens(monkeypatch):
         address = Address(host="127.0.0.1", port=adapter.getsockname()[1] - config.ADAPTER_OFFSET, secret="s")
 
         def not_ready(method):
-            sweep = complete(replace(make_sweep(load__method=method), target="tdengine", runtime="process"), TDENGINE)
+            sweep = complete(replace(make_sweep(load__method=method), target="tdengine", runtime="process"), TDENGINE.facts)
             return TdengineSession(trial(sweep=sweep), address, "").not_ready()
 
         assert not_ready("stmt") == ""

@@ -9,8 +9,8 @@ from typing import Any
 from runner.axes.axis import Axis, Grant
 from runner.axes.disks import estimate, source
 from runner.axes.disks.settings import SETTINGS
-from runner.axes.facts import AxisFacts, Need, standings
-from runner.model import Finding, LimitKind, Plan, Sweep, Trial, VerdictKind
+from runner.axes.facts import AxisFacts, standings
+from runner.model import Finding, KnobRole, LimitKind, Plan, Sweep, Trial, VerdictKind
 from runner.units import common_multiple
 
 _OWN = (
@@ -21,11 +21,6 @@ _OWN = (
     LimitKind.UNKNOWN,
 )
 _NOT_THE_DISKS = "the server's cores were the limit and not its disks"
-_ELSEWHERE = Need(
-    capability="places_disks",
-    sentence="the files of a server that already runs are not moved, so its disks cannot be swept",
-    remedy="let the sweep start the server: --runtime process or docker",
-)
 _FACTS = AxisFacts(
     name="disks",
     unit="disk",
@@ -43,7 +38,7 @@ _FACTS = AxisFacts(
         reasons={LimitKind.SERVER_CPU: _NOT_THE_DISKS},
     ),
     own_verdict=VerdictKind.RESOURCE_NOT_SATURATED,
-    needs=(_ELSEWHERE,),
+    needs="places_disks",
     must_be_steady=False,
     disk_figures_of_whole_load=True,
     published_columns=("commit_threads", "rows", "durable_rows", "cpu", "disk_io"),
@@ -95,10 +90,10 @@ class _Disks(Axis):
 
 
 def uneven_parts(plan: Plan) -> list[Finding]:
-    """A finding for every level whose disks do not get the same number of vgroups or partitions."""
+    """A finding for every level whose disks do not get the same number of partitions."""
     found = {}
     for trial in plan.trials:
-        for knob in ("vgroups", "partitions"):
+        for knob in (k.name for k in plan.knobs if k.role is KnobRole.PARTITIONS):
             parts = int(trial.knobs.get(knob, "0"))
             if parts and parts % trial.disks:
                 most, least = -(-parts // trial.disks), parts // trial.disks

@@ -7,9 +7,8 @@ from collections.abc import Mapping
 import psycopg
 
 from runner.errors import TargetError
-from runner.loadgen.foreign import ForeignCommand
 from runner.model import Trial
-from runner.targets import Address, Counted, Part
+from runner.targets import Address, Counted, Part, Session
 
 TABLE = "measurement"
 SPACE = "space"  # the directory of a tablespace on its disk
@@ -35,11 +34,12 @@ SQL_TYPES = {
 _INDEXES = ("device_id, time DESC", "time DESC")
 
 
-class PostgresSession:
+class PostgresSession(Session):
     """One connection of the superuser that initdb made."""
 
     def __init__(self, trial: Trial, address: Address, libpq: str) -> None:
-        self._trial, self._address, self._libpq = trial, address, libpq
+        super().__init__(trial, address)
+        self._libpq = libpq
         self._connection: psycopg.Connection | None = None
 
     def not_ready(self) -> str:
@@ -99,13 +99,6 @@ class PostgresSession:
         for columns in _INDEXES:  # takes in the partitions' own
             self._rows(f"CREATE INDEX ON {TABLE} ({columns})")
 
-    def schema_pending(self) -> str:
-        """It is there at once."""
-        return ""
-
-    def create_tables(self) -> None:
-        """Devices are rows here, not tables."""
-
     def expected(self) -> Mapping[str, str]:
         """The partitions, and every free knob."""
         return {k: v for k, v in self._trial.knobs.items() if k != "write_threads"}
@@ -150,10 +143,6 @@ class PostgresSession:
             "table": TABLE,
             "library": self._libpq,
         }
-
-    def genuine_load(self) -> ForeignCommand:
-        """It has none that does this workload."""
-        raise TargetError("PostgreSQL has no load generator of its own here", remedy="--loader scale")
 
     def commit_cycles(self) -> int | None:
         """Checkpoints finished (the name of the view changed in PostgreSQL 17)."""

@@ -27,7 +27,6 @@ _BOUNDS = {
 }
 RPC_THREADS_MAX = 10
 COMMIT_THREADS_MAX = 256
-CLIENT_THREADS_PER_PROCESS = 10
 
 
 def memory_needed_bytes(trial: Trial) -> int:

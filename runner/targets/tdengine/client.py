@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes.util
 import socket
 from collections.abc import Callable, Iterable
+from pathlib import Path
 
 from runner.errors import LoadError, ScaleError
 from runner.loadgen.binary import loadgen_path
@@ -17,6 +19,15 @@ DEFAULT_PASSWORD = "taosdata"
 _SAME_PARTS = 3  # client and server must agree in the first three numbers of their versions
 _DNODES = "SELECT endpoint, support_vnodes, `vnodes` FROM information_schema.ins_dnodes"
 _ADAPTER_S = 2.0
+
+
+def library(home: str) -> str:
+    """libtaos of the installation, else the system's; "" lets the load core search."""
+    for folder in ("lib", "driver"):
+        for name in ("libtaos.so", "libtaos.so.1"):
+            if home and (Path(home) / folder / name).exists():
+                return str(Path(home) / folder / name)
+    return ctypes.util.find_library("taos") and "libtaos.so" or ""
 
 
 def library_findings(library: str, server_version: str) -> tuple[Finding, ...]:

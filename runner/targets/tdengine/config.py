@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from runner.model import ServerSpec, Site, Trial
 from runner.targets.tdengine import placement
+from runner.targets.tdengine.facts import ROLE_KNOBS
 from runner.targets.tdengine.items import spelled
 
 # Names of CREATE DATABASE options; every other free knob is an item of taos.cfg.
@@ -37,7 +38,6 @@ DATABASE_OPTIONS = frozenset(
         "wal_segment_size",
     )
 )
-_OWN = ("vgroups", "write_threads")
 ADAPTER_OFFSET = 11
 UNITS_PER_MS = {"ms": 1, "us": 1_000, "ns": 1_000_000}
 THROUGH_ADAPTER = ("rest", "ws")
@@ -66,7 +66,7 @@ def config_items(trial: Trial) -> dict[str, str]:
     free = {
         spelled(k): v
         for k, v in trial.knobs.items()
-        if k not in (*_OWN, "commit_threads") and k.lower() not in DATABASE_OPTIONS
+        if k not in ROLE_KNOBS and k.lower() not in DATABASE_OPTIONS
     }
     return {**items, **free}
 

@@ -10,6 +10,7 @@ import difflib
 from runner.model import Finding, Trial
 from runner.targets.tdengine import genuine
 from runner.targets.tdengine.config import DATABASE_OPTIONS, UNITS_PER_MS, config_items, database_options, precision
+from runner.targets.tdengine.facts import ROLE_KNOBS
 from runner.targets.tdengine.items import BOUNDS, FORMER, ITEMS, OURS, spelled
 
 ONE_COLUMN = ("sml-telnet", "sml-json")
@@ -18,7 +19,6 @@ _WORDS = {
     "precision": ("ms", "us", "ns"),
     "cachemodel": ("none", "last_row", "last_value", "both"),
 }
-_OWN = ("vgroups", "write_threads", "commit_threads")
 
 
 def refusals(trial: Trial, explicit: frozenset[str]) -> tuple[Finding, ...]:
@@ -31,7 +31,7 @@ def _blocking(subject: str, sentence: str, remedy: str) -> Finding:
 
 
 def _free(trial: Trial) -> list[str]:
-    return [k for k in trial.knobs if k not in _OWN and k.lower() not in DATABASE_OPTIONS]
+    return [k for k in trial.knobs if k not in ROLE_KNOBS and k.lower() not in DATABASE_OPTIONS]
 
 
 def _knobs(trial: Trial, explicit: frozenset[str]) -> list[Finding]:

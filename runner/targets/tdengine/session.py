@@ -12,7 +12,7 @@ from runner.loadgen.foreign import ForeignCommand
 from runner.loadgen.spec import trial_spec
 from runner.loadgen.statements import SQL_S, Answer, create_tables, run_statements
 from runner.model import Trial
-from runner.targets import Address, Counted, Part
+from runner.targets import Address, Counted, Part, Session
 from runner.targets.tdengine import count
 from runner.targets.tdengine.client import DEFAULT_PASSWORD, adapter_unreachable
 from runner.targets.tdengine.config import (
@@ -33,11 +33,12 @@ RETRIES = 60  # each waits 10 ms longer than the one before: half a minute in al
 _SCHEMALESS = ("sml-line", "sml-telnet", "sml-json")
 
 
-class TdengineSession:
+class TdengineSession(Session):
     """Stateless between calls: each asks over a connection of its own."""
 
     def __init__(self, trial: Trial, address: Address, library: str) -> None:
-        self._trial, self._address, self._library = trial, address, library
+        super().__init__(trial, address)
+        self._library = library
         self._program = loadgen_path()
         self._password = DEFAULT_PASSWORD if address.is_ours else address.secret or DEFAULT_PASSWORD
 
@@ -191,9 +192,6 @@ class TdengineSession:
     def drop_schema(self) -> None:
         """The trial's database."""
         self._rows(f"DROP DATABASE {DATABASE}")
-
-    def close(self) -> None:
-        """Nothing stays open."""
 
 
 def _option(value: str) -> str:

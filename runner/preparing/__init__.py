@@ -1,0 +1,20 @@
+"""Before anything starts: which server is measured and where (choice), what can be known to go wrong (findings).
+
+`prepare` plans a sweep for this machine, `prepare_again` a stored run's. Reads the machine and asks what is installed;
+refuses to start, to make or to change anything.
+"""
+
+from runner.preparing.choice import Choice, choose
+from runner.preparing.findings import preflight, refuse_blocking
+from runner.preparing.prepared import Prepared, default_data_dir, prepare, prepare_again
+
+__all__ = [
+    "Choice",
+    "Prepared",
+    "choose",
+    "default_data_dir",
+    "preflight",
+    "prepare",
+    "prepare_again",
+    "refuse_blocking",
+]

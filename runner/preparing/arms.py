@@ -1,0 +1,37 @@
+"""The arms of a sweep: each combination of what it varies, on the server that was chosen for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from runner.model import Sweep
+from runner.preparing.asked import subject_key
+from runner.preparing.choice import Choice, choose
+from runner.sweep.vary import SUBJECT_FIELDS, variants
+
+
+@dataclass(frozen=True, kw_only=True)
+class Arm:
+    """One combination. sweep: with its server in place of `auto`; of what is varied only that is applied."""
+
+    variant: Mapping[str, str]
+    sweep: Sweep
+    choice: Choice
+
+
+def arms_of(sweep: Sweep) -> tuple[Arm, ...]:
+    """In the order of the variants; each distinct server is looked for once. Raises as `choose` does."""
+    choices: dict[str, Choice] = {}
+    found = []
+    for variant in variants(sweep):
+        asked = replace(sweep, **{name: variant[name] for name in SUBJECT_FIELDS if name in variant})
+        key = subject_key(asked)
+        if key not in choices:
+            choices[key] = choose(asked)
+        choice = choices[key]
+        chosen = replace(
+            asked, target=choice.facts.name, runtime=choice.runtime, image=choice.image, home=choice.home
+        )
+        found.append(Arm(variant=variant, sweep=chosen, choice=choice))
+    return tuple(found)

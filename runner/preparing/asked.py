@@ -1,0 +1,62 @@
+"""What of a subject is asked, as a sweep and a trial's subject both have it, and what cannot be asked together."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from runner.errors import UsageError
+from runner.model import ServerSource
+from runner.runtimes import load_runtime
+from runner.sweep.vary import SUBJECT_FIELDS
+
+ANY = "auto"
+
+
+class Asked(Protocol):
+    """A database, where it runs, which version or build of it; "auto" and "" leave it to the choice."""
+
+    @property
+    def target(self) -> str: ...
+    @property
+    def runtime(self) -> str: ...
+    @property
+    def version(self) -> str: ...
+    @property
+    def image(self) -> str: ...
+    @property
+    def home(self) -> str: ...
+    @property
+    def endpoint(self) -> str: ...
+
+
+def subject_key(asked: Asked) -> str:
+    """The same for trials that are measured on the same server."""
+    return "|".join(getattr(asked, name) for name in SUBJECT_FIELDS)
+
+
+def source_of(runtime: str) -> ServerSource | None:
+    """What a runtime must be given; None for `auto`. Raises UsageError for one that is not known."""
+    return None if runtime == ANY else load_runtime(runtime).CAN.source
+
+
+def refuse_two_places(asked: Asked) -> None:
+    """A server runs already, or comes from an image, or from an installation. Raises UsageError for two at once.
+
+    With --endpoint, --home is where the client library is.
+    """
+    wanted = source_of(asked.runtime)
+    runs = bool(asked.endpoint) or wanted is ServerSource.ENDPOINT
+    given = {
+        ServerSource.ENDPOINT: "--endpoint" if asked.endpoint else "",
+        ServerSource.IMAGE: "--image" if asked.image else "",
+        ServerSource.INSTALLATION: "--home" if asked.home and not runs else "",
+    }
+    flags = [flag or (f"--runtime {asked.runtime}" if source is wanted else "") for source, flag in given.items()]
+    flags = [flag for flag in flags if flag]
+    if len(flags) > 1:
+        raise UsageError(
+            f"{' and '.join(flags)}: a server either runs already, or is in an image, or is installed",
+            remedy="leave out one of the two",
+        )
+    if wanted is ServerSource.ENDPOINT and not asked.endpoint:
+        raise UsageError(f"--runtime {asked.runtime}: where does the server run?", remedy="give --endpoint HOST:PORT")

@@ -1,0 +1,86 @@
+"""What would go wrong, found before anything starts: each finding with its remedy. Only reads the machine."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from runner.axes import axis_of
+from runner.errors import PreflightError
+from runner.host import Host
+from runner.model import Finding, Plan, Trial
+from runner.preparing import machine, server
+from runner.preparing.asked import subject_key
+from runner.preparing.choice import Choice
+from runner.targets import Surroundings
+
+
+def preflight(
+    plan: Plan, host: Host, choices: Mapping[str, Choice], data_dir: Path, results: Path
+) -> tuple[Finding, ...]:
+    """All findings, blocking ones first, each once. choices: of every subject in the plan, by `subject_key`."""
+    around = Surroundings(
+        memory_bytes=host.memory_bytes,
+        free_bytes=shutil.disk_usage(machine.existing(data_dir)).free,
+        explicit=frozenset(key for key, origin in plan.sweep.origin.items() if origin in ("flag", "file")),
+    )
+    trials: dict[str, list[Trial]] = {}
+    for trial in plan.trials:
+        trials.setdefault(subject_key(trial.subject), []).append(trial)
+    subjects = [(choices[key], of_subject) for key, of_subject in trials.items()]
+    found = [
+        *machine.writable("--results", results),
+        *machine.writable("--data-dir", data_dir),
+        *machine.room(data_dir),
+        *(f for choice, _ in subjects for f in server.enterable(choice, host, data_dir)),
+        *machine.port_free(plan.sweep.port),
+        *(f for choice, of_subject in subjects for f in _of_server(choice, of_subject)),
+        *machine.idle(host),
+        *_of_plan(plan),
+        *_disks(plan, data_dir),
+        *axis_of(plan.sweep.axis).findings(plan),
+        *(f for choice, of_subject in subjects for f in server.refused(choice, of_subject, around)),
+    ]
+    return tuple(sorted(dict.fromkeys(found), key=lambda f: not f.blocking))
+
+
+def _of_server(choice: Choice, trials: list[Trial]) -> Iterator[Finding]:
+    yield from server.endpoint(choice, trials)
+    yield from server.client(choice)
+    yield from server.installed(choice, trials)
+    yield from server.unlimited(choice, trials)
+
+
+def refuse_blocking(findings: tuple[Finding, ...]) -> None:
+    """Raises PreflightError that lists every blocking finding."""
+    blocking = [f for f in findings if f.blocking]
+    if blocking:
+        raise PreflightError(
+            "\n".join(f"{f.subject}: {f.sentence}" for f in blocking),
+            remedy="; ".join(dict.fromkeys(f.remedy for f in blocking if f.remedy)),
+        )
+
+
+def _disks(plan: Plan, data_dir: Path) -> list[Finding]:
+    sweep = plan.sweep
+    if sweep.disks is None:
+        return []
+    from runner.disks import check_source, check_stripe  # a sweep of cores does without
+
+    found = check_source(sweep.disks, max(trial.disks for trial in plan.trials), data_dir)
+    if sweep.disk_placement == "stripe":
+        return [*check_stripe(sweep.disks), *found]
+    return found
+
+
+def _of_plan(plan: Plan) -> list[Finding]:
+    return [Finding(blocking=False, subject="plan", sentence=note) for note in plan.notes] + [
+        Finding(
+            blocking=False,
+            subject="confound",
+            sentence=c.sentence,
+            remedy=f"hold {c.knob} constant to see the {plan.sweep.axis} alone",
+        )
+        for c in plan.confounds
+    ]

@@ -1,0 +1,80 @@
+"""What of this machine would stop a sweep or spoil its figures: directories, room, port, neighbours. Reads only."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+from pathlib import Path
+
+from runner.host import Host
+from runner.model import Finding
+
+FREE_BYTES_MIN = 2 * 10**9
+LOAD_BUSY_SHARE = 0.3
+
+
+def existing(path: Path) -> Path:
+    """The path, or the nearest directory above it that is there."""
+    return next(p for p in (path, *path.absolute().parents) if p.exists())
+
+
+def writable(flag: str, path: Path) -> list[Finding]:
+    """Whether results or data can be put there."""
+    there = existing(path)
+    if there.is_dir() and os.access(there, os.W_OK | os.X_OK) and not os.statvfs(there).f_flag & os.ST_RDONLY:
+        return []
+    what = "is not a directory" if not there.is_dir() else "is not writable"
+    return [
+        Finding(blocking=True, subject=flag, sentence=f"{there} {what}", remedy=f"give another directory with {flag}")
+    ]
+
+
+def room(data_dir: Path) -> list[Finding]:
+    """Whether a trial's data have room."""
+    free = shutil.disk_usage(existing(data_dir)).free
+    if free >= FREE_BYTES_MIN:
+        return []
+    return [
+        Finding(
+            blocking=True,
+            subject="--data-dir",
+            sentence=f"{data_dir} has {free / 1e9:.1f} GB free, a trial wants {FREE_BYTES_MIN / 1e9:.0f} GB",
+            remedy="make room, or choose another disk with --data-dir",
+        )
+    ]
+
+
+def port_free(port: int | None) -> list[Finding]:
+    """Whether a server can listen on the port asked for; None: a free one is taken later."""
+    if port is None:
+        return []
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError as error:
+            return [
+                Finding(
+                    blocking=True,
+                    subject="--port",
+                    sentence=f"port {port} on 127.0.0.1 cannot be used: {error.strerror}",
+                    remedy="choose another with --port, or leave it out: a free one is taken",
+                )
+            ]
+    return []
+
+
+def idle(host: Host) -> list[Finding]:
+    """Whether something else uses the CPUs now."""
+    busy = os.getloadavg()[0] / max(1, len(host.allowed))
+    if busy <= LOAD_BUSY_SHARE:
+        return []
+    return [
+        Finding(
+            blocking=False,
+            subject="machine",
+            sentence=f"something else runs: load average is {busy:.1f} per CPU; the figures will be lower and noisier",
+            remedy="stop it, or raise --replicates",
+        )
+    ]

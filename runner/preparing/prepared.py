@@ -1,0 +1,112 @@
+"""From a sweep, or a stored run, to a plan for this machine, with what was found before anything starts."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from runner.errors import PreflightError
+from runner.host import Host, read_host
+from runner.model import Finding, Plan, ServerSource, StoredRun, Subject, Sweep
+from runner.plan import PlannedArm, complete, make_plan, plan_arms, with_constants
+from runner.preparing.able import refuse_unable
+from runner.preparing.arms import Arm, arms_of
+from runner.preparing.asked import Asked, source_of, subject_key
+from runner.preparing.choice import Choice, choose
+from runner.preparing.findings import preflight
+from runner.store.reference import read_reference
+from runner.sweep.vary import as_varied
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prepared:
+    """A plan for this machine, and what was found before anything starts. choices: by `subject_key` of a subject."""
+
+    plan: Plan
+    choices: Mapping[str, Choice]
+    host: Host
+    data_dir: Path
+    results: Path
+    findings: tuple[Finding, ...]
+
+    @property
+    def choice(self) -> Choice:
+        """Of the only subject; of several, of the first."""
+        return next(iter(self.choices.values()))
+
+    def choice_of(self, subject: Asked) -> Choice:
+        """What was chosen for a trial's subject."""
+        return self.choices[subject_key(subject)]
+
+
+def prepare(sweep: Sweep, results: Path) -> Prepared:
+    """Chooses, plans and looks; starts nothing. Raises UsageError or PreflightError."""
+    host = read_host()
+    read_reference(sweep.reference)
+    arms = arms_of(sweep)
+    for arm in arms:
+        refuse_unable(arm.sweep, arm.choice)
+    plan = _planned(arms, host)
+    return _looked_at(plan, {subject_key(arm.sweep): arm.choice for arm in arms}, host, results)
+
+
+def _planned(arms: Sequence[Arm], host: Host) -> Plan:
+    """Each server's sweep is completed by its own target; all of them are in every block of one plan."""
+    by_server = {subject_key(arm.sweep): arm for arm in arms}
+    completed = {
+        key: complete(with_constants(arm.sweep, host), arm.choice.facts) for key, arm in by_server.items()
+    }
+    first = completed[subject_key(arms[0].sweep)]
+    if len(completed) == 1:
+        return make_plan(first, host, arms[0].choice.facts)
+    subjects = [
+        PlannedArm(
+            variant=arm.variant,
+            sweep=as_varied(completed[subject_key(arm.sweep)], arm.variant),
+            facts=arm.choice.facts,
+        )
+        for arm in arms
+    ]
+    return plan_arms(first, host, subjects)
+
+
+def prepare_again(stored: StoredRun, results: Path) -> Prepared:
+    """A stored run's plan on this machine, for `resume`. Raises PreflightError when the machine is another one."""
+    host = read_host()
+    recorded = stored.manifest.get("host")
+    before = recorded if isinstance(recorded, dict) else {}
+    for name in ("hostname", "cpu_model", "kernel"):
+        if name in before and before[name] != asdict(host)[name]:
+            raise PreflightError(
+                f"the run was begun on another machine: {name} was {before[name]}, is {asdict(host)[name]}",
+                remedy="trials of two machines do not make one curve; sweep anew",
+            )
+    subjects = {subject_key(trial.subject): trial.subject for trial in stored.plan.trials}
+    choices = {key: choose(_asked_again(subject)) for key, subject in subjects.items()}
+    return _looked_at(stored.plan, choices, host, results)
+
+
+def _asked_again(subject: Subject) -> Subject:
+    """The home inside an image follows from the image, and was not asked for."""
+    return replace(subject, home="") if source_of(subject.runtime) is ServerSource.IMAGE else subject
+
+
+def _looked_at(plan: Plan, choices: Mapping[str, Choice], host: Host, results: Path) -> Prepared:
+    data_dir = Path(plan.sweep.data_dir) if plan.sweep.data_dir else default_data_dir()
+    return Prepared(
+        plan=plan,
+        choices=choices,
+        host=host,
+        data_dir=data_dir,
+        results=results,
+        findings=preflight(plan, host, choices, data_dir, results),
+    )
+
+
+def default_data_dir() -> Path:
+    """On a disk, not in memory: /var/tmp/scale-<uid>, where TMPDIR may be a tmpfs."""
+    base = Path("/var/tmp") if os.access("/var/tmp", os.W_OK) else Path(tempfile.gettempdir())
+    return base / f"scale-{os.getuid()}"

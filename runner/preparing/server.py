@@ -1,0 +1,86 @@
+"""What of one chosen server would stop its trials: asked of its target, and of the server itself where it runs already.
+
+Refuses to ask a container's server or client library: they are there when the container is.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from runner.host import Host
+from runner.model import Finding, ServerSource, Trial
+from runner.preparing.choice import Choice
+from runner.runtimes.local import UNPRIVILEGED_USER, closed_to_others
+from runner.targets import ENDPOINT_PASSWORD, Address, Surroundings
+
+
+def enterable(choice: Choice, host: Host, data_dir: Path) -> Iterator[Finding]:
+    """A server that gives up root must be able to reach its data."""
+    closed = closed_to_others(data_dir)
+    gives_up_root = host.is_root and choice.facts.refuses_root and _installed_here(choice)
+    if gives_up_root and closed:
+        yield Finding(
+            blocking=True,
+            subject="--data-dir",
+            sentence=f"{choice.facts.name} will not run as root but as {UNPRIVILEGED_USER}, who may not enter {closed}",
+            remedy="give a directory that everybody may enter with --data-dir, or leave it out",
+        )
+
+
+def _installed_here(choice: Choice) -> bool:
+    return choice.can.is_local and choice.can.source is ServerSource.INSTALLATION
+
+
+def endpoint(choice: Choice, trials: Sequence[Trial]) -> Iterator[Finding]:
+    """Whether a server that already runs answers, lets us in, and has room for what each trial asks."""
+    address = trials[0].subject.endpoint
+    if not address:
+        return
+    host, _, port = address.rpartition(":")
+    try:
+        socket.create_connection((host, int(port)), timeout=3).close()
+    except OSError as error:
+        yield Finding(
+            blocking=True,
+            subject="--endpoint",
+            sentence=f"{address} does not answer: {error}",
+            remedy="start the server, or correct the address",
+        )
+        return
+    secret = os.environ.get(ENDPOINT_PASSWORD, "")
+    asked = Address(host=host, port=int(port), secret=secret, home=choice.home, is_ours=False)
+    yield from choice.target.check_endpoint(asked, trials)
+
+
+def client(choice: Choice) -> Iterator[Finding]:
+    """The client library. That of a container is taken out of its image later, when the run starts."""
+    if not (choice.can.has_images and choice.facts.image_library):
+        yield from choice.target.check_client(choice.home, choice.version)
+
+
+def installed(choice: Choice, trials: Sequence[Trial]) -> Iterator[Finding]:
+    """What the installed server says against settings. A container's server is asked when it starts."""
+    if _installed_here(choice):
+        different = {tuple(sorted(trial.knobs.items())): trial for trial in trials}
+        for trial in different.values():
+            yield from choice.target.check_installed(choice.home, trial)
+
+
+def unlimited(choice: Choice, trials: Sequence[Trial]) -> Iterator[Finding]:
+    """A memory limit that the runtime does not set."""
+    if trials[0].resources.memory_bytes and not choice.can.limits_memory:
+        why = choice.can.why_not.get("limits_memory", f"{choice.runtime} sets none")
+        yield Finding(blocking=False, subject="--memory", sentence=f"has no effect: {why}", remedy="leave it out")
+
+
+def refused(choice: Choice, trials: Sequence[Trial], around: Surroundings) -> Iterator[Finding]:
+    """What the server would refuse or silently change, each sentence once."""
+    seen = set()
+    for trial in trials:
+        for finding in choice.target.check(trial, around):
+            if finding.sentence not in seen:
+                seen.add(finding.sentence)
+                yield finding

@@ -1,0 +1,56 @@
+"""The settings whose choices are what is registered: which database, where it runs, how it is written to.
+
+Refuses to name one: the texts are made of the facts of the registered targets and of the names of the runtimes.
+"""
+
+from __future__ import annotations
+
+from runner.runtimes import RUNTIMES
+from runner.setting import readers
+from runner.setting import setting as _s
+from runner.targets import all_facts
+
+
+_OURS = "scale"
+
+
+def _one_of(*names: str) -> str:
+    *most, last = names
+    return f"{', '.join(most)} or {last}" if most else last
+
+
+def _methods() -> str:
+    return "; ".join(f"{facts.name}: {', '.join(facts.methods)}" for facts in all_facts())
+
+
+def _genuine() -> dict[str, str]:
+    """Load generators that are a database's own, each with the databases that it loads."""
+    found: dict[str, list[str]] = {}
+    for facts in all_facts():
+        for name in facts.loaders:
+            found.setdefault(name, []).append(facts.title)
+    return {name: ", ".join(titles) for name, titles in found.items() if name != _OURS}
+
+
+TARGET = _s(
+    "target.name", "--target", str, "auto", f"Database: {_one_of('auto', *(f.name for f in all_facts()))}.", "NAME"
+)
+RUNTIME = _s(
+    "target.runtime",
+    "--runtime",
+    readers.one_of("auto", *RUNTIMES.names()),
+    "auto",
+    f"Where the server runs: {_one_of('auto', *RUNTIMES.names())}.",
+    "NAME",
+)
+METHOD = _s("load.method", "--method", str, "", f"How rows are written. {_methods()}.", "NAME")
+LOADER = _s(
+    "load.loader",
+    "--loader",
+    readers.one_of(_OURS, *_genuine()),
+    _OURS,
+    "The load generator: "
+    + _one_of(f"{_OURS} (ours)", *(f"{name} (the genuine one of {title})" for name, title in _genuine().items()))
+    + ".",
+    "NAME",
+)

@@ -1,0 +1,127 @@
+"""What every target says about itself as data: light enough to be read for a help text, without its client library.
+
+Refuses to hold a rule about one database: a target's own facts do that, in its package.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from runner.model import KnobColumn, KnobRole, Piece, ResourceRange, Rule, ServerSource
+
+Default = Callable[[ResourceRange], str | None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Knob:
+    """A setting that the target declares. Of others that it takes (Facts.any_knob) nothing is known here.
+
+    name: as the database has it, in lower case with underscores. kind "count": a whole number above 0.
+    label: for a heading; "": made of the name. column: in points.csv; "": it stands in other_knobs.
+    default: for what a sweep gives its servers; None, or a function that returns None: it is not set unless asked for.
+    help: what it is, in a few words, for the help of its role's flag.
+    """
+
+    name: str
+    role: KnobRole = KnobRole.OTHER
+    kind: Literal["count", "text"] = "text"
+    label: str = ""
+    column: str = ""
+    default: Default | str | None = None
+    help: str = ""
+
+    def value(self, given: ResourceRange) -> str | None:
+        """Its default there."""
+        return self.default(given) if callable(self.default) else self.default
+
+    @property
+    def heading(self) -> str:
+        """The label, or the name as words."""
+        return self.label or self.name.replace("_", " ").capitalize()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """One target.
+
+    name: on the command line and in results. title: for people. implementation: "module:Class" of its Target, imported
+    when the target is used. methods: how rows can be written, the default first.
+    runs_from: what a runtime must offer to run it, best first: `auto` tries them in this order.
+    auto_rank: the lowest is tried first by `--target auto`; None: only when asked for by name.
+    remark: said when it is asked for by name, where that is worth a warning.
+
+    knobs: the declared ones. any_knob: other settings of the server may be given by --knob.
+    rows_per_core_s: a rough rate of one core, only to estimate how long fixed work takes. overhead_s: what a trial
+    takes besides its load (start, tables, flush, count, stop), roughly, for the same use.
+    refuses_root: the server will not run as root. thread_names: its threads have names of their own.
+    threads_per_process: how many threads of one load process the client library serves well; 0: any number.
+    loaders: load generators that can load it.
+
+    disk_placements: how its data can be put on several disks, best first; empty: it has none.
+    wal_disks: where its write-ahead log can go in a disk sweep, the default first.
+    image, image_version: of the official image; "": there is none. image_home: where the image keeps the server.
+    image_library: the client library's path in the image, taken out for the load core; "": it finds its own.
+    home_variable: environment variable that may name an installation. to_install: what to do where there is none; "":
+    it needs nothing.
+    """
+
+    name: str
+    title: str
+    implementation: str
+    methods: tuple[str, ...]
+    runs_from: tuple[ServerSource, ...] = (ServerSource.INSTALLATION,)
+    auto_rank: int | None = None
+    remark: str = ""
+    knobs: tuple[Knob, ...] = ()
+    any_knob: bool = False
+    rows_per_request: int = 10_000
+    rows_per_core_s: float = 1e6
+    overhead_s: float = 5.0
+    refuses_root: bool = False
+    thread_names: bool = False
+    threads_per_process: int = 0
+    loaders: tuple[str, ...] = ("scale",)
+    disk_placements: tuple[str, ...] = ()
+    wal_disks: tuple[str, ...] = ()
+    image: str = ""
+    image_version: str = ""
+    image_home: str = ""
+    image_library: str = ""
+    home_variable: str = ""
+    to_install: str = ""
+
+    def default_knobs(self, given: ResourceRange) -> dict[str, Rule]:
+        """What is set unless the sweep says otherwise, constant along the axis."""
+        values = {knob.name: knob.value(given) for knob in self.knobs}
+        return {
+            name: Rule(pieces=(Piece(first=None, last=None, value=value),))
+            for name, value in values.items()
+            if value is not None
+        }
+
+    def default_image(self, version: str) -> str:
+        """The official image, of the version asked for or of the one that it is pinned to; "" where there is none."""
+        return f"{self.image}:{version or self.image_version}" if self.image else ""
+
+    def knob_named(self, name: str) -> Knob | None:
+        """The declared knob of this name, else the one that plays the role of this name."""
+        named = (k for k in self.knobs if k.name == name)
+        return next(named, None) or next((k for k in self.role_knobs if k.role == name), None)
+
+    @property
+    def role_knobs(self) -> tuple[Knob, ...]:
+        """The declared knobs that a flag of their own sets."""
+        return tuple(k for k in self.knobs if k.role is not KnobRole.OTHER)
+
+
+def columns_of(targets: Iterable[Facts]) -> tuple[KnobColumn, ...]:
+    """The knobs of a plan that measures these targets: each name once, in the order declared."""
+    found: dict[str, KnobColumn] = {}
+    for facts in targets:
+        for knob in facts.knobs:
+            if knob.role is not KnobRole.OTHER or knob.column:
+                made = KnobColumn(name=knob.name, role=knob.role, label=knob.heading, column=knob.column)
+                found.setdefault(knob.name, made)
+    return tuple(found.values())

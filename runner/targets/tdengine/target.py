@@ -1,0 +1,82 @@
+"""TDengine 3.3: supertable and subtables spread evenly over vgroups, every derived setting written and read back.
+
+taosd does not see a cpuset, so numOfCores is set to the cores given, and with it all that it derives from them.
+Refuses to reach into Docker or to wait: it says what to start, what to ask and what the answers mean.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from runner.model import Finding, ServerSpec, Site, Trial
+from runner.targets import Address, Installation, Surroundings, Target
+from runner.targets.tdengine import admission, client, config
+from runner.targets.tdengine.session import TdengineSession
+
+_DOUBTFUL = re.compile(
+    r"vnodeCommitImpl failed|failed to commit|out of memory|No space left|start to crash|"
+    r"assert|signal:?\s*(?:6|9|11)\b",
+    re.IGNORECASE,
+)
+
+
+class TdengineTarget(Target):
+    """taosd on a configuration of the trial's own, or one that already runs."""
+
+    def find(self, home: str) -> Installation | None:
+        """taosd in `home`/bin, else on PATH."""
+        taosd = Path(home) / "bin" / "taosd" if home else Path(shutil.which("taosd") or "/nonexistent")
+        if not taosd.exists():
+            return None
+        where = str(Path(home).resolve()) if home else str(taosd.resolve().parent.parent)
+        return Installation(home=where, version=_version(taosd), found="--home" if home else "PATH")
+
+    def settings(self, trial: Trial, *, is_ours: bool) -> Mapping[str, str]:
+        """Items of taos.cfg and options of CREATE DATABASE, those that derive from the cores included."""
+        return {**(config.config_items(trial) if is_ours else {}), **config.database_options(trial)}
+
+    def reserves(self, trial: Trial, memory_bytes: int) -> Mapping[str, str]:
+        """Vnodes, memory and disk, of what the server would admit."""
+        return admission.figures(trial, memory_bytes)
+
+    def check(self, trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
+        """Admission as the mnode computes it: vnodes, memory, disk, option ranges of the community edition."""
+        return admission.findings(trial, around)
+
+    def check_client(self, home: str, server_version: str) -> tuple[Finding, ...]:
+        """libtaos: there, complete, and of the server's version."""
+        return client.library_findings(client.library(home), server_version)
+
+    def check_endpoint(self, address: Address, trials: Sequence[Trial]) -> tuple[Finding, ...]:
+        """Asks the running server: whether its names resolve here, its vnodes are free, its adapter listens."""
+        vgroups = max(int(trial.knobs["vgroups"]) for trial in trials)
+        through_adapter = any(trial.subject.method in config.THROUGH_ADAPTER for trial in trials)
+        return (
+            *client.endpoint_findings(address, client.library(address.home), vgroups),
+            *(client.adapter_findings(address) if through_adapter else ()),
+        )
+
+    def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
+        """taosd on a configuration of the trial's own; with the adapter beside it for the methods that need it."""
+        return config.server_spec(trial, site, adapter=trial.subject.method in config.THROUGH_ADAPTER)
+
+    def suspicious(self, log: str) -> tuple[str, ...]:
+        """Lines of taosd's log that mean lost or unwritten data."""
+        return tuple(dict.fromkeys(line.strip()[:300] for line in log.splitlines() if _DOUBTFUL.search(line)))[:20]
+
+    def session(self, trial: Trial, address: Address) -> TdengineSession:
+        """A session through the load core's `sql` verb, so that libtaos never enters the runner."""
+        return TdengineSession(trial, address, client.library(address.home))
+
+
+def _version(taosd: Path) -> str:
+    try:
+        said = subprocess.run([str(taosd), "-V"], capture_output=True, text=True, timeout=10, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    match = re.search(r"(\d+\.\d+\.\d+\.\d+)", said.stdout + said.stderr)
+    return match.group(1) if match else ""

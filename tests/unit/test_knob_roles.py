@@ -1,0 +1,109 @@
+"""Knobs by their roles: one flag for what each database calls otherwise, and columns that a plan brings along."""
+
+from dataclasses import replace
+
+import pytest
+
+from runner.errors import UsageError
+from runner.model import FORMER_KNOBS, KnobRole, Plan, StoredRun
+from runner.plan import complete, make_plan
+from runner.report.figures import article_columns, knobs_table
+from runner.store.codec import from_plain
+from runner.store.texts import point_columns, point_row
+from runner.sweep.knob_settings import KNOB_NAMES, KNOB_SETTINGS
+from runner.sweep.resolve import resolve_sweep
+from runner.targets import all_facts, load_facts
+from tests.unit.factories import make_result, make_sweep
+from tests.unit.test_plan import make_host
+
+
+def completed(target: str, **flags):
+    return complete(replace(make_sweep(**flags), target=target, runtime="process"), load_facts(target))
+
+
+def planned(target: str, **flags):
+    return make_plan(completed(target, **flags), make_host(), load_facts(target))
+
+
+@pytest.mark.parametrize("flag", ["knobs__partitions", "knobs__vgroups"])
+def test_partitions_are_what_the_database_calls_so(flag):
+    plan = planned("tdengine", **{flag: "1=3,2=6"})
+    assert {t.level: (t.knobs["vgroups"], t.load.partitions) for t in plan.trials} == {1.0: ("3", 3), 2.0: ("6", 6)}
+    assert not any("partitions" in t.knobs for t in plan.trials)
+    assert plan.sweep.origin["knobs.vgroups"] == "flag", "scale plan says where the value came from"
+
+
+def test_a_role_is_varied_like_the_knob_that_plays_it():
+    plan = planned("tdengine", vary=["partitions=2,5"])
+    assert {(t.variant["vgroups"], t.knobs["vgroups"], t.load.partitions) for t in plan.trials} == {("2", "2", 2), ("5", "5", 5)}
+
+
+def test_the_same_knob_by_two_names_is_refused_and_a_flag_counts_more_than_a_file(tmp_path):
+    with pytest.raises(UsageError, match="--partitions and --vgroups: both are vgroups of tdengine"):
+        completed("tdengine", knobs__partitions="3", knobs__vgroups="4")
+    file = tmp_path / "asked.toml"
+    file.write_text("[axis]\ncores = 1\n[knobs]\nvgroups = 4\n")
+    sweep = replace(resolve_sweep(str(file), {"knobs.partitions": "3"}), target="tdengine", runtime="process")
+    assert complete(sweep, load_facts("tdengine")).knobs["vgroups"].pieces[0].value == "3"
+
+
+@pytest.mark.parametrize(
+    ("target", "flag", "says"),
+    [
+        ("postgres", "knobs__vgroups", "--vgroups: postgres has no knob vgroups; it has partitions, write-threads"),
+        ("postgres", "knobs__commit_threads", "--commit-threads: postgres has no knob commit_threads"),
+        ("null", "knobs__commit_threads", "--commit-threads: null has no knob commit_threads"),
+    ],
+)
+def test_a_role_that_nothing_plays_is_refused_by_its_flag(target, flag, says):
+    with pytest.raises(UsageError) as refused:
+        completed(target, **{flag: "4"})
+    assert says in refused.value.message
+
+
+def test_the_flags_are_the_roles_and_the_names_of_what_plays_them():
+    declared = {knob.name for facts in all_facts() for knob in facts.role_knobs}
+    assert set(KNOB_NAMES) == declared | {role.value for role in KnobRole if role is not KnobRole.OTHER}
+    helps = " ".join(s.help for s in KNOB_SETTINGS)
+    assert "hash partitions (PostgreSQL)" in helps and "numOfCommitThreads (TDengine)" in helps
+
+
+@pytest.mark.parametrize(
+    ("target", "knobs"),
+    [("tdengine", ("vgroups", "write_threads", "commit_threads")), ("postgres", ("partitions", "write_threads"))],
+)
+def test_results_have_columns_for_the_knobs_of_their_plan(target, knobs):
+    plan = planned(target)
+    columns = point_columns(plan)
+    at = columns.index("disks") + 1
+    assert columns[at : at + len(knobs)] == knobs and columns[at + len(knobs)] == "rows"
+    result = replace(make_result(), trial=plan.trials[0])
+    assert all(point_row(plan, result)[name] == plan.trials[0].knobs[name] for name in knobs)
+    assert point_row(plan, result)["other_knobs"] == ""
+
+
+def test_a_knob_of_another_name_has_its_own_heading_and_column():
+    plan = planned("null")
+    shards = replace(plan.knobs[0], name="shards", label="Shards", column="shards")
+    plan = replace(plan, knobs=(shards, *plan.knobs[1:]))
+    trial = replace(plan.trials[0], knobs={"shards": "7", "write_threads": "1"})
+    run = StoredRun(path="", manifest={}, plan=replace(plan, trials=(trial,)), results=(replace(make_result(), trial=trial),), timeseries={})  # fmt: skip
+    heading, said = article_columns(run)[0]
+    assert (heading, said(list(run.results))) == ("Shards", "7")
+    assert knobs_table(run).rows[0][0] == "Shards"
+    assert point_row(plan, run.results[0])["shards"] == "7"
+
+
+def test_a_plan_that_does_not_say_its_knobs_has_those_of_its_time(tmp_path):
+    plain = {"sweep": None, "trials": [], "confounds": [], "notes": [], "seconds_estimated": 1.0}
+    read = from_plain({**plain, "sweep": _plain(make_sweep())}, Plan, tmp_path)
+    assert read.knobs == FORMER_KNOBS
+    assert [k.column for k in read.knobs] == ["vgroups", "partitions", "write_threads", "commit_threads"]
+
+
+def _plain(sweep):
+    import json
+
+    from runner.store.codec import to_json
+
+    return json.loads(to_json(sweep))

@@ -1,0 +1,99 @@
+"""What is chosen for each arm of a sweep, what a runtime cannot do for an axis, and the findings of each server."""
+
+from dataclasses import replace
+
+import pytest
+
+from runner.errors import UsageError
+from runner.model import ServerSource
+from runner.preparing import choose
+from runner.preparing.able import refuse_unable
+from runner.preparing.arms import arms_of
+from runner.preparing.asked import subject_key
+from runner.preparing.choice import runtimes_of
+from runner.preparing.server import client, enterable, unlimited
+from runner.runtimes import RUNTIMES, load_runtime
+from runner.sweep.resolve import resolve_sweep
+from runner.targets import load_facts, load_target
+from tests.unit.factories import make_sweep, make_trial
+from tests.unit.test_plan import make_host
+
+RUNS_ALREADY = {"target.name": "tdengine", "target.endpoint": "127.0.0.1:6030"}
+DISKS = {"axis.disks": "1..2", "disks.dir": "/mnt/a,/mnt/b"}
+
+
+def refused(what, flags):
+    sweep = resolve_sweep(what, {**flags, **RUNS_ALREADY})
+    with pytest.raises(UsageError) as error:
+        refuse_unable(sweep, choose(sweep))
+    return error.value
+
+
+def test_an_axis_asks_for_what_the_runtime_can():
+    cores = refused("cpu", {"axis.cores": "1..2"})
+    assert cores.message == "--endpoint: a server that already runs is never pinned, so its cores cannot be swept"
+    assert "--cores 8" in cores.remedy
+    disks = refused("disk", DISKS)
+    assert "are not moved, so its disks cannot be swept" in disks.message
+    assert disks.remedy == "let the sweep start the server: --runtime process or docker"
+
+
+def test_one_number_of_cores_needs_no_pinning_but_one_disk_must_be_placed():
+    one = resolve_sweep("cpu", {"axis.cores": "2", **RUNS_ALREADY})
+    refuse_unable(one, choose(one))
+    assert "moved" in refused("disk", {**DISKS, "axis.disks": "1"}).message
+
+
+def test_what_a_runtime_needs_follows_from_what_it_can():
+    sources = {name: load_runtime(name).CAN.source for name in RUNTIMES.names()}
+    assert sources == {
+        "process": ServerSource.INSTALLATION, "docker": ServerSource.IMAGE, "endpoint": ServerSource.ENDPOINT
+    }  # fmt: skip
+    assert runtimes_of(load_facts("tdengine")) == ("docker", "process", "endpoint")
+    assert runtimes_of(load_facts("postgres")) == ("process", "docker")
+    assert runtimes_of(load_facts("null")) == ("process",)
+
+
+def test_each_arm_gets_the_server_that_it_asks_for_and_each_server_is_looked_for_once():
+    arms = arms_of(replace(make_sweep(vary=["target=postgres,null", "write_threads=1,2"]), runtime="auto"))
+    assert [arm.sweep.target for arm in arms] == ["postgres", "postgres", "null", "null"]
+    assert {arm.choice.runtime for arm in arms} == {"process"}
+    assert arms[0].choice is arms[1].choice and arms[2].choice is arms[3].choice
+    assert len({subject_key(arm.sweep) for arm in arms}) == 2
+    assert arms[0].sweep.home == load_target("postgres").find("").home
+
+
+def test_an_arm_that_cannot_be_had_is_refused_like_a_sweep():
+    with pytest.raises(UsageError, match="'oracle' is not one of auto"):
+        arms_of(make_sweep(vary=["target=postgres,oracle"]))
+
+
+def test_an_image_is_refused_where_none_can_be_run():
+    with pytest.raises(UsageError, match="--image: null does not run from an image; it runs as process"):
+        choose(replace(make_sweep(), target="null", image="null:1"))
+
+
+def test_a_memory_limit_that_nobody_sets_is_said():
+    sweep = resolve_sweep("cpu", {"axis.cores": "1", "target.memory": "1GiB", **RUNS_ALREADY})
+    (said,) = unlimited(choose(sweep), [make_trial(sweep)])
+    assert not said.blocking and "keeps the memory that it has" in said.sentence
+    here = replace(sweep, target="null", endpoint="")
+    assert not list(unlimited(choose(here), [make_trial(here)]))
+
+
+@pytest.mark.parametrize(("is_root", "closed"), [(True, True), (False, True), (True, False)])
+def test_a_server_that_gives_up_root_must_reach_its_data(tmp_path, is_root, closed):
+    folder = tmp_path / "data"
+    folder.mkdir(mode=0o700 if closed else 0o755)
+    folder = folder if closed else type(folder)("/var/tmp")
+    postgres = choose(replace(make_sweep(), target="postgres", runtime="process"))
+    found = list(enterable(postgres, replace(make_host(), is_root=is_root), folder))
+    assert [f.blocking for f in found] == [True] * (is_root and closed)
+    null = choose(replace(make_sweep(), target="null"))
+    assert not list(enterable(null, replace(make_host(), is_root=is_root), folder))
+
+
+def test_the_client_library_of_an_image_is_not_looked_for_here():
+    tdengine = choose(resolve_sweep("cpu", {"axis.cores": "1", **RUNS_ALREADY}))
+    in_image = replace(tdengine, runtime="docker", home="/nowhere")
+    assert not list(client(in_image))
