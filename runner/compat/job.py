@@ -5,14 +5,11 @@ Refuses to read, to print and to know how the load core spells it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from runner.errors import UsageError
+from runner.targets.tdengine.dialect import SCHEMALESS
 
-TEXT_TYPES = frozenset(("binary", "nchar", "varbinary", "geometry"))
-UNITS_PER_MS: Mapping[str, int] = {"ms": 1, "us": 1_000, "ns": 1_000_000}
-SCHEMALESS = frozenset(("sml-line", "sml-telnet", "sml-json"))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,10 +10,11 @@ from datetime import datetime
 from typing import Any
 
 from runner.compat.flags import METHODS
-from runner.compat.job import UNITS_PER_MS, Column, SuperTable
+from runner.compat.job import Column, SuperTable
 from runner.compat.keys import Keys
 from runner.compat.limits import BOUNDS, PREFIX_MAX, check_table, clamp_request, plain_name
 from runner.compat.types import kind_of, make_column
+from runner.targets.tdengine.dialect import UNITS_PER_MS
 
 WIDTH = 64
 START_MS_MAX = 9_000_000_000_000

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from runner.compat.job import UNITS_PER_MS, Database, Refusals, SuperTable
+from runner.compat.job import Database, Refusals, SuperTable
 from runner.compat.types import COLUMNS_MAX, TAGS_MAX, check_name
+from runner.targets.tdengine.dialect import UNITS_PER_MS
 
 PREFIX_MAX = 64  # the load core takes no longer one
 ROWS_MAX = 1_000_000_000_000

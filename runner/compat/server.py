@@ -15,6 +15,7 @@ from runner.compat import spec
 from runner.compat.job import Database, Job, Ours, SuperTable
 from runner.errors import TargetError
 from runner.loadgen.statements import create_tables, run_statements
+from runner.targets.tdengine.dialect import database_pending, state_statements
 
 READY_S = 30.0
 PAUSE_S = 0.2
@@ -38,13 +39,13 @@ class Server:
             rows = self._patiently(method, [*drop, ROOM])[-1]
             database, drop = spec.with_vgroups(database, _vgroups(database, rows)), []
         create = [spec.create_database(database), *_supertables(database)] if database.create else []
-        asked = self._patiently(method, [*drop, *create, *_state(database)])
+        asked = self._patiently(method, [*drop, *create, *state_statements(database.name)])
         deadline = time.monotonic() + READY_S
         while pending := _pending(database, *asked[-2:]):
             if time.monotonic() > deadline:
                 raise TargetError(f"database {database.name} is not ready after {READY_S:.0f} s: {pending}")
             time.sleep(PAUSE_S)
-            asked = self._ask(method, _state(database))
+            asked = self._ask(method, [*state_statements(database.name)])
         _check_vgroups(database, len(asked[-1]))
         return len(asked[-1])
 
@@ -91,27 +92,17 @@ def _supertables(database: Database) -> list[str]:
     return [spec.create_supertable(database, t) for t in database.tables if not (t.schemaless or t.normal)]
 
 
-def _state(database: Database) -> list[str]:
-    return [
-        f"SELECT status, `precision` FROM information_schema.ins_databases WHERE name = '{database.name}'",
-        f"SELECT v1_status FROM information_schema.ins_vgroups WHERE db_name = '{database.name}'",
-    ]
-
-
 def _pending(database: Database, found: Rows, led: Rows) -> str:
     """What is not ready yet, "" when all is. Raises TargetError for what will never be."""
     if not found:
         raise TargetError(f"there is no database {database.name}", remedy="leave out -U, and it is made")
-    status, precision = found[0]
+    precision = found[0][1]
     if precision != database.precision:
         raise TargetError(
             f"database {database.name} is there with precision {precision}, asked for is {database.precision}",
             remedy="drop it, or give its precision",
         )
-    waiting = [row[0] for row in led if row[0] != "leader"]
-    if status != "ready" or not led:
-        return f"it is {status}"
-    return f"{len(waiting)} vgroups are {waiting[0]}" if waiting else ""
+    return database_pending(found, led)
 
 
 def _check_vgroups(database: Database, vgroups: int) -> None:

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from math import ceil
 
-from runner.compat.job import UNITS_PER_MS, Database, Job, Ours, SuperTable
+from runner.compat.job import Database, Job, Ours, SuperTable
 from runner.compat.types import spec_columns, sql_columns
+from runner.targets.tdengine.dialect import ONE_COLUMN, UNITS_PER_MS
 
-_ONE_VALUE = ("sml-telnet", "sml-json")  # a line holds one value: the first column, as there
 GO_ON = 10**15
 SEED = 1
 
@@ -73,7 +73,7 @@ def load_spec(job: Job, ours: Ours, database: Database, table: SuperTable, vgrou
         spec["rate"] = f"{_rate(table, threads, rows):.9g}"
     if table.disorder_ratio:
         spec |= {"disorder_ratio": str(table.disorder_ratio), "disorder_range_ms": str(table.disorder_range_ms)}
-    if table.method in _ONE_VALUE and len(table.columns) > 1:
+    if table.method in ONE_COLUMN and len(table.columns) > 1:  # the first column, as there
         spec |= {"partial_columns": "1", "partial_from": str(table.partial_from)}
     elif table.partial_columns:
         spec |= {"partial_columns": str(table.partial_columns), "partial_from": str(table.partial_from)}

@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from runner.compat.job import TEXT_TYPES, Column
+from runner.compat.job import Column
+from runner.targets.tdengine.dialect import TEXT_TYPES, sql_column
 
 KINDS = (
     "bool", "tinyint", "smallint", "int", "bigint", "utinyint", "usmallint", "uint", "ubigint",
@@ -21,12 +22,6 @@ _ALIASES = {
     "smallint unsigned": "usmallint",
     "int unsigned": "uint",
     "bigint unsigned": "ubigint",
-}
-_SQL = {
-    "utinyint": "TINYINT UNSIGNED",
-    "usmallint": "SMALLINT UNSIGNED",
-    "uint": "INT UNSIGNED",
-    "ubigint": "BIGINT UNSIGNED",
 }
 _WRITTEN = re.compile(r"([A-Za-z]+(?: +[Uu][Nn][Ss][Ii][Gg][Nn][Ee][Dd])?)\s*(?:\(\s*([0-9]{1,6})\s*\))?")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -86,11 +81,13 @@ def read_types(text: str, letter: str, width: int, *, tag: bool) -> tuple[Column
 
 def spec_columns(columns: Sequence[Column]) -> str:
     """As the load core reads them."""
-    return ",".join(f"{c.name}:{c.kind}" + (f"({c.length})" if c.length else "") for c in columns)
+    return ",".join(f"{c.name}:{_sized(c)}" for c in columns)
 
 
 def sql_columns(columns: Sequence[Column]) -> str:
     """As CREATE TABLE reads them."""
-    return ", ".join(
-        f"`{c.name}` {_SQL.get(c.kind, c.kind.upper())}" + (f"({c.length})" if c.length else "") for c in columns
-    )
+    return ", ".join(sql_column(c.name, _sized(c)) for c in columns)
+
+
+def _sized(column: Column) -> str:
+    return column.kind + (f"({column.length})" if column.length else "")

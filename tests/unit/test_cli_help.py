@@ -33,6 +33,22 @@ def test_the_help_imports_nothing_heavy():
     assert all(name in done.stdout for name in COMMANDS)
 
 
+def test_the_help_of_a_sweep_imports_no_database():
+    """Its texts are made of the targets' facts, and these import no client library."""
+    script = (
+        "import sys\nfrom runner.cli import app\n"
+        "try:\n    app(['sweep', '--help'])\nexcept SystemExit as end:\n    assert end.code == 0\n"
+        "loaded = [m for m in sys.modules if m.startswith('runner.targets.') or m in ('psycopg', 'docker')]\n"
+        "print(*loaded, file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    loaded = set(done.stderr.split())
+    assert {"runner.targets.postgres.facts", "runner.targets.tdengine.facts"} <= loaded
+    assert not loaded & {"psycopg", "docker"}
+    assert not {m for m in loaded if m.rpartition(".")[2] in ("session", "target", "client", "config")}
+    assert "hash partitions (PostgreSQL)" in " ".join(done.stdout.replace("│", "").split())
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_help_with_an_example(name):
     done = CliRunner().invoke(app, [name, "--help"])

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from runner.runtimes import RUNTIMES
 from runner.targets import TARGETS
 
 RUNNER = Path(__file__).resolve().parents[2] / "runner"
@@ -89,7 +90,7 @@ def test_pure_rooms_touch_no_world(path):
     assert not touched, f"{name_of(path)} imports {touched}"
 
 
-@pytest.mark.parametrize(("kind", "peers"), [("runtimes", {"docker", "process", "endpoint"}), ("targets", set(TARGETS.names()))])
+@pytest.mark.parametrize(("kind", "peers"), [("runtimes", set(RUNTIMES.names())), ("targets", set(TARGETS.names()))])
 def test_siblings_do_not_import_each_other(kind, peers):
     for path in (RUNNER / kind).rglob("*.py"):
         own = path.relative_to(RUNNER / kind).parts[0].removesuffix(".py")
@@ -126,3 +127,63 @@ def test_only_the_console_prints(path):
 def test_only_the_command_line_ends_the_process(path):
     for name, _ in imports(path):
         assert name != "sys" or "sys.exit" not in path.read_text(encoding="utf-8")
+
+
+# What is registered, by the package that may hold its name: a room, or in it the implementation's own module or package.
+REGISTERED = {"targets": TARGETS, "runtimes": RUNTIMES}
+# A word that is a name there and means something else here; each with what it means.
+OTHER_MEANING = {
+    "dashboards": {"docker", "process"},  # how Prometheus and Grafana run, which no sweep measures
+}
+
+
+def decided_by(tree: ast.AST) -> list[tuple[str, int]]:
+    """Every constant text that something is compared with, matched against, or looked up by, with its line."""
+    found: list[ast.expr] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Compare):
+            found += [node.left, *node.comparators]
+        elif isinstance(node, ast.MatchValue):
+            found.append(node.value)
+        elif isinstance(node, ast.Dict):
+            found += [key for key in node.keys if key is not None]
+        elif isinstance(node, ast.Subscript):
+            found.append(node.slice)
+    return [(c.value, c.lineno) for one in found for c in constants(one)]
+
+
+def constants(node: ast.expr) -> list[ast.Constant]:
+    """The texts that a side of a comparison is: itself, or the items of a literal collection."""
+    if isinstance(node, ast.Constant):
+        return [node] if isinstance(node.value, str) else []
+    if isinstance(node, (ast.Tuple, ast.List, ast.Set)):
+        return [c for item in node.elts for c in constants(item)]
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("frozenset", "set", "tuple"):
+        return [c for item in node.args for c in constants(item)]
+    return []
+
+
+def may_name(path: Path, name: str) -> bool:
+    """Where a name is registered, and inside the implementation of that name."""
+    room, *rest = path.relative_to(RUNNER).parts
+    own = rest[0].removesuffix(".py") if rest else ""
+    return name in OTHER_MEANING.get(room, ()) or room in REGISTERED and own in ("__init__", name)
+
+
+@pytest.mark.parametrize("path", FILES, ids=name_of)
+def test_nothing_is_decided_by_the_name_of_an_implementation(path):
+    names = {name for registry in REGISTERED.values() for name in registry.names()}
+    found = [(name, line) for name, line in decided_by(ast.parse(path.read_text())) if name in names]
+    wrong = [f"line {line}: {name!r}" for name, line in found if not may_name(path, name)]
+    assert not wrong, f"ask for its facts or capabilities instead: {', '.join(wrong)}"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "x == 'docker'", "'null' != x", "x in ('postgres', 'tdengine')", "x not in {'endpoint'}",
+        "{'process': 1}", "how['docker']", "x in frozenset(('null',))", "match x:\n    case 'docker': pass",
+    ],
+)  # fmt: skip
+def test_such_a_decision_is_seen(line):
+    assert decided_by(ast.parse(line))

@@ -39,7 +39,6 @@ DATABASE_OPTIONS = frozenset(
     )
 )
 ADAPTER_OFFSET = 11
-UNITS_PER_MS = {"ms": 1, "us": 1_000, "ns": 1_000_000}
 THROUGH_ADAPTER = ("rest", "ws")
 
 

@@ -7,7 +7,8 @@ own first and last timestamp has lost rows in between, whatever the total says.
 from __future__ import annotations
 
 from runner.model import Trial
-from runner.targets.tdengine.config import UNITS_PER_MS, precision
+from runner.targets.tdengine.config import precision
+from runner.targets.tdengine.dialect import UNITS_PER_MS
 
 SHOWN = 3
 

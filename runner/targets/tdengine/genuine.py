@@ -14,7 +14,8 @@ from runner.errors import TargetError
 from runner.loadgen.foreign import ForeignCommand, ForeignResult
 from runner.model import Trial
 from runner.targets import Address
-from runner.targets.tdengine.config import UNITS_PER_MS, client_folder, precision
+from runner.targets.tdengine.config import client_folder, precision
+from runner.targets.tdengine.dialect import UNITS_PER_MS
 
 METHODS = {"stmt": "stmt", "sql": "taosc", "rest": "rest", "sml-line": "sml"}
 _SPENT = re.compile(r"Spent ([\d.]+) \(real ([\d.]+)\) seconds to insert rows: (\d+) with (\d+) thread")

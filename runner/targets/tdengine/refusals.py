@@ -9,11 +9,11 @@ import difflib
 
 from runner.model import Finding, Trial
 from runner.targets.tdengine import genuine
-from runner.targets.tdengine.config import DATABASE_OPTIONS, UNITS_PER_MS, config_items, database_options, precision
+from runner.targets.tdengine.config import DATABASE_OPTIONS, config_items, database_options, precision
+from runner.targets.tdengine.dialect import ONE_COLUMN, UNITS_PER_MS
 from runner.targets.tdengine.facts import ROLE_KNOBS
 from runner.targets.tdengine.items import BOUNDS, FORMER, ITEMS, OURS, spelled
 
-ONE_COLUMN = ("sml-telnet", "sml-json")
 _FINEST = {"sml-telnet": "ms", "sml-json": "us"}
 _WORDS = {
     "precision": ("ms", "us", "ns"),

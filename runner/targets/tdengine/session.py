@@ -22,6 +22,7 @@ from runner.targets.tdengine.config import (
     database_options,
     precision,
 )
+from runner.targets.tdengine.dialect import SCHEMALESS, database_pending, sql_column, state_statements
 from runner.targets.tdengine.genuine import command
 from runner.targets.tdengine.placement import parts_of
 
@@ -30,7 +31,6 @@ TABLE = "meters"
 FLUSH_S = 1800.0  # a slow disk may have much to take
 COMMIT_ENDED = b", commit end"
 RETRIES = 60  # each waits 10 ms longer than the one before: half a minute in all, then it is an error
-_SCHEMALESS = ("sml-line", "sml-telnet", "sml-json")
 
 
 class TdengineSession(Session):
@@ -90,23 +90,19 @@ class TdengineSession(Session):
         """The database with its options and, but for schemaless methods, the supertable."""
         options = " ".join(f"{k.upper()} {_option(v)}" for k, v in database_options(self._trial).items())
         self._rows(f"CREATE DATABASE {DATABASE} {options}")
-        if self._trial.subject.method not in _SCHEMALESS:
+        if self._trial.subject.method not in SCHEMALESS:
             columns = ", ".join(_column(c) for c in self._trial.work.data.columns)
             tags = ", ".join(_column(c) for c in self._trial.work.data.tags)
             self._rows(f"CREATE STABLE {DATABASE}.{TABLE} (ts TIMESTAMP, {columns}) TAGS ({tags})")
 
     def schema_pending(self) -> str:
         """Database ready, every vgroup led and restored; "" when so."""
-        status = self._rows(f"SELECT status FROM information_schema.ins_databases WHERE name = '{DATABASE}'")
-        if not status or status[0][0] != "ready":
-            return f"database is {status[0][0] if status else 'not there'}"
-        led = self._rows(f"SELECT v1_status FROM information_schema.ins_vgroups WHERE db_name = '{DATABASE}'")
-        not_led = [row[0] for row in led if row[0] != "leader"]
-        return f"{len(not_led)} vgroups are {not_led[0]}" if not_led else ""
+        found, led = (self._rows(statement) for statement in state_statements(DATABASE))
+        return database_pending(found, led)
 
     def create_tables(self) -> None:
         """Every subtable, before the clock starts; schemaless methods and taosBenchmark make theirs themselves."""
-        if self._trial.subject.method not in _SCHEMALESS and self._trial.load.is_ours:
+        if self._trial.subject.method not in SCHEMALESS and self._trial.load.is_ours:
             spec = trial_spec(self._trial, {**self.load_spec(), "method": "stmt"})
             create_tables(self._program, spec, self._password)
 
@@ -182,7 +178,7 @@ class TdengineSession(Session):
 
     def count(self) -> Counted | None:
         """The supertable's rows, and the tables whose rows are not consecutive from the first timestamp on."""
-        time = "_ts" if self._trial.subject.method in _SCHEMALESS else "ts"  # the server's own name
+        time = "_ts" if self._trial.subject.method in SCHEMALESS else "ts"  # the server's own name
         _, rows = self._rows(count.total(DATABASE, TABLE, time))[0]
         faulty = self._rows(count.not_consecutive(self._trial, DATABASE, TABLE, time))
         some = ", ".join(f"{name} ({held} rows)" for name, held, _ in faulty[: count.SHOWN])
@@ -204,10 +200,4 @@ def _option(value: str) -> str:
 
 def _column(column: str) -> str:
     name, _, kind = column.partition(":")
-    unsigned = {
-        "utinyint": "TINYINT UNSIGNED",
-        "usmallint": "SMALLINT UNSIGNED",
-        "uint": "INT UNSIGNED",
-        "ubigint": "BIGINT UNSIGNED",
-    }
-    return f"`{name}` {unsigned.get(kind, kind.upper())}"
+    return sql_column(name, kind)

@@ -1,0 +1,49 @@
+"""TDengine's words: units of time, schemaless methods, types in SQL, and when a database is ready. Pure.
+
+Shared by the target and by the commands that are compatible with taosBenchmark, so that both say the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+UNITS_PER_MS: Mapping[str, int] = {"ms": 1, "us": 1_000, "ns": 1_000_000}
+"""By the precision of a database."""
+SCHEMALESS = frozenset(("sml-line", "sml-telnet", "sml-json"))
+"""Methods whose rows bring their tables along."""
+ONE_COLUMN = ("sml-telnet", "sml-json")
+"""Of these, the methods that hold one value in a line."""
+TEXT_TYPES = frozenset(("binary", "nchar", "varbinary", "geometry"))
+"""Types that are declared with a length."""
+_UNSIGNED = {
+    "utinyint": "TINYINT UNSIGNED",
+    "usmallint": "SMALLINT UNSIGNED",
+    "uint": "INT UNSIGNED",
+    "ubigint": "BIGINT UNSIGNED",
+}
+
+Rows = Sequence[Sequence[Any]]
+
+
+def sql_column(name: str, kind: str) -> str:
+    """As CREATE TABLE reads it. kind: as the load core has it, with its length: "binary(24)"."""
+    return f"`{name}` {_UNSIGNED.get(kind, kind.upper())}"
+
+
+def state_statements(database: str) -> tuple[str, str]:
+    """What `database_pending` wants the answers of."""
+    return (
+        f"SELECT status, `precision` FROM information_schema.ins_databases WHERE name = '{database}'",
+        f"SELECT v1_status FROM information_schema.ins_vgroups WHERE db_name = '{database}'",
+    )
+
+
+def database_pending(found: Rows, led: Rows) -> str:
+    """Why a database cannot be written to yet: it is not ready, or a vgroup is not led and restored; "" when it can."""
+    if not found or found[0][0] != "ready":
+        return f"database is {found[0][0] if found else 'not there'}"
+    if not led:
+        return "database has no vgroups"
+    waiting = [row[0] for row in led if row[0] != "leader"]
+    return f"{len(waiting)} vgroups are {waiting[0]}" if waiting else ""

@@ -1,0 +1,112 @@
+"""A target and a runtime of another package, by the recipe of docs/architecture.md, word by word."""
+
+import csv
+import importlib.util
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from tests.integration.cli import run
+from tests.integration.leftovers import assert_nothing_left
+
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "architecture.md").read_text(encoding="utf-8")
+RECIPE = PAGE[PAGE.index("## Adding a target") :]
+FILE = re.compile(r"^ *`([\w./]+)`:\n *```(?:toml|python)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
+COMMAND = re.compile(r"^ *```sh\n *scale (.*)\n *```$", re.MULTILINE)
+
+
+def files_of_the_recipe() -> dict[str, str]:
+    """Each file with its text; one that is named twice goes on where it ended."""
+    found: dict[str, str] = {}
+    for name, text in FILE.findall(RECIPE):
+        found[name] = found.get(name, "") + textwrap.dedent(text) + "\n"
+    return found
+
+
+def beside(*folders: Path) -> str:
+    return os.pathsep.join([*map(str, folders), *filter(None, [os.environ.get("PYTHONPATH")])])
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """The package, installed into a directory of its own."""
+    source, site = tmp_path_factory.mktemp("scale-example"), tmp_path_factory.mktemp("site")
+    for name, text in files_of_the_recipe().items():
+        (source / name).parent.mkdir(exist_ok=True)
+        (source / name).write_text(text)
+    offline = ["--no-build-isolation", "--no-index"] if importlib.util.find_spec("setuptools") else []
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", *offline, "--target", str(site), str(source)]
+    subprocess.run(pip, check=True, timeout=120, stdout=subprocess.DEVNULL)
+    return site
+
+
+@pytest.fixture(scope="module")
+def swept(installed, data_dir, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("swept")
+    (command,) = COMMAND.findall(RECIPE)
+    done = run(*shlex.split(command), "--json", "--data-dir", str(data_dir), cwd=folder, PYTHONPATH=beside(installed))
+    assert done.returncode == 0, done.stderr
+    return folder, json.loads(done.stdout), done.stderr
+
+
+def test_the_recipe_has_the_files_that_it_names():
+    assert set(files_of_the_recipe()) == {
+        "pyproject.toml", "scale_example/facts.py", "scale_example/target.py", "scale_example/runtime.py"
+    }  # fmt: skip
+
+
+def test_a_target_and_a_runtime_of_another_package_are_swept_with(swept, data_dir):
+    _, document, said = swept
+    assert "example 1.0 as a process of lower priority (with Python), as asked" in said
+    (trial,) = document["trials"]
+    assert (trial["trial"]["subject"]["target"], trial["trial"]["subject"]["runtime"]) == ("example", "nice")
+    assert trial["effective"]["server_version"] == "example 1.0"
+    assert trial["measurement"]["rows_acked"] > 0
+    assert trial["verdict"]["kind"] != "ABORTED", trial["verdict"]
+    assert_nothing_left(data_dir)
+
+
+def test_its_knob_is_a_role_with_a_flag_a_column_and_a_heading(swept, installed):
+    folder, document, _ = swept
+    run_dir = folder / document["path"]
+    (row,) = csv.DictReader((run_dir / "points.csv").open())
+    assert row["shards"] == "3"
+    assert document["trials"][0]["trial"]["load"]["partitions"] == 3
+    assert "Shards" in (run_dir / "report.md").read_text()
+    both = run("plan", "cpu", "--cores", "1", "--target", "example", "--partitions", "5", cwd=folder,
+               PYTHONPATH=beside(installed))  # fmt: skip
+    assert both.returncode == 0 and re.search(r"knobs\.shards +5 +flag", both.stdout)
+    helped = run("sweep", "--help", cwd=folder, PYTHONPATH=beside(installed))
+    assert "--shards" in helped.stdout and "shards (Example)" in " ".join(helped.stdout.replace("│", "").split())
+
+
+def test_its_runtime_runs_the_targets_of_this_project(swept, installed):
+    planned = run("plan", "cpu", "--cores", "1", "--target", "postgres", "--runtime", "nice", cwd=swept[0],
+                  PYTHONPATH=beside(installed))  # fmt: skip
+    assert planned.returncode == 0, planned.stderr
+    assert re.search(r"postgres \S+ as a process of lower priority", planned.stdout)
+
+
+def test_its_run_is_shown_and_verified_where_the_package_is_not(swept):
+    shown = run("show", "last", cwd=swept[0])
+    verified = run("verify", "last", cwd=swept[0])
+    assert shown.returncode == 0 and verified.returncode == 0, shown.stderr + verified.stdout
+    resumed = run("resume", "last", cwd=swept[0])
+    assert resumed.returncode == 2 and "'nice' is not one of" in resumed.stderr
+
+
+def test_a_package_that_cannot_be_imported_is_named(swept, tmp_path):
+    info = tmp_path / "broken-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[scale.targets]\nbroken = no_such_module:FACTS\n")
+    done = run("plan", "cpu", "--cores", "1", "--target", "null", cwd=swept[0], PYTHONPATH=beside(tmp_path))
+    assert done.returncode == 2
+    assert "target broken" in done.stderr and "no_such_module" in done.stderr
