@@ -20,6 +20,7 @@ from runner.model.events import (
 from runner.model.fitted import Estimate, FitReport, ModelFit, Need, PointSummary, Prediction, Shape, StoredRun
 from runner.model.limits import Limit, LimitKind
 from runner.model.measured import (
+    Counted,
     Interval,
     Latency,
     LoadSummary,
@@ -42,6 +43,7 @@ __all__ = [
     "BridgeSplit",
     "CeilingsMeasured",
     "Confound",
+    "Counted",
     "DataDisk",
     "DiskCeiling",
     "DiskFigures",

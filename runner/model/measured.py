@@ -148,6 +148,14 @@ class LoadSummary:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Counted:
+    """What the database says it holds: rows in all, and a sentence for tables whose rows are not all there."""
+
+    rows: int
+    gaps: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
 class Measurement:
     """The figures of one trial, over its window unless the name says otherwise.
 

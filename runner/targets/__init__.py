@@ -14,6 +14,7 @@ from typing import Protocol
 
 from runner.errors import UsageError
 from runner.loadgen.foreign import ForeignCommand
+from runner.model import Counted as Counted
 from runner.model import Finding, ResourceRange, Rule, ServerSpec, Site, Trial
 
 ENDPOINT_PASSWORD = "SCALE_TARGET_PASSWORD"  # the environment's name for the password of a server that is not ours
@@ -71,14 +72,6 @@ class Part:
     name: str
     path: str
     disk: int | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Counted:
-    """What the database says it holds: rows in all, and a sentence for tables whose rows are not all there."""
-
-    rows: int
-    gaps: tuple[str, ...] = ()
 
 
 class Session(Protocol):

@@ -12,6 +12,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing
 
 from runner.errors import LoadError, ProvisionError, ScaleError, TargetError
+from runner.figures.growing import window_is_enough
+from runner.figures.measure import STEADY_PHASE, TrialFacts, evidence, measurement
+from runner.figures.recorded import facts_text
+from runner.figures.settled import take_summary
 from runner.loadgen.ceiling import ceiling_key
 from runner.loadgen.foreign import ForeignLoad
 from runner.loadgen.process import LoadProcesses
@@ -37,12 +41,8 @@ from runner.runtimes import Server
 from runner.sampling import Sampler
 from runner.axes.rows import logical_bytes
 from runner.targets import Session
-from runner.trial.growing import window_is_enough
-from runner.trial.measure import STEADY_PHASE, TrialFacts, evidence, measurement
 from runner.trial.placed import full_disk, prove_placement, refuse_full, sync_disks, trial_disks
 from runner.trial.provision import provision
-from runner.trial.recorded import facts_text
-from runner.trial.settled import take_summary
 from runner.trial.setup import TrialSetup
 from runner.trial.waiting import LOG_LINES, last_words, wait_for
 from runner.units import format_cpus

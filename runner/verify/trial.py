@@ -14,13 +14,13 @@ from hdrh.histogram import HdrHistogram
 
 from runner import method
 from runner.errors import LoadError, StoreError
+from runner.figures.measure import TrialFacts, evidence, measurement
+from runner.figures.settled import take_summary
 from runner.loadgen.recorded import read_recorded
 from runner.model import Latency, LoadSummary, Measurement, Plan, Sample, Trial, TrialResult, Verdict
 from runner.store.codec import from_json
 from runner.store.reader import read_text, upgraded_result
 from runner.store.texts import series_text
-from runner.trial.measure import TrialFacts, evidence, measurement
-from runner.trial.settled import take_summary
 from runner.verdict import judge
 from runner.verify.figures import differences, leaves
 from runner.verify.result import Disagreement, OtherMethod

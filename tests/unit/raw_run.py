@@ -13,6 +13,9 @@ from pathlib import Path
 from hdrh.histogram import HdrHistogram
 
 from runner import compose
+from runner.figures.measure import TrialFacts, evidence, measurement
+from runner.figures.recorded import facts_text
+from runner.figures.settled import take_summary
 from runner.loadgen.recorded import read_recorded
 from runner.model import (
     ArtifactMade,
@@ -34,9 +37,6 @@ from runner.model import (
 from runner.store.reader import read_run
 from runner.store.writer import RunWriter
 from runner.targets import Counted
-from runner.trial.measure import TrialFacts, evidence, measurement
-from runner.trial.recorded import facts_text
-from runner.trial.settled import take_summary
 from runner.verdict import judge
 from tests.unit.synthetic_run import synthetic_manifest, synthetic_sweep, synthetic_trial
 

@@ -6,13 +6,13 @@ from dataclasses import replace
 import pytest
 from hdrh.histogram import HdrHistogram
 
+from runner.figures.facts import TrialFacts
+from runner.figures.growing import window_is_enough
+from runner.figures.measure import evidence, measurement
+from runner.figures.settled import take_summary
 from runner.loadgen.merge import merge_interval
 from runner.model import Interval, VerdictKind
 from runner.report.series import METRICS, WIDTH, Scale, panel_svg
-from runner.trial.facts import TrialFacts
-from runner.trial.growing import window_is_enough
-from runner.trial.measure import evidence, measurement
-from runner.trial.settled import take_summary
 from runner.verdict import judge, seconds_to_settle
 from tests.unit.factories import make_sweep, make_trial
 from tests.unit.test_loadgen import summary

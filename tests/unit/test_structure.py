@@ -26,17 +26,19 @@ ALLOWED = {
     "runtimes": {"model", "errors", "interrupts", "units", "host", "registry"},
     "targets": {"model", "errors", "units", "loadgen", "registry"},
     "sampling": {"model", "errors", "units", "host"},
+    "figures": {"model", "units", "loadgen", "verdict"},
     "loadgen": {"model", "errors", "interrupts", "units"},
     "trial": {
-        "method", "model", "errors", "interrupts", "units", "host", "loadgen", "runtimes", "sampling", "sweep", "targets", "verdict", "axes",
+        "model", "errors", "interrupts", "units", "loadgen", "runtimes", "sampling", "targets", "verdict", "figures", "method",
+        "axes",
     },
-    "store": {"model", "errors", "sweep", "units", "trial"},
-    "formats": {"model", "errors", "units", "store", "trial"},
+    "store": {"model", "errors", "sweep", "units", "figures"},
+    "formats": {"model", "errors", "units", "store", "figures"},
     "compare": {"model", "units", "sweep", "axes"},
     "live": {"model", "fit", "sweep", "units"},
     "exporter": {"model", "errors", "live", "loadgen", "store", "sweep", "units"},
     "identity": {"method"}, "method": set(),
-    "verify": {"identity", "method", "model", "errors", "units", "store", "loadgen", "sweep", "trial", "verdict", "report", "axes"},
+    "verify": {"identity", "method", "model", "errors", "units", "store", "loadgen", "figures", "verdict", "report"},
     "campaign": {"model"},
     "choose": {"model", "errors", "runtimes", "targets"},
     "preflight": {"model", "errors", "axes", "disks", "host", "runtimes", "sweep", "targets"},
@@ -46,7 +48,7 @@ ALLOWED = {
     "compat": {"model", "errors", "units", "loadgen", "targets"},
 }  # fmt: skip
 FREE = {"compose", "cli", "__init__"}
-PURE = ("axes", "setting", "plan", "noise", "verdict", "fit", "report", "compare", "formats")
+PURE = ("axes", "setting", "plan", "noise", "verdict", "fit", "report", "compare", "formats", "figures")
 IMPURE_MODULES = {"subprocess", "socket", "time", "os", "shutil", "threading", "urllib", "docker", "psycopg"}
 
 

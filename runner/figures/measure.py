@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from runner.figures.disk_figures import ceiling_mb_per_s, disk_figures, stalled_s
+from runner.figures.facts import STEADY_PHASE, TrialFacts, whole_intervals
+from runner.figures.uses import given_of, in_flight, second_uses, window_use
+from runner.figures.window import WindowUse, measure_window
 from runner.model import (
     DiskFigures,
     Limit,
@@ -12,10 +16,6 @@ from runner.model import (
     Measurement,
     Trial,
 )
-from runner.sampling.window import WindowUse, measure_window
-from runner.trial.disk_figures import ceiling_mb_per_s, disk_figures, stalled_s
-from runner.trial.facts import STEADY_PHASE, TrialFacts, whole_intervals
-from runner.trial.uses import given_of, in_flight, second_uses, window_use
 from runner.units import format_rate
 from runner.verdict import Evidence, attribute, stalled_percent, steadiness
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from runner.figures.facts import STEADY_PHASE, TrialFacts
+from runner.figures.settled import least_seconds
 from runner.model import Load
-from runner.trial.facts import STEADY_PHASE, TrialFacts
-from runner.trial.settled import least_seconds
 from runner.verdict import seconds_to_settle
 
 EDGE_S = 1.2  # the window ends with the interval after the one that decides

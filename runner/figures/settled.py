@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from runner.figures.facts import PassedOver, TrialFacts, whole_intervals
 from runner.loadgen.merge import latency_of
 from runner.model import Interval, Load, LoadSummary
-from runner.trial.facts import PassedOver, TrialFacts, whole_intervals
 from runner.verdict import STALLED_SHARE, seconds_to_settle, steadiness
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from runner.model import DiskCeiling, Interval, LoadSummary, Sample, SamplerCost
-from runner.targets import Counted
+from runner.model import Counted, DiskCeiling, Interval, LoadSummary, Sample, SamplerCost
 
 STEADY_PHASE = "measure"
 
