@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from runner.errors import ProvisionError
-from runner.interrupts import held_back
+from runner.interrupts import deferred
 from runner.model import Accounting, ServerOrder, Site, SiteRequest
 from runner.runtimes.clean import LABEL, RUNNER_LABEL
 from runner.runtimes.docker_facts import client, image_state
@@ -95,7 +95,7 @@ class DockerServer:
         try:
             if image_state(self._spec.image) != "local":
                 engine.images.pull(self._spec.image)
-            with held_back():
+            with deferred():
                 self._container = engine.containers.create(
                     self._spec.image, labels=labels, name=f"scale-{self._state.name}", **self._command(), **limits
                 )
@@ -212,7 +212,7 @@ class DockerServer:
 
         Who insists by Ctrl-C gets no clean shutdown.
         """
-        with held_back() as hurry:
+        with deferred() as hurry:
             if self._container is not None:
                 with contextlib.suppress(Exception):
                     self._container.kill(signal=self._spec.stop_signal)

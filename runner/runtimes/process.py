@@ -14,7 +14,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +22,7 @@ from pathlib import Path
 import psutil
 
 from runner.errors import ProvisionError
-from runner.interrupts import held_back
+from runner.interrupts import deferred
 from runner.model import Accounting, ServerOrder, Site, SiteRequest
 from runner.runtimes.cgroup import Group, make_group
 from runner.runtimes.local import (
@@ -37,6 +37,7 @@ from runner.runtimes.local import (
 )
 from runner.runtimes.segments import remove_segments
 from runner.runtimes.state import State, forget, new_state, save, started_ticks
+from runner.spawning import spawn
 
 NAME = "process"
 SETUP_S = 120.0
@@ -85,17 +86,6 @@ def start(order: ServerOrder, cleanup: ExitStack) -> ProcessServer:
     return server
 
 
-@contextlib.contextmanager
-def _affinity(cpus: Sequence[int]) -> Iterator[None]:
-    """This thread's CPUs for a moment: a child inherits them, so that not even its first instruction runs elsewhere."""
-    before = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, cpus)
-    try:
-        yield
-    finally:
-        os.sched_setaffinity(0, before)
-
-
 class ProcessServer:
     """A server's process tree and everything made for it."""
 
@@ -117,7 +107,7 @@ class ProcessServer:
     def launch(self) -> None:
         """Makes the group, writes the files, runs setup and server."""
         save(self._folder, self._state)
-        with held_back():
+        with deferred():
             quota_cores, memory_bytes = self._order.placement.quota_cores, self._order.memory_bytes
             self._group = make_group(f"scale-{self._state.name}", quota_cores, memory_bytes)
             if self._group is not None:
@@ -149,9 +139,10 @@ class ProcessServer:
     def _run(self, argv: Sequence[str]) -> subprocess.Popen[bytes]:
         """The one process that `stop` and `scale clean` know of: a setup command, at last the server."""
         environment = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "HOME": self._site.data_dir, **self._spec.env}
-        with held_back(), _affinity(self._order.placement.server_cpus), self._log.open("ab") as log:
-            process = self._process = subprocess.Popen(
+        with deferred(), self._log.open("ab") as log:
+            process = self._process = spawn(
                 self._command(argv),
+                self._order.placement.server_cpus,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -210,7 +201,7 @@ class ProcessServer:
 
     def stop(self) -> None:
         """Ends every process; then group, data and state are removed. Who insists by Ctrl-C gets no clean shutdown."""
-        with held_back() as hurry:
+        with deferred() as hurry:
             self._shut_down(hurry)
             for pid in self.pids():
                 _send(pid, signal.SIGKILL)

@@ -10,7 +10,7 @@ import secrets
 from contextlib import ExitStack
 from dataclasses import replace
 
-from runner.interrupts import held_back
+from runner.interrupts import deferred
 from runner.model import ServerOrder, SiteRequest, Trial
 from runner.runtimes import Server
 from runner.runtimes.local import vacate
@@ -24,7 +24,7 @@ def provision(setup: TrialSetup, trial: Trial, name: str, cleanup: ExitStack) ->
     is_ours = not trial.subject.endpoint
     secret = secrets.token_urlsafe(16) if is_ours else os.environ.get(ENDPOINT_PASSWORD, "")
     on_disks = trial.resources.disks > 0
-    with held_back():
+    with deferred():
         site = setup.runtime.site(
             SiteRequest(
                 run_id=setup.run_id,

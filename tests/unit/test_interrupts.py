@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from runner.interrupts import held_back, listen
+from runner.interrupts import deferred, listen
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 STATUS = "from runner.interrupts import listen; listen(); print(open('/proc/self/status').read())"
@@ -34,20 +34,20 @@ def test_a_signal_outside_of_a_block_acts_at_once(number):
 def test_a_signal_waits_for_the_end_of_the_outermost_block(number):
     listen()
     seen = []
-    with pytest.raises(KeyboardInterrupt), held_back() as came:
-        with held_back():
+    with pytest.raises(KeyboardInterrupt), deferred() as came:
+        with deferred():
             seen.append(came())
             os.kill(os.getpid(), number)
             seen.append(came())
         seen.append("after the inner block")
     assert seen == [False, True, "after the inner block"]
-    with held_back() as came:  # it is delivered once
+    with deferred() as came:  # it is delivered once
         assert not came()
 
 
 def test_an_error_in_the_block_does_not_lose_the_signal():
     listen()
-    with pytest.raises(KeyboardInterrupt) as raised, held_back():
+    with pytest.raises(KeyboardInterrupt) as raised, deferred():
         os.kill(os.getpid(), signal.SIGINT)
         raise ValueError("while undoing")
     assert isinstance(raised.value.__context__, ValueError)
@@ -73,7 +73,7 @@ def test_another_thread_holds_nothing_back():
     inside, over = threading.Event(), threading.Event()
 
     def block():
-        with held_back():
+        with deferred():
             inside.set()
             over.wait(5)
 

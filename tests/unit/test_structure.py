@@ -11,7 +11,7 @@ LINES_MAX, FUNCTION_LINES_MAX, WIDTH_MAX = 300, 60, 120
 
 # A room may import the rooms named here and nothing else of the project. `compose` and `cli` put all together.
 ALLOWED = {
-    "model": set(), "errors": set(), "units": set(), "interrupts": set(),
+    "model": set(), "errors": set(), "units": set(), "interrupts": set(), "spawning": {"interrupts"},
     "host": {"model", "units", "errors"},
     "disks": {"model", "units", "errors", "interrupts", "host"},
     "registry": set(),
@@ -23,11 +23,11 @@ ALLOWED = {
     "verdict": {"model", "units", "axes"},
     "fit": {"model", "units"},
     "report": {"model", "units", "fit", "noise", "sweep", "axes"},
-    "runtimes": {"model", "errors", "interrupts", "units", "host", "registry"},
+    "runtimes": {"model", "errors", "interrupts", "units", "host", "registry", "spawning"},
     "targets": {"model", "errors", "units", "loadgen", "registry"},
     "sampling": {"model", "errors", "units", "host"},
     "figures": {"model", "units", "loadgen", "verdict"},
-    "loadgen": {"model", "errors", "interrupts", "units"},
+    "loadgen": {"model", "errors", "interrupts", "units", "spawning"},
     "trial": {
         "model", "errors", "interrupts", "units", "loadgen", "runtimes", "sampling", "targets", "verdict", "figures", "method",
         "axes",
@@ -39,7 +39,10 @@ ALLOWED = {
     "exporter": {"model", "errors", "live", "loadgen", "store", "sweep", "units"},
     "identity": {"method"}, "method": set(),
     "verify": {"identity", "method", "model", "errors", "units", "store", "loadgen", "figures", "verdict", "report"},
-    "campaign": {"model"},
+    "executing": {
+        "axes", "model", "errors", "interrupts", "units", "host", "disks", "identity", "loadgen", "report", "store",
+        "targets", "trial",
+    },
     "choose": {"model", "errors", "runtimes", "targets"},
     "preflight": {"model", "errors", "axes", "disks", "host", "runtimes", "sweep", "targets"},
     "doctor": {"errors", "host", "loadgen", "runtimes", "targets", "units"},
