@@ -1,11 +1,12 @@
-"""Puts a run together: sweep → choice → plan → preflight → ceilings → campaign → fit → report.
+"""Puts a run together: sweep → choice → plan → preflight → execution.
 
-The one place that knows all rooms. `prepared` plans for this machine, `execution` runs and stores it; `disks` and
-`growth` are their parts of it. It holds no rule of its own, prints nothing and ends no process.
+The one place that knows all rooms. `prepared` plans for this machine, `runs` opens a run and has it executed, `growth`
+says when it is large enough. It holds no rule of its own, prints nothing and ends no process.
 """
 
-from runner.compose.execution import asked_again, execute, new_run, reopen_run, reopen_to_report, report
 from runner.compose.prepared import Prepared, default_data_dir, prepare, prepare_again
+from runner.compose.runs import asked_again, execute, new_run, reopen_run, reopen_to_report
+from runner.executing import report
 
 __all__ = [
     "Prepared",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from runner.campaign import Grow
+from runner.executing import Grow
 from runner.fit import rate_of
 from runner.model import LevelInterval, Plan
 from runner.noise import intervals, rates_of

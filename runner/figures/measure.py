@@ -22,14 +22,14 @@ from runner.verdict import Evidence, attribute, stalled_percent, steadiness
 __all__ = ["STEADY_PHASE", "TrialFacts", "evidence", "measurement"]
 
 
-def evidence(axis: str, trial: Trial, facts: TrialFacts) -> Evidence:
-    """What the verdict is made of. From these three alone: all are stored, so that `scale verify` can judge again."""
+def evidence(axis: str, trial: Trial, facts: TrialFacts, measured: Measurement) -> Evidence:
+    """What the verdict is made of. From these alone: all are stored, so that `scale verify` can judge again."""
     commits = None
     if facts.commits_before is not None and facts.commits_after is not None:
         commits = facts.commits_after - facts.commits_before
     return Evidence(
         trial=trial,
-        measurement=measurement(trial, facts),
+        measurement=measured,
         open_loop_rate=trial.load.rate,
         aborted=facts.aborted,
         mismatches=facts.mismatches,

@@ -112,6 +112,7 @@ class ForeignLoad:
         """One phase at the start, then None ten times a second until it has ended and is read. Raises LoadError."""
         assert self._process is not None
         if self._process.returncode is not None:
+            yield from self._read_to_the_end()
             return
         if not self._is_told:
             self._is_told = True

@@ -199,10 +199,13 @@ class DockerServer:
         return "\n".join(part for part in (self._last_words, files) if part)
 
     def facts(self) -> Mapping[str, str]:
-        """Image, its digest, container id."""
+        """Image, its digest, container id; nothing where the engine does not say."""
         if self._container is None:
             return {}
-        image = self._container.image
+        try:
+            image = self._container.image
+        except Exception:  # whatever an engine does that is about to fail: the trial will show it
+            return {}
         digests = image.attrs.get("RepoDigests") or []
         return {"image": self._spec.image, "image_id": image.id, "image_digest": digests[0] if digests else "",
                 "container": self._container.id}  # fmt: skip

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runner.campaign import run_campaign
+from runner.executing.campaign import run_campaign
 from runner.model import TrialFinished, VerdictKind
 from runner.noise import intervals, noise_report, rates_of
 from runner.noise.spread import ratio_of, student

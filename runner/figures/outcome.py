@@ -1,0 +1,24 @@
+"""What a trial's facts come to: its figures, and from them its verdict. The trial and `scale verify` both ask here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from runner.figures.facts import TrialFacts
+from runner.figures.measure import evidence, measurement
+from runner.model import Measurement, Trial, Verdict
+from runner.verdict import judge
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """The verdict is of exactly this measurement."""
+
+    measurement: Measurement
+    verdict: Verdict
+
+
+def outcome(axis: str, trial: Trial, facts: TrialFacts) -> Outcome:
+    """Measured once, then judged. axis: by its name."""
+    measured = measurement(trial, facts)
+    return Outcome(measurement=measured, verdict=judge(evidence(axis, trial, facts, measured)))
