@@ -11,12 +11,12 @@ from typing import Annotated
 import typer
 
 from runner import compose, console
-from runner.campaign import Sink
 from runner.cli import boards, views
 from runner.cli.options import Flags, with_settings
 from runner.console.live import LiveView
 from runner.dashboards import announced
 from runner.errors import EXIT_INTERRUPTED, EXIT_TRIALS_FAILED, UsageError
+from runner.executing import Sink
 from runner.exporter import Exporter
 from runner.live import LiveState
 from runner.model import StoredRun, Sweep, VerdictKind

@@ -58,10 +58,10 @@ def _tool(run: StoredRun) -> dict[str, str]:
 
 def _server(run: StoredRun) -> dict[str, str]:
     sweep = run.plan.sweep
-    told = run.manifest.get("server")
-    version = told.get("version") if isinstance(told, Mapping) else None
-    images = {name: _text(run.manifest[name]) for name in ("image_digest", "image") if name in run.manifest}
-    return {"target": sweep.target, "runtime": sweep.runtime, "version": _text(version), **images}
+    said = run.manifest.get("server")
+    told = said if isinstance(said, Mapping) else {}
+    images = {name: _text(told[name]) for name in ("image_digest", "image") if name in told}
+    return {"target": sweep.target, "runtime": sweep.runtime, "version": _text(told.get("version")), **images}
 
 
 def _host(run: StoredRun) -> dict[str, str]:

@@ -1,10 +1,11 @@
-"""Puts a run together: sweep → choice → plan → preflight → ceilings → campaign → fit → report.
+"""Puts a run together: preparing, its directory, execution.
 
-The one place that knows all rooms. `execution` runs and stores what `preparing` has planned; `disks` and
-`growth` are their parts of it. It holds no rule of its own, prints nothing and ends no process.
+The one place that knows all packages. `runs` opens a run and has it executed. It holds no rule of its own, prints
+nothing and ends no process.
 """
 
-from runner.compose.execution import asked_again, execute, new_run, reopen_run, reopen_to_report, report
+from runner.compose.runs import asked_again, execute, new_run, reopen_run, reopen_to_report
+from runner.executing import report
 from runner.preparing import Prepared, default_data_dir, prepare, prepare_again
 
 __all__ = [

@@ -14,7 +14,7 @@ from runner.dashboards.room import How, Room, Started, pins
 from runner.dashboards.services import lives, stop, url_of, wait_ready
 from runner.dashboards.targets import RunningSweep, running_sweeps, stale
 from runner.errors import ProvisionError, UsageError
-from runner.interrupts import held_back
+from runner.interrupts import deferred
 from runner.runtimes.local import free_port
 
 PORTS = {"prometheus": 9090, "grafana": 3000}
@@ -75,7 +75,7 @@ def up(room: Room, how: str, images: Mapping[str, str], say: Say) -> Status:
             _refuse_or_say(name, how, say)
             continue
         ports = {other: running[other].port if other in running else _port(other) for other in PORTS}
-        with held_back():
+        with deferred():
             started = _start(room, _declared(room, way, ports, named)[name], way, ports[name])
             running[name] = started
             room.remember(running)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from runner.disks.playbook import end_processes, run_playbook
 from runner.disks.sets import DiskSet, find_set, forget, held, list_disks, names
 from runner.errors import PreflightError, UsageError
-from runner.interrupts import held_back
+from runner.interrupts import deferred
 
 
 def undo(disk_set: DiskSet) -> None:
@@ -20,7 +20,7 @@ def undo(disk_set: DiskSet) -> None:
     What the register says last counts, since an array may have been made after disk_set was. Raises ProvisionError when
     something cannot be removed; the set then stays in the register.
     """
-    with held_back(), held(disk_set.name) as is_there:
+    with deferred(), held(disk_set.name) as is_there:
         if not is_there:
             return
         disk_set = find_set(disk_set.name) or disk_set

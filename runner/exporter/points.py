@@ -46,11 +46,10 @@ def points_phase(state: LiveState) -> Iterator[Point]:
     yield "trial_running", (name,), 1.0
     for phase in PHASES:
         yield "trial_phase", (name, phase), float(phase == running.phase)
-    yield "trial_setting", (name, "cores"), trial.cores
-    yield "trial_setting", (name, "disks"), float(trial.disks)
-    for knob, text in trial.knobs.items():
-        if knob not in ("cores", "disks"):
-            yield "trial_setting", (name, knob), _number(text)
+    resources = dict(cores=trial.cores, disks=float(trial.disks))
+    settings = {knob: _number(text) for knob, text in trial.knobs.items()} | resources
+    for setting, value in settings.items():
+        yield "trial_setting", (name, setting), value
     yield "cpu_given_cores", (name, "server"), trial.cores
     yield "cpu_given_cores", (name, "generator"), float(len(trial.placement.client_cpus))
     yield "generator_ceiling_rows_per_second", (name,), ceiling_of(state, trial)

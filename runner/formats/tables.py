@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from runner.figures.series import SERIES_COLUMNS
 from runner.model import DiskFigures, Measurement, StoredRun
 from runner.store.texts import point_columns, point_row
-from runner.trial.series import SERIES_COLUMNS
 
 Kind = Literal["integer", "number", "text"]
 Cell = int | float | str | None

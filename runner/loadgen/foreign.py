@@ -15,11 +15,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import TracebackType
 
-from runner.affinity import on_cpus
 from runner.errors import LoadError
-from runner.interrupts import held_back
+from runner.interrupts import deferred
 from runner.loadgen.protocol import Phase, Trouble
 from runner.model import Interval, Latency, LoadSummary
+from runner.spawning import spawn
 
 STOP_S = 15.0
 READ_S = 10.0  # after its end, for the words that are still under way; a child of it may hold the pipe for longer
@@ -46,9 +46,7 @@ class ForeignCommand:
 
 
 class ForeignLoad:
-    """The same face as LoadProcesses: enter, read `lines` to the end, then `summary`."""
-
-    hello = None
+    """Start, read `lines` to the end, then `summary`; entering it as a context starts it, leaving it stops it."""
 
     def __init__(self, command: ForeignCommand, cpus: tuple[int, ...], network_namespace: str = "") -> None:
         enter = ("nsenter", f"--net={network_namespace}", "--") if network_namespace else ()
@@ -57,35 +55,40 @@ class ForeignLoad:
         self._reader: threading.Thread | None = None
         self._started_ns = self._ended_ns = 0
         self._cpu_s = 0.0
+        self._is_told = False
         self.raw: list[str] = []
         self.troubles: list[Trouble] = []
 
     def __enter__(self) -> ForeignLoad:
+        self.start()
+        return self
+
+    def start(self) -> None:
+        """Writes its files and starts it. Raises LoadError; then nothing of it runs."""
         for path, text in self._command.files.items():
             with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
                 file.write(text)
         try:
-            with held_back():
-                self._start()
+            with deferred():
+                self._start_process()
         except BaseException as error:
             self.stop()
             if isinstance(error, OSError):
                 raise LoadError(f"{self._command.argv[0]} did not start: {error.strerror}") from None
             raise
-        return self
 
-    def _start(self) -> None:
-        with on_cpus(self._cpus):
-            self._process = subprocess.Popen(
-                self._argv,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-                errors="replace",
-                env={**os.environ, **self._command.env},
-                start_new_session=True,
-            )
+    def _start_process(self) -> None:
+        self._process = spawn(
+            self._argv,
+            self._cpus,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            env={**os.environ, **self._command.env},
+            start_new_session=True,
+        )
         self._started_ns = time.monotonic_ns()
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
@@ -108,7 +111,12 @@ class ForeignLoad:
     def lines(self, limit_s: float) -> Iterator[Phase | Interval | None]:
         """One phase at the start, then None ten times a second until it has ended and is read. Raises LoadError."""
         assert self._process is not None
-        yield Phase(phase="measure", monotonic_ns=self._started_ns)
+        if self._process.returncode is not None:
+            yield from self._read_to_the_end()
+            return
+        if not self._is_told:
+            self._is_told = True
+            yield Phase(phase="measure", monotonic_ns=self._started_ns)
         deadline = time.monotonic() + limit_s
         while True:
             pid, status, used = os.wait4(self._process.pid, os.WNOHANG)
@@ -177,11 +185,14 @@ class ForeignLoad:
             service=latency,
         )
 
+    def end_window(self) -> None:
+        """Nothing: it decides itself how long it loads."""
+
     def stop(self) -> None:
         """Ends it: SIGTERM, then SIGKILL. Ctrl-C waits meanwhile."""
         if self._process is None or self._process.returncode is not None:
             return
-        with held_back():
+        with deferred():
             self._process.send_signal(signal.SIGTERM)
             try:
                 self._process.wait(timeout=STOP_S)

@@ -16,14 +16,14 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from types import TracebackType
 
-from runner.affinity import on_cpus
 from runner.errors import LoadError
-from runner.interrupts import held_back
+from runner.interrupts import deferred
 from runner.loadgen.merge import merge_summaries
 from runner.loadgen.protocol import Hello, Line, Phase, Trouble, parse_line
 from runner.loadgen.spec import spec_text
 from runner.loadgen.together import Seconds, Told, marked
 from runner.model import Interval, LoadSummary
+from runner.spawning import spawn
 
 EXIT_MEANINGS = {
     2: "refused its spec",
@@ -55,39 +55,46 @@ class LoadProcesses:
         self._errors: list[tempfile.SpooledTemporaryFile] = []
         self._queue: queue.Queue[tuple[int, Line | Exception | None]] = queue.Queue()
         self._summaries: list[LoadSummary] = []
+        self._unfinished = set(range(len(specs)))
+        self._seconds = Seconds(len(specs))
+        self._phases: dict[str, int] = {}
         self.raw: list[str] = []
         self.hello: Hello | None = None
         self.troubles: list[Trouble] = []
 
     def __enter__(self) -> LoadProcesses:
+        self.start()
+        return self
+
+    def start(self) -> None:
+        """Starts every process. Raises LoadError; then none of them is left."""
         try:
-            with held_back():
+            with deferred():
                 for index, spec in enumerate(self._specs):
-                    self._start(index, spec)
+                    self._start_one(index, spec)
         except BaseException as error:
             self.stop()
             if isinstance(error, OSError):
                 raise LoadError(f"the load core did not start: {error}", remedy="scale doctor") from None
             raise
-        return self
 
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.stop()
 
-    def _start(self, index: int, spec: Mapping[str, str]) -> None:
+    def _start_one(self, index: int, spec: Mapping[str, str]) -> None:
         errors = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")
-        with on_cpus(self._cpus):
-            process = subprocess.Popen(
-                self._argv,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                text=True,
-                env=self._environment,
-                start_new_session=True,
-            )
+        process = spawn(
+            self._argv,
+            self._cpus,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+            env=self._environment,
+            start_new_session=True,
+        )
         self._processes.append(process)
         self._errors.append(errors)  # type: ignore[arg-type]
         assert process.stdin is not None
@@ -119,11 +126,9 @@ class LoadProcesses:
     def lines(self, limit_s: float) -> Iterator[Phase | Interval | None]:
         """Phases and merged intervals as they come; None when a tenth of a second passes without any.
 
-        Raises LoadError when a process fails, or when the limit passes.
+        Asked again, it goes on where it was. Raises LoadError when a process fails, or when the limit passes.
         """
-        waiting = set(range(len(self._processes)))
-        seconds = Seconds(len(self._processes))
-        phases: dict[str, int] = {}
+        waiting, seconds, phases = self._unfinished, self._seconds, self._phases
         deadline = time.monotonic() + limit_s
         while waiting:
             if time.monotonic() > deadline:
@@ -196,7 +201,7 @@ class LoadProcesses:
 
     def stop(self) -> None:
         """Ends every process: SIGTERM, then SIGKILL. Ctrl-C waits meanwhile."""
-        with held_back():
+        with deferred():
             for process in self._processes:
                 if process.poll() is None:
                     process.send_signal(signal.SIGTERM)

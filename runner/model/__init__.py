@@ -22,6 +22,7 @@ from runner.model.fitted import Estimate, FitReport, ModelFit, Need, PointSummar
 from runner.model.knobs import FORMER_KNOBS, KnobColumn, KnobRole
 from runner.model.limits import Limit, LimitKind
 from runner.model.measured import (
+    Counted,
     Interval,
     Latency,
     LoadSummary,
@@ -46,6 +47,7 @@ __all__ = [
     "BridgeSplit",
     "CeilingsMeasured",
     "Confound",
+    "Counted",
     "DataDisk",
     "DiskCeiling",
     "DiskFigures",

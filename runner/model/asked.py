@@ -114,6 +114,11 @@ class Subject:
     endpoint: str = ""
     variant: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def server(self) -> tuple[str, ...]:
+        """The same for all subjects that are measured on the same installation of the same database."""
+        return self.target, self.runtime, self.version, self.image, self.home, self.endpoint
+
 
 @dataclass(frozen=True, kw_only=True)
 class Sweep:

@@ -148,6 +148,14 @@ class LoadSummary:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Counted:
+    """What the database says it holds: rows in all, and a sentence for tables whose rows are not all there."""
+
+    rows: int
+    gaps: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
 class Measurement:
     """The figures of one trial, over its window unless the name says otherwise.
 
@@ -226,8 +234,9 @@ class Verdict:
 
 @dataclass(frozen=True, kw_only=True)
 class TrialResult:
-    """One row of points.csv and the facts behind it. `effective` is what the server said its settings are.
+    """One row of points.csv and the facts behind it.
 
+    effective: what the server said its settings are. server: what its runtime says of it (image, digest, user).
     method: the number of the method that made the verdict (runner/method.py).
     """
 
@@ -235,6 +244,7 @@ class TrialResult:
     measurement: Measurement
     verdict: Verdict
     effective: Mapping[str, str] = field(default_factory=dict)
+    server: Mapping[str, str] = field(default_factory=dict)
     log_tail: str = ""
     started_utc: str = ""
     wall_s: float = 0.0

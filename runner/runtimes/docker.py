@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from runner.errors import ProvisionError
-from runner.interrupts import held_back
+from runner.interrupts import deferred
 from runner.model import Accounting, ServerOrder, Site, SiteRequest
 from runner.runtimes.capabilities import Capabilities, Obstacle
 from runner.runtimes.clean import LABEL, RUNNER_LABEL
@@ -118,7 +118,7 @@ class DockerServer:
         try:
             if image_state(self._spec.image) != "local":
                 engine.images.pull(self._spec.image)
-            with held_back():
+            with deferred():
                 self._container = engine.containers.create(
                     self._spec.image, labels=labels, name=f"scale-{self._state.name}", **self._command(), **limits
                 )
@@ -222,10 +222,13 @@ class DockerServer:
         return "\n".join(part for part in (self._last_words, files) if part)
 
     def facts(self) -> Mapping[str, str]:
-        """Image, its digest, container id."""
+        """Image, its digest, container id; nothing where the engine does not say."""
         if self._container is None:
             return {}
-        image = self._container.image
+        try:
+            image = self._container.image
+        except Exception:  # whatever an engine does that is about to fail: the trial will show it
+            return {}
         digests = image.attrs.get("RepoDigests") or []
         return {"image": self._spec.image, "image_id": image.id, "image_digest": digests[0] if digests else "",
                 "container": self._container.id}  # fmt: skip
@@ -235,7 +238,7 @@ class DockerServer:
 
         Who insists by Ctrl-C gets no clean shutdown.
         """
-        with held_back() as hurry:
+        with deferred() as hurry:
             if self._container is not None:
                 with contextlib.suppress(Exception):
                     self._container.kill(signal=self._spec.stop_signal)

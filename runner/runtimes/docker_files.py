@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from runner.errors import ProvisionError
-from runner.interrupts import held_back
+from runner.interrupts import deferred
 from runner.runtimes.docker_facts import client, image_state
 
 LINKS_MAX = 10
@@ -34,7 +34,7 @@ def copy_out(image: str, path: str, folder: Path) -> Path:
         key = engine.images.get(image).id.partition(":")[2][:12]
         target = folder / "clients" / key / "lib" / posixpath.basename(path)
         if not target.exists():
-            with held_back():
+            with deferred():
                 _copy(engine, image, path, target)
     except ProvisionError:
         raise

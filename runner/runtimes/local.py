@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from runner.errors import ProvisionError
-from runner.interrupts import held_back
+from runner.interrupts import deferred
 from runner.model import ServerSpec, Site, SiteRequest
 
 UNPRIVILEGED_USER = "nobody"
@@ -40,7 +40,7 @@ def fresh_directories(wanted: SiteRequest) -> tuple[str, tuple[str, ...]]:
 
 def vacate(site: Site) -> None:
     """Removes what was reserved for a server, with all that is in it. An endpoint's site has nothing of ours."""
-    with held_back():
+    with deferred():
         remove_trees(path for path in (site.data_dir, *site.disks) if path)
 
 

@@ -21,9 +21,8 @@ from pathlib import Path
 
 import psutil
 
-from runner.affinity import on_cpus
 from runner.errors import ProvisionError
-from runner.interrupts import held_back
+from runner.interrupts import deferred
 from runner.model import Accounting, ServerOrder, Site, SiteRequest
 from runner.runtimes.capabilities import Capabilities, Obstacle
 from runner.runtimes.cgroup import Group, make_group
@@ -39,6 +38,7 @@ from runner.runtimes.local import (
 )
 from runner.runtimes.segments import remove_segments
 from runner.runtimes.state import State, forget, new_state, save, started_ticks
+from runner.spawning import spawn
 
 CAN = Capabilities(
     pins_cpus=True, limits_memory=True, is_local=True, owns_server=True, has_images=False, places_disks=True
@@ -120,7 +120,7 @@ class ProcessServer:
     def launch(self) -> None:
         """Makes the group, writes the files, runs setup and server."""
         save(self._folder, self._state)
-        with held_back():
+        with deferred():
             quota_cores, memory_bytes = self._order.placement.quota_cores, self._order.memory_bytes
             self._group = make_group(f"scale-{self._state.name}", quota_cores, memory_bytes)
             if self._group is not None:
@@ -152,9 +152,10 @@ class ProcessServer:
     def _run(self, argv: Sequence[str]) -> subprocess.Popen[bytes]:
         """The one process that `stop` and `scale clean` know of: a setup command, at last the server."""
         environment = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "HOME": self._site.data_dir, **self._spec.env}
-        with held_back(), on_cpus(self._order.placement.server_cpus), self._log.open("ab") as log:
-            process = self._process = subprocess.Popen(
+        with deferred(), self._log.open("ab") as log:
+            process = self._process = spawn(
                 self._command(argv),
+                self._order.placement.server_cpus,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -213,7 +214,7 @@ class ProcessServer:
 
     def stop(self) -> None:
         """Ends every process; then group, data and state are removed. Who insists by Ctrl-C gets no clean shutdown."""
-        with held_back() as hurry:
+        with deferred() as hurry:
             self._shut_down(hurry)
             for pid in self.pids():
                 _send(pid, signal.SIGKILL)

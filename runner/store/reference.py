@@ -6,6 +6,7 @@ import csv
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from runner.axes import AXES
 from runner.errors import UsageError
 
 SHIPPED = Path(__file__).resolve().parent.parent / "references"
@@ -25,7 +26,7 @@ def read_reference(name: str) -> Sequence[Mapping[str, str]] | None:
             rows = list(csv.DictReader(file))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise UsageError(f"--reference: {path} cannot be read: {error}") from None
-    if not rows or not {"cores", "disks"} & set(rows[0]) or "rows_per_s" not in rows[0]:
+    if not rows or not set(AXES.names()) & set(rows[0]) or "rows_per_s" not in rows[0]:
         raise UsageError(f"--reference: {path} needs the columns cores (or disks) and rows_per_s")
     return rows
 

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from runner.figures.series import SERIES_COLUMNS, time_series
 from runner.model import DiskFigures, Interval, Limit, Measurement, Plan, Sample, TrialResult
 from runner.sweep.vary import label
-from runner.trial.series import SERIES_COLUMNS, time_series
 
 _MEASURED = tuple(name for name in Measurement.__dataclass_fields__ if name != "disks")
 DISKS_MAX = 8  # of more disks only the first have columns; trial.json has them all

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from runner.model import Counted as Counted
+
 ENDPOINT_PASSWORD = "SCALE_TARGET_PASSWORD"  # the environment's name for the password of a server that is not ours
 
 
@@ -59,11 +61,3 @@ class Part:
     name: str
     path: str
     disk: int | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Counted:
-    """What the database says it holds: rows in all, and a sentence for tables whose rows are not all there."""
-
-    rows: int
-    gaps: tuple[str, ...] = ()

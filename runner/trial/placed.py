@@ -10,14 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from runner.errors import LoadError, ProvisionError
-from runner.model import DataDisk, Sample, Trial
+from runner.model import DataDisk, Sample
 from runner.targets import Part
-from runner.trial.setup import TrialSetup
-
-
-def trial_disks(setup: TrialSetup, trial: Trial) -> tuple[DataDisk, ...]:
-    """The disks that this trial is given; in a sweep of cores the one that the data happen to be on."""
-    return setup.disks[: trial.resources.disks] if trial.resources.disks else setup.disks
 
 
 def data_paths(disks: Sequence[DataDisk]) -> list[str]:

@@ -8,53 +8,75 @@ from __future__ import annotations
 import os
 import secrets
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from runner.interrupts import held_back
-from runner.model import ServerOrder, SiteRequest, Trial
-from runner.runtimes import Server
+from runner.errors import ProvisionError
+from runner.interrupts import deferred
+from runner.model import Placement, ServerOrder, SiteRequest
+from runner.runtimes import Runtime, Server
 from runner.runtimes.local import vacate
-from runner.targets import ENDPOINT_PASSWORD, Address
-from runner.trial.placed import data_paths, trial_disks
-from runner.trial.setup import TrialSetup
+from runner.targets import ENDPOINT_PASSWORD, Address, Session, Target
+from runner.trial.order import TrialOrder
+from runner.trial.placed import data_paths
+from runner.units import format_cpus
 
 
-def provision(setup: TrialSetup, trial: Trial, name: str, cleanup: ExitStack) -> tuple[Server, Address]:
+@dataclass(frozen=True, kw_only=True)
+class Reached:
+    """A server of a trial and the ways to it: from outside, and by a session of its database."""
+
+    server: Server
+    address: Address
+    session: Session
+
+
+def provision(
+    order: TrialOrder, target: Target, runtime: Runtime, name: str, cleanup: ExitStack
+) -> tuple[Server, Address]:
     """Starts the trial's server under a name, to be stopped by cleanup. Raises ProvisionError."""
+    trial = order.trial
     is_ours = not trial.subject.endpoint
     secret = secrets.token_urlsafe(16) if is_ours else os.environ.get(ENDPOINT_PASSWORD, "")
-    on_disks = trial.resources.disks > 0
-    with held_back():
-        site = setup.runtime.site(
+    with deferred():
+        site = runtime.site(
             SiteRequest(
-                run_id=setup.run_id,
+                run_id=order.run_id,
                 trial_id=name,
-                data_dir=setup.data_dir,
-                home=setup.home,
-                port=setup.sweep.port,
+                data_dir=order.data_dir,
+                home=order.home,
+                port=order.port,
                 endpoint=trial.subject.endpoint,
-                disks=tuple(data_paths(trial_disks(setup, trial))) if on_disks else (),
+                disks=tuple(data_paths(order.disks)) if order.is_on_disks else (),
             )
         )
         cleanup.callback(vacate, site)
-    site = replace(site, disk_placement=setup.sweep.disk_placement, wal_disk=setup.sweep.wal_disk)
-    order = ServerOrder(
-        spec=replace(setup.target.server(trial, site, secret), image=trial.subject.image),
+    site = replace(site, disk_placement=order.disk_placement, wal_disk=order.wal_disk)
+    asked = ServerOrder(
+        spec=replace(target.server(trial, site, secret), image=trial.subject.image),
         site=site,
         placement=trial.placement,
         memory_bytes=trial.resources.memory_bytes,
-        run_id=setup.run_id,
+        run_id=order.run_id,
         trial_id=name,
     )
-    server = setup.runtime.start(order, cleanup)
+    server = runtime.start(asked, cleanup)
     address = Address(
         host=server.host,
         port=server.port,
         secret=secret,
-        home=setup.client_home,
+        home=order.client_home,
         data_dir=site.data_dir,
         is_ours=is_ours,
         disks=site.disks,
         disk_placement=site.disk_placement,
     )
     return server, address
+
+
+def prove_pinning(server: Server, placement: Placement) -> None:
+    """Raises ProvisionError unless the server has the CPUs it was given and no others."""
+    allowed = server.cpus_allowed()
+    if allowed and not set(allowed) <= set(placement.server_cpus):
+        raise ProvisionError(
+            f"the server may run on CPUs {format_cpus(allowed)}, planned were {format_cpus(placement.server_cpus)}"
+        )

@@ -15,15 +15,14 @@ from hdrh.histogram import HdrHistogram
 from runner import method
 from runner.axes import load_axis
 from runner.errors import LoadError, StoreError
+from runner.figures.facts import TrialFacts
+from runner.figures.outcome import outcome
+from runner.figures.settled import with_summary
 from runner.loadgen.recorded import read_recorded
 from runner.model import Latency, LoadSummary, Measurement, Plan, Sample, Trial, TrialResult, Verdict
 from runner.store.codec import from_json
 from runner.store.reader import read_text, upgraded_result
 from runner.store.texts import series_text
-from runner.trial.evidence import evidence
-from runner.trial.measure import TrialFacts, measurement
-from runner.trial.settled import take_summary
-from runner.verdict import diagnose
 from runner.verify.figures import differences, leaves
 from runner.verify.result import Disagreement, OtherMethod
 
@@ -47,12 +46,12 @@ def trial_again(run: Path, plan: Plan, stored: TrialResult) -> TrialAgain:
     trial = stored.trial
     folder = run / "trials" / trial.trial_id
     facts, inconsistent = _facts(folder, trial)
-    judged = diagnose(evidence(trial, facts), load_axis(plan.sweep.axis))
+    again = outcome(load_axis(plan.sweep.axis), trial, facts)
     is_ours = stored.method == method.METHOD
     made = replace(
         stored,
-        measurement=_as_known(measurement(trial, facts), folder / "trial.json"),
-        verdict=judged if is_ours else stored.verdict,
+        measurement=_as_known(again.measurement, folder / "trial.json"),
+        verdict=again.verdict if is_ours else stored.verdict,
         effective=facts.effective,
         log_tail=facts.log_tail,
     )
@@ -72,11 +71,11 @@ def trial_again(run: Path, plan: Plan, stored: TrialResult) -> TrialAgain:
     ]
     return TrialAgain(
         result=made,
-        judged=judged,
+        judged=again.verdict,
         series=series,
         figures=leaves(after["measurement"]) + leaves(after["verdict"]) + leaves(after["effective"]),
         disagreements=tuple(found),
-        other_method=OtherMethod() if is_ours else OtherMethod(compared=1, differ=int(judged != stored.verdict)),
+        other_method=OtherMethod() if is_ours else OtherMethod(compared=1, differ=int(again.verdict != stored.verdict)),
     )
 
 
@@ -93,18 +92,21 @@ def _plain(result: TrialResult) -> dict[str, object]:
 
 
 def _facts(folder: Path, trial: Trial) -> tuple[TrialFacts, tuple[str, ...]]:
-    facts = from_json(read_text(folder / "facts.json"), TrialFacts, folder / "facts.json")
     log = read_text(folder / "loadgen.jsonl")
-    facts.log_tail, facts.generator_log = read_text(folder / "server.log"), log
-    facts.samples = [from_json(line, Sample, folder / "samples.jsonl") for line in _lines(folder / "samples.jsonl")]
+    samples = folder / "samples.jsonl"
+    facts = replace(
+        from_json(read_text(folder / "facts.json"), TrialFacts, folder / "facts.json"),
+        log_tail=read_text(folder / "server.log"),
+        generator_log=log,
+        samples=tuple(from_json(line, Sample, samples) for line in _lines(samples)),
+    )
     if not trial.load.is_ours:
         return facts, ()
     try:
         recorded = read_recorded(log)
     except LoadError as error:
         raise StoreError(f"{folder / 'loadgen.jsonl'}: {error.message}") from None
-    facts.intervals = list(recorded.intervals)
-    take_summary(facts, recorded.summary, trial.load)
+    facts = with_summary(replace(facts, intervals=recorded.intervals), recorded.summary, trial.load)
     complete = recorded.summary is not None and not facts.aborted
     return facts, tuple(_inconsistent(recorded.summary, facts)) if complete and recorded.summary else ()
 

@@ -16,7 +16,7 @@ import pytest
 
 from runner.errors import ProvisionError
 from runner.host import read_host
-from runner.interrupts import held_back, listen
+from runner.interrupts import deferred, listen
 from runner.model import Placement, ServerOrder, ServerSpec, SiteRequest
 from runner.runtimes import load_runtime
 from runner.runtimes.docker_facts import docker_facts
@@ -65,7 +65,7 @@ def provide(cleanup, kind, data_dir, placement=ONE, memory_bytes=None, spec=None
     name, home, image = kind
     runtime = load_runtime(name)
     names = {"run_id": "test-run", "trial_id": "cores-1-r1"}
-    with held_back():
+    with deferred():
         site = runtime.site(SiteRequest(**names, data_dir=str(data_dir), home=home))
         cleanup.callback(vacate, site)
     wanted = replace(spec or POSTGRES.server(make_trial(), site, SECRET), image=image)

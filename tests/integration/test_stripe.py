@@ -13,18 +13,19 @@ from pathlib import Path
 
 import pytest
 
-from runner.compose.disks import trials_on
 from runner.disks import check_stripe, leftover_sets, playbook, remove_sets, restripe, stripe
 from runner.disks.prepare import prepared
 from runner.disks.sets import find_set, folder_of, save
 from runner.errors import ProvisionError
+from runner.executing.disk_stage import Stage
+from runner.executing.orders import Execution, Orders
 from runner.host import disk_of
+from runner.interrupts import current
 from runner.loadgen.binary import loadgen_path
-from runner.model import DiskSource, Placement, TrialFinished
+from runner.model import DiskSource, Placement, Plan, TrialFinished
 from runner.plan import complete
-from runner.runtimes import load_runtime
 from runner.targets import load_target
-from runner.trial.setup import TrialSetup
+from runner.trial.run import run_trial
 from tests.unit.factories import make_trial
 from tests.unit.test_disk_axis import disk_sweep
 
@@ -158,17 +159,18 @@ def test_an_array_of_other_members_is_not_believed(base, disks):
 def test_the_server_of_a_striped_trial_lies_on_the_array(base, disks):
     target = load_target("postgres")
     sweep = complete(disk_sweep(target__name="postgres", target__runtime="process", disks__placement="stripe",
-                                load__rows="20000", load__warmup="0s", workload__tables="24"), target)  # fmt: skip
+                                load__rows="20000", load__warmup="0s", workload__tables="24"), target.facts)  # fmt: skip
     home = target.find("").home
-    setup = TrialSetup(sweep=sweep, target=target, runtime=load_runtime("process"), home=home, client_home=home,
-                       data_dir=str(base / "data"), disks=disks, run_id=base.name, program=loadgen_path(),
-                       ceilings={})  # fmt: skip
     last = max(os.sched_getaffinity(0))
     knobs = {name: rule.pieces[0].value for name, rule in sweep.knobs.items()}
-    trial = make_trial(trial_id="disks-2-r1", level=2.0, disks=2, knobs=knobs,
+    trial = make_trial(sweep, trial_id="disks-2-r1", level=2.0, disks=2, knobs=knobs,
                        placement=Placement(server_cpus=(last,), client_cpus=(last,)))  # fmt: skip
+    plan = Plan(sweep=sweep, trials=(trial,), confounds=(), notes=(), seconds_estimated=1.0)
+    trial = replace(trial, subject=replace(trial.subject, home=home))
+    execution = Execution(plan=plan, data_dir=base / "data", client_homes={trial.subject.server: home})
+    orders = Orders(execution=execution, run_id=base.name, program=loadgen_path(), stage=Stage(disks=disks), ceilings={})
     seen = set()
-    for event in trials_on(setup)(trial):
+    for event in run_trial(orders.order(trial, "stripe"), current()):
         seen |= {place for place in mounted(base) if list(Path(disks[0].path, "..", place).glob("*disks-2-r1*"))}
     assert isinstance(event, TrialFinished)
     assert event.result.measurement.rows_acked == event.result.measurement.rows_counted == 20_000, event.result.verdict

@@ -14,6 +14,10 @@ from hdrh.histogram import HdrHistogram
 
 from runner import compose
 from runner.axes import load_axis
+from runner.figures.facts import TrialFacts
+from runner.figures.outcome import outcome
+from runner.figures.recorded import facts_text
+from runner.figures.settled import with_summary
 from runner.loadgen.recorded import read_recorded
 from runner.method import METHOD
 from runner.model import (
@@ -36,11 +40,6 @@ from runner.model import (
 from runner.store.reader import read_run
 from runner.store.writer import RunWriter
 from runner.targets import Counted
-from runner.trial.evidence import evidence
-from runner.trial.measure import TrialFacts, measurement
-from runner.trial.recorded import facts_text
-from runner.trial.settled import take_summary
-from runner.verdict import diagnose
 from tests.unit.synthetic_run import synthetic_manifest, synthetic_sweep, synthetic_trial
 
 KNOBS = {"partitions": "4", "write_threads": "8"}
@@ -134,10 +133,11 @@ def trial_events(plan: Plan, trial: Trial, rows: list[int], warmup_s: int) -> It
         load_start_ns=start_ns, measure_start_ns=window_ns, flush_end_ns=start_ns + (len(rows) + 1) * 10**9,
         sampler_cost=SamplerCost(cpu_s=0.01, wall_s=10.0, ticks=len(rows), missed_ticks=0),
         counted=Counted(rows=sum(rows)), ceiling_rows_per_s=1.4e9, log_tail="ready\n", generator_log=log,
-        effective={"server_version": "16.2", "shared_buffers": "1GB"}, intervals=list(recorded.intervals),
-        samples=samples_of(trial, rows, start_ns),
+        effective={"server_version": "16.2", "shared_buffers": "1GB"}, intervals=recorded.intervals,
+        samples=tuple(samples_of(trial, rows, start_ns)),
     )  # fmt: skip
-    take_summary(facts, recorded.summary, trial.load)
+    facts = with_summary(facts, recorded.summary, trial.load)
+    come_to = outcome(load_axis(plan.sweep.axis), trial, facts)
     began_s = 1_767_323_045 + 20.0 * trial.order  # 2026-01-02T03:04:05Z, a trial every 20 s
     yield TrialStarted(trial=trial, position=trial.order + 1, total=len(plan.trials), unix_s=began_s,
                        monotonic_ns=start_ns - 2 * 10**9)  # fmt: skip
@@ -148,8 +148,7 @@ def trial_events(plan: Plan, trial: Trial, rows: list[int], warmup_s: int) -> It
              "facts.json": facts_text(facts, with_summary=False)}  # fmt: skip
     yield from (ArtifactMade(trial_id=trial.trial_id, name=name, text=text) for name, text in texts.items())
     yield TrialFinished(result=TrialResult(
-        trial=trial, measurement=measurement(trial, facts),
-        verdict=diagnose(evidence(trial, facts), load_axis(plan.sweep.axis)),
+        trial=trial, measurement=come_to.measurement, verdict=come_to.verdict,
         effective=facts.effective, log_tail=facts.log_tail, started_utc="2026-01-02T03:04:05+00:00", wall_s=17.5,
         method=METHOD,
     ))  # fmt: skip

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from runner.figures.series import SERIES_COLUMNS
 from runner.model import StoredRun
 from runner.store.codec import to_json
 from runner.store.writer import RunWriter
-from runner.trial.series import SERIES_COLUMNS
 
 
 def store(run: StoredRun, results: Path, name: str = "20260102T030405Z-synthetic-1a2b3c") -> Path:

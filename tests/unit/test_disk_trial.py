@@ -6,12 +6,11 @@ import pytest
 
 from runner.axes import load_axis
 from runner.errors import LoadError, ProvisionError
+from runner.figures.disk_figures import ceiling_mb_per_s, disk_figures, stalled_s
+from runner.figures.window import measure_window
 from runner.model import DataDisk, DiskCeiling, DiskFigures, DiskSample, Interval, Measurement, Sample, SubjectSample
-from runner.axes import load_axis
 from runner.report.columns import disk_mb_per_s
-from runner.sampling.window import measure_window
 from runner.targets import Part
-from runner.trial.disk_figures import ceiling_mb_per_s, disk_figures, stalled_s
 from runner.trial.placed import prove_placement, refuse_full, sync_disks
 from runner.verdict import diagnose
 from tests.unit.evidences import evidence_of

@@ -6,10 +6,11 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 
 import pytest
 
-from runner.interrupts import held_back, listen
+from runner.interrupts import Stop, Stopped, current, deferred, listen
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 STATUS = "from runner.interrupts import listen; listen(); print(open('/proc/self/status').read())"
@@ -34,20 +35,20 @@ def test_a_signal_outside_of_a_block_acts_at_once(number):
 def test_a_signal_waits_for_the_end_of_the_outermost_block(number):
     listen()
     seen = []
-    with pytest.raises(KeyboardInterrupt), held_back() as came:
-        with held_back():
+    with pytest.raises(KeyboardInterrupt), deferred() as came:
+        with deferred():
             seen.append(came())
             os.kill(os.getpid(), number)
             seen.append(came())
         seen.append("after the inner block")
     assert seen == [False, True, "after the inner block"]
-    with held_back() as came:  # it is delivered once
+    with deferred() as came:  # it is delivered once
         assert not came()
 
 
 def test_an_error_in_the_block_does_not_lose_the_signal():
     listen()
-    with pytest.raises(KeyboardInterrupt) as raised, held_back():
+    with pytest.raises(KeyboardInterrupt) as raised, deferred():
         os.kill(os.getpid(), signal.SIGINT)
         raise ValueError("while undoing")
     assert isinstance(raised.value.__context__, ValueError)
@@ -73,7 +74,7 @@ def test_another_thread_holds_nothing_back():
     inside, over = threading.Event(), threading.Event()
 
     def block():
-        with held_back():
+        with deferred():
             inside.set()
             over.wait(5)
 
@@ -86,3 +87,91 @@ def test_another_thread_holds_nothing_back():
     finally:
         over.set()
         thread.join()
+
+
+def test_a_request_is_delivered_once_where_the_work_looks():
+    stop = Stop()
+    stop.look()
+    assert not stop.requested()
+    stop.request()
+    with pytest.raises(Stopped):
+        stop.look()
+    stop.look()
+    assert stop.requested()
+
+
+def test_a_request_waits_for_the_end_of_the_outermost_block():
+    stop, seen = Stop(), []
+    with pytest.raises(Stopped), stop.deferred() as waits:
+        with stop.deferred():
+            seen.append(waits())
+            stop.request()
+            stop.look()
+            seen.append(waits())
+        seen.append("after the inner block")
+    assert seen == [False, True, "after the inner block"]
+
+
+def test_a_second_request_hurries_what_the_first_one_undoes():
+    stop = Stop()
+    stop.request()
+    with pytest.raises(Stopped):
+        try:
+            stop.look()
+        finally:
+            with stop.deferred() as waits:
+                assert not waits()
+                stop.request()
+                assert waits()
+
+
+def in_a_thread(work):
+    """What it raised there."""
+    raised = []
+
+    def catch():
+        try:
+            work()
+        except BaseException as error:
+            raised.append(error)
+
+    thread = threading.Thread(target=catch)
+    thread.start()
+    thread.join(10)
+    assert not thread.is_alive()
+    return raised
+
+
+def test_a_request_from_elsewhere_ends_a_thread_in_its_wait_but_not_in_a_block():
+    stop, seen = Stop(), []
+    inside = threading.Event()
+
+    def work():
+        with stop.here():
+            with deferred() as waits:
+                inside.set()
+                while not waits():
+                    time.sleep(0.01)
+                seen.append("undone")
+
+    threading.Thread(target=lambda: (inside.wait(5), stop.request())).start()
+    (error,) = in_a_thread(work)
+    assert isinstance(error, Stopped)
+    assert seen == ["undone"]
+    threading.Timer(0.2, stop.request).start()
+    begun = time.monotonic()
+    (error,) = in_a_thread(lambda: stop.sleep(9))
+    assert isinstance(error, Stopped)
+    assert time.monotonic() - begun < 5
+
+
+def test_each_thread_has_a_stop_of_its_own_and_a_signal_is_for_the_main_threads():
+    others = []
+    in_a_thread(lambda: others.append(current()))
+    assert others[0] is not current()
+    listen()
+    stop = Stop()
+    with pytest.raises(KeyboardInterrupt), stop.here():
+        os.kill(os.getpid(), signal.SIGTERM)
+    assert stop.requested()
+    assert current() is not stop

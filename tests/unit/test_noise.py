@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runner.campaign import run_campaign
-from runner.model import PlanGrew, StoredRun, TrialFinished, VerdictKind
 from runner.axes import load_axis
+from runner.executing.campaign import run_campaign
+from runner.model import PlanGrew, StoredRun, TrialFinished, VerdictKind
 from runner.noise import intervals
 from runner.noise.spread import ratio_of, student
 from runner.plan import planner_of, with_block

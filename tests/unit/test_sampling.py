@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from runner.figures.window import measure_window
 from runner.model import Accounting, DataDisk, DiskSample, Sample, SubjectSample
 from runner.sampling import Sampler, machine
 from runner.sampling.subjects import NOTHING, ProcessTree, subject_reader
 from runner.sampling.threads import ThreadReader
-from runner.sampling.window import measure_window
 
 
 def disk_sample(written: int, busy_s: float) -> DiskSample:

@@ -7,15 +7,15 @@ import pytest
 from hdrh.histogram import HdrHistogram
 
 from runner.axes import load_axis
+from runner.figures.facts import TrialFacts
+from runner.figures.growing import window_is_enough
+from runner.figures.measure import measurement
+from runner.figures.outcome import outcome
+from runner.figures.settled import with_summary
 from runner.loadgen.merge import merge_interval
 from runner.model import Interval, VerdictKind
 from runner.report.series import METRICS, WIDTH, Scale, panel_svg
-from runner.trial.evidence import evidence
-from runner.trial.facts import TrialFacts
-from runner.trial.growing import window_is_enough
-from runner.trial.measure import measurement
-from runner.trial.settled import take_summary
-from runner.verdict import diagnose, seconds_to_settle
+from runner.verdict import seconds_to_settle
 from tests.unit.factories import make_sweep, make_trial
 from tests.unit.test_loadgen import summary
 
@@ -70,12 +70,12 @@ def interval(at_s, rows, before, value_us=None):
 
 def facts_of(rates, sweep=SWEEP):
     """A trial whose warm-up had 50 rows/s and whose measuring these rates."""
-    facts = TrialFacts(load_start_ns=0, measure_start_ns=WARMUP_S * 10**9)
+    intervals = []
     for at_s, rows in enumerate([50] * WARMUP_S + list(rates), 1):
-        facts.intervals.append(interval(at_s, rows, sum(i.rows for i in facts.intervals)))
+        intervals.append(interval(at_s, rows, sum(i.rows for i in intervals)))
     end_ns = (WARMUP_S + len(rates)) * 10**9
-    take_summary(facts, said(rates, end_ns), sweep.load)
-    return facts
+    facts = TrialFacts(load_start_ns=0, measure_start_ns=WARMUP_S * 10**9, intervals=tuple(intervals))
+    return with_summary(facts, said(rates, end_ns), sweep.load)
 
 
 def said(rates, end_ns):
@@ -101,7 +101,7 @@ def test_every_figure_is_of_the_stretch_that_was_steady():
 
 def test_the_verdict_says_what_was_passed_over_and_why():
     facts = facts_of([0, *RAMP, *STEADY])
-    verdict = diagnose(evidence(make_trial(SWEEP), facts), load_axis("cores"))
+    verdict = outcome(load_axis("cores"), make_trial(SWEEP), facts).verdict
     told = [reason for reason in verdict.reasons if "passed over" in reason]
     assert len(told) == 1
     assert told[0].startswith("the first 9.0 s after the warm-up were passed over (400 rows/s, 1 of them nearly still)")
@@ -112,7 +112,7 @@ def test_the_verdict_says_what_was_passed_over_and_why():
 def test_a_rate_that_never_settles_is_unsteady_over_all_that_was_measured():
     facts = facts_of(FOR_EVER)
     assert facts.passed_over is None
-    m, verdict = measurement(make_trial(), facts), diagnose(evidence(make_trial(SWEEP), facts), load_axis("cores"))
+    m, verdict = measurement(make_trial(), facts), outcome(load_axis("cores"), make_trial(SWEEP), facts).verdict
     assert (m.rows, m.window_s, m.passed_over_s) == (sum(FOR_EVER), 30.0, 0.0)
     assert any("the rate rose by" in reason for reason in verdict.reasons)
 
@@ -132,21 +132,20 @@ def test_other_windows_stay_what_they_are(sweep):
 
 def test_lines_of_an_older_load_core_give_the_window_they_gave():
     facts = facts_of(RAMP + STEADY)
-    facts.intervals = [replace(i, cpu_s=None, response_hdr=()) for i in facts.intervals]
-    take_summary(facts, said(RAMP + STEADY, 20 * 10**9), SWEEP.load)
+    facts = replace(facts, intervals=tuple(replace(i, cpu_s=None, response_hdr=()) for i in facts.intervals))
+    facts = with_summary(facts, said(RAMP + STEADY, 20 * 10**9), SWEEP.load)
     assert (facts.passed_over, facts.summary.rows_window) == (None, sum(RAMP + STEADY))
 
 
 def test_no_row_is_lost_where_a_reading_was_late():
     """A late reading makes a long second and a short one; the short one is not judged, but its rows are counted."""
     rates = RAMP + STEADY
-    facts = TrialFacts(load_start_ns=0, measure_start_ns=WARMUP_S * 10**9)
-    for at_s, rows in enumerate([50] * WARMUP_S + rates, 1):
-        facts.intervals.append(interval(at_s, rows, 0))
-    late = facts.intervals[14]
-    facts.intervals[14] = replace(late, t_s=late.t_s + 0.2, monotonic_ns=late.monotonic_ns + 200_000_000, rows=1200)
-    facts.intervals[15] = replace(facts.intervals[15], rows=facts.intervals[15].rows - 200)
-    take_summary(facts, said(rates, 20 * 10**9), SWEEP.load)
+    intervals = [interval(at_s, rows, 0) for at_s, rows in enumerate([50] * WARMUP_S + rates, 1)]
+    late = intervals[14]
+    intervals[14] = replace(late, t_s=late.t_s + 0.2, monotonic_ns=late.monotonic_ns + 200_000_000, rows=1200)
+    intervals[15] = replace(intervals[15], rows=intervals[15].rows - 200)
+    facts = TrialFacts(load_start_ns=0, measure_start_ns=WARMUP_S * 10**9, intervals=tuple(intervals))
+    facts = with_summary(facts, said(rates, 20 * 10**9), SWEEP.load)
     start = next(i for i, x in enumerate(facts.intervals) if x.monotonic_ns == facts.summary.window_start_ns)
     assert facts.summary.rows_window == sum(i.rows for i in facts.intervals[start + 1 :])
     assert facts.summary.rows_per_s == pytest.approx(1000, rel=0.03)
@@ -167,19 +166,18 @@ def test_no_row_is_lost_where_a_reading_was_late():
     ],
 )
 def test_the_measuring_goes_on_until_a_window_has_settled(rates, enough):
-    facts = TrialFacts(measure_start_ns=WARMUP_S * 10**9)
-    for at_s, rows in enumerate([50] * WARMUP_S + list(rates), 1):
-        facts.intervals.append(interval(at_s, rows, 0))
-    assert window_is_enough(SWEEP.load, facts) is enough
-    assert window_is_enough(make_sweep(load__duration="10s", load__window_max="0").load, facts) is False
+    intervals = [interval(at_s, rows, 0) for at_s, rows in enumerate([50] * WARMUP_S + list(rates), 1)]
+    start_ns = WARMUP_S * 10**9
+    assert window_is_enough(SWEEP.load, intervals, start_ns) is enough
+    assert window_is_enough(make_sweep(load__duration="10s", load__window_max="0").load, intervals, start_ns) is False
 
 
 def test_several_processes_are_one_stretch():
     """The histograms of all processes are added; a mean of percentiles would say something else."""
     one = facts_of(RAMP + STEADY)
     merged = [merge_interval([i, replace(i, response_hdr=(histogram(50_000, i.requests),))]) for i in one.intervals]
-    facts = TrialFacts(load_start_ns=0, measure_start_ns=WARMUP_S * 10**9, intervals=merged)
-    take_summary(facts, said(RAMP + STEADY, 20 * 10**9), SWEEP.load)
+    facts = TrialFacts(load_start_ns=0, measure_start_ns=WARMUP_S * 10**9, intervals=tuple(merged))
+    facts = with_summary(facts, said(RAMP + STEADY, 20 * 10**9), SWEEP.load)
     assert facts.summary.rows_window == 2 * sum(STEADY)
     assert facts.summary.response.count == 2 * sum(r // 50 for r in STEADY)
     assert facts.summary.response.p90_us == pytest.approx(50_000, rel=0.02)

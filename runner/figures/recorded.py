@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, fields, is_dataclass
 
-from runner.trial.measure import TrialFacts
+from runner.figures.facts import TrialFacts
 
 IN_RAW_FILES = ("summary", "intervals", "samples", "log_tail", "generator_log", "passed_over")
 

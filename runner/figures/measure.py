@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from runner.figures.disk_figures import ceiling_mb_per_s, disk_figures, stalled_s
+from runner.figures.facts import STEADY_PHASE, TrialFacts, whole_intervals
+from runner.figures.uses import in_flight
+from runner.figures.window import WindowUse, measure_window
 from runner.model import (
     DiskFigures,
     LoadSummary,
     Measurement,
     Trial,
 )
-from runner.sampling.window import WindowUse, measure_window
-from runner.trial.disk_figures import ceiling_mb_per_s, disk_figures, stalled_s
-from runner.trial.facts import STEADY_PHASE, TrialFacts, whole_intervals
-from runner.trial.uses import in_flight
 from runner.verdict import stalled_percent, steadiness
 
 __all__ = ["STEADY_PHASE", "TrialFacts", "measurement"]

@@ -1,12 +1,11 @@
-"""What a trial collects while it runs: the raw facts that its figures and its verdict are made of. Data only."""
+"""What a trial has collected when it is over: the raw facts that its figures and its verdict are made of. Data only."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from runner.model import DiskCeiling, Interval, LoadSummary, Sample, SamplerCost
-from runner.targets import Counted
+from runner.model import Counted, DiskCeiling, Interval, LoadSummary, Sample, SamplerCost
 
 STEADY_PHASE = "measure"
 
@@ -25,9 +24,9 @@ class PassedOver:
     stalled: int
 
 
-@dataclass(kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class TrialFacts:
-    """What a trial collects while it runs; None or empty until known."""
+    """What is known of a trial; None or empty: not known, as where it ended early."""
 
     load_start_ns: int | None = None
     measure_start_ns: int | None = None
@@ -44,8 +43,8 @@ class TrialFacts:
     effective: Mapping[str, str] = field(default_factory=dict)
     mismatches: tuple[str, ...] = ()
     suspicious: tuple[str, ...] = ()
-    intervals: list[Interval] = field(default_factory=list)
-    samples: list[Sample] = field(default_factory=list)
+    intervals: tuple[Interval, ...] = ()
+    samples: tuple[Sample, ...] = ()
     disk_ceilings: tuple[DiskCeiling, ...] = ()
     logical_bytes_per_row: float | None = None
     passed_over: PassedOver | None = None

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from runner.figures.disk_figures import own_ceilings
+from runner.figures.facts import TrialFacts, whole_intervals
+from runner.figures.window import WindowUse, measure_window
 from runner.model import Interval, LoadSummary, Sample, Trial
-from runner.sampling.window import WindowUse, measure_window
-from runner.trial.disk_figures import own_ceilings
-from runner.trial.facts import TrialFacts, whole_intervals
 from runner.verdict import Given, Use
 
 

@@ -1,4 +1,4 @@
-"""The disks' part of putting a run together: made ready, measured, given to the trials, and undone at the end.
+"""The disks of a run: made ready, measured, how the data are spread over them, and undone at the end.
 
 In a sweep of cores there is one disk, the one that the data happen to be on, and nothing is made or measured.
 """
@@ -7,18 +7,18 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, replace
-from functools import partial
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from runner.axes.disks import CEILING_S
 from runner.errors import PreflightError
 from runner.host import data_disk, disk_of
-from runner.model import DataDisk, DiskCeiling, Event, Finding, Plan, Trial
-from runner.axes.disks import CEILING_S
+from runner.interrupts import Stop
+from runner.model import DataDisk, DiskCeiling, Finding, Plan, Trial
+from runner.targets import load_facts
+from runner.trial.order import TrialOrder
 from runner.trial.probe import honours_tiers
-from runner.trial.run import run_trial
-from runner.trial.setup import TrialSetup
 
 BLOCK_BYTES = 64 * 2**10
 Say = Callable[[str], None]
@@ -51,7 +51,7 @@ def stage_of(plan: Plan, data_dir: Path, run_id: str, say: Say) -> Iterator[Stag
         return
     from runner.disks import measure_ceilings, prepared, shares_bottleneck  # a sweep of cores does without
 
-    count = max(trial.disks for trial in plan.trials)
+    count = max(trial.resources.disks for trial in plan.trials)
     say(f"making {count} disks ready")
     with prepared(sweep.disks, count, run_id, data_dir) as disks:
         say("measuring the disks' own ceilings (fio: each alone, then all together)")
@@ -70,40 +70,29 @@ def ceiling_sentences(stage: Stage) -> list[str]:
     return said
 
 
-def with_placement(setup: TrialSetup, plan: Plan, say: Say) -> tuple[TrialSetup, str]:
-    """The setup with its placement decided, and why. Tiers are tried on the server itself, once.
+def placement_of(plan: Plan, order: Callable[[Trial, str], TrialOrder], stop: Stop, say: Say) -> tuple[str, str]:
+    """How the data are spread over the disks, and why. Tiers are tried on the server itself, once.
 
-    Raises PreflightError when tiers were asked for by name and the server does not honour them.
+    order: makes the order of a trial with a placement. Raises PreflightError when tiers were asked for by name and the
+    server does not honour them; Stopped.
     """
-    sweep = setup.sweep
-    if sweep.disks is None:
-        return setup, ""
-    asked, can = sweep.disk_placement, setup.target.facts.disk_placements
+    asked = plan.sweep.disk_placement
+    most: Trial = max(plan.trials, key=lambda t: t.resources.disks)
+    if not most.resources.disks:
+        return asked, ""
+    facts = load_facts(most.subject.target)
+    can = facts.disk_placements
     chosen, why = asked, f"{asked}, as asked"
     if asked == "stripe":
         why = "stripe, as asked: one RAID-0 array (md) over the disks of each level"
     if asked == "auto":
-        chosen, why = can[-1], f"{can[-1]}: the only way of {setup.target.facts.name}"
-    most: Trial = max(plan.trials, key=lambda t: t.disks)
+        chosen, why = can[-1], f"{can[-1]}: the only way of {facts.name}"
     if asked in ("auto", "tiers") and "tiers" in can and most.disks > 1:
         say("trying whether the server honours several data directories")
-        honoured, seen = honours_tiers(setup, most)
+        honoured, seen = honours_tiers(order(most, "tiers"), stop)
         if asked == "tiers" and not honoured:
             raise PreflightError(f"--disk-placement tiers: {seen}", remedy="--disk-placement spread")
         chosen = "tiers" if honoured else "spread"
         why = f"{chosen}: {seen}"
     say(f"disk placement {why}")
-    return replace(setup, sweep=replace(sweep, disk_placement=chosen)), why
-
-
-def trials_on(setup: TrialSetup) -> Callable[[Trial], Iterator[Event]]:
-    """How a trial is run: as it is, or on an array that is first made over the disks of its level.
-
-    The array is kept from one trial to the next while the number of disks is the same. What is called raises
-    ProvisionError when the array cannot be made: no later trial could do without it.
-    """
-    if setup.sweep.disks is None or setup.sweep.disk_placement != "stripe":
-        return partial(run_trial, setup)
-    from runner.disks import restripe
-
-    return lambda trial: run_trial(replace(setup, disks=restripe(setup.run_id, setup.disks[: trial.disks])), trial)
+    return chosen, why

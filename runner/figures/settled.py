@@ -11,26 +11,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from runner.figures.facts import PassedOver, TrialFacts, whole_intervals
 from runner.loadgen.merge import latency_of
 from runner.model import Interval, Load, LoadSummary
-from runner.trial.facts import PassedOver, TrialFacts, whole_intervals
 from runner.verdict import STALLED_SHARE, seconds_to_settle, steadiness
 
 
-def take_summary(facts: TrialFacts, summary: LoadSummary | None, load: Load) -> None:
-    """Puts the load core's last word into the facts, of the stretch that has settled. The intervals must be there."""
-    facts.summary, facts.passed_over = summary, None
+def with_summary(facts: TrialFacts, summary: LoadSummary | None, load: Load) -> TrialFacts:
+    """The facts with the load core's last word, of the stretch that has settled. The intervals must be there."""
+    whole = replace(facts, summary=summary, passed_over=None)
     if summary is None or not least_seconds(load):
-        return
+        return whole
     inside = whole_intervals(facts.intervals, summary)
     passed = seconds_to_settle([i.rows for i in inside], least_seconds(load))
     if not passed:
-        return
+        return whole
     before, after = _cut(facts.intervals, inside[passed - 1], inside[-1])
     if any(i.cpu_s is None or (i.requests and not i.response_hdr) for i in after):
-        return  # written by a load core that did not tell what a part of a window needs
-    facts.summary = _of_stretch(summary, before.monotonic_ns, after)
-    facts.passed_over = _passed_over(summary, facts.summary, inside, passed)
+        return whole  # written by a load core that did not tell what a part of a window needs
+    kept = _of_stretch(summary, before.monotonic_ns, after)
+    return replace(facts, summary=kept, passed_over=_passed_over(summary, kept, inside, passed))
 
 
 def least_seconds(load: Load) -> int:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from runner.figures.window import WindowUse
 from runner.model import DiskCeiling, DiskFigures, Interval, Sample
-from runner.sampling.window import WindowUse
 
 
 def ceiling_mb_per_s(ceilings: Sequence[DiskCeiling], names: Sequence[str]) -> float | None:

@@ -7,17 +7,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from runner.model import Trial
-from runner.trial.facts import TrialFacts
-from runner.trial.measure import commits_under_load, measurement
-from runner.trial.uses import given_of, second_uses, window_use
+from runner.figures.facts import TrialFacts
+from runner.figures.measure import commits_under_load
+from runner.figures.uses import given_of, second_uses, window_use
+from runner.model import Measurement, Trial
 from runner.units import format_rate
 from runner.verdict import Evidence, Integrity
 
 
-def evidence(trial: Trial, facts: TrialFacts) -> Evidence:
-    """What the verdict is made of. Prepared disks are judged over the whole load, all else over the window."""
-    m, s, given = measurement(trial, facts), facts.summary, given_of(trial, facts)
+def evidence(trial: Trial, facts: TrialFacts, m: Measurement) -> Evidence:
+    """What the verdict is made of. m: the trial's own figures.
+
+    Prepared disks are judged over the whole load, all else over the window.
+    """
+    s, given = facts.summary, given_of(trial, facts)
     has_window = s is not None and s.window_end_ns > s.window_start_ns
     window = window_use(facts, s) if s is not None and has_window else None
     if window is not None and given.prepared_disks:

@@ -1,0 +1,82 @@
+"""Runs what is planned: ceilings → disks → campaign → fit → report, stored at every step."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from runner.errors import StoreError
+from runner.executing.campaign import Sink, hand_on, run_campaign
+from runner.executing.disk_stage import Say, placement_of, stage_of
+from runner.executing.orders import Execution, Orders
+from runner.executing.reporting import report
+from runner.interrupts import Stop, current
+from runner.loadgen.binary import loadgen_path
+from runner.loadgen.ceiling import CeilingKey, ceiling_key, measure_ceiling
+from runner.loadgen.spec import trial_spec
+from runner.model import CeilingsMeasured, Event, Plan, StoredRun, Trial, TrialResult
+from runner.plan import planner_of
+from runner.store.writer import RunWriter
+from runner.trial.run import run_trial
+from runner.units import format_cpus
+
+
+def execute(execution: Execution, writer: RunWriter, sinks: Sequence[Sink], say: Say) -> StoredRun:
+    """Runs what the writer's run still lacks, then fits and reports. Stored at every step.
+
+    Raises what no trial can survive; what was measured until then is stored.
+    """
+    plan, program = execution.plan, loadgen_path()
+    say("measuring the generator's own ceiling (null driver, same rows, same CPUs)")
+    ceilings = measure_ceilings(plan, program)
+    writer.update_manifest(ceiling_rows_per_s=_told(ceilings))
+    execution.data_dir.mkdir(parents=True, exist_ok=True)
+    stop = current()
+    try:
+        with stage_of(plan, execution.data_dir, writer.path.name, say) as stage:
+            writer.update_manifest(**stage.manifest())
+            orders = Orders(
+                execution=execution, run_id=writer.path.name, program=program, stage=stage, ceilings=ceilings
+            )
+            placement, why = placement_of(plan, orders.order, stop, say)
+            by_trial = {t.trial_id: ceilings[ceiling_key(t)] for t in plan.trials}
+            writer.update_manifest(disk_placement=why, trial_ceilings=by_trial)
+            hand_on(CeilingsMeasured(rows_per_s=by_trial, disks=stage.ceilings), sinks)
+            run_trial_of = _runner(orders, placement, stop)
+            run_campaign(plan, planner_of(plan), run_trial_of, [writer, *sinks], writer.results, say)
+    except BaseException:
+        with contextlib.suppress(StoreError):  # when the disk is full, that is the news already
+            writer.update_manifest(status="interrupted")
+        raise
+    writer.update_manifest(status="complete", server=server_facts(writer.results))
+    return report(writer)
+
+
+def _runner(orders: Orders, placement: str, stop: Stop) -> Callable[[Trial], Iterator[Event]]:
+    return lambda trial: run_trial(orders.order(trial, placement), stop)
+
+
+def measure_ceilings(plan: Plan, program: str) -> Mapping[CeilingKey, float]:
+    """The generator's own ceiling for each combination of threads and CPUs in the plan."""
+    ceilings: dict[CeilingKey, float] = {}
+    for trial in plan.trials:
+        key = ceiling_key(trial)
+        if key not in ceilings:
+            ceilings[key] = measure_ceiling(program, trial_spec(trial, {}), trial.placement.client_cpus)
+    return ceilings
+
+
+def _told(ceilings: Mapping[CeilingKey, float]) -> dict[str, float]:
+    return {
+        f"{threads} threads, {rows} rows a request, on CPU {format_cpus(cpus)}": rate
+        for (threads, rows, cpus), rate in ceilings.items()
+    }
+
+
+def server_facts(results: Sequence[TrialResult]) -> dict[str, str]:
+    """What the manifest says of the server: its version, and what its runtime said alike in every trial."""
+    version = next((r.effective["server_version"] for r in results if "server_version" in r.effective), "")
+    said = [r.server for r in results if r.server]
+    first = said[0] if said else {}
+    alike = {name: value for name, value in first.items() if all(s.get(name) == value for s in said)}
+    return {"version": version, **alike}

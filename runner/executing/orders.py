@@ -1,0 +1,73 @@
+"""From what a run has to the order of each of its trials, a value that can be carried out anywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from runner.executing.disk_stage import Stage
+from runner.loadgen.ceiling import CeilingKey, ceiling_key
+from runner.model import DataDisk, Plan, Trial
+from runner.trial.order import TrialOrder
+
+
+@dataclass(frozen=True, kw_only=True)
+class Execution:
+    """What is to be run, and where its things are. Target, runtime and installation are those of each trial's subject.
+
+    client_homes: where the load generator finds the client library, by `Subject.server`.
+    """
+
+    plan: Plan
+    data_dir: Path
+    client_homes: Mapping[tuple[str, ...], str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Orders:
+    """What the orders of one run have in common. ceilings: rows/s by threads and CPUs."""
+
+    execution: Execution
+    run_id: str
+    program: str
+    stage: Stage
+    ceilings: Mapping[CeilingKey, float]
+
+    def order(self, trial: Trial, disk_placement: str) -> TrialOrder:
+        """The order of a trial, its disks striped if that is the placement.
+
+        Raises ProvisionError when the array cannot be made: no later trial could do without it.
+        """
+        sweep = self.execution.plan.sweep
+        return TrialOrder(
+            run_id=self.run_id,
+            trial=trial,
+            axis=sweep.axis,
+            data_dir=str(self.execution.data_dir),
+            home=trial.subject.home,
+            client_home=self.execution.client_homes[trial.subject.server],
+            port=sweep.port,
+            disks=self._disks(trial, disk_placement),
+            disk_placement=disk_placement,
+            wal_disk=sweep.wal_disk,
+            disk_free_min_bytes=sweep.disk_free_min_bytes,
+            sample_hz=sweep.sample_hz,
+            program=self.program,
+            ceiling_rows_per_s=self.ceilings.get(ceiling_key(trial)),
+            disk_ceilings=self.stage.ceilings,
+        )
+
+    def _disks(self, trial: Trial, disk_placement: str) -> tuple[DataDisk, ...]:
+        """The first ones, as many as the trial is given; without prepared disks the one that the data are on anyway.
+
+        An array is kept from one trial to the next while the number of disks is the same.
+        """
+        if not trial.resources.disks:
+            return self.stage.disks
+        given = self.stage.disks[: trial.resources.disks]
+        if disk_placement != "stripe":
+            return given
+        from runner.disks import restripe  # a sweep without disks does without
+
+        return restripe(self.run_id, given)

@@ -1,0 +1,22 @@
+"""What is written when the trials are done, and whenever it is asked for anew: the fits and the reports."""
+
+from __future__ import annotations
+
+from runner.identity import identity
+from runner.model import StoredRun
+from runner.report.documents import documents
+from runner.store.reader import read_run
+from runner.store.reference import read_reference
+from runner.store.writer import RunWriter
+
+
+def report(writer: RunWriter) -> StoredRun:
+    """Fits what is stored and writes fit.json, report.md and report.html. Raises StoreError."""
+    writer.update_manifest(reported_by=identity())
+    run = read_run(writer.path)
+    made = documents(run, read_reference(run.plan.sweep.reference))
+    for name, fit in made.fits.items():
+        writer.write_fit(fit, name)
+    for name, text in made.pages.items():
+        writer.write_report(name, text)
+    return made.run

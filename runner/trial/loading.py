@@ -1,0 +1,195 @@
+"""The load of a trial from its first request to the end of the flush, sampled all the while.
+
+Whatever goes wrong, what was said and sampled up to then is kept: it is what tells why. Refuses to judge it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+from collections.abc import Generator, Iterator
+
+from runner.axes.rows import logical_bytes
+from runner.errors import LoadError, ScaleError
+from runner.figures.facts import STEADY_PHASE
+from runner.figures.growing import window_is_enough
+from runner.interrupts import Stop
+from runner.loadgen.handle import LoadHandle
+from runner.loadgen.protocol import Phase
+from runner.model import (
+    Accounting,
+    Event,
+    Interval,
+    IntervalSeen,
+    Noted,
+    PhaseEntered,
+    Sample,
+    SampleTaken,
+    Trial,
+)
+from runner.sampling import Sampler
+from runner.trial.clock import Clock
+from runner.trial.order import TrialOrder
+from runner.trial.placed import refuse_full, sync_disks
+from runner.trial.provision import Reached, prove_pinning
+from runner.trial.stages import Loaded
+from runner.trial.waiting import answer_within
+
+DRAIN_S = 120.0
+REST_S = 15.0
+COMMITS_S = 30.0
+ROWS_PER_S_SLOWEST = 500.0
+BYTES_PER_S_SLOWEST = 5e5
+
+
+class Loading:
+    """One load of one server. Iterate `events` to its end or failure; `loaded` then says what was seen."""
+
+    def __init__(
+        self, order: TrialOrder, reached: Reached, load: LoadHandle, stop: Stop, clock: Clock, *, by_thread: bool
+    ) -> None:
+        self._order, self._trial_id, self._load = order, order.trial.trial_id, load
+        self._server, self._session = reached.server, reached.session
+        self._stop, self._clock, self._by_thread = stop, clock, by_thread
+        self._sampler: Sampler | None = None
+        self._taken: queue.SimpleQueue[Sample] = queue.SimpleQueue()
+        self._samples: list[Sample] = []
+        self._intervals: list[Interval] = []
+        self._load_start_ns: int | None = None
+        self._measure_start_ns: int | None = None
+        self._flush_end_ns: int | None = None
+        self._commits_before: int | None = None
+        self._commits_after: int | None = None
+        self._is_looked_at = False
+
+    def events(self) -> Iterator[Event]:
+        """What is seen, as it is seen. Raises LoadError, TargetError or Stopped, the load ended in every case."""
+        self._sync()
+        try:
+            self._load.start()
+            failure = yield from self._sampled()
+            new = yield from self._drained()
+            for trouble in self._load.troubles:
+                sentence = f"{trouble.count} × {trouble.code}: {trouble.message}"
+                yield Noted(trial_id=self._trial_id, sentence=sentence)
+        finally:
+            self._load.stop()
+        if failure is not None:
+            raise failure
+        self._refuse_full(new)
+
+    def loaded(self) -> Loaded:
+        """What was seen so far."""
+        return Loaded(
+            load_start_ns=self._load_start_ns,
+            measure_start_ns=self._measure_start_ns,
+            flush_end_ns=self._flush_end_ns,
+            summary=self._load.summary(),
+            sampler_cost=self._sampler.cost() if self._sampler else None,
+            commits_before=self._commits_before,
+            commits_after=self._commits_after,
+            generator_log="".join(self._load.raw),
+            intervals=tuple(self._intervals),
+            samples=tuple(self._samples),
+        )
+
+    def _sampled(self) -> Generator[Event, None, ScaleError | None]:
+        """Load and flush under the sampler; returns why the load failed, or None."""
+        self._sampler = Sampler(
+            server=self._server.accounting(),
+            generator=Accounting(kind="processes", root_pids=tuple(self._load.pids)),
+            disks=self._order.disks,
+            hz=self._order.sample_hz,
+            on_sample=self._taken.put,
+            pids=self._server.pids if self._by_thread else None,
+        )
+        try:
+            with self._sampler:
+                try:
+                    yield from self._follow()
+                    yield from self._flush()
+                except ScaleError:
+                    self._load.stop()
+                    yield from self._rest()
+                    raise
+        except ScaleError as error:
+            return error
+        return None
+
+    def _follow(self) -> Iterator[Event]:
+        for line in self._load.lines(limit_s(self._order.trial)):
+            self._stop.look()
+            self._refuse_full((yield from self._drained()))
+            yield from self._take(line)
+            if isinstance(line, Phase) and line.phase == STEADY_PHASE:
+                self._commits_before = self._commits()
+            elif isinstance(line, Phase) and self._measure_start_ns is not None:
+                self._look_at_the_end()
+            elif isinstance(line, Interval):
+                if window_is_enough(self._order.trial.load, self._intervals, self._measure_start_ns):
+                    self._load.end_window()
+            elif not self._server.alive():
+                raise LoadError("the server ended under load")
+        if self._load.summary() is None:
+            raise LoadError("the load core ended without a summary")
+        if not self._is_looked_at:
+            self._look_at_the_end()
+
+    def _take(self, line: Phase | Interval | None) -> Iterator[Event]:
+        if isinstance(line, Phase):
+            self._load_start_ns = self._load_start_ns or line.monotonic_ns
+            if line.phase == STEADY_PHASE:
+                self._measure_start_ns = line.monotonic_ns
+            yield PhaseEntered(trial_id=self._trial_id, phase=line.phase, monotonic_ns=line.monotonic_ns)
+        elif isinstance(line, Interval):
+            self._intervals.append(line)
+            yield IntervalSeen(trial_id=self._trial_id, interval=line)
+
+    def _rest(self) -> Iterator[Event]:
+        """What an ended load still says, its summary above all: what is recorded is then what was seen."""
+        with contextlib.suppress(LoadError):
+            for line in self._load.lines(REST_S):
+                yield from self._take(line)
+
+    def _look_at_the_end(self) -> None:
+        """When the window is over: the commits until now, and the CPUs of the threads that served the load."""
+        self._is_looked_at = True
+        self._commits_after = self._commits()
+        prove_pinning(self._server, self._order.trial.placement)
+
+    def _commits(self) -> int | None:
+        """As the server counts now; None where it does not say, or not in time: the load has a deadline of its own."""
+        return answer_within(COMMITS_S, self._session.commit_cycles)
+
+    def _flush(self) -> Iterator[Event]:
+        yield PhaseEntered(trial_id=self._trial_id, phase="flush", monotonic_ns=self._clock.now_ns())
+        self._sync()
+        self._session.flush()
+        self._sync()
+        self._flush_end_ns = self._clock.now_ns()
+
+    def _sync(self) -> None:
+        sync_disks(self._order.disks if self._order.is_on_disks else ())
+
+    def _drained(self) -> Generator[Event, None, list[Sample]]:
+        """Every sample that was taken meanwhile; returns them."""
+        new = []
+        while not self._taken.empty():
+            new.append(self._taken.get())
+            self._samples.append(new[-1])
+            yield SampleTaken(trial_id=self._trial_id, sample=new[-1])
+        return new
+
+    def _refuse_full(self, samples: list[Sample]) -> None:
+        for sample in samples:
+            refuse_full(sample, self._order.disks, self._order.disk_free_min_bytes)
+
+
+def limit_s(trial: Trial) -> float:
+    """How long a load may take before it counts as hung."""
+    load = trial.load
+    rows = load.rows or 0
+    slowest = max(rows / ROWS_PER_S_SLOWEST, rows * logical_bytes(trial.work.data) / BYTES_PER_S_SLOWEST)
+    longest = load.window_max_s or load.duration_s
+    work = longest if longest is not None else slowest
+    return load.warmup_s + work + DRAIN_S

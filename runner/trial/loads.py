@@ -1,0 +1,22 @@
+"""Which load a trial gets: the one place that knows what kinds there are. Everybody else has a LoadHandle."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+
+from runner.loadgen.foreign import ForeignLoad
+from runner.loadgen.handle import LoadHandle
+from runner.loadgen.process import LoadProcesses
+from runner.loadgen.split import split_spec
+from runner.trial.order import TrialOrder
+from runner.trial.provision import Reached
+
+
+def load_of(order: TrialOrder, spec: Mapping[str, str], threads_per_process: int, reached: Reached) -> LoadHandle:
+    """The load of the order's trial, not started. Raises TargetError where the target has no such load generator."""
+    cpus, network = order.trial.placement.client_cpus, reached.server.network_namespace
+    if not order.trial.load.is_ours:
+        return ForeignLoad(reached.session.genuine_load(), cpus, network)
+    specs = split_spec(spec, threads_per_process, time.monotonic_ns())
+    return LoadProcesses(order.program, specs, cpus, reached.address.secret, network)

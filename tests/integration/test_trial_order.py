@@ -1,0 +1,153 @@
+"""Orders of trials on a real PostgreSQL, carried out in any thread and in another process; what they leave when a thread
+ends, when its server dies, and when the runner is killed."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from runner.interrupts import Stop, Stopped
+from runner.model import PhaseEntered, VerdictKind
+from runner.runtimes.clean import find_leftovers, remove
+from runner.trial.run import run_trial
+from tests.integration.leftovers import assert_nothing_left
+from tests.unit.trial_orders import (
+    ROOT,
+    artifact_of,
+    here,
+    in_a_process,
+    in_a_thread,
+    notes_of,
+    result_of,
+    story,
+    trial_order,
+)
+
+HELD = """
+import sys, threading, time
+from pathlib import Path
+from runner.interrupts import Stop
+from runner.model import PhaseEntered
+from runner.trial.run import run_trial
+from tests.unit.trial_orders import trial_order
+events = []
+def work():
+    for event in run_trial(trial_order(Path(sys.argv[1]), "postgres", load__duration="60s"), Stop()):
+        if isinstance(event, PhaseEntered):
+            print(event.phase, flush=True)
+threading.Thread(target=work, daemon=True).start()
+time.sleep(120)
+"""
+
+
+@pytest.fixture
+def folder():
+    """The data directory, open to the user that the server runs as; nothing of the trials is left in it."""
+    path = Path(f"/var/tmp/scale-test-order-{os.getpid()}")
+    path.mkdir(mode=0o755)
+    yield path
+    try:
+        assert [p for p in path.iterdir() if p.name != "programs"] == []
+        assert_nothing_left(path)
+        assert not list(Path("/sys/fs/cgroup").glob("*/scale-1a2b3c-*"))
+    finally:
+        shutil.rmtree(path)
+
+
+def test_the_same_events_in_a_thread_and_in_another_process(folder):
+    order = trial_order(folder, "postgres")
+    told = story(here(order))
+    assert told[-1] == "TrialFinished"
+    for carry_out in (in_a_thread, in_a_process):
+        events = carry_out(order)
+        assert story(events) == told
+        result = result_of(events)
+        assert result.measurement.rows_counted == result.measurement.rows_acked > 0
+        assert result.effective["server_version"]
+        assert result.server["user"]
+
+
+def test_a_thread_that_is_asked_to_end_leaves_nothing(folder):
+    stop, raised = Stop(), []
+
+    def work():
+        try:
+            for event in run_trial(trial_order(folder, "postgres", load__duration="60s"), stop):
+                if isinstance(event, PhaseEntered) and event.phase == "measure":
+                    stop.request()
+        except BaseException as error:
+            raised.append(error)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join(90)
+    assert not thread.is_alive()
+    assert [type(error) for error in raised] == [Stopped]
+
+
+def test_a_runner_killed_while_a_thread_runs_a_trial_leaves_no_server(folder, only_cleaner):
+    runner = subprocess.Popen([sys.executable, "-c", HELD, str(folder)], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    try:
+        while runner.stdout.readline().strip() != "measure":
+            assert runner.poll() is None
+        pid = server_pid(folder)
+        assert psutil.Process(pid).name().startswith("postgres")
+    finally:
+        runner.send_signal(signal.SIGKILL)
+        runner.communicate()
+    deadline = time.monotonic() + 20
+    while psutil.pid_exists(pid):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    for leftover in find_leftovers([folder]):
+        remove(leftover)
+
+
+def server_pid(folder):
+    (state,) = folder.glob("*.scale-state.json")
+    return json.loads(state.read_text())["server_pid"]
+
+
+def end_a_connection_of_the_load(pid):
+    deadline = time.monotonic() + 20
+    while True:
+        busy = [c for c in psutil.Process(pid).children() if "COPY" in " ".join(c.cmdline())]
+        if busy:
+            busy[0].send_signal(signal.SIGTERM)
+            return
+        assert time.monotonic() < deadline
+
+
+def test_a_load_that_fails_leaves_samples_its_summary_and_its_notes(folder):
+    events = []
+    for event in run_trial(trial_order(folder, "postgres", load__duration="30s"), Stop()):
+        events.append(event)
+        if isinstance(event, PhaseEntered) and event.phase == "measure":
+            end_a_connection_of_the_load(server_pid(folder))
+    result = result_of(events)
+    assert result.verdict.kind is VerdictKind.ABORTED
+    assert "terminating connection due to administrator command" in " ".join(notes_of(events))
+    facts = json.loads(artifact_of(events, "facts.json"))
+    assert facts["sampler_cost"]["ticks"] >= 1
+    assert result.measurement.rows_acked > 0
+
+
+def test_a_server_that_dies_is_the_cause_and_what_was_seen_is_kept(folder):
+    events = []
+    for event in run_trial(trial_order(folder, "postgres", load__duration="30s"), Stop()):
+        events.append(event)
+        if isinstance(event, PhaseEntered) and event.phase == "measure":
+            os.kill(server_pid(folder), signal.SIGKILL)
+    result = result_of(events)
+    assert result.verdict.kind is VerdictKind.ABORTED
+    assert "the server died in the middle of the trial" in result.verdict.reasons[0]
+    assert json.loads(artifact_of(events, "facts.json"))["sampler_cost"]["ticks"] >= 1
+    assert '"summary"' in artifact_of(events, "loadgen.jsonl")

@@ -1,0 +1,172 @@
+"""A trial is an order in and events out: wherever it is carried out, whatever becomes of its load, and when it is asked
+to end. On the null target, with the real load core."""
+
+import json
+import pickle
+import signal
+import threading
+import time
+from dataclasses import fields, replace
+from pathlib import Path
+
+import psutil
+import pytest
+
+from runner.errors import TargetError
+from runner.executing.execute import server_facts
+from runner.figures.facts import TrialFacts
+from runner.interrupts import Stop, Stopped
+from runner.model import IntervalSeen, PhaseEntered, SampleTaken, VerdictKind
+from runner.targets.null import NullSession
+from runner.trial.run import run_trial
+from runner.trial.stages import Aborted, Ended, Loaded, SchemaMade, Verified
+from runner.trial.waiting import answer_within
+from tests.unit.factories import make_result
+from tests.unit.trial_orders import (
+    artifact_of,
+    here,
+    in_a_process,
+    in_a_thread,
+    notes_of,
+    result_of,
+    story,
+    trial_order,
+)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """The data directory; at the end nothing of the trials is there, nor a process or a control group of theirs."""
+    yield tmp_path
+    assert list(tmp_path.iterdir()) == []
+    assert not list(Path("/sys/fs/cgroup").glob("*/scale-1a2b3c-*")) + list(Path("/sys/fs/cgroup").glob("scale-1a2b3c-*"))
+    children = psutil.Process().children(recursive=True)
+    assert [c.cmdline() for c in children if c.status() != psutil.STATUS_ZOMBIE] == []
+
+
+def test_the_same_events_in_a_thread_and_in_another_process(folder):
+    order = trial_order(folder)
+    assert pickle.loads(pickle.dumps(order)) == order
+    told = story(here(order))
+    assert told[:3] == ["PhaseEntered provision", "PhaseEntered ready", "PhaseEntered schema"]
+    assert told[-1] == "TrialFinished"
+    assert "IntervalSeen measure" in told
+    assert story(in_a_thread(order)) == told
+    events = in_a_process(order)
+    assert story(events) == told
+    assert any(isinstance(event, SampleTaken) for event in events)
+    assert result_of(events).measurement.rows_per_s > 0
+
+
+def test_every_field_of_a_stage_is_a_fact():
+    facts = {f.name for f in fields(TrialFacts)}
+    for stage in (SchemaMade, Loaded, Verified, Ended, Aborted):
+        assert {f.name for f in fields(stage)} <= facts
+
+
+def asked_to_end(order, stop, when):
+    """Runs the order in a thread and asks it to end at the first event that `when` takes; what it raised."""
+    raised = []
+
+    def work():
+        try:
+            for event in run_trial(order, stop):
+                if when(event):
+                    raised.append(event)
+                    threading.Timer(0.3, stop.request).start()
+        except BaseException as error:
+            raised.append(error)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join(30)
+    assert not thread.is_alive()
+    return raised
+
+
+@pytest.mark.parametrize("phase", ["ready", "measure"])
+def test_it_ends_when_it_is_asked_from_another_thread(folder, phase):
+    order, begun = trial_order(folder, load__duration="60s"), time.monotonic()
+    first, error = asked_to_end(order, Stop(), lambda e: isinstance(e, PhaseEntered) and e.phase == phase)
+    assert first.phase == phase
+    assert isinstance(error, Stopped)
+    assert time.monotonic() - begun < 25
+
+
+def commits_by_the_clock(self):
+    """A server that finishes a hundred commits a second, loaded or not."""
+    return round(100 * time.monotonic())
+
+
+def test_commits_are_those_of_the_window(folder, monkeypatch):
+    monkeypatch.setattr(NullSession, "commit_cycles", commits_by_the_clock)
+    monkeypatch.setattr(NullSession, "flush", lambda self: time.sleep(1.0))
+    result = result_of(here(trial_order(folder, load__warmup="2s", load__duration="1s")))
+    assert 80 <= result.measurement.commits < 200
+
+
+def test_a_server_that_does_not_count_in_time_costs_the_trial_nothing_but_the_count(folder, monkeypatch):
+    monkeypatch.setattr("runner.trial.loading.COMMITS_S", 0.2)
+    monkeypatch.setattr(NullSession, "commit_cycles", lambda self: time.sleep(3))
+    result = result_of(here(trial_order(folder)))
+    assert result.measurement.rows_per_s > 0
+    assert result.measurement.commits is None
+
+
+def test_an_answer_is_waited_for_so_long_and_a_refusal_is_raised():
+    def refuse():
+        raise TargetError("no")
+
+    assert answer_within(5.0, lambda: 7) == 7
+    assert answer_within(0.1, lambda: time.sleep(1)) is None
+    with pytest.raises(TargetError):
+        answer_within(5.0, refuse)
+
+
+def test_a_load_that_is_refused_under_way_keeps_its_samples_its_summary_and_its_lines(folder):
+    order = replace(trial_order(folder, load__duration="20s"), disk_free_min_bytes=2**62)
+    events = here(order)
+    result = result_of(events)
+    assert result.verdict.kind is VerdictKind.ABORTED
+    assert "is about to fill" in result.verdict.reasons[0]
+    facts = json.loads(artifact_of(events, "facts.json"))
+    assert facts["sampler_cost"]["ticks"] >= 1
+    assert sum(isinstance(e, SampleTaken) for e in events) == facts["sampler_cost"]["ticks"] + 1
+    last = json.loads(artifact_of(events, "loadgen.jsonl").splitlines()[-1])
+    assert (last["event"], last["outcome"]) == ("summary", "interrupted")
+    assert result.measurement.rows_acked in (None, last["rows_acked"])
+    assert sum(e.interval.rows for e in events if isinstance(e, IntervalSeen)) == last["rows_acked"]
+
+
+def test_a_load_core_that_dies_aborts_the_trial_with_all_that_was_seen(folder, monkeypatch):
+    order = trial_order(folder, load__duration="20s")
+    events = []
+    for event in run_trial(order, Stop()):
+        events.append(event)
+        if isinstance(event, IntervalSeen) and event.interval.phase == "measure":
+            for child in psutil.Process().children():
+                if "scale-loadgen" in child.name():
+                    child.send_signal(signal.SIGKILL)
+    result = result_of(events)
+    assert result.verdict.kind is VerdictKind.ABORTED
+    assert "died of signal 9" in result.verdict.reasons[0]
+    assert json.loads(artifact_of(events, "facts.json"))["sampler_cost"]["ticks"] >= 2
+    assert '"measure"' in artifact_of(events, "loadgen.jsonl")
+    assert notes_of(events) == []
+
+
+def test_what_the_runtime_says_of_the_server_is_kept_with_the_trial(folder):
+    said = result_of(here(trial_order(folder))).server
+    assert said["user"]
+    assert said["data_dir"].startswith(str(folder))
+
+
+def test_the_manifest_says_of_the_server_what_is_the_same_in_every_trial():
+    image = {"image": "postgres:16", "image_digest": "postgres@sha256:0123"}
+    results = [
+        replace(make_result(replicate=n), effective={"server_version": "16.2"}, server={**image, "container": f"c{n}"})
+        for n in (1, 2)
+    ]
+    assert server_facts(results) == {"version": "16.2", **image}
+    assert server_facts([]) == {"version": ""}
+    assert server_facts([replace(make_result(), server={})]) == {"version": ""}

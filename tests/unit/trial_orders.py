@@ -1,0 +1,124 @@
+"""Orders of real trials, carried out here, in another thread and in another process; and what their events tell."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+import threading
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from runner.host import data_disk, disk_of, read_host
+from runner.interrupts import Stop, current
+from runner.loadgen.binary import loadgen_path
+from runner.model import (
+    ArtifactMade,
+    Event,
+    IntervalSeen,
+    Noted,
+    PhaseEntered,
+    SampleTaken,
+    TrialFinished,
+    TrialResult,
+)
+from runner.plan import complete, make_plan
+from runner.sweep.resolve import resolve_sweep
+from runner.targets import load_target
+from runner.trial.order import TrialOrder
+from runner.trial.run import run_trial
+
+ROOT = Path(__file__).resolve().parents[2]
+QUICK = {"load.duration": "1s", "load.warmup": "1s", "load.window_max": "0", "workload.tables": "10"}
+
+
+def trial_order(folder: Path, target: str = "null", **flags: str) -> TrialOrder:
+    """The first trial of a sweep of one core, planned for this machine. flags: by key, "." written "__"."""
+    module = load_target(target)
+    given = {k.replace("__", "."): v for k, v in flags.items()}
+    found = module.find("")
+    sweep = replace(resolve_sweep("cpu", {"axis.cores": "1", **QUICK, **given}), target=target, runtime="process")
+    plan = make_plan(complete(sweep, module.facts), read_host(), module.facts)
+    disk = disk_of(folder)
+    return TrialOrder(
+        run_id="20260102T030405Z-order-1a2b3c",
+        trial=plan.trials[0],
+        axis=plan.sweep.axis,
+        data_dir=str(folder),
+        home=found.home if found else "",
+        client_home=found.home if found else "",
+        port=None,
+        disks=(data_disk(disk),) if disk else (),
+        disk_placement=plan.sweep.disk_placement,
+        wal_disk=plan.sweep.wal_disk,
+        disk_free_min_bytes=plan.sweep.disk_free_min_bytes,
+        sample_hz=plan.sweep.sample_hz,
+        program=loadgen_path(),
+    )
+
+
+def here(order: TrialOrder) -> list[Event]:
+    """Its events, in this thread."""
+    return list(run_trial(order, current()))
+
+
+def in_a_thread(order: TrialOrder) -> list[Event]:
+    """Its events, in a thread that ends with the trial."""
+    events: list[Event] = []
+    stop = Stop()
+    thread = threading.Thread(target=lambda: events.extend(run_trial(order, stop)))
+    thread.start()
+    thread.join(120)
+    assert not thread.is_alive()
+    return events
+
+
+def in_a_process(order: TrialOrder) -> list[Event]:
+    """Its events, pickled, from another process that got nothing but the pickled order."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.unit.trial_orders"], input=pickle.dumps(order), capture_output=True, cwd=ROOT,
+        timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr.decode()
+    return pickle.loads(done.stdout)
+
+
+def story(events: Iterable[Event]) -> list[str]:
+    """Kinds, phases and names in order: without samples, which a thread of its own takes, and intervals but the first
+    of each phase, because the last one is told only if something came in it."""
+    told: list[str] = []
+    for event in events:
+        if isinstance(event, SampleTaken):
+            continue
+        word = type(event).__name__
+        if isinstance(event, PhaseEntered):
+            word += f" {event.phase}"
+        elif isinstance(event, ArtifactMade):
+            word += f" {event.name}"
+        elif isinstance(event, IntervalSeen):
+            word += f" {event.interval.phase}"
+        if not (isinstance(event, IntervalSeen) and word in told[-1:]) and word != "IntervalSeen drain":
+            told.append(word)
+    return told
+
+
+def result_of(events: Iterable[Event]) -> TrialResult:
+    """What the trial came to."""
+    (result,) = (event.result for event in events if isinstance(event, TrialFinished))
+    return result
+
+
+def notes_of(events: Iterable[Event]) -> list[str]:
+    """What it noted."""
+    return [event.sentence for event in events if isinstance(event, Noted)]
+
+
+def artifact_of(events: Iterable[Event], name: str) -> str:
+    """A file of the trial."""
+    (text,) = (event.text for event in events if isinstance(event, ArtifactMade) and event.name == name)
+    return text
+
+
+if __name__ == "__main__":
+    sys.stdout.buffer.write(pickle.dumps(here(pickle.loads(sys.stdin.buffer.read()))))
