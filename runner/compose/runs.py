@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import platform
 import secrets
@@ -17,6 +18,7 @@ from runner.identity import identity
 from runner.model import StoredRun, Sweep
 from runner.preparing import Choice, Prepared, refuse_blocking
 from runner.runtimes import load_runtime
+from runner.runtimes.data_dir import made_directory
 from runner.store.codec import SCHEMA
 from runner.store.reader import read_plan, stored_format, stored_manifest
 from runner.store.rewrite import rewrite
@@ -78,6 +80,12 @@ def _manifest(prepared: Prepared, command: Sequence[str], now: datetime.datetime
 
 def execute(prepared: Prepared, writer: RunWriter, sinks: Sequence[Sink], say: Callable[[str], None]) -> StoredRun:
     """Runs what the writer's run still lacks, then fits and reports. Raises PreflightError for an unfit client."""
+    was_named = bool(prepared.plan.sweep.data_dir)
+    with made_directory(prepared.data_dir) if was_named else contextlib.nullcontext():
+        return _execute(prepared, writer, sinks, say)
+
+
+def _execute(prepared: Prepared, writer: RunWriter, sinks: Sequence[Sink], say: Callable[[str], None]) -> StoredRun:
     homes = {}
     for subject in {t.subject.server: t.subject for t in prepared.plan.trials}.values():
         choice = prepared.choice_of(subject)

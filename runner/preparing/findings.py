@@ -32,6 +32,7 @@ def preflight(
     found = [
         *machine.writable("--results", results),
         *machine.writable("--data-dir", data_dir),
+        *machine.missing(plan.sweep.data_dir, data_dir),
         *machine.room(data_dir),
         *(f for choice, _ in subjects for f in server.enterable(choice, host, data_dir)),
         *machine.port_free(plan.sweep.port),

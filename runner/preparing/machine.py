@@ -30,6 +30,21 @@ def writable(flag: str, path: Path) -> list[Finding]:
     ]
 
 
+def missing(given: str, data_dir: Path) -> list[Finding]:
+    """A slip in a name that was given would else go unseen; the default directory ("") is made without a word."""
+    if not given or data_dir.exists():
+        return []
+    who = "root" if os.geteuid() == 0 else "this user"
+    return [
+        Finding(
+            blocking=False,
+            subject="--data-dir",
+            sentence=f"{data_dir} is not there: {who} makes it for the run, and removes it afterwards",
+            remedy="correct --data-dir if another directory was meant",
+        )
+    ]
+
+
 def room(data_dir: Path) -> list[Finding]:
     """Whether a trial's data have room."""
     free = shutil.disk_usage(existing(data_dir)).free
