@@ -19,7 +19,7 @@ import psutil
 from runner.runtimes.cgroup import Group
 from runner.runtimes.docker_facts import client
 from runner.runtimes.local import remove_trees
-from runner.runtimes.segments import remove_segments
+from runner.runtimes.segments import Shared, remove_segments, remove_shared, shared_by
 from runner.runtimes.state import State, alive, forget, read_states
 
 LABEL = "scale.run"
@@ -75,8 +75,10 @@ def remove(leftover: Leftover) -> None:
 
 
 def _remove_server(state: State) -> None:
+    shared, uid = Shared(), _owner(state)
     if state.cgroup_paths:
         group = Group(version="v1", paths={str(i): p for i, p in enumerate(state.cgroup_paths)})
+        shared = shared_by(group.pids())
         for pid in group.pids():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
@@ -87,8 +89,17 @@ def _remove_server(state: State) -> None:
             os.kill(state.server_pid, signal.SIGKILL)
     _wait_ended(state)
     remove_segments(state.server_pid, state.server_started)
+    remove_shared(shared, uid, state.server_started)
     remove_trees((state.data_dir, *state.disk_dirs))
     forget(Path(state.data_dir).parent, state.name)
+
+
+def _owner(state: State) -> int:
+    """The user that the server ran as: its directory was given to him."""
+    try:
+        return os.stat(state.data_dir).st_uid
+    except OSError:
+        return os.geteuid()
 
 
 def _wait_ended(state: State) -> None:

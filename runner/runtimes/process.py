@@ -36,7 +36,8 @@ from runner.runtimes.local import (
     tail,
     vacate,
 )
-from runner.runtimes.segments import remove_segments
+from runner.runtimes.own_memory import with_own_memory
+from runner.runtimes.segments import Shared, remove_segments, remove_shared, shared_by
 from runner.runtimes.state import State, forget, new_state, save, started_ticks
 from runner.spawning import spawn
 
@@ -112,6 +113,7 @@ class ProcessServer:
         self._state: State = new_state(data_dir.name, self._site.data_dir, self._site.disks)
         self._group: Group | None = None
         self._process: subprocess.Popen[bytes] | None = None
+        self._shared = Shared()
         self._log = data_dir / "console.log"
         demote = self._spec.refuses_root and os.geteuid() == 0
         self._user = pwd.getpwnam(UNPRIVILEGED_USER) if demote else None
@@ -142,19 +144,19 @@ class ProcessServer:
         if closed:
             raise ProvisionError(f"the server runs as {UNPRIVILEGED_USER}, who may not enter {closed}")
 
-    def _command(self, argv: Sequence[str]) -> list[str]:
+    def _command(self, argv: Sequence[str], before: Sequence[str]) -> list[str]:
         joins = " ".join(self._group.procs_files) if self._group is not None else ""
         become = ["setpriv", "--pdeathsig", "KILL"]
         if self._user is not None:
             become += [f"--reuid={self._user.pw_uid}", f"--regid={self._user.pw_gid}", "--clear-groups"]
-        return ["/bin/sh", "-c", _LAUNCH, "scale-launch", joins, *become, *argv]
+        return ["/bin/sh", "-c", _LAUNCH, "scale-launch", joins, *before, *become, *argv]
 
-    def _run(self, argv: Sequence[str]) -> subprocess.Popen[bytes]:
+    def _run(self, argv: Sequence[str], before: Sequence[str] = ()) -> subprocess.Popen[bytes]:
         """The one process that `stop` and `scale clean` know of: a setup command, at last the server."""
         environment = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "HOME": self._site.data_dir, **self._spec.env}
         with deferred(), self._log.open("ab") as log:
             process = self._process = spawn(
-                self._command(argv),
+                self._command(argv, before),
                 self._order.placement.server_cpus,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -168,7 +170,7 @@ class ProcessServer:
         return process
 
     def _run_setup(self, command: Sequence[str]) -> None:
-        process = self._run(command)
+        process = self._run(command, with_own_memory())
         try:
             code = process.wait(timeout=SETUP_S)
         except subprocess.TimeoutExpired:
@@ -216,11 +218,12 @@ class ProcessServer:
         """Ends every process; then group, data and state are removed. Who insists by Ctrl-C gets no clean shutdown."""
         with deferred() as hurry:
             self._shut_down(hurry)
-            for pid in self.pids():
-                _send(pid, signal.SIGKILL)
+            self._send_all(signal.SIGKILL)
             if self._process is not None:
                 self._process.wait()
             remove_segments(self._state.server_pid, self._state.server_started)
+            uid = self._user.pw_uid if self._user else os.geteuid()
+            remove_shared(self._shared, uid, self._state.server_started)
             if self._group is not None:
                 self._group.remove()
             vacate(self._site)
@@ -233,9 +236,15 @@ class ProcessServer:
         first = self._first(self.pids())
         _send(first, signal.Signals[self._spec.stop_signal])
         self._wait_until(lambda: hurry() or not psutil.pid_exists(first) or not self.alive(), self._spec.stop_timeout_s)
-        for pid in self.pids():
-            _send(pid, signal.SIGTERM)
+        self._send_all(signal.SIGTERM)
         self._wait_until(lambda: hurry() or (not self.alive() and not self.pids()), COMPANIONS_S)
+
+    def _send_all(self, number: signal.Signals) -> None:
+        """To every process that is left; what they share is noted first, since a killed one does not remove it."""
+        pids = self.pids()
+        self._shared |= shared_by(pids)
+        for pid in pids:
+            _send(pid, number)
 
     def _first(self, pids: Sequence[int]) -> int:
         assert self._process is not None

@@ -6,8 +6,11 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from runner.runtimes.clean import find_leftovers, remove
-from runner.runtimes.segments import remove_segments
+from runner.runtimes.own_memory import WAYS
+from runner.runtimes.segments import remove_segments, remove_shared, shared_by
 from runner.runtimes.state import alive, new_state, read_states, save, started_ticks
 
 
@@ -77,3 +80,72 @@ def test_shared_memory_of_a_killed_server_is_removed_and_nobody_elses(tmp_path):
     finally:
         for number in made:
             subprocess.run(["ipcrm", "-m", str(number)], capture_output=True, check=False)
+
+
+SHARER = """
+import ctypes, mmap, sys, time
+libc = ctypes.CDLL(None)
+libc.shmat.restype = ctypes.c_void_p
+number = libc.shmget(0, 56, 0o1600)
+libc.shmat(number, None, 0)
+with open(sys.argv[1], "wb+") as file:
+    file.write(bytes(4096))
+    file.flush()
+    kept = mmap.mmap(file.fileno(), 4096)
+print(number, flush=True)
+time.sleep(60)
+"""
+
+
+def test_what_a_killed_process_shared_is_removed_unless_it_is_used_or_older_or_anothers():
+    path = Path(f"/dev/shm/scale-test-{os.getpid()}")
+    with subprocess.Popen([sys.executable, "-c", SHARER, str(path)], stdout=subprocess.PIPE, text=True) as sharer:
+        began, number = started_ticks(sharer.pid), int(sharer.stdout.readline())
+        try:
+            shared = shared_by([sharer.pid])
+            assert (number in shared.segments, shared.files) == (True, {str(path)})
+
+            def kept_after(uid, started):
+                remove_shared(shared, uid, started)
+                return number in segments() and path.exists()
+
+            assert kept_after(os.geteuid(), began), "it is used"
+            sharer.kill()
+            sharer.wait()
+            assert kept_after(os.geteuid(), began + 10**6), "it is older"
+            assert kept_after(os.geteuid() + 1, began), "it is another's"
+            assert not kept_after(os.geteuid(), began)
+            assert number not in segments() and not path.exists()
+        finally:
+            sharer.kill()
+            path.unlink(missing_ok=True)
+            subprocess.run(["ipcrm", "-m", str(number)], capture_output=True, check=False)
+
+
+@pytest.mark.parametrize("way", WAYS, ids=["root", "anybody"])
+def test_shared_memory_of_its_own_is_empty_and_brings_no_rights(way):
+    root = os.geteuid() == 0
+    if root != (way is WAYS[0]) and not root:
+        pytest.skip("only for root")
+    other = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups") if root and way is WAYS[1] else ()
+    script = "ls -A /dev/shm; tail -n +2 /proc/sysvipc/shm; grep CapEff /proc/self/status"
+    done = subprocess.run([*other, *way, "/bin/sh", "-c", script], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        pytest.skip(f"not permitted here: {done.stderr.strip()}")
+    lines = done.stdout.splitlines()
+    assert len(lines) == 1, lines
+    if way is WAYS[1]:
+        assert int(lines[0].split()[1], 16) == 0
+
+
+def test_what_a_process_shares_in_its_own_memory_is_not_taken_for_ours():
+    path = "/dev/shm/scale-test-own"
+    command = [*WAYS[0], sys.executable, "-c", SHARER, path]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as sharer:
+        try:
+            if not sharer.stdout.readline():
+                pytest.skip("no namespace may be made here")
+            assert shared_by([sharer.pid]) == shared_by([])
+            assert not Path(path).exists()
+        finally:
+            sharer.kill()

@@ -1,0 +1,142 @@
+"""A server's setup that is killed at any moment leaves no shared memory on the machine, whoever is killed.
+
+PostgreSQL's initdb starts children, and each has shared memory that it removes itself unless it is killed.
+"""
+
+import contextlib
+import json
+import os
+import pwd
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from runner.runtimes.clean import find_leftovers, remove
+from runner.runtimes.local import UNPRIVILEGED_USER
+from runner.targets import load_target
+
+pytestmark = pytest.mark.alone  # shared memory is the machine's: what others' tests leave for a moment would be seen
+WHEEL = load_target("postgres").find("").home
+OTHERS = [str(home) for home in Path("/usr/lib/postgresql").glob("*") if (home / "bin" / "initdb").exists()]
+ROUNDS, LIMIT_S, SETTLE_S = 4, 30.0, 10.0
+PROVIDE = """
+import sys, time
+from pathlib import Path
+from tests.integration.test_runtimes import start
+from runner.errors import ProvisionError
+from runner.runtimes import own_memory
+own_memory.WAYS = own_memory.WAYS if sys.argv[3] == "own" else ()
+try:
+    start(("process", sys.argv[2], ""), Path(sys.argv[1]))
+except ProvisionError as error:
+    print("refused", error.message, flush=True)
+else:
+    print("up", flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.fixture
+def data_dir():
+    """A directory that another user may enter, as pytest's own may not."""
+    path = Path(f"/var/tmp/scale-test-killed-{os.getpid()}")
+    path.mkdir(mode=0o755)
+    yield path
+    subprocess.run(["rm", "-rf", str(path)], check=True)
+
+
+def in_use() -> set[str]:
+    """Files of /dev/shm that a process has mapped."""
+    found = set()
+    for maps in Path("/proc").glob("[0-9]*/maps"):
+        with contextlib.suppress(OSError):
+            found |= {line.split(None, 5)[5] for line in maps.read_text().splitlines() if "/dev/shm/" in line}
+    return found
+
+
+def forgotten() -> set[str]:
+    """Shared memory of the server's user that nobody uses."""
+    uid = str(pwd.getpwnam(UNPRIVILEGED_USER).pw_uid if os.geteuid() == 0 else os.geteuid())
+    lines = [line.split() for line in Path("/proc/sysvipc/shm").read_text().splitlines()[1:]]
+    found = {f"segment {f[1]}" for f in lines if f[6] == "0" and f[9] == uid}
+    there = {str(p) for p in Path("/dev/shm").glob("PostgreSQL.*") if str(p.stat().st_uid) == uid}
+    return found | (there - in_use())
+
+
+def children_of_setup(data_dir: Path) -> list[psutil.Process]:
+    """What the setup command has started, at this moment."""
+    for path in data_dir.glob("*.scale-state.json"):
+        with contextlib.suppress(ValueError, OSError, psutil.NoSuchProcess):
+            if pid := json.loads(path.read_text())["server_pid"]:
+                return psutil.Process(pid).children(recursive=True)
+    return []
+
+
+def setup_running(data_dir: Path, home: str, memory: str, wait_s: float) -> tuple[subprocess.Popen, list]:
+    """A runner in the middle of initdb, and initdb's children."""
+    runner = subprocess.Popen([sys.executable, "-c", PROVIDE, str(data_dir), home, memory], stdout=subprocess.PIPE,
+                              text=True)  # fmt: skip
+    deadline = time.monotonic() + LIMIT_S
+    while not children_of_setup(data_dir):
+        assert time.monotonic() < deadline and runner.poll() is None
+        time.sleep(0.002)
+    time.sleep(wait_s)
+    while not (children := children_of_setup(data_dir)):
+        assert time.monotonic() < deadline and runner.poll() is None
+    return runner, children
+
+
+def cleaned(data_dir: Path) -> None:
+    for left in find_leftovers([data_dir]):
+        if left.kind == "server":
+            remove(left)
+    assert not list(data_dir.glob("*.scale-state.json"))
+
+
+def nothing_forgotten_but(before: set[str]) -> None:
+    deadline = time.monotonic() + SETTLE_S
+    while forgotten() - before and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert forgotten() <= before
+
+
+@pytest.mark.parametrize(("home", "killed", "memory"), [
+    *((home, "all", "own") for home in [WHEEL, *OTHERS]), (WHEEL, "runner", "own"), (WHEEL, "children", "own"),
+    (WHEEL, "runner", "shared"),
+], ids=lambda word: Path(word).name)  # fmt: skip
+def test_a_killed_setup_leaves_no_shared_memory(data_dir, home, killed, memory):
+    before = forgotten()
+    for turn in range(ROUNDS):
+        runner, children = setup_running(data_dir, home, memory, wait_s=0.12 * turn)
+        try:
+            victims = {"runner": [], "all": children, "children": children}[killed]
+            if killed != "children":
+                runner.kill()
+            for child in victims:
+                with contextlib.suppress(psutil.NoSuchProcess):
+                    child.kill()
+            if killed == "children":
+                assert runner.stdout.readline().split()[0] in ("refused", "up")
+        finally:
+            runner.kill()
+            runner.wait()
+        cleaned(data_dir)
+        nothing_forgotten_but(before)
+
+
+@pytest.mark.parametrize("memory", ["own", "shared"])
+def test_a_setup_that_is_stopped_leaves_no_shared_memory(data_dir, memory):
+    before = forgotten()
+    for turn in range(ROUNDS):
+        runner, _ = setup_running(data_dir, WHEEL, memory, wait_s=0.12 * turn)
+        runner.send_signal(signal.SIGINT)
+        try:
+            runner.wait(timeout=LIMIT_S)
+        finally:
+            runner.kill()
+        nothing_forgotten_but(before)
