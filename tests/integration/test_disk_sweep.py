@@ -65,20 +65,20 @@ def swept(tmp_path_factory, data_dir):
                           "--metrics-port", str(port)), cwd=folder, timeout_s=300)  # fmt: skip
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
-    return folder / document["path"], sorted(document["trials"], key=lambda t: t["trial"]["disks"])
+    return folder / document["path"], sorted(document["trials"], key=lambda t: t["trial"]["resources"]["disks"])
 
 
 def test_three_disks_take_almost_three_times_as_much(swept):
     _, trials = swept
     rates = [t["measurement"]["durable_rows_per_s"] for t in trials]
-    assert [t["trial"]["disks"] for t in trials] == [1, 2, 3]
+    assert [t["trial"]["resources"]["disks"] for t in trials] == [1, 2, 3]
     assert rates[1] > 1.6 * rates[0]
     assert rates[2] > 2.4 * rates[0]
 
 
 def test_each_disk_has_its_share_and_its_partitions(swept):
     for trial in swept[1]:
-        count, disks = trial["trial"]["disks"], trial["measurement"]["disks"]
+        count, disks = trial["trial"]["resources"]["disks"], trial["measurement"]["disks"]
         parts = [int(n) for n in trial["effective"]["parts_per_disk"].split(",")]
         assert list(disks) == [f"d{i + 1}" for i in range(count)]
         assert len(set(parts)) == 1 and parts[0] > 0
@@ -93,7 +93,7 @@ def test_figures_and_verdicts_are_the_disks(swept):
     for trial in trials:
         m = trial["measurement"]
         assert m["rows_counted"] == m["rows_acked"] > 1000
-        assert m["disk_ceiling_mb_per_s"] == pytest.approx(6.29 * trial["trial"]["disks"], rel=0.2)
+        assert m["disk_ceiling_mb_per_s"] == pytest.approx(6.29 * trial["trial"]["resources"]["disks"], rel=0.2)
         assert 1 < m["write_amplification"] < 4
         assert m["logical_bytes_per_row"] == 424
         kind, reasons = trial["verdict"]["kind"], " ".join(trial["verdict"]["reasons"])
@@ -118,7 +118,7 @@ def test_the_dashboards_have_the_disks_against_their_limits(swept):
                    for board in ("live", "trial") for title, t in targets(board) if "scale_disk" in t["expr"]}  # fmt: skip
     assert len(answers) == 8
     assert [where for where, series in answers.items() if not series] == []
-    count = next(t["trial"]["disks"] for t in trials if t["trial"]["trial_id"] == seen.trial)
+    count = next(t["trial"]["resources"]["disks"] for t in trials if t["trial"]["trial_id"] == seen.trial)
     names = {f"d{i + 1}" for i in range(count)}
     for board in ("live", "trial"):
         limits = {one["metric"]["disk"]: float(one["value"][1]) for one in answers[board, "Disks", "B"]}

@@ -26,7 +26,7 @@ def swept(tmp_path_factory, data_dir):
 def test_two_points_with_speedup_and_true_verdicts(swept):
     _, document = swept
     trials = document["trials"]
-    rates = {n: [t["measurement"]["rows_per_s"] for t in trials if t["trial"]["cores"] == n] for n in (1, 2)}
+    rates = {n: [t["measurement"]["rows_per_s"] for t in trials if t["trial"]["resources"]["cores"] == n] for n in (1, 2)}
     assert len(trials) == 5, "two levels, two replicates, and the anchor"
     assert min(rates[1]) > 10_000
     assert sum(rates[2]) / 2 > 1.15 * sum(rates[1]) / 2
@@ -43,7 +43,7 @@ def test_the_database_counted_what_was_acknowledged(swept):
 def test_the_server_stayed_on_its_cores(swept):
     for trial in swept[1]["trials"]:
         m = trial["measurement"]
-        assert 0.3 < m["server_cpu_cores"] <= trial["trial"]["cores"] * 1.03
+        assert 0.3 < m["server_cpu_cores"] <= trial["trial"]["resources"]["cores"] * 1.03
         assert m["client_cpu_cores"] > 0.001
         assert m["memory_used_gb"] > 0.01
         assert m["disk_write_mb_per_s"] is not None
