@@ -36,7 +36,6 @@ _FACTS = AxisFacts(
     question="How does the write rate grow with clients?",
     example="scale sweep clients --clients 1..64:x2",
     missing="say how many clients to sweep, like 1..64:x2",
-    rate="rows_per_s",
     standings=standings(
         swept=(LimitKind.CONNECTIONS,), own=_OWN, remedies={LimitKind.CONNECTIONS: _MORE_CLIENTS}
     ),

@@ -23,7 +23,6 @@ _FACTS = AxisFacts(
     question="How does the write rate grow with cores?",
     example="scale sweep cpu --cores 1..4",
     missing="say which core counts to sweep, like 1..4",
-    rate="rows_per_s",
     standings=standings(
         swept=(LimitKind.SERVER_CPU, LimitKind.QUOTA),
         own=(LimitKind.HOT_THREAD, LimitKind.CONNECTIONS, LimitKind.UNKNOWN),

@@ -17,8 +17,8 @@ class AxisFacts:
     given: what the level is, for the axis of a picture. missing: what to do where no levels are given.
     needs: the capability of a runtime (runner/runtimes/capabilities.py) without which it cannot be swept; "": none.
     one_without: what to ask for where that is lacking and one level can be measured all the same; "": none can.
-    rate: the field of Measurement that is fitted; disk_figures_of_whole_load: disk figures stand for the whole load,
-    flush included, as that rate does.
+    is_durable: what is fitted is counted to the end of flush and sync, and the figures of disks are too; else in the
+    window alone.
     is_constant_elsewhere: one level of it may be given in a sweep of another axis.
     must_be_steady: a trial whose rate is not steady is UNSTEADY, and seconds before it settled may be left out.
     standings: of every kind of bottleneck. own_verdict: of a trial whose bottleneck is the server's own.
@@ -36,14 +36,13 @@ class AxisFacts:
     question: str
     example: str
     missing: str
-    rate: str
     standings: Mapping[LimitKind, Stand]
     own_verdict: VerdictKind
     needs: str = ""
     one_without: str = ""
+    is_durable: bool = False
     is_constant_elsewhere: bool = False
     must_be_steady: bool = True
-    disk_figures_of_whole_load: bool = False
     published_level: str = ""
     published_columns: tuple[str, ...] = ("write_threads", "rows", "disk_io", "available_memory", "cpu")
     published_note: str = ""

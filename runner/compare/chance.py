@@ -15,7 +15,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from runner.compare.paired import compare_points
-from runner.compare.points import PointLogs
+from runner.compare.pairs import PointLogs
 from runner.compare.ratios import Floats, Side, Tested, holm, side, tested, together, variances, welch
 from runner.compare.seconds import window_spread
 from runner.model.compared import FalseAlarms

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from runner.compare.points import PointLogs
+from runner.compare.pairs import PointLogs
 from runner.compare.ratios import Floats, Side, Tested, tested, variances, welch
 from runner.model.compared import Spread
 

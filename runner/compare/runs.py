@@ -11,7 +11,7 @@ import numpy as np
 from runner.compare.chance import false_alarms, family
 from runner.compare.manifests import differing
 from runner.compare.paired import compare_points
-from runner.compare.points import PointLogs, Unpaired, pair_points
+from runner.compare.pairs import PointLogs, Unpaired, pair_points
 from runner.compare.ratios import Tested, quantile, together
 from runner.compare.words import cautions, point_name, sentence
 from runner.model import StoredRun

@@ -11,7 +11,7 @@ from prometheus_client.samples import Sample
 from prometheus_client.utils import floatToGoString
 
 from runner.exporter.names import BY_NAME, COMMON
-from runner.exporter.points import Point
+from runner.exporter.values import Point
 from runner.live import LiveState
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"

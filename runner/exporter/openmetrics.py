@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from prometheus_client.utils import floatToGoString
 
 from runner.exporter.names import BY_NAME, METRICS, Metric
-from runner.exporter.points import Point
+from runner.exporter.values import Point
 
 
 class Book:

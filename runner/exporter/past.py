@@ -12,7 +12,7 @@ from pathlib import Path
 
 from runner.exporter.exposition import common_labels
 from runner.exporter.openmetrics import Book
-from runner.exporter.points import points_kept, points_now, points_phase
+from runner.exporter.values import points_kept, points_now, points_phase
 from runner.live import LiveState, take
 from runner.loadgen.recorded import read_recorded
 from runner.model import (

@@ -13,6 +13,7 @@ from runner.figures.uses import given_of, second_uses, window_use
 from runner.model import Measurement, Trial
 from runner.units import format_rate
 from runner.verdict import Evidence, Integrity
+from runner.work import miscounted
 
 
 def evidence(trial: Trial, facts: TrialFacts, m: Measurement) -> Evidence:
@@ -32,6 +33,7 @@ def evidence(trial: Trial, facts: TrialFacts, m: Measurement) -> Evidence:
         seconds=tuple(second_uses(facts, s)) if s is not None and has_window else (),
         integrity=Integrity(
             aborted=facts.aborted,
+            miscounted=miscounted(trial.work, m.rows_acked, m.rows_counted),
             mismatches=facts.mismatches,
             suspicious=facts.suspicious,
             gaps=facts.counted.gaps if facts.counted else (),

@@ -11,7 +11,7 @@ from scipy.special import fdtrc, stdtrit
 
 from runner.fit.choice import NEAR_AICC
 from runner.fit.models import NAMES
-from runner.fit.points import Noise
+from runner.fit.summaries import Noise
 from runner.fit.words import Findings
 from runner.model import PointSummary
 from runner.units import format_number

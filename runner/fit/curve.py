@@ -13,7 +13,7 @@ from runner.fit.candidates import Candidate, document, fit_model
 from runner.fit.cautions import all_cautions, superlinear_levels
 from runner.fit.choice import Choice, choose
 from runner.fit.models import MODELS, PARAMETERS, Floats, ModelName, rate_at
-from runner.fit.points import Usable, noise_floor, summaries, usable
+from runner.fit.summaries import Usable, noise_floor, summaries, usable
 from runner.fit.words import Findings, Terms, sentence
 from runner.model import Confound, FitReport, Observation
 

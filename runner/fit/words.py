@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from runner.fit.candidates import Candidate
 from runner.fit.choice import Choice
 from runner.fit.models import NAMES, SYMBOLS, ModelName
-from runner.fit.points import Noise, Usable
+from runner.fit.summaries import Noise, Usable
 from runner.model import Confound, Estimate, PointSummary
 from runner.units import format_number
 

@@ -1,6 +1,6 @@
 """Read-only facts of this machine, and the order in which its CPUs are given away. Refuses to change anything."""
 
-from runner.host.disks import Disk, data_disk, disk_of
+from runner.host.block_devices import Disk, data_disk, disk_of
 from runner.host.facts import Cpu, Host, read_host
 from runner.host.placement import cpu_order, place
 

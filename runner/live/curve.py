@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from runner.axes import load_axis
-from runner.fit import RATE_UNITS, Terms, fit_curve, value_at
+from runner.fit import Terms, fit_curve, value_at
 from runner.live.state import LiveState
 from runner.model import FitReport, VerdictKind
 from runner.observations import observations
 from runner.sweep.vary import label
+from runner.work import rate_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,13 +26,14 @@ class LiveCurve:
 def curves(state: LiveState) -> tuple[LiveCurve, ...]:
     """One for each variant that has a VALID trial."""
     axis = load_axis(state.plan.sweep.axis)
-    terms = Terms(axis=axis.name, one=axis.unit, rate=RATE_UNITS[axis.rate])
+    rate = rate_of(state.plan.sweep.work, durable=axis.is_durable)
+    terms = Terms(axis=axis.name, one=axis.unit, rate=rate.words)
     levels = sorted({t.level for t in state.plan.trials})
     made = []
     for variant in dict.fromkeys(label(r.trial.variant) for r in state.results):
         results = [r for r in state.results if label(r.trial.variant) == variant]
         if any(r.verdict.kind is VerdictKind.VALID for r in results):
-            fit = fit_curve(observations(results, axis.rate), terms, rate=axis.rate)
+            fit = fit_curve(observations(results, rate.field), terms, rate=rate.field)
             values = {level: value_at(fit, level) for level in levels}
             known = {level: value for level, value in values.items() if value is not None}
             made.append(LiveCurve(variant=variant, fit=fit, fitted=known))

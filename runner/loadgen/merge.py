@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from hdrh.histogram import HdrHistogram
 
-from runner.model import Interval, Latency, LoadSummary
+from runner.model import Interval, Latency, LoadSummary, OperationSummary
 
 _OUTCOMES = ("ok", "errors", "interrupted", "fatal")
 _QUANTILES = {"p50_us": 50.0, "p90_us": 90.0, "p95_us": 95.0, "p99_us": 99.0, "p999_us": 99.9}
@@ -47,7 +47,25 @@ def merge_summaries(parts: Sequence[LoadSummary]) -> LoadSummary:
         response=merge_latencies([p.response for p in parts]),
         service=merge_latencies([p.service for p in parts]),
         partitions=tuple(map(sum, zip(*(p.partitions for p in parts), strict=True))),
+        rows_unanswered=sum(p.rows_unanswered for p in parts),
+        operations=_merge_operations(parts),
     )
+
+
+def _merge_operations(parts: Sequence[LoadSummary]) -> tuple[OperationSummary, ...]:
+    """Each operation over all processes, which all have the same ones."""
+    return tuple(_merge_operation(same) for same in zip(*(p.operations for p in parts), strict=False))
+
+
+def _merge_operation(parts: Sequence[OperationSummary]) -> OperationSummary:
+    added = ("requests", "errors", "retries", "units_acked", "units_window")
+
+    def times(name: str) -> Latency | None:
+        known = [found for p in parts if (found := getattr(p, name)) is not None]
+        return merge_latencies(known) if known else None
+
+    sums = {name: sum(getattr(p, name) for p in parts) for name in added}
+    return replace(parts[0], **sums, response=times("response"), service=times("service"))
 
 
 def merge_latencies(parts: Sequence[Latency]) -> Latency:

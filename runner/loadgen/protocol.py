@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from runner.errors import LoadError
-from runner.model import Interval, Latency, LoadSummary
+from runner.model import Interval, Latency, LoadSummary, OperationSummary
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,6 +91,12 @@ def _latency(raw: Mapping[str, Any]) -> Latency:
     return Latency(**{name: raw[name] for name in Latency.__dataclass_fields__})
 
 
+def _operation(raw: Mapping[str, Any]) -> OperationSummary:
+    times = {name: _latency(raw[name]) if raw.get(name) else None for name in ("response", "service")}
+    plain = [name for name in OperationSummary.__dataclass_fields__ if name not in times]
+    return OperationSummary(**{name: raw[name] for name in plain}, **times)
+
+
 def _summary(raw: Mapping[str, Any]) -> LoadSummary:
     workers, partitions = raw["workers"], raw.get("partitions") or ()
     plain = (
@@ -117,6 +123,8 @@ def _summary(raw: Mapping[str, Any]) -> LoadSummary:
         response=_latency(raw["response"]),
         service=_latency(raw["service"]),
         partitions=tuple(int(p["rows_acked"]) for p in partitions),
+        rows_unanswered=int(raw.get("rows_unanswered") or 0),  # a load generator of before did not say these two
+        operations=tuple(_operation(o) for o in raw.get("operations") or ()),
     )
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from runner.model import Load, Trial, Workload
+from runner.model import Load, Trial
+from runner.work import told
 
 PROTOCOL = "1"
 
 
 def trial_spec(trial: Trial, from_target: Mapping[str, str]) -> dict[str, str]:
-    """The spec of a trial: the workload, how hard, and what only the target knows (driver, address, names)."""
+    """The spec of a trial: the work, how hard, and what only the target knows (driver, address, names)."""
     return {
         "protocol": PROTOCOL,
         **from_target,
@@ -18,7 +19,7 @@ def trial_spec(trial: Trial, from_target: Mapping[str, str]) -> dict[str, str]:
         "partitions": str(trial.load.partitions),
         "placement": trial.load.table_placement,
         "seed": str(trial.seed),
-        **_workload(trial.work.data),
+        **told(trial.work),
         **_load(trial.load),
     }
 
@@ -47,20 +48,6 @@ def ceiling_spec(spec: Mapping[str, str], seconds: float) -> dict[str, str]:
         "method": "discard",
         "duration_s": f"{seconds:g}",
         "warmup_s": "0.2",
-    }
-
-
-def _workload(w: Workload) -> dict[str, str]:
-    return {
-        "tables": str(w.tables),
-        "columns": ",".join(w.columns),
-        "tags": ",".join(w.tags),
-        "values": w.values,
-        "text": w.text,
-        "rows_per_request": str(w.rows_per_request),
-        "interlace_rows": str(w.interlace_rows),
-        "start_ms": str(w.start_ms),
-        "step_ms": str(w.step_ms),
     }
 
 

@@ -5,7 +5,7 @@ Data only: no I/O, no clock, standard library alone. Units end the names (`_s`, 
 """
 
 from runner.model.asked import Load, Operation, Origin, Piece, Rule, Subject, Sweep, Work, Workload
-from runner.model.disks import DataDisk, DiskCeiling, DiskFigures, DiskKind, DiskSample, DiskSource
+from runner.model.disk_facts import DataDisk, DiskCeiling, DiskFigures, DiskKind, DiskSample, DiskSource
 from runner.model.events import (
     ArtifactMade,
     CeilingsMeasured,
@@ -27,6 +27,7 @@ from runner.model.measured import (
     Latency,
     LoadSummary,
     Measurement,
+    OperationSummary,
     Sample,
     SamplerCost,
     SubjectSample,
@@ -76,6 +77,7 @@ __all__ = [
     "Noted",
     "Observation",
     "Operation",
+    "OperationSummary",
     "Origin",
     "PhaseEntered",
     "Piece",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from runner.model.disks import DiskSource
+from runner.model.disk_facts import DiskSource
 
 Origin = Literal["default", "file", "flag", "host"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from runner.model.disks import DiskCeiling
+from runner.model.disk_facts import DiskCeiling
 from runner.model.measured import Interval, Sample, TrialResult
 from runner.model.planned import Plan, Trial
 

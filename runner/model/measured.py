@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from runner.model.disks import DiskFigures, DiskSample
+from runner.model.disk_facts import DiskFigures, DiskSample
 from runner.model.limits import Limit
 from runner.model.planned import Trial
 
@@ -118,8 +118,28 @@ class Latency:
 
 
 @dataclass(frozen=True, kw_only=True)
+class OperationSummary:
+    """What one operation of a load came to. units: what its requests are counted in (rows, ...), of all phases and in
+    the window. response, service: None where the load has one operation, whose times are the summary's own."""
+
+    name: str
+    unit: str
+    weight: float
+    requests: int
+    errors: int
+    retries: int
+    units_acked: int
+    units_window: int
+    response: Latency | None = None
+    service: Latency | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class LoadSummary:
     """The load core's last word. rows_window counts acknowledgements inside the window, rows_acked all of them.
+
+    rows_unanswered: sent, and neither acknowledged nor refused. operations: in the order of the work.
+   
 
     last_ack_ns: None when nothing was acknowledged. cpu_window_s: None when it ended before the window; then the window
     is empty.
@@ -145,6 +165,8 @@ class LoadSummary:
     response: Latency
     service: Latency
     partitions: tuple[int, ...] = ()
+    rows_unanswered: int = 0
+    operations: tuple[OperationSummary, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

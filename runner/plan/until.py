@@ -14,6 +14,7 @@ from runner.plan.fixed import FixedPlan
 from runner.plan.planner import Block, Bound, left_of
 from runner.sweep.vary import slug
 from runner.units import format_number
+from runner.work import rate_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +31,7 @@ class UntilInterval:
 
     def __init__(self, plan: Plan) -> None:
         self._plan, self._sweep = plan, plan.sweep
-        self._rate = load_axis(plan.sweep.axis).rate
+        self._rate = rate_of(plan.sweep.work, durable=load_axis(plan.sweep.axis).is_durable).field
         self._planned = [t for t in plan.trials if t.replicate <= plan.sweep.replicates and t.role != "anchor"]
         self._anchors = [t for t in plan.trials if t.role == "anchor"]
 

@@ -26,7 +26,7 @@ def disk_mb_per_s(axis: AxisFacts, m: Measurement) -> float | None:
     """What the disks took, MB/s: over the whole load to the end of flush and sync where the axis' rate is of that; else
     in the window."""
     rates = [disk.write_mb_per_s for disk in m.disks.values() if disk.write_mb_per_s is not None]
-    whole = axis.disk_figures_of_whole_load and len(rates) == len(m.disks) > 0
+    whole = axis.is_durable and len(rates) == len(m.disks) > 0
     return sum(rates) if whole else m.disk_write_mb_per_s
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from runner.fit import NAMES, rate_at
 from runner.model import FitReport, Measurement, ModelFit, StoredRun, TrialResult, VerdictKind
-from runner.report.disks import ceiling_points
+from runner.report.disk_tables import ceiling_points
 from runner.report.figures import axis_facts, fit_of, verdict_counts
 from runner.report.reference import Comparison
 from runner.report.svg import (

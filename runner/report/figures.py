@@ -9,12 +9,13 @@ from collections import Counter
 from collections.abc import Sequence
 
 from runner.axes import AxisFacts, load_axis
-from runner.fit import RATE_UNITS, Asked, Terms, fit_curve, quantity
+from runner.fit import Asked, Terms, fit_curve, quantity
 from runner.model import FitReport, KnobColumn, KnobRole, StoredRun, TrialResult, VerdictKind
 from runner.observations import observations
 from runner.report.columns import CONSOLE, Column, disk_mb_per_s, knob_at, published
 from runner.report.table import ABSENT, Table, fixed, mean, rate, short
 from runner.units import format_number
+from runner.work import Rate, rate_of
 
 MARK = " †"
 
@@ -28,9 +29,10 @@ def fit_again(run: StoredRun) -> FitReport:
     sweep = run.plan.sweep
     asked = Asked(predict=sweep.predict, need=sweep.need)
     axis = load_axis(sweep.axis)
-    terms = Terms(axis=axis.name, one=axis.unit, rate=RATE_UNITS[axis.rate])
-    observed = observations(run.results, axis.rate)
-    return fit_curve(observed, terms, rate=axis.rate, confounds=run.plan.confounds, asked=asked)
+    found = fitted_rate(run)
+    terms = Terms(axis=axis.name, one=axis.unit, rate=found.words)
+    observed = observations(run.results, found.field)
+    return fit_curve(observed, terms, rate=found.field, confounds=run.plan.confounds, asked=asked)
 
 
 def levels_of(run: StoredRun) -> tuple[float, ...]:
@@ -160,6 +162,11 @@ def axis_facts(run: StoredRun) -> AxisFacts:
     return load_axis(run.plan.sweep.axis)
 
 
+def fitted_rate(run: StoredRun) -> Rate:
+    """What the run's curve is made of."""
+    return rate_of(run.plan.sweep.work, durable=axis_facts(run).is_durable)
+
+
 def axis_name(run: StoredRun) -> str:
     """The axis for a heading."""
     return axis_facts(run).title
@@ -202,7 +209,7 @@ def rows_for_console(run: StoredRun) -> tuple[list[str], list[list[str]]]:
     for level in levels_of(run):
         trials, valid = at_level(run, level)
         point = points.get(level)
-        shown = mean(getattr(r.measurement, axis_facts(run).rate) for r in trials)
+        shown = mean(getattr(r.measurement, fitted_rate(run).field) for r in trials)
         spread = point.rows_per_s_std if point else None
         counts = Counter(r.verdict.kind.value for r in run.on_curve if r.trial.level == level)
         used = mean(r.measurement.server_cpu_cores for r in trials)
@@ -215,5 +222,5 @@ def rows_for_console(run: StoredRun) -> tuple[list[str], list[list[str]]]:
             *(say(trials) for _, say in columns),
             ", ".join(f"{n} {kind}" for kind, n in counts.items()),
         ])  # fmt: skip
-    what = [RATE_UNITS[axis.rate], "speed-up", "efficiency", "server cores"]
+    what = [fitted_rate(run).words, "speed-up", "efficiency", "server cores"]
     return [axis.title.lower(), *what, *(heading for heading, _ in columns), "verdicts"], rows

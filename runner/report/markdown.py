@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from runner.model import FitReport, StoredRun
 from runner.report import facts
 from runner.report.curve import with_fit
-from runner.report.disks import ceiling_table, disk_table, has_prepared_disks, placement_words
+from runner.report.disk_tables import ceiling_table, disk_table, has_prepared_disks, placement_words
 from runner.report.figures import (
     article_table,
     fit_of,

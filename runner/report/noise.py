@@ -9,6 +9,7 @@ from runner.model import BridgeSplit, Drift, NoiseReport, Ratio, StoredRun, Tria
 from runner.noise import noise_report
 from runner.observations import observations
 from runner.report.conditions import conditions
+from runner.report.figures import fitted_rate
 from runner.report.table import ABSENT, Table, rate
 from runner.sweep.vary import slug
 from runner.units import format_number
@@ -17,7 +18,7 @@ from runner.units import format_number
 def noise_of(run: StoredRun) -> NoiseReport:
     """Of the rate that is fitted, with the names of trials and knobs, and the conditions that moved."""
     axis = load_axis(run.plan.sweep.axis)
-    found = noise_report(observations(run.results, axis.rate))
+    found = noise_report(observations(run.results, fitted_rate(run).field))
     return replace(
         found,
         drift=_named(found.drift, run) if found.drift else None,

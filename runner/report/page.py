@@ -12,7 +12,7 @@ from runner.fit import pair
 from runner.model import FitReport, StoredRun, TrialResult, VerdictKind
 from runner.report import facts
 from runner.report.curve import curve_svg, residuals_svg, speedup_svg, undrawn, with_fit
-from runner.report.disks import ceiling_table, disk_table, has_prepared_disks, placement_words, shares_svg
+from runner.report.disk_tables import ceiling_table, disk_table, has_prepared_disks, placement_words, shares_svg
 from runner.report.figures import (
     axis_facts,
     axis_name,

@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from runner.fit import NAMES, rate_at
 from runner.model import FitReport, ModelFit, StoredRun, TrialResult, VerdictKind
 from runner.report.curve import curve_svg, rate_of_trial
-from runner.report.disks import ceiling_points
+from runner.report.disk_tables import ceiling_points
 from runner.report.figures import axis_facts, by_run_order, cores_given, fit_of
 from runner.report.series import METRICS, pick, window_of
 from runner.report.style import PLOT_STYLE

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from runner.model import FORMER_KNOBS, StoredRun
 from runner.report.columns import disk_mb_per_s
-from runner.report.figures import MARK, at_level, axis_facts, axis_name, levels_of
+from runner.report.figures import MARK, at_level, axis_facts, axis_name, fitted_rate, levels_of
 from runner.report.table import ABSENT, Table, fixed, mean, rate, short
 from runner.units import format_number
 
@@ -71,7 +71,7 @@ def compare(run: StoredRun, reference: Reference) -> Comparison | None:
         trials, valid = at_level(run, level)
         ours[level] = Side(
             level=level,
-            rows_per_s=mean(getattr(r.measurement, axis.rate) for r in trials),
+            rows_per_s=mean(getattr(r.measurement, fitted_rate(run).field) for r in trials),
             cpu_percent=mean(r.measurement.server_cpu_percent for r in trials),
             disk=short(mean(disk_mb_per_s(axis, r.measurement) for r in trials)),
             valid=valid,

@@ -9,7 +9,6 @@ import contextlib
 import queue
 from collections.abc import Generator, Iterator
 
-from runner.axes.rows import logical_bytes
 from runner.errors import LoadError, ScaleError
 from runner.figures.facts import STEADY_PHASE
 from runner.figures.growing import window_is_enough
@@ -34,6 +33,7 @@ from runner.trial.placed import refuse_full, sync_disks
 from runner.trial.provision import Reached, prove_pinning
 from runner.trial.stages import Loaded
 from runner.trial.waiting import answer_within
+from runner.work import logical_bytes
 
 DRAIN_S = 120.0
 REST_S = 15.0
@@ -189,7 +189,7 @@ def limit_s(trial: Trial) -> float:
     """How long a load may take before it counts as hung."""
     load = trial.load
     rows = load.rows or 0
-    slowest = max(rows / ROWS_PER_S_SLOWEST, rows * logical_bytes(trial.work.data) / BYTES_PER_S_SLOWEST)
+    slowest = max(rows / ROWS_PER_S_SLOWEST, rows * logical_bytes(trial.work) / BYTES_PER_S_SLOWEST)
     longest = load.window_max_s or load.duration_s
     work = longest if longest is not None else slowest
     return load.warmup_s + work + DRAIN_S

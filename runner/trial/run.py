@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing
 
 from runner.axes import load_axis
-from runner.axes.rows import logical_bytes
 from runner.errors import LoadError, ProvisionError, ScaleError, TargetError
 from runner.figures.facts import TrialFacts
 from runner.figures.outcome import outcome
@@ -31,6 +30,7 @@ from runner.trial.placed import full_disk, prove_placement
 from runner.trial.provision import Reached, prove_pinning, provision
 from runner.trial.stages import Aborted, Ended, SchemaMade, Stage, Verified, with_stage
 from runner.trial.waiting import LOG_LINES, last_words, wait_for
+from runner.work import logical_bytes
 
 
 def run_trial(order: TrialOrder, stop: Stop, clock: Clock = LOCAL) -> Iterator[Event]:
@@ -54,7 +54,7 @@ class _RunningTrial:
         self._facts = TrialFacts(
             ceiling_rows_per_s=order.ceiling_rows_per_s,
             disk_ceilings=order.disk_ceilings,
-            logical_bytes_per_row=logical_bytes(order.trial.work.data),
+            logical_bytes_per_row=logical_bytes(order.trial.work),
         )
 
     def events(self) -> Iterator[Event]:

@@ -63,10 +63,12 @@ class Use:
 
 @dataclass(frozen=True, kw_only=True)
 class Integrity:
-    """What makes a number wrong, as sentences. aborted: why the trial ended early. mismatches: settings that are not
+    """What makes a number wrong, as sentences. aborted: why the trial ended early.
+    miscounted: what the database's own count denies. mismatches: settings that are not
     as planned. suspicious: lines of the server's log. gaps: tables that lack rows in between."""
 
     aborted: str = ""
+    miscounted: str = ""
     mismatches: tuple[str, ...] = ()
     suspicious: tuple[str, ...] = ()
     gaps: tuple[str, ...] = ()

@@ -14,23 +14,13 @@ from runner.verdict.thresholds import DISK_BEYOND_PERCENT
 def what_is_wrong(evidence: Evidence) -> list[tuple[VerdictKind, str]]:
     """Each fault with the verdict that it leads to, worst first; empty when the number is right."""
     m, told = evidence.measurement, evidence.integrity
-    found = [(VerdictKind.LOST_ROWS, reason) for reason in (*_miscounted(evidence), *told.gaps)]
+    found = [(VerdictKind.LOST_ROWS, reason) for reason in (told.miscounted, *told.gaps) if reason]
     found += [(VerdictKind.ERRORS, reason) for reason in (*told.mismatches, *told.suspicious)]
     if m.errors:
         found.append((VerdictKind.ERRORS, f"{m.errors:,} of {m.requests or 0:,} requests failed"))
     if not m.rows or evidence.window is None:
         found.append((VerdictKind.ERRORS, "no row was acknowledged inside the window"))
     return found + [(VerdictKind.ERRORS, reason) for reason in _beyond(evidence)]
-
-
-def _miscounted(evidence: Evidence) -> list[str]:
-    m = evidence.measurement
-    if m.rows_counted is None or m.rows_acked is None or m.rows_counted == m.rows_acked:
-        return []
-    difference = m.rows_counted - m.rows_acked
-    what = "are missing from" if difference < 0 else "too many are in"
-    counts = f"{m.rows_acked:,} acknowledged, {m.rows_counted:,} counted"
-    return [f"{abs(difference):,} rows {what} the database: {counts}"]
 
 
 def _beyond(evidence: Evidence) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from runner.model import Measurement, Trial
 from runner.verdict import Evidence, Given, Integrity, Use
+from runner.work import miscounted
 
 
 def evidence_of(trial: Trial, m: Measurement, *, rate: float = 0.0, quota: bool = False,
@@ -21,7 +22,7 @@ def evidence_of(trial: Trial, m: Measurement, *, rate: float = 0.0, quota: bool 
         throttled=m.throttled_s / m.window_s if m.throttled_s is not None and m.window_s else None,
         load_disks=m.disks if given.prepared_disks else None,
     )  # fmt: skip
-    return Evidence(given=given, measurement=m, window=window, integrity=Integrity(**integrity),
+    return Evidence(given=given, measurement=m, window=window, integrity=Integrity(miscounted=miscounted(trial.work, m.rows_acked, m.rows_counted), **integrity),
                     commits_in_window=commits_in_window)  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from runner.cli import app
 from runner.compare import compare_runs, ratios
 from runner.compare.chance import false_alarms, family
 from runner.compare.manifests import differing
-from runner.compare.points import PointLogs
+from runner.compare.pairs import PointLogs
 from runner.compare.ratios import holm, side, together, variances, welch
 from runner.compare.seconds import window_spread
 from runner.errors import EXIT_SLOWER

@@ -10,7 +10,7 @@ from runner.plan import complete, make_plan, plan_sentence
 from runner.runtimes.local import lay_out
 from runner.axes.disks.axis import uneven_parts
 from runner.sweep.resolve import resolve_sweep
-from runner.axes.rows import logical_bytes
+from runner.work import logical_bytes
 from runner.targets import load_target
 from runner.targets.tdengine import config, placement
 from runner.units import common_multiple
@@ -109,7 +109,7 @@ def test_many_levels_do_not_ask_for_thousands_of_parts():
 
 
 def test_a_row_is_counted_as_the_article_counts_it():
-    assert logical_bytes(make_sweep(workload__columns=ARTICLE_ROW).work.data) == 32_524
+    assert logical_bytes(make_sweep(workload__columns=ARTICLE_ROW).work) == 32_524
 
 
 @pytest.mark.parametrize(

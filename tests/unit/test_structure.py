@@ -19,28 +19,29 @@ ALLOWED = {
     "host": {"model", "units", "errors"},
     "disks": {"model", "units", "errors", "interrupts", "host"},
     "registry": set(),
+    "work": {"model", "errors", "registry"},
     "setting": {"model", "errors", "units"},
-    "axes": {"model", "errors", "units", "host", "registry", "setting"},
+    "axes": {"work", "model", "errors", "units", "host", "registry", "setting"},
     "sweep": {"model", "errors", "units", "setting", "axes", "targets", "runtimes"},
-    "plan": {"model", "errors", "units", "host", "sweep", "setting", "targets", "axes", "noise", "observations"},
+    "plan": {"work", "model", "errors", "units", "host", "sweep", "setting", "targets", "axes", "noise", "observations"},
     "observations": {"model", "sweep"},
     "noise": {"model", "units"},
     "verdict": {"model", "units", "axes"},
     "fit": {"model", "units"},
-    "report": {"model", "units", "fit", "noise", "observations", "sweep", "axes"},
+    "report": {"work", "model", "units", "fit", "noise", "observations", "sweep", "axes"},
     "runtimes": {"model", "errors", "interrupts", "units", "host", "registry", "spawning"},
     "targets": {"model", "errors", "units", "loadgen", "registry"},
     "sampling": {"model", "errors", "units", "host"},
-    "figures": {"axes", "model", "units", "loadgen", "verdict"},
-    "loadgen": {"model", "errors", "interrupts", "units", "spawning"},
-    "trial": {
+    "figures": {"work", "axes", "model", "units", "loadgen", "verdict"},
+    "loadgen": {"work", "model", "errors", "interrupts", "units", "spawning"},
+    "trial": {"work", 
         "model", "errors", "interrupts", "units", "loadgen", "runtimes", "sampling", "targets", "verdict", "figures", "method",
         "axes",
     },
     "store": {"axes", "model", "errors", "sweep", "units", "figures"},
     "formats": {"model", "errors", "units", "store", "figures"},
     "compare": {"model", "units", "observations", "sweep", "axes"},
-    "live": {"model", "fit", "sweep", "units", "observations", "axes"},
+    "live": {"work", "model", "fit", "sweep", "units", "observations", "axes"},
     "exporter": {"model", "errors", "live", "loadgen", "store", "sweep", "units"},
     "identity": {"method"}, "method": set(),
     "verify": {"identity", "method", "model", "errors", "units", "store", "loadgen", "figures", "verdict", "report", "axes"},
@@ -55,7 +56,7 @@ ALLOWED = {
     "compat": {"model", "errors", "units", "loadgen", "targets"},
 }  # fmt: skip
 FREE = {"compose", "cli", "__init__"}
-PURE = ("axes", "setting", "observations", "plan", "noise", "verdict", "fit", "report", "compare", "formats", "figures")
+PURE = ("axes", "work", "setting", "observations", "plan", "noise", "verdict", "fit", "report", "compare", "formats", "figures")
 IMPURE_MODULES = {"subprocess", "socket", "time", "os", "shutil", "threading", "urllib", "docker", "psycopg"}
 
 

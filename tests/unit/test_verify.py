@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from runner import compose
 from runner.cli import app
-from runner.compare.points import window_rates
+from runner.compare.pairs import window_rates
 from runner.errors import EXIT_DISAGREES, StoreError
 from runner.report.series import window_of
 from runner.store import sums

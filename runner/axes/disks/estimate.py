@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from runner.axes.rows import logical_bytes
 from runner.model import Sweep, Trial
+from runner.work import logical_bytes
 
 CEILING_S = 4.0  # of sequential writes by fio, and half of it of small ones, on each disk and on all together
 _MAKE_S, _VERIFY_S = 4.0, 5.0  # seen with 1 to 3 loop devices
@@ -13,7 +13,7 @@ _AMPLIFICATION, _BYTES_PER_S = 3.5, 1e8  # rough: TDengine with small buffers, a
 def write_seconds(sweep: Sweep, trial: Trial) -> float:
     """The time that the disks need for fixed work."""
     capped = sweep.disks.cap_bytes_per_s if sweep.disks else None
-    written = (sweep.load.rows or 0) * logical_bytes(sweep.work.data) * _AMPLIFICATION
+    written = (sweep.load.rows or 0) * logical_bytes(sweep.work) * _AMPLIFICATION
     return written / (trial.disks * (capped or _BYTES_PER_S))
 
 

@@ -24,7 +24,7 @@ _FIXED = {
 _SIZED = re.compile(r"\w+\((\d+)\)")
 
 
-def logical_bytes(workload: Workload) -> int:
+def row_bytes(workload: Workload) -> int:
     """Bytes of one row's values: the time stamp, fixed types by their size, texts by their declared length.
 
     Declared, because the article counts so: 8 + 8 + 8 + 5 x 5000 + 3 x 2500 = 32,524. Words (--text vocabulary) are up
