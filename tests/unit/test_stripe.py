@@ -1,6 +1,6 @@
 """Striped disks without a disk: where they are refused, what the register and the playbook are told.
 
-What is made on real disks, level by level, is tested in tests/integration/test_stripe.py.
+What is made on real disks, level by level, is tested in tests/integration/test_striped_disks.py.
 """
 
 import os
