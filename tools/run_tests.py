@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 
-DISKS = tuple(f"tests/integration/{name}.py" for name in ("test_disks", "test_disk_sweep", "test_stripe"))
+DISKS = tuple(f"tests/integration/{name}.py" for name in ("test_disks", "test_disk_sweep", "test_striped_disks"))
 OTHERS = ("tests", *(f"--ignore={path}" for path in DISKS))
 PYTEST = (sys.executable, "-m", "pytest")
 
