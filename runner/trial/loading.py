@@ -119,8 +119,9 @@ class Loading:
     def _follow(self) -> Iterator[Event]:
         for line in self._load.lines(limit_s(self._order.trial)):
             self._stop.look()
-            self._refuse_full((yield from self._drained()))
+            new = yield from self._drained()
             yield from self._take(line)
+            self._refuse_full(new)
             if isinstance(line, Phase) and line.phase == STEADY_PHASE:
                 self._commits_before = self._commits()
             elif isinstance(line, Phase) and self._measure_start_ns is not None:

@@ -12,12 +12,16 @@ from pathlib import Path
 import psutil
 import pytest
 
-from runner.errors import TargetError
+from runner.errors import LoadError, TargetError
 from runner.executing.execute import server_facts
 from runner.figures.facts import TrialFacts
 from runner.interrupts import Stop, Stopped
-from runner.model import IntervalSeen, PhaseEntered, SampleTaken, VerdictKind
+from runner.model import Interval, IntervalSeen, PhaseEntered, SampleTaken, VerdictKind
+from runner.targets import Address
 from runner.targets.null import NullSession
+from runner.trial.clock import LOCAL
+from runner.trial.loading import Loading
+from runner.trial.provision import Reached
 from runner.trial.run import run_trial
 from runner.trial.stages import Aborted, Ended, Loaded, SchemaMade, Verified
 from runner.trial.waiting import answer_within
@@ -136,6 +140,58 @@ def test_a_load_that_is_refused_under_way_keeps_its_samples_its_summary_and_its_
     assert (last["event"], last["outcome"]) == ("summary", "interrupted")
     assert result.measurement.rows_acked in (None, last["rows_acked"])
     assert sum(e.interval.rows for e in events if isinstance(e, IntervalSeen)) == last["rows_acked"]
+
+
+class TwoLines:
+    """A load that says two seconds at once, and that it was ended."""
+
+    pids = ()
+
+    def __init__(self):
+        self.raw, self.troubles, self._left = [], [], [1, 2]
+
+    def start(self):
+        time.sleep(0.3)  # until the sampler has looked
+
+    def stop(self):
+        pass
+
+    def end_window(self):
+        pass
+
+    def lines(self, limit_s):
+        while self._left:
+            at = self._left.pop(0)
+            yield Interval(monotonic_ns=at * 10**9, t_s=float(at), phase="measure", rows=5, rows_total=5 * at, requests=1,
+                           errors=0, retries=0, response_us_p50=None, response_us_p99=None, response_us_max=None,
+                           backlog_rows=None)  # fmt: skip
+
+    def summary(self):
+        return None
+
+
+class NoServer:
+    """Nothing that could be looked at."""
+
+    def accounting(self):
+        return None
+
+    def alive(self):
+        return True
+
+
+def test_the_line_that_came_with_the_sample_that_ended_the_load_is_kept(tmp_path):
+    order = replace(trial_order(tmp_path), disk_free_min_bytes=2**62)
+    address = Address(host="", port=0, secret="")
+    reached = Reached(server=NoServer(), address=address, session=NullSession(order.trial, address))
+    loading = Loading(order, reached, TwoLines(), Stop(), LOCAL, by_thread=False)
+    events = []
+    with pytest.raises(LoadError, match="about to fill"):
+        for event in loading.events():
+            events.append(event)
+            time.sleep(0.3 if isinstance(event, IntervalSeen) else 0)
+    assert [i.t_s for i in loading.loaded().intervals] == [1.0, 2.0]
+    assert len([e for e in events if isinstance(e, IntervalSeen)]) == 2
 
 
 def test_a_load_core_that_dies_aborts_the_trial_with_all_that_was_seen(folder, monkeypatch):
