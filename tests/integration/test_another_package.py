@@ -1,4 +1,4 @@
-"""A target and a runtime of another package, by the recipe of docs/architecture.md, word by word."""
+"""A target, a runtime and an axis of another package, by the recipes of docs/architecture.md, word by word."""
 
 import csv
 import importlib.util
@@ -50,7 +50,7 @@ def installed(tmp_path_factory):
 @pytest.fixture(scope="module")
 def swept(installed, data_dir, tmp_path_factory):
     folder = tmp_path_factory.mktemp("swept")
-    (command,) = COMMAND.findall(RECIPE)
+    command, _ = COMMAND.findall(RECIPE)
     done = run(*shlex.split(command), "--json", "--data-dir", str(data_dir), cwd=folder, PYTHONPATH=beside(installed))
     assert done.returncode == 0, done.stderr
     return folder, json.loads(done.stdout), done.stderr
@@ -58,7 +58,8 @@ def swept(installed, data_dir, tmp_path_factory):
 
 def test_the_recipe_has_the_files_that_it_names():
     assert set(files_of_the_recipe()) == {
-        "pyproject.toml", "scale_example/facts.py", "scale_example/target.py", "scale_example/runtime.py"
+        "pyproject.toml", "scale_example/facts.py", "scale_example/target.py", "scale_example/runtime.py",
+        "scale_example/axis.py",
     }  # fmt: skip
 
 
@@ -100,6 +101,22 @@ def test_its_run_is_shown_and_verified_where_the_package_is_not(swept):
     assert shown.returncode == 0 and verified.returncode == 0, shown.stderr + verified.stdout
     resumed = run("resume", "last", cwd=swept[0])
     assert resumed.returncode == 2 and "'nice' is not one of" in resumed.stderr
+
+
+def test_an_axis_of_another_package_is_swept_along(installed, data_dir, tmp_path):
+    _, command = COMMAND.findall(RECIPE)
+    done = run(*shlex.split(command), "--json", "--data-dir", str(data_dir), cwd=tmp_path, PYTHONPATH=beside(installed))
+    assert done.returncode == 0, done.stderr
+    trials = json.loads(done.stdout)["trials"]
+    assert {t["trial"]["level"]: t["trial"]["knobs"]["shards"] for t in trials} == {1.0: "1", 2.0: "2", 4.0: "4"}
+    assert {t["trial"]["trial_id"] for t in trials} == {"shards-1-r1", "shards-2-r1", "shards-4-r1"}
+    assert {t["trial"]["resources"]["cores"] for t in trials} == {1.0}
+    report = next(tmp_path.glob("results/*/report.md")).read_text()
+    assert "| Shards |" in report and "How does the write rate grow with shards?" in report
+    refused = run("plan", "shards", "--shard-levels", "1..2", "--shards", "3", "--target", "example", cwd=tmp_path,
+                  PYTHONPATH=beside(installed))  # fmt: skip
+    assert refused.returncode == 2 and "--shards: --shard-levels says how many at each level" in refused.stderr
+    assert_nothing_left(data_dir)
 
 
 def test_a_package_that_cannot_be_imported_is_named(swept, tmp_path):

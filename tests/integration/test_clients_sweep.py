@@ -1,0 +1,69 @@
+"""`scale sweep clients` on a real PostgreSQL, and two databases in one plan."""
+
+import csv
+import json
+
+import pytest
+
+from tests.integration.cli import run
+from tests.integration.leftovers import assert_nothing_left
+
+QUICK = ("--duration", "2s", "--warmup", "1s", "--window-max", "0", "--replicates", "1", "--json")
+
+
+@pytest.fixture(scope="module")
+def swept(data_dir, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("clients")
+    done = run("sweep", "clients", "--clients", "1..8:x2", "--cores", "1", "--target", "postgres", *QUICK,
+               "--data-dir", str(data_dir), cwd=folder)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return folder, json.loads(done.stdout)
+
+
+def test_each_level_has_as_many_connections_and_the_same_resources(swept, data_dir):
+    folder, document = swept
+    trials = {t["trial"]["level"]: t for t in document["trials"]}
+    assert sorted(trials) == [1.0, 2.0, 4.0, 8.0]
+    for level, trial in trials.items():
+        lines = (folder / document["path"] / "trials" / trial["trial"]["trial_id"] / "loadgen.jsonl").read_text()
+        hello = json.loads(lines.splitlines()[0])
+        assert hello["event"] == "hello" and hello["threads"] == level
+        assert trial["trial"]["load"]["connections"] == level
+        assert trial["measurement"]["rows_acked"] == trial["measurement"]["rows_counted"] > 0
+    assert len({json.dumps(t["trial"]["resources"], sort_keys=True) for t in trials.values()}) == 1
+    assert len({t["trial"]["knobs"]["partitions"] for t in trials.values()}) == 1
+    assert_nothing_left(data_dir)
+
+
+def test_a_server_whose_cores_are_full_or_whose_clients_wait_counts(swept):
+    _, document = swept
+    for trial in document["trials"]:
+        if trial["verdict"]["limit"]["kind"] in ("SERVER_CPU", "CONNECTIONS", "HOT_THREAD", "QUOTA"):
+            assert trial["verdict"]["kind"] in ("VALID", "UNSTEADY"), trial["verdict"]
+
+
+def test_the_report_and_the_files_speak_of_clients(swept):
+    folder, document = swept
+    report = (folder / document["path"] / "report.md").read_text()
+    assert "How does the write rate grow with clients?" in report and "| Clients |" in report
+    assert not document["fit"] or document["fit"]["axis"] == "clients"
+    rows = list(csv.DictReader((folder / document["path"] / "points.csv").open()))
+    assert [(float(r["point"]), r["write_threads"], r["cores"]) for r in rows] == [
+        (1.0, "1", "1.0"), (2.0, "2", "1.0"), (4.0, "4", "1.0"), (8.0, "8", "1.0")]  # fmt: skip
+    verified = run("verify", "last", cwd=folder)
+    assert verified.returncode == 0, verified.stdout
+
+
+def test_two_databases_stand_in_one_plan_and_in_every_block(data_dir, tmp_path):
+    done = run("sweep", "cpu", "--cores", "1", "--target", "null,postgres", "--duration", "1s", "--warmup", "1s",
+               "--window-max", "0", "--replicates", "2", "--json", "--data-dir", str(data_dir), cwd=tmp_path)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    trials = [t["trial"] for t in json.loads(done.stdout)["trials"]]
+    blocks = {b: sorted(t["subject"]["target"] for t in trials if t["block"] == b and t["role"] == "point")
+              for b in (1, 2)}  # fmt: skip
+    assert blocks == {1: ["null", "postgres"], 2: ["null", "postgres"]}
+    (path,) = tmp_path.glob("results/*/points.csv")
+    rows = list(csv.DictReader(path.open()))
+    assert {(r["target"], r["method"]) for r in rows} == {("null", "discard"), ("postgres", "copy")}
+    assert run("verify", "last", cwd=tmp_path).returncode == 0
+    assert_nothing_left(data_dir)
