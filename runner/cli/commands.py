@@ -13,7 +13,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-_SWEEP = "Give a database 1, 2, ... N cores, or 1, 2, ... N disks, load it at each step, and fit the curve."
+_SWEEP = "Give a database 1, 2, ... N cores, disks or clients, load it at each step, and fit the curve."
 _PLAN = "Show the trials, their knobs, where each setting came from and the time it would take; starts nothing."
 _CLEAN = "Remove what a crash or a power cut left: containers, processes, data directories, cgroups and disks of ours."
 COMMANDS: Mapping[str, tuple[str, str]] = {

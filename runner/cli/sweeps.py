@@ -24,10 +24,17 @@ from runner.plan import plan_sentence
 from runner.preparing import refuse_blocking
 from runner.store.reader import find_run, read_run
 from runner.store.writer import RunWriter
+from runner.sweep.axis import commands
 from runner.sweep.resolve import resolve_sweep
 from runner.units import format_seconds
 
-WHAT = Annotated[str, typer.Argument(metavar="cpu|disk|FILE.toml", help="What to sweep: `cpu`, `disk`, or a file.")]
+WHAT = Annotated[
+    str,
+    typer.Argument(
+        metavar="|".join((*commands(), "FILE.toml")),
+        help=f"What to sweep: {', '.join(f'`{word}`' for word in commands())}, or a file.",
+    ),
+]
 RESULTS = Annotated[Path, typer.Option("--results", help="Where runs are stored.", metavar="DIR")]
 JSON = Annotated[bool, typer.Option("--json", help="Print the result as JSON on standard output.")]
 METRICS_PORT = Annotated[
@@ -64,7 +71,7 @@ def sweep(
     no_metrics: NO_METRICS = False,
     with_dashboards: DASHBOARDS = False,
 ) -> None:
-    """Give a database 1, 2, ... N cores, or 1, 2, ... N disks, load it at each step, and fit the curve."""
+    """Give a database 1, 2, ... N cores, disks or clients, load it at each step, and fit the curve."""
     prepared = compose.prepare(resolve_sweep(what, flags), results)
     console.say(prepared.choice.sentence)
     console.say(plan_sentence(prepared.plan))
