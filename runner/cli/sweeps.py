@@ -73,7 +73,8 @@ def sweep(
 ) -> None:
     """Give a database 1, 2, ... N cores, disks or clients, load it at each step, and fit the curve."""
     prepared = compose.prepare(resolve_sweep(what, flags), results)
-    console.say(prepared.choice.sentence)
+    for choice in prepared.choices.values():
+        console.say(choice.sentence)
     console.say(plan_sentence(prepared.plan))
     refuse_blocking(prepared.findings)
     console.show_findings(prepared.findings)
@@ -91,7 +92,8 @@ def plan(flags: Flags, what: WHAT, results: RESULTS = Path("results"), as_json: 
     if as_json:
         console.show_json(views.plan_document(prepared))
         return
-    console.show_line(prepared.choice.sentence)
+    for choice in prepared.choices.values():
+        console.show_line(choice.sentence)
     console.show_line(plan_sentence(prepared.plan))
     console.show_table("Trials", *views.plan_rows(prepared.plan))
     console.show_table("Server", *views.set_rows(prepared))

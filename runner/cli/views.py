@@ -27,7 +27,7 @@ Rows = tuple[Sequence[str], Sequence[Sequence[str]]]
 
 def plan_rows(plan: Plan) -> Rows:
     """One row per trial."""
-    knobs = list(plan.trials[0].knobs)
+    knobs = list(dict.fromkeys(name for t in plan.trials for name in t.knobs))
     rows = [
         [
             t.trial_id,
@@ -35,7 +35,7 @@ def plan_rows(plan: Plan) -> Rows:
             format_cpus(t.placement.server_cpus),
             format_cpus(t.placement.client_cpus),
             format_cpus(t.placement.shared) if t.placement.shared else "none",
-            *(t.knobs[k] for k in knobs),
+            *(t.knobs.get(k, "–") for k in knobs),
         ]
         for t in plan.trials
     ]
@@ -44,14 +44,19 @@ def plan_rows(plan: Plan) -> Rows:
 
 def set_rows(prepared: Prepared) -> Rows:
     """What each trial's server will be told, derived items included, and what it takes of the server's own limits."""
-    levels = {t.level: _told(prepared, t) for t in prepared.plan.trials}
-    names = dict.fromkeys(name for told in levels.values() for name in told)
-    rows = [[name, _along({level: told.get(name, "") for level, told in levels.items()})] for name in names]
+    rows = []
+    by_server = dict.fromkeys(t.subject.server for t in prepared.plan.trials)
+    for server in by_server:
+        trials = [t for t in prepared.plan.trials if t.subject.server == server]
+        levels = {t.level: _told(prepared, t) for t in trials}
+        of = f" ({trials[0].subject.target})" if len(by_server) > 1 else ""
+        names = dict.fromkeys(name for told in levels.values() for name in told)
+        rows += [[name + of, _along({at: told.get(name, "") for at, told in levels.items()})] for name in names]
     return ["what the server is told", "value (at level)"], rows
 
 
 def _told(prepared: Prepared, trial: Trial) -> dict[str, str]:
-    target, is_ours = prepared.choice.target, not prepared.plan.sweep.endpoint
+    target, is_ours = prepared.choice_of(trial.subject).target, not trial.subject.endpoint
     reserves = target.reserves(trial, prepared.host.memory_bytes) if is_ours else {}
     return {**target.settings(trial, is_ours=is_ours), **reserves}
 
@@ -138,7 +143,7 @@ def _axis_values(sweep: Sweep) -> dict[str, str]:
 def plan_document(prepared: Prepared) -> dict[str, Any]:
     """The plan for scripts."""
     return {
-        "choice": prepared.choice.sentence,
+        "choice": "; ".join(choice.sentence for choice in prepared.choices.values()),
         "plan": asdict(prepared.plan),
         "settings": {t.trial_id: _told(prepared, t) for t in prepared.plan.trials},
         "findings": [asdict(f) for f in prepared.findings],

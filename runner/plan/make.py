@@ -36,7 +36,7 @@ def make_plan(sweep: Sweep, host: Host, facts: Facts) -> Plan:
 
 def plan_arms(sweep: Sweep, host: Host, arms: Sequence[Arm]) -> Plan:
     """All trials of several subjects, each of which is in every block. Raises UsageError likewise."""
-    sweep = with_constants(sweep, host)
+    sweep = with_constants(_named_after_all(sweep, arms), host)
     arms = [replace(arm, sweep=with_constants(arm.sweep, host)) for arm in arms]
     for axis in all_axes():
         axis.check(sweep, host, list(grants(sweep).values()))
@@ -51,6 +51,19 @@ def plan_arms(sweep: Sweep, host: Host, arms: Sequence[Arm]) -> Plan:
         notes=notes(sweep, trials),
         seconds_estimated=sum(seconds(sweep, trial, facts_of[trial.subject.target]) for trial in trials),
         knobs=declared,
+    )
+
+
+def _named_after_all(sweep: Sweep, arms: Sequence[Arm]) -> Sweep:
+    """The sweep's own words for people name every target, runtime and method of its subjects."""
+    if len({arm.subject.target for arm in arms}) < 2:
+        return sweep
+    subjects = [arm.subject for arm in arms]
+    return replace(
+        sweep,
+        target=",".join(dict.fromkeys(s.target for s in subjects)),
+        runtime=",".join(dict.fromkeys(s.runtime for s in subjects)),
+        method=",".join(dict.fromkeys(s.method for s in subjects)),
     )
 
 
