@@ -60,7 +60,7 @@ def _server(run: StoredRun) -> dict[str, str]:
     sweep = run.plan.sweep
     said = run.manifest.get("server")
     told = said if isinstance(said, Mapping) else {}
-    images = {name: _text(told[name]) for name in ("image_digest", "image") if name in told}
+    images = {name: _text(told[name]) for name in ("image_digest", "image_id", "image") if name in told}
     return {"target": sweep.target, "runtime": sweep.runtime, "version": _text(told.get("version")), **images}
 
 

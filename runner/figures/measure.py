@@ -71,7 +71,7 @@ def measurement(trial: Trial, facts: TrialFacts) -> Measurement:
         missed_ticks=cost.missed_ticks if cost else None,
         busiest_thread=busiest[0],
         busiest_thread_cores=busiest[1],
-        commits=commits_under_load(facts),
+        commits=commits_in_window(facts),
         logical_bytes_per_row=logical,
         write_amplification=per_row / logical if per_row is not None and logical else None,
         stalled_s=stalled_s(facts.intervals),
@@ -95,8 +95,12 @@ def _rate_figures(facts: TrialFacts, summary: LoadSummary) -> dict[str, Any]:
     }
 
 
-def commits_under_load(facts: TrialFacts) -> int | None:
-    """Commit cycles that the server finished while it was loaded; None where it does not say."""
+def commits_in_window(facts: TrialFacts) -> int | None:
+    """Commit cycles that the server finished between the window's begin and end; None where it does not say.
+
+    Inexact by what was finished before the server answered, and, where the rate had not settled at first, by what was
+    finished in the seconds that were left out. A run of an older version counted warm-up and drain too.
+    """
     if facts.commits_before is None or facts.commits_after is None:
         return None
     return facts.commits_after - facts.commits_before

@@ -246,6 +246,17 @@ def test_what_differs_is_said_and_what_always_differs_is_not():
     }
 
 
+def test_two_builds_of_an_image_of_one_name_are_told_apart():
+    a = synthetic_run()
+
+    def built(number):
+        image = {"version": "16.2", "image": "postgres:16", "image_id": f"sha256:{number}", "image_digest": ""}
+        return replace(a, manifest={**a.manifest, "server": image})
+
+    found = [(d.kind, d.name, d.a, d.b) for d in differing(built(1), built(2))]
+    assert found == [("server", "image_id", "sha256:1", "sha256:2")]
+
+
 # The command
 
 
