@@ -20,6 +20,7 @@ from runner.runtimes.clean import find_leftovers, remove
 from runner.trial.run import run_trial
 from tests.integration.leftovers import assert_nothing_left
 from tests.unit.trial_orders import (
+    RUN,
     ROOT,
     artifact_of,
     here,
@@ -57,7 +58,7 @@ def folder():
     try:
         assert [p for p in path.iterdir() if p.name != "programs"] == []
         assert_nothing_left(path)
-        assert not list(Path("/sys/fs/cgroup").glob("*/scale-1a2b3c-*"))
+        assert not list(Path("/sys/fs/cgroup").glob(f"*/scale-{RUN}-*"))
     finally:
         shutil.rmtree(path)
 

@@ -27,6 +27,7 @@ from runner.trial.stages import Aborted, Ended, Loaded, SchemaMade, Verified
 from runner.trial.waiting import answer_within
 from tests.unit.factories import make_result
 from tests.unit.trial_orders import (
+    RUN,
     artifact_of,
     here,
     in_a_process,
@@ -44,7 +45,7 @@ def folder(tmp_path):
     others = psutil.Process().children(recursive=True)  # servers that other tests share
     yield tmp_path
     assert list(tmp_path.iterdir()) == []
-    assert not list(Path("/sys/fs/cgroup").glob("*/scale-1a2b3c-*")) + list(Path("/sys/fs/cgroup").glob("scale-1a2b3c-*"))
+    assert not list(Path("/sys/fs/cgroup").glob(f"*/scale-{RUN}-*")) + list(Path("/sys/fs/cgroup").glob(f"scale-{RUN}-*"))
     children = set(psutil.Process().children(recursive=True)) - set(others)
     assert [c.cmdline() for c in children if c.status() != psutil.STATUS_ZOMBIE] == []
 

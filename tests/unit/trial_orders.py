@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import subprocess
 import sys
@@ -30,6 +31,7 @@ from runner.trial.order import TrialOrder
 from runner.trial.run import run_trial
 
 ROOT = Path(__file__).resolve().parents[2]
+RUN = f"{os.getpid():06x}"  # ends the run's id and begins the names of its control groups; no other test's
 QUICK = {"load.duration": "1s", "load.warmup": "1s", "load.window_max": "0", "workload.tables": "10"}
 
 
@@ -42,7 +44,7 @@ def trial_order(folder: Path, target: str = "null", **flags: str) -> TrialOrder:
     plan = make_plan(complete(sweep, module.facts), read_host(), module.facts)
     disk = disk_of(folder)
     return TrialOrder(
-        run_id="20260102T030405Z-order-1a2b3c",
+        run_id=f"20260102T030405Z-order-{RUN}",
         trial=plan.trials[0],
         axis=plan.sweep.axis,
         data_dir=str(folder),
