@@ -7,6 +7,7 @@ CPUs can be set for a moment, so that not even a child's first instruction runs 
 
 from __future__ import annotations
 
+import errno
 import os
 import queue
 import subprocess
@@ -16,6 +17,7 @@ from typing import Any
 
 from runner.interrupts import deferred
 
+START_S = 60.0  # a program on a file system that hangs is never there
 _Task = Callable[[], None]
 
 
@@ -33,16 +35,24 @@ class _Starter:
 
     def start(self, argv: Sequence[str], cpus: Sequence[int], options: dict[str, Any]) -> subprocess.Popen[Any]:
         done: queue.SimpleQueue[subprocess.Popen[Any] | BaseException] = queue.SimpleQueue()
+        late = threading.Event()
 
         def task() -> None:
             try:
                 os.sched_setaffinity(0, cpus)
-                done.put(subprocess.Popen(argv, **options))
+                made = subprocess.Popen(argv, **options)
+                if late.is_set():  # nobody knows it any more
+                    made.kill()
+                done.put(made)
             except BaseException as error:  # the thread must live on; whoever asked raises it
                 done.put(error)
 
         self._tasks.put(task)
-        made = done.get()
+        try:
+            made = done.get(timeout=START_S)
+        except queue.Empty:
+            late.set()
+            raise OSError(errno.ETIMEDOUT, f"{argv[0]} was not started within {START_S:.0f} s") from None
         if isinstance(made, BaseException):
             raise made
         return made

@@ -6,6 +6,7 @@ spent, ending with its last sign of life. It has no interval lines and no histog
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -22,6 +23,7 @@ from runner.model import Interval, Latency, LoadSummary
 from runner.spawning import spawn
 
 STOP_S = 15.0
+KILL_S = 5.0
 READ_S = 10.0  # after its end, for the words that are still under way; a child of it may hold the pipe for longer
 
 
@@ -198,4 +200,5 @@ class ForeignLoad:
                 self._process.wait(timeout=STOP_S)
             except subprocess.TimeoutExpired:
                 self._process.kill()
-                self._process.wait()
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    self._process.wait(timeout=KILL_S)

@@ -6,6 +6,7 @@ but the environment.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import queue
 import signal
@@ -13,7 +14,7 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
 
 from runner.errors import LoadError
@@ -33,6 +34,7 @@ EXIT_MEANINGS = {
     7: "has an internal error",
 }
 STOP_S = 15.0
+KILL_S = 5.0  # a killed process that still lives waits for its kernel, and nothing is won by waiting with it
 
 
 class LoadProcesses:
@@ -85,24 +87,21 @@ class LoadProcesses:
 
     def _start_one(self, index: int, spec: Mapping[str, str]) -> None:
         errors = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")
-        process = spawn(
-            self._argv,
-            self._cpus,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            text=True,
-            env=self._environment,
-            start_new_session=True,
-        )
+        with tempfile.TemporaryFile("w+", encoding="utf-8") as told:  # a pipe would wait for its reader
+            told.write(spec_text(spec))
+            told.seek(0)
+            process = spawn(
+                self._argv,
+                self._cpus,
+                stdin=told,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+                env=self._environment,
+                start_new_session=True,
+            )
         self._processes.append(process)
         self._errors.append(errors)  # type: ignore[arg-type]
-        assert process.stdin is not None
-        try:
-            process.stdin.write(spec_text(spec))
-            process.stdin.close()
-        except BrokenPipeError:
-            pass  # it has said why on standard error; `lines` reports it
         threading.Thread(target=self._read, args=(index, process), daemon=True).start()
 
     def _read(self, index: int, process: subprocess.Popen[str]) -> None:
@@ -132,7 +131,10 @@ class LoadProcesses:
         deadline = time.monotonic() + limit_s
         while waiting:
             if time.monotonic() > deadline:
-                raise LoadError(f"the load core did not end within {limit_s:.0f} s", remedy="see the server's log")
+                raise LoadError(
+                    f"{self._unended(waiting)} did not end within {limit_s:.0f} s: {self._last_sign()}",
+                    remedy="see the server's log; was the server stopped?",
+                )
             try:
                 index, line = self._queue.get(timeout=0.1)
             except queue.Empty:
@@ -171,13 +173,37 @@ class LoadProcesses:
             )
 
     def _check_exit(self) -> None:
-        for process in self._processes:
-            process.wait(timeout=STOP_S)
+        self._await_end(STOP_S)
+        running = {i for i, p in enumerate(self._processes) if p.returncode is None}
+        if running:
+            raise LoadError(f"{self._unended(running)} said its last word and did not end within {STOP_S:.0f} s")
         bad = [(p.returncode, i) for i, p in enumerate(self._processes) if p.returncode not in (0, 6, 130)]
         if bad:
             code, index = bad[0]
             meaning = EXIT_MEANINGS.get(code, f"died of signal {-code}" if code < 0 else f"ended with code {code}")
             raise LoadError(f"the load core {meaning}: {self.said(index) or self._trouble_text()}")
+
+    def _await_end(self, limit_s: float) -> None:
+        """Of all processes together; one that goes on has no returncode then."""
+        deadline = time.monotonic() + limit_s
+        for process in self._processes:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(timeout=max(0.0, deadline - time.monotonic()))
+
+    def _unended(self, waiting: Iterable[int]) -> str:
+        """The processes that have not ended, for people."""
+        if len(self._processes) == 1:
+            return "the load generator"
+        numbers = ", ".join(str(index + 1) for index in sorted(waiting))
+        return f"process {numbers} of {len(self._processes)} of the load generator"
+
+    def _last_sign(self) -> str:
+        """What is known of a load that does not end."""
+        if not self.hello:
+            return "it was not heard of"
+        if not self._phases:
+            return "it did not begin, so the server let not all of its connections in"
+        return f"it was in phase {list(self._phases)[-1]}, and the server did not answer the requests in flight"
 
     def _trouble_text(self) -> str:
         return "; ".join(f"{t.code} {t.message}" for t in self.troubles[:3])
@@ -205,9 +231,8 @@ class LoadProcesses:
             for process in self._processes:
                 if process.poll() is None:
                     process.send_signal(signal.SIGTERM)
+            self._await_end(STOP_S)
             for process in self._processes:
-                try:
-                    process.wait(timeout=STOP_S)
-                except subprocess.TimeoutExpired:
+                if process.poll() is None:
                     process.kill()
-                    process.wait()
+            self._await_end(KILL_S)

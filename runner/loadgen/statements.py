@@ -42,9 +42,9 @@ def run_statements(
     return tuple(answers)
 
 
-def create_tables(program: str, spec: Mapping[str, str], secret: str) -> None:
+def create_tables(program: str, spec: Mapping[str, str], secret: str, limit_s: float = TABLES_S) -> None:
     """All tables of the spec, as the driver names and places them. Raises LoadError or TargetError."""
-    run_verb(program, "tables", spec, "", secret, TABLES_S)
+    run_verb(program, "tables", spec, "", secret, limit_s)
 
 
 def _answer(line: Mapping[str, Any]) -> Answer:
@@ -77,7 +77,10 @@ def run_verb(
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            raise TargetError(f"no answer to {verb} within {limit_s:.0f} s") from None
+            asked = f" to {text.splitlines()[0][:80]!r}" if text else ""
+            raise TargetError(
+                f"no answer{asked} of {spec.get('driver', 'the server')} within {limit_s:.0f} s (scale-loadgen {verb})"
+            ) from None
     if done.returncode not in (0, 6):
         words = " ".join(line.removeprefix("scale-loadgen: ") for line in done.stderr.strip().splitlines()[-4:])
         kind = TargetError if done.returncode in (4, 5) else LoadError

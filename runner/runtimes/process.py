@@ -46,6 +46,7 @@ CAN = Capabilities(
 )
 SETUP_S = 120.0
 COMPANIONS_S = 5.0
+KILL_S = 10.0  # a killed process ends at once, unless a disk that hangs holds it in the kernel
 _LAUNCH = 'for f in $1; do echo 0 > "$f" || exit 125; done; shift; exec "$@"'
 
 
@@ -220,7 +221,8 @@ class ProcessServer:
             self._shut_down(hurry)
             self._send_all(signal.SIGKILL)
             if self._process is not None:
-                self._process.wait()
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    self._process.wait(timeout=KILL_S)
             remove_segments(self._state.server_pid, self._state.server_started)
             uid = self._user.pw_uid if self._user else os.geteuid()
             remove_shared(self._shared, uid, self._state.server_started)

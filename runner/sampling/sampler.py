@@ -13,6 +13,9 @@ from runner.sampling.subjects import subject_reader
 from runner.sampling.threads import ThreadReader
 
 
+END_S = 15.0  # for the last look; a file system that hangs holds it for longer, and its counters are then left out
+
+
 class Sampler:
     """A context manager; samples from entering to leaving, with one more sample at each end.
 
@@ -47,7 +50,7 @@ class Sampler:
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._stop.set()
-        self._thread.join()
+        self._thread.join(END_S)
         if self._failure is not None and value is None:
             raise self._failure
 

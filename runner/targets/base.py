@@ -5,6 +5,8 @@ Refuses to sleep or retry: a session answers once, and the trial decides how lon
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -18,10 +20,21 @@ if TYPE_CHECKING:
 
 
 class Session:
-    """One control connection to a running server. Raises TargetError with the server's words."""
+    """One control connection to a running server. Raises TargetError with the server's words.
+
+    asking: what it asks now, in the server's language, for the words of whoever gives up waiting. deadline_s: when that
+    will be, in seconds of time.monotonic(); who asks by a child process ends it by then.
+    """
+
+    asking = ""
+    deadline_s = math.inf
 
     def __init__(self, trial: Trial, address: Address) -> None:
         self._trial, self._address = trial, address
+
+    def left_s(self, most: float) -> float:
+        """Seconds until whoever asks gives up, at least 1 and at most as given."""
+        return min(max(1.0, self.deadline_s - time.monotonic()), most)
 
     def not_ready(self) -> str:
         """Why the server cannot be loaded yet; "" when it can. Never waits."""

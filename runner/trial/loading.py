@@ -27,9 +27,10 @@ from runner.model import (
     Trial,
 )
 from runner.sampling import Sampler
+from runner.trial.asking import asked, flush_s
 from runner.trial.clock import Clock
 from runner.trial.order import TrialOrder
-from runner.trial.placed import refuse_full, sync_disks
+from runner.trial.placed import SYNC_S, refuse_full, sync_disks
 from runner.trial.provision import Reached, prove_pinning
 from runner.trial.stages import Loaded
 from runner.trial.waiting import answer_within
@@ -49,7 +50,7 @@ class Loading:
         self, order: TrialOrder, reached: Reached, load: LoadHandle, stop: Stop, clock: Clock, *, by_thread: bool
     ) -> None:
         self._order, self._trial_id, self._load = order, order.trial.trial_id, load
-        self._server, self._session = reached.server, reached.session
+        self._reached, self._server, self._session = reached, reached.server, reached.session
         self._stop, self._clock, self._by_thread = stop, clock, by_thread
         self._sampler: Sampler | None = None
         self._taken: queue.SimpleQueue[Sample] = queue.SimpleQueue()
@@ -64,7 +65,7 @@ class Loading:
 
     def events(self) -> Iterator[Event]:
         """What is seen, as it is seen. Raises LoadError, TargetError or Stopped, the load ended in every case."""
-        self._sync()
+        self._sync(SYNC_S)
         try:
             self._load.start()
             failure = yield from self._sampled()
@@ -164,19 +165,20 @@ class Loading:
 
     def _flush(self) -> Iterator[Event]:
         yield PhaseEntered(trial_id=self._trial_id, phase="flush", monotonic_ns=self._clock.now_ns())
-        self._sync()
-        self._session.flush()
-        self._sync()
+        limit = flush_s(sum(i.rows for i in self._intervals) * logical_bytes(self._order.trial.work))
+        self._sync(limit)
+        asked(self._reached, self._session.flush, limit, self._order.disks)
+        self._sync(limit)
         self._flush_end_ns = self._clock.now_ns()
 
-    def _sync(self) -> None:
-        sync_disks(self._order.disks if self._order.is_on_disks else ())
+    def _sync(self, limit_s: float) -> None:
+        sync_disks(self._order.disks if self._order.is_on_disks else (), limit_s)
 
     def _drained(self) -> Generator[Event, None, list[Sample]]:
         """Every sample that was taken meanwhile; returns them."""
         new = []
         while not self._taken.empty():
-            new.append(self._taken.get())
+            new.append(self._taken.get_nowait())
             self._samples.append(new[-1])
             yield SampleTaken(trial_id=self._trial_id, sample=new[-1])
         return new

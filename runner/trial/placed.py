@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import ctypes
 import os
+import queue
+import threading
+import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from runner.errors import LoadError, ProvisionError
+from runner.interrupts import LOOK_S, current
 from runner.model import DataDisk, Sample
 from runner.targets import Part
+
+
+SYNC_S = 600.0  # of what others, and the trial before, left in the page cache
 
 
 def data_paths(disks: Sequence[DataDisk]) -> list[str]:
@@ -19,12 +25,34 @@ def data_paths(disks: Sequence[DataDisk]) -> list[str]:
     return list(dict.fromkeys(disk.path for disk in disks))
 
 
-def sync_disks(disks: Sequence[DataDisk]) -> None:
+def sync_disks(disks: Sequence[DataDisk], limit_s: float = SYNC_S) -> None:
     """Returns when everything written to these file systems is on their devices: syncfs on all at once, so that none
-    waits for another. Raises LoadError."""
-    by_path = {disk.path: disk for disk in disks}
-    with ThreadPoolExecutor(max_workers=max(1, len(by_path))) as pool:
-        list(pool.map(_sync, by_path.values()))
+    waits for another. Raises LoadError, also after limit_s, naming the disks that have not answered."""
+    left = {disk.path: disk for disk in disks}
+    ended: queue.SimpleQueue[tuple[str, BaseException | None]] = queue.SimpleQueue()
+    for disk in left.values():
+        threading.Thread(target=_sync_into, args=(ended, disk), name=f"sync {disk.name}", daemon=True).start()
+    deadline = time.monotonic() + limit_s
+    while left:
+        try:
+            path, error = ended.get(timeout=min(LOOK_S, max(0.0, deadline - time.monotonic())))
+        except queue.Empty:
+            current().look()
+            if time.monotonic() > deadline:
+                names = ", ".join(f"{disk.name} ({path})" for path, disk in left.items())
+                raise LoadError(f"disk {names} did not finish syncing within {limit_s:.0f} s") from None
+            continue
+        if error is not None:
+            raise error
+        del left[path]
+
+
+def _sync_into(ended: queue.SimpleQueue[tuple[str, BaseException | None]], disk: DataDisk) -> None:
+    try:
+        _sync(disk)
+        ended.put((disk.path, None))
+    except BaseException as error:  # it is the asker's to raise
+        ended.put((disk.path, error))
 
 
 def _sync(disk: DataDisk) -> None:

@@ -6,16 +6,17 @@ Refuses to believe a version or an edition.
 
 from __future__ import annotations
 
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from dataclasses import replace
 
 from runner.errors import ScaleError
 from runner.interrupts import Stop
 from runner.runtimes import load_runtime
 from runner.targets import load_target
+from runner.trial.asking import ANSWER_S, SCHEMA_S, asked, closed_at_last, until_ready
 from runner.trial.order import TrialOrder
 from runner.trial.placed import prove_placement
-from runner.trial.provision import provision
+from runner.trial.provision import Reached, provision
 from runner.trial.waiting import wait_for
 
 
@@ -39,9 +40,11 @@ def _try(order: TrialOrder, stop: Stop, cleanup: ExitStack) -> list[int]:
     subject = order.trial.subject
     target = load_target(subject.target)
     server, address = provision(order, target, load_runtime(subject.runtime), "probe", cleanup)
-    with closing(target.session(order.trial, address)) as session:
-        wait_for(server, session.not_ready, "the server was not ready", stop)
-        session.create_schema()
-        wait_for(server, session.schema_pending, "the schema was not ready", stop)
-        told = prove_placement(session.parts(), order.disks, address.disks)
+    session = target.session(order.trial, address)
+    reached = Reached(server=server, address=address, session=session, who=target.facts.title)
+    with closed_at_last(reached):
+        wait_for(server, until_ready(reached, session.not_ready), "the server was not ready", stop)
+        asked(reached, session.create_schema, SCHEMA_S)
+        wait_for(server, until_ready(reached, session.schema_pending), "the schema was not ready", stop)
+        told = prove_placement(asked(reached, session.parts, ANSWER_S), order.disks, address.disks)
     return [int(n) for n in told.get("parts_per_disk", "").split(",") if n]

@@ -23,11 +23,12 @@ from runner.units import format_cpus
 
 @dataclass(frozen=True, kw_only=True)
 class Reached:
-    """A server of a trial and the ways to it: from outside, and by a session of its database."""
+    """A server of a trial and the ways to it: from outside, and by a session of its database. who: it, for people."""
 
     server: Server
     address: Address
     session: Session
+    who: str = "the server"
 
 
 def provision(

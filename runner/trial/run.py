@@ -8,7 +8,7 @@ from __future__ import annotations
 import datetime
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 
 from runner.axes import load_axis
 from runner.errors import LoadError, ProvisionError, ScaleError, TargetError
@@ -22,6 +22,16 @@ from runner.method import METHOD
 from runner.model import ArtifactMade, Event, PhaseEntered, TrialFinished, TrialResult
 from runner.runtimes import Server, load_runtime
 from runner.targets import load_target
+from runner.trial.asking import (
+    ANSWER_S,
+    DROP_S,
+    SCHEMA_S,
+    TABLES_S,
+    asked,
+    closed_at_last,
+    count_s,
+    until_ready,
+)
 from runner.trial.clock import LOCAL, Clock
 from runner.trial.loading import Loading
 from runner.trial.loads import load_of
@@ -29,8 +39,11 @@ from runner.trial.order import TrialOrder
 from runner.trial.placed import full_disk, prove_placement
 from runner.trial.provision import Reached, prove_pinning, provision
 from runner.trial.stages import Aborted, Ended, SchemaMade, Stage, Verified, with_stage
-from runner.trial.waiting import LOG_LINES, last_words, wait_for
+from runner.trial.waiting import LOG_LINES, answer_within, last_words, wait_for
 from runner.work import logical_bytes
+
+
+FULL_S = 10.0  # to look how full the disks are
 
 
 def run_trial(order: TrialOrder, stop: Stop, clock: Clock = LOCAL) -> Iterator[Event]:
@@ -88,34 +101,39 @@ class _RunningTrial:
         yield self._enter("provision")
         server, address = provision(self._order, self._target, self._runtime, self._trial.trial_id, self._cleanup)
         try:
-            with closing(self._target.session(self._trial, address)) as session:
-                yield from self._stages(Reached(server=server, address=address, session=session))
+            session = self._target.session(self._trial, address)
+            reached = Reached(server=server, address=address, session=session, who=self._target.facts.title)
+            with closed_at_last(reached):
+                yield from self._stages(reached)
         except ScaleError as error:
-            raise _with_cause(error, server, full_disk(self._order.disks, self._order.disk_free_min_bytes)) from error
+            raise _with_cause(error, server, self._full_disk()) from error
         finally:
             said = server.log_tail(LOG_LINES)
             self._add(Ended(log_tail=said, suspicious=self._target.suspicious(said)))
 
     def _stages(self, reached: Reached) -> Iterator[Event]:
         yield self._enter("ready")
-        wait_for(reached.server, reached.session.not_ready, "the server was not ready", self._stop)
+        session, server = reached.session, reached.server
+        wait_for(server, until_ready(reached, session.not_ready), "the server was not ready", self._stop)
         self._server_facts = reached.server.facts()
         prove_pinning(reached.server, self._trial.placement)
         yield self._enter("schema")
         self._add(self._make_schema(reached))
         yield from self._load(reached)
         yield self._enter("verify")
-        self._add(Verified(counted=reached.session.count()))
+        rows = self._facts.summary.rows_acked if self._facts.summary else 0
+        self._add(Verified(counted=asked(reached, reached.session.count, count_s(rows))))
         if not reached.address.is_ours:
-            reached.session.drop_schema()
+            asked(reached, reached.session.drop_schema, DROP_S)
 
     def _make_schema(self, reached: Reached) -> SchemaMade:
-        session = reached.session
-        session.create_schema()
-        wait_for(reached.server, session.schema_pending, "the schema was not ready", self._stop)
-        session.create_tables()
-        placed = prove_placement(session.parts(), self._order.disks, reached.address.disks)
-        effective = {"server_version": session.version(), **session.effective(), **placed}
+        session, server = reached.session, reached.server
+        asked(reached, session.create_schema, SCHEMA_S)
+        wait_for(server, until_ready(reached, session.schema_pending), "the schema was not ready", self._stop)
+        asked(reached, session.create_tables, TABLES_S)
+        placed = prove_placement(asked(reached, session.parts, ANSWER_S), self._order.disks, reached.address.disks)
+        version, settings = asked(reached, session.version, ANSWER_S), asked(reached, session.effective, ANSWER_S)
+        effective = {"server_version": version, **settings, **placed}
         return SchemaMade(effective=effective, mismatches=_mismatches(session.expected(), effective))
 
     def _load(self, reached: Reached) -> Iterator[Event]:
@@ -130,6 +148,11 @@ class _RunningTrial:
             loaded = loading.loaded()
             self._add(loaded)
             self._facts = with_summary(self._facts, loaded.summary, self._trial.load)
+
+    def _full_disk(self) -> str:
+        """The sentence about a disk that is full; "" also where a disk does not say in time."""
+        order = self._order
+        return answer_within(FULL_S, lambda: full_disk(order.disks, order.disk_free_min_bytes)) or ""
 
     def _add(self, stage: Stage) -> None:
         self._facts = with_stage(self._facts, stage)

@@ -6,10 +6,11 @@ import queue
 import threading
 import time
 from collections.abc import Callable
-from typing import TypeVar
+from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from runner.errors import ProvisionError
-from runner.interrupts import Stop
+from runner.interrupts import Stop, current
 from runner.runtimes import Server
 
 READY_S = 60.0
@@ -29,24 +30,44 @@ def wait_for(server: Server, pending: Callable[[], str], what: str, stop: Stop) 
         stop.sleep(LOOK_S)
 
 
-def answer_within(seconds: float, ask: Callable[[], T]) -> T | None:
-    """What ask returns or raises; None when that takes longer. Then it goes on in a thread of its own, unheard."""
-    answers: queue.SimpleQueue[tuple[T | None, BaseException | None]] = queue.SimpleQueue()
+@dataclass(frozen=True, kw_only=True)
+class Answered(Generic[T]):
+    """An answer that came in time, None being one too."""
+
+    value: T
+
+
+def answered(seconds: float, ask: Callable[[], T], go_on: Callable[[], bool] = lambda: True) -> Answered[T] | None:
+    """What ask returns or raises; None when that takes longer, or when go_on, asked ten times a second, says no.
+
+    Then it goes on in a thread of its own, unheard. Raises Stopped.
+    """
+    answers: queue.SimpleQueue[Answered[T] | BaseException] = queue.SimpleQueue()
 
     def work() -> None:
         try:
-            answers.put((ask(), None))
+            answers.put(Answered(value=ask()))
         except BaseException as error:  # it is the asker's to raise
-            answers.put((None, error))
+            answers.put(error)
 
     threading.Thread(target=work, name="asker", daemon=True).start()
-    try:
-        answer, error = answers.get(timeout=seconds)
-    except queue.Empty:
-        return None
-    if error is not None:
-        raise error
-    return answer
+    deadline = time.monotonic() + seconds
+    while (left := deadline - time.monotonic()) > 0 and go_on():
+        try:
+            answer = answers.get(timeout=min(left, LOOK_S))
+        except queue.Empty:
+            current().look()
+            continue
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer
+    return None
+
+
+def answer_within(seconds: float, ask: Callable[[], T]) -> T | None:
+    """As `answered`, for questions whose answer is never None: None when it took longer."""
+    answer = answered(seconds, ask)
+    return answer.value if answer is not None else None
 
 
 def last_words(server: Server) -> str:

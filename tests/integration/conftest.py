@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from tests.integration import cli
+from tests.integration.leftovers import assert_nothing_left
 from tests.integration.observed_sweep import Observed, dashboards_room, observe
 from tests.integration.prometheus_server import required
+from tests.unit.trial_orders import RUN
 
 
 @pytest.fixture(scope="session")
@@ -45,3 +47,17 @@ def observed(tmp_path_factory: pytest.TempPathFactory, dashboards: Path, data_di
     up = cli.run("dashboards", "up", "--runtime", "process", cwd=data_dir, SCALE_DASHBOARDS_DIR=str(dashboards))
     assert up.returncode == 0, up.stderr
     return observe(tmp_path_factory.mktemp("observed"), dashboards, data_dir)
+
+
+@pytest.fixture
+def folder():
+    """The data directory, open to the user that the server runs as; nothing of the trials is left in it."""
+    path = Path(f"/var/tmp/scale-test-order-{os.getpid()}")
+    path.mkdir(mode=0o755)
+    yield path
+    try:
+        assert [p for p in path.iterdir() if p.name != "programs"] == []
+        assert_nothing_left(path)
+        assert not list(Path("/sys/fs/cgroup").glob(f"*/scale-{RUN}-*"))
+    finally:
+        shutil.rmtree(path)

@@ -3,13 +3,11 @@ ends, when its server dies, and when the runner is killed."""
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
 import threading
 import time
-from pathlib import Path
 
 import psutil
 import pytest
@@ -18,9 +16,7 @@ from runner.interrupts import Stop, Stopped
 from runner.model import PhaseEntered, VerdictKind
 from runner.runtimes.clean import find_leftovers, remove
 from runner.trial.run import run_trial
-from tests.integration.leftovers import assert_nothing_left
 from tests.unit.trial_orders import (
-    RUN,
     ROOT,
     artifact_of,
     here,
@@ -47,20 +43,6 @@ def work():
 threading.Thread(target=work, daemon=True).start()
 time.sleep(120)
 """
-
-
-@pytest.fixture
-def folder():
-    """The data directory, open to the user that the server runs as; nothing of the trials is left in it."""
-    path = Path(f"/var/tmp/scale-test-order-{os.getpid()}")
-    path.mkdir(mode=0o755)
-    yield path
-    try:
-        assert [p for p in path.iterdir() if p.name != "programs"] == []
-        assert_nothing_left(path)
-        assert not list(Path("/sys/fs/cgroup").glob(f"*/scale-{RUN}-*"))
-    finally:
-        shutil.rmtree(path)
 
 
 def test_the_same_events_in_a_thread_and_in_another_process(folder):

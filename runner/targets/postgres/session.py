@@ -44,6 +44,7 @@ class PostgresSession(Session):
 
     def not_ready(self) -> str:
         """The server's words while it starts."""
+        self.asking = "a connection"
         try:
             self._connection = psycopg.connect(
                 host=self._address.host,
@@ -61,12 +62,13 @@ class PostgresSession(Session):
     def _rows(self, sql: str) -> list[tuple]:
         if self._connection is None:
             raise TargetError("PostgreSQL: no connection yet")
+        self.asking = _question(sql)
         try:
             with self._connection.cursor() as cursor:
                 cursor.execute(sql)  # type: ignore[call-overload]
                 return cursor.fetchall() if cursor.description else []
         except psycopg.Error as error:
-            raise TargetError(f"PostgreSQL refused {sql.split('(')[0].strip()[:60]!r}: {error}".strip()) from None
+            raise TargetError(f"PostgreSQL refused {_question(sql)!r}: {error}".strip()) from None
 
     def version(self) -> str:
         """As the server says it."""
@@ -178,6 +180,11 @@ class PostgresSession(Session):
         """Ends the connection."""
         if self._connection is not None:
             self._connection.close()
+
+
+def _question(sql: str) -> str:
+    """A statement's first words."""
+    return sql.split("(")[0].strip()[:60]
 
 
 def _sql_type(kind: str) -> str:

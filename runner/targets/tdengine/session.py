@@ -10,7 +10,7 @@ from runner.errors import TargetError
 from runner.loadgen.binary import loadgen_path
 from runner.loadgen.foreign import ForeignCommand
 from runner.loadgen.spec import trial_spec
-from runner.loadgen.statements import SQL_S, Answer, create_tables, run_statements
+from runner.loadgen.statements import SQL_S, TABLES_S, Answer, create_tables, run_statements
 from runner.model import Trial
 from runner.targets import Address, Counted, Part, Session
 from runner.targets.tdengine import count
@@ -52,7 +52,8 @@ class TdengineSession(Session):
             "library": self._library,
             "client_config": self._client_config(),
         }
-        return run_statements(self._program, spec, statements, self._password, limit_s)
+        self.asking = statements[0][:80]
+        return run_statements(self._program, spec, statements, self._password, self.left_s(limit_s))
 
     def _client_config(self) -> str:
         return client_folder(self._address.data_dir) if self._address.data_dir else ""
@@ -104,7 +105,8 @@ class TdengineSession(Session):
         """Every subtable, before the clock starts; schemaless methods and taosBenchmark make theirs themselves."""
         if self._trial.subject.method not in SCHEMALESS and self._trial.load.is_ours:
             spec = trial_spec(self._trial, {**self.load_spec(), "method": "stmt"})
-            create_tables(self._program, spec, self._password)
+            self.asking = "the making of its tables"
+            create_tables(self._program, spec, self._password, self.left_s(TABLES_S))
 
     def effective(self) -> Mapping[str, str]:
         """Configuration items by their names, database options by theirs, and the tables in each vgroup."""

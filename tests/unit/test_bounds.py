@@ -1,0 +1,189 @@
+"""No wait of a trial is without a deadline: held by reading the source for calls that wait, and by docs/method.md, whose
+table of bounds says what the source says."""
+
+import ast
+import re
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from runner.errors import LoadError, TargetError
+from runner.interrupts import Stop, Stopped
+from runner.targets import Address, Session
+from runner.targets.null import NullSession
+from runner.trial import asking, placed
+from runner.trial.asking import asked
+from runner.trial.placed import sync_disks
+from runner.trial.provision import Reached
+from tests.unit.test_disk_trial import disk
+from tests.unit.trial_orders import trial_order
+
+ROOT = Path(__file__).resolve().parents[2]
+ROOMS = ("trial", "targets", "loadgen", "runtimes", "sampling")
+FILES = sorted(p for room in ROOMS for p in (ROOT / "runner" / room).rglob("*.py")) + [ROOT / "runner" / "spawning.py"]
+# Methods that wait for ever unless they are given a time, and where the time may stand without its name.
+WAITS = {"wait": 0, "join": 0, "communicate": 1, "get": 1, "acquire": 1, "result": 0, "wait_for": 1, "select": 3}
+RUNS = {"run", "call", "check_call", "check_output"}  # of subprocess
+OPENS = {"create_connection": "timeout", "urlopen": "timeout", "connect": "connect_timeout", "from_env": "timeout"}
+# What waits by design, each with what bounds it.
+BOUNDED_OTHERWISE = {("spawning.py", "get")}  # the starter's own thread, which waits for work and holds nobody up
+WITHOUT_QUESTION = {"expected", "load_spec", "genuine_load", "left_s"}
+QUESTIONS = {n for n in vars(Session) if not n.startswith("_") and callable(getattr(Session, n))} - WITHOUT_QUESTION
+
+
+def endless(tree: ast.AST) -> list[tuple[str, int]]:
+    """Every call that may wait for ever, with its line."""
+    return [(name, call.lineno) for call in ast.walk(tree) if isinstance(call, ast.Call) and (name := _endless(call))]
+
+
+def _endless(call: ast.Call) -> str:
+    if isinstance(call.func, ast.Name):
+        return call.func.id if call.func.id in ("ThreadPoolExecutor", "ProcessPoolExecutor") else ""  # join at the end
+    if not isinstance(call.func, ast.Attribute):
+        return ""
+    name, of = call.func.attr, call.func.value
+    named = {keyword.arg for keyword in call.keywords}
+    owner = of.id if isinstance(of, ast.Name) else ""
+    if name in RUNS and owner == "subprocess":
+        return "" if "timeout" in named else name
+    if name in OPENS and owner in ("socket", "request", "psycopg", "docker"):
+        return "" if OPENS[name] in named else name
+    if name in ("waitpid", "wait4", "waitid") and owner == "os":
+        return "" if "WNOHANG" in ast.dump(call) else name
+    if name not in WAITS or "timeout" in named:
+        return ""
+    given = len(call.args)
+    is_of_text = isinstance(of, (ast.Constant, ast.JoinedStr)) or owner in ("os", "posixpath", "shlex")
+    if name in ("get", "join") and (given or is_of_text):
+        return ""  # of a mapping, or of texts; a thread that is joined is given its time here
+    return "" if given > WAITS[name] else name
+
+
+def unbounded_questions(tree: ast.AST) -> list[tuple[str, int]]:
+    """Calls of a session's methods that ask the server, past `asked`."""
+    found = []
+    for call in ast.walk(tree):
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in QUESTIONS:
+            of = call.func.value
+            owner = of.attr if isinstance(of, ast.Attribute) else of.id if isinstance(of, ast.Name) else ""
+            if owner.strip("_") == "session":
+                found.append((call.func.attr, call.lineno))
+    return found
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT / "runner")))
+def test_nothing_waits_for_ever(path):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    found = [(name, line) for name, line in endless(tree) if (path.name, name) not in BOUNDED_OTHERWISE]
+    assert not found, f"give them a deadline: {found}"
+    if "trial" in path.parts:
+        assert not unbounded_questions(tree), "ask by runner/trial/asking.py"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "process.wait()", "thread.join()", "self._queue.get()", "lock.acquire()", "process.communicate()", "future.result()",
+        "subprocess.run(['true'])", "subprocess.check_output(['true'])", "socket.create_connection(('h', 1))",
+        "psycopg.connect(host='h')", "os.waitpid(1, 0)", "ThreadPoolExecutor(max_workers=2)", "select.select(a, b, c)",
+    ],
+)  # fmt: skip
+def test_such_a_wait_is_seen(line):
+    assert endless(ast.parse(line))
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["process.wait(timeout=3)", "thread.join(3)", "', '.join(names)", "given.get('a')", "event.wait(0.1)",
+     "subprocess.run(['true'], timeout=3)", "os.wait4(1, os.WNOHANG)"],
+)  # fmt: skip
+def test_what_has_a_time_is_not(line):
+    assert not endless(ast.parse(line))
+
+
+@pytest.mark.parametrize("line", ["session.flush()", "self._session.count()", "reached.session.drop_schema()"])
+def test_a_question_past_the_deadline_is_seen(line):
+    assert unbounded_questions(ast.parse(line))
+
+
+class Still:
+    """A server whose CPU clock stands, or runs with the time."""
+
+    def __init__(self, monkeypatch, *, works):
+        clock = time.monotonic if works else lambda: 7.0
+        sample = type("Sample", (), {"cpu_s_total": property(lambda self: clock())})
+        monkeypatch.setattr(asking, "subject_reader", lambda accounting: sample)
+
+    def accounting(self):
+        return None
+
+
+def reached(tmp_path, monkeypatch, *, works):
+    order, address = trial_order(tmp_path), Address(host="", port=0, secret="")
+    session = NullSession(order.trial, address)
+    return Reached(server=Still(monkeypatch, works=works), address=address, session=session, who="Example")
+
+
+def ask_for_ever(at, words):
+    def flush():
+        at.session.asking = words
+        threading.Event().wait(20)
+
+    return flush
+
+
+def test_a_server_that_does_nothing_is_given_up_before_the_limit(tmp_path, monkeypatch):
+    monkeypatch.setattr(asking, "SILENT_S", 1.0)
+    monkeypatch.setattr(asking, "LOOK_S", 0.1)
+    at, begun = reached(tmp_path, monkeypatch, works=False), time.monotonic()
+    with pytest.raises(TargetError, match=r"Example did not answer FLUSH within \d s, in which it used no CPU"):
+        asked(at, ask_for_ever(at, "FLUSH"), 15.0)
+    assert time.monotonic() - begun < 5
+
+
+def test_a_server_that_works_is_waited_for_until_the_limit(tmp_path, monkeypatch):
+    monkeypatch.setattr(asking, "SILENT_S", 0.5)
+    monkeypatch.setattr(asking, "LOOK_S", 0.1)
+    at, begun = reached(tmp_path, monkeypatch, works=True), time.monotonic()
+    with pytest.raises(TargetError, match=r"Example did not answer flush within 2 s$"):
+        asked(at, ask_for_ever(at, ""), 2.0)
+    assert 1.9 < time.monotonic() - begun < 5
+
+
+def test_a_session_knows_when_it_will_be_given_up(tmp_path, monkeypatch):
+    at = reached(tmp_path, monkeypatch, works=True)
+    assert at.session.left_s(120.0) == 120.0
+    assert 3.0 < asked(at, lambda: at.session.left_s(120.0), 5.0) <= 5.0
+
+
+def test_a_request_to_end_is_heard_while_an_answer_is_waited_for(tmp_path, monkeypatch):
+    at, stop, begun = reached(tmp_path, monkeypatch, works=True), Stop(), time.monotonic()
+    threading.Timer(0.5, stop.request).start()
+    with stop.here(), pytest.raises(Stopped):
+        asked(at, ask_for_ever(at, ""), 15.0)
+    assert time.monotonic() - begun < 5
+
+
+def test_a_disk_that_does_not_sync_is_named(monkeypatch):
+    monkeypatch.setattr(placed, "_sync", lambda disk: time.sleep(10 if disk.name == "d2" else 0))
+    disks = [disk(name, f"/{name}") for name in ("d1", "d2")]
+    begun = time.monotonic()
+    with pytest.raises(LoadError, match=r"disk d2 \(/d2\) did not finish syncing within 1 s"):
+        sync_disks(disks, 1.0)
+    assert time.monotonic() - begun < 5
+
+
+def test_the_table_of_bounds_says_what_the_source_says():
+    text = (ROOT / "docs" / "method.md").read_text(encoding="utf-8")
+    section = text.partition("## What is waited for, and how long\n")[2].partition("\n## ")[0]
+    told = re.findall(r"`([A-Z_]+)` = ([\d.,]+)", section)
+    assert len(told) >= 20
+    known = {}
+    for path in FILES:
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant):
+                known.setdefault(node.targets[0].id, set()).add(node.value.value)
+    for name, value in told:
+        assert float(value.replace(",", "")) in known.get(name, ()), f"{name} is not {value} anywhere"
