@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from runner.figures.facts import TrialFacts
+from runner.figures.finished import unfinished
 from runner.figures.measure import commits_in_window
 from runner.figures.uses import given_of, second_uses, window_use
 from runner.model import Measurement, Trial
@@ -37,6 +38,7 @@ def evidence(trial: Trial, facts: TrialFacts, m: Measurement) -> Evidence:
             mismatches=facts.mismatches,
             suspicious=facts.suspicious,
             gaps=facts.counted.gaps if facts.counted else (),
+            unfinished=unfinished(s) if s is not None else "",
         ),
         commits_in_window=commits_in_window(facts),
         passed_over=_passed_over(facts),

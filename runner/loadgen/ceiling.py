@@ -28,9 +28,9 @@ def measure_ceiling(program: str, spec: Mapping[str, str], cpus: tuple[int, ...]
         for _ in load.lines(limit_s=30.0):
             pass
         summary = load.summary()
-    if summary is None or not summary.rows_per_s:
+    if summary is None or not summary.rows_per_s or summary.outcome != "ok":
         raise LoadError(
-            "the generator's own ceiling could not be measured: the null driver acknowledged no rows",
+            "the generator's own ceiling could not be measured: the null driver did not come to its end",
             remedy="scale doctor",
         )
     return summary.rows_per_s

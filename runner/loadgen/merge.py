@@ -27,7 +27,7 @@ def merge_summaries(parts: Sequence[LoadSummary]) -> LoadSummary:
     offered = [p.offered_rows_per_s for p in parts if p.offered_rows_per_s is not None]
     cpu = [p.cpu_window_s for p in parts if p.cpu_window_s is not None]
     return LoadSummary(
-        outcome=max((p.outcome for p in parts), key=_OUTCOMES.index),
+        outcome=max((p.outcome for p in parts), key=_worse),
         window_s=window_s,
         window_start_ns=start,
         window_end_ns=end,
@@ -50,6 +50,11 @@ def merge_summaries(parts: Sequence[LoadSummary]) -> LoadSummary:
         rows_unanswered=sum(p.rows_unanswered for p in parts),
         operations=_merge_operations(parts),
     )
+
+
+def _worse(outcome: str) -> int:
+    """How bad an outcome is; one that is not known is worse than all."""
+    return _OUTCOMES.index(outcome) if outcome in _OUTCOMES else len(_OUTCOMES)
 
 
 def _merge_operations(parts: Sequence[LoadSummary]) -> tuple[OperationSummary, ...]:

@@ -11,6 +11,7 @@ from collections.abc import Generator, Iterator
 
 from runner.errors import LoadError, ScaleError
 from runner.figures.facts import STEADY_PHASE
+from runner.figures.finished import unfinished
 from runner.figures.growing import window_is_enough
 from runner.interrupts import Stop
 from runner.loadgen.handle import LoadHandle
@@ -132,8 +133,11 @@ class Loading:
                     self._load.end_window()
             elif not self._server.alive():
                 raise LoadError("the server ended under load")
-        if self._load.summary() is None:
+        summary = self._load.summary()
+        if summary is None:
             raise LoadError("the load core ended without a summary")
+        if told := unfinished(summary):
+            raise LoadError(told, remedy="who sent the load generator a signal?")
         if not self._is_looked_at:
             self._look_at_the_end()
 
@@ -165,7 +169,8 @@ class Loading:
 
     def _flush(self) -> Iterator[Event]:
         yield PhaseEntered(trial_id=self._trial_id, phase="flush", monotonic_ns=self._clock.now_ns())
-        limit = flush_s(sum(i.rows for i in self._intervals) * logical_bytes(self._order.trial.work))
+        summary = self._load.summary()
+        limit = flush_s((summary.rows_acked if summary else 0) * logical_bytes(self._order.trial.work))
         self._sync(limit)
         asked(self._reached, self._session.flush, limit, self._order.disks)
         self._sync(limit)

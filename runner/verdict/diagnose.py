@@ -21,8 +21,8 @@ def diagnose(evidence: Evidence, axis: AxisFacts) -> Verdict:
 
     A trial that was aborted has no figures, so it has no limit either.
     """
-    if evidence.integrity.aborted:
-        return Verdict(kind=VerdictKind.ABORTED, reasons=(evidence.integrity.aborted,))
+    if why := evidence.integrity.aborted or evidence.integrity.unfinished:
+        return Verdict(kind=VerdictKind.ABORTED, reasons=(why,))
     wrong = what_is_wrong(evidence)
     standing, reasons, limit = _bottleneck(evidence, axis)
     unsteady = steadiness_of(evidence) if axis.must_be_steady else ()

@@ -65,13 +65,15 @@ class Use:
 class Integrity:
     """What makes a number wrong, as sentences. aborted: why the trial ended early.
     miscounted: what the database's own count denies. mismatches: settings that are not
-    as planned. suspicious: lines of the server's log. gaps: tables that lack rows in between."""
+    as planned. suspicious: lines of the server's log. gaps: tables that lack rows in between. unfinished: what the
+    load itself says against its having come to its end."""
 
     aborted: str = ""
     miscounted: str = ""
     mismatches: tuple[str, ...] = ()
     suspicious: tuple[str, ...] = ()
     gaps: tuple[str, ...] = ()
+    unfinished: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

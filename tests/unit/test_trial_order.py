@@ -16,6 +16,7 @@ from runner.errors import LoadError, TargetError
 from runner.executing.execute import server_facts
 from runner.figures.facts import TrialFacts
 from runner.interrupts import Stop, Stopped
+from runner.loadgen.split import split_spec
 from runner.model import Interval, IntervalSeen, PhaseEntered, SampleTaken, VerdictKind
 from runner.targets import Address
 from runner.targets.null import NullSession
@@ -228,3 +229,30 @@ def test_the_manifest_says_of_the_server_what_is_the_same_in_every_trial():
     assert server_facts(results) == {"version": "16.2", **image}
     assert server_facts([]) == {"version": ""}
     assert server_facts([replace(make_result(), server={})]) == {"version": ""}
+
+
+def signal_the_load(order, number, *, only=None):
+    """The trial's events; its load processes, or one of them, get a signal in the middle of the window."""
+    events = []
+    for event in run_trial(order, Stop()):
+        events.append(event)
+        if isinstance(event, IntervalSeen) and event.interval.phase == "measure" and number:
+            loads = sorted((c for c in psutil.Process().children() if "scale-loadgen" in c.name()), key=lambda c: c.pid)
+            for child in loads[:only]:
+                child.send_signal(number)
+            number = None
+    return events
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_a_load_that_somebody_interrupts_aborts_the_trial(folder, monkeypatch, processes):
+    monkeypatch.setattr("runner.trial.loads.split_spec", lambda spec, n, now_ns: split_spec(spec, 2 // processes, now_ns))
+    order = trial_order(folder, load__duration="4s")
+    order = replace(order, trial=replace(order.trial, load=replace(order.trial.load, connections=2)))
+    events = signal_the_load(order, signal.SIGTERM, only=1)
+    result = result_of(events)
+    assert result.verdict.kind is VerdictKind.ABORTED
+    assert "the load was interrupted from outside" in result.verdict.reasons[0]
+    assert result.measurement.rows_acked > 0
+    summaries = [x for x in map(json.loads, artifact_of(events, "loadgen.jsonl").splitlines()) if x["event"] == "summary"]
+    assert sorted(s["outcome"] for s in summaries) == ["interrupted", *["ok"] * (processes - 1)]

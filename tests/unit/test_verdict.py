@@ -42,6 +42,7 @@ def verdict(trial=None, rate=0.0, **changes):
         ({"rate_drift_percent": -20.0}, VerdictKind.UNSTEADY),
         ({"rate_cv_percent": 40.0}, VerdictKind.UNSTEADY),
         ({"aborted": "the server died"}, VerdictKind.ABORTED),
+        ({"unfinished": "the load was interrupted"}, VerdictKind.ABORTED),
         ({"errors": 5, "rate_cv_percent": 40.0}, VerdictKind.ERRORS),
     ],
 )
