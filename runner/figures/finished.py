@@ -5,14 +5,12 @@ A load that was cut short has a window that ends with its last acknowledgement: 
 
 from __future__ import annotations
 
-from runner.model import LoadSummary
-
-_FINISHED = ("ok", "errors")  # with errors each request was answered, or refused, and counted
+from runner.model import FINISHED, LoadSummary
 
 
 def unfinished(summary: LoadSummary) -> str:
     """Why its figures are not those of the load that was asked for; "" when they are."""
-    if summary.outcome in _FINISHED:
+    if summary.outcome in FINISHED:
         return ""
     seconds = max(summary.window_s, 0.0)
     if summary.outcome == "interrupted":

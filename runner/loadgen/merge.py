@@ -10,6 +10,7 @@ from hdrh.histogram import HdrHistogram
 from runner.model import Interval, Latency, LoadSummary, OperationSummary
 
 _OUTCOMES = ("ok", "errors", "interrupted", "fatal")
+APART_NS = 5_000_000  # processes that are woken at the same moment, on CPUs that are busy
 _QUANTILES = {"p50_us": 50.0, "p90_us": 90.0, "p95_us": 95.0, "p99_us": 99.0, "p999_us": 99.9}
 
 
@@ -50,6 +51,28 @@ def merge_summaries(parts: Sequence[LoadSummary]) -> LoadSummary:
         rows_unanswered=sum(p.rows_unanswered for p in parts),
         operations=_merge_operations(parts),
     )
+
+
+def odd_window(parts: Sequence[LoadSummary], *, ends: bool, error_ns: int = 0) -> str:
+    """Which process had another window than the first, and by how much; "" where all had the same.
+
+    Added together they would be a rate that no moment had. ends: whether the windows have to end together too, which
+    those of a fixed number of rows need not. error_ns: how far the processes' clocks may be apart. A process that ended
+    before its window has none.
+    """
+    seen = [(number, p) for number, p in enumerate(parts, 1) if p.window_end_ns > p.window_start_ns]
+    for number, part in seen[1:]:
+        began_ns = part.window_start_ns - seen[0][1].window_start_ns
+        ended_ns = part.window_end_ns - seen[0][1].window_end_ns if ends else 0
+        apart_ns = began_ns if abs(began_ns) >= abs(ended_ns) else ended_ns
+        if abs(apart_ns) > APART_NS + error_ns:
+            what = "began" if apart_ns == began_ns else "ended"
+            late = "after" if apart_ns > 0 else "before"
+            return (
+                f"the window of process {number} of {len(parts)} of the load generator {what} "
+                f"{abs(apart_ns) / 1e9:.3f} s {late} that of process {seen[0][0]}"
+            )
+    return ""
 
 
 def _worse(outcome: str) -> int:

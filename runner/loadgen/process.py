@@ -19,11 +19,11 @@ from types import TracebackType
 
 from runner.errors import LoadError
 from runner.interrupts import deferred
-from runner.loadgen.merge import merge_summaries
+from runner.loadgen.merge import merge_summaries, odd_window
 from runner.loadgen.protocol import Hello, Line, Phase, Trouble, parse_line
 from runner.loadgen.spec import spec_text
 from runner.loadgen.together import Seconds, Told, marked
-from runner.model import Interval, LoadSummary
+from runner.model import FINISHED, Interval, LoadSummary
 from runner.spawning import spawn
 
 EXIT_MEANINGS = {
@@ -56,7 +56,7 @@ class LoadProcesses:
         self._processes: list[subprocess.Popen[str]] = []
         self._errors: list[tempfile.SpooledTemporaryFile] = []
         self._queue: queue.Queue[tuple[int, Line | Exception | None]] = queue.Queue()
-        self._summaries: list[LoadSummary] = []
+        self._summaries: dict[int, LoadSummary] = {}
         self._unfinished = set(range(len(specs)))
         self._seconds = Seconds(len(specs))
         self._phases: dict[str, int] = {}
@@ -152,6 +152,7 @@ class LoadProcesses:
                 self._keep(index, line)
                 yield from seconds.take(index, line)
         self._check_exit()
+        self._refuse_odd_windows()
 
     def _keep(self, index: int, line: Line) -> None:
         if isinstance(line, Hello):
@@ -160,7 +161,7 @@ class LoadProcesses:
         elif isinstance(line, Trouble):
             self.troubles.append(line)
         elif isinstance(line, LoadSummary):
-            self._summaries.append(line)
+            self._summaries[index] = line
 
     def _refuse_other_protocol(self, index: int, hello: Hello) -> None:
         """What another protocol means by the same words is not known. Raises LoadError."""
@@ -217,7 +218,18 @@ class LoadProcesses:
         """The merged summary, None when a process ended without one."""
         if len(self._summaries) != len(self._processes) or not self._summaries:
             return None
-        return merge_summaries(self._summaries)
+        return merge_summaries(self._in_order())
+
+    def _in_order(self) -> list[LoadSummary]:
+        """The summaries in the order of the processes."""
+        return [self._summaries[index] for index in sorted(self._summaries)]
+
+    def _refuse_odd_windows(self) -> None:
+        """Of processes that came to their end. Raises LoadError naming the one that was late."""
+        whole = all(part.outcome in FINISHED for part in self._summaries.values())
+        by_time = all("duration_s" in spec for spec in self._specs)
+        if whole and (odd := odd_window(self._in_order(), ends=by_time)):
+            raise LoadError(odd, remedy="leave the load generator's CPUs to it alone, or take fewer --write-threads")
 
     def end_window(self) -> None:
         """Tells every process to end its window with the interval that runs; the load drains and sums up as usual."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-START_DELAY_NS = 3_000_000_000  # time to connect before all begin together
+START_DELAY_NS = 3_000_000_000  # time to connect before all begin together,
+START_DELAY_THREAD_NS = 20_000_000  # and for each connection: who comes later is refused
 
 
 def split_spec(spec: Mapping[str, str], threads_per_process: int, now_ns: int) -> list[dict[str, str]]:
@@ -16,7 +17,7 @@ def split_spec(spec: Mapping[str, str], threads_per_process: int, now_ns: int) -
     count = -(-threads // threads_per_process) if threads_per_process else 1
     if count < 2:
         return [dict(spec)]
-    start = str(now_ns + START_DELAY_NS)
+    start = str(now_ns + START_DELAY_NS + threads * START_DELAY_THREAD_NS)
     edges = [threads * i // count for i in range(count + 1)]
     return [
         {

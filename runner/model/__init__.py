@@ -22,6 +22,7 @@ from runner.model.fitted import Estimate, FitReport, ModelFit, Need, PointSummar
 from runner.model.knobs import FORMER_KNOBS, KnobColumn, KnobRole
 from runner.model.limits import Limit, LimitKind
 from runner.model.measured import (
+    FINISHED,
     Counted,
     Interval,
     Latency,
@@ -42,6 +43,7 @@ from runner.model.servers import Accounting, ServerOrder, ServerSource, ServerSp
 from runner.model.standing import Stand, Standing
 
 __all__ = [
+    "FINISHED",
     "FORMER_KNOBS",
     "Accounting",
     "ArtifactMade",

@@ -134,6 +134,9 @@ class OperationSummary:
     service: Latency | None = None
 
 
+FINISHED = ("ok", "errors")  # outcomes of a load that came to its end; with errors, requests failed and were counted
+
+
 @dataclass(frozen=True, kw_only=True)
 class LoadSummary:
     """The load core's last word. rows_window counts acknowledgements inside the window, rows_acked all of them.

@@ -91,3 +91,24 @@ def test_the_protocol_that_was_asked_for_is_accepted(program):
             pass
     assert load.hello is not None
     assert str(load.hello.protocol) == SPEC["protocol"]
+
+
+def test_a_process_that_is_late_is_refused_and_named(program):
+    """Two processes whose windows are 0.4 s apart have no rate together."""
+    first, second = split_spec({**SPEC, "rate": "1000", "duration_s": "2"}, 1, time.monotonic_ns())
+    late = {**second, "start_at_ns": str(int(second["start_at_ns"]) + 400_000_000)}
+    with LoadProcesses(str(program), [first, late], CPUS, secret="") as load:
+        with pytest.raises(LoadError, match=r"window of process 2 of 2 of the load generator began 0\.4\d\d s after"):
+            for _ in load.lines(LIMIT_S):
+                pass
+    assert load.summary() is not None  # it is kept, for the record
+
+
+def test_processes_with_a_number_of_rows_need_not_end_together(program):
+    specs = split_spec({**SPEC, "rate": "5000", "rows": "9000", "threads": "3"}, 2, time.monotonic_ns())
+    with LoadProcesses(str(program), specs, CPUS, secret="") as load:
+        for _ in load.lines(LIMIT_S):
+            pass
+    summary = load.summary()
+    assert summary is not None
+    assert summary.rows_acked == 9000

@@ -6,7 +6,7 @@ import pytest
 from hdrh.histogram import HdrHistogram
 
 from runner.errors import LoadError
-from runner.loadgen.merge import merge_summaries
+from runner.loadgen.merge import merge_summaries, odd_window
 from runner.loadgen.protocol import Phase, parse_line
 from runner.loadgen.spec import ceiling_spec, spec_text, trial_spec
 from runner.model import Latency, LoadSummary
@@ -84,3 +84,23 @@ def test_the_ceiling_uses_the_same_rows_and_threads_and_no_server():
 
 def test_empty_values_are_left_out_of_the_spec():
     assert spec_text({"a": "1", "b": ""}) == "a=1\n"
+
+
+@pytest.mark.parametrize(
+    ("starts_ms", "ends_ms", "ends", "words"),
+    [
+        ((0, 5), (1000, 1005), True, ""),
+        ((0, 6), (1000, 1006), True, "process 2 of 2 of the load generator began 0.006 s after that of process 1"),
+        ((0, -1500), (1000, 0), False, "process 2 of 2 of the load generator began 1.500 s before that of process 1"),
+        ((0, 0), (1000, 2000), True, "process 2 of 2 of the load generator ended 1.000 s after that of process 1"),
+        ((0, 0), (1000, 2000), False, ""),
+        ((0, 0, 20), (0, 1000, 1020), True, "process 3 of 3 of the load generator began 0.020 s after that of process 2"),
+    ],
+)
+def test_windows_that_differ_are_named(starts_ms, ends_ms, ends, words):
+    """A process whose window is empty has none: it ended before."""
+    times = zip(starts_ms, ends_ms, strict=True)
+    parts = [summary([5], window_start_ns=a * 10**6, window_end_ns=b * 10**6) for a, b in times]
+    assert words in odd_window(parts, ends=ends)
+    assert bool(odd_window(parts, ends=ends)) == bool(words)
+    assert odd_window(parts, ends=ends, error_ns=2 * 10**9) == ""
