@@ -41,6 +41,7 @@ def evidence(trial: Trial, facts: TrialFacts, m: Measurement) -> Evidence:
             unfinished=unfinished(s) if s is not None else "",
         ),
         commits_in_window=commits_in_window(facts),
+        overdue=s.overdue if s is not None and trial.load.rate else None,
         passed_over=_passed_over(facts),
     )
 

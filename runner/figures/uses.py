@@ -31,31 +31,57 @@ def window_use(facts: TrialFacts, summary: LoadSummary) -> Use:
     """The whole window."""
     use = measure_window(facts.samples, summary.window_start_ns, summary.window_end_ns)
     seconds = summary.window_s
-    return _use(use, seconds, summary.rows_per_s, summary.cpu_window_s / seconds, in_flight(summary))
+    client = summary.cpu_window_s / seconds
+    return _use(use, seconds, summary.rows_per_s, client, in_flight(summary), workers_busy(summary))
 
 
 def in_flight(summary: LoadSummary) -> float | None:
-    """Share of the generator's threads' time spent waiting for answers, from the first request to the last."""
+    """Share of the generator's threads' time spent waiting for answers, from the first request to the last.
+
+    A send is the driver's and the client library's own work too: encoding, copying, compressing. Where the threads' CPU
+    is known it is taken off, but for what went into making rows, which is no part of a send.
+    """
     total = summary.send_s + summary.make_s
-    return summary.send_s / total if total > 0 else None
+    if total <= 0:
+        return None
+    busy, making = workers_busy(summary), summary.make_s / total
+    own = max(0.0, busy - making) if busy is not None else 0.0
+    return max(0.0, summary.send_s / total - own)
+
+
+def workers_busy(summary: LoadSummary) -> float | None:
+    """Share of the generator's threads' time in which they ran on a CPU; None where the load core does not say."""
+    if summary.worker_cores is None or not summary.threads:
+        return None
+    return summary.worker_cores / summary.threads
 
 
 def second_uses(facts: TrialFacts, summary: LoadSummary) -> list[Use]:
     """Between each two samples inside the window."""
     inside = [s for s in facts.samples if summary.window_start_ns <= s.monotonic_ns <= summary.window_end_ns]
     intervals = whole_intervals(facts.intervals, summary)
-    waiting = in_flight(summary)
-    return [_second(old, new, intervals, waiting) for old, new in zip(inside, inside[1:], strict=False)]
+    threads = in_flight(summary), workers_busy(summary)
+    return [_second(old, new, intervals, *threads) for old, new in zip(inside, inside[1:], strict=False)]
 
 
-def _second(old: Sample, new: Sample, intervals: Sequence[Interval], waiting: float | None) -> Use:
+def _second(
+    old: Sample, new: Sample, intervals: Sequence[Interval], waiting: float | None, busy: float | None
+) -> Use:
+    """What the generator's threads did is known of the whole window only."""
     seconds = (new.monotonic_ns - old.monotonic_ns) / 1e9
     rows = [i.rows for i in intervals if old.monotonic_ns <= i.monotonic_ns < new.monotonic_ns]
     use = measure_window([old, new], old.monotonic_ns, new.monotonic_ns)
-    return _use(use, seconds, float(rows[0]) if rows else None, use.client_cores, waiting)
+    return _use(use, seconds, float(rows[0]) if rows else None, use.client_cores, waiting, busy)
 
 
-def _use(use: WindowUse, seconds: float, rate: float | None, client: float | None, waiting: float | None) -> Use:
+def _use(
+    use: WindowUse,
+    seconds: float,
+    rate: float | None,
+    client: float | None,
+    waiting: float | None,
+    busy: float | None,
+) -> Use:
     return Use(
         seconds=seconds,
         rows_per_s=rate,
@@ -70,6 +96,7 @@ def _use(use: WindowUse, seconds: float, rate: float | None, client: float | Non
         io_waiting_percent=use.psi_io_percent,
         memory_waiting_percent=use.psi_memory_percent,
         in_flight=waiting,
+        workers_busy=busy,
     )
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from hdrh.histogram import HdrHistogram
 
 from runner.model import Interval, Latency, LoadSummary, OperationSummary
 
 _OUTCOMES = ("ok", "errors", "interrupted", "fatal")
+N = TypeVar("N", int, float)
 APART_NS = 5_000_000  # processes that are woken at the same moment, on CPUs that are busy
 _QUANTILES = {"p50_us": 50.0, "p90_us": 90.0, "p95_us": 95.0, "p99_us": 99.0, "p999_us": 99.9}
 
@@ -50,7 +52,15 @@ def merge_summaries(parts: Sequence[LoadSummary]) -> LoadSummary:
         partitions=tuple(map(sum, zip(*(p.partitions for p in parts), strict=True))),
         rows_unanswered=sum(p.rows_unanswered for p in parts),
         operations=_merge_operations(parts),
+        overdue=_sum_if_known([p.overdue for p in parts]),
+        worker_cores=_sum_if_known([p.worker_cores for p in seen]),
     )
+
+
+def _sum_if_known(values: Sequence[N | None]) -> N | None:
+    """None where one of them is not known."""
+    known = [value for value in values if value is not None]
+    return sum(known[1:], known[0]) if known and len(known) == len(values) else None
 
 
 def odd_window(parts: Sequence[LoadSummary], *, ends: bool, error_ns: int = 0) -> str:

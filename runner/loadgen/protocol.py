@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -125,7 +125,15 @@ def _summary(raw: Mapping[str, Any]) -> LoadSummary:
         partitions=tuple(int(p["rows_acked"]) for p in partitions),
         rows_unanswered=int(raw.get("rows_unanswered") or 0),  # a load generator of before did not say these two
         operations=tuple(_operation(o) for o in raw.get("operations") or ()),
+        overdue=None if raw.get("overdue") is None else int(raw["overdue"]),
+        worker_cores=_worker_cores(workers, raw["window_s"]),
     )
+
+
+def _worker_cores(workers: Sequence[Mapping[str, Any]], window_s: float) -> float | None:
+    """None where one of them does not say, or there was no window."""
+    known = [w["cpu_s"] for w in workers if w.get("cpu_s") is not None]
+    return sum(known) / window_s if known and len(known) == len(workers) and window_s > 0 else None
 
 
 _READERS = {"hello": _hello, "phase": _phase, "interval": _interval, "error": _trouble, "summary": _summary}

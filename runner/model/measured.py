@@ -141,8 +141,10 @@ FINISHED = ("ok", "errors")  # outcomes of a load that came to its end; with err
 class LoadSummary:
     """The load core's last word. rows_window counts acknowledgements inside the window, rows_acked all of them.
 
-    rows_unanswered: sent, and neither acknowledged nor refused. operations: in the order of the work.
-   
+    rows_unanswered: sent, and neither acknowledged nor refused. operations: in the order of the work. overdue: requests
+    that were due in the window and had no answer at its end. worker_cores: used by the generator's threads themselves
+    while the load core measured, whatever they did: making rows, encoding, the client library. Both None where the load
+    core does not say. send_s, make_s: of all threads, from the first request to the last.
 
     last_ack_ns: None when nothing was acknowledged. cpu_window_s: None when it ended before the window; then the window
     is empty.
@@ -170,6 +172,8 @@ class LoadSummary:
     partitions: tuple[int, ...] = ()
     rows_unanswered: int = 0
     operations: tuple[OperationSummary, ...] = ()
+    overdue: int | None = None
+    worker_cores: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -193,7 +197,7 @@ class Measurement:
     passed_over_s: seconds measured before the window began, left out of it because the rate had not settled, and
     passed_over_rows_per_s their rate. stalled_percent: seconds of the window under a tenth of the median rate.
     hot_thread: the busiest single thread's name. in_flight_percent: how much of their time the generator's threads
-    waited for answers.
+    waited for answers, without the client library's own work where that is known.
     """
 
     rows: int | None = None

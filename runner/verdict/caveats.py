@@ -11,6 +11,8 @@ def caveats(evidence: Evidence) -> tuple[str, ...]:
     m, told = evidence.measurement, []
     if evidence.commits_in_window == 0:
         told.append("no full commit cycle (checkpoint) fell in the window: see the rate to the end of the flush")
+    if evidence.overdue:
+        told.append(f"{evidence.overdue:,} requests that were due had no answer when the window ended")
     if evidence.passed_over:
         told.append(evidence.passed_over)
     if m.rate_drift_percent is None and m.rows:

@@ -35,7 +35,8 @@ class Use:
 
     seconds: how long it is. throttled: share of that time in which the server was held back by its quota. hot_thread:
     the server's busiest single thread by pool name, with the cores that it used. in_flight: share of the generator's
-    threads that waited for an answer. stolen_cores: what the hypervisor took from this machine (steal time).
+    threads' time that they waited for an answer; workers_busy: that they ran on a CPU themselves. stolen_cores: what
+    the hypervisor took from this machine (steal time).
     load_disks: the disks from the first request to the end of flush and sync, in the order of the axis; None for a
     second of the window, whose own figures count instead.
     """
@@ -53,6 +54,7 @@ class Use:
     io_waiting_percent: float | None = None
     memory_waiting_percent: float | None = None
     in_flight: float | None = None
+    workers_busy: float | None = None
     load_disks: Mapping[str, DiskFigures] | None = None
 
     @property
@@ -79,8 +81,9 @@ class Integrity:
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
     """All that a verdict is made of, besides the axis. window: None where there was none. seconds: its parts.
-    commits_in_window: None where the server does not say. passed_over: why the window did not begin with the end of
-    the warm-up, "" where it did."""
+    commits_in_window: None where the server does not say. overdue: requests of an open loop that were due and had no
+    answer when the window ended; None where the load core does not say. passed_over: why the window did not begin with
+    the end of the warm-up, "" where it did."""
 
     given: Given
     measurement: Measurement
@@ -88,4 +91,5 @@ class Evidence:
     seconds: tuple[Use, ...] = ()
     integrity: Integrity = Integrity()
     commits_in_window: int | None = None
+    overdue: int | None = None
     passed_over: str = ""

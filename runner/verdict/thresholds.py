@@ -17,6 +17,7 @@ SHARED_TAKE: Final = 0.15  # share of the server's cores: below it, what the gen
 OTHERS_EXPLAIN: Final = 0.66  # share of the cores that the server lacks: two thirds are most of them
 OTHERS_CORES: Final = 0.1  # cores: less is the noise of a machine that does nothing else
 IN_FLIGHT: Final = 0.80  # share of the time of the generator's threads: the rest goes into making requests
+WORKERS_BUSY: Final = 0.80  # share of the time of the generator's threads: with as much waiting, connections are named
 HOT_CORES: Final = 0.80  # of one core, the mean of its busiest second after second: a commit thread pauses in between
 DISK_FULL_PERCENT: Final = 80.0  # percent of what the disk takes without a database: fio writes in larger pieces
 DISK_BUSY_PERCENT: Final = 90.0  # percent of the time with requests in flight: where no ceiling was measured

@@ -76,7 +76,7 @@ def evidences(draw, whole=True):
         disk_busy_percent=draw(st.dictionaries(st.sampled_from(names), percents)),
         disk_mb_per_s=draw(st.dictionaries(st.sampled_from(names), percents)),
         io_waiting_percent=draw(maybe(percents)), memory_waiting_percent=draw(maybe(percents)),
-        in_flight=draw(maybe(shares)),
+        in_flight=draw(maybe(shares)), workers_busy=draw(maybe(shares)),
         load_disks=draw(st.dictionaries(st.sampled_from(names), figures)) if whole and prepared else None,
     )  # fmt: skip
     flaw = draw(st.sampled_from(["", "", "", "", "", "", "", "no rows", "lost", "log", "no window"]))

@@ -1,11 +1,13 @@
 """The load core's lines read, and several processes merged without averaging a percentile."""
 
 import json
+from dataclasses import asdict
 
 import pytest
 from hdrh.histogram import HdrHistogram
 
 from runner.errors import LoadError
+from runner.figures.uses import in_flight, workers_busy
 from runner.loadgen.merge import merge_summaries, odd_window
 from runner.loadgen.protocol import Phase, parse_line
 from runner.loadgen.spec import ceiling_spec, spec_text, trial_spec
@@ -104,3 +106,41 @@ def test_windows_that_differ_are_named(starts_ms, ends_ms, ends, words):
     assert words in odd_window(parts, ends=ends)
     assert bool(odd_window(parts, ends=ends)) == bool(words)
     assert odd_window(parts, ends=ends, error_ns=2 * 10**9) == ""
+
+
+@pytest.mark.parametrize(
+    ("cores", "busy", "waiting"),
+    [
+        (None, None, 0.984),  # a load core of before: all of a send counts as waiting
+        (2 * 0.85, 0.85, 0.15),  # a client library that parses and encodes in the send
+        (2 * 0.03, 0.03, 0.97),  # a server that makes it wait
+        (2 * 0.01, 0.01, 0.984),  # rows were made on CPUs that others had: nothing of it was in a send
+    ],
+)
+def test_the_threads_own_work_is_no_waiting(cores, busy, waiting):
+    told = summary([5], threads=2, send_s=19.68, make_s=0.32, worker_cores=cores)
+    assert workers_busy(told) == (None if busy is None else pytest.approx(busy))
+    assert in_flight(told) == pytest.approx(waiting, abs=0.005)
+
+
+def test_what_an_older_load_core_does_not_say_is_not_known_of_all_processes():
+    assert merge_summaries([summary([5], worker_cores=0.5), summary([5], worker_cores=0.25)]).worker_cores == 0.75
+    assert merge_summaries([summary([5], worker_cores=0.5), summary([5])]).worker_cores is None
+    assert merge_summaries([summary([5], overdue=3), summary([5], overdue=0)]).overdue == 3
+    assert merge_summaries([summary([5], overdue=3), summary([5])]).overdue is None
+
+
+@pytest.mark.parametrize(
+    ("workers", "cores"),
+    [
+        ([{"cpu_s": 2.5}, {"cpu_s": 1.5}], 0.4),
+        ([{"cpu_s": 2.5}, {}], None),
+        ([{"cpu_s": None}, {"cpu_s": 1.5}], None),
+    ],
+)
+def test_the_cpu_of_the_threads_is_read(workers, cores):
+    plain = {**asdict(summary([5])), "event": "summary", "overdue": 7, "partitions": []}
+    plain["workers"] = [{"send_s": 1.0, "make_s": 0.5, **worker} for worker in workers]
+    read = parse_line(json.dumps(plain))
+    assert isinstance(read, LoadSummary)
+    assert (read.worker_cores, read.overdue) == (cores, 7)

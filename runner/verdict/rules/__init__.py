@@ -9,7 +9,7 @@ from __future__ import annotations
 from runner.model import LimitKind
 from runner.verdict.rules.cpu import cpu_unread, cpu_words, server_cpu, shared_cpu
 from runner.verdict.rules.disks import disk, disk_waits, disk_words, disks_full, disks_unread, uneven_disks
-from runner.verdict.rules.generator import generator_ceiling, generator_cpu
+from runner.verdict.rules.generator import busy_workers, generator_ceiling, generator_cpu
 from runner.verdict.rules.offered import is_met, offered_rate
 from runner.verdict.rules.others import hypervisor, other_processes
 from runner.verdict.rules.quota import foreign_quota, own_quota
@@ -38,6 +38,8 @@ RULES: tuple[Rule, ...] = (
     Rule(names=LimitKind.SHARED_CPU, place=Place.EXPLAINS, find=shared_cpu),
     Rule(names=LimitKind.HYPERVISOR, place=Place.EXPLAINS, find=hypervisor),
     Rule(names=LimitKind.OTHER_PROCESSES, place=Place.EXPLAINS, find=other_processes),
+    # Threads that work are no connections that wait, though the time passes inside of a send for both.
+    Rule(names=LimitKind.GENERATOR_CPU, place=Place.EXPLAINS, find=busy_workers),
     # Fewer connections than cores before a hot thread: a server's process for each connection is hot by itself.
     Rule(names=LimitKind.CONNECTIONS, place=Place.EXPLAINS, find=few_connections),
     Rule(names=LimitKind.HOT_THREAD, place=Place.EXPLAINS, find=hot_thread),

@@ -6,7 +6,7 @@ from runner.model import LimitKind
 from runner.units import format_rate
 from runner.verdict.evidence import Given, Use
 from runner.verdict.rules.rule import Found
-from runner.verdict.thresholds import CEILING, CLIENT_FULL
+from runner.verdict.thresholds import CEILING, CLIENT_FULL, WORKERS_BUSY
 
 
 def generator_ceiling(use: Use, given: Given) -> Found | None:
@@ -34,5 +34,18 @@ def generator_cpu(use: Use, given: Given) -> Found | None:
         kind=LimitKind.GENERATOR_CPU,
         sentence=f"the generator's CPUs were {100 * share:.0f} % busy",
         remedy="add a client core (--client-cpus), or write in a cheaper way (TDengine: --method stmt instead of sql)",
+        link=" while ",
+    )
+
+
+def busy_workers(use: Use, given: Given) -> Found | None:
+    """Each of the generator's threads did its own work nearly all the time: none was free to send more."""
+    if use.workers_busy is None or use.workers_busy < WORKERS_BUSY:
+        return None
+    many = f"the generator's {given.threads} threads" if given.threads > 1 else "the generator's one thread"
+    return Found(
+        kind=LimitKind.GENERATOR_CPU,
+        sentence=f"{many} worked themselves {100 * use.workers_busy:.0f} % of the time, client library included",
+        remedy="more --write-threads on more client cores (--client-cpus), or a cheaper way to write (--method)",
         link=" while ",
     )
