@@ -86,7 +86,7 @@ class ForeignLoad:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            text=True,
+            encoding="utf-8",
             errors="replace",
             env={**os.environ, **self._command.env},
             start_new_session=True,

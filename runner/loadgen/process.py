@@ -96,7 +96,8 @@ class LoadProcesses:
                 stdin=told,
                 stdout=subprocess.PIPE,
                 stderr=errors,
-                text=True,
+                encoding="utf-8",
+                errors="replace",  # words of a server may be in any encoding, or cut
                 env=self._environment,
                 start_new_session=True,
             )

@@ -26,7 +26,7 @@ class Recorded:
 
 def read_recorded(text: str) -> Recorded:
     """All lines of one trial. Raises LoadError for a line that is not the protocol (a cut last line is one)."""
-    texts = text.splitlines()
+    texts = text.removesuffix("\n").split("\n") if text else []  # words of a server may hold other line ends
     lines = [parse_line(line) for line in texts]
     told = [told_by(line) for line in texts]
     if told and all(told):

@@ -71,7 +71,8 @@ def run_verb(
                 [program, verb, file.name],
                 input=text,
                 capture_output=True,
-                text=True,
+                encoding="utf-8",
+                errors="replace",  # words of a server may be in any encoding, or cut
                 env=environment,
                 timeout=limit_s,
                 check=False,
@@ -85,4 +86,4 @@ def run_verb(
         words = " ".join(line.removeprefix("scale-loadgen: ") for line in done.stderr.strip().splitlines()[-4:])
         kind = TargetError if done.returncode in (4, 5) else LoadError
         raise kind(f"scale-loadgen {verb}: {words or f'ended with code {done.returncode}'}")
-    return [json.loads(line) for line in done.stdout.splitlines() if line.strip()]
+    return [json.loads(line) for line in done.stdout.split("\n") if line.strip()]

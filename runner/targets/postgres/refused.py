@@ -23,7 +23,8 @@ def refused(home: str, items: Mapping[str, str]) -> str:
             done = subprocess.run(  # printing one setting makes it read all, and then it ends
                 [f"{home}/bin/postgres", "-C", "fsync", "-D", folder, *options],
                 capture_output=True,
-                text=True,
+                encoding="utf-8",
+                errors="replace",
                 timeout=_QUESTION_S,
                 check=False,
                 env={"LC_ALL": "C"},

@@ -180,7 +180,12 @@ def _wheel_homes() -> list[tuple[str, str]]:
 def _version(home: str) -> str:
     try:
         said = subprocess.run(
-            [f"{home}/bin/postgres", "--version"], capture_output=True, text=True, timeout=10, check=False
+            [f"{home}/bin/postgres", "--version"],
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            timeout=10,
+            check=False,
         ).stdout
     except (OSError, subprocess.TimeoutExpired):
         return ""

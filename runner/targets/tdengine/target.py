@@ -75,7 +75,9 @@ class TdengineTarget(Target):
 
 def _version(taosd: Path) -> str:
     try:
-        said = subprocess.run([str(taosd), "-V"], capture_output=True, text=True, timeout=10, check=False)
+        said = subprocess.run(
+            [str(taosd), "-V"], capture_output=True, encoding="utf-8", errors="replace", timeout=10, check=False
+        )
     except (OSError, subprocess.TimeoutExpired):
         return ""
     match = re.search(r"(\d+\.\d+\.\d+\.\d+)", said.stdout + said.stderr)

@@ -1,0 +1,75 @@
+"""What a server says need not be UTF-8, nor end with a whole character: it is read, and ends no sweep."""
+
+from __future__ import annotations
+
+import ast
+import json
+from pathlib import Path
+
+import pytest
+from postgres_server import PostgresServer
+
+from runner.errors import LoadError
+from runner.loadgen.process import LoadProcesses
+from runner.loadgen.recorded import read_recorded
+from runner.loadgen.statements import run_statements
+
+ROOT = Path(__file__).resolve().parents[2]
+HELLO = b'{"event":"hello","protocol":1,"version":"9.1.0","driver":"x","method":"copy"}\n'
+CUT = "die Spalte „größe".encode()[:-2]  # in the middle of a character
+SPEC = {"protocol": "1", "driver": "x", "threads": "1"}
+
+
+def program_that_says(folder: Path, out: bytes, err: bytes, code: int) -> str:
+    (folder / "out").write_bytes(out)
+    (folder / "err").write_bytes(err)
+    path = folder / "scale-loadgen"
+    path.write_text(f"#!/bin/sh\ncat {folder}/out\ncat {folder}/err >&2\nexit {code}\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+def test_words_that_are_cut_in_a_character_are_read(tmp_path):
+    error = b'{"event":"error","code":"42703","message":"' + CUT + b'","count":1}\n'
+    program = program_that_says(tmp_path, HELLO + error, b"scale-loadgen: " + CUT + b"\n", 5)
+    with LoadProcesses(program, [SPEC], (0,), secret="") as load:
+        with pytest.raises(LoadError, match="met a fatal error: scale-loadgen: die Spalte „grö"):
+            list(load.lines(20.0))
+    assert [t.message[:10] for t in load.troubles] == ["die Spalte"]
+    assert read_recorded("".join(load.raw)).summary is None
+
+
+def test_words_with_line_ends_of_their_own_are_one_line(tmp_path):
+    error = '{"event":"error","code":"X","message":"one\u2028two\x85three","count":1}\n'.encode()
+    program = program_that_says(tmp_path, HELLO + error, b"no\n", 5)
+    with LoadProcesses(program, [SPEC], (0,), secret="") as load, pytest.raises(LoadError):
+        list(load.lines(20.0))
+    assert [t.message for t in load.troubles] == ["one\u2028two\x85three"]
+    read_recorded("".join(load.raw))
+
+
+def test_an_answer_that_is_not_utf_8_is_an_answer(tmp_path):
+    result = b'{"event":"result","ok":false,"code":"22021","message":"' + CUT + b'"}\n'
+    (answer,) = run_statements(program_that_says(tmp_path, result, b"", 0), SPEC, ("SELECT 1",), "")
+    assert (answer.code, answer.message[:10]) == ("22021", "die Spalte")
+
+
+@pytest.mark.parametrize("words", ["ä" * 600, "a" + "ä" * 600, "aa" + "€" * 400, "日本語" * 200])
+def test_a_real_server_that_answers_with_long_words_in_any_letters(program, postgres: PostgresServer, words):
+    """The load core cuts them at 480 bytes, wherever a character begins."""
+    spec = {"protocol": "1", **{k: str(v) for k, v in postgres.spec().items()}}
+    (answer,) = run_statements(str(program), spec, (f"SELECT '{words}'::integer",), "")
+    assert not answer.ok
+    assert answer.code == "22P02"
+    assert words[:20] in answer.message
+    json.dumps(answer.message).encode()
+
+
+@pytest.mark.parametrize("room", ["loadgen", "targets", "trial", "runtimes"])
+def test_no_words_are_read_in_a_way_that_may_fail(room):
+    """A child's output is read with errors="replace", never by the locale's own strict reading."""
+    for path in (ROOT / "runner" / room).rglob("*.py"):
+        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            given = {keyword.arg for keyword in call.keywords} if isinstance(call, ast.Call) else set()
+            if given & {"text", "encoding", "universal_newlines"} and given & {"stdout", "capture_output"}:
+                assert "errors" in given, f"{path.name}, line {call.lineno}"
