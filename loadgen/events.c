@@ -2,15 +2,13 @@
 #include "events.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "output.h"
 #include "version.h"
-
-static pthread_mutex_t output_lock = PTHREAD_MUTEX_INITIALIZER;
 
 void event_begin(struct json *json, const char *event)
 {
@@ -22,11 +20,7 @@ void event_begin(struct json *json, const char *event)
 void event_end(struct json *json)
 {
     json_close(json, '}');
-    pthread_mutex_lock(&output_lock);
-    fwrite(json->text, 1, json->used, stdout);
-    fputc('\n', stdout);
-    fflush(stdout);
-    pthread_mutex_unlock(&output_lock);
+    output_put(json->text, json->used);
     json_free(json);
 }
 
@@ -153,6 +147,8 @@ static void put_counts(struct json *json, const char *key, const struct histogra
 void event_interval(const struct interval *i)
 {
     struct json json;
+    if (output_is_behind()) /* nobody reads: memory must not grow with the load's length */
+        return;
     event_begin(&json, "interval");
     json_put_real(&json, "t_s", round(i->t_s * 1e6) / 1e6);
     json_put_whole(&json, "monotonic_ns", i->monotonic_ns);

@@ -1,5 +1,5 @@
-/* The events of the protocol: JSON lines on standard output, whole and flushed, one writer at a
- * time. It takes numbers that are ready; it measures nothing. */
+/* The events of the protocol: JSON lines on standard output, whole, and never waited for
+ * (output.h). It takes numbers that are ready; it measures nothing. */
 #ifndef SCALE_EVENTS_H
 #define SCALE_EVENTS_H
 

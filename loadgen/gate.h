@@ -12,6 +12,7 @@ struct gate {
     pthread_cond_t changed;
     uint32_t arrived, failed;
     bool open, cancelled;
+    int arrived_fd; /* an eventfd: each arrival adds 1 */
 };
 
 void gate_init(struct gate *gate);
@@ -20,8 +21,8 @@ void gate_free(struct gate *gate);
 /* A worker is ready, or has failed to become so; returns true when the load starts. */
 bool gate_arrive(struct gate *gate, bool ready);
 
-/* Waits for `count` workers; returns how many failed. */
-uint32_t gate_wait(struct gate *gate, uint32_t count);
+/* How many have arrived, and how many of these failed. */
+uint32_t gate_count(struct gate *gate, uint32_t *failed);
 void gate_open(struct gate *gate, bool start);
 
 #endif

@@ -4,8 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "events.h"
+#include "output.h"
 
 static bool is_option(const void *context, const char *key)
 {
@@ -108,4 +110,35 @@ enum exitcode job_fault(const struct fault *fault, int64_t worker, enum exitcode
     default:
         return otherwise;
     }
+}
+
+double job_place_bound_s(const struct spec *spec)
+{
+    return 2 * spec->connect_timeout_s + JOB_SLACK_S + (double)spec->tables * 1e-4;
+}
+
+double job_create_bound_s(const struct spec *spec)
+{
+    return 2 * spec->connect_timeout_s + JOB_SLACK_S + (double)spec->tables * 1e-2;
+}
+
+_Noreturn void job_abandon(const struct job *job, enum guard_end why, const char *doing)
+{
+    const struct spec *spec = &job->spec;
+    const char *host = spec->socket_dir ? spec->socket_dir : spec->host;
+    struct fault fault = {0};
+    enum exitcode code = EXIT_INTERNAL;
+    if (why == GUARD_SIGNALLED) {
+        fault_set(&fault, FAULT_SERVER, "interrupted", "interrupted: %s", doing);
+        code = EXIT_INTERRUPTED;
+    } else if (why == GUARD_LATE) {
+        fault_set(&fault, FAULT_SERVER, "deadline", "%s: no answer in time from %s (driver %s)",
+                  doing, host ? host : "the server", job->ops->name);
+        code = EXIT_UNREACHABLE;
+    } else {
+        fault_set(&fault, FAULT_SERVER, "THREAD", "%s: cannot start a thread", doing);
+    }
+    job_fault(&fault, -1, code);
+    output_finish();
+    _exit((int)code);
 }

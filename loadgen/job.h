@@ -5,6 +5,7 @@
 
 #include "drivers/driver.h"
 #include "exitcode.h"
+#include "guard.h"
 #include "operations.h"
 
 struct job {
@@ -20,8 +21,19 @@ struct job {
 enum exitcode job_open(struct job *job, const char *path, enum verb verb);
 void job_close(struct job *job);
 
+/* Beyond a time that a client library keeps by itself, so that its own words are the ones told. */
+#define JOB_SLACK_S 1.0
+
+/* The times for placing and for creating the tables. */
+double job_place_bound_s(const struct spec *spec);
+double job_create_bound_s(const struct spec *spec);
+
 /* Tells a fault on both channels and gives the exit code that belongs to it. */
 enum exitcode job_fault(const struct fault *fault, int64_t worker, enum exitcode otherwise);
+
+/* The same for a wait that did not end: leaves the process, whose threads cannot be joined.
+ * `doing`: what was waited for. */
+_Noreturn void job_abandon(const struct job *job, enum guard_end why, const char *doing);
 
 /* The verbs. */
 enum exitcode verb_load(struct job *job);

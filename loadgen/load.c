@@ -7,6 +7,7 @@
 #include "clock.h"
 #include "events.h"
 #include "job.h"
+#include "output.h"
 #include "reporter.h"
 #include "summary.h"
 
@@ -35,17 +36,45 @@ static struct worker *workers_new(uint64_t count)
     return workers;
 }
 
-static enum exitcode prepare(struct job *job, struct load *load, struct parts *parts)
+struct placing { /* what the thread that places works on */
+    struct job *job;
+    uint32_t *partition_of;
+    enum outcome outcome;
+    struct fault fault;
+};
+
+static void place(void *argument)
+{
+    struct placing *placing = argument;
+    const struct job *job = placing->job;
+    placing->outcome = job->ops->place(job->driver, placing->partition_of, &placing->fault);
+}
+
+/* Places the tables within a time, heeding signals. */
+static enum exitcode place_guarded(struct job *job, uint32_t *partition_of, int signal_fd)
+{
+    struct placing placing = {.job = job, .partition_of = partition_of};
+    struct guard guard = {.signal_fd = signal_fd};
+    guard_allow_s(&guard, job_place_bound_s(&job->spec));
+    const enum guard_end end = guard_run(&guard, place, &placing);
+    if (end != GUARD_DONE)
+        job_abandon(job, end, "placing the tables");
+    return placing.outcome == OUTCOME_OK ? EXIT_DONE
+                                         : job_fault(&placing.fault, -1, EXIT_UNREACHABLE);
+}
+
+static enum exitcode prepare(struct job *job, struct load *load, struct parts *parts,
+                             int signal_fd)
 {
     const struct spec *spec = &job->spec;
-    struct fault fault = {0};
     parts->partition_of = calloc(spec->tables, sizeof *parts->partition_of);
     parts->shares = calloc(spec->threads, sizeof *parts->shares);
     parts->workers = workers_new(spec->threads);
     if (!parts->partition_of || !parts->shares || !parts->workers)
         return out_of_memory();
-    if (job->ops->place(job->driver, parts->partition_of, &fault) != OUTCOME_OK)
-        return job_fault(&fault, -1, EXIT_UNREACHABLE);
+    const enum exitcode placed = place_guarded(job, parts->partition_of, signal_fd);
+    if (placed != EXIT_DONE)
+        return placed;
     if (placement_share(spec, parts->partition_of, parts->shares))
         return out_of_memory();
     load->partition_of = parts->partition_of;
@@ -73,7 +102,27 @@ static void set_times(struct load *load)
         load->window_end_ns = load->window_start_ns + (uint64_t)(spec->duration_s * 1e9);
 }
 
-static enum exitcode start_workers(struct load *load, struct parts *parts)
+/* Waits until all have arrived at the gate, each in its time, heeding signals; returns how many
+ * could not connect. */
+static uint32_t await_workers(const struct job *job, struct load *load, uint64_t count,
+                              int signal_fd)
+{
+    struct guard guard = {.done_fd = load->gate.arrived_fd, .signal_fd = signal_fd};
+    char doing[96];
+    uint32_t failed;
+    guard_allow_s(&guard, job->spec.connect_timeout_s + JOB_SLACK_S);
+    guard.step_ns = (uint64_t)((job->spec.connect_timeout_s + JOB_SLACK_S) * 1e9);
+    const enum guard_end end = guard_wait(&guard, count);
+    const uint32_t arrived = gate_count(&load->gate, &failed);
+    if (end == GUARD_DONE)
+        return failed;
+    snprintf(doing, sizeof doing, "connecting (%u of %llu workers are ready)", arrived - failed,
+             (unsigned long long)count);
+    job_abandon(job, end, doing);
+}
+
+static enum exitcode start_workers(const struct job *job, struct load *load, struct parts *parts,
+                                   int signal_fd)
 {
     const uint64_t threads = load->spec->threads;
     for (uint64_t i = 0; i < threads; i++) {
@@ -82,7 +131,7 @@ static enum exitcode start_workers(struct load *load, struct parts *parts)
             break;
         parts->started++;
     }
-    const uint32_t failed = gate_wait(&load->gate, (uint32_t)parts->started);
+    const uint32_t failed = await_workers(job, load, parts->started, signal_fd);
     if (parts->started == threads && failed == 0) {
         set_times(load);
         gate_open(&load->gate, true);
@@ -96,15 +145,18 @@ static enum exitcode start_workers(struct load *load, struct parts *parts)
     return EXIT_INTERNAL;
 }
 
-static enum exitcode run(struct load *load, struct parts *parts, int signal_fd)
+static enum exitcode run(const struct job *job, struct load *load, struct parts *parts,
+                         int signal_fd)
 {
     struct report report = {0};
-    enum exitcode code = start_workers(load, parts);
+    enum exitcode code = start_workers(job, load, parts, signal_fd);
     if (code == EXIT_DONE) {
         reporter_run(load, parts->workers, signal_fd, &report);
         code = summary_tell(load, parts->workers, &report);
-        if (report.abandoned) /* a request hangs in the client library: it cannot be joined */
+        if (report.abandoned) { /* a request hangs in the client library: it cannot be joined */
+            output_finish();
             _exit(code);
+        }
     }
     for (uint64_t i = 0; i < parts->started; i++)
         pthread_join(parts->workers[i].thread, NULL);
@@ -133,15 +185,16 @@ enum exitcode verb_load(struct job *job)
                         .ops = job->ops,
                         .operations = &job->operations,
                         .request_timeout_ns = (uint64_t)(job->spec.request_timeout_s * 1e9),
+                        .drain_ns = (uint64_t)(job->spec.drain_s * 1e9),
                         .driver = job->driver,
                         .done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
     const int signal_fd = reporter_take_signals();
     gate_init(&load.gate);
     faults_init(&load.faults);
-    enum exitcode code = prepare(job, &load, &parts);
+    enum exitcode code = prepare(job, &load, &parts, signal_fd);
     if (code == EXIT_DONE) {
         event_hello(&job->setup, job->ops, job->driver, parts.partition_of);
-        code = run(&load, &parts, signal_fd);
+        code = run(job, &load, &parts, signal_fd);
     }
     release(job, &load, &parts);
     close(signal_fd);

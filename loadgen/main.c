@@ -6,6 +6,7 @@
 
 #include "events.h"
 #include "job.h"
+#include "output.h"
 #include "version.h"
 
 static const char help[] =
@@ -114,6 +115,8 @@ static enum exitcode run_verb(const char *name, const char *path)
  * nothing of ours. The leak sanitizer, which is such a handler, keeps its say. */
 static int leave(enum exitcode code)
 {
+    if (!output_finish() && code == EXIT_DONE)
+        code = EXIT_INTERNAL;
 #ifndef __SANITIZE_ADDRESS__
     fflush(NULL);
     _exit((int)code);

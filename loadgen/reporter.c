@@ -10,8 +10,9 @@
 
 #include "clock.h"
 #include "events.h"
+#include "output.h"
 
-#define GRACE_NS (10 * NS_PER_SECOND) /* for requests in flight after a signal */
+#define SLACK_NS (NS_PER_SECOND / 4) /* for workers whose driver keeps the deadline by itself */
 
 struct watch { /* the reporter's own state */
     struct load *load;
@@ -120,6 +121,18 @@ static void tell_interval(struct watch *watch, uint64_t now)
     watch->cpu_ns = cpu_ns;
 }
 
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Requests in flight have so long from now on; the first reason counts. */
+static void arm(struct watch *watch, uint64_t now)
+{
+    const uint64_t drain_ns = watch->load->drain_ns;
+    watch->give_up_ns = least(watch->give_up_ns, now + drain_ns + SLACK_NS);
+}
+
 /* Whatever is due by now: the interval before the phase that begins with it. */
 static void tell_due(struct watch *watch, uint64_t now)
 {
@@ -135,15 +148,11 @@ static void tell_due(struct watch *watch, uint64_t now)
         event_phase("measure", load->window_start_ns);
     }
     if (!watch->drain_told && now >= load->window_end_ns) {
-        watch->drain_told = true;
+        watch->drain_told = watch->report->window_over = true;
         watch->report->cpu_end_ns = clock_process_cpu_ns();
         event_phase("drain", load->window_end_ns);
+        arm(watch, load->window_end_ns);
     }
-}
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
 }
 
 static uint64_t next_due(const struct watch *watch)
@@ -166,6 +175,16 @@ static void end_window(struct watch *watch)
         load->window_end_ns = watch->tick_ns;
 }
 
+/* A load that is broken off has its window until then, and not until its last answer: a server
+ * that had long been silent would have a rate that it never had. Empty before it began. */
+static void cut_window(struct watch *watch, uint64_t at_ns)
+{
+    struct load *load = watch->load;
+    const uint64_t at = at_ns > load->window_start_ns ? at_ns : load->window_start_ns;
+    if (!watch->drain_told && at < load->window_end_ns)
+        load->window_end_ns = at;
+}
+
 static void take_signal(struct watch *watch, uint64_t now)
 {
     struct signalfd_siginfo info;
@@ -176,7 +195,11 @@ static void take_signal(struct watch *watch, uint64_t now)
         return;
     }
     atomic_store_explicit(&watch->load->stop, true, memory_order_relaxed);
-    watch->give_up_ns = watch->report->interrupted ? now : now + GRACE_NS; /* twice: at once */
+    if (watch->report->interrupted)
+        watch->give_up_ns = now; /* twice: at once */
+    else
+        arm(watch, now);
+    cut_window(watch, now);
     watch->report->interrupted = true;
 }
 
@@ -185,25 +208,48 @@ static void take_ended(struct watch *watch)
     uint64_t ended;
     if (read(watch->load->done_fd, &ended, sizeof ended) == sizeof ended)
         watch->ended += ended;
+    const uint64_t fatal_ns = atomic_load(&watch->load->fatal_ns);
+    if (fatal_ns) {
+        cut_window(watch, fatal_ns);
+        arm(watch, fatal_ns);
+    }
+}
+
+/* Each worker that hangs is a fault of its own, unless a signal asked not to wait. */
+static void give_up(struct watch *watch)
+{
+    struct load *load = watch->load;
+    struct fault fault = {0};
+    watch->report->abandoned = true;
+    fault_set(&fault, FAULT_SERVER, "deadline",
+              "no answer by the end of the drain (drain_s=%g after the window's end, the first "
+              "fatal fault or a signal)",
+              load->spec->drain_s);
+    for (uint64_t i = 0; !watch->report->interrupted && i < load->spec->threads; i++)
+        if (!counter_get(&watch->workers[i].counters.done))
+            faults_note(&load->faults, &fault, watch->workers[i].number);
 }
 
 static void wait_and_tell(struct watch *watch)
 {
-    struct pollfd fds[2] = {{.fd = watch->signal_fd, .events = POLLIN},
-                            {.fd = watch->load->done_fd, .events = POLLIN}};
+    struct pollfd fds[3] = {{.fd = watch->signal_fd, .events = POLLIN},
+                            {.fd = watch->load->done_fd, .events = POLLIN},
+                            {.events = POLLOUT}};
     while (watch->ended < watch->load->spec->threads) {
         const uint64_t now = clock_now_ns(), due = next_due(watch);
         const uint64_t wait = due > now ? due - now : 0;
         const struct timespec timeout = {.tv_sec = (time_t)(wait / NS_PER_SECOND),
                                          .tv_nsec = (long)(wait % NS_PER_SECOND)};
-        if (ppoll(fds, 2, &timeout, NULL) < 0 && errno != EINTR)
+        fds[2].fd = output_is_pending() ? STDOUT_FILENO : -1;
+        if (ppoll(fds, 3, &timeout, NULL) < 0 && errno != EINTR)
             abort();
+        output_push();
         const uint64_t after = clock_now_ns();
         take_signal(watch, after);
         take_ended(watch);
         tell_due(watch, after);
         if (after >= watch->give_up_ns && watch->ended < watch->load->spec->threads) {
-            watch->report->abandoned = true;
+            give_up(watch);
             return;
         }
     }

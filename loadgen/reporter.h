@@ -12,8 +12,9 @@ struct totals { /* summed over workers */
 
 struct report { /* what only the reporter saw */
     bool interrupted;
-    bool abandoned;           /* workers did not end in time after a signal */
+    bool abandoned;           /* workers did not end in time and are left behind */
     bool measured;            /* the window was reached */
+    bool window_over;         /* its end was reached, as planned or cut short */
     uint64_t cpu_start_ns, cpu_end_ns; /* of this process, at the window's ends */
 };
 

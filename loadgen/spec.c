@@ -74,6 +74,9 @@ static const struct key keys[] = {
     {"max_errors", KIND_WHOLE, AT(max_errors), "100", 1, 1e15, NULL},
     {"retries", KIND_WHOLE, AT(retries), "0", 0, 1000, NULL},
     {"request_timeout_s", KIND_REAL, AT(request_timeout_s), "0", 0, 1e7, NULL},
+    {"drain_s", KIND_REAL, AT(drain_s), "10", 0, 1e7, NULL},
+    {"connect_timeout_s", KIND_REAL, AT(connect_timeout_s), "30", 0.1, 1e6, NULL},
+    {"statement_timeout_s", KIND_REAL, AT(statement_timeout_s), "3600", 0.1, 1e7, NULL},
     {"start_at_ns", KIND_WHOLE, AT(start_at_ns), "0", 0, 9.2e18, NULL},
 };
 

@@ -39,7 +39,7 @@ struct spec {
     uint64_t rows, retries, max_errors, seed, start_ms, start_at_ns, disorder_range_ms;
     uint64_t placement, order, arrival, precision, values, text_mode;
     double duration_s, warmup_s, rate, interval_s, step_ms, null_ratio, disorder_ratio;
-    double request_timeout_s;
+    double request_timeout_s, drain_s, connect_timeout_s, statement_timeout_s;
     struct spec_option options[SPEC_OPTIONS_MAX];
     uint32_t option_count;
 };

@@ -98,25 +98,47 @@ static char *statement_of(char *line)
     return strncmp(line, "--", 2) == 0 ? end : line;
 }
 
-static enum exitcode run_all(struct job *job, struct connection *connection, char *text)
+/* What the thread that speaks to the server works on. */
+struct session {
+    struct job *job;
+    struct guard guard;
+    char *text;
+    enum exitcode code;
+};
+
+static enum exitcode run_all(struct session *session, struct connection *connection)
 {
     enum exitcode code = EXIT_DONE;
-    char *rest = text, *line;
+    char *rest = session->text, *line;
     while (code != EXIT_FATAL && (line = strsep(&rest, "\n")) != NULL) {
         const char *statement = statement_of(line);
         if (!*statement)
             continue;
-        const enum outcome outcome = run_one(job, connection, statement);
+        guard_allow_s(&session->guard, session->job->spec.statement_timeout_s);
+        const enum outcome outcome = run_one(session->job, connection, statement);
         if (outcome != OUTCOME_OK)
             code = outcome == OUTCOME_FATAL ? EXIT_FATAL : EXIT_ERRORS;
     }
     return code;
 }
 
-enum exitcode verb_sql(struct job *job, bool spec_on_stdin)
+static void connect_and_run(void *argument)
 {
+    struct session *session = argument;
+    const struct driver_ops *ops = session->job->ops;
     struct connection *connection = NULL;
     struct fault fault = {0};
+    if (ops->connect(session->job->driver, 0, &connection, &fault) == OUTCOME_OK)
+        session->code = run_all(session, connection);
+    else
+        session->code = job_fault(&fault, -1, EXIT_UNREACHABLE);
+    guard_allow_s(&session->guard, session->job->spec.connect_timeout_s);
+    if (connection)
+        ops->disconnect(connection);
+}
+
+enum exitcode verb_sql(struct job *job, bool spec_on_stdin)
+{
     const char *path = job->spec.statements;
     if (!job->ops->sql) {
         fprintf(stderr, "scale-loadgen: driver %s has no sql\n", job->ops->name);
@@ -127,16 +149,14 @@ enum exitcode verb_sql(struct job *job, bool spec_on_stdin)
               stderr);
         return EXIT_SPEC;
     }
-    char *text = spec_load_text(path ? path : "-");
-    if (!text)
+    struct session session = {.job = job, .guard = {.signal_fd = -1}};
+    session.text = spec_load_text(path ? path : "-");
+    if (!session.text)
         return EXIT_SPEC;
-    enum exitcode code = EXIT_UNREACHABLE;
-    if (job->ops->connect(job->driver, 0, &connection, &fault) == OUTCOME_OK)
-        code = run_all(job, connection, text);
-    else
-        code = job_fault(&fault, -1, EXIT_UNREACHABLE);
-    if (connection)
-        job->ops->disconnect(connection);
-    free(text);
-    return code;
+    guard_allow_s(&session.guard, job->spec.connect_timeout_s + JOB_SLACK_S);
+    const enum guard_end end = guard_run(&session.guard, connect_and_run, &session);
+    if (end != GUARD_DONE)
+        job_abandon(job, end, "sql");
+    free(session.text);
+    return session.code;
 }

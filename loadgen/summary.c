@@ -19,12 +19,14 @@ static bool any_ended(const struct load *load, const struct worker *workers, enu
     return false;
 }
 
-/* The planned window, unless all work ended before its end: then it ends at the last answer. */
+/* The window until its end, as planned or cut short, unless all work ended before: then until the
+ * last answer. */
 static struct window find_window(const struct load *load, const struct worker *workers,
-                                 const struct totals *totals)
+                                 const struct report *report, const struct totals *totals)
 {
     struct window window = {load->window_start_ns, load->window_end_ns};
-    if (!any_ended(load, workers, ENDING_WINDOW) && totals->last_ack_ns < window.end_ns)
+    if (!report->window_over && !any_ended(load, workers, ENDING_WINDOW) &&
+        totals->last_ack_ns < window.end_ns)
         window.end_ns = totals->last_ack_ns;
     if (window.end_ns < window.start_ns)
         window.end_ns = window.start_ns;
@@ -36,6 +38,10 @@ static enum exitcode find_outcome(const struct load *load, const struct worker *
                                   const char **outcome)
 {
     if (any_ended(load, workers, ENDING_FATAL)) {
+        *outcome = "fatal";
+        return EXIT_FATAL;
+    }
+    if (report->abandoned && !report->interrupted) { /* rows are lost from sight */
         *outcome = "fatal";
         return EXIT_FATAL;
     }
@@ -170,7 +176,7 @@ enum exitcode summary_tell(struct load *load, const struct worker *workers,
     struct json json;
     const char *outcome;
     reporter_totals(workers, load->spec->threads, &totals);
-    const struct window window = find_window(load, workers, &totals);
+    const struct window window = find_window(load, workers, report, &totals);
     const enum exitcode code = find_outcome(load, workers, report, &totals, &outcome);
     event_begin(&json, "summary");
     json_put_text(&json, "outcome", outcome);

@@ -59,30 +59,48 @@ static enum exitcode create_all(struct job *job, struct creator *creators)
     return code;
 }
 
+struct creation { /* what the thread that waits for the creators works on */
+    struct job *job;
+    uint32_t *partition_of;
+    struct creator *creators;
+    enum exitcode code;
+};
+
+static void place_and_create(void *argument)
+{
+    struct creation *creation = argument;
+    struct job *job = creation->job;
+    struct fault fault = {0};
+    creation->code = job->ops->place(job->driver, creation->partition_of, &fault) == OUTCOME_OK
+                         ? create_all(job, creation->creators)
+                         : job_fault(&fault, -1, EXIT_UNREACHABLE);
+}
+
 enum exitcode verb_tables(struct job *job)
 {
-    struct fault fault = {0};
+    struct guard guard = {.signal_fd = -1};
     struct json json;
     const uint64_t start_ns = clock_now_ns();
     if (!job->ops->create_tables) {
         fprintf(stderr, "scale-loadgen: driver %s has no create_tables\n", job->ops->name);
         return EXIT_SPEC;
     }
-    uint32_t *partition_of = calloc(job->spec.tables, sizeof *partition_of);
-    struct creator *creators = calloc(job->spec.threads, sizeof *creators);
-    enum exitcode code = EXIT_INTERNAL;
-    if (partition_of && creators) {
-        code = job->ops->place(job->driver, partition_of, &fault) == OUTCOME_OK
-                   ? create_all(job, creators)
-                   : job_fault(&fault, -1, EXIT_UNREACHABLE);
+    struct creation creation = {.job = job, .code = EXIT_INTERNAL};
+    creation.partition_of = calloc(job->spec.tables, sizeof *creation.partition_of);
+    creation.creators = calloc(job->spec.threads, sizeof *creation.creators);
+    if (creation.partition_of && creation.creators) {
+        guard_allow_s(&guard, job_place_bound_s(&job->spec) + job_create_bound_s(&job->spec));
+        const enum guard_end end = guard_run(&guard, place_and_create, &creation);
+        if (end != GUARD_DONE)
+            job_abandon(job, end, "creating the tables");
     }
-    if (code == EXIT_DONE) {
+    if (creation.code == EXIT_DONE) {
         event_begin(&json, "tables");
         json_put_whole(&json, "created", job->spec.tables);
         json_put_real(&json, "elapsed_s", (double)(clock_now_ns() - start_ns) / 1e9);
         event_end(&json);
     }
-    free(creators);
-    free(partition_of);
-    return code;
+    free(creation.creators);
+    free(creation.partition_of);
+    return creation.code;
 }

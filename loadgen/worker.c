@@ -133,13 +133,29 @@ static void record(struct worker *w, uint64_t response_ns, uint64_t service_ns, 
     }
 }
 
+/* When the time of what is still in flight after the window is over. */
+static uint64_t drain_end(const struct load *load)
+{
+    const uint64_t end = window_end(load);
+    return end < NS_NEVER - load->drain_ns ? end + load->drain_ns : NS_NEVER;
+}
+
+/* For the driver: its own time, but not beyond the drain's. A request without a time has none: what
+ * hangs when the drain ends is left behind by the reporter. */
+static uint64_t request_deadline(const struct load *load, uint64_t sent_ns)
+{
+    if (!load->request_timeout_ns)
+        return 0;
+    const uint64_t own = sent_ns + load->request_timeout_ns, drain = drain_end(load);
+    return own < drain ? own : drain;
+}
+
 /* One attempt; *ack_ns is when the driver came back. */
 static enum outcome attempt(struct worker *w, uint64_t sent_ns, uint64_t *rows, uint64_t *ack_ns)
 {
-    const uint64_t timeout_ns = w->load->request_timeout_ns;
     *rows = 0;
     const enum outcome outcome = w->load->ops->send(
-        w->connection, &w->batch, timeout_ns ? sent_ns + timeout_ns : 0, rows, &w->fault);
+        w->connection, &w->batch, request_deadline(w->load, sent_ns), rows, &w->fault);
     *ack_ns = clock_now_ns();
     counter_add(&w->counters.send_ns, *ack_ns - sent_ns);
     if (outcome != OUTCOME_OK)
@@ -149,11 +165,12 @@ static enum outcome attempt(struct worker *w, uint64_t sent_ns, uint64_t *rows, 
 
 /* Whether attempt `i` after a failed one is worth it: the spec says how many are, and where the
  * driver says that the fault passes by itself, there are more until our patience ends. */
-static bool may_retry(const struct worker *w, uint64_t i, uint64_t since_ns)
+static bool may_retry(const struct worker *w, uint64_t i, uint64_t sent_ns, uint64_t now_ns)
 {
-    if (stopped(w))
+    if (stopped(w) || now_ns + i * RETRY_PAUSE_NS >= drain_end(w->load))
         return false;
-    return i <= w->load->spec->retries || (w->fault.is_transient && since_ns < PATIENCE_NS);
+    return i <= w->load->spec->retries ||
+           (w->fault.is_transient && now_ns - sent_ns < PATIENCE_NS);
 }
 
 /* Sends the request, again when it fails and may be retried. `*now_ns`: in the time of the
@@ -166,7 +183,7 @@ static void deliver(struct worker *w, uint64_t *now_ns, uint64_t intended_ns)
     counter_add(&w->counters.requests, 1);
     counter_add(&w->counters.rows_sent, w->batch.rows);
     enum outcome outcome = attempt(w, sent_ns, &rows, now_ns);
-    for (uint64_t i = 1; outcome == OUTCOME_ERROR && may_retry(w, i, *now_ns - sent_ns); i++) {
+    for (uint64_t i = 1; outcome == OUTCOME_ERROR && may_retry(w, i, sent_ns, *now_ns); i++) {
         const uint64_t again = sleep_until(w, *now_ns + i * RETRY_PAUSE_NS);
         counter_add(&w->counters.retries, 1);
         outcome = attempt(w, again, &rows, now_ns);
@@ -189,7 +206,9 @@ static void deliver(struct worker *w, uint64_t *now_ns, uint64_t intended_ns)
     if (!w->fault.is_late) /* else they are unanswered: sent, and neither acknowledged nor failed */
         count_failure(w, w->batch.rows);
     if (outcome == OUTCOME_FATAL || (w->fault.is_transient && !stopped(w))) {
+        uint64_t none = 0;
         w->ending = ENDING_FATAL;
+        atomic_compare_exchange_strong(&w->load->fatal_ns, &none, *now_ns);
         atomic_store_explicit(&w->load->stop, true, memory_order_relaxed);
     }
 }

@@ -33,12 +33,14 @@ struct load { /* what the workers of a load share; read-only while it runs, but 
     struct driver *driver;
     const uint32_t *partition_of;
     uint64_t request_timeout_ns; /* 0: none */
+    uint64_t drain_ns; /* for requests in flight, from the window's end or the first fatal fault */
     uint64_t start_ns, window_start_ns;
-    _Atomic uint64_t window_end_ns; /* moves once at most: when told to end the window early */
+    _Atomic uint64_t window_end_ns; /* moves to an earlier time when the window is told to end */
     struct gate gate;
     struct fault_book faults;
     int done_fd; /* an eventfd: each worker adds 1 when it has ended */
     _Atomic bool stop;
+    _Atomic uint64_t fatal_ns; /* when the first fatal fault came; 0: none has */
 };
 
 struct worker {

@@ -5,6 +5,7 @@
 #include "postgres.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,8 +82,9 @@ enum outcome postgres_connect(struct driver *driver, uint32_t worker,
                               struct connection **connection, struct fault *fault)
 {
     const struct spec *spec = driver->setup->spec;
-    char port[8] = "";
+    char port[8] = "", timeout[16];
     (void)worker;
+    snprintf(timeout, sizeof timeout, "%.0f", ceil(spec->connect_timeout_s));
     if (spec->port)
         snprintf(port, sizeof port, "%u", (unsigned)spec->port);
     const char *const keys[] = {"host", "port", "user", "dbname", "password",
@@ -93,7 +95,7 @@ enum outcome postgres_connect(struct driver *driver, uint32_t worker,
                                   spec->database,
                                   driver->setup->password,
                                   "scale-loadgen",
-                                  "10",
+                                  timeout,
                                   NULL};
     struct connection *c = calloc(1, sizeof *c);
     if (!c || !(c->buffer = aligned_alloc(64, POSTGRES_BUFFER_BYTES))) {

@@ -3,10 +3,12 @@
 #include "taosadapter.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../deadline.h"
 #include "taosadapter_answer.h"
 #include "taosadapter_parts.h"
 
@@ -65,10 +67,12 @@ enum outcome adapter_connect(struct connection *c, struct fault *fault)
         return OUTCOME_FATAL;
     }
     build_path(a, NULL);
+    adapter_deadline(c, deadline_after_s((uint32_t)ceil(d->setup->spec->connect_timeout_s)));
     enum outcome outcome = post(c, a->path, hello, sizeof hello - 1, &answer, fault);
     build_path(a, d->database);
     if (outcome == OUTCOME_OK && d->method == METHOD_WS)
         outcome = adapter_ws_open(c, fault);
+    adapter_deadline(c, 0);
     return outcome;
 }
 

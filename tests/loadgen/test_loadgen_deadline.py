@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 from loadgen_program import Outcome, parse, spec_text
 from postgres_server import PostgresServer
+from running_load import METERS, begun, make_table, signal_all
 from slow_adapter import SlowAdapter, header_lines, pings, silence
 
-METERS = "time timestamptz NOT NULL, device_id int4 NOT NULL, current real, voltage int4, phase real"
 ADAPTER = {"driver": "tdengine", "host": "127.0.0.1", "database": "test", "partitions": 1, "tables": 1, "rows": 40}
 ADAPTER |= {"rows_per_request": 5, "request_timeout_s": 1}
 
@@ -76,42 +73,6 @@ def test_rows_in_flight_of_a_load_that_is_given_up_are_unanswered(program):
             time.sleep(0.3)
         outcome = parse(process.wait(timeout=20), seen + process.stdout.read(), "")
     assert (outcome.code, outcome.summary["rows_unanswered"], outcome.summary["rows_acked"]) == (130, 100, 0)
-
-
-def make_table(server: PostgresServer, columns: str) -> None:
-    server.query(f"DROP TABLE IF EXISTS measurement; CREATE TABLE measurement ({columns})")
-
-
-def signal_all(server: PostgresServer, what: signal.Signals) -> None:
-    """To the server and its backends, which are its children."""
-    assert server.process is not None
-    pid = server.process.pid
-    children = open(f"/proc/{pid}/task/{pid}/children").read().split()
-    for one in (pid, *map(int, children)):
-        os.kill(one, what)
-
-
-@contextmanager
-def begun(program: Path, spec: dict[str, object]) -> Iterator[Callable[[], Outcome]]:
-    """A load that has told its first interval; what is yielded waits for its end."""
-    with subprocess.Popen([program, "load", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True) as process:  # fmt: skip
-        assert process.stdin and process.stdout
-        process.stdin.write(spec_text(spec))
-        process.stdin.close()
-        process.stdin = None
-        seen = ""
-        while '"interval"' not in seen:
-            seen += process.stdout.readline()
-
-        def end() -> Outcome:
-            stdout, stderr = process.communicate(timeout=20)
-            return parse(process.returncode, seen + stdout, stderr)
-
-        try:
-            yield end
-        finally:
-            process.kill()
 
 
 LASTING = {"tables": 2, "threads": 2, "duration_s": 60, "interval_s": 0.2}

@@ -1,7 +1,8 @@
 /* A libtaos without a server: it writes down what it is asked, in order, with every bound value,
  * and fails where it is told to. Told by the environment:
  *   STUB_LOG=FILE        where calls are written, a line each
- *   STUB_FAIL=F:N:C,...  the Nth call of function F (N+: and all after) fails with code C
+ *   STUB_FAIL=F:N:C,...  the Nth call of function F (N+: and all after) fails with code C;
+ *                        with code 0xFFFF it does not return
  *   STUB_VGROUPS=N       of the database (4); STUB_SHIFT=N vgroup numbers of tables are off by N,
  *   STUB_BEGIN=N         ranges begin so much later; STUB_PREFIX=N TABLE_PREFIX of the database
  *   STUB_SHORT=N         so many rows fewer are acknowledged
@@ -100,6 +101,8 @@ static int injected(const char *function)
         if (strcmp(name, function) == 0 && (calls == number || (plus && calls > number)))
             code = (int)(0x80000000u | value);
     }
+    while (code == (int)0x8000FFFFu)
+        sleep(1);
     last_code = code;
     return code;
 }
