@@ -11,6 +11,7 @@ enum exitcode {
     EXIT_FATAL = 5,        /* fatal while loading */
     EXIT_ERRORS = 6,       /* finished, but some rows were not acknowledged */
     EXIT_INTERNAL = 7,     /* a fault of our own, or out of memory */
+    EXIT_LATE = 8,         /* ready after the time at which all should begin */
     EXIT_INTERRUPTED = 130 /* SIGINT or SIGTERM; the summary was printed */
 };
 

@@ -11,6 +11,7 @@
 #include "reporter.h"
 #include "summary.h"
 
+#define START_LATE_MAX_NS 5000000ull
 #define START_DELAY_NS 1000000ull /* for all workers to wake before the common start */
 
 struct parts { /* memory of one load */
@@ -87,19 +88,26 @@ static enum exitcode prepare(struct job *job, struct load *load, struct parts *p
     return EXIT_DONE;
 }
 
-/* Fixes the times that all workers go by, in the future. */
-static void set_times(struct load *load)
+/* Fixes the times that all workers go by. A start that is given is kept to the nanosecond, since
+ * other processes have the same; false when it has passed by more than they may differ. */
+static bool set_times(struct load *load)
 {
     const struct spec *spec = load->spec;
-    const uint64_t soon = clock_now_ns() + START_DELAY_NS;
-    load->start_ns = spec->start_at_ns > soon ? spec->start_at_ns : soon;
-    if (spec->start_at_ns && spec->start_at_ns < soon)
-        fprintf(stderr, "scale-loadgen: start_at_ns has passed by %.3f s: starting at once\n",
-                (double)(soon - spec->start_at_ns) / 1e9);
+    const uint64_t now = clock_now_ns();
+    struct fault fault = {0};
+    if (spec->start_at_ns && spec->start_at_ns + START_LATE_MAX_NS < now) {
+        fault_set(&fault, FAULT_SERVER, "late",
+                  "ready %.3f s after start_at_ns: the window would not be that of the others",
+                  (double)(now - spec->start_at_ns) / 1e9);
+        job_fault(&fault, -1, EXIT_LATE);
+        return false;
+    }
+    load->start_ns = spec->start_at_ns ? spec->start_at_ns : now + START_DELAY_NS;
     load->window_start_ns = load->start_ns + (uint64_t)(spec->warmup_s * 1e9);
     load->window_end_ns = NS_NEVER;
     if (spec->duration_s > 0)
         load->window_end_ns = load->window_start_ns + (uint64_t)(spec->duration_s * 1e9);
+    return true;
 }
 
 /* Waits until all have arrived at the gate, each in its time, heeding signals; returns how many
@@ -133,9 +141,9 @@ static enum exitcode start_workers(const struct job *job, struct load *load, str
     }
     const uint32_t failed = await_workers(job, load, parts->started, signal_fd);
     if (parts->started == threads && failed == 0) {
-        set_times(load);
-        gate_open(&load->gate, true);
-        return EXIT_DONE;
+        const bool is_timely = set_times(load);
+        gate_open(&load->gate, is_timely);
+        return is_timely ? EXIT_DONE : EXIT_LATE;
     }
     gate_open(&load->gate, false);
     for (uint64_t i = 0; i < parts->started; i++)

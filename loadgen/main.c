@@ -36,6 +36,7 @@ static const char help[] =
     "  5    fatal while loading\n"
     "  6    finished, but some rows were not acknowledged (sql: some statements failed)\n"
     "  7    internal: a fault of our own, or out of memory\n"
+    "  8    ready too late for start_at_ns; nothing was sent\n"
     "  130  interrupted; the summary was printed\n";
 
 static void put_names(struct json *json, const char *key, const char *const *names)
