@@ -22,6 +22,21 @@ uint64_t clock_process_cpu_ns(void)
     return read_clock(CLOCK_PROCESS_CPUTIME_ID);
 }
 
+uint64_t clock_thread_cpu_ns(void)
+{
+    return read_clock(CLOCK_THREAD_CPUTIME_ID);
+}
+
+bool clock_cpu_of_thread_ns(pthread_t thread, uint64_t *ns)
+{
+    clockid_t id;
+    struct timespec t;
+    if (pthread_getcpuclockid(thread, &id) != 0 || clock_gettime(id, &t) != 0)
+        return false;
+    *ns = (uint64_t)t.tv_sec * NS_PER_SECOND + (uint64_t)t.tv_nsec;
+    return true;
+}
+
 void clock_sleep_until_ns(uint64_t when_ns)
 {
     const struct timespec until = {.tv_sec = (time_t)(when_ns / NS_PER_SECOND),

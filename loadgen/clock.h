@@ -3,6 +3,8 @@
 #ifndef SCALE_CLOCK_H
 #define SCALE_CLOCK_H
 
+#include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #define NS_PER_SECOND 1000000000ull
@@ -12,6 +14,8 @@
 uint64_t clock_now_ns(void);
 void clock_sleep_until_ns(uint64_t when_ns);  /* may return early when a signal arrives */
 uint64_t clock_process_cpu_ns(void);
+uint64_t clock_thread_cpu_ns(void);           /* of the caller */
+bool clock_cpu_of_thread_ns(pthread_t thread, uint64_t *ns); /* false: it has ended */
 void clock_process_usage_s(double *user_s, double *system_s);
 void clock_precise_sleep(void); /* asks the kernel for the least timer slack in this thread */
 

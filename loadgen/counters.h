@@ -22,6 +22,9 @@ struct counters {
     counter make_ns;
     counter last_ack_ns;
     counter waiting_since_ns; /* open loop: intended start of the oldest request not answered */
+    counter is_in_flight;     /* 1 while a request is with the driver */
+    counter answered_late;    /* open loop: answers to what was sent before the window's end */
+    counter cpu_ns;           /* of the thread, once it has ended */
     counter done;             /* 1 when the worker has ended */
 };
 

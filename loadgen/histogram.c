@@ -58,10 +58,15 @@ static uint64_t highest_at(const struct histogram *h, uint32_t index)
 
 void histogram_record(struct histogram *h, uint64_t value_ns)
 {
+    histogram_record_times(h, value_ns, 1);
+}
+
+void histogram_record_times(struct histogram *h, uint64_t value_ns, uint64_t times)
+{
     const uint64_t value = value_ns < HISTOGRAM_HIGHEST_NS ? value_ns : HISTOGRAM_HIGHEST_NS;
-    counter_add(&h->counts[index_of(h, value)], 1);
-    counter_add(&h->total, 1);
-    counter_add(&h->sum_ns, value);
+    counter_add(&h->counts[index_of(h, value)], times);
+    counter_add(&h->total, times);
+    counter_add(&h->sum_ns, value * times);
     if (value < counter_get(&h->least_ns))
         counter_set(&h->least_ns, value);
     if (value > counter_get(&h->most_ns))

@@ -22,6 +22,7 @@ struct histogram {
 int histogram_init(struct histogram *h, uint32_t digits); /* digits 1..4; -1: memory is short */
 void histogram_free(struct histogram *h);
 void histogram_record(struct histogram *h, uint64_t value_ns);
+void histogram_record_times(struct histogram *h, uint64_t value_ns, uint64_t times);
 
 /* Adds `from`, which has equal digits. */
 void histogram_add(struct histogram *to, const struct histogram *from);

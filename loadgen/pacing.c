@@ -8,7 +8,9 @@
 /* 0 < chance < 1 */
 static double draw(struct pacing *pacing)
 {
-    const uint64_t bits = chance_of(pacing->seed, pacing->drawn++) >> 12;
+    const uint64_t drawn = counter_get(&pacing->drawn);
+    const uint64_t bits = chance_of(pacing->seed, drawn) >> 12;
+    counter_set(&pacing->drawn, drawn + 1);
     return ((double)bits + 0.5) / 4503599627370496.0;
 }
 
@@ -29,8 +31,19 @@ void pacing_init(struct pacing *pacing, const struct spec *spec, uint32_t worker
 
 uint64_t pacing_next_ns(struct pacing *pacing, uint32_t rows)
 {
-    const uint64_t intended = pacing->origin_ns + (uint64_t)pacing->next_ns;
+    const double next_ns = atomic_load_explicit(&pacing->next_ns, memory_order_relaxed);
     const double gap_ns = (double)rows / pacing->rows_per_ns;
-    pacing->next_ns += pacing->poisson ? -log(draw(pacing)) * gap_ns : gap_ns;
-    return intended;
+    const double step_ns = pacing->poisson ? -log(draw(pacing)) * gap_ns : gap_ns;
+    atomic_store_explicit(&pacing->next_ns, next_ns + step_ns, memory_order_relaxed);
+    return counter_get(&pacing->origin_ns) + (uint64_t)next_ns;
+}
+
+struct pacing pacing_copy(const struct pacing *from)
+{
+    struct pacing copy = {
+        .rows_per_ns = from->rows_per_ns, .seed = from->seed, .poisson = from->poisson};
+    atomic_init(&copy.next_ns, atomic_load_explicit(&from->next_ns, memory_order_relaxed));
+    atomic_init(&copy.origin_ns, counter_get(&from->origin_ns));
+    atomic_init(&copy.drawn, counter_get(&from->drawn));
+    return copy;
 }

@@ -4,13 +4,15 @@
 #ifndef SCALE_PACING_H
 #define SCALE_PACING_H
 
+#include "counters.h"
 #include "spec.h"
 
 struct pacing {
     double rows_per_ns; /* this worker's part of the rate; 0: closed loop */
-    double next_ns;     /* intended start of the next request, counted from the origin */
-    uint64_t origin_ns;
-    uint64_t seed, drawn;
+    /* Written by the worker alone, by relaxed stores, so that what hangs can be read. */
+    _Atomic double next_ns; /* intended start of the next request, counted from the origin */
+    counter origin_ns, drawn;
+    uint64_t seed;
     bool poisson;
 };
 
@@ -21,6 +23,9 @@ static inline bool pacing_is_open(const struct pacing *pacing)
 {
     return pacing->rows_per_ns > 0;
 }
+
+/* As it is now; from any thread. */
+struct pacing pacing_copy(const struct pacing *pacing);
 
 /* Intended start of a request of `rows` rows; open loop only. */
 uint64_t pacing_next_ns(struct pacing *pacing, uint32_t rows);

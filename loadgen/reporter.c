@@ -37,36 +37,17 @@ int reporter_take_signals(void)
     return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-/* A worker that runs may be answered while it is read: what is answered is read first. */
-static uint64_t rows_unanswered(const struct counters *c)
+static uint64_t least(uint64_t a, uint64_t b)
 {
-    const uint64_t answered = counter_get(&c->rows_acked) + counter_get(&c->rows_failed);
-    const uint64_t sent = counter_get(&c->rows_sent);
-    return sent > answered ? sent - answered : 0;
+    return a < b ? a : b;
 }
 
-void reporter_totals(const struct worker *workers, uint64_t count, struct totals *totals)
-{
-    *totals = (struct totals){0};
-    for (uint64_t i = 0; i < count; i++) {
-        const struct counters *c = &workers[i].counters;
-        const uint64_t last_ack_ns = counter_get(&c->last_ack_ns);
-        totals->rows_acked += counter_get(&c->rows_acked);
-        totals->rows_window += counter_get(&c->rows_window);
-        totals->rows_failed += counter_get(&c->rows_failed);
-        totals->requests += counter_get(&c->requests);
-        totals->errors += counter_get(&c->errors);
-        totals->retries += counter_get(&c->retries);
-        totals->rows_unanswered += rows_unanswered(c);
-        if (last_ack_ns > totals->last_ack_ns)
-            totals->last_ack_ns = last_ack_ns;
-    }
-}
-
-/* Rows that should have been answered by now and are not. */
+/* Rows that should have been answered by now and are not; none is due after the window's end. */
 static double backlog_rows(const struct watch *watch, uint64_t now)
 {
+    const uint64_t end = watch->load->window_end_ns;
     double rows = 0;
+    now = least(now, end);
     for (uint64_t i = 0; i < watch->load->spec->threads; i++) {
         const struct worker *w = &watch->workers[i];
         const uint64_t since = counter_get(&w->counters.waiting_since_ns);
@@ -89,7 +70,7 @@ static void tell_interval(struct watch *watch, uint64_t now)
     const struct spec *spec = watch->load->spec;
     const uint64_t cpu_ns = clock_process_cpu_ns();
     struct totals totals;
-    reporter_totals(watch->workers, spec->threads, &totals);
+    totals_of(watch->workers, spec->threads, &totals);
     const bool is_open_loop = spec->rate > 0;
     histogram_clear(&watch->sum);
     histogram_clear(&watch->service_sum);
@@ -121,9 +102,20 @@ static void tell_interval(struct watch *watch, uint64_t now)
     watch->cpu_ns = cpu_ns;
 }
 
-static uint64_t least(uint64_t a, uint64_t b)
+/* A thread that has ended left its time behind. */
+static uint64_t worker_cpu_ns(const struct worker *w)
 {
-    return a < b ? a : b;
+    uint64_t ns;
+    return !counter_get(&w->counters.done) && clock_cpu_of_thread_ns(w->thread, &ns)
+               ? ns
+               : counter_get(&w->counters.cpu_ns);
+}
+
+static void end_cpu(struct watch *watch)
+{
+    watch->report->cpu_end_ns = clock_process_cpu_ns();
+    for (uint64_t i = 0; i < watch->load->spec->threads; i++)
+        watch->workers[i].cpu_end_ns = worker_cpu_ns(&watch->workers[i]);
 }
 
 /* Requests in flight have so long from now on; the first reason counts. */
@@ -145,11 +137,13 @@ static void tell_due(struct watch *watch, uint64_t now)
     if (!watch->measure_told && now >= load->window_start_ns) {
         watch->measure_told = watch->report->measured = true;
         watch->report->cpu_start_ns = clock_process_cpu_ns();
+        for (uint64_t i = 0; i < load->spec->threads; i++)
+            watch->workers[i].cpu_start_ns = worker_cpu_ns(&watch->workers[i]);
         event_phase("measure", load->window_start_ns);
     }
     if (!watch->drain_told && now >= load->window_end_ns) {
         watch->drain_told = watch->report->window_over = true;
-        watch->report->cpu_end_ns = clock_process_cpu_ns();
+        end_cpu(watch);
         event_phase("drain", load->window_end_ns);
         arm(watch, load->window_end_ns);
     }
@@ -273,11 +267,11 @@ void reporter_run(struct load *load, struct worker *workers, int signal_fd, stru
     wait_and_tell(&watch);
     const uint64_t now = clock_now_ns();
     if (report->measured && !watch.drain_told) {
-        report->cpu_end_ns = clock_process_cpu_ns();
+        end_cpu(&watch);
         event_phase("drain", now);
     }
     struct totals totals;
-    reporter_totals(workers, load->spec->threads, &totals);
+    totals_of(workers, load->spec->threads, &totals);
     if (totals.requests != watch.last.requests || totals.rows_acked != watch.last.rows_acked)
         tell_interval(&watch, now);
     histogram_free(&watch.sum);

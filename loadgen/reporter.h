@@ -3,12 +3,7 @@
 #ifndef SCALE_REPORTER_H
 #define SCALE_REPORTER_H
 
-#include "worker.h"
-
-struct totals { /* summed over workers */
-    uint64_t rows_acked, rows_window, rows_failed, requests, errors, retries, last_ack_ns;
-    uint64_t rows_unanswered; /* sent, and neither acknowledged nor failed until now */
-};
+#include "totals.h"
 
 struct report { /* what only the reporter saw */
     bool interrupted;
@@ -23,6 +18,5 @@ int reporter_take_signals(void);
 
 void reporter_run(struct load *load, struct worker *workers, int signal_fd,
                   struct report *report);
-void reporter_totals(const struct worker *workers, uint64_t count, struct totals *totals);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "clock.h"
 #include "events.h"
+#include "overdue.h"
 
 struct window {
     uint64_t start_ns, end_ns;
@@ -57,7 +58,8 @@ static enum exitcode find_outcome(const struct load *load, const struct worker *
     return EXIT_DONE;
 }
 
-static void put_workers(struct json *json, const struct load *load, const struct worker *workers)
+static void put_workers(struct json *json, const struct load *load, const struct worker *workers,
+                        const struct report *report)
 {
     json_key(json, "workers");
     json_open(json, '[');
@@ -70,6 +72,10 @@ static void put_workers(struct json *json, const struct load *load, const struct
         json_put_whole(json, "requests", counter_get(&c->requests));
         json_put_real(json, "send_s", (double)counter_get(&c->send_ns) / 1e9);
         json_put_real(json, "make_s", (double)counter_get(&c->make_ns) / 1e9);
+        json_put_real(json, "cpu_s",
+                      report->measured
+                          ? (double)(workers[i].cpu_end_ns - workers[i].cpu_start_ns) / 1e9
+                          : NAN);
         json_close(json, '}');
     }
     json_close(json, ']');
@@ -92,16 +98,29 @@ static void put_partitions(struct json *json, const struct load *load,
     json_close(json, ']');
 }
 
+/* What the worker owed when the window ended, if it loaded until then. */
+static bool has_overdue(const struct worker *w, const struct report *report)
+{
+    const bool is_done = counter_get(&w->counters.done);
+    return report->window_over && !report->interrupted &&
+           (!is_done || w->ending == ENDING_WINDOW);
+}
+
 static void put_histograms(struct json *json, const struct load *load,
-                           const struct worker *workers)
+                           const struct worker *workers, const struct report *report)
 {
     struct histogram response, service;
+    struct overdue overdue = {0};
     if (histogram_init(&response, 3) || histogram_init(&service, 3))
         abort();
     for (uint64_t i = 0; i < load->spec->threads; i++) {
         histogram_add(&response, &workers[i].response);
         histogram_add(&service, &workers[i].service);
+        if (has_overdue(&workers[i], report))
+            overdue_add(&overdue, &response, &workers[i], load->window_end_ns);
     }
+    json_put_whole(json, "overdue", overdue.unsent);
+    json_put_whole(json, "in_flight_at_end", overdue.in_flight);
     event_put_histogram(json, "response", &response);
     event_put_histogram(json, "service", &service);
     histogram_free(&response);
@@ -175,16 +194,16 @@ enum exitcode summary_tell(struct load *load, const struct worker *workers,
     struct totals totals;
     struct json json;
     const char *outcome;
-    reporter_totals(workers, load->spec->threads, &totals);
+    totals_of(workers, load->spec->threads, &totals);
     const struct window window = find_window(load, workers, report, &totals);
     const enum exitcode code = find_outcome(load, workers, report, &totals, &outcome);
     event_begin(&json, "summary");
     json_put_text(&json, "outcome", outcome);
     put_numbers(&json, &window, &totals, report);
     json_put_real(&json, "offered_rows_per_s", offered_rows_per_s(load, workers));
-    put_histograms(&json, load, workers);
+    put_histograms(&json, load, workers, report);
     put_operations(&json, load, &totals);
-    put_workers(&json, load, workers);
+    put_workers(&json, load, workers, report);
     put_partitions(&json, load, workers);
     faults_put(&load->faults, &json);
     event_end(&json);

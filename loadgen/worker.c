@@ -154,9 +154,11 @@ static uint64_t request_deadline(const struct load *load, uint64_t sent_ns)
 static enum outcome attempt(struct worker *w, uint64_t sent_ns, uint64_t *rows, uint64_t *ack_ns)
 {
     *rows = 0;
+    counter_set(&w->counters.is_in_flight, 1);
     const enum outcome outcome = w->load->ops->send(
         w->connection, &w->batch, request_deadline(w->load, sent_ns), rows, &w->fault);
     *ack_ns = clock_now_ns();
+    counter_set(&w->counters.is_in_flight, 0);
     counter_add(&w->counters.send_ns, *ack_ns - sent_ns);
     if (outcome != OUTCOME_OK)
         note_error(w);
@@ -194,6 +196,11 @@ static void deliver(struct worker *w, uint64_t *now_ns, uint64_t intended_ns)
         count_acked(w, rows, in_window);
         counter_set(&w->counters.last_ack_ns, *now_ns);
         record(w, *now_ns - intended_ns, *now_ns - sent_ns, in_window);
+        if (pacing_is_open(&w->pacing) && *now_ns > window_end(load) &&
+            intended_ns < window_end(load)) { /* until then it had waited so long at least */
+            histogram_record(&w->response, window_end(load) - intended_ns);
+            counter_add(&w->counters.answered_late, 1);
+        }
         if (rows < w->batch.rows) {
             fault_set(&w->fault, FAULT_SERVER, "SHORT_ACK",
                       "the server acknowledged %llu of %u rows", (unsigned long long)rows,
@@ -217,14 +224,15 @@ static void deliver(struct worker *w, uint64_t *now_ns, uint64_t intended_ns)
 static void load_loop(struct worker *w, bool made)
 {
     uint64_t now_ns = sleep_until(w, w->load->start_ns), intended_ns = 0;
-    w->pacing.origin_ns = w->load->start_ns;
+    counter_set(&w->pacing.origin_ns, w->load->start_ns);
     while (made && wait_turn(w, &now_ns, &intended_ns)) {
         deliver(w, &now_ns, intended_ns);
         made = w->ending == ENDING_NONE && make(w, &now_ns);
     }
     if (w->ending == ENDING_NONE)
         w->ending = ENDING_ROWS;
-    counter_set(&w->counters.waiting_since_ns, NS_NEVER);
+    if (w->ending != ENDING_WINDOW) /* else it stays what was owed when the window ended */
+        counter_set(&w->counters.waiting_since_ns, NS_NEVER);
 }
 
 void *worker_main(void *argument)
@@ -240,6 +248,7 @@ void *worker_main(void *argument)
     const bool made = outcome == OUTCOME_OK && make(w, &now_ns);
     if (gate_arrive(&load->gate, outcome == OUTCOME_OK))
         load_loop(w, made);
+    counter_set(&w->counters.cpu_ns, clock_thread_cpu_ns());
     counter_set(&w->counters.done, 1);
     if (write(load->done_fd, &one, sizeof one) != sizeof one)
         abort();

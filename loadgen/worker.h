@@ -59,6 +59,7 @@ struct worker {
     struct fault fault; /* of the connect; later the last one */
     enum ending ending;
     pthread_t thread;
+    uint64_t cpu_start_ns, cpu_end_ns; /* of the thread, at the window's ends: the reporter's */
 };
 
 /* Everything but the connection; 0, or -1 when memory is short. `part`: of the whole load. */

@@ -92,6 +92,24 @@ def test_one_fatal_fault_ends_what_hangs_beside_it(program, postgres):
     assert "deadline" in codes and len(codes) > 1, "the broken connection's own code, whichever libpq has for it"
 
 
+@pytest.mark.parametrize("is_frozen_for_good", [False, True])
+def test_a_server_frozen_at_the_windows_end_does_not_look_fast(program, postgres, is_frozen_for_good):
+    """For the last half of the window: the requests that were due then are counted, with the time they waited."""
+    make_table(postgres, METERS)
+    spec = {**postgres.spec(), **WINDOW, "duration_s": 3, "rate": 20_000, "interval_s": 1, "drain_s": 4}
+    with begun(program, spec) as end:
+        with stopped(postgres):
+            time.sleep(7.5 if is_frozen_for_good else 3)
+        outcome = end()
+    summary = outcome.summary
+    assert outcome.code == (5 if is_frozen_for_good else 0), outcome.stderr
+    assert 150 < summary["overdue"] < 450
+    assert summary["in_flight_at_end"] == 2
+    assert summary["response"]["count"] == summary["service"]["count"] + summary["overdue"] + 2
+    assert summary["response"]["max_us"] > 1_000_000
+    assert summary["response"]["p90_us"] > 500_000
+
+
 def test_a_library_that_does_not_return_is_left_behind_with_the_summary(program):
     spec = STUB | {"library": library(), "duration_s": 1, "method": "stmt"}
     began = time.monotonic()

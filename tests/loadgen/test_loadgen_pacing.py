@@ -47,6 +47,37 @@ def test_overload_shows_in_the_response_not_in_the_service(load):
     assert last["response_us_max"] > 20 * last["service_us_max"] > 0
 
 
+def test_what_was_due_at_the_end_is_in_the_response(load):
+    """1000 requests/s were due for a second, some 100 were answered: each of the others waited until the end."""
+    summary = load(rate=10_000, rows_per_request=10, null_latency_us=10_000, duration_s=1).summary
+    answered = summary["service"]["count"]
+    assert summary["overdue"] + summary["in_flight_at_end"] + answered == pytest.approx(1000, abs=2)
+    assert summary["in_flight_at_end"] == 1
+    assert summary["response"]["count"] == answered + summary["overdue"] + 1
+    assert summary["response"]["mean_us"] == pytest.approx(500_000, rel=0.2)
+
+
+@pytest.mark.parametrize("arrival", ["constant", "poisson"])
+def test_more_due_than_can_be_counted_one_by_one_is_still_counted(load, arrival):
+    summary = load(rate=1e9, rows_per_request=1, null_latency_us=200_000, duration_s=0.5, arrival=arrival).summary
+    assert summary["overdue"] == pytest.approx(5e8, rel=0.01)
+    assert summary["response"]["p50_us"] == pytest.approx(250_000, rel=0.02)
+
+
+def test_nothing_is_overdue_when_the_rate_is_easy(load):
+    assert load(rate=1000, rows_per_request=10, duration_s=0.6).summary["overdue"] <= 1
+    closed = load(duration_s=0.2, null_latency_us=50_000).summary
+    assert (closed["overdue"], closed["in_flight_at_end"]) == (0, 0)
+    assert closed["response"] == closed["service"]
+
+
+def test_the_backlog_stops_growing_at_the_end(load):
+    outcome = load(rate=10_000, rows_per_request=10, null_latency_us=1_500_000, duration_s=0.5, interval_s=0.2)
+    drain = [i["backlog_rows"] for i in outcome.of("interval") if i["phase"] == "drain"]
+    assert len(drain) > 3
+    assert max(drain) <= 5000
+
+
 def test_no_backlog_when_the_rate_is_easy(load):
     outcome = load(rate=1000, rows_per_request=10, duration_s=0.6, interval_s=0.2)
     # a busy machine may hold the generator up at the end of one interval; what it owes is made good by another's

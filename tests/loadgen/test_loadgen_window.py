@@ -79,9 +79,28 @@ def test_all_begin_at_the_given_time(load):
     assert summary["window_start_ns"] == start
 
 
-def test_a_start_that_has_passed_is_told(load):
-    outcome = load(start_at_ns=1, rows=10)
-    assert "start_at_ns has passed" in outcome.stderr
+def test_a_late_start_is_no_start(load):
+    """Its window would lie beside those of the other processes."""
+    late = time.clock_gettime_ns(time.CLOCK_MONOTONIC) - 20_000_000
+    outcome = load(code=8, start_at_ns=late, rows=10)
+    assert outcome.one("error")["code"] == "late"
+    assert "after start_at_ns" in outcome.stderr
+    assert outcome.of("summary") == []
+
+
+def test_the_cpu_of_each_worker_is_its_own(load):
+    """One that sleeps in its requests has none, one that makes rows as fast as it can has a core's."""
+    busy = load(warmup_s=0.2, duration_s=0.6).summary
+    asleep = load(warmup_s=0.2, duration_s=0.6, threads=2, tables=2, **SLOW).summary
+    (worker,) = busy["workers"]
+    assert 0.1 < worker["cpu_s"] <= busy["cpu_window_s"] + 0.01
+    assert worker["cpu_s"] < busy["window_s"] + 0.1, "of the window alone"
+    assert all(w["cpu_s"] < 0.05 for w in asleep["workers"])
+    assert asleep["workers"][0]["send_s"] > 0.5, "which is what waiting looks like"
+
+
+def test_without_a_window_a_workers_cpu_is_not_known(load):
+    assert load(rows=10, warmup_s=5, **SLOW).summary["workers"][0]["cpu_s"] is None
 
 
 def interrupt(program, spec, how, after_s=0.4, times=1):

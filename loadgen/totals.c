@@ -1,0 +1,28 @@
+/* The sums; see totals.h. */
+#include "totals.h"
+
+/* A worker that runs may be answered while it is read: what is answered is read first. */
+static uint64_t rows_unanswered(const struct counters *c)
+{
+    const uint64_t answered = counter_get(&c->rows_acked) + counter_get(&c->rows_failed);
+    const uint64_t sent = counter_get(&c->rows_sent);
+    return sent > answered ? sent - answered : 0;
+}
+
+void totals_of(const struct worker *workers, uint64_t count, struct totals *totals)
+{
+    *totals = (struct totals){0};
+    for (uint64_t i = 0; i < count; i++) {
+        const struct counters *c = &workers[i].counters;
+        const uint64_t last_ack_ns = counter_get(&c->last_ack_ns);
+        totals->rows_acked += counter_get(&c->rows_acked);
+        totals->rows_window += counter_get(&c->rows_window);
+        totals->rows_failed += counter_get(&c->rows_failed);
+        totals->requests += counter_get(&c->requests);
+        totals->errors += counter_get(&c->errors);
+        totals->retries += counter_get(&c->retries);
+        totals->rows_unanswered += rows_unanswered(c);
+        if (last_ack_ns > totals->last_ack_ns)
+            totals->last_ack_ns = last_ack_ns;
+    }
+}
