@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "utf8.h"
+
 static void put(struct json *json, const char *text, size_t length)
 {
     if (json->used + length + 1 > json->size) {
@@ -54,14 +56,18 @@ void json_close(struct json *json, char bracket)
     json->comma = true;
 }
 
-/* The body of a string. Bytes from 0x80 pass: servers speak UTF-8. */
+/* The body of a string. What is no UTF-8 becomes the character for that, U+FFFD, byte by byte. */
 static void put_escaped(struct json *json, const char *text, size_t length)
 {
     size_t plain = 0; /* start of what needs no escape */
     for (size_t i = 0; i < length; i++) {
         const unsigned char c = (unsigned char)text[i];
         char escape[8];
-        if (c >= 0x20 && c != '"' && c != '\\')
+        bool is_cut;
+        const size_t bytes = c < 0x80 ? 1 : utf8_length(text + i, length - i, &is_cut);
+        if (bytes > 1)
+            i += bytes - 1;
+        if (bytes > 0 && c >= 0x20 && c != '"' && c != '\\')
             continue;
         put(json, text + plain, i - plain);
         plain = i + 1;
@@ -69,6 +75,8 @@ static void put_escaped(struct json *json, const char *text, size_t length)
             snprintf(escape, sizeof escape, "\\%c", c);
         else if (c == '\n')
             strcpy(escape, "\\n");
+        else if (bytes == 0)
+            strcpy(escape, "\\ufffd");
         else
             snprintf(escape, sizeof escape, "\\u%04x", c);
         put(json, escape, strlen(escape));

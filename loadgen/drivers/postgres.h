@@ -9,7 +9,8 @@
 typedef struct pg_conn PGconn;
 typedef struct pg_result PGresult;
 enum { CONNECTION_GOOD = 0 };
-enum { RES_EMPTY = 0, RES_COMMAND = 1, RES_TUPLES = 2, RES_COPY_IN = 4, RES_SINGLE_TUPLE = 9 };
+enum { RES_EMPTY = 0, RES_COMMAND = 1, RES_TUPLES = 2, RES_COPY_OUT = 3, RES_COPY_IN = 4 };
+enum { RES_SINGLE_TUPLE = 9 };
 enum { FIELD_SQLSTATE = 'C' };
 
 struct libpq {
@@ -38,6 +39,8 @@ struct libpq {
     void (*clear)(PGresult *);
     int (*put_data)(PGconn *, const char *, int);
     int (*put_end)(PGconn *, const char *);
+    int (*get_data)(PGconn *, char **buffer, int async);
+    void (*free_data)(void *);
     int (*set_nonblocking)(PGconn *, int);
     int (*socket)(const PGconn *);
     int (*flush)(PGconn *);

@@ -30,6 +30,8 @@ enum outcome postgres_load_library(struct libpq *p, const char *wanted, struct f
         {"PQclear", &p->clear},
         {"PQputCopyData", &p->put_data},
         {"PQputCopyEnd", &p->put_end},
+        {"PQgetCopyData", &p->get_data},
+        {"PQfreemem", &p->free_data},
         {"PQsetnonblocking", &p->set_nonblocking},
         {"PQsocket", &p->socket},
         {"PQflush", &p->flush},

@@ -63,9 +63,21 @@ static enum outcome take_result(struct connection *c, PGresult *result, bool *ha
         return OUTCOME_OK;
     case RES_EMPTY:
         return OUTCOME_OK;
+    case RES_COPY_OUT:
+        fault_set(fault, FAULT_SERVER, "COPY", "sql takes no rows of COPY ... TO STDOUT");
+        return OUTCOME_ERROR;
     default:
         return postgres_fault(p, c->conn, result, fault);
     }
+}
+
+/* Reads off what a COPY TO STDOUT sends, so that the connection is good for the next statement. */
+static void drop_copy(struct connection *c)
+{
+    const struct libpq *p = &c->driver->libpq;
+    char *row = NULL;
+    while (p->get_data(c->conn, &row, 0) > 0)
+        p->free_data(row);
 }
 
 enum outcome postgres_sql(struct connection *c, const char *statement,
@@ -81,6 +93,8 @@ enum outcome postgres_sql(struct connection *c, const char *statement,
     while ((result = p->get_result(c->conn)) != NULL) {
         if (p->result_status(result) == RES_COPY_IN)
             p->put_end(c->conn, "sql sends no rows");
+        if (p->result_status(result) == RES_COPY_OUT)
+            drop_copy(c);
         if (outcome == OUTCOME_OK)
             outcome = take_result(c, result, &has_columns, sink, fault);
         p->clear(result);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../utf8.h"
 #include "driver.h"
 
 extern const struct driver_ops driver_null;
@@ -106,6 +107,8 @@ void fault_set(struct fault *fault, enum fault_kind kind, const char *code, cons
     va_end(arguments);
     for (size_t end = strlen(fault->message); end > 0 && fault->message[end - 1] == '\n';)
         fault->message[--end] = '\0';
+    utf8_mend(fault->message, strlen(fault->message));
+    utf8_mend(fault->code, strlen(fault->code));
 }
 
 enum outcome fault_late(struct fault *fault, const char *stage)

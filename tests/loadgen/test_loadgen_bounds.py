@@ -216,3 +216,13 @@ def test_who_reads_late_reads_everything(program):
     assert outcome.code == 0, outcome.stderr
     assert len(outcome.of("interval")) >= 90
     assert sum(i["rows"] for i in outcome.of("interval")) == outcome.summary["rows_acked"]
+
+
+def test_copy_to_stdout_is_refused_and_the_next_statement_is_answered(run, postgres, tmp_path):
+    file = tmp_path / "statements.sql"
+    file.write_text("COPY (SELECT generate_series(1, 100000)) TO STDOUT\nSELECT 7\nCOPY (SELECT 1) TO STDOUT\n")
+    outcome = run({**postgres.spec(), "statements": file, "statement_timeout_s": 20}, "sql")
+    first, second, third = outcome.of("result")
+    assert outcome.code == 6
+    assert (first["ok"], first["code"]) == (third["ok"], third["code"]) == (False, "COPY")
+    assert second["rows"] == [[7]]

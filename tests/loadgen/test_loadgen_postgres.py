@@ -142,6 +142,32 @@ def test_sql_answers_each_statement(program, postgres, tmp_path):
     assert counted["rows"] == [[3]]
 
 
+@pytest.mark.parametrize("shift", range(3))
+def test_words_that_are_not_ascii_are_cut_between_characters(run, postgres, shift):
+    """The server repeats a long name of three-byte characters; the message has room for 480 bytes."""
+    postgres.query("CREATE OR REPLACE FUNCTION complain(int) RETURNS void LANGUAGE plpgsql AS $$ BEGIN"
+                   " RAISE EXCEPTION '%', repeat('x', $1) || repeat('語', 400); END $$")  # fmt: skip
+    file = postgres.folder / "words.sql"
+    file.write_text(f"SELECT complain({shift})\n")
+    outcome = run({**postgres.spec(), "statements": file}, "sql")
+    message = outcome.one("result")["message"]
+    assert message.rstrip("語").endswith("x" * shift)
+    assert 470 < len(message.encode()) < 480
+    assert "\ufffd" not in message and "?" not in message
+
+
+def test_values_that_are_no_text_are_replaced(run, postgres):
+    """A database in SQL_ASCII hands over any byte."""
+    postgres.query("DROP DATABASE IF EXISTS bytes")
+    postgres.query("CREATE DATABASE bytes ENCODING 'SQL_ASCII' TEMPLATE template0")
+    file = postgres.folder / "bytes.sql"
+    file.write_text("SELECT E'a\\xffz', E'\\xc3\\xa4', E'\\xe2\\x82'\nSELECT E'\\xff'::int\n")
+    outcome = run({**postgres.spec(), "database": "bytes", "statements": file}, "sql")
+    row, wrong = outcome.of("result")
+    assert row["rows"] == [["a\ufffdz", "ä", "\ufffd\ufffd"]]
+    assert '"?"' in wrong["message"]
+
+
 def test_sql_from_a_file_named_by_the_spec(run, postgres, tmp_path):
     file = tmp_path / "statements.sql"
     file.write_text("SELECT 1 AS one;\n")

@@ -1,0 +1,50 @@
+/* Where characters end in UTF-8, for words that come from servers and are cut or are no text. In a
+ * header alone: the probes of the tests build its users one by one. */
+#ifndef SCALE_UTF8_H
+#define SCALE_UTF8_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Bytes of the character at `at`, of which `left` bytes are there: 1..4, or 0 when it is none.
+ * *is_cut: what is there is the beginning of one. */
+static inline size_t utf8_length(const char *text, size_t left, bool *is_cut)
+{
+    const unsigned char *at = (const unsigned char *)text;
+    const size_t length = at[0] < 0x80                    ? 1
+                          : at[0] >= 0xc2 && at[0] < 0xe0 ? 2
+                          : (at[0] & 0xf0) == 0xe0        ? 3
+                          : at[0] >= 0xf0 && at[0] < 0xf5 ? 4
+                                                          : 0;
+    *is_cut = false;
+    for (size_t i = 1; i < length; i++) {
+        if (i == left) {
+            *is_cut = true;
+            return 0;
+        }
+        if ((at[i] & 0xc0) != 0x80)
+            return 0;
+        if (i == 1 && ((at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xed && at[1] > 0x9f) ||
+                       (at[0] == 0xf0 && at[1] < 0x90) || (at[0] == 0xf4 && at[1] > 0x8f)))
+            return 0; /* longer than it need be, a half of a pair, or beyond the last */
+    }
+    return length;
+}
+
+/* Makes a string valid: a character that its end cuts is dropped, other bytes become '?'. */
+static inline void utf8_mend(char *text, size_t length)
+{
+    bool is_cut;
+    for (size_t i = 0; i < length;) {
+        const size_t bytes = utf8_length(text + i, length - i, &is_cut);
+        if (is_cut) {
+            text[i] = '\0';
+            return;
+        }
+        if (bytes == 0)
+            text[i] = '?';
+        i += bytes ? bytes : 1;
+    }
+}
+
+#endif
