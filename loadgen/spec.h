@@ -62,6 +62,11 @@ void spec_free(struct spec *spec);
 /* The value of a driver's own key, or NULL. */
 const char *spec_option(const struct spec *spec, const char *name);
 
+/* The same as a whole number of least..most; *value stays when it is not given. False after saying
+ * in `why` what is wrong with it. */
+bool spec_option_whole(const struct spec *spec, const char *name, uint64_t least, uint64_t most,
+                       uint64_t *value, char *why, uint32_t why_size);
+
 /* Timestamp units in one millisecond: 1, 1000 or 1000000. */
 int64_t spec_units_per_ms(const struct spec *spec);
 

@@ -1,6 +1,11 @@
 /* What the keys of a spec mean together: the mistakes that no key has by itself.
  * It knows the verbs, but neither the drivers' methods nor the schema. */
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include "schema.h"
 #include "spec.h"
@@ -15,6 +20,24 @@ int64_t spec_units_per_ms(const struct spec *spec)
     default:
         return 1;
     }
+}
+
+bool spec_option_whole(const struct spec *spec, const char *name, uint64_t least, uint64_t most,
+                       uint64_t *value, char *why, uint32_t why_size)
+{
+    const char *text = spec_option(spec, name);
+    char *end;
+    if (!text)
+        return true;
+    errno = 0;
+    const unsigned long long number = strtoull(text, &end, 10);
+    if (!isdigit((unsigned char)*text) || *end || errno || number < least || number > most) {
+        snprintf(why, why_size, "%s: '%s' is no whole number of %" PRIu64 "..%" PRIu64, name, text,
+                 least, most);
+        return false;
+    }
+    *value = number;
+    return true;
 }
 
 static void check_workers(struct spec *spec, struct mistakes *mistakes)

@@ -1,6 +1,7 @@
 /* HTTP/1.1 on a stream; see http.h. */
 #include "http.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,8 +74,11 @@ static bool read_chunks(struct stream *s, struct http_reply *reply)
     do {
         if (!read_line(s, line, sizeof line))
             return false;
-        chunk = strtoul(line, NULL, 16);
-        if (chunk > REPLY_BYTES_MAX || !stream_need(s, chunk + 2) || !append(s, &used, chunk))
+        char *end = line;
+        chunk = isxdigit((unsigned char)*line) ? strtoul(line, &end, 16) : REPLY_BYTES_MAX + 1;
+        if (chunk > REPLY_BYTES_MAX || !strchr("; \t", *end))
+            return stream_fail(s, "'%.20s' is no length of a chunk that is taken here", line);
+        if (!stream_need(s, chunk + 2) || !append(s, &used, chunk))
             return false;
         s->begin += chunk + 2;
     } while (chunk > 0);

@@ -30,10 +30,19 @@ static const struct driver_method methods[] = {{"discard", FEATURE_DEADLINE}, {N
 static const char *const options[] = {"dump", "null_latency_us", "null_fail_every",
                                       "null_fatal_after", NULL};
 
-static uint64_t whole_option(const struct spec *spec, const char *name)
+static bool read_options(struct driver *d, const struct spec *spec, struct fault *fault)
 {
-    const char *value = spec_option(spec, name);
-    return value ? strtoull(value, NULL, 10) : 0;
+    char why[160];
+    d->dump = spec_option(spec, "dump");
+    if (spec_option_whole(spec, "null_latency_us", 0, 1ull << 40, &d->latency_us, why,
+                          sizeof why) &&
+        spec_option_whole(spec, "null_fail_every", 0, INT64_MAX, &d->fail_every, why,
+                          sizeof why) &&
+        spec_option_whole(spec, "null_fatal_after", 0, INT64_MAX, &d->fatal_after, why,
+                          sizeof why))
+        return true;
+    fault_set(fault, FAULT_SPEC, "SPEC", "%s", why);
+    return false;
 }
 
 static enum outcome null_open(const struct driver_setup *setup, struct driver **driver,
@@ -45,12 +54,8 @@ static enum outcome null_open(const struct driver_setup *setup, struct driver **
         return OUTCOME_FATAL;
     }
     d->setup = setup;
-    d->dump = spec_option(setup->spec, "dump");
-    d->latency_us = whole_option(setup->spec, "null_latency_us");
-    d->fail_every = whole_option(setup->spec, "null_fail_every");
-    d->fatal_after = whole_option(setup->spec, "null_fatal_after");
     *driver = d;
-    return OUTCOME_OK;
+    return read_options(d, setup->spec, fault) ? OUTCOME_OK : OUTCOME_FATAL;
 }
 
 static enum outcome null_place(struct driver *driver, uint32_t *partition_of, struct fault *fault)
@@ -71,17 +76,18 @@ static enum outcome null_connect(struct driver *driver, uint32_t worker,
         return OUTCOME_FATAL;
     }
     c->driver = driver;
-    *connection = c;
     if (driver->dump) {
         char path[4096];
         snprintf(path, sizeof path, "%s.%" PRIu32, driver->dump, worker);
         c->dump = fopen(path, "a");
         if (!c->dump) {
-            fault_set(fault, FAULT_SERVER, "DUMP", "cannot write '%s': %s", path,
+            fault_set(fault, FAULT_SPEC, "DUMP", "dump: cannot write '%s': %s", path,
                       strerror(errno));
+            free(c);
             return OUTCOME_FATAL;
         }
     }
+    *connection = c;
     return OUTCOME_OK;
 }
 

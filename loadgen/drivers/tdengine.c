@@ -79,11 +79,16 @@ static enum outcome check(const struct driver *d, struct fault *fault)
     return OUTCOME_OK;
 }
 
-static uint16_t port_option(const struct spec *spec, const char *name, uint16_t otherwise)
+static bool read_port(struct driver *d, struct fault *fault)
 {
-    const char *value = spec_option(spec, name);
-    const unsigned long port = value ? strtoul(value, NULL, 10) : 0;
-    return port > 0 && port < 65536 ? (uint16_t)port : otherwise;
+    char why[160];
+    uint64_t port = d->port + (uint64_t)ADAPTER_ABOVE;
+    const bool ok =
+        spec_option_whole(d->setup->spec, "adapter_port", 1, 65535, &port, why, sizeof why);
+    if (!ok)
+        fault_set(fault, FAULT_SPEC, "SPEC", "%s", why);
+    d->adapter_port = (uint16_t)port;
+    return ok;
 }
 
 static enum outcome open_library(struct driver *d, struct fault *fault)
@@ -116,11 +121,10 @@ static enum outcome tdengine_open(const struct driver_setup *setup, struct drive
     d->user = spec->user ? spec->user : "root";
     d->password = setup->password && *setup->password ? setup->password : "taosdata";
     d->port = spec->port ? (uint16_t)spec->port : DEFAULT_PORT;
-    d->adapter_port = port_option(spec, "adapter_port", (uint16_t)(d->port + ADAPTER_ABOVE));
     d->first_column = (uint32_t)spec->partial_from;
     d->column_count =
         spec->partial_columns ? (uint32_t)spec->partial_columns : setup->schema->column_count;
-    if (check(d, fault) != OUTCOME_OK)
+    if (!read_port(d, fault) || check(d, fault) != OUTCOME_OK)
         return OUTCOME_FATAL;
     if (d->method == METHOD_REST || d->method == METHOD_WS)
         return OUTCOME_OK;

@@ -62,6 +62,23 @@ def test_a_mistake_names_its_key(run, line, key, words):
     assert words in told
 
 
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("driver=tdengine\nmethod=rest\ndatabase=test\nadapter_port=abc", "adapter_port: 'abc' is no whole number of 1"),
+        ("driver=tdengine\nmethod=rest\ndatabase=test\nadapter_port=65536", "adapter_port: '65536' is no whole number"),
+        ("driver=null\nnull_latency_us=1e3", "null_latency_us: '1e3' is no whole number"),
+        ("driver=null\nnull_fail_every=-1", "null_fail_every: '-1' is no whole number"),
+        ("driver=null\nnull_fatal_after=", "null_fatal_after: '' is no whole number"),
+        ("driver=null\ndump=/nowhere/rows", "dump: cannot write '/nowhere/rows.0': No such file"),
+    ],
+)
+def test_an_option_of_a_driver_is_checked(run, line, words):
+    outcome = run(f"{line}\nrows=1\n")
+    assert outcome.code == 2
+    assert words in outcome.stderr
+
+
 def test_order_progressive_needs_rows(run):
     outcome = run("driver=null\norder=progressive\nduration_s=1\n")
     assert outcome.code == 2

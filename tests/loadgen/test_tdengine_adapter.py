@@ -203,15 +203,27 @@ def test_no_adapter_is_told(run):
     assert f"cannot connect to 127.0.0.1:{port}" in outcome.one("error")["message"]
 
 
-def test_what_is_no_adapter_is_told(run):
+CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        (b"220 mail.example ESMTP\r\n\r\n", "is no answer of HTTP"),
+        (CHUNKED + b"zz\r\n", "'zz' is no length of a chunk"),
+        (CHUNKED + b"12x\r\n", "'12x' is no length of a chunk"),
+        (CHUNKED + b"ffffffffff\r\n", "'ffffffffff' is no length of a chunk"),
+    ],
+)
+def test_what_is_no_adapter_is_told(run, said, words):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         def answer() -> None:
             connection, _ = listener.accept()
             connection.recv(4096)
-            connection.sendall(b"220 mail.example ESMTP\r\n\r\n")
+            connection.sendall(said)
             connection.close()
 
         threading.Thread(target=answer, daemon=True).start()
         outcome = run(SPEC | {"adapter_port": listener.getsockname()[1], "method": "rest"})
     assert outcome.code == 4
-    assert "is no answer of HTTP" in outcome.one("error")["message"]
+    assert words in outcome.one("error")["message"]
