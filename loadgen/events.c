@@ -174,7 +174,7 @@ void event_interval(const struct interval *i)
     event_end(&json);
 }
 
-void event_error(const struct fault *fault, int64_t worker)
+void event_error(const struct fault *fault, int64_t worker, uint64_t count)
 {
     struct json json;
     event_begin(&json, "error");
@@ -184,7 +184,7 @@ void event_error(const struct fault *fault, int64_t worker)
         json_put_whole(&json, "worker", (uint64_t)worker);
     else
         json_put_null(&json, "worker");
-    json_put_whole(&json, "count", 1);
+    json_put_whole(&json, "count", count);
     event_end(&json);
 }
 

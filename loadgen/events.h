@@ -30,7 +30,8 @@ void event_hello(const struct driver_setup *setup, const struct driver_ops *ops,
 void event_library(const struct driver_ops *ops, const struct driver *driver);
 void event_phase(const char *phase, uint64_t monotonic_ns);
 void event_interval(const struct interval *interval);
-void event_error(const struct fault *fault, int64_t worker); /* worker < 0: none */
+/* worker < 0: none; `count`: how many of this code there were until now */
+void event_error(const struct fault *fault, int64_t worker, uint64_t count);
 
 /* "key":{count, percentiles, hdr} */
 void event_put_histogram(struct json *json, const char *key, const struct histogram *histogram);

@@ -33,10 +33,36 @@ void faults_note(struct fault_book *book, const struct fault *fault, int64_t wor
             memcpy(entry->message, fault->message, sizeof entry->message);
         }
         entry->count++;
+    } else {
+        book->others++;
     }
     pthread_mutex_unlock(&book->lock);
     if (is_new)
-        event_error(fault, worker);
+        event_error(fault, worker, 1);
+}
+
+void faults_tell_totals(struct fault_book *book)
+{
+    struct fault fault = {0};
+    pthread_mutex_lock(&book->lock);
+    for (uint32_t i = 0; i < book->kinds; i++) {
+        const struct fault_count *entry = &book->counts[i];
+        if (entry->count < 2) /* told when it came */
+            continue;
+        memcpy(fault.code, entry->code, sizeof fault.code);
+        memcpy(fault.message, entry->message, sizeof fault.message);
+        event_error(&fault, -1, entry->count);
+    }
+    pthread_mutex_unlock(&book->lock);
+}
+
+static void put_kind(struct json *json, const char *code, const char *message, uint64_t count)
+{
+    json_open(json, '{');
+    json_put_text(json, "code", code);
+    json_put_text(json, "message", message);
+    json_put_whole(json, "count", count);
+    json_close(json, '}');
 }
 
 void faults_put(struct fault_book *book, struct json *json)
@@ -44,13 +70,10 @@ void faults_put(struct fault_book *book, struct json *json)
     pthread_mutex_lock(&book->lock);
     json_key(json, "error_kinds");
     json_open(json, '[');
-    for (uint32_t i = 0; i < book->kinds; i++) {
-        json_open(json, '{');
-        json_put_text(json, "code", book->counts[i].code);
-        json_put_text(json, "message", book->counts[i].message);
-        json_put_whole(json, "count", book->counts[i].count);
-        json_close(json, '}');
-    }
+    for (uint32_t i = 0; i < book->kinds; i++)
+        put_kind(json, book->counts[i].code, book->counts[i].message, book->counts[i].count);
+    if (book->others)
+        put_kind(json, "other", "of kinds that are not listed", book->others);
     json_close(json, ']');
     pthread_mutex_unlock(&book->lock);
 }

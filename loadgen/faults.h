@@ -19,12 +19,15 @@ struct fault_count {
 struct fault_book {
     pthread_mutex_t lock;
     uint32_t kinds;
+    uint64_t others; /* of kinds beyond the most that are kept */
     struct fault_count counts[FAULT_KINDS_MAX];
 };
 
 void faults_init(struct fault_book *book);
 void faults_free(struct fault_book *book);
 void faults_note(struct fault_book *book, const struct fault *fault, int64_t worker);
+/* When the load is over: each kind that came more than once is told again, with its count. */
+void faults_tell_totals(struct fault_book *book);
 void faults_put(struct fault_book *book, struct json *json); /* the list for the summary */
 
 #endif

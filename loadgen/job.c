@@ -100,7 +100,7 @@ void job_close(struct job *job)
 
 enum exitcode job_fault(const struct fault *fault, int64_t worker, enum exitcode otherwise)
 {
-    event_error(fault, worker);
+    event_error(fault, worker, 1);
     fprintf(stderr, "scale-loadgen: %s: %s\n", fault->code, fault->message);
     switch (fault->kind) {
     case FAULT_LIBRARY:

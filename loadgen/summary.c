@@ -197,6 +197,7 @@ enum exitcode summary_tell(struct load *load, const struct worker *workers,
     totals_of(workers, load->spec->threads, &totals);
     const struct window window = find_window(load, workers, report, &totals);
     const enum exitcode code = find_outcome(load, workers, report, &totals, &outcome);
+    faults_tell_totals(&load->faults);
     event_begin(&json, "summary");
     json_put_text(&json, "outcome", outcome);
     put_numbers(&json, &window, &totals, report);

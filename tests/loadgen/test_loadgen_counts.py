@@ -103,8 +103,9 @@ def test_failed_requests_are_not_acknowledged(load):
     summary = outcome.summary
     assert summary["outcome"] == "errors"
     assert (summary["rows_acked"], summary["rows_failed"], summary["errors"]) == (7500, 2500, 25)
-    error = outcome.one("error")  # 25 of a kind: told once
-    assert (error["code"], error["worker"]) == ("NULL_FAIL", 0)
+    first, last = outcome.of("error")  # 25 of a kind: told when it came, and when all had come
+    assert (first["code"], first["worker"], first["count"]) == ("NULL_FAIL", 0, 1)
+    assert (last["code"], last["worker"], last["count"]) == ("NULL_FAIL", None, 25)
     assert summary["error_kinds"][0]["count"] == 25
     assert summary["response"]["count"] == 75
 
