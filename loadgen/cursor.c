@@ -31,36 +31,41 @@ static uint64_t rows_left(const struct cursor *cursor, uint32_t at)
     return cursor->rows_each + has_one - cursor->next_row[at];
 }
 
-/* The place of the next table that has rows left; false when there is none. */
-static bool seek(struct cursor *cursor)
+/* The next table that has rows left, from `at` on, and how many of them a slice takes; 0: none. */
+static uint32_t seek(const struct cursor *cursor, uint32_t *at)
 {
     for (uint32_t tried = 0; tried < cursor->share->count; tried++) {
-        if (rows_left(cursor, cursor->at) > 0)
-            return true;
-        cursor->at = cursor->at + 1 < cursor->share->count ? cursor->at + 1 : 0;
+        const uint64_t left = rows_left(cursor, *at);
+        if (left > 0)
+            return left < cursor->rows_per_slice ? (uint32_t)left : cursor->rows_per_slice;
+        *at = *at + 1 < cursor->share->count ? *at + 1 : 0;
     }
-    return false;
+    return 0;
 }
 
 bool cursor_next(struct cursor *cursor, struct batch *batch)
 {
-    batch->rows = 0;
-    batch->slice_count = 0;
-    while (batch->slice_count < cursor->slices_max && seek(cursor)) {
-        const uint32_t at = cursor->at;
-        const uint64_t left = rows_left(cursor, at);
-        const uint32_t rows =
-            left < cursor->rows_per_slice ? (uint32_t)left : cursor->rows_per_slice;
-        batch->slices[batch->slice_count++] = (struct slice){
-            .table = cursor->share->tables[at],
-            .rows = rows,
-            .offset = batch->rows,
-            .first_row = cursor->next_row[at],
-        };
-        batch->rows += rows;
-        cursor->next_row[at] += rows;
-        if (!cursor->progressive)
-            cursor->at = at + 1 < cursor->share->count ? at + 1 : 0;
+    const uint32_t *const tables = cursor->share->tables;
+    const uint32_t tables_count = cursor->share->count;
+    const uint32_t slices_max = tables_count ? cursor->slices_max : 0;
+    const uint32_t per_slice = cursor->rows_per_slice, turn = cursor->progressive ? 0 : 1;
+    /* Below it a table has a whole slice left, and nothing needs to be looked for. */
+    const uint64_t plenty = cursor->rows_each < per_slice ? 0 : cursor->rows_each - per_slice;
+    uint64_t *const next_row = cursor->next_row;
+    struct slice *const slices = batch->slices;
+    uint32_t at = cursor->at, offset = 0, count = 0;
+    for (; count < slices_max; count++) {
+        uint32_t rows = per_slice;
+        if (next_row[at] >= plenty && (rows = seek(cursor, &at)) == 0)
+            break;
+        slices[count] = (struct slice){tables[at], rows, offset, next_row[at]};
+        offset += rows;
+        next_row[at] += rows;
+        at += turn;
+        at = at < tables_count ? at : 0;
     }
-    return batch->rows > 0;
+    cursor->at = at;
+    batch->rows = offset;
+    batch->slice_count = count;
+    return offset > 0;
 }

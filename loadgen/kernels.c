@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "walk.h"
+
 #ifndef KERNEL_SET
 #define KERNEL_SET kernels_plain
 #define KERNEL_SET_NAME "plain"
@@ -40,78 +42,40 @@ static void level_uniform(uint32_t *restrict out, const struct piece *pieces, ui
     }
 }
 
-/* A walk is value noise: at the ends of each block of rows its height is the sum of four octaves
- * of hashed knots, 8 times as far apart each, and between the ends it is straight with a little
- * noise. So it wanders like a random walk, and any row costs the same. */
-enum { BLOCK_SHIFT = 7, BLOCK_ROWS = 1 << BLOCK_SHIFT, OCTAVES = 4, KNOT_SHIFT = 11 };
-
-/* Heights at the start and at the end of a block, 0 .. 0.96 in units of 2^-31. The end of a
- * block is exactly the start of the next. */
-static inline void walk_heights(struct key_pair key, uint32_t block, int32_t *start, int32_t *end)
-{
-    static const int32_t weights[OCTAVES] = {24, 48, 70, 104}; /* of 256: the noise has the rest */
-    int32_t sum_start = 0, sum_end = 0;
-    for (uint32_t octave = 0; octave < OCTAVES; octave++) {
-        const uint32_t shift = octave * 3, knot = (block >> shift) * OCTAVES + octave;
-        const int32_t part = (int32_t)(block & ((1u << shift) - 1));
-        const int32_t a = (int32_t)(chance_level(knot, key) >> KNOT_SHIFT);
-        const int32_t b = (int32_t)(chance_level(knot + OCTAVES, key) >> KNOT_SHIFT);
-        sum_start += (a + (((b - a) * part) >> shift)) * weights[octave];
-        sum_end += (a + (((b - a) * (part + 1)) >> shift)) * weights[octave];
-    }
-    *start = sum_start * 4;
-    *end = sum_end * 4;
-}
-
-/* A straight part of a walk; the noise has a key of its own. */
-static inline void ramp(uint32_t *restrict out, uint32_t n, uint32_t row, struct key_pair key,
-                        uint32_t base, uint32_t step)
-{
-    for (uint32_t i = 0; i < n; i++)
-        out[i] = (base + step * i + (chance_level(row + i, key) >> 6)) << 1;
-}
-
-/* Pieces of one row each: the same as below, without a branch, so that it runs across pieces. */
-static void walk_singles(uint32_t *restrict out, const struct piece *restrict pieces,
-                         uint32_t count, uint32_t stream)
-{
-    for (uint32_t p = 0; p < count; p++) {
-        const uint64_t hash = chance_of(pieces[p].hash, stream);
-        const struct key_pair knots = chance_key(hash);
-        const struct key_pair noise = {knots.b, knots.a};
-        const uint32_t row = pieces[p].row;
-        int32_t start, end;
-        walk_heights(knots, row >> BLOCK_SHIFT, &start, &end);
-        const int32_t step = (end - start) / BLOCK_ROWS;
-        const uint32_t base = (uint32_t)(start + step * (int32_t)(row & (BLOCK_ROWS - 1)));
-        out[p] = (base + (chance_level(row, noise) >> 6)) << 1;
-    }
-}
-
 static void level_walk(uint32_t *restrict out, const struct piece *pieces, uint32_t count,
                        uint32_t rows, uint32_t stream)
 {
-    if (rows == count) {
-        walk_singles(out, pieces, count, stream);
+    if (rows == count) { /* of one row each: without a branch, so that it runs across pieces */
+        for (uint32_t p = 0; p < count; p++) {
+            const uint32_t row = pieces[p].row;
+            const struct walk_line w = walk_line(chance_of(pieces[p].hash, stream), row);
+            out[p] = walk_level(row, w.origin, w.step, w.noise);
+        }
         return;
     }
     for (uint32_t p = 0; p < count; p++) {
         const uint64_t hash = chance_of(pieces[p].hash, stream);
-        const struct key_pair knots = chance_key(hash);
-        const struct key_pair noise = {knots.b, knots.a};
         uint32_t row = pieces[p].row;
         for (uint32_t left = pieces[p].rows; left > 0;) {
-            const uint32_t skip = row & (BLOCK_ROWS - 1), room = BLOCK_ROWS - skip;
+            const uint32_t room = BLOCK_ROWS - (row & (BLOCK_ROWS - 1));
             const uint32_t n = left < room ? left : room;
-            int32_t start, end;
-            walk_heights(knots, row >> BLOCK_SHIFT, &start, &end);
-            const int32_t step = (end - start) / BLOCK_ROWS;
-            ramp(out, n, row, noise, (uint32_t)(start + step * (int32_t)skip), (uint32_t)step);
+            const struct walk_line w = walk_line(hash, row);
+            for (uint32_t i = 0; i < n; i++)
+                out[i] = walk_level(row + i, w.origin, w.step, w.noise);
             out += n;
             row += n;
             left -= n;
         }
     }
+}
+
+static void level_kept(uint32_t *restrict out, uint32_t n, const uint32_t *restrict rows,
+                       const struct kept_walks *kept)
+{
+    const uint32_t *restrict origin = kept->origin, *restrict step = kept->step;
+    const uint32_t *restrict a = kept->noise_a, *restrict b = kept->noise_b;
+    for (uint32_t i = 0; i < n; i++)
+        out[i] = walk_level(rows[i], origin[i], step[i], (struct key_pair){a[i], b[i]});
 }
 
 static void to_bool(uint8_t *restrict out, const uint32_t *restrict level, uint32_t n)
@@ -230,6 +194,7 @@ const struct kernels KERNEL_SET = {
     .level_constant = level_constant,
     .level_uniform = level_uniform,
     .level_walk = level_walk,
+    .level_kept = level_kept,
     .to_bool = to_bool,
     .to_8 = to_8,
     .to_16 = to_16,

@@ -23,6 +23,10 @@ struct piece { /* successive rows of one table; rows do not cross a multiple of 
     uint32_t rows;
 };
 
+struct kept_walks { /* of successive tables: what walk.h says of the block of each */
+    const uint32_t *origin, *step, *noise_a, *noise_b;
+};
+
 struct kernels {
     const char *name;
     void (*times)(int64_t *out, uint32_t n, int64_t first, int64_t step);
@@ -33,6 +37,9 @@ struct kernels {
                           uint32_t rows, uint32_t stream);
     void (*level_walk)(uint32_t *out, const struct piece *pieces, uint32_t count, uint32_t rows,
                        uint32_t stream);
+    /* The same as level_walk, of one row of each of n tables. */
+    void (*level_kept)(uint32_t *out, uint32_t n, const uint32_t *rows,
+                       const struct kept_walks *kept);
     void (*to_bool)(uint8_t *out, const uint32_t *level, uint32_t n);
     void (*to_8)(uint8_t *out, const uint32_t *level, uint32_t n, const struct scaling *s);
     void (*to_16)(uint16_t *out, const uint32_t *level, uint32_t n, const struct scaling *s);

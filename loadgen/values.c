@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "chance.h"
+#include "pieces.h"
 
 enum { /* numbers of the further streams of a table, above those of its columns */
     STREAM_LOW = 1 << 16,
@@ -40,12 +41,19 @@ int values_init(struct maker *maker, const struct spec *spec, const struct schem
         const double steps = spec->values == VALUES_RANDOM ? 0 : c->steps;
         *s = (struct scaling){c->low, c->span, steps, c->low * c->steps};
     }
-    return 0;
+    maker->needs_pieces = spec->null_ratio > 0 || spec->disorder_ratio > 0;
+    for (uint32_t i = 0; i < schema->column_count; i++)
+        maker->needs_pieces |= type_is_text(schema->columns[i].type);
+    const bool is_single = spec->interlace_rows == 1 || spec->rows_per_request == 1;
+    return is_single && spec->values == VALUES_WALK
+               ? walks_init(&maker->walks, spec->tables, schema->column_count)
+               : 0;
 }
 
 void values_free(struct maker *maker)
 {
     free(maker->scalings);
+    walks_free(&maker->walks);
 }
 
 static void make_levels(const struct maker *m, enum values mode, uint32_t stream, uint32_t rows,
@@ -55,6 +63,24 @@ static void make_levels(const struct maker *m, enum values mode, uint32_t stream
     (mode == VALUES_WALK     ? k->level_walk
      : mode == VALUES_RANDOM ? k->level_uniform
                              : k->level_constant)(level, m->pieces, count, rows, stream);
+}
+
+/* Levels of a walk's column from the walks that are kept. */
+static void make_kept_levels(struct maker *m, uint32_t column)
+{
+    uint32_t *level = m->level;
+    const uint32_t *rows = m->low_rows;
+    for (const struct run *run = m->runs; run < m->runs + m->run_count; run++) {
+        const struct kept_walks kept = {
+            .origin = walks_part(&m->walks, column, PART_ORIGIN) + run->place,
+            .step = walks_part(&m->walks, column, PART_STEP) + run->place,
+            .noise_a = walks_part(&m->walks, column, PART_NOISE_A) + run->place,
+            .noise_b = walks_part(&m->walks, column, PART_NOISE_B) + run->place,
+        };
+        m->kernels->level_kept(level, run->rows, rows, &kept);
+        level += run->rows;
+        rows += run->rows;
+    }
 }
 
 static uint32_t make_point(uint8_t *out, uint64_t hash) /* byte order, kind, x, y */
@@ -148,7 +174,10 @@ static void make_column(struct maker *m, struct batch *batch, uint32_t index, ui
     if (type_is_text(column->type)) {
         make_text(m, index, data, offset, count);
     } else {
-        make_levels(m, mode, index, n, count, m->level);
+        if (m->run_count)
+            make_kept_levels(m, index);
+        else
+            make_levels(m, mode, index, n, count, m->level);
         if (column->type == TYPE_DOUBLE && mode == VALUES_RANDOM)
             make_levels(m, mode, STREAM_LOW + index, n, count, m->level_low);
         convert(m, index, (char *)data->values + (size_t)offset * column->width,
@@ -178,51 +207,25 @@ static void make_disorder(const struct maker *m, uint64_t table_hash, uint64_t r
 
 static void make_times(const struct maker *m, int64_t *times, uint32_t count)
 {
-    for (uint32_t p = 0; p < count; p++) {
-        const uint64_t row = m->first_rows[p];
-        const uint32_t n = m->pieces[p].rows;
-        m->kernels->times(times, n, m->start + m->step * (int64_t)row, m->step);
-        if (m->spec->disorder_ratio > 0)
-            make_disorder(m, m->pieces[p].hash, row, times, n);
-        times += n;
+    if (m->run_count) {
+        for (uint32_t p = 0; p < count; p++)
+            times[p] = m->start + m->step * (int64_t)m->low_rows[p];
+    } else {
+        int64_t *out = times;
+        for (uint32_t p = 0; p < count; out += m->pieces[p++].rows)
+            m->kernels->times(out, m->pieces[p].rows,
+                              m->start + m->step * (int64_t)m->first_rows[p], m->step);
     }
-}
-
-static uint32_t least(uint64_t a, uint64_t b)
-{
-    return (uint32_t)(a < b ? a : b);
-}
-
-/* Cuts pieces off the slices until there are rows enough; returns the number of pieces.
- * `*slice` and `*done` say where the slices go on. */
-static uint32_t take_pieces(struct maker *m, const struct batch *batch, uint32_t *slice,
-                            uint32_t *done, uint32_t *rows)
-{
-    uint32_t count = 0;
-    *rows = 0;
-    while (*slice < batch->slice_count && *rows < VALUES_CHUNK) {
-        const struct slice *s = &batch->slices[*slice];
-        const uint64_t row = s->first_row + *done, high = row >> 32;
-        const uint64_t to_edge = 0x100000000u - (row & 0xffffffffu);
-        const uint32_t n = least(least(s->rows - *done, VALUES_CHUNK - *rows), to_edge);
-        const uint64_t hash = chance_of(m->seed_hash, s->table);
-        m->pieces[count] = (struct piece){high ? chance_of(hash, high) : hash, (uint32_t)row, n};
-        m->first_rows[count++] = row;
-        *rows += n;
-        *done += n;
-        if (*done == s->rows) {
-            ++*slice;
-            *done = 0;
-        }
-    }
-    return count;
+    if (m->spec->disorder_ratio > 0)
+        for (uint32_t p = 0; p < count; times += m->pieces[p++].rows)
+            make_disorder(m, m->pieces[p].hash, m->first_rows[p], times, m->pieces[p].rows);
 }
 
 void values_make(struct maker *m, struct batch *batch)
 {
     uint32_t slice = 0, done = 0, offset = 0, n;
     while (slice < batch->slice_count) {
-        const uint32_t count = take_pieces(m, batch, &slice, &done, &n);
+        const uint32_t count = pieces_take(m, batch, &slice, &done, &n);
         make_times(m, batch->times + offset, count);
         for (uint32_t c = 0; c < batch->column_count; c++)
             make_column(m, batch, batch->first_column + c, offset, n, count);

@@ -7,6 +7,7 @@
 #include "batch.h"
 #include "kernels.h"
 #include "spec.h"
+#include "walks.h"
 
 enum { VALUES_CHUNK = 512 }; /* rows made at once: the scratch stays in the first cache */
 
@@ -20,8 +21,15 @@ struct maker { /* one per worker */
     uint32_t disorder_threshold;
     uint32_t null_threshold;
     uint64_t seed_hash;
+    struct walks walks; /* for requests whose tables have one row each */
+    bool needs_pieces;  /* not only walks: also for those requests */
     struct piece pieces[VALUES_CHUNK]; /* of the rows at hand */
     uint64_t first_rows[VALUES_CHUNK]; /* the same rows, numbered in full */
+    uint32_t run_count;                /* of the rows at hand; 0: no walks are kept for them */
+    struct run {
+        uint32_t place, rows; /* the walks of so many rows lie one after another */
+    } runs[VALUES_CHUNK];
+    _Alignas(64) uint32_t low_rows[VALUES_CHUNK];
     _Alignas(64) uint32_t level[VALUES_CHUNK];
     _Alignas(64) uint32_t level_low[VALUES_CHUNK];
 };
