@@ -98,7 +98,7 @@ enum outcome postgres_connect(struct driver *driver, uint32_t worker,
                                   timeout,
                                   NULL};
     struct connection *c = calloc(1, sizeof *c);
-    if (!c || !(c->buffer = aligned_alloc(64, POSTGRES_BUFFER_BYTES))) {
+    if (!c || !(c->buffer = aligned_alloc(64, POSTGRES_BUFFER_SPACE))) {
         free(c);
         fault_set(fault, FAULT_SERVER, "MEMORY", "out of memory");
         return OUTCOME_FATAL;

@@ -61,6 +61,7 @@ struct connection {
     struct driver *driver;
     PGconn *conn;
     uint8_t *buffer; /* encoded rows on their way */
+    bool has_template;    /* the buffer holds what all rows of fixed length have in common */
     uint64_t deadline_ns; /* of the request; 0: none */
     bool is_late;         /* it has passed, and the answer had not come */
 };
@@ -89,8 +90,13 @@ bool postgres_begin(struct connection *connection, uint64_t deadline_ns);
 bool postgres_flush(struct connection *connection);
 PGresult *postgres_next_result(struct connection *connection);
 
-/* Encoding of rows for COPY BINARY, in pieces of the connection's buffer. */
-enum { POSTGRES_BUFFER_BYTES = 65536 };
+/* Encoding of rows for COPY BINARY, in pieces of the connection's buffer: rows begin at their
+ * place, so that a header or a frame can go before them, and an end behind. */
+enum {
+    POSTGRES_BUFFER_BYTES = 65536, /* of rows */
+    POSTGRES_ROWS_PLACE = 64,
+    POSTGRES_BUFFER_SPACE = POSTGRES_ROWS_PLACE + POSTGRES_BUFFER_BYTES + 64
+};
 uint64_t postgres_row_bytes(const struct schema *schema, uint32_t first, uint32_t count);
 bool postgres_send_rows(struct connection *connection, const struct batch *batch);
 

@@ -1,0 +1,72 @@
+/* Values of columns for COPY BINARY; see postgres_values.h. */
+#include "postgres_values.h"
+
+uint32_t postgres_wire_bytes(const struct column *column)
+{
+    switch (column->type) {
+    case TYPE_BOOL:
+        return 1;
+    case TYPE_TINYINT:
+    case TYPE_UTINYINT:
+    case TYPE_SMALLINT:
+        return 2;
+    case TYPE_USMALLINT:
+    case TYPE_INT:
+    case TYPE_FLOAT:
+        return 4;
+    case TYPE_UINT:
+    case TYPE_BIGINT:
+    case TYPE_UBIGINT:
+    case TYPE_DOUBLE:
+    case TYPE_TIMESTAMP:
+        return 8;
+    default:
+        return column->width;
+    }
+}
+
+void postgres_put_column(const struct us_ratio *us, uint8_t *out, size_t stride,
+                         const struct column *column, const uint8_t *in, uint32_t n)
+{
+    switch (column->type) {
+    case TYPE_TINYINT:
+        for (uint32_t i = 0; i < n; i++, out += stride)
+            put_u16(out, (uint16_t)(int8_t)in[i]);
+        break;
+    case TYPE_UTINYINT:
+        for (uint32_t i = 0; i < n; i++, out += stride)
+            put_u16(out, in[i]);
+        break;
+    case TYPE_SMALLINT:
+        for (uint32_t i = 0; i < n; i++, out += stride)
+            put_u16(out, get_u16(in + (size_t)i * 2));
+        break;
+    case TYPE_USMALLINT:
+        for (uint32_t i = 0; i < n; i++, out += stride)
+            put_u32(out, get_u16(in + (size_t)i * 2));
+        break;
+    case TYPE_INT:
+    case TYPE_FLOAT:
+        for (uint32_t i = 0; i < n; i++, out += stride)
+            put_u32(out, get_u32(in + (size_t)i * 4));
+        break;
+    case TYPE_UINT:
+        for (uint32_t i = 0; i < n; i++, out += stride)
+            put_u64(out, get_u32(in + (size_t)i * 4));
+        break;
+    case TYPE_BIGINT:
+    case TYPE_UBIGINT:
+    case TYPE_DOUBLE:
+        for (uint32_t i = 0; i < n; i++, out += stride)
+            put_u64(out, get_u64(in + (size_t)i * 8));
+        break;
+    case TYPE_TIMESTAMP:
+        for (uint32_t i = 0; i < n; i++, out += stride)
+            put_u64(out, (uint64_t)postgres_us(us, (int64_t)get_u64(in + (size_t)i * 8)));
+        break;
+    default: /* bool */
+        for (uint32_t i = 0; i < n; i++, out += stride)
+            *out = in[i];
+        break;
+    }
+}

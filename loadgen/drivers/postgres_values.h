@@ -1,0 +1,68 @@
+/* Values as COPY BINARY has them, most significant byte first. */
+#ifndef SCALE_POSTGRES_VALUES_H
+#define SCALE_POSTGRES_VALUES_H
+
+#include <endian.h>
+#include <string.h>
+
+#include "postgres.h"
+
+/* PostgreSQL counts microseconds from 2000-01-01. */
+#define EPOCH_US 946684800000000ll
+
+struct us_ratio { /* from our units of time: one of them is 1, the other one 1 or 1000 */
+    int64_t multiply, divide;
+};
+
+static inline void put_u16(uint8_t *out, uint16_t value)
+{
+    const uint16_t big = htobe16(value);
+    memcpy(out, &big, sizeof big);
+}
+
+static inline void put_u32(uint8_t *out, uint32_t value)
+{
+    const uint32_t big = htobe32(value);
+    memcpy(out, &big, sizeof big);
+}
+
+static inline void put_u64(uint8_t *out, uint64_t value)
+{
+    const uint64_t big = htobe64(value);
+    memcpy(out, &big, sizeof big);
+}
+
+static inline uint16_t get_u16(const uint8_t *at)
+{
+    uint16_t value;
+    memcpy(&value, at, sizeof value);
+    return value;
+}
+
+static inline uint32_t get_u32(const uint8_t *at)
+{
+    uint32_t value;
+    memcpy(&value, at, sizeof value);
+    return value;
+}
+
+static inline uint64_t get_u64(const uint8_t *at)
+{
+    uint64_t value;
+    memcpy(&value, at, sizeof value);
+    return value;
+}
+
+static inline int64_t postgres_us(const struct us_ratio *us, int64_t time)
+{
+    return (us->divide == 1 ? time * us->multiply : time / 1000) - EPOCH_US;
+}
+
+/* Bytes of a value on the wire; types that PostgreSQL lacks take the next wider one. */
+uint32_t postgres_wire_bytes(const struct column *column);
+
+/* n values of one column, `stride` apart in the output; text never comes here. */
+void postgres_put_column(const struct us_ratio *us, uint8_t *out, size_t stride,
+                         const struct column *column, const uint8_t *in, uint32_t n);
+
+#endif
