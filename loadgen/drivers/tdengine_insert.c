@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tdengine_parts.h"
+#include "tdengine_ahead.h"
 
 enum { TIME_BYTES = 24 };
 
@@ -30,18 +30,63 @@ static char *put_head(const struct driver *d, uint32_t table, char *out)
     return out + 8;
 }
 
-static char *put_row(const struct driver *d, const struct batch *batch, uint32_t row, char *out)
+/* The first digits of a time stay the same for many rows: kept as text. */
+struct kept_time {
+    int64_t base; /* a multiple of a million */
+    char digits[16];
+    uint32_t length; /* 0: none are kept */
+};
+
+struct writer { /* what one request's rows share */
+    struct kept_time time;
+    struct ahead ahead;
+};
+
+static char *put_other_time(struct kept_time *kept, char *out, int64_t time)
+{
+    if (time < 1000000)
+        return put_whole(out, time);
+    kept->base = time - time % 1000000;
+    kept->length = (uint32_t)(put_unsigned(kept->digits, (uint64_t)time / 1000000) - kept->digits);
+    return put_whole(out, time);
+}
+
+static inline char *put_time(struct kept_time *kept, char *out, int64_t time)
+{
+    const uint64_t rest = (uint64_t)time - (uint64_t)kept->base;
+    if (rest >= 1000000 || kept->length == 0)
+        return put_other_time(kept, out, time);
+    memcpy(out, kept->digits, sizeof kept->digits);
+    out = put_triple(out + kept->length, (uint32_t)rest / 1000);
+    return put_triple(out, (uint32_t)rest % 1000);
+}
+
+/* n rows of those that are read ahead. */
+static char *put_rows(const struct driver *d, const struct batch *batch, uint32_t first,
+                      uint32_t n, struct writer *w, char *out)
 {
     const struct column *columns = d->setup->schema->columns + d->first_column;
     const struct column_data *data = batch->columns + d->first_column;
-    *out++ = '(';
-    out = tdengine_put_whole(out, batch->times[row]);
-    for (uint32_t i = 0; i < d->column_count; i++) {
-        *out++ = ',';
-        out = tdengine_put_value(out, &columns[i], &data[i], row);
+    const struct ahead *ahead = &w->ahead;
+    const uint32_t count = d->column_count;
+    const uint32_t count_ahead = count < AHEAD_COLUMNS ? count : AHEAD_COLUMNS;
+    for (uint32_t row = first; row < first + n; row++) {
+        *out++ = '(';
+        out = put_time(&w->time, out, batch->times[row]);
+        for (uint32_t c = 0; c < count; c++) {
+            *out++ = ',';
+            out = c < count_ahead && ahead->forms[c]
+                      ? put_ahead(out, ahead->forms[c], ahead->numbers[c][row - ahead->first])
+                      : tdengine_put_value(out, &columns[c], &data[c], row);
+        }
+        *out++ = ')';
     }
-    *out++ = ')';
     return out;
+}
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
 }
 
 static enum outcome flush(struct connection *c, char *end, uint64_t *rows_acked,
@@ -60,12 +105,14 @@ enum outcome tdengine_sql_send(struct connection *c, const struct batch *batch,
     char *const first = c->text + sizeof insert - 1, *const last = c->text + SQL_BYTES_MAX;
     char *out = first;
     enum outcome outcome = OUTCOME_OK;
+    struct writer w;
+    w.time.length = w.ahead.end = 0;
     *rows_acked = 0;
     memcpy(c->text, insert, sizeof insert - 1);
     for (uint32_t i = 0; i < batch->slice_count; i++) {
         const struct slice *slice = &batch->slices[i];
         bool needs_head = true;
-        for (uint32_t row = 0; row < slice->rows; row++) {
+        for (uint32_t row = 0, n; row < slice->rows; row += n) {
             if (out + most + head > last) {
                 if ((outcome = flush(c, out, rows_acked, fault)) != OUTCOME_OK)
                     return outcome;
@@ -75,7 +122,11 @@ enum outcome tdengine_sql_send(struct connection *c, const struct batch *batch,
             if (needs_head)
                 out = put_head(d, slice->table, out);
             needs_head = false;
-            out = put_row(d, batch, slice->offset + row, out);
+            const uint32_t at = slice->offset + row;
+            if (at == w.ahead.end)
+                tdengine_read_ahead(&w.ahead, d, batch, least(AHEAD_ROWS, batch->rows - at));
+            n = least(slice->rows - row, least(w.ahead.end - at, (uint32_t)(last - out) / most));
+            out = put_rows(d, batch, at, n, &w, out);
         }
     }
     return out > first ? flush(c, out, rows_acked, fault) : outcome;

@@ -4,13 +4,34 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tdengine_parts.h"
+#include "tdengine_digits.h"
 
 __extension__ typedef unsigned __int128 wide;
 
-static const char pairs[] = "00010203040506070809101112131415161718192021222324252627282930313233"
-                            "34353637383940414243444546474849505152535455565758596061626364656667"
-                            "6869707172737475767778798081828384858687888990919293949596979899";
+/* Each of the digits behind `before`, with `end` behind them; 0 has an end of its own. */
+#define ONE_TO_NINE(before, end)                                                                \
+    before "1" end before "2" end before "3" end before "4" end before "5" end before "6" end   \
+        before "7" end before "8" end before "9" end
+#define HUNDRED(h, end)                                                                         \
+    h "00" end ONE_TO_NINE(h "0", "\4") TEN(h "1") TEN(h "2") TEN(h "3") TEN(h "4") TEN(h "5")  \
+        TEN(h "6") TEN(h "7") TEN(h "8") TEN(h "9")
+#define TEN(before) before "0\3" ONE_TO_NINE(before, "\4")
+const char tdengine_triples[] =
+    HUNDRED("0", "\0") HUNDRED("1", "\2") HUNDRED("2", "\2") HUNDRED("3", "\2") HUNDRED("4", "\2")
+        HUNDRED("5", "\2") HUNDRED("6", "\2") HUNDRED("7", "\2") HUNDRED("8", "\2")
+            HUNDRED("9", "\2");
+
+#define ALL_TEN(before, end) before "0" end ONE_TO_NINE(before, end)
+#define ALL_HUNDRED(h)                                                                          \
+    ALL_TEN(h "0", "\3") ALL_TEN(h "1", "\3") ALL_TEN(h "2", "\3") ALL_TEN(h "3", "\3")         \
+    ALL_TEN(h "4", "\3") ALL_TEN(h "5", "\3") ALL_TEN(h "6", "\3") ALL_TEN(h "7", "\3")         \
+    ALL_TEN(h "8", "\3") ALL_TEN(h "9", "\3")
+const char tdengine_shorts[] =
+    ALL_TEN("", "\0\0\1") ALL_TEN("1", "\0\2") ALL_TEN("2", "\0\2") ALL_TEN("3", "\0\2")
+        ALL_TEN("4", "\0\2") ALL_TEN("5", "\0\2") ALL_TEN("6", "\0\2") ALL_TEN("7", "\0\2")
+            ALL_TEN("8", "\0\2") ALL_TEN("9", "\0\2") ALL_HUNDRED("1") ALL_HUNDRED("2")
+                ALL_HUNDRED("3") ALL_HUNDRED("4") ALL_HUNDRED("5") ALL_HUNDRED("6")
+                    ALL_HUNDRED("7") ALL_HUNDRED("8") ALL_HUNDRED("9");
 
 static const uint64_t tens[20] = {
     1u, 10u, 100u, 1000u, 10000u, 100000u, 1000000u, 10000000u, 100000000u, 1000000000u,
@@ -22,11 +43,7 @@ static const uint64_t tens[20] = {
 static inline uint32_t digits_of(uint64_t value)
 {
     uint32_t digits = 1;
-    if (value >= 10000000000u) {
-        digits = 11;
-        value /= 10000000000u;
-    }
-    for (; value >= 10; value /= 10)
+    while (digits < 20 && value >= tens[digits])
         digits++;
     return digits;
 }
@@ -35,27 +52,39 @@ static inline uint32_t digits_of(uint64_t value)
 static inline char *put_digits(char *out, uint64_t value, uint32_t digits)
 {
     uint32_t at = digits;
-    for (; at >= 2; at -= 2, value /= 100)
-        memcpy(out + at - 2, pairs + 2 * (value % 100), 2);
-    if (at == 1)
-        *out = (char)('0' + value % 10);
+    for (; at >= 3; at -= 3, value /= 1000)
+        memcpy(out + at - 3, tdengine_triples + 4 * (value % 1000), 3);
+    if (at > 0)
+        memcpy(out, tdengine_triples + 4 * value + 3 - at, at);
     return out + digits;
+}
+
+char *tdengine_put_large(char *out, uint64_t value)
+{
+    const uint32_t rest = (uint32_t)(value % 1000000);
+    out = put_unsigned(out, value / 1000000);
+    out = put_triple(out, rest / 1000);
+    return put_triple(out, rest % 1000);
 }
 
 char *tdengine_put_unsigned(char *out, uint64_t value)
 {
-    if (value < 10) {
-        *out = (char)('0' + value);
-        return out + 1;
-    }
-    return put_digits(out, value, digits_of(value));
+    return put_unsigned(out, value);
 }
 
 char *tdengine_put_whole(char *out, int64_t value)
 {
-    if (value < 0)
-        *out++ = '-';
-    return tdengine_put_unsigned(out, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
+    return put_whole(out, value);
+}
+
+char *tdengine_put_float(char *out, float value)
+{
+    return put_float(out, value);
+}
+
+char *tdengine_put_double(char *out, double value)
+{
+    return put_double(out, value);
 }
 
 /* whole + fraction / 10^decimals, the fraction without the zeros at its end. */
@@ -65,7 +94,7 @@ static char *put_decimal(char *out, uint64_t whole, uint64_t fraction, uint32_t 
         whole++;
         fraction = 0;
     }
-    out = tdengine_put_unsigned(out, whole);
+    out = put_unsigned(out, whole);
     if (fraction == 0)
         return out;
     *out++ = '.';
@@ -75,30 +104,9 @@ static char *put_decimal(char *out, uint64_t whole, uint64_t fraction, uint32_t 
     return out;
 }
 
-/* Thousandths are what values are rounded to most often: three digits then say all of it. */
-static inline bool put_thousandths(char **out, int32_t thousandths)
-{
-    uint32_t rest = (uint32_t)(thousandths < 0 ? -thousandths : thousandths);
-    char *at = *out;
-    if (thousandths < 0)
-        *at++ = '-';
-    at = tdengine_put_unsigned(at, rest / 1000);
-    rest %= 1000;
-    at[0] = '.';
-    at[1] = (char)('0' + rest / 100);
-    memcpy(at + 2, pairs + 2 * (rest % 100), 2);
-    *out = at + 4;
-    return true;
-}
-
 /* Nine digits tell any float from its neighbours. */
-char *tdengine_put_float(char *out, float value)
+char *tdengine_put_any_float(char *out, float value)
 {
-    if (fabsf(value) < 1e6f) {
-        const int32_t thousandths = (int32_t)lrintf(value * 1000);
-        if ((float)thousandths / 1000 == value && put_thousandths(&out, thousandths))
-            return out;
-    }
     const double size = fabs((double)value);
     if (!(size >= 1e-4 && size < 1e9))
         return out + snprintf(out, TDENGINE_NUMBER_BYTES, "%.9g", (double)value);
@@ -112,14 +120,9 @@ char *tdengine_put_float(char *out, float value)
 
 /* Seventeen digits tell any double from its neighbours. The fraction is taken as a whole number
  * of 2^-63, which it is exactly. */
-char *tdengine_put_double(char *out, double value)
+char *tdengine_put_any_double(char *out, double value)
 {
     const double size = fabs(value);
-    if (size < 1e6) {
-        const int32_t thousandths = (int32_t)lrint(value * 1000);
-        if ((double)thousandths / 1000 == value && put_thousandths(&out, thousandths))
-            return out;
-    }
     if (!(size >= 0.01 && size < 1e15))
         return out + snprintf(out, TDENGINE_NUMBER_BYTES, "%.17g", value);
     const uint64_t whole = (uint64_t)size;

@@ -2,7 +2,7 @@
  * back is what `stmt` would have bound. */
 #include <string.h>
 
-#include "tdengine_parts.h"
+#include "tdengine_digits.h"
 
 enum { POINT_BYTES = 16 + 2 * TDENGINE_NUMBER_BYTES };
 
@@ -72,26 +72,26 @@ char *tdengine_put_value(char *out, const struct column *column, const struct co
         *out = VALUE(int8_t) ? '1' : '0';
         return out + 1;
     case TYPE_TINYINT:
-        return tdengine_put_whole(out, VALUE(int8_t));
+        return put_whole(out, VALUE(int8_t));
     case TYPE_SMALLINT:
-        return tdengine_put_whole(out, VALUE(int16_t));
+        return put_whole(out, VALUE(int16_t));
     case TYPE_INT:
-        return tdengine_put_whole(out, VALUE(int32_t));
+        return put_whole(out, VALUE(int32_t));
     case TYPE_BIGINT:
     case TYPE_TIMESTAMP:
-        return tdengine_put_whole(out, VALUE(int64_t));
+        return put_whole(out, VALUE(int64_t));
     case TYPE_UTINYINT:
-        return tdengine_put_unsigned(out, VALUE(uint8_t));
+        return put_unsigned(out, VALUE(uint8_t));
     case TYPE_USMALLINT:
-        return tdengine_put_unsigned(out, VALUE(uint16_t));
+        return put_unsigned(out, VALUE(uint16_t));
     case TYPE_UINT:
-        return tdengine_put_unsigned(out, VALUE(uint32_t));
+        return put_unsigned(out, VALUE(uint32_t));
     case TYPE_UBIGINT:
-        return tdengine_put_unsigned(out, VALUE(uint64_t));
+        return put_unsigned(out, VALUE(uint64_t));
     case TYPE_FLOAT:
-        return tdengine_put_float(out, VALUE(float));
+        return put_float(out, VALUE(float));
     case TYPE_DOUBLE:
-        return tdengine_put_double(out, VALUE(double));
+        return put_double(out, VALUE(double));
     case TYPE_VARBINARY:
         return put_hexadecimal(out, text, (uint32_t)data->lengths[row]);
     case TYPE_GEOMETRY:

@@ -1,0 +1,77 @@
+/* Reading numbers ahead; see tdengine_ahead.h. The loops have no branch that depends on a value,
+ * so that they run on several rows at once. */
+#include "tdengine_ahead.h"
+
+/* Whether all values are thousandths below 1000; in steps is how the generator rounds. */
+static bool float_thousandths(uint32_t *restrict out, const float *restrict in, uint32_t n)
+{
+    uint32_t others = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const float value = in[i] >= 0 && in[i] < 999.9995f ? in[i] : 0;
+        const int32_t number = (int32_t)(value * 1000 + 0.5f);
+        others |= (float)number / 1000 != in[i];
+        out[i] = (uint32_t)number;
+    }
+    return others == 0;
+}
+
+static bool double_thousandths(uint32_t *restrict out, const double *restrict in, uint32_t n)
+{
+    uint32_t others = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const double value = in[i] >= 0 && in[i] < 999.9995 ? in[i] : 0;
+        const int32_t number = (int32_t)(value * 1000 + 0.5);
+        others |= (double)number / 1000 != in[i];
+        out[i] = (uint32_t)number;
+    }
+    return others == 0;
+}
+
+#define WHOLE(name, type)                                                                       \
+    static bool name(uint32_t *restrict out, const type *restrict in, uint32_t n)               \
+    {                                                                                           \
+        uint32_t negative = 0;                                                                  \
+        for (uint32_t i = 0; i < n; i++) {                                                      \
+            negative |= in[i] < (type)0;                                                        \
+            out[i] = (uint32_t)in[i];                                                           \
+        }                                                                                       \
+        return negative == 0;                                                                   \
+    }
+WHOLE(whole_i8, int8_t)
+WHOLE(whole_i16, int16_t)
+WHOLE(whole_i32, int32_t)
+
+static enum ahead_form read_column(uint32_t *out, enum type type, const void *values,
+                                   uint32_t first, uint32_t n)
+{
+    switch (type) {
+    case TYPE_FLOAT:
+        return float_thousandths(out, (const float *)values + first, n) ? AHEAD_THOUSANDTHS
+                                                                        : AHEAD_NOT;
+    case TYPE_DOUBLE:
+        return double_thousandths(out, (const double *)values + first, n) ? AHEAD_THOUSANDTHS
+                                                                          : AHEAD_NOT;
+    case TYPE_TINYINT:
+        return whole_i8(out, (const int8_t *)values + first, n) ? AHEAD_WHOLE : AHEAD_NOT;
+    case TYPE_SMALLINT:
+        return whole_i16(out, (const int16_t *)values + first, n) ? AHEAD_WHOLE : AHEAD_NOT;
+    case TYPE_INT:
+        return whole_i32(out, (const int32_t *)values + first, n) ? AHEAD_WHOLE : AHEAD_NOT;
+    default:
+        return AHEAD_NOT;
+    }
+}
+
+void tdengine_read_ahead(struct ahead *ahead, const struct driver *d, const struct batch *batch,
+                         uint32_t n)
+{
+    ahead->first = ahead->end;
+    ahead->end += n;
+    for (uint32_t i = 0; i < d->column_count && i < AHEAD_COLUMNS; i++) {
+        const struct column *column = &d->setup->schema->columns[d->first_column + i];
+        const struct column_data *data = &batch->columns[d->first_column + i];
+        ahead->forms[i] = (uint8_t)(data->nulls ? AHEAD_NOT
+                                                : read_column(ahead->numbers[i], column->type,
+                                                              data->values, ahead->first, n));
+    }
+}
