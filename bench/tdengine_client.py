@@ -32,6 +32,7 @@ VARIANTS: dict[str, dict[str, object]] = {
     "stock order": {"order": "progressive", "placement": "stock"},
     "vgroups owned, one table after the other": {"order": "progressive"},
     "vgroups owned, tables in turn": {},
+    "vgroups owned, tables in turn, 5 requests each": {"requests_per_table": 5},
 }
 
 
@@ -109,7 +110,9 @@ def check_count(server: TdengineServer, load: Load) -> None:
     assert re.search(rf"\b{load.rows}\b", said), said
 
 
-def measure(server: TdengineServer, load: Load, loadgen: Path, methods: list[str], runs: int) -> dict[str, list[Seen]]:
+def measure(
+    server: TdengineServer, load: Load, programs: dict[str, Path], methods: list[str], runs: int
+) -> dict[str, list[Seen]]:
     variants: dict[str, list[Seen]] = {}
     for _ in range(runs):
         for method in methods:
@@ -119,8 +122,12 @@ def measure(server: TdengineServer, load: Load, loadgen: Path, methods: list[str
                 variants.setdefault(f"taosBenchmark {method}", []).append(theirs(server, load, method))
                 check_count(server, load)
             for name, more in VARIANTS.items():
-                variants.setdefault(f"ours {method}, {name}", []).append(ours(server, load, loadgen, method, more))
-                check_count(server, load)
+                for whose, loadgen in programs.items():
+                    if whose == "before" and "requests_per_table" in more:
+                        continue  # a build from before this key
+                    seen = ours(server, load, loadgen, method, more)
+                    variants.setdefault(f"{whose} {method}, {name}", []).append(seen)
+                    check_count(server, load)
     server.shell("DROP DATABASE IF EXISTS test")
     return variants
 
@@ -147,6 +154,7 @@ def row(name: str, runs: list[Seen], seen: dict[str, list[Seen]], millions: floa
 def arguments() -> argparse.Namespace:
     p = argparse.ArgumentParser(description=__doc__)
     p.add_argument("--loadgen", default=os.environ.get("SCALE_LOADGEN") or shutil.which("scale-loadgen"))
+    p.add_argument("--before", default=None, help="another build of ours, beside the first")
     p.add_argument("--home", default=None, help="TDengine's directory (SCALE_TDENGINE_HOME)")
     p.add_argument("--runs", type=int, default=7, help="alternating runs (default 7)")
     p.add_argument("--methods", default="stmt,sql", help="of stmt, sql, rest, ws, sml-line (default stmt,sql)")
@@ -171,7 +179,10 @@ def main() -> None:
         try:
             server.start()
             quiet = Path("/proc/loadavg").read_text().split()[0]
-            seen = measure(server, load, Path(a.loadgen).resolve(), methods, a.runs)
+            programs = {"ours": Path(a.loadgen).resolve()}
+            if a.before:
+                programs["before"] = Path(a.before).resolve()
+            seen = measure(server, load, programs, methods, a.runs)
         finally:
             server.stop()
     say(f"{load}; medians (least..greatest) of {a.runs} alternating runs; load average before: {quiet}\n")

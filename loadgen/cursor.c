@@ -15,6 +15,7 @@ int cursor_init(struct cursor *cursor, const struct spec *spec, const struct sha
         .rows_per_request = (uint32_t)spec->rows_per_request,
         .rows_per_slice = (uint32_t)per_slice,
         .slices_max = (uint32_t)(spec->rows_per_request / per_slice),
+        .requests_per_table = (uint32_t)spec->requests_per_table,
         .progressive = spec->order == ORDER_PROGRESSIVE,
     };
     return cursor->next_row ? 0 : -1;
@@ -43,12 +44,24 @@ static uint32_t seek(const struct cursor *cursor, uint32_t *at)
     return 0;
 }
 
+/* Leaves the table that a request just got when it has had its requests. */
+static void leave_served(struct cursor *cursor)
+{
+    cursor->requests_here = cursor->at == cursor->last_at ? cursor->requests_here + 1 : 1;
+    cursor->last_at = cursor->at;
+    if (cursor->requests_here < cursor->requests_per_table)
+        return;
+    cursor->requests_here = 0;
+    cursor->at = cursor->at + 1 < cursor->share->count ? cursor->at + 1 : 0;
+}
+
 bool cursor_next(struct cursor *cursor, struct batch *batch)
 {
     const uint32_t *const tables = cursor->share->tables;
     const uint32_t tables_count = cursor->share->count;
     const uint32_t slices_max = tables_count ? cursor->slices_max : 0;
-    const uint32_t per_slice = cursor->rows_per_slice, turn = cursor->progressive ? 0 : 1;
+    const uint32_t per_slice = cursor->rows_per_slice;
+    const uint32_t turn = cursor->progressive || cursor->requests_per_table > 1 ? 0 : 1;
     /* Below it a table has a whole slice left, and nothing needs to be looked for. */
     const uint64_t plenty = cursor->rows_each < per_slice ? 0 : cursor->rows_each - per_slice;
     uint64_t *const next_row = cursor->next_row;
@@ -65,6 +78,8 @@ bool cursor_next(struct cursor *cursor, struct batch *batch)
         at = at < tables_count ? at : 0;
     }
     cursor->at = at;
+    if (cursor->requests_per_table > 1 && count > 0)
+        leave_served(cursor);
     batch->rows = offset;
     batch->slice_count = count;
     return offset > 0;

@@ -12,7 +12,8 @@ struct cursor {
     uint64_t rows_each;       /* a table's quota; UINT64_MAX: no end */
     uint64_t tables_with_one; /* the first so many tables have one row more */
     uint32_t rows_per_request, rows_per_slice, slices_max;
-    uint32_t at;
+    uint32_t requests_per_table; /* above 1: a request carries one table */
+    uint32_t at, last_at, requests_here; /* how many the table at last_at got without a break */
     bool progressive;
 };
 

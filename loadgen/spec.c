@@ -52,6 +52,7 @@ static const struct key keys[] = {
     {"first_worker", KIND_WHOLE, AT(first_worker), "0", 0, 1000000, NULL},
     {"workers_total", KIND_WHOLE, AT(workers_total), "0", 0, 1000000, NULL},
     {"rows_per_request", KIND_WHOLE, AT(rows_per_request), "10000", 1, 1000000, NULL},
+    {"requests_per_table", KIND_WHOLE, AT(requests_per_table), "1", 1, 1e9, NULL},
     {"interlace_rows", KIND_WHOLE, AT(interlace_rows), "0", 0, 1000000, NULL},
     {"partial_columns", KIND_WHOLE, AT(partial_columns), "0", 0, 4096, NULL},
     {"partial_from", KIND_WHOLE, AT(partial_from), "0", 0, 4096, NULL},

@@ -35,7 +35,8 @@ struct spec {
     uint64_t port; /* 0: the driver's usual one */
     const char *columns, *tags, *operations;
     uint64_t tables, partitions, threads, first_worker, workers_total;
-    uint64_t rows_per_request, interlace_rows, partial_columns, partial_from;
+    uint64_t rows_per_request, requests_per_table, interlace_rows;
+    uint64_t partial_columns, partial_from;
     uint64_t rows, retries, max_errors, seed, start_ms, start_at_ns, disorder_range_ms;
     uint64_t placement, order, arrival, precision, values, text_mode;
     double duration_s, warmup_s, rate, interval_s, step_ms, null_ratio, disorder_ratio;

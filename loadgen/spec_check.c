@@ -74,6 +74,10 @@ static void check_load(const struct spec *spec, struct mistakes *mistakes)
         mistake_add(mistakes, "order", "progressive needs rows: no table would ever be full");
     if (spec->order == ORDER_PROGRESSIVE && spec->interlace_rows > 0)
         mistake_add(mistakes, "interlace_rows", "cannot be joined with order=progressive");
+    if (spec->requests_per_table > 1 &&
+        (spec->interlace_rows > 0 || spec->order == ORDER_PROGRESSIVE))
+        mistake_add(mistakes, "requests_per_table",
+                    "is for requests of one table each, with order=rotate");
     if (spec->interlace_rows > spec->rows_per_request)
         mistake_add(mistakes, "interlace_rows", "is more than rows_per_request");
     if (spec->arrival == ARRIVAL_POISSON && spec->rate <= 0)

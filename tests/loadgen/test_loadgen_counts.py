@@ -72,6 +72,18 @@ def test_progressive_fills_one_table_after_another(load, tmp_path):
     assert tables_by_worker(tmp_path, 1) == [[0, 0, 0, 1, 1, 1, 2, 2, 2]]
 
 
+def test_a_table_gets_several_requests_before_the_next_one(load, tmp_path):
+    outcome = load(rows=25, tables=3, rows_per_request=2, requests_per_table=2, dump=tmp_path / "dump")
+    (order,) = tables_by_worker(tmp_path, 1)
+    assert order == [0] * 4 + [1] * 4 + [2] * 4 + [0] * 4 + [1] * 4 + [2] * 4 + [0]
+    assert outcome.summary["requests"] == 13
+
+
+def test_a_table_with_less_left_gives_way_to_the_next_one(load, tmp_path):
+    load(rows=9, tables=3, rows_per_request=2, requests_per_table=5, dump=tmp_path / "dump")
+    assert tables_by_worker(tmp_path, 1) == [[0, 0, 0, 1, 1, 1, 2, 2, 2]]
+
+
 def test_interlace_carries_rows_of_several_tables(load, tmp_path):
     outcome = load(rows=16, tables=4, interlace_rows=2, rows_per_request=6, dump=tmp_path / "dump")
     assert tables_by_worker(tmp_path, 1) == [[0, 0, 1, 1, 2, 2, 3, 3] * 2]

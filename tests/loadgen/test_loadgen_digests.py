@@ -25,6 +25,7 @@ MADE: dict[str, dict[str, object]] = {
 }  # fmt: skip
 SENT: dict[str, dict[str, object]] = {
     "a table a request": {"rows_per_request": 700},
+    "several requests a table": {"rows_per_request": 70, "requests_per_table": 3},
     "rows in turn": {"rows_per_request": 1000, "interlace_rows": 1},
     "a few rows in turn": {"rows_per_request": 120, "interlace_rows": 3},
     "rows in turn, two workers": {"rows_per_request": 1000, "interlace_rows": 1, "threads": 2, "partitions": 3},

@@ -31,6 +31,8 @@ def test_all_mistakes_are_told_at_once(run):
         ("threads=3", "threads", "cannot share"),
         ("partitions=0", "partitions", "outside"),
         ("interlace_rows=20000", "interlace_rows", "more than rows_per_request"),
+        ("requests_per_table=2\ninterlace_rows=5", "requests_per_table", "of one table each"),
+        ("requests_per_table=0", "requests_per_table", "outside"),
         ("step_ms=0.5", "step_ms", "whole number of units"),
         ("columns=a:float,a:int", "columns", "twice"),
         ("columns=a:binary", "columns", "needs a length"),
