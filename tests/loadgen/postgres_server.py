@@ -113,6 +113,7 @@ class PostgresServer:
             capture_output=True,
             text=True,
             cwd=self.folder,
+            timeout=60,
             **self.as_user(),  # type: ignore[call-overload]
         )
         assert done.returncode == 0, done.stderr
