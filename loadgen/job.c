@@ -49,6 +49,11 @@ static void check_method(struct job *job, enum verb verb, struct mistakes *mista
         mistake_add(mistakes, "request_timeout_s",
                     "driver %s cannot end a request of method %s before its answer comes",
                     job->ops->name, method->name);
+    else if (job->spec.sending == SENDING_STUBBED &&
+             (verb != VERB_LOAD || !(method->features & FEATURE_SEPARABLE)))
+        mistake_add(mistakes, "sending",
+                    "driver %s cannot make a request of method %s without sending it",
+                    job->ops->name, method->name);
 }
 
 static void check_partial(const struct job *job, struct mistakes *mistakes)
@@ -84,7 +89,9 @@ enum exitcode job_open(struct job *job, const char *path, enum verb verb)
     }
     job->setup = (struct driver_setup){.spec = &job->spec,
                                        .schema = &job->schema,
-                                       .password = getenv("SCALE_PASSWORD")};
+                                       .password = getenv("SCALE_PASSWORD"),
+                                       .is_sending_stubbed =
+                                           job->spec.sending == SENDING_STUBBED};
     if (job->ops->open(&job->setup, &job->driver, &fault) != OUTCOME_OK)
         return job_fault(&fault, -1, EXIT_UNREACHABLE);
     return EXIT_DONE;

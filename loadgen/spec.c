@@ -19,6 +19,7 @@ struct key {
     const char *const *choices;
 };
 
+static const char *const sendings[] = {"real", "stubbed", NULL};
 static const char *const placements[] = {"owned", "stock", NULL};
 static const char *const orders[] = {"rotate", "progressive", NULL};
 static const char *const arrivals[] = {"constant", "poisson", NULL};
@@ -34,6 +35,7 @@ static const struct key keys[] = {
     {"protocol", KIND_WHOLE, AT(protocol), "1", SCALE_PROTOCOL, SCALE_PROTOCOL, NULL},
     {"driver", KIND_TEXT, AT(driver), NULL, 0, 0, NULL},
     {"method", KIND_TEXT, AT(method), NULL, 0, 0, NULL},
+    {"sending", KIND_CHOICE, AT(sending), "real", 0, 0, sendings},
     {"library", KIND_TEXT, AT(library), NULL, 0, 0, NULL},
     {"host", KIND_TEXT, AT(host), NULL, 0, 0, NULL},
     {"port", KIND_WHOLE, AT(port), "0", 0, 65535, NULL},

@@ -12,6 +12,7 @@
 
 #define SCALE_PROTOCOL 1
 
+enum sending { SENDING_REAL, SENDING_STUBBED };
 enum placement { PLACEMENT_OWNED, PLACEMENT_STOCK };
 enum order { ORDER_ROTATE, ORDER_PROGRESSIVE };
 enum arrival { ARRIVAL_CONSTANT, ARRIVAL_POISSON };
@@ -39,6 +40,7 @@ struct spec {
     uint64_t partial_columns, partial_from;
     uint64_t rows, retries, max_errors, seed, start_ms, start_at_ns, disorder_range_ms;
     uint64_t placement, order, arrival, precision, values, text_mode;
+    uint64_t sending; /* of enum sending */
     double duration_s, warmup_s, rate, interval_s, step_ms, null_ratio, disorder_ratio;
     double request_timeout_s, drain_s, connect_timeout_s, statement_timeout_s;
     struct spec_option options[SPEC_OPTIONS_MAX];

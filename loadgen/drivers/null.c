@@ -26,7 +26,8 @@ struct connection {
     FILE *dump;
 };
 
-static const struct driver_method methods[] = {{"discard", FEATURE_DEADLINE}, {NULL, 0}};
+static const struct driver_method methods[] = {{"discard", FEATURE_DEADLINE | FEATURE_SEPARABLE},
+                                               {NULL, 0}};
 static const char *const options[] = {"dump", "null_latency_us", "null_fail_every",
                                       "null_fatal_after", NULL};
 

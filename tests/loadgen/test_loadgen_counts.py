@@ -107,7 +107,7 @@ def test_the_one_operation_has_the_numbers_of_the_whole(load):
     }
     assert (write["units_acked"], write["units_window"]) == (7500, 7500)
     assert write["response"] is write["service"] is None, "they are the summary's own"
-    assert outcome.one("hello")["features"] == ["deadline"]
+    assert outcome.one("hello")["features"] == ["deadline", "separable"]
 
 
 def test_failed_requests_are_not_acknowledged(load):

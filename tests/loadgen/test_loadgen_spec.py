@@ -155,7 +155,7 @@ def test_version_help_and_drivers(program: Path):
     assert drivers["null"]["methods"] == ["discard"]
     assert drivers["postgres"]["methods"] == ["copy"]
     assert drivers["postgres"]["sql"] is True
-    assert drivers["postgres"]["features"] == {"copy": ["deadline"]}
+    assert drivers["postgres"]["features"] == {"copy": ["deadline", "separable"]}
     assert drivers["tdengine"]["features"]["stmt"] == []
     assert drivers["tdengine"]["features"]["ws"] == ["deadline"]
 
