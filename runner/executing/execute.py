@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from runner.errors import StoreError
 from runner.executing.campaign import Sink, hand_on, run_campaign
+from runner.executing.ceilings import Ceilings
 from runner.executing.disk_stage import Say, placement_of, stage_of
 from runner.executing.orders import Execution, Orders
 from runner.executing.reporting import report
 from runner.interrupts import Stop, current
 from runner.loadgen.binary import loadgen_path
-from runner.loadgen.ceiling import CeilingKey, ceiling_key, measure_ceiling
-from runner.loadgen.spec import trial_spec
-from runner.model import CeilingsMeasured, Event, Plan, StoredRun, Trial, TrialResult
+from runner.model import CeilingsMeasured, Event, StoredRun, Trial, TrialResult
 from runner.plan import planner_of
 from runner.store.writer import RunWriter
 from runner.trial.run import run_trial
-from runner.units import format_cpus
 
 
 def execute(execution: Execution, writer: RunWriter, sinks: Sequence[Sink], say: Say) -> StoredRun:
@@ -27,9 +25,10 @@ def execute(execution: Execution, writer: RunWriter, sinks: Sequence[Sink], say:
     Raises what no trial can survive; what was measured until then is stored.
     """
     plan, program = execution.plan, loadgen_path()
-    say("measuring the generator's own ceiling (null driver, same rows, same CPUs)")
-    ceilings = measure_ceilings(plan, program)
-    writer.update_manifest(ceiling_rows_per_s=_told(ceilings))
+    say("measuring the generator's own ceiling (same requests, same CPUs, nobody who takes them)")
+    ceilings = Ceilings(program, execution.client_homes)
+    ceilings.measure(plan.trials)
+    writer.update_manifest(ceiling_rows_per_s=ceilings.told())
     execution.data_dir.mkdir(parents=True, exist_ok=True)
     stop = current()
     try:
@@ -39,7 +38,7 @@ def execute(execution: Execution, writer: RunWriter, sinks: Sequence[Sink], say:
                 execution=execution, run_id=writer.path.name, program=program, stage=stage, ceilings=ceilings
             )
             placement, why = placement_of(plan, orders.order, stop, say)
-            by_trial = {t.trial_id: ceilings[ceiling_key(t)] for t in plan.trials}
+            by_trial = {t.trial_id: rate for t in plan.trials if (rate := ceilings.of(t)) is not None}
             writer.update_manifest(disk_placement=why, trial_ceilings=by_trial)
             hand_on(CeilingsMeasured(rows_per_s=by_trial, disks=stage.ceilings), sinks)
             run_trial_of = _runner(orders, placement, stop)
@@ -54,23 +53,6 @@ def execute(execution: Execution, writer: RunWriter, sinks: Sequence[Sink], say:
 
 def _runner(orders: Orders, placement: str, stop: Stop) -> Callable[[Trial], Iterator[Event]]:
     return lambda trial: run_trial(orders.order(trial, placement), stop)
-
-
-def measure_ceilings(plan: Plan, program: str) -> Mapping[CeilingKey, float]:
-    """The generator's own ceiling for each combination of threads and CPUs in the plan."""
-    ceilings: dict[CeilingKey, float] = {}
-    for trial in plan.trials:
-        key = ceiling_key(trial)
-        if key not in ceilings:
-            ceilings[key] = measure_ceiling(program, trial_spec(trial, {}), trial.placement.client_cpus)
-    return ceilings
-
-
-def _told(ceilings: Mapping[CeilingKey, float]) -> dict[str, float]:
-    return {
-        f"{threads} threads, {rows} rows a request, on CPU {format_cpus(cpus)}": rate
-        for (threads, rows, cpus), rate in ceilings.items()
-    }
 
 
 def server_facts(results: Sequence[TrialResult]) -> dict[str, str]:

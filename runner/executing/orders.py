@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from runner.executing.ceilings import Ceilings
 from runner.executing.disk_stage import Stage
-from runner.loadgen.ceiling import CeilingKey, ceiling_key
 from runner.model import DataDisk, Plan, Trial
 from runner.trial.order import TrialOrder
 
@@ -26,13 +26,13 @@ class Execution:
 
 @dataclass(frozen=True, kw_only=True)
 class Orders:
-    """What the orders of one run have in common. ceilings: rows/s by threads and CPUs."""
+    """What the orders of one run have in common. ceilings: of the generator, measured."""
 
     execution: Execution
     run_id: str
     program: str
     stage: Stage
-    ceilings: Mapping[CeilingKey, float]
+    ceilings: Ceilings
 
     def order(self, trial: Trial, disk_placement: str) -> TrialOrder:
         """The order of a trial, its disks striped if that is the placement.
@@ -54,7 +54,7 @@ class Orders:
             disk_free_min_bytes=sweep.disk_free_min_bytes,
             sample_hz=sweep.sample_hz,
             program=self.program,
-            ceiling_rows_per_s=self.ceilings.get(ceiling_key(trial)),
+            ceiling_rows_per_s=self.ceilings.of(trial),
             disk_ceilings=self.stage.ceilings,
         )
 

@@ -1,36 +1,85 @@
-"""The generator's own ceiling: the trial's rows and threads on the trial's CPUs, thrown away by the null driver.
+"""The generator's own ceiling: the trial's rows, requests and threads on the trial's CPUs, and nobody who takes them.
 
-Measured once for each different combination before the sweep; a rate near it is the generator's, not the server's.
+Measured once for each different spec before the sweep, with the trial's own driver, which makes every request whole and
+drops it; a rate near it is the generator's, not the server's. Refuses to invent one where a driver cannot separate
+making a request from sending it: throwing rows away costs a twentieth of that, and nothing would ever be near it.
 """
 
 from __future__ import annotations
 
+import json
+import subprocess
+import time
 from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
 
 from runner.errors import LoadError
 from runner.loadgen.process import LoadProcesses
-from runner.loadgen.spec import ceiling_spec
-from runner.model import Trial
+from runner.loadgen.spec import ceiling_spec, stubbed_spec
+from runner.loadgen.split import split_spec
 
 SECONDS = 1.5
-
-CeilingKey = tuple[int, int, tuple[int, ...]]
-
-
-def ceiling_key(trial: Trial) -> CeilingKey:
-    """Trials with the same key have the same ceiling: same threads and requests on the same CPUs."""
-    return trial.load.connections, trial.work.data.rows_per_request, trial.placement.client_cpus
+LIMIT_S = 60.0
+DRIVERS_S = 20.0
+SEPARABLE = "separable"
 
 
-def measure_ceiling(program: str, spec: Mapping[str, str], cpus: tuple[int, ...]) -> float:
-    """Rows per second that the generator makes when nothing takes them. Raises LoadError."""
-    with LoadProcesses(program, [ceiling_spec(spec, SECONDS)], cpus, secret="") as load:
-        for _ in load.lines(limit_s=30.0):
+class Means(StrEnum):
+    """How a ceiling can be measured. STUBBED: by the driver itself, its sending left out. DISCARDED: rows are made and
+    thrown away, which is all that a load core of before can do. NONE: there is no such ceiling."""
+
+    STUBBED = "its sending left out"
+    DISCARDED = "rows thrown away"
+    NONE = "none: its client library encodes inside of its send; the threads' own CPU tells instead"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CeilingKey:
+    """What decides a ceiling: the whole spec of its load but for the seed, the CPUs, the threads of one process."""
+
+    spec: tuple[tuple[str, str], ...]
+    cpus: tuple[int, ...]
+    threads_per_process: int
+    means: Means
+
+
+def means_of(program: str, spec: Mapping[str, str]) -> Means:
+    """What the load core can do for the driver and the method of a spec. Raises LoadError when it does not say."""
+    try:
+        done = subprocess.run([program, "drivers"], capture_output=True, timeout=DRIVERS_S, check=True)
+        features = {one["driver"]: one.get("features") or {} for one in json.loads(done.stdout)}
+    except (OSError, subprocess.SubprocessError, ValueError, KeyError, TypeError) as error:
+        raise LoadError(f"{program} does not list its drivers: {error}", remedy="scale doctor") from None
+    if not any(SEPARABLE in can for methods in features.values() for can in methods.values()):
+        return Means.DISCARDED
+    methods = features.get(spec["driver"], {})
+    return Means.STUBBED if SEPARABLE in methods.get(spec.get("method", ""), ()) else Means.NONE
+
+
+def ceiling_key(
+    spec: Mapping[str, str], cpus: tuple[int, ...], threads_per_process: int, means: Means
+) -> CeilingKey:
+    """Of a trial, by its spec: trials with the same key have the same ceiling."""
+    made = stubbed_spec(spec, SECONDS) if means is Means.STUBBED else ceiling_spec(spec, SECONDS)
+    kept = tuple(sorted((name, value) for name, value in made.items() if name != "seed"))
+    return CeilingKey(spec=kept, cpus=cpus, threads_per_process=threads_per_process, means=means)
+
+
+def measure_ceiling(program: str, key: CeilingKey) -> float | None:
+    """Rows per second that the generator makes when nothing takes them; None where there is no such ceiling.
+
+    Raises LoadError.
+    """
+    if key.means is Means.NONE:
+        return None
+    specs = split_spec(dict(key.spec), key.threads_per_process, time.monotonic_ns())
+    with LoadProcesses(program, specs, key.cpus, secret="") as load:
+        for _ in load.lines(LIMIT_S):
             pass
         summary = load.summary()
     if summary is None or not summary.rows_per_s or summary.outcome != "ok":
         raise LoadError(
-            "the generator's own ceiling could not be measured: the null driver did not come to its end",
-            remedy="scale doctor",
+            "the generator's own ceiling could not be measured: the load did not come to its end", remedy="scale doctor"
         )
     return summary.rows_per_s

@@ -26,6 +26,16 @@ def trial_spec(trial: Trial, from_target: Mapping[str, str]) -> dict[str, str]:
 
 def ceiling_spec(spec: Mapping[str, str], seconds: float) -> dict[str, str]:
     """The same rows and threads thrown away by the null driver for some seconds: the generator's own ceiling."""
+    return {**_same_rows(spec, seconds), "driver": "null", "method": "discard"}
+
+
+def stubbed_spec(spec: Mapping[str, str], seconds: float) -> dict[str, str]:
+    """The same requests made by the trial's own driver for some seconds, and not sent; no address is in it."""
+    own = ("driver", "method", "library", "table", "precision")
+    return {**_same_rows(spec, seconds), **{k: spec[k] for k in own if k in spec}, "sending": "stubbed"}
+
+
+def _same_rows(spec: Mapping[str, str], seconds: float) -> dict[str, str]:
     kept = (
         "protocol",
         "threads",
@@ -42,13 +52,7 @@ def ceiling_spec(spec: Mapping[str, str], seconds: float) -> dict[str, str]:
         "start_ms",
         "step_ms",
     )
-    return {
-        **{k: spec[k] for k in kept if k in spec},
-        "driver": "null",
-        "method": "discard",
-        "duration_s": f"{seconds:g}",
-        "warmup_s": "0.2",
-    }
+    return {**{k: spec[k] for k in kept if k in spec}, "duration_s": f"{seconds:g}", "warmup_s": "0.2"}
 
 
 def _load(load: Load) -> dict[str, str]:

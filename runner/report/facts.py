@@ -120,8 +120,9 @@ def method_facts(run: StoredRun) -> tuple[Fact, ...]:
 def _ceiling(run: StoredRun) -> str:
     value = run.manifest.get("ceiling_rows_per_s")
     if isinstance(value, Mapping):
-        parts = [f"{format_rate(v)} rows/s with {k}" for k, v in value.items() if isinstance(v, (int, float))]
-        return "; ".join(parts)
+        rates = [f"{format_rate(v)} rows/s with {k}" for k, v in value.items() if isinstance(v, (int, float))]
+        reasons = [f"{k}: {v}" for k, v in value.items() if isinstance(v, str)]
+        return "; ".join([*rates, *reasons])
     return f"{format_rate(value)} rows/s" if isinstance(value, (int, float)) else ""
 
 

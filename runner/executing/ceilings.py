@@ -1,0 +1,55 @@
+"""The generator's own ceilings of a run: which of its trials have the same, each measured once, and told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from runner.loadgen.ceiling import CeilingKey, Means, ceiling_key, means_of, measure_ceiling
+from runner.loadgen.spec import trial_spec
+from runner.model import Trial
+from runner.targets import Address, load_target
+from runner.units import format_cpus
+
+
+class Ceilings:
+    """client_homes: where the load generator finds the client library, by `Subject.server`."""
+
+    def __init__(self, program: str, client_homes: Mapping[tuple[str, ...], str]) -> None:
+        self._program, self._homes = program, client_homes
+        self._rates: dict[CeilingKey, float | None] = {}
+        self._means: dict[tuple[str, str], Means] = {}
+
+    def measure(self, trials: Iterable[Trial]) -> None:
+        """Each ceiling that is not known. Raises LoadError."""
+        for trial in trials:
+            key = self._key(trial)
+            if key not in self._rates:
+                self._rates[key] = measure_ceiling(self._program, key)
+
+    def of(self, trial: Trial) -> float | None:
+        """Rows a second; None where there is no such ceiling, or it was not measured."""
+        return self._rates.get(self._key(trial))
+
+    def told(self) -> dict[str, float | str]:
+        """Each for people: the rate, or why there is none."""
+        return {_words(key): rate if rate is not None else key.means.value for key, rate in self._rates.items()}
+
+    def _key(self, trial: Trial) -> CeilingKey:
+        target = load_target(trial.subject.target)
+        nobody = Address(host="", port=0, secret="", home=self._homes[trial.subject.server])
+        spec = trial_spec(trial, target.session(trial, nobody).load_spec())
+        method = spec["driver"], spec.get("method", "")
+        if method not in self._means:
+            self._means[method] = means_of(self._program, spec)
+        cpus, threads = trial.placement.client_cpus, target.facts.threads_per_process
+        return ceiling_key(spec, cpus, threads, self._means[method])
+
+
+def _words(key: CeilingKey) -> str:
+    spec = dict(key.spec)
+    interlaced = f", {spec['interlace_rows']} of a table in turn" if spec.get("interlace_rows", "0") != "0" else ""
+    driver = f", driver {spec['driver']} with {key.means.value}" if key.means is Means.STUBBED else ""
+    return (
+        f"{spec['threads']} threads, {spec['rows_per_request']} rows a request{interlaced}, {spec['tables']} tables, "
+        f"on CPU {format_cpus(key.cpus)}{driver}"
+    )

@@ -1,0 +1,88 @@
+"""The generator's own ceiling: with the trial's own driver where it can leave out its sending, keyed by the whole spec."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from runner.errors import LoadError
+from runner.executing.ceilings import Ceilings
+from runner.loadgen.binary import loadgen_path
+from runner.loadgen.ceiling import Means, ceiling_key, means_of, measure_ceiling
+from runner.loadgen.spec import stubbed_spec, trial_spec
+from tests.unit.factories import make_sweep, make_trial
+from tests.unit.test_tdengine_target import trial as tdengine_trial
+
+COPY = {"driver": "postgres", "method": "copy", "host": "h", "port": "1", "library": "/l", "table": "m"}
+NEW = {"null": {"discard": ["separable"]}, "postgres": {"copy": ["deadline", "separable"]}, "tdengine": {"stmt": []}}
+OLD = {"null": {"discard": ["deadline"]}, "postgres": {"copy": ["deadline"]}, "tdengine": {"stmt": []}}
+
+
+def program_with(folder, features):
+    path = folder / "scale-loadgen"
+    said = json.dumps([{"driver": name, "features": can} for name, can in features.items()])
+    path.write_text(f"#!/bin/sh\necho '{said}'\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+def spec_of(**settings):
+    given = {"load__method": "copy", **settings}
+    return trial_spec(make_trial(make_sweep(**given)), COPY)
+
+
+@pytest.mark.parametrize(
+    ("features", "driver", "method", "means"),
+    [
+        (NEW, "postgres", "copy", Means.STUBBED),
+        (NEW, "null", "discard", Means.STUBBED),
+        (NEW, "tdengine", "stmt", Means.NONE),
+        (OLD, "postgres", "copy", Means.DISCARDED),
+        (OLD, "tdengine", "stmt", Means.DISCARDED),
+    ],
+)
+def test_how_it_is_measured_follows_from_what_the_load_core_can_do(tmp_path, features, driver, method, means):
+    assert means_of(program_with(tmp_path, features), {"driver": driver, "method": method}) is means
+
+
+def test_a_load_core_that_does_not_list_its_drivers_is_named(tmp_path):
+    with pytest.raises(LoadError, match="does not list its drivers"):
+        means_of("/bin/false", COPY)
+
+
+def test_the_stubbed_spec_has_the_same_requests_and_no_address():
+    spec = spec_of(workload__rows_per_request="500")
+    made = stubbed_spec(spec, 1.5)
+    assert {k: made[k] for k in ("driver", "method", "library", "sending")} == {
+        "driver": "postgres", "method": "copy", "library": "/l", "sending": "stubbed"}  # fmt: skip
+    assert not {"host", "port", "rate", "retries"} & set(made)
+    same = ("threads", "tables", "columns", "rows_per_request", "partitions")
+    assert {k: made[k] for k in same} == {k: spec[k] for k in same}
+
+
+def test_the_key_is_the_whole_spec_but_for_the_seed():
+    spec = spec_of()
+    key = ceiling_key(spec, (0, 1), 0, Means.STUBBED)
+    assert key == ceiling_key({**spec, "seed": "77", "host": "other"}, (0, 1), 0, Means.STUBBED)
+    for other in ({"interlace_rows": "7"}, {"tables": "9"}, {"threads": "3"}, {"rows_per_request": "1"}, {"columns": "a:int"}):
+        assert key != ceiling_key({**spec, **other}, (0, 1), 0, Means.STUBBED)
+    assert key != ceiling_key(spec, (0,), 0, Means.STUBBED)
+    assert key != ceiling_key(spec, (0, 1), 2, Means.STUBBED)
+
+
+def test_a_driver_that_cannot_separate_has_none_and_that_is_told(monkeypatch):
+    monkeypatch.setattr("runner.executing.ceilings.means_of", lambda program, spec: Means.NONE)
+    made = tdengine_trial()
+    trial = replace(made, subject=replace(made.subject, target="tdengine", method="stmt"))
+    ceilings = Ceilings("/nowhere", {trial.subject.server: ""})
+    ceilings.measure([trial, replace(trial, seed=trial.seed + 1)])
+    assert ceilings.of(trial) is None
+    (why,) = ceilings.told().values()
+    assert "threads' own CPU" in why
+
+
+def test_the_null_drivers_ceiling_with_the_real_load_core():
+    spec = {"protocol": "1", "driver": "null", "method": "discard", "threads": "1", "tables": "10", "rows_per_request": "100"}
+    rate = measure_ceiling(loadgen_path(), ceiling_key(spec, (0,), 0, means_of(loadgen_path(), spec)))
+    assert rate is not None
+    assert rate > 1e6
