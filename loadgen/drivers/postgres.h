@@ -61,6 +61,7 @@ struct connection {
     struct driver *driver;
     PGconn *conn;
     uint8_t *buffer; /* encoded rows on their way */
+    enum { WAY_UNKNOWN, WAY_SOCKET, WAY_LIBRARY } way; /* of the data of COPY */
     bool has_template;    /* the buffer holds what all rows of fixed length have in common */
     uint64_t deadline_ns; /* of the request; 0: none */
     bool is_late;         /* it has passed, and the answer had not come */
@@ -97,6 +98,11 @@ enum {
     POSTGRES_ROWS_PLACE = 64,
     POSTGRES_BUFFER_SPACE = POSTGRES_ROWS_PLACE + POSTGRES_BUFFER_BYTES + 64
 };
+/* Sends a piece of the data of COPY, once the server has asked for it. POSTGRES_FRAME_BYTES before
+ * it are overwritten. */
+enum { POSTGRES_FRAME_BYTES = 5 };
+bool postgres_put_data(struct connection *connection, uint8_t *data, size_t bytes);
+
 uint64_t postgres_row_bytes(const struct schema *schema, uint32_t first, uint32_t count);
 bool postgres_send_rows(struct connection *connection, const struct batch *batch);
 

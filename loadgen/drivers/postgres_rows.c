@@ -34,9 +34,7 @@ uint64_t postgres_row_bytes(const struct schema *schema, uint32_t first, uint32_
 /* Sends what is written, and what comes next begins at the first row's place. */
 static bool flush(struct writer *w)
 {
-    const struct libpq *p = &w->c->driver->libpq;
-    const bool ok = postgres_flush(w->c) && /* the piece before, so that libpq keeps one at most */
-                    p->put_data(w->c->conn, (const char *)w->start, (int)w->used) == 1;
+    const bool ok = postgres_put_data(w->c, w->start, w->used);
     w->start = w->c->buffer + POSTGRES_ROWS_PLACE;
     w->used = 0;
     return ok;

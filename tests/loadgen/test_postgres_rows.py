@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import struct
+import subprocess
 
 import pytest
 
@@ -68,3 +70,35 @@ def test_every_value_arrives_as_it_was_made(run, rows_of, postgres, more, precis
     ]
     assert len(made) == ROWS
     assert sorted(arrived, key=lambda r: r[:2]) == sorted(made, key=lambda r: r[:2])
+
+
+@pytest.fixture(scope="module")
+def library_under_tls(postgres, tmp_path_factory):
+    """The real libpq, which says that its connections are encrypted: the wheel's cannot be."""
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("no C compiler")
+    folder = tmp_path_factory.mktemp("libpq")
+    source, library = folder / "tls.c", folder / "libpq_tls.so"
+    source.write_text("int PQsslInUse(void *c) { return c != 0; }\n")
+    real = postgres.library
+    subprocess.run([compiler, "-shared", "-fPIC", source, "-o", library, "-Wl,--no-as-needed", real,
+                    f"-Wl,-rpath,{real.parent}"], check=True)  # fmt: skip
+    return library
+
+
+@pytest.mark.parametrize("is_under_tls", [True, False])
+@pytest.mark.parametrize("timeout_s", [0, 30])
+def test_rows_arrive_whether_libpq_or_we_write_to_the_socket(run, postgres, library_under_tls, is_under_tls, timeout_s):
+    postgres.query("DROP TABLE IF EXISTS measurement")
+    postgres.query("CREATE TABLE measurement (time timestamptz, device_id int4, a double precision)")
+    spec = {**postgres.spec(), "tables": 4, "rows": 40_000, "rows_per_request": 9000, "columns": "a:double",
+            "request_timeout_s": timeout_s}  # fmt: skip
+    if is_under_tls:
+        spec["library"] = library_under_tls
+    outcome = run(spec)
+    assert outcome.code == 0, outcome.stderr
+    ((rows, devices, least, most),) = postgres.query(
+        "SELECT count(*), count(DISTINCT device_id), min(a) >= 0, max(a) <= 1000 FROM measurement"
+    )
+    assert (rows, devices, least, most) == ("40000", "4", "t", "t")
