@@ -67,7 +67,8 @@ void tdengine_read_ahead(struct ahead *ahead, const struct driver *d, const stru
 {
     ahead->first = ahead->end;
     ahead->end += n;
-    for (uint32_t i = 0; i < d->column_count && i < AHEAD_COLUMNS; i++) {
+    ahead->count = d->column_count < AHEAD_COLUMNS ? d->column_count : AHEAD_COLUMNS;
+    for (uint32_t i = 0; i < ahead->count; i++) {
         const struct column *column = &d->setup->schema->columns[d->first_column + i];
         const struct column_data *data = &batch->columns[d->first_column + i];
         ahead->forms[i] = (uint8_t)(data->nulls ? AHEAD_NOT

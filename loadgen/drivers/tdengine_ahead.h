@@ -15,6 +15,7 @@ enum ahead_form {
 
 struct ahead {
     uint32_t first, end;          /* the rows of the batch that are read */
+    uint32_t count;               /* of columns */
     uint8_t forms[AHEAD_COLUMNS]; /* of enum ahead_form */
     uint32_t numbers[AHEAD_COLUMNS][AHEAD_ROWS];
 };
@@ -26,7 +27,7 @@ void tdengine_read_ahead(struct ahead *ahead, const struct driver *driver,
 static inline char *put_ahead(char *out, enum ahead_form form, uint32_t number)
 {
     if (form == AHEAD_WHOLE)
-        return put_unsigned(out, number);
+        return number < 1000 ? put_below_1000(out, number) : put_unsigned(out, number);
     const char *const triple = tdengine_triples + 4 * (number % 1000);
     out = put_below_1000(out, number / 1000);
     *out = '.';

@@ -67,17 +67,20 @@ static char *put_rows(const struct driver *d, const struct batch *batch, uint32_
 {
     const struct column *columns = d->setup->schema->columns + d->first_column;
     const struct column_data *data = batch->columns + d->first_column;
-    const struct ahead *ahead = &w->ahead;
-    const uint32_t count = d->column_count;
-    const uint32_t count_ahead = count < AHEAD_COLUMNS ? count : AHEAD_COLUMNS;
+    const struct ahead *const ahead = &w->ahead;
+    const uint32_t count = d->column_count, count_ahead = ahead->count;
     for (uint32_t row = first; row < first + n; row++) {
+        const uint32_t *number = &ahead->numbers[0][row - ahead->first];
         *out++ = '(';
         out = put_time(&w->time, out, batch->times[row]);
-        for (uint32_t c = 0; c < count; c++) {
+        for (uint32_t c = 0; c < count_ahead; c++, number += AHEAD_ROWS) {
             *out++ = ',';
-            out = c < count_ahead && ahead->forms[c]
-                      ? put_ahead(out, ahead->forms[c], ahead->numbers[c][row - ahead->first])
-                      : tdengine_put_value(out, &columns[c], &data[c], row);
+            out = ahead->forms[c] ? put_ahead(out, ahead->forms[c], *number)
+                                  : tdengine_put_value(out, &columns[c], &data[c], row);
+        }
+        for (uint32_t c = count_ahead; c < count; c++) {
+            *out++ = ',';
+            out = tdengine_put_value(out, &columns[c], &data[c], row);
         }
         *out++ = ')';
     }
