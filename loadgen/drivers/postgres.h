@@ -61,7 +61,7 @@ struct connection {
     struct driver *driver;
     PGconn *conn;
     uint8_t *buffer; /* encoded rows on their way */
-    enum { WAY_UNKNOWN, WAY_SOCKET, WAY_LIBRARY } way; /* of the data of COPY */
+    enum { WAY_UNKNOWN, WAY_SOCKET, WAY_LIBRARY, WAY_NOWHERE } way; /* of the data of COPY */
     bool has_template;    /* the buffer holds what all rows of fixed length have in common */
     uint64_t deadline_ns; /* of the request; 0: none */
     bool is_late;         /* it has passed, and the answer had not come */

@@ -65,6 +65,8 @@ bool postgres_put_data(struct connection *c, uint8_t *data, size_t bytes)
 {
     const struct libpq *p = &c->driver->libpq;
     const uint32_t length = htobe32((uint32_t)bytes + 4);
+    if (c->way == WAY_NOWHERE) /* sending is stubbed: the rows are made, and nobody takes them */
+        return true;
     if (c->way == WAY_UNKNOWN)
         c->way = is_plain(c) ? WAY_SOCKET : WAY_LIBRARY;
     if (c->way == WAY_SOCKET && p->flush(c->conn) == 0) {
