@@ -32,6 +32,7 @@ EXIT_MEANINGS = {
     4: "could not connect",
     5: "met a fatal error",
     7: "has an internal error",
+    8: "was not ready when all were to begin",
 }
 STOP_S = 15.0
 KILL_S = 5.0  # a killed process that still lives waits for its kernel, and nothing is won by waiting with it
@@ -183,7 +184,8 @@ class LoadProcesses:
         if bad:
             code, index = bad[0]
             meaning = EXIT_MEANINGS.get(code, f"died of signal {-code}" if code < 0 else f"ended with code {code}")
-            raise LoadError(f"the load core {meaning}: {self.said(index) or self._trouble_text()}")
+            which = f" (process {index + 1} of {len(self._processes)})" if len(self._processes) > 1 else ""
+            raise LoadError(f"the load core{which} {meaning}: {self.said(index) or self._trouble_text()}")
 
     def _await_end(self, limit_s: float) -> None:
         """Of all processes together; one that goes on has no returncode then."""

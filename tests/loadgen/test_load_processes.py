@@ -112,3 +112,13 @@ def test_processes_with_a_number_of_rows_need_not_end_together(program):
     summary = load.summary()
     assert summary is not None
     assert summary.rows_acked == 9000
+
+
+def test_a_process_that_says_that_it_was_late_is_named(tmp_path):
+    other = tmp_path / "scale-loadgen"
+    other.write_text("#!/bin/sh\ngrep -q first_worker=1 && exit 8\nexit 0\n")
+    other.chmod(0o755)
+    specs = split_spec({**SPEC, "duration_s": "1"}, 1, time.monotonic_ns())
+    with LoadProcesses(str(other), specs, CPUS, secret="") as load:
+        with pytest.raises(LoadError, match=r"the load core \(process 2 of 2\) was not ready when all were to begin"):
+            list(load.lines(LIMIT_S))
