@@ -220,15 +220,15 @@ def test_a_server_that_dies_is_fatal_and_summed_up(program):
 
 @pytest.mark.parametrize("interlace", [0, 7])
 def test_with_its_sending_stubbed_copy_makes_rows_and_asks_no_server(run, postgres, interlace):
-    """At an address where nobody listens. Much slower than rows that are thrown away as they are."""
+    """At an address where nobody listens: a library that tried to connect would fail."""
     spec = {"tables": 100, "partitions": 4, "threads": 1, "duration_s": 0.5, "interlace_rows": interlace,
             "rows_per_request": 1000, "sending": "stubbed"}  # fmt: skip
     nowhere = {**postgres.spec(), "socket_dir": "/nonexistent"}
-    copied, thrown = run({**nowhere, **spec}), run({**spec, "driver": "null"})
-    assert (copied.code, thrown.code) == (0, 0), copied.stderr
+    copied = run({**nowhere, **spec})
+    assert copied.code == 0, copied.stderr
     assert copied.summary["errors"] == 0
     assert len(copied.summary["partitions"]) == 4
-    assert 1e6 < copied.summary["rows_per_s"] < thrown.summary["rows_per_s"] / 1.5
+    assert copied.summary["rows_acked"] == sum(p["rows_acked"] for p in copied.summary["partitions"]) > 0
 
 
 def test_a_driver_that_cannot_separate_refuses(run):
