@@ -12,11 +12,14 @@ from runner.model import Interval, LoadSummary
 class LoadHandle(Protocol):
     """One load. `stop` is safe at any moment and more than once, and is due after `start` in every case.
 
-    raw: what it said, line by line, growing. troubles: errors of the load, one entry a kind.
+    raw: what it said, line by line, growing.
     """
 
     raw: list[str]
-    troubles: list[Trouble]
+
+    @property
+    def troubles(self) -> Sequence[Trouble]:
+        """Errors of the load, one entry a kind."""
 
     @property
     def pids(self) -> Sequence[int]:

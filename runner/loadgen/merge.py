@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
 from hdrh.histogram import HdrHistogram
 
+from runner.loadgen.protocol import Trouble
 from runner.model import Interval, Latency, LoadSummary, OperationSummary
 
 _OUTCOMES = ("ok", "errors", "interrupted", "fatal")
@@ -55,6 +56,15 @@ def merge_summaries(parts: Sequence[LoadSummary]) -> LoadSummary:
         overdue=_sum_if_known([p.overdue for p in parts]),
         worker_cores=_sum_if_known([p.worker_cores for p in seen]),
     )
+
+
+def merge_troubles(parts: Iterable[Trouble]) -> list[Trouble]:
+    """One entry a code, with the first message and the count of all parts."""
+    merged: dict[str, Trouble] = {}
+    for part in parts:
+        known = merged.get(part.code)
+        merged[part.code] = replace(known, count=known.count + part.count) if known else part
+    return list(merged.values())
 
 
 def _sum_if_known(values: Sequence[N | None]) -> N | None:

@@ -19,7 +19,7 @@ from types import TracebackType
 
 from runner.errors import LoadError
 from runner.interrupts import deferred
-from runner.loadgen.merge import merge_summaries, odd_window
+from runner.loadgen.merge import merge_summaries, merge_troubles, odd_window
 from runner.loadgen.protocol import Hello, Line, Phase, Trouble, parse_line
 from runner.loadgen.spec import spec_text
 from runner.loadgen.together import Seconds, Told, marked
@@ -63,7 +63,7 @@ class LoadProcesses:
         self._phases: dict[str, int] = {}
         self.raw: list[str] = []
         self.hello: Hello | None = None
-        self.troubles: list[Trouble] = []
+        self._troubles: dict[tuple[int, str], Trouble] = {}  # by process and code
 
     def __enter__(self) -> LoadProcesses:
         self.start()
@@ -161,9 +161,14 @@ class LoadProcesses:
             self._refuse_other_protocol(index, line)
             self.hello = line
         elif isinstance(line, Trouble):
-            self.troubles.append(line)
+            self._troubles[index, line.code] = line  # told when it first came, and at the end with its total
         elif isinstance(line, LoadSummary):
             self._summaries[index] = line
+
+    @property
+    def troubles(self) -> list[Trouble]:
+        """Errors of the load, one entry a code."""
+        return merge_troubles(self._troubles.values())
 
     def _refuse_other_protocol(self, index: int, hello: Hello) -> None:
         """What another protocol means by the same words is not known. Raises LoadError."""

@@ -37,7 +37,7 @@ class Phase:
 
 @dataclass(frozen=True, kw_only=True)
 class Trouble:
-    """The first error of a kind."""
+    """The first error of a code. count: errors of the code so far; it is told again with the load's total."""
 
     code: str
     message: str

@@ -122,3 +122,14 @@ def test_a_process_that_says_that_it_was_late_is_named(tmp_path):
     with LoadProcesses(str(other), specs, CPUS, secret="") as load:
         with pytest.raises(LoadError, match=r"the load core \(process 2 of 2\) was not ready when all were to begin"):
             list(load.lines(LIMIT_S))
+
+
+def test_errors_are_told_once_a_code_with_the_count_of_all_processes(program):
+    lines = {**SPEC, "rate": "10000", "duration_s": "1", "retries": "0", "null_fail_every": "10"}
+    specs = split_spec(lines, 1, time.monotonic_ns())
+    with LoadProcesses(str(program), specs, CPUS, secret="") as load:
+        list(load.lines(LIMIT_S))
+    (trouble,) = load.troubles
+    summary = load.summary()
+    assert summary is not None
+    assert trouble.count == summary.errors > 2
