@@ -17,6 +17,7 @@ from runner.disks import check_stripe, leftover_sets, playbook, remove_sets, res
 from runner.disks.prepare import prepared
 from runner.disks.sets import find_set, folder_of, save
 from runner.errors import ProvisionError
+from runner.executing.ceilings import Ceilings
 from runner.executing.disk_stage import Stage
 from runner.executing.orders import Execution, Orders
 from runner.host import disk_of
@@ -167,8 +168,10 @@ def test_the_server_of_a_striped_trial_lies_on_the_array(base, disks):
                        placement=Placement(server_cpus=(last,), client_cpus=(last,)))  # fmt: skip
     plan = Plan(sweep=sweep, trials=(trial,), confounds=(), notes=(), seconds_estimated=1.0)
     trial = replace(trial, subject=replace(trial.subject, home=home))
-    execution = Execution(plan=plan, data_dir=base / "data", client_homes={trial.subject.server: home})
-    orders = Orders(execution=execution, run_id=base.name, program=loadgen_path(), stage=Stage(disks=disks), ceilings={})
+    homes = {trial.subject.server: home}
+    execution = Execution(plan=plan, data_dir=base / "data", client_homes=homes)
+    orders = Orders(execution=execution, run_id=base.name, program=loadgen_path(), stage=Stage(disks=disks),
+                    ceilings=Ceilings(loadgen_path(), homes))  # fmt: skip
     seen = set()
     for event in run_trial(orders.order(trial, "stripe"), current()):
         seen |= {place for place in mounted(base) if list(Path(disks[0].path, "..", place).glob("*disks-2-r1*"))}
