@@ -10,6 +10,7 @@ from runner.sweep.vary import slug
 
 RateOf = Callable[[Measurement], float | None]
 NO_RATE = "VALID without a rate"
+OPEN_LOOP = "open loop"  # what was offered, and no capacity
 
 
 def observations(results: Sequence[TrialResult], rate: str | RateOf) -> tuple[Observation, ...]:
@@ -32,13 +33,24 @@ def _reader(rate: str | RateOf) -> RateOf:
 def _observation(result: TrialResult, value: float | None) -> Observation:
     trial, kind = result.trial, result.verdict.kind
     usable = value is not None and math.isfinite(value) and value > 0
+    mark = _mark(result, usable=usable)
     return Observation(
         level=trial.level,
         subject=slug(trial.variant),
         value=float(value) if value is not None and usable else None,
         order=trial.order,
         block=trial.block,
-        mark=kind.value if kind is not VerdictKind.VALID else "" if usable else NO_RATE,
+        mark=mark,
+        note="" if mark or kind is VerdictKind.VALID else kind.value,
         role=trial.role,
         bridged_from=trial.bridged_from,
     )
+
+
+def _mark(result: TrialResult, *, usable: bool) -> str:
+    """Why it does not count. The rate of an open loop is what was offered: it says nothing of what the level can do."""
+    if not result.verdict.kind.is_fitted:
+        return result.verdict.kind.value
+    if result.trial.load.rate:
+        return OPEN_LOOP
+    return "" if usable else NO_RATE

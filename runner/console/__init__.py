@@ -25,6 +25,7 @@ out = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty()
 err = Console(stderr=True, highlight=False, soft_wrap=True, width=None if sys.stderr.isatty() else WIDTH_IN_FILES)
 _STYLES = {
     VerdictKind.VALID: "green",
+    VerdictKind.SOFTWARE_BOTTLENECK: "cyan",
     VerdictKind.ABORTED: "red",
     VerdictKind.LOST_ROWS: "red",
     VerdictKind.ERRORS: "red",

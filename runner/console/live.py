@@ -27,6 +27,7 @@ OTHER_LINES = 8
 BAR_MIN, BAR_MAX, GAP = 5, 30, 2
 _STYLES = {
     VerdictKind.VALID: "green",
+    VerdictKind.SOFTWARE_BOTTLENECK: "cyan",
     VerdictKind.ABORTED: "red",
     VerdictKind.LOST_ROWS: "red",
     VerdictKind.ERRORS: "red",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from runner.axes import load_axis
 from runner.fit import Terms, fit_curve, value_at
 from runner.live.state import LiveState
-from runner.model import FitReport, VerdictKind
+from runner.model import FitReport
 from runner.observations import observations
 from runner.sweep.vary import label
 from runner.work import rate_of
@@ -32,7 +32,7 @@ def curves(state: LiveState) -> tuple[LiveCurve, ...]:
     made = []
     for variant in dict.fromkeys(label(r.trial.variant) for r in state.results):
         results = [r for r in state.results if label(r.trial.variant) == variant]
-        if any(r.verdict.kind is VerdictKind.VALID for r in results):
+        if any(r.verdict.kind.is_fitted for r in results):
             fit = fit_curve(observations(results, rate.field), terms, rate=rate.field)
             values = {level: value_at(fit, level) for level in levels}
             known = {level: value for level, value in values.items() if value is not None}

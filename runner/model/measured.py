@@ -12,9 +12,10 @@ from runner.model.planned import Trial
 
 
 class VerdictKind(StrEnum):
-    """What a trial's number is worth; only VALID trials are fitted."""
+    """What a trial's number is worth. VALID and SOFTWARE_BOTTLENECK are points of the curve; the others are kept."""
 
     VALID = "VALID"
+    SOFTWARE_BOTTLENECK = "SOFTWARE_BOTTLENECK"
     UNSTEADY = "UNSTEADY"
     GENERATOR_BOUND = "GENERATOR_BOUND"
     RESOURCE_NOT_SATURATED = "RESOURCE_NOT_SATURATED"
@@ -23,6 +24,11 @@ class VerdictKind(StrEnum):
     ERRORS = "ERRORS"
     LOST_ROWS = "LOST_ROWS"
     ABORTED = "ABORTED"
+
+    @property
+    def is_fitted(self) -> bool:
+        """Whether the number is the server's at its level, so that it is a point of the curve."""
+        return self in (VerdictKind.VALID, VerdictKind.SOFTWARE_BOTTLENECK)
 
 
 @dataclass(frozen=True, kw_only=True)

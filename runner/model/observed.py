@@ -15,7 +15,8 @@ class Observation:
     subject: which of several at that level ("" for the only one). value: rows/s, requests/s, a capacity, ...; None: it
     has none. error: its standard error, where that is known. order: when it was made, among all of the run; block:
     those of one block were made one after the other.
-    mark: "" where it counts, else why it does not (a verdict, in its name). role: only points make the curve; a bridge
+    mark: "" where it counts, else why it does not (a verdict, in its name). note: what a reader is told of one that
+    counts (SOFTWARE_BOTTLENECK), "" where there is nothing to say. role: only points make the curve; a bridge
     was made with the knobs of the level bridged_from.
     """
 
@@ -26,6 +27,7 @@ class Observation:
     order: int = 0
     block: int = 0
     mark: str = ""
+    note: str = ""
     role: Role = "point"
     bridged_from: float | None = None
 

@@ -164,7 +164,7 @@ def residuals_svg(run: StoredRun, width: int = 520, height: int = 230) -> str:
     fit = fit_of(run)
     model = _drawn_model(fit)
     rates = {r.trial.trial_id: rate_of_trial(r, fit.rate) for r in run.on_curve}
-    valid = [r for r in run.on_curve if r.verdict.kind is VerdictKind.VALID and (rates[r.trial.trial_id] or 0) > 0]
+    valid = [r for r in run.on_curve if r.verdict.kind.is_fitted and (rates[r.trial.trial_id] or 0) > 0]
     if model is None or not valid:
         return ""
     values = {name: e.value for name, e in model.parameters.items()}

@@ -15,6 +15,7 @@ from runner.units import format_cpus, format_number, format_rate, format_seconds
 Fact = tuple[str, str]
 VERDICT_MEANINGS = {
     "VALID": "the number is the server's",
+    "SOFTWARE_BOTTLENECK": "the server does not use what it is given, for a reason of its own; the number is its own",
     "UNSTEADY": "the rate drifted or varied too much inside the window",
     "GENERATOR_BOUND": "the load generator was the limit, or too near to its own",
     "RESOURCE_NOT_SATURATED": "the server left given cores idle: something else was the limit",

@@ -17,7 +17,7 @@ from runner.report.table import ABSENT, Table, fixed, mean, rate, short
 from runner.units import format_number
 from runner.work import Rate, rate_of
 
-MARK = " †"
+MARK, OWN_MARK = " †", " ‡"
 
 def fit_of(run: StoredRun) -> FitReport:
     """The run's fit; made from its trials where none is stored."""
@@ -41,9 +41,9 @@ def levels_of(run: StoredRun) -> tuple[float, ...]:
 
 
 def at_level(run: StoredRun, level: float) -> tuple[list[TrialResult], bool]:
-    """The VALID trials of a level and True; where there is none, all its trials and False."""
+    """The trials of a level whose numbers are the server's, and True; where there is none, all its trials and False."""
     here = [r for r in run.on_curve if r.trial.level == level]
-    valid = [r for r in here if r.verdict.kind is VerdictKind.VALID]
+    valid = [r for r in here if r.verdict.kind.is_fitted]
     return (valid, True) if valid else (here, False)
 
 
@@ -82,17 +82,24 @@ def article_columns(run: StoredRun) -> tuple[Column, ...]:
 
 
 def article_table(run: StoredRun) -> Table:
-    """The article's table, columns as published: the mean over the VALID trials of a level, else over all, marked †."""
+    """The article's table, columns as published: the mean over the VALID trials of a level, else over all, marked †.
+
+    A level that the server does not use, for a reason of its own, is marked ‡: its number counts.
+    """
     axis = axis_facts(run)
     columns = article_columns(run)
-    rows, marked = [], False
+    rows, marked, bound = [], False, False
     for level in levels_of(run):
         trials, valid = at_level(run, level)
-        marked |= not valid
-        rows.append((format_number(level) + ("" if valid else MARK), *(say(trials) for _, say in columns)))
+        own = any(r.verdict.kind is VerdictKind.SOFTWARE_BOTTLENECK for r in trials)
+        marked, bound = marked or not valid, bound or own
+        mark = OWN_MARK if own else "" if valid else MARK
+        rows.append((format_number(level) + mark, *(say(trials) for _, say in columns)))
     notes = ["mean over the VALID trials of a level; CPU usage is of the cores that the server was given"]
     if marked:
         notes.append("† no VALID trial at this level: mean over all its trials, and not the server's number")
+    if bound:
+        notes.append("‡ SOFTWARE_BOTTLENECK: the server does not use what it is given here, for a reason of its own")
     headers = (axis.published_level or axis.title, *(h for h, _ in columns))
     return Table(title="As published", headers=headers, rows=tuple(rows), notes=tuple(notes))
 

@@ -70,7 +70,7 @@ def _shares(trials: list[TrialResult]) -> str:
 
 def remedies(run: StoredRun) -> tuple[str, ...]:
     """For the trials that are not fitted: why, how many, and what to change, most frequent first."""
-    out = [r for r in run.on_curve if r.verdict.kind is not VerdictKind.VALID]
+    out = [r for r in run.on_curve if not r.verdict.kind.is_fitted]
     return tuple(f"{n} × {what}" for what, n in Counter(map(_remedy, out)).most_common())
 
 

@@ -110,7 +110,7 @@ def _valid(run: StoredRun) -> list[tuple[float, float, str]]:
     return [
         (r.trial.level, r.measurement.rows_per_s, r.trial.trial_id)
         for r in run.on_curve
-        if r.verdict.kind is VerdictKind.VALID and r.measurement.rows_per_s
+        if r.verdict.kind.is_fitted and r.measurement.rows_per_s
     ]
 
 

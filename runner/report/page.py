@@ -32,6 +32,8 @@ from runner.report.style import PAGE_STYLE
 from runner.report.table import Table, ordinal
 from runner.units import format_number, format_rate
 
+_CSS = {"VALID": "ok", "SOFTWARE_BOTTLENECK": "own"}  # of the verdicts that count; any other is bad
+
 
 def html(run: StoredRun, reference: Reference | None = None) -> str:
     """The whole page. reference: rows of a published table, as read from its CSV."""
@@ -87,9 +89,11 @@ def _head(run: StoredRun, fit: FitReport) -> str:
 
 def _tiles(run: StoredRun, fit: FitReport) -> str:
     valid = sum(1 for r in run.results if r.verdict.kind is VerdictKind.VALID)
+    bound = sum(1 for r in run.results if r.verdict.kind is VerdictKind.SOFTWARE_BOTTLENECK)
     planned = len(run.plan.trials)
     missing = f", {planned - len(run.results)} not run" if planned > len(run.results) else ""
-    tiles = [(f"{valid} of {len(run.results)}", f"trials are valid{missing}")]
+    too = f", {bound} more show a software bottleneck" if bound else ""
+    tiles = [(f"{valid} of {len(run.results)}", f"trials are valid{too}{missing}")]
     if fit.points:
         first, last = fit.points[0], fit.points[-1]
         where = f"rows/s at {axis_facts(run).count(format_number(last.level))}"
@@ -259,7 +263,7 @@ def _broken(words: str) -> str:
 
 
 def _css(kind: VerdictKind) -> str:
-    return "ok" if kind is VerdictKind.VALID else "bad"
+    return _CSS.get(kind.value, "bad")
 
 
 def table_html(table: Table, *, dense: bool = False) -> str:
@@ -274,7 +278,7 @@ def table_html(table: Table, *, dense: bool = False) -> str:
         cells = first + "".join(f"<td{_word(table, i, c)}>{_broken(c)}</td>" for i, c in enumerate(row) if i)
         body.append(f'<tr class="has-why">{cells}</tr>' if why else f"<tr>{cells}</tr>")
         if why:
-            css = "why" if "VALID" in row else "why bad"
+            css = "why" if not _CSS.keys().isdisjoint(row) else "why bad"
             body.append(f'<tr><td class="{css}" colspan="{len(row)}"><span>{escape(why)}</span></td></tr>')
     notes = "".join(f'<p class="note">{escape(note)}</p>' for note in table.notes)
     css = ' class="dense"' if dense else ""
@@ -287,5 +291,5 @@ def table_html(table: Table, *, dense: bool = False) -> str:
 def _word(table: Table, column: int, cell: str = "") -> str:
     css = ["w"] if column in table.words else []
     if cell in facts.VERDICT_MEANINGS:
-        css.append("ok" if cell == "VALID" else "bad")
+        css.append(_CSS.get(cell, "bad"))
     return f' class="{" ".join(css)}"' if css else ""

@@ -25,8 +25,9 @@ from runner.report.svg import rate_scale, x_levels
 from runner.report.table import known
 
 _BLUE, _ORANGE, _GREY = "#0067a8", "#b34a00", "#59616b"
-_MARKERS = {"VALID": "o", "UNSTEADY": "^", "GENERATOR_BOUND": "s", "RESOURCE_NOT_SATURATED": "D",
-            "OFFERED_NOT_MET": "v", "THROTTLED": "_", "ERRORS": "x", "LOST_ROWS": "+", "ABORTED": "*"}  # fmt: skip
+_MARKERS = {"VALID": "o", "SOFTWARE_BOTTLENECK": "h", "UNSTEADY": "^", "GENERATOR_BOUND": "s",
+            "RESOURCE_NOT_SATURATED": "D", "OFFERED_NOT_MET": "v", "THROTTLED": "_", "ERRORS": "x", "LOST_ROWS": "+",
+            "ABORTED": "*"}  # fmt: skip
 _COLOURS = (_BLUE, "#00795a", _ORANGE, "#a3487f")
 TRIALS_MAX = 40
 
@@ -76,7 +77,7 @@ def _scatter(axes: Axes, results: list[TrialResult], kind: VerdictKind, unit: fl
     found = [(level, value / unit) for level, value in rates if known(value) and value is not None]
     if not found:
         return
-    valid = kind is VerdictKind.VALID
+    valid = kind.is_fitted
     colours: dict[str, Any] = {"color": _ORANGE} if kind.value in ("ERRORS", "LOST_ROWS", "THROTTLED") else {
         "facecolors": _BLUE if valid else "none", "edgecolors": "white" if valid else _ORANGE}  # fmt: skip
     across, up = zip(*found, strict=True)

@@ -58,7 +58,7 @@ p{margin:6px 0;max-width:78ch}
 .tile span{color:var(--soft);font-size:13px}
 .chips{display:flex;flex-wrap:wrap;gap:6px;margin:10px 0}
 .chip{border:1px solid currentColor;border-radius:99px;padding:0 10px;font-size:13px;white-space:nowrap}
-.ok{color:var(--green)}.bad{color:var(--orange)}
+.ok{color:var(--green)}.own{color:var(--blue)}.bad{color:var(--orange)}
 .cautions{background:var(--warn);border-left:4px solid var(--warn-edge);border-radius:0 8px 8px 0;
  padding:9px 16px;margin:16px 0}
 .cautions ul{margin:4px 0;padding-left:19px}.cautions li{margin:3px 0;overflow-wrap:anywhere}

@@ -20,6 +20,7 @@ _LETTER, _CAPITAL = 6.9, 8.7  # widths at 12 px, rather too much
 # Valid trials are filled; every other verdict is hollow with a shape of its own, so that colour alone carries nothing.
 SHAPES = {
     VerdictKind.VALID: "circle",
+    VerdictKind.SOFTWARE_BOTTLENECK: "hexagon",
     VerdictKind.UNSTEADY: "triangle",
     VerdictKind.GENERATOR_BOUND: "square",
     VerdictKind.RESOURCE_NOT_SATURATED: "diamond",
@@ -35,6 +36,7 @@ _PATHS = {
     "down": "M0,{b}L{b},-{r}L-{b},-{r}Z",
     "square": "M-{r},-{r}H{r}V{r}H-{r}Z",
     "diamond": "M0,-{b}L{b},0L0,{b}L-{b},0Z",
+    "hexagon": "M-{b},0L-{h},-{r}H{h}L{b},0L{h},{r}H-{h}Z",
     "bar": "M-{b},-{h}H{b}V{h}H-{b}Z",
     "cross": "M-{r},-{r}L{r},{r}M-{r},{r}L{r},-{r}",
     "plus": "M-{b},0H{b}M0,-{b}V{b}",
@@ -108,7 +110,7 @@ def marker(x: float, y: float, kind: VerdictKind, title: str = "", size: float =
     """A trial at a pixel position, with a title that shows on hovering."""
     path = _PATHS[SHAPES[kind]].format(r=f"{size:g}", b=f"{size * 1.25:g}", h=f"{size * 0.55:g}")
     told = f"<title>{escape(title)}</title>" if title else ""
-    css = "valid" if kind is VerdictKind.VALID else "invalid"
+    css = "valid" if kind.is_fitted else "invalid"
     return f'<path transform="translate({x:.1f},{y:.1f})" d="{path}" class="m {css}">{told}</path>'
 
 

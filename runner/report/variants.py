@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from html import escape
 
-from runner.model import Measurement, StoredRun, TrialResult, VerdictKind
+from runner.model import Measurement, StoredRun, TrialResult
 from runner.report.markdown import table_markdown
 from runner.report.page import shell, table_html
 from runner.report.table import ABSENT, Table, fixed, mean, rate, short
@@ -64,7 +64,7 @@ def comparison_table(run: StoredRun) -> Table:
 
 
 def _row(level: float, results: list[TrialResult], base: float | None) -> tuple[tuple[str, ...], float | None]:
-    valid = [r for r in results if r.verdict.kind is VerdictKind.VALID]
+    valid = [r for r in results if r.verdict.kind.is_fitted]
     used = [r.measurement for r in valid or results]
     speed = mean(m.rows_per_s for m in used)
     ratio = f"{speed / base:.2f}×" if speed and base else "1.00×" if speed else ABSENT

@@ -71,9 +71,10 @@ def left() -> Json:
 
 def verdicts() -> Json:
     """Counted."""
-    colours = {"VALID": GREEN, "UNSTEADY": ORANGE, "ABORTED": RED, "ERRORS": RED, "LOST_ROWS": RED}
+    colours = {"VALID": GREEN, "SOFTWARE_BOTTLENECK": BLUE, "UNSTEADY": ORANGE, "ABORTED": RED, "ERRORS": RED, "LOST_ROWS": RED}
     return panel(
-        "stat", "Verdicts so far", "How many trials ended with which verdict; only VALID ones make the curve.",
+        "stat", "Verdicts so far", "How many trials ended with which verdict; only VALID and SOFTWARE_BOTTLENECK ones make the "
+        "curve.",
         (15, 0, 9, 3),
         [target("A", f"max by (verdict) (last_over_time(scale_run_finished_trials_total{RUN}[$__range])) > 0",
                 "{{verdict}}", instant=True)],
@@ -188,7 +189,9 @@ def finished() -> Json:
     names = {"trial": "Trial", "level": "n", "verdict": "Verdict", "Value #B": "Rows/s", "Value #D": "begin", "Value #E": "Ended"}  # fmt: skip
     link = [{"title": "this trial", "url": "/d/scale-trial/trial?var-run=${run}&var-trial=${__data.fields.Trial}"
              "&from=${__data.fields.begin}&to=${__data.fields.Ended}"}]  # fmt: skip
-    verdict = [{"type": "value", "options": {"VALID": {"color": GREEN, "index": 0, "text": "VALID"}}}]
+    shown = {"VALID": GREEN, "SOFTWARE_BOTTLENECK": BLUE}
+    verdict = [{"type": "value", "options": {name: {"color": colour, "index": at, "text": name}
+                                             for at, (name, colour) in enumerate(shown.items())}}]  # fmt: skip
     return panel(
         "table", "Trials that ended", "Each trial that ended, the newest first, with its verdict; its name leads to its "
         "own page.", (0, 10, 10, 7), targets, "sishort", {"showHeader": True, "cellHeight": "sm",

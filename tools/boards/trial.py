@@ -56,7 +56,7 @@ def outcome() -> Json:
         "stat", "Outcome", "The trial's verdict, or the phase that it is in.", (14, 0, 10, 3),
         [target("A", f'{verdict} or on () {phase}', "{{state}}", instant=True)],
         "none", {**PLAIN, "textMode": "name", "colorMode": "value", "graphMode": "none", "justifyMode": "center"},
-        color=fixed(ORANGE), overrides=[override("VALID", color=fixed(GREEN))], noValue="not begun",
+        color=fixed(ORANGE), overrides=[override("VALID", color=fixed(GREEN)), override("SOFTWARE_BOTTLENECK", color=fixed(BLUE))], noValue="not begun",
     )  # fmt: skip
 
 

@@ -1,0 +1,63 @@
+"""A level that the server does not use for a reason of its own is a point of the curve, marked; an open loop is none."""
+
+from dataclasses import replace
+
+import pytest
+
+from runner.model import Plan, StoredRun, VerdictKind
+from runner.observations import OPEN_LOOP, observations
+from runner.report.curve import curve_svg
+from runner.report.figures import article_table, verdict_counts
+from runner.report.page import html
+from runner.store.texts import points_text
+from tests.unit.factories import make_result, make_sweep, make_trial
+from tests.unit.observing import fit_curve
+
+OWN = VerdictKind.SOFTWARE_BOTTLENECK
+LEVELS = range(1, 13)
+
+
+def make_run(*results):
+    plan = Plan(sweep=make_sweep(cores="1..12"), trials=tuple(r.trial for r in results), confounds=(), notes=(),
+                seconds_estimated=1.0)  # fmt: skip
+    return StoredRun(path="results/x", manifest={}, plan=plan, results=results, timeseries={})
+
+
+def locked(kind):
+    """A server that cannot use more than 6.2 cores; what is above is of that kind."""
+    return [make_result(n, 1e6 * min(n, 6.2), kind=VerdictKind.VALID if n < 7 else kind) for n in LEVELS]
+
+
+@pytest.mark.parametrize("kind", VerdictKind)
+def test_only_these_two_verdicts_are_points_of_the_curve(kind):
+    observed = observations([make_result(kind=kind)], "rows_per_s")[0]
+    assert (observed.mark == "") is kind.is_fitted is (kind in (VerdictKind.VALID, OWN))
+    assert observed.note == (kind.value if kind is OWN else "")
+
+
+def test_the_levels_above_a_lock_are_fitted_and_bend_the_curve():
+    bent = fit_curve(locked(OWN))
+    assert [p.level for p in bent.points] == list(LEVELS)
+    assert bent.verdict != "linear"
+    assert fit_curve(locked(VerdictKind.GENERATOR_BOUND)).verdict == "linear", "what an external reason hides"
+
+
+def test_tables_pictures_and_points_name_them():
+    run = make_run(*locked(OWN))
+    assert verdict_counts(run) == [(VerdictKind.VALID, 6), (OWN, 6)]
+    table = article_table(run)
+    assert [row[0] for row in table.rows][5:8] == ["6", "7 ‡", "8 ‡"]
+    assert any("SOFTWARE_BOTTLENECK" in note for note in table.notes)
+    assert "SOFTWARE_BOTTLENECK (6)" in curve_svg(run)
+    page = html(run)
+    assert "6 of 12" in page
+    assert "6 more show a software bottleneck" in page
+    assert points_text(run.plan, run.results).count("SOFTWARE_BOTTLENECK") == 6
+
+
+def test_an_open_loop_says_nothing_of_what_a_level_can_do():
+    offered = make_sweep(load__rate="20000")
+    results = [replace(make_result(n, 20e3), trial=make_trial(offered, level=n, trial_id=f"cores-{n}-r1"))
+               for n in (1.0, 2.0, 4.0)]  # fmt: skip
+    assert {o.mark for o in observations(results, "rows_per_s")} == {OPEN_LOOP}
+    assert fit_curve(results).points == ()
