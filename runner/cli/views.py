@@ -126,6 +126,7 @@ def _values(sweep: Sweep) -> dict[str, str]:
         "method.anchors": "on" if sweep.anchors else "off",
         "method.bridge": "on" if sweep.bridge else "",
         "method.seed": str(sweep.seed),
+        "method.order_seed": str(sweep.seed_of_order),
         "method.sample_hz": f"{sweep.sample_hz:g}",
         "report.reference": sweep.reference,
         "report.predict": format_levels(sweep.predict) if sweep.predict else "",

@@ -17,7 +17,7 @@ from runner.model.compared import Differing
 ABSENT = "–"
 _TOOL = ("tool_version", "commit", "code", "method", "python")
 _HOST = ("hostname", "cpu_model", "kernel", "os", "cgroup", "governor", "memory_bytes")
-_NOT_OF_THE_SWEEP = {"origin", "name", "question", "tags", "knobs"}
+_NOT_OF_THE_SWEEP = {"origin", "name", "question", "tags", "knobs", "order_seed"}
 _ANY_TWO = {"port", "serverPort", "fqdn", "firstEp", "secondEp", "data_directory", "unix_socket_directories"}
 _SHOWN = 160
 

@@ -69,6 +69,7 @@ def _manifest(prepared: Prepared, command: Sequence[str], now: datetime.datetime
         "choice": "; ".join(choice.sentence for choice in prepared.choices.values()),
         "sweep": asdict(prepared.plan.sweep),
         "seed": prepared.plan.sweep.seed,
+        "order_seed": prepared.plan.sweep.seed_of_order,
         "tags": dict(prepared.plan.sweep.tags),
         "disks": [asdict(disk)] if disk else [],
         "data_dir": str(prepared.data_dir),

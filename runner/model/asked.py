@@ -125,8 +125,9 @@ class Sweep:
     """A declared experiment, resolved: every setting has a value, and `origin` says where it came from.
 
     levels: of the axis. constants: the one level of other axes, by their names. disks: where prepared disks come from;
-    None: the data lie where data_dir is. predict: levels whose rate the report
-    is to say; need: rates (rows/s) whose level it is to say.
+    None: the data lie where data_dir is. predict: levels whose rate the report is to say; need: rates (rows/s) whose
+    level it is to say. seed: of the data. order_seed: of the order of the trials; None: the seed's, as in runs of
+    before it had one.
     """
 
     name: str
@@ -166,3 +167,9 @@ class Sweep:
     bridge: bool = False
     predict: tuple[float, ...] = ()
     need: tuple[float, ...] = ()
+    order_seed: int | None = None
+
+    @property
+    def seed_of_order(self) -> int:
+        """What the order of the trials is drawn from."""
+        return self.seed if self.order_seed is None else self.order_seed

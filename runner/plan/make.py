@@ -71,7 +71,7 @@ def _trials(
     sweep: Sweep, host: Host, arms: Sequence[Arm], knobs: Sequence[KnobsByLevel], declared: Sequence[KnobColumn]
 ) -> list[Trial]:
     points = [(level, i) for level in sweep.levels for i in range(len(arms))]
-    chance = random.Random(sweep.seed)
+    chance = random.Random(sweep.seed_of_order)
     trials: list[Trial] = []
     for replicate in range(1, sweep.replicates + 1):
         block = [_trial(host, arms[i], level, replicate, knobs[i][level], declared) for level, i in points]

@@ -80,7 +80,7 @@ class UntilInterval:
                 following = last.replicate + 1
                 name = f"{last.point_id}-r{following}"
                 added.append(replace(last, trial_id=name, replicate=following, block=following))
-        random.Random(f"{self._sweep.seed}/{len(body)}").shuffle(added)
+        random.Random(f"{self._sweep.seed_of_order}/{len(body)}").shuffle(added)
         return added
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -45,12 +46,19 @@ class Prepared:
 def prepare(sweep: Sweep, results: Path) -> Prepared:
     """Chooses, plans and looks; starts nothing. Raises UsageError or PreflightError."""
     host = read_host()
+    sweep = with_order_seed(sweep)
     read_reference(sweep.reference)
     arms = arms_of(sweep)
     for arm in arms:
         refuse_unable(arm.sweep, arm.choice)
     plan = _planned(arms, host)
     return _looked_at(plan, {subject_key(arm.sweep): arm.choice for arm in arms}, host, results)
+
+
+def with_order_seed(sweep: Sweep) -> Sweep:
+    """The sweep with a new seed of its order, unless one was given: the same order in every run would hide from
+    comparisons what a trial's place in the order does to its rate."""
+    return sweep if sweep.order_seed is not None else replace(sweep, order_seed=secrets.randbelow(10**6))
 
 
 def _planned(arms: Sequence[Arm], host: Host) -> Plan:

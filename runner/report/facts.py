@@ -106,7 +106,7 @@ def method_facts(run: StoredRun) -> tuple[Fact, ...]:
         ("Load", f"{sweep.method}, {window} after {format_number(load.warmup_s)} s of warm-up, {pace}"),
         ("Rows", (f"{', '.join(sweep.work.data.columns)}; {sweep.work.data.tables:,} tables, "
                  f"{sweep.work.data.rows_per_request:,} rows per request, values: {sweep.work.data.values}")),
-        ("Replicates", f"{sweep.replicates} of each level, interleaved in a random order from seed {sweep.seed}"),
+        ("Replicates", f"{sweep.replicates} of each level, interleaved, in an order of seed {sweep.seed_of_order}"),
         ("Generator's own ceiling", _ceiling(run)),
         ("Watching cost", _sampler(run)),
         ("Took", format_seconds(sum(r.wall_s for r in run.results))),

@@ -185,6 +185,7 @@ def _method(v: Mapping[str, object], levels: int) -> dict[str, Any]:
     return {
         "replicates": v["method.replicates"],
         "seed": v["method.seed"],
+        "order_seed": v["method.order_seed"],
         "sample_hz": v["method.sample_hz"],
         "anchors": v["method.anchors"] == "on" or v["method.anchors"] == "auto" and many,
         "until_ci_percent": v["method.until_ci"],

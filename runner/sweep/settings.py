@@ -186,7 +186,15 @@ SETTINGS: tuple[Setting, ...] = (
         "Where a knob's rule moves: measure the level after it with the old knobs too, and split the gain.",
         switch=True,
     ),
-    _s("method.seed", "--seed", parse_count, "42", "Seed of the data and of the order of trials.", "N"),
+    _s("method.seed", "--seed", parse_count, "42", "Seed of the data.", "N"),
+    _s(
+        "method.order_seed",
+        "--order-seed",
+        parse_count,
+        "",
+        "Seed of the order of the trials. Default: a new one for each run; it is recorded in the manifest.",
+        "N",
+    ),
     _s("method.sample_hz", "--sample-hz", readers.between(0.1, 10.0), "1", "Samples per second, up to 10.", "HZ"),
     _s(
         "report.reference",

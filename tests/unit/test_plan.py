@@ -76,6 +76,13 @@ def test_another_seed_is_another_order():
     assert sorted(ids[0]) == sorted(ids[1])
 
 
+def test_the_order_has_a_seed_of_its_own_and_the_data_keep_theirs():
+    one, other, again = (planned(cores="1..8", method__order_seed=s).trials for s in ("1", "2", "1"))
+    assert [t.trial_id for t in one] != [t.trial_id for t in other]
+    assert one == again
+    assert {t.seed for t in (*one, *other)} == {42}
+
+
 def test_default_knobs_are_constant_and_a_moving_knob_is_a_confound():
     assert planned(cores="1..4").confounds == ()
     moving = planned(cores="1..6", knobs__partitions="1..4=4,5..=12")

@@ -11,6 +11,7 @@ from runner.preparing.able import refuse_unable
 from runner.preparing.arms import arms_of
 from runner.preparing.asked import subject_key
 from runner.preparing.choice import runtimes_of
+from runner.preparing.prepared import with_order_seed
 from runner.preparing.server import client, enterable, unlimited
 from runner.runtimes import RUNTIMES, load_runtime
 from runner.sweep.resolve import resolve_sweep
@@ -97,3 +98,10 @@ def test_the_client_library_of_an_image_is_not_looked_for_here():
     tdengine = choose(resolve_sweep("cpu", {"axis.cores": "1", **RUNS_ALREADY}))
     in_image = replace(tdengine, runtime="docker", home="/nowhere")
     assert not list(client(in_image))
+
+
+def test_each_run_draws_an_order_of_its_own_unless_its_seed_is_given():
+    drawn = {with_order_seed(make_sweep()).order_seed for _ in range(20)}
+    assert len(drawn) > 10 and None not in drawn
+    assert with_order_seed(make_sweep(method__order_seed="7")).order_seed == 7
+    assert make_sweep(method__seed="9").seed_of_order == 9, "a run of before the order had a seed"
