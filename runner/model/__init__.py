@@ -36,7 +36,7 @@ from runner.model.measured import (
     Verdict,
     VerdictKind,
 )
-from runner.model.noise import BridgeSplit, Drift, LevelInterval, NoiseReport, Ratio
+from runner.model.noise import BridgeSplit, Drift, LevelInterval, NoiseReport, Ratio, Trend
 from runner.model.observed import Observation
 from runner.model.planned import Confound, Finding, Placement, Plan, ResourceRange, Resources, Trial
 from runner.model.servers import Accounting, ServerOrder, ServerSource, ServerSpec, Site, SiteRequest
@@ -107,6 +107,7 @@ __all__ = [
     "Subject",
     "SubjectSample",
     "Sweep",
+    "Trend",
     "Trial",
     "TrialFinished",
     "TrialResult",

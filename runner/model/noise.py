@@ -34,6 +34,19 @@ class Ratio:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Trend:
+    """Drift of the rate over the run, by regression on the trials' order. ratio: the rate at the end over that at the
+    beginning. smallest_percent: the drift that this run would have found four times in five. found: at 5 %; what is
+    found is taken out of the points."""
+
+    ratio: Ratio
+    p_value: float
+    degrees: int
+    smallest_percent: float
+    found: bool
+
+
+@dataclass(frozen=True, kw_only=True)
 class Drift:
     """The run's first trial repeated at its end: the later rate over the earlier one. The trials by their order in the
     run; trial_id, anchor_id: by name, "" where only observations are known."""
@@ -65,7 +78,8 @@ class BridgeSplit:
 @dataclass(frozen=True, kw_only=True)
 class NoiseReport:
     """noise_percent: pooled relative spread of the replicates, the noise floor. smallest_difference_percent: between
-    two levels, seen with 80 % power at 5 %, two-sided. conditions: what else moved along the axis, as sentences."""
+    two levels, seen with 80 % power at 5 %, two-sided. conditions: what else moved along the axis, as sentences.
+    trend: None where it cannot be estimated; the repeated trial (drift) then is all that is known."""
 
     levels: tuple[LevelInterval, ...]
     noise_percent: float | None
@@ -73,3 +87,4 @@ class NoiseReport:
     drift: Drift | None
     bridges: tuple[BridgeSplit, ...]
     conditions: tuple[str, ...] = ()
+    trend: Trend | None = None

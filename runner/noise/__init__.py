@@ -1,6 +1,7 @@
 """How sure the points are, from observations alone: spread, drift, bridges. Pure.
 
-`noise_report` is the door. Refuses to call anything certain that the replicates do not carry.
+`noise_report` gives everything that is known of a run, `without_drift` the observations that a fit should be given.
+Refuses to call anything certain that the replicates do not carry.
 """
 
 from __future__ import annotations
@@ -11,17 +12,21 @@ from runner.model import NoiseReport, Observation
 from runner.noise.bridges import bridge_splits
 from runner.noise.drift import drift_of
 from runner.noise.spread import intervals, rates_of, smallest_difference_percent
+from runner.noise.trend import at_the_middle, line_of, trend_of, without_drift
 
-__all__ = ["intervals", "noise_report", "rates_of"]
+__all__ = ["intervals", "line_of", "noise_report", "rates_of", "trend_of", "without_drift"]
 
 
 def noise_report(observed: Sequence[Observation]) -> NoiseReport:
     """Everything that this package can say of a run."""
     rates = rates_of(observed)
+    line = line_of(observed)
+    steady = at_the_middle(observed, line) if line is not None and line.found else observed
     return NoiseReport(
         levels=intervals(rates),
         noise_percent=100 * rates.std if rates.std is not None else None,
         smallest_difference_percent=smallest_difference_percent(rates),
         drift=drift_of(observed, rates),
-        bridges=bridge_splits(observed, rates),
+        bridges=bridge_splits(steady, rates),
+        trend=trend_of(observed),
     )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from runner.model import BridgeSplit, Observation
-from runner.noise.spread import Rates, log_value, ratio_of
+from runner.noise.spread import Rates, ratio_of
+from runner.noise.trend import log_value
 
 
 def bridge_splits(observed: Sequence[Observation], rates: Rates) -> tuple[BridgeSplit, ...]:

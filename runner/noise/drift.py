@@ -1,11 +1,12 @@
-"""Did the machine change while the run went on? The first trial repeated at the end says so."""
+"""The drift check: the first trial repeated at the end, for runs with too few replicates for a trend."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from runner.model import Drift, Observation
-from runner.noise.spread import Rates, log_value, ratio_of
+from runner.noise.spread import Rates, ratio_of
+from runner.noise.trend import log_value
 
 
 def drift_of(observed: Sequence[Observation], rates: Rates) -> Drift | None:

@@ -1,18 +1,20 @@
 """Spread of the replicates about their point's mean, and what follows from it. Spreads are of ln(rate): relative.
 
 The pooled spread assumes that all points are equally noisy in relative terms. Where a point of three or more trials is
-noisier than the others, its own spread makes its interval.
+noisier than the others, its own spread makes its interval. Where the run drifted (trend.py), means and spread are those
+of the values without the drift, which costs one degree of freedom.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from scipy import special
 
 from runner.model import LevelInterval, Observation, Ratio
+from runner.noise.trend import Line, at_the_middle, line_of, log_value
 
 CONFIDENCE = 0.95
 POWER = 0.80
@@ -24,23 +26,39 @@ Point = tuple[float, str]
 class Rates:
     """ln(rate) of the VALID trials on the curve by point; std: pooled, with its degrees of freedom; None: unknown.
 
-    points: all that were planned and ran, also those without a VALID trial.
+    points: all that were planned and ran, also those without a VALID trial. leverage: what the drift that was taken out
+    adds to the variance of a point's mean, in units of one trial's variance.
     """
 
     logs: Mapping[Point, tuple[float, ...]]
     points: tuple[Point, ...]
     std: float | None
     degrees: int
-
-
-def log_value(observed: Observation) -> float | None:
-    """ln of the value, None where it has none above 0."""
-    value = observed.value
-    return math.log(value) if value is not None and math.isfinite(value) and value > 0 else None
+    leverage: Mapping[Point, float] = field(default_factory=dict)
 
 
 def rates_of(observed: Sequence[Observation]) -> Rates:
-    """By point, with the pooled spread. Anchors and bridges are no points, but a bridge's replicates tell of noise."""
+    """By point, with the pooled spread; without the drift, where drift is found."""
+    line = line_of(observed)
+    if line is None or not line.found:
+        return _as_measured(observed)
+    steady = _as_measured(at_the_middle(observed, line))
+    return replace(
+        steady,
+        std=math.sqrt(line.squares / line.degrees),
+        degrees=line.degrees,
+        leverage={point: _leverage(observed, point, line) for point in steady.logs},
+    )
+
+
+def _leverage(observed: Sequence[Observation], point: Point, line: Line) -> float:
+    """A mean taken far from the middle of the run was moved far, and the slope is not known exactly."""
+    orders = [o.order for o in observed if o.role == "point" and o.point == point and not o.mark and log_value(o)]
+    return (sum(orders) / len(orders) - line.middle) ** 2 / line.spread_of_order if orders else 0.0
+
+
+def _as_measured(observed: Sequence[Observation]) -> Rates:
+    """Drift checks and ablation trials are no points, but the replicates of an ablation trial show the noise."""
     groups: dict[Point, list[float]] = {}
     bridges: dict[tuple[Point, float | None], list[float]] = {}
     points: dict[Point, None] = {}
@@ -75,13 +93,14 @@ def intervals(rates: Rates) -> tuple[LevelInterval, ...]:
 def _interval(rates: Rates, point: Point) -> LevelInterval:
     logs = rates.logs.get(point, ())
     mean = math.exp(sum(logs) / len(logs)) if logs else None
-    return LevelInterval(level=point[0], variant=point[1], n=len(logs), mean=mean, half_percent=_half(rates, logs))
+    return LevelInterval(level=point[0], variant=point[1], n=len(logs), mean=mean, half_percent=_half(rates, point))
 
 
-def _half(rates: Rates, logs: Sequence[float]) -> float | None:
+def _half(rates: Rates, point: Point) -> float | None:
+    logs = rates.logs.get(point, ())
     if not logs or rates.std is None:
         return None
-    half = student(rates.degrees) * rates.std / math.sqrt(len(logs))
+    half = student(rates.degrees) * rates.std * math.sqrt(1 / len(logs) + rates.leverage.get(point, 0.0))
     if len(logs) >= OWN_SPREAD_FROM:
         mean = sum(logs) / len(logs)
         own = math.sqrt(sum((v - mean) ** 2 for v in logs) / (len(logs) - 1))

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from runner.axes import AxisFacts, load_axis
 from runner.fit import Asked, Terms, fit_curve, quantity
 from runner.model import FitReport, KnobColumn, KnobRole, StoredRun, TrialResult, VerdictKind
+from runner.noise import without_drift
 from runner.observations import observations
 from runner.report.columns import CONSOLE, Column, disk_mb_per_s, knob_at, published
 from runner.report.table import ABSENT, Table, fixed, mean, rate, short
@@ -31,7 +32,7 @@ def fit_again(run: StoredRun) -> FitReport:
     axis = load_axis(sweep.axis)
     found = fitted_rate(run)
     terms = Terms(axis=axis.name, one=axis.unit, rate=found.words)
-    observed = observations(run.results, found.field)
+    observed = without_drift(observations(run.results, found.field))
     return fit_curve(observed, terms, rate=found.field, confounds=run.plan.confounds, asked=asked)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from runner.axes import load_axis
-from runner.model import BridgeSplit, Drift, NoiseReport, Ratio, StoredRun, TrialResult
+from runner.model import BridgeSplit, Drift, NoiseReport, Ratio, StoredRun, Trend, TrialResult
 from runner.noise import noise_report
 from runner.observations import observations
 from runner.report.conditions import conditions
@@ -47,7 +47,7 @@ def _moved(split: BridgeSplit, run: StoredRun) -> str:
 def noise_sentences(run: StoredRun) -> tuple[str, ...]:
     """What a reader must know of the noise, shortest first."""
     found = noise_of(run)
-    return (*_floor(found), *_drift(found.drift), *(_bridge(split) for split in found.bridges), *found.conditions)
+    return (*_floor(found), *_drift(found), *(_bridge(split) for split in found.bridges), *found.conditions)
 
 
 def _floor(found: NoiseReport) -> list[str]:
@@ -60,9 +60,38 @@ def _floor(found: NoiseReport) -> list[str]:
     return [f"{told} (noise floor {found.noise_percent:.1f} %)"]
 
 
-def _drift(drift: Drift | None) -> list[str]:
-    if drift is None:
-        return []
+def _drift(found: NoiseReport) -> list[str]:
+    """By the regression over all trials; by the repeated trial where there are too few for one."""
+    if found.trend is not None:
+        return [trend_sentence(found.trend)]
+    return _check(found.drift) if found.drift is not None else []
+
+
+def trend_sentence(trend: Trend) -> str:
+    """What the regression on the order says of the run."""
+    change = f"{_percent(trend.ratio.value)} from the first trial to the last (95 %: {_interval(trend.ratio)})"
+    if trend.found:
+        return (
+            f"the rate drifted by {change}: the machine changed while the run went on. The drift is estimated from the "
+            "order of the trials and taken out of the points and their noise"
+        )
+    return (
+        f"no drift was found: {change}. A drift of {trend.smallest_percent:.0f} % would have been found four times "
+        "in five"
+    )
+
+
+def _percent(ratio: float) -> str:
+    return f"{100 * (ratio - 1):+.1f} %"
+
+
+def _interval(ratio: Ratio) -> str:
+    if ratio.low is None or ratio.high is None:
+        return "not known"
+    return f"{100 * (ratio.low - 1):+.1f} to {100 * (ratio.high - 1):+.1f} %"
+
+
+def _check(drift: Drift) -> list[str]:
     said = f"the first trial ({drift.trial_id}) repeated at the end gave {ratio_words(drift.ratio)} of its rate"
     if drift.ratio.low is None:
         return [f"{said}; without replicates drift cannot be told from noise"]
