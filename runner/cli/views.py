@@ -117,6 +117,8 @@ def _values(sweep: Sweep) -> dict[str, str]:
         "load.warmup": f"{load.warmup_s:g} s",
         "load.rate": f"{load.rate:g}",
         "load.arrival": load.arrival,
+        "load.request_timeout": f"{load.request_timeout_s:g} s" if load.request_timeout_s else "none",
+        "load.drain": f"{load.drain_s:g} s",
         "load.loader": load.loader,
         "load.placement": load.table_placement,
         **knobs,

@@ -7,22 +7,19 @@ making a request from sending it: throwing rows away costs a twentieth of that, 
 
 from __future__ import annotations
 
-import json
-import subprocess
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
 from runner.errors import LoadError
+from runner.loadgen.features import SEPARABLE, can, features_of
 from runner.loadgen.process import LoadProcesses
 from runner.loadgen.spec import ceiling_spec, stubbed_spec
 from runner.loadgen.split import split_spec
 
 SECONDS = 1.5
 LIMIT_S = 60.0
-DRIVERS_S = 20.0
-SEPARABLE = "separable"
 
 
 class Means(StrEnum):
@@ -46,15 +43,10 @@ class CeilingKey:
 
 def means_of(program: str, spec: Mapping[str, str]) -> Means:
     """What the load core can do for the driver and the method of a spec. Raises LoadError when it does not say."""
-    try:
-        done = subprocess.run([program, "drivers"], capture_output=True, timeout=DRIVERS_S, check=True)
-        features = {one["driver"]: one.get("features") or {} for one in json.loads(done.stdout)}
-    except (OSError, subprocess.SubprocessError, ValueError, KeyError, TypeError) as error:
-        raise LoadError(f"{program} does not list its drivers: {error}", remedy="scale doctor") from None
-    if not any(SEPARABLE in can for methods in features.values() for can in methods.values()):
+    features = features_of(program)
+    if not any(SEPARABLE in words for methods in features.values() for words in methods.values()):
         return Means.DISCARDED
-    methods = features.get(spec["driver"], {})
-    return Means.STUBBED if SEPARABLE in methods.get(spec.get("method", ""), ()) else Means.NONE
+    return Means.STUBBED if can(features, spec, SEPARABLE) else Means.NONE
 
 
 def ceiling_key(

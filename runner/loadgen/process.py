@@ -35,6 +35,7 @@ EXIT_MEANINGS = {
     8: "was not ready when all were to begin",
 }
 STOP_S = 15.0
+HURRY_S = 5.0  # after a second signal it waits for nobody, and sums up
 KILL_S = 5.0  # a killed process that still lives waits for its kernel, and nothing is won by waiting with it
 
 
@@ -246,13 +247,14 @@ class LoadProcesses:
                 process.send_signal(signal.SIGUSR1)
 
     def stop(self) -> None:
-        """Ends every process: SIGTERM, then SIGKILL. Ctrl-C waits meanwhile."""
+        """Ends every process: SIGTERM, again, and then SIGKILL. Ctrl-C waits meanwhile.
+
+        The second one ends the drain, which may be longer than somebody who stops a load wants to wait.
+        """
+        steps = ((signal.SIGTERM, STOP_S), (signal.SIGTERM, HURRY_S), (signal.SIGKILL, KILL_S))
         with deferred():
-            for process in self._processes:
-                if process.poll() is None:
-                    process.send_signal(signal.SIGTERM)
-            self._await_end(STOP_S)
-            for process in self._processes:
-                if process.poll() is None:
-                    process.kill()
-            self._await_end(KILL_S)
+            for what, limit_s in steps:
+                for process in self._processes:
+                    if process.poll() is None:
+                        process.send_signal(what)
+                self._await_end(limit_s)

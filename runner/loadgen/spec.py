@@ -58,7 +58,9 @@ def _same_rows(spec: Mapping[str, str], seconds: float) -> dict[str, str]:
 def _load(load: Load) -> dict[str, str]:
     longest = load.window_max_s or load.duration_s
     work = {"rows": str(load.rows)} if load.rows is not None else {"duration_s": f"{longest:g}"}
-    return {**work, "warmup_s": f"{load.warmup_s:g}", "rate": f"{load.rate:g}", "arrival": load.arrival}
+    pace = {"warmup_s": f"{load.warmup_s:g}", "rate": f"{load.rate:g}", "arrival": load.arrival}
+    timeout = {"request_timeout_s": f"{load.request_timeout_s:g}"} if load.request_timeout_s else {}
+    return {**work, **pace, **timeout, "drain_s": f"{load.drain_s:g}"}
 
 
 def spec_text(spec: Mapping[str, str]) -> str:

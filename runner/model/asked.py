@@ -76,7 +76,8 @@ class Load:
     window_max_s: the window may grow up to this while the rate is not steady; None: it does not grow. loader: which
     load generator. table_placement: which connection writes which tables (owned, stock). connections, partitions: of
     one trial, from its knobs; 0 in a sweep. may_discard: seconds after the warm-up in which the rate had not settled
-    may be left out of the window.
+    may be left out of the window. request_timeout_s: for the answer to one request, where the driver can end one, 0:
+    none; drain_s: for what is in flight when the window ends, or when the load breaks off.
     """
 
     rows: int | None
@@ -90,6 +91,8 @@ class Load:
     connections: int = 0
     partitions: int = 0
     may_discard: bool = True
+    request_timeout_s: float = 0.0
+    drain_s: float = 10.0
 
     @property
     def is_ours(self) -> bool:

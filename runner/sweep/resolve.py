@@ -113,17 +113,6 @@ def _build(what: str, swept: Axis, texts: Texts, values: Mapping[str, object]) -
     )
     name = str(texts.text.get("name") or (what if what in axes.commands() else Path(what).stem))
     targets = tuple(dict.fromkeys(part.strip() for part in v["target.name"].split(",") if part.strip())) or ("auto",)
-    workload = Workload(
-        tables=v["workload.tables"],
-        columns=v["workload.columns"],
-        tags=v["workload.tag_columns"],
-        values=v["workload.values"],
-        rows_per_request=v["workload.rows_per_request"] or 0,
-        interlace_rows=v["workload.interlace_rows"],
-        start_ms=v["workload.start_ms"],
-        step_ms=v["workload.step_ms"],
-        text=v["workload.text"],
-    )
     load = Load(
         rows=v["load.rows"] if fixed_work else None,
         duration_s=None if fixed_work else v["load.duration"],
@@ -134,6 +123,8 @@ def _build(what: str, swept: Axis, texts: Texts, values: Mapping[str, object]) -
         loader=v["load.loader"],
         table_placement=v["load.placement"],
         may_discard=swept.facts.must_be_steady,
+        request_timeout_s=v["load.request_timeout"],
+        drain_s=v["load.drain"],
     )
     return Sweep(
         name=name,
@@ -149,7 +140,7 @@ def _build(what: str, swept: Axis, texts: Texts, values: Mapping[str, object]) -
         endpoint=v["target.endpoint"] or "",
         port=v["target.port"],
         method=v["load.method"] or "",
-        work=Work(data=workload),
+        work=Work(data=_workload(v)),
         load=load,
         knobs=_knobs(v),
         vary=({"target": targets} if len(targets) > 1 else {}) | v["vary"],
@@ -164,6 +155,20 @@ def _build(what: str, swept: Axis, texts: Texts, values: Mapping[str, object]) -
         origin=dict(texts.origin),
         **_method(values, len(v[swept.key])),
         **swept.fields(values),
+    )
+
+
+def _workload(v: Mapping[str, Any]) -> Workload:
+    return Workload(
+        tables=v["workload.tables"],
+        columns=v["workload.columns"],
+        tags=v["workload.tag_columns"],
+        values=v["workload.values"],
+        rows_per_request=v["workload.rows_per_request"] or 0,
+        interlace_rows=v["workload.interlace_rows"],
+        start_ms=v["workload.start_ms"],
+        step_ms=v["workload.step_ms"],
+        text=v["workload.text"],
     )
 
 

@@ -133,6 +133,23 @@ SETTINGS: tuple[Setting, ...] = (
         "Open loop: how requests arrive.",
         "KIND",
     ),
+    _s(
+        "load.request_timeout",
+        "--request-timeout",
+        parse_seconds,
+        "60s",
+        "Time for the answer to one request, where the client library can end one (libtaos cannot); then the trial is "
+        "ABORTED. 0: none.",
+        "TIME",
+    ),
+    _s(
+        "load.drain",
+        "--drain",
+        readers.above_zero(parse_seconds),
+        "30s",
+        "Time for requests in flight when the window ends, or when the load breaks off.",
+        "TIME",
+    ),
     LOADER,
     _s(
         "load.placement",

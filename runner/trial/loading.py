@@ -37,9 +37,10 @@ from runner.trial.stages import Loaded
 from runner.trial.waiting import answer_within
 from runner.work import logical_bytes
 
-DRAIN_S = 120.0
+AROUND_S = 120.0
 REST_S = 15.0
 COMMITS_S = 30.0
+LATE = "deadline"  # the load generator's code for what was not answered in its time
 ROWS_PER_S_SLOWEST = 500.0
 BYTES_PER_S_SLOWEST = 5e5
 
@@ -110,13 +111,22 @@ class Loading:
                 try:
                     yield from self._follow()
                     yield from self._flush()
-                except ScaleError:
+                except ScaleError as error:
                     self._load.stop()
                     yield from self._rest()
-                    raise
+                    raise self._named(error) from None
         except ScaleError as error:
             return error
         return None
+
+    def _named(self, error: ScaleError) -> ScaleError:
+        """The failure of a load that waited in vain names for whom; any other one as it is."""
+        if not isinstance(error, LoadError) or all(trouble.code != LATE for trouble in self._load.troubles):
+            return error
+        return LoadError(
+            f"{self._reached.who} did not answer the load generator in time: {error.message}",
+            remedy="was the server stopped? A slow one needs a longer --request-timeout or --drain",
+        )
 
     def _follow(self) -> Iterator[Event]:
         for line in self._load.lines(limit_s(self._order.trial)):
@@ -160,7 +170,7 @@ class Loading:
     def _look_at_the_end(self) -> None:
         """When the window is over: the commits until now, and the CPUs of the threads that served the load."""
         self._is_looked_at = True
-        self._commits_after = self._commits()
+        self._commits_after = None if self._commits_before is None else self._commits()
         prove_pinning(self._server, self._order.trial.placement)
 
     def _commits(self) -> int | None:
@@ -200,4 +210,4 @@ def limit_s(trial: Trial) -> float:
     slowest = max(rows / ROWS_PER_S_SLOWEST, rows * logical_bytes(trial.work) / BYTES_PER_S_SLOWEST)
     longest = load.window_max_s or load.duration_s
     work = longest if longest is not None else slowest
-    return load.warmup_s + work + DRAIN_S
+    return load.warmup_s + work + load.drain_s + AROUND_S

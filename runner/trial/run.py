@@ -17,6 +17,7 @@ from runner.figures.outcome import outcome
 from runner.figures.recorded import facts_text
 from runner.figures.settled import with_summary
 from runner.interrupts import Stop
+from runner.loadgen.features import kept_by
 from runner.loadgen.spec import spec_text, trial_spec
 from runner.method import METHOD
 from runner.model import ArtifactMade, Event, PhaseEntered, TrialFinished, TrialResult
@@ -137,7 +138,7 @@ class _RunningTrial:
         return SchemaMade(effective=effective, mismatches=_mismatches(session.expected(), effective))
 
     def _load(self, reached: Reached) -> Iterator[Event]:
-        spec = trial_spec(self._trial, reached.session.load_spec())
+        spec = kept_by(self._order.program, trial_spec(self._trial, reached.session.load_spec()))
         yield self._artifact("spec", spec_text(spec))
         facts = self._target.facts
         load = load_of(self._order, spec, facts.threads_per_process, reached)

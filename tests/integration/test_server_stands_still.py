@@ -3,7 +3,9 @@ names who did not answer what. What was seen of the load until then is kept."""
 
 import json
 import signal
+import threading
 import time
+from contextlib import suppress
 
 import psutil
 import pytest
@@ -17,20 +19,26 @@ SILENT_S = 3.0
 ENDING_S = 25.0  # PostgreSQL's own: SIGQUIT is not heard, then SIGKILL
 
 
-def stop_the_server():
+def signal_the_server(what):
     for child in psutil.Process().children(recursive=True):
-        if child.name().startswith("postgres"):
-            child.send_signal(signal.SIGSTOP)
+        with suppress(psutil.NoSuchProcess):
+            if child.name().startswith("postgres"):
+                child.send_signal(what)
 
 
-def run_and_stop_at(order, phase):
-    """The trial's events, and how long it went on after the server was stopped."""
+def run_and_stop_at(order, phase, on_again_s=None):
+    """The trial's events, and how long it went on after the server was stopped.
+
+    on_again_s: when the server goes on, so that nobody has to wait until it is killed.
+    """
     events, stopped_s = [], None
     for event in run_trial(order, Stop()):
         events.append(event)
         if isinstance(event, PhaseEntered) and event.phase == phase:
-            stop_the_server()
+            signal_the_server(signal.SIGSTOP)
             stopped_s = time.monotonic()
+            if on_again_s is not None:
+                threading.Timer(on_again_s, signal_the_server, (signal.SIGCONT,)).start()
     assert stopped_s is not None
     return events, time.monotonic() - stopped_s
 
@@ -41,6 +49,7 @@ def shorter(monkeypatch):
     monkeypatch.setattr("runner.trial.asking.SILENT_S", SILENT_S)
     monkeypatch.setattr("runner.trial.asking.LOOK_S", 0.2)
     monkeypatch.setattr("runner.trial.asking.SILENT_BYTES_PER_S", 1e12)  # others write to this disk
+    monkeypatch.setattr("runner.trial.loading.COMMITS_S", 1.0)
 
 
 @pytest.mark.parametrize(
@@ -69,9 +78,30 @@ def test_a_question_has_a_limit_also_where_the_server_is_busy(folder, monkeypatc
 
 
 def test_a_server_that_is_stopped_under_load_ends_the_load_and_its_summary_is_of_the_ended_load(folder, monkeypatch):
-    monkeypatch.setattr("runner.trial.loading.DRAIN_S", 3.0)
-    events, went_on_s = run_and_stop_at(trial_order(folder, "postgres", load__duration="2s"), "measure")
+    monkeypatch.setattr("runner.trial.loading.AROUND_S", 3.0)
+    settings = {"load__duration": "2s", "load__drain": "60s", "load__request_timeout": "0"}
+    events, went_on_s = run_and_stop_at(trial_order(folder, "postgres", **settings), "measure")
     result = result_of(events)
     assert result.verdict.kind is VerdictKind.ABORTED
     assert went_on_s < 90
     assert json.loads(artifact_of(events, "facts.json"))["sampler_cost"]["ticks"] >= 2
+
+
+@pytest.mark.parametrize(
+    ("settings", "waits_s", "words"),
+    [
+        ({"load__duration": "60s", "load__request_timeout": "2s"}, 2.0, "no answer by the deadline of the request"),
+        ({"load__duration": "2s", "load__drain": "1s", "load__request_timeout": "0"}, 3.0, "by the end of the drain"),
+    ],
+    ids=["in-the-window", "at-its-end"],
+)
+def test_requests_of_a_stopped_server_have_a_time_and_the_reason_names_it(folder, settings, waits_s, words):
+    events, went_on_s = run_and_stop_at(trial_order(folder, "postgres", **settings), "measure", waits_s + 5)
+    result = result_of(events)
+    assert result.verdict.kind is VerdictKind.ABORTED
+    assert result.verdict.reasons[0].startswith("PostgreSQL did not answer the load generator in time: ")
+    assert words in result.verdict.reasons[0]
+    assert went_on_s < waits_s + ENDING_S
+    summary = json.loads(artifact_of(events, "loadgen.jsonl").splitlines()[-1])
+    assert (summary["event"], summary["outcome"]) == ("summary", "fatal")
+    assert summary["rows_unanswered"] > 0

@@ -3,20 +3,31 @@ table of bounds says what the source says."""
 
 import ast
 import re
+import sys
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from runner.errors import LoadError, TargetError
 from runner.interrupts import Stop, Stopped
+from runner.loadgen.features import kept_by
+from runner.loadgen.process import LoadProcesses
+from runner.loadgen.protocol import Phase
+from runner.loadgen.spec import trial_spec
+from runner.sweep.settings import SETTINGS
 from runner.targets import Address, Session
 from runner.targets.null import NullSession
 from runner.trial import asking, placed
 from runner.trial.asking import asked
+from runner.trial.loading import limit_s
 from runner.trial.placed import sync_disks
 from runner.trial.provision import Reached
+from runner.units import parse_seconds
+from tests.unit.factories import make_sweep, make_trial
+from tests.unit.test_ceiling import program_with
 from tests.unit.test_disk_trial import disk
 from tests.unit.trial_orders import trial_order
 
@@ -187,3 +198,59 @@ def test_the_table_of_bounds_says_what_the_source_says():
                 known.setdefault(node.targets[0].id, set()).add(node.value.value)
     for name, value in told:
         assert float(value.replace(",", "")) in known.get(name, ()), f"{name} is not {value} anywhere"
+
+
+def test_the_table_of_bounds_says_what_the_settings_say():
+    text = (ROOT / "docs" / "method.md").read_text(encoding="utf-8")
+    section = text.partition("## What is waited for, and how long\n")[2].partition("\n## ")[0]
+    told = dict(re.findall(r"`(--[a-z-]+)` = ([\w.]+ ?s)\b", section))
+    assert {"--request-timeout", "--drain"} <= set(told)
+    defaults = {setting.flag: setting.default for setting in SETTINGS}
+    assert {flag: parse_seconds(value) for flag, value in told.items()} == {
+        flag: parse_seconds(defaults[flag]) for flag in told}  # fmt: skip
+
+
+def test_a_load_is_told_its_times_and_is_waited_for_longer():
+    order = make_trial(make_sweep(load__request_timeout="7s", load__drain="9s", load__duration="3s", load__warmup="1s"))
+    spec = trial_spec(order, {"driver": "postgres", "method": "copy"})
+    assert (spec["request_timeout_s"], spec["drain_s"]) == ("7", "9")
+    assert limit_s(order) > 3 + 1 + 9
+    longer = replace(order, load=replace(order.load, drain_s=500.0))
+    assert limit_s(longer) - limit_s(order) == 491.0
+
+
+@pytest.mark.parametrize(("method", "told"), [("rest", True), ("stmt", False)])
+def test_a_driver_that_cannot_end_a_request_is_not_asked_to(tmp_path, method, told):
+    features = {"tdengine": {"rest": ["deadline"], "stmt": []}}
+    spec = {"driver": "tdengine", "method": method, "request_timeout_s": "60", "drain_s": "30"}
+    kept = kept_by(program_with(tmp_path, features), spec)
+    assert ("request_timeout_s" in kept) is told
+    assert kept["drain_s"] == "30"
+
+
+def test_a_load_that_does_not_hear_a_signal_is_told_twice_and_then_killed(tmp_path, monkeypatch):
+    """The second one ends a drain at once: with the summary, which a killed one does not say."""
+    monkeypatch.setattr("runner.loadgen.process.STOP_S", 1.0)
+    program = tmp_path / "scale-loadgen"
+    program.write_text(f"#!{sys.executable}\n{STUBBORN}")
+    program.chmod(0o755)
+    load = LoadProcesses(str(program), [{"protocol": "1"}], (0,), "")
+    load.start()
+    for line in load.lines(20.0):
+        if isinstance(line, Phase):
+            load.stop()
+    assert load.raw[-1].startswith('{"event":"phase","phase":"drain"')
+
+
+STUBBORN = """
+import signal, sys, time
+heard = []
+def hear(*_):
+    heard.append(1)
+    if len(heard) > 1:
+        print('{"event":"phase","phase":"drain","monotonic_ns":2}', flush=True)
+        sys.exit(0)
+signal.signal(signal.SIGTERM, hear)
+print('{"event":"phase","phase":"measure","monotonic_ns":1}', flush=True)
+time.sleep(60) or time.sleep(60)
+"""

@@ -1,0 +1,42 @@
+"""What the load generator can do for a driver and a method, in its own words.
+
+The words are those of the driver door (docs/loadgen.md). Refuses to guess them from a name: another build may do more.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Mapping
+
+from runner.errors import LoadError
+
+DRIVERS_S = 20.0
+DEADLINE = "deadline"
+SEPARABLE = "separable"
+
+Features = Mapping[str, Mapping[str, frozenset[str]]]
+
+
+def features_of(program: str) -> Features:
+    """The features of each method of each driver, by their names. Raises LoadError when it does not say."""
+    try:
+        done = subprocess.run([program, "drivers"], capture_output=True, timeout=DRIVERS_S, check=True)
+        said = {one["driver"]: one.get("features") or {} for one in json.loads(done.stdout)}
+        return {
+            driver: {method: frozenset(can) for method, can in methods.items()} for driver, methods in said.items()
+        }
+    except (OSError, subprocess.SubprocessError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise LoadError(f"{program} does not list its drivers: {error}", remedy="scale doctor") from None
+
+
+def can(features: Features, spec: Mapping[str, str], feature: str) -> bool:
+    """Whether the method of a spec has a feature."""
+    return feature in features.get(spec["driver"], {}).get(spec.get("method", ""), ())
+
+
+def kept_by(program: str, spec: Mapping[str, str]) -> dict[str, str]:
+    """The spec without a time for each request where the method cannot keep one. Raises LoadError."""
+    if "request_timeout_s" not in spec or can(features_of(program), spec, DEADLINE):
+        return dict(spec)
+    return {key: value for key, value in spec.items() if key != "request_timeout_s"}
