@@ -3,7 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tdengine_ahead.h"
+#include "ahead.h"
+#include "kept_time.h"
+#include "tdengine_parts.h"
 
 enum { TIME_BYTES = 24 };
 
@@ -30,36 +32,10 @@ static char *put_head(const struct driver *d, uint32_t table, char *out)
     return out + 8;
 }
 
-/* The first digits of a time stay the same for many rows: kept as text. */
-struct kept_time {
-    int64_t base; /* a multiple of a million */
-    char digits[16];
-    uint32_t length; /* 0: none are kept */
-};
-
 struct writer { /* what one request's rows share */
     struct kept_time time;
     struct ahead ahead;
 };
-
-static char *put_other_time(struct kept_time *kept, char *out, int64_t time)
-{
-    if (time < 1000000)
-        return put_whole(out, time);
-    kept->base = time - time % 1000000;
-    kept->length = (uint32_t)(put_unsigned(kept->digits, (uint64_t)time / 1000000) - kept->digits);
-    return put_whole(out, time);
-}
-
-static inline char *put_time(struct kept_time *kept, char *out, int64_t time)
-{
-    const uint64_t rest = (uint64_t)time - (uint64_t)kept->base;
-    if (rest >= 1000000 || kept->length == 0)
-        return put_other_time(kept, out, time);
-    memcpy(out, kept->digits, sizeof kept->digits);
-    out = put_triple(out + kept->length, (uint32_t)rest / 1000);
-    return put_triple(out, (uint32_t)rest % 1000);
-}
 
 /* n rows of those that are read ahead. */
 static char *put_rows(const struct driver *d, const struct batch *batch, uint32_t first,
@@ -127,7 +103,7 @@ enum outcome tdengine_sql_send(struct connection *c, const struct batch *batch,
             needs_head = false;
             const uint32_t at = slice->offset + row;
             if (at == w.ahead.end)
-                tdengine_read_ahead(&w.ahead, d, batch, least(AHEAD_ROWS, batch->rows - at));
+                read_ahead(&w.ahead, batch, least(AHEAD_ROWS, batch->rows - at));
             n = least(slice->rows - row, least(w.ahead.end - at, (uint32_t)(last - out) / most));
             out = put_rows(d, batch, at, n, &w, out);
         }

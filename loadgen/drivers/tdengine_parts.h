@@ -111,7 +111,7 @@ struct connection {
 /* The tag of schemaless lines that names their table; the server does not keep it. */
 #define TDENGINE_NAME_TAG "dev"
 
-enum { TABLE_NAME_MAX = 200, TDENGINE_NAME_MAX = 192, TDENGINE_NUMBER_BYTES = 40 };
+enum { TABLE_NAME_MAX = 200, TDENGINE_NAME_MAX = 192 };
 
 /* The name of table `table`; returns its length. */
 uint32_t tdengine_table_name(const struct driver *driver, uint32_t table, char *out);
@@ -148,10 +148,6 @@ enum outcome tdengine_schemaless_send(struct connection *connection, const struc
 /* One value as SQL text at `out`, at most tdengine_value_bytes of its column; returns the end. */
 char *tdengine_put_value(char *out, const struct column *column, const struct column_data *data,
                          uint32_t row);
-char *tdengine_put_whole(char *out, int64_t value);
-char *tdengine_put_unsigned(char *out, uint64_t value);
-char *tdengine_put_float(char *out, float value);
-char *tdengine_put_double(char *out, double value);
 uint32_t tdengine_value_bytes(const struct column *column);
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "numbers.h"
 #include "taosadapter.h"
 #include "tdengine_parts.h"
 
@@ -53,7 +54,7 @@ static void hasher_init(struct hasher *h, const struct driver *d)
 
 static uint32_t partition_of_number(struct hasher *h, uint32_t number)
 {
-    const char *end = tdengine_put_whole(h->name + h->stem, number);
+    const char *end = numbers_put_whole(h->name + h->stem, number);
     const uint32_t partition =
         murmur3(h->name, (uint32_t)(end - h->name), HASH_SEED) / h->width;
     return partition < h->partitions ? partition : h->partitions - 1;

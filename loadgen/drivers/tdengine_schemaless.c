@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../tags.h"
+#include "numbers.h"
 #include "tdengine_parts.h"
 
 enum { PROTOCOL_LINE = 1, PRECISION_OF_MS = 4, HEAD_BYTES = 4096, TIME_BYTES = 24 };
@@ -111,7 +112,7 @@ static char *put_line(const struct driver *d, const struct batch *batch, uint32_
         out = put_field(out, columns, &first, row);
     }
     *out++ = ' ';
-    out = tdengine_put_whole(out, batch->times[row]);
+    out = numbers_put_whole(out, batch->times[row]);
     *out++ = '\n';
     return out;
 }
@@ -122,7 +123,7 @@ static char *put_telnet(const struct driver *d, const struct column *column,
 {
     out = put_text(out, d->table);
     *out++ = ' ';
-    out = tdengine_put_whole(out, time);
+    out = numbers_put_whole(out, time);
     *out++ = ' ';
     return put_number(out, column, data, row);
 }
@@ -137,7 +138,7 @@ static char *put_json(const struct driver *d, const struct column *column,
                        : suffixes[column->type]     ? suffixes[column->type]
                                                     : "binary";
     out += sprintf(out, "{\"metric\":\"%s\",\"timestamp\":{\"value\":", d->table);
-    out = tdengine_put_whole(out, time);
+    out = numbers_put_whole(out, time);
     out += sprintf(out, ",\"type\":\"%s\"},\"value\":{\"value\":",
                    units[d->setup->spec->precision]);
     char *const first = out;

@@ -1,10 +1,11 @@
-/* Values as SQL text, without printf on the way; numbers are tdengine_number.c's. What is read
+/* Values as SQL text, without printf on the way; numbers are numbers.c's. What is read
  * back is what `stmt` would have bound. */
 #include <string.h>
 
-#include "tdengine_digits.h"
+#include "numbers.h"
+#include "tdengine_parts.h"
 
-enum { POINT_BYTES = 16 + 2 * TDENGINE_NUMBER_BYTES };
+enum { POINT_BYTES = 16 + 2 * NUMBER_BYTES };
 
 static char *put_quoted(char *out, const uint8_t *text, uint32_t length)
 {
@@ -43,9 +44,9 @@ static char *put_point(char *out, const uint8_t *wkb)
     memcpy(&x, wkb + 5, sizeof x);
     memcpy(&y, wkb + 13, sizeof y);
     memcpy(out, "'POINT(", 7);
-    out = tdengine_put_double(out + 7, x);
+    out = numbers_put_double(out + 7, x);
     *out++ = ' ';
-    out = tdengine_put_double(out, y);
+    out = numbers_put_double(out, y);
     memcpy(out, ")'", 2);
     return out + 2;
 }
@@ -54,7 +55,7 @@ uint32_t tdengine_value_bytes(const struct column *column)
 {
     if (column->type == TYPE_GEOMETRY)
         return POINT_BYTES;
-    return type_is_text(column->type) ? 2 * column->length + 8 : TDENGINE_NUMBER_BYTES;
+    return type_is_text(column->type) ? 2 * column->length + 8 : NUMBER_BYTES;
 }
 
 #define VALUE(ctype) (((const ctype *)data->values)[row])

@@ -1,9 +1,10 @@
 /* Numbers of some rows, read ahead column by column: where all of them are thousandths or small
  * whole numbers, their text is a few steps away, and a row asks no more what its values are. */
-#ifndef SCALE_TDENGINE_AHEAD_H
-#define SCALE_TDENGINE_AHEAD_H
+#ifndef SCALE_AHEAD_H
+#define SCALE_AHEAD_H
 
-#include "tdengine_digits.h"
+#include "../batch.h"
+#include "numbers.h"
 
 enum { AHEAD_ROWS = 64, AHEAD_COLUMNS = 64 }; /* columns beyond are not read ahead */
 
@@ -20,15 +21,14 @@ struct ahead {
     uint32_t numbers[AHEAD_COLUMNS][AHEAD_ROWS];
 };
 
-/* Reads the next n rows of the driver's columns. */
-void tdengine_read_ahead(struct ahead *ahead, const struct driver *driver,
-                         const struct batch *batch, uint32_t n);
+/* Reads the next n rows of the columns that the batch carries. */
+void read_ahead(struct ahead *ahead, const struct batch *batch, uint32_t n);
 
 static inline char *put_ahead(char *out, enum ahead_form form, uint32_t number)
 {
     if (form == AHEAD_WHOLE)
         return number < 1000 ? put_below_1000(out, number) : put_unsigned(out, number);
-    const char *const triple = tdengine_triples + 4 * (number % 1000);
+    const char *const triple = numbers_triples + 4 * (number % 1000);
     out = put_below_1000(out, number / 1000);
     *out = '.';
     memcpy(out + 1, triple, 4);

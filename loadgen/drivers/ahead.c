@@ -1,6 +1,6 @@
-/* Reading numbers ahead; see tdengine_ahead.h. The loops have no branch that depends on a value,
+/* Reading numbers ahead; see ahead.h. The loops have no branch that depends on a value,
  * so that they run on several rows at once. */
-#include "tdengine_ahead.h"
+#include "ahead.h"
 
 /* Whether all values are thousandths below 1000; in steps is how the generator rounds. */
 static bool float_thousandths(uint32_t *restrict out, const float *restrict in, uint32_t n)
@@ -62,15 +62,15 @@ static enum ahead_form read_column(uint32_t *out, enum type type, const void *va
     }
 }
 
-void tdengine_read_ahead(struct ahead *ahead, const struct driver *d, const struct batch *batch,
-                         uint32_t n)
+void read_ahead(struct ahead *ahead, const struct batch *batch, uint32_t n)
 {
+    const uint32_t most = AHEAD_COLUMNS;
     ahead->first = ahead->end;
     ahead->end += n;
-    ahead->count = d->column_count < AHEAD_COLUMNS ? d->column_count : AHEAD_COLUMNS;
+    ahead->count = batch->column_count < most ? batch->column_count : most;
     for (uint32_t i = 0; i < ahead->count; i++) {
-        const struct column *column = &d->setup->schema->columns[d->first_column + i];
-        const struct column_data *data = &batch->columns[d->first_column + i];
+        const struct column *column = &batch->schema->columns[batch->first_column + i];
+        const struct column_data *data = &batch->columns[batch->first_column + i];
         ahead->forms[i] = (uint8_t)(data->nulls ? AHEAD_NOT
                                                 : read_column(ahead->numbers[i], column->type,
                                                               data->values, ahead->first, n));

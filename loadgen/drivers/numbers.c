@@ -1,10 +1,10 @@
 /* Numbers as text that reads back as the same number, without printf on the way but for very
- * small and very large ones. See tdengine_parts.h. */
+ * small and very large ones. See numbers.h. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "tdengine_digits.h"
+#include "numbers.h"
 
 __extension__ typedef unsigned __int128 wide;
 
@@ -16,7 +16,7 @@ __extension__ typedef unsigned __int128 wide;
     h "00" end ONE_TO_NINE(h "0", "\4") TEN(h "1") TEN(h "2") TEN(h "3") TEN(h "4") TEN(h "5")  \
         TEN(h "6") TEN(h "7") TEN(h "8") TEN(h "9")
 #define TEN(before) before "0\3" ONE_TO_NINE(before, "\4")
-const char tdengine_triples[] =
+const char numbers_triples[] =
     HUNDRED("0", "\0") HUNDRED("1", "\2") HUNDRED("2", "\2") HUNDRED("3", "\2") HUNDRED("4", "\2")
         HUNDRED("5", "\2") HUNDRED("6", "\2") HUNDRED("7", "\2") HUNDRED("8", "\2")
             HUNDRED("9", "\2");
@@ -26,7 +26,7 @@ const char tdengine_triples[] =
     ALL_TEN(h "0", "\3") ALL_TEN(h "1", "\3") ALL_TEN(h "2", "\3") ALL_TEN(h "3", "\3")         \
     ALL_TEN(h "4", "\3") ALL_TEN(h "5", "\3") ALL_TEN(h "6", "\3") ALL_TEN(h "7", "\3")         \
     ALL_TEN(h "8", "\3") ALL_TEN(h "9", "\3")
-const char tdengine_shorts[] =
+const char numbers_shorts[] =
     ALL_TEN("", "\0\0\1") ALL_TEN("1", "\0\2") ALL_TEN("2", "\0\2") ALL_TEN("3", "\0\2")
         ALL_TEN("4", "\0\2") ALL_TEN("5", "\0\2") ALL_TEN("6", "\0\2") ALL_TEN("7", "\0\2")
             ALL_TEN("8", "\0\2") ALL_TEN("9", "\0\2") ALL_HUNDRED("1") ALL_HUNDRED("2")
@@ -53,13 +53,13 @@ static inline char *put_digits(char *out, uint64_t value, uint32_t digits)
 {
     uint32_t at = digits;
     for (; at >= 3; at -= 3, value /= 1000)
-        memcpy(out + at - 3, tdengine_triples + 4 * (value % 1000), 3);
+        memcpy(out + at - 3, numbers_triples + 4 * (value % 1000), 3);
     if (at > 0)
-        memcpy(out, tdengine_triples + 4 * value + 3 - at, at);
+        memcpy(out, numbers_triples + 4 * value + 3 - at, at);
     return out + digits;
 }
 
-char *tdengine_put_large(char *out, uint64_t value)
+char *numbers_put_large(char *out, uint64_t value)
 {
     const uint32_t rest = (uint32_t)(value % 1000000);
     out = put_unsigned(out, value / 1000000);
@@ -67,22 +67,22 @@ char *tdengine_put_large(char *out, uint64_t value)
     return put_triple(out, rest % 1000);
 }
 
-char *tdengine_put_unsigned(char *out, uint64_t value)
+char *numbers_put_unsigned(char *out, uint64_t value)
 {
     return put_unsigned(out, value);
 }
 
-char *tdengine_put_whole(char *out, int64_t value)
+char *numbers_put_whole(char *out, int64_t value)
 {
     return put_whole(out, value);
 }
 
-char *tdengine_put_float(char *out, float value)
+char *numbers_put_float(char *out, float value)
 {
     return put_float(out, value);
 }
 
-char *tdengine_put_double(char *out, double value)
+char *numbers_put_double(char *out, double value)
 {
     return put_double(out, value);
 }
@@ -105,11 +105,11 @@ static char *put_decimal(char *out, uint64_t whole, uint64_t fraction, uint32_t 
 }
 
 /* Nine digits tell any float from its neighbours. */
-char *tdengine_put_any_float(char *out, float value)
+char *numbers_put_any_float(char *out, float value)
 {
     const double size = fabs((double)value);
     if (!(size >= 1e-4 && size < 1e9))
-        return out + snprintf(out, TDENGINE_NUMBER_BYTES, "%.9g", (double)value);
+        return out + snprintf(out, NUMBER_BYTES, "%.9g", (double)value);
     const uint32_t whole = (uint32_t)size;
     const uint32_t decimals = whole ? 9 - digits_of(whole) : 12;
     const double scaled = (size - whole) * (double)tens[decimals];
@@ -120,11 +120,11 @@ char *tdengine_put_any_float(char *out, float value)
 
 /* Seventeen digits tell any double from its neighbours. The fraction is taken as a whole number
  * of 2^-63, which it is exactly. */
-char *tdengine_put_any_double(char *out, double value)
+char *numbers_put_any_double(char *out, double value)
 {
     const double size = fabs(value);
     if (!(size >= 0.01 && size < 1e15))
-        return out + snprintf(out, TDENGINE_NUMBER_BYTES, "%.17g", value);
+        return out + snprintf(out, NUMBER_BYTES, "%.17g", value);
     const uint64_t whole = (uint64_t)size;
     const uint32_t decimals = whole ? 17 - digits_of(whole) : 18;
     const uint64_t parts = (uint64_t)((size - (double)whole) * 9223372036854775808.0);

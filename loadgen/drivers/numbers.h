@@ -1,34 +1,39 @@
-/* Digits of the numbers that are met most often, inlined where rows are written: small whole
- * numbers and thousandths. All others are tdengine_number.c's. What is written may go a byte
- * beyond what is returned. */
-#ifndef SCALE_TDENGINE_DIGITS_H
-#define SCALE_TDENGINE_DIGITS_H
+/* Numbers as text that reads back as the same number. Those that are met most often, small whole
+ * numbers and thousandths, are inlined where rows are written; all others are numbers.c's. What
+ * is written may go a byte beyond what is returned. */
+#ifndef SCALE_NUMBERS_H
+#define SCALE_NUMBERS_H
 
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
-#include "tdengine_parts.h"
+enum { NUMBER_BYTES = 40 }; /* most that a number takes */
 
 /* Of each number below 1000 its three digits, and how long it is as a fraction, with its point and
  * without the zeros at its end. */
-extern const char tdengine_triples[4 * 1000 + 1];
+extern const char numbers_triples[4 * 1000 + 1];
 
 /* Of each number below 1000 its digits without zeros before them, and how many they are. */
-extern const char tdengine_shorts[4 * 1000 + 1];
+extern const char numbers_shorts[4 * 1000 + 1];
 
-char *tdengine_put_large(char *out, uint64_t value); /* from a million on */
-char *tdengine_put_any_float(char *out, float value);
-char *tdengine_put_any_double(char *out, double value);
+char *numbers_put_whole(char *out, int64_t value);
+char *numbers_put_unsigned(char *out, uint64_t value);
+char *numbers_put_float(char *out, float value);
+char *numbers_put_double(char *out, double value);
+char *numbers_put_large(char *out, uint64_t value); /* from a million on */
+char *numbers_put_any_float(char *out, float value);
+char *numbers_put_any_double(char *out, double value);
 
 static inline char *put_triple(char *out, uint32_t value)
 {
-    memcpy(out, tdengine_triples + 4 * value, 4);
+    memcpy(out, numbers_triples + 4 * value, 4);
     return out + 3;
 }
 
 static inline char *put_below_1000(char *out, uint32_t value)
 {
-    const char *const digits = tdengine_shorts + 4 * value;
+    const char *const digits = numbers_shorts + 4 * value;
     memcpy(out, digits, 4);
     return out + digits[3];
 }
@@ -38,7 +43,7 @@ static inline char *put_unsigned(char *out, uint64_t value)
     if (value < 1000)
         return put_below_1000(out, (uint32_t)value);
     if (value >= 1000000)
-        return tdengine_put_large(out, value);
+        return numbers_put_large(out, value);
     out = put_below_1000(out, (uint32_t)value / 1000);
     return put_triple(out, (uint32_t)value % 1000);
 }
@@ -56,7 +61,7 @@ static inline char *put_thousandths(char *out, int32_t thousandths)
     if (thousandths < 0)
         *out++ = '-';
     const uint32_t size = (uint32_t)(thousandths < 0 ? -thousandths : thousandths);
-    const char *const triple = tdengine_triples + 4 * (size % 1000);
+    const char *const triple = numbers_triples + 4 * (size % 1000);
     out = put_unsigned(out, size / 1000);
     *out = '.';
     memcpy(out + 1, triple, 4);
@@ -70,7 +75,7 @@ static inline char *put_float(char *out, float value)
         if ((float)thousandths / 1000 == value)
             return put_thousandths(out, thousandths);
     }
-    return tdengine_put_any_float(out, value);
+    return numbers_put_any_float(out, value);
 }
 
 static inline char *put_double(char *out, double value)
@@ -80,7 +85,7 @@ static inline char *put_double(char *out, double value)
         if ((double)thousandths / 1000 == value)
             return put_thousandths(out, thousandths);
     }
-    return tdengine_put_any_double(out, value);
+    return numbers_put_any_double(out, value);
 }
 
 #endif
