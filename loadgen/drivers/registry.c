@@ -6,11 +6,13 @@
 #include "../utf8.h"
 #include "driver.h"
 
+extern const struct driver_ops driver_lines;
 extern const struct driver_ops driver_null;
 extern const struct driver_ops driver_postgres;
 extern const struct driver_ops driver_tdengine;
 
 const struct driver_ops *const drivers[] = {
+    &driver_lines,
     &driver_null,
     &driver_postgres,
     &driver_tdengine,

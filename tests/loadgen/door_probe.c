@@ -71,7 +71,8 @@ static void close_it(struct driver *d)
         .close = close_it                                                                       \
     }
 
-extern const struct driver_ops driver_null, driver_postgres, driver_tdengine;
+extern const struct driver_ops driver_lines, driver_null, driver_postgres, driver_tdengine;
+const struct driver_ops driver_lines = WHOLE;
 const struct driver_ops driver_null = WHOLE;
 const struct driver_ops driver_postgres = WHOLE;
 const struct driver_ops driver_tdengine = WHOLE;

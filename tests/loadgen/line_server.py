@@ -1,0 +1,97 @@
+"""A server that takes lines over HTTP, and answers each request in the mood that it was told."""
+
+from __future__ import annotations
+
+import re
+import socket
+import threading
+from dataclasses import dataclass, field
+from typing import BinaryIO
+
+GOOD = b"HTTP/1.1 204 No Content\r\n\r\n"
+# What the nth request (from 1) gets instead of GOOD.
+MOODS = {
+    "cut": b"",
+    "garbage": b"\x00\xff garbage of no protocol\r\n\r\n",
+    "endless line": b"HTTP/1.1 204 " + b"x" * 3000 + b"\r\n\r\n",
+    "partial head": b"HTTP/1.1 204 No Con",
+    "partial body": b"HTTP/1.1 400 Bad Request\r\nContent-Length: 100\r\n\r\nshort",
+    "huge body": b"HTTP/1.1 400 Bad Request\r\nContent-Length: 999999999999\r\n\r\nshort",
+    "bad chunk": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nhello\r\n",
+    "refused": b'HTTP/1.1 400 Bad Request\r\nContent-Length: 22\r\n\r\n{"error":"bad line 3"}',
+    "no such database": b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n",
+    "too much": b"HTTP/1.1 413 Request Entity Too Large\r\nContent-Length: 0\r\n\r\n",
+    "chunked refusal": b"HTTP/1.1 500 Oh\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nboom\r\n0\r\n\r\n",
+    "busy": b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 4\r\n\r\nbusy",
+    "chunked": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
+    "continue": b"HTTP/1.1 100 Continue\r\n\r\n" + GOOD,
+    "last": b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}",
+    "closes": b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n",
+}
+_ENDS = {"cut", "garbage", "partial head", "partial body", "huge body", "bad chunk", "last", "closes"}
+
+
+@dataclass
+class LineServer:
+    """Listens on `port` until `close`. moods: by the number of the request from 1; "silence" and "drip" never end."""
+
+    moods: dict[int, str] = field(default_factory=dict)
+    heads: list[str] = field(default_factory=list)
+    bodies: list[str] = field(default_factory=list)
+    connections: int = 0
+
+    def __post_init__(self) -> None:
+        self._over = threading.Event()
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self._listener.getsockname()[1]
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def close(self) -> None:
+        self._over.set()
+        self._listener.close()
+
+    @property
+    def lines(self) -> list[str]:
+        """Of all requests."""
+        return [line for body in self.bodies for line in body.splitlines()]
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                connection, _ = self._listener.accept()
+            except OSError:
+                return
+            self.connections += 1
+            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
+
+    def _serve(self, connection: socket.socket) -> None:
+        connection.settimeout(20)
+        try:
+            with connection, connection.makefile("rb") as file:
+                while head := _head(file):
+                    length = re.search(r"Content-Length: (\d+)", head)
+                    assert length
+                    self.heads.append(head)
+                    self.bodies.append(file.read(int(length[1])).decode())
+                    if not self._answer(connection):
+                        return
+        except OSError:  # the client has left
+            return
+
+    def _answer(self, connection: socket.socket) -> bool:
+        mood = self.moods.get(len(self.bodies), "")
+        if mood == "silence":
+            self._over.wait(20)
+        elif mood == "drip":
+            connection.sendall(b"HTTP/1.1 204 No Content\r\n")
+            while not self._over.wait(0.05):
+                connection.sendall(b"X-Wait: 1\r\n")
+        connection.sendall(MOODS.get(mood, GOOD))
+        return mood not in _ENDS
+
+
+def _head(file: BinaryIO) -> str:
+    lines = []
+    while (line := file.readline()) not in (b"\r\n", b""):
+        lines.append(line.decode())
+    return "".join(lines)

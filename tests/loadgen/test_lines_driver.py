@@ -1,0 +1,183 @@
+"""The driver of the line protocol against a server of our own making: its lines, and every answer that goes wrong."""
+
+from __future__ import annotations
+
+import csv
+import re
+import struct
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+from line_server import LineServer
+from loadgen_program import Outcome
+
+SPEC = {"driver": "lines", "host": "127.0.0.1", "tables": 4, "threads": 1, "rows": 40, "rows_per_request": 5}
+SPEC |= {"tags": "", "columns": "current:float,voltage:int,phase:float"}
+LINE = re.compile(r"(?P<head>(?:\\.|[^ \\])+) (?P<fields>.*) (?P<time>-?\d+)")
+
+
+@pytest.fixture
+def server() -> Iterator[LineServer]:
+    made = LineServer()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def send(run: Callable[..., Outcome], server: LineServer) -> Callable[..., Outcome]:
+    return lambda **spec: run(SPEC | {"port": server.port} | spec)
+
+
+def fields_of(text: str) -> dict[str, str]:
+    """name → value as it stands in the line."""
+    return dict(re.findall(r'(\w+)=("(?:\\.|[^"\\])*"|[^,]*)', text))
+
+
+def read_back(value: str, kind: str) -> str:
+    """A field's value as the null driver dumps it; refuses a number without the mark of its type."""
+    if kind.startswith(("binary", "nchar")):
+        return re.sub(r"\\(.)", r"\1", value[1:-1])
+    if kind == "bool":
+        return {"t": "1", "f": "0"}[value]
+    if kind in ("float", "double"):
+        narrow = struct.unpack("f", struct.pack("f", float(value)))[0]
+        return f"{narrow:.9g}" if kind == "float" else f"{float(value):.17g}"
+    assert value.endswith("i")
+    return value[:-1]
+
+
+@pytest.mark.parametrize("values", ["walk", "random"])
+@pytest.mark.parametrize("nulls", [0, 0.4])
+def test_lines_hold_the_rows(run, send, server, tmp_path, values, nulls):
+    columns = (
+        "f:float,d:double,b:bool,t:tinyint,s:smallint,i:int,l:bigint,ut:utinyint,us:usmallint,u:uint,n:timestamp,"
+        "text:binary(20),uni:nchar(8)"
+    )
+    spec = {"columns": columns, "values": values, "null_ratio": nulls, "tables": 7, "rows": 700, "rows_per_request": 90}
+    spec |= {"interlace_rows": 3}
+    assert send(**spec).code == 0
+    dumped = run(SPEC | spec | {"driver": "null", "dump": tmp_path / "rows"})
+    assert dumped.code == 0
+    rows = list(csv.reader((tmp_path / "rows.0").read_text().splitlines()))
+    names, kinds = zip(*(c.split(":") for c in columns.split(",")), strict=True)
+    assert len(server.lines) == len(rows) == 700
+    for line, (table, _, at, *wanted) in zip(server.lines, rows, strict=True):
+        found = LINE.fullmatch(line)
+        assert found, line
+        assert found["head"] == f"measurement,device=d{table}"
+        assert found["time"] == at
+        fields = fields_of(found["fields"])
+        got = [read_back(fields[n], k) if n in fields else "NULL" for n, k in zip(names, kinds, strict=True)]
+        if set(wanted) == {"NULL"}:
+            assert list(fields) == ["f"], "a line without a value is no row"
+        else:
+            assert got == wanted
+
+
+def test_tags_stand_in_every_line_of_their_table(send, server):
+    assert send(tags="groupid:int,location:binary(24)", rows=400).code == 0
+    heads = {LINE.fullmatch(line)["head"] for line in server.lines}
+    assert len(heads) == 4
+    assert all(re.fullmatch(r"measurement,device=d\d,groupid=-?\d+,location=(\\.|[^ ])+", head) for head in heads)
+
+
+def test_tables_are_parted(send, server):
+    assert send(parted=1, partitions=2, table="m", write_path="/write?db=x").code == 0
+    assert {line.split(" ")[0] for line in server.lines} == {
+        "m_p0,device=d0", "m_p1,device=d1", "m_p0,device=d2", "m_p1,device=d3"
+    }  # fmt: skip
+    assert server.heads[0].startswith("POST /write?db=x HTTP/1.1\r\n")
+
+
+def test_one_connection_is_kept(send, server):
+    assert send().code == 0
+    assert (server.connections, len(server.bodies)) == (1, 8)
+
+
+def test_a_large_request_goes_in_pieces(send, server):
+    outcome = send(columns="text:binary(60000)", rows=400, rows_per_request=400, text="random", tables=1)
+    assert (outcome.code, outcome.summary["rows_acked"], outcome.summary["requests"]) == (0, 400, 1)
+    assert len(server.bodies) > 2
+    assert len(server.lines) == 400
+
+
+def test_a_refused_piece_fails_its_request(send, server):
+    server.moods[2] = "refused"
+    outcome = send(columns="text:binary(60000)", rows=800, rows_per_request=400, text="random", tables=1)
+    assert (outcome.code, outcome.summary["rows_acked"], outcome.summary["rows_failed"]) == (6, 400, 400)
+
+
+@pytest.mark.parametrize("mood", ["chunked", "continue", "last", "closes"])
+def test_any_good_answer_counts(send, server, mood):
+    server.moods[3] = mood
+    outcome = send()
+    assert (outcome.code, outcome.summary["rows_acked"], len(server.lines)) == (0, 40, 40), outcome.stderr
+
+
+REFUSALS = {
+    "refused": ("HTTP400", 'HTTP status 400: {"error":"bad line 3"}'),
+    "no such database": ("HTTP404", "HTTP status 404"),
+    "too much": ("HTTP413", "HTTP status 413"),
+    "chunked refusal": ("HTTP500", "HTTP status 500: boom"),
+    "busy": ("HTTP503", "HTTP status 503: busy"),
+    "cut": ("CONNECTION", "closed"),
+    "garbage": ("CONNECTION", "is no answer of HTTP"),
+    "partial head": ("CONNECTION", "closed"),
+    "partial body": ("CONNECTION", "closed"),
+    "huge body": ("CONNECTION", "longer than"),
+    "bad chunk": ("CONNECTION", "no length of a chunk"),
+}
+
+
+@pytest.mark.parametrize("mood", REFUSALS)
+def test_a_failed_request_is_told_and_the_next_goes_on(send, server, mood):
+    server.moods[3] = mood
+    outcome = send()
+    code, words = REFUSALS[mood]
+    (error,) = outcome.of("error")
+    assert (error["code"], outcome.code) == (code, 6)
+    assert words in error["message"]
+    assert (outcome.summary["rows_acked"], outcome.summary["rows_failed"]) == (35, 5)
+    assert len(server.bodies) == 8, "rows whose fate is not known are not sent again"
+
+
+@pytest.mark.parametrize("mood", ["silence", "drip"])
+def test_a_request_without_an_answer_ends_by_its_deadline(send, server, mood):
+    server.moods[3] = mood
+    begun = time.monotonic()
+    outcome = send(request_timeout_s=0.5)
+    assert time.monotonic() - begun < 15
+    assert outcome.code == 5
+    assert (outcome.summary["rows_acked"], outcome.summary["rows_unanswered"]) == (10, 5)
+
+
+def test_a_retry_is_asked_for(send, server):
+    server.moods[3] = "cut"
+    outcome = send(retries=1)
+    assert (outcome.code, outcome.summary["rows_acked"], outcome.summary["retries"]) == (0, 40, 1)
+
+
+def test_no_server_is_said(run):
+    outcome = run(SPEC | {"port": 1})
+    assert outcome.code == 4
+    assert "cannot connect to 127.0.0.1:1" in outcome.of("error")[0]["message"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        ({"columns": "a:int,w:varbinary(8)"}, "columns: lines have no way to write w:varbinary"),
+        ({"columns": "a:ubigint"}, "columns: lines have no way to write a:ubigint"),
+        ({"parted": "2"}, "parted"),
+    ],
+)
+def test_what_lines_cannot_say_is_refused(run, spec, words):
+    outcome = run(SPEC | {"port": 1} | spec)
+    assert outcome.code == 2
+    assert words in outcome.stderr + str(outcome.events)
+
+
+def test_nothing_is_sent_when_sending_is_stubbed(run):
+    outcome = run(SPEC | {"port": 1, "sending": "stubbed"})
+    assert (outcome.code, outcome.summary["rows_acked"]) == (0, 40)
