@@ -1,0 +1,152 @@
+"""Did the rate drift while the run went on? Linear regression of ln(value) on the trial's order, within each point.
+
+The model is ln(value) = mean of the point + slope × order, by least squares (the analysis of covariance with one
+covariate; its degrees of freedom are trials − points − 1). The drift check, a repeated trial at the end, is one more
+trial of its point here. Drift that is found at 5 % is taken out of the values and costs one degree of freedom; without
+a finding the values stay as they were measured.
+Refuses to estimate a drift with fewer than two degrees of freedom.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from scipy import special
+
+from runner.model import Observation, Ratio, Trend
+
+DEGREES_MIN = 2
+LEVEL = 0.05
+POWER = 0.80
+ROUNDING = 1e-4
+Group = tuple[float, str, float | None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """slope: of ln(value) for one trial more. squares: sum of squared residuals; spread_of_order: sum of the squared
+    distances of the orders from their point's mean; middle: the mean order; length: first order to last."""
+
+    slope: float
+    squares: float
+    degrees: int
+    spread_of_order: float
+    middle: float
+    length: float
+
+    @property
+    def error(self) -> float:
+        """Standard error of the slope."""
+        return math.sqrt(self.squares / self.degrees / self.spread_of_order)
+
+    @property
+    def p_value(self) -> float:
+        """Of no drift, two-sided."""
+        if self.squares <= 0:
+            return 0.0 if self.slope else 1.0
+        return 2 * float(special.stdtr(self.degrees, -abs(self.slope) / self.error))
+
+    @property
+    def found(self) -> bool:
+        """Whether the values drift, at 5 %; less than 0.01 % of them is rounding."""
+        return self.p_value < LEVEL and abs(self.slope) * self.length > ROUNDING
+
+
+def log_value(observed: Observation) -> float | None:
+    """ln of the value, None where it has none above 0."""
+    value = observed.value
+    return math.log(value) if value is not None and math.isfinite(value) and value > 0 else None
+
+
+def line_of(observed: Sequence[Observation]) -> Line | None:
+    """The regression; None where replicates are too few, or where all trials have one order."""
+    groups = _groups(observed)
+    count = sum(len(of_it) for of_it in groups.values())
+    degrees = count - len(groups) - 1
+    if degrees < DEGREES_MIN:
+        return None
+    across = together = squares = 0.0
+    for of_it in groups.values():
+        order, log = (sum(part) / len(of_it) for part in zip(*of_it, strict=True))
+        across += sum((x - order) ** 2 for x, _ in of_it)
+        together += sum((x - order) * (y - log) for x, y in of_it)
+        squares += sum((y - log) ** 2 for _, y in of_it)
+    if across <= 0:
+        return None
+    orders = [x for of_it in groups.values() for x, _ in of_it]
+    return Line(
+        slope=together / across,
+        squares=max(squares - together**2 / across, 0.0),
+        degrees=degrees,
+        spread_of_order=across,
+        middle=sum(orders) / len(orders),
+        length=max(orders) - min(orders),
+    )
+
+
+def _groups(observed: Sequence[Observation]) -> Mapping[Group, list[tuple[float, float]]]:
+    """(order, ln value) of the trials that count, by point; an ablation trial's own knobs make it its own group."""
+    found: dict[Group, list[tuple[float, float]]] = {}
+    for one in observed:
+        log = log_value(one)
+        if not one.mark and log is not None:
+            found.setdefault((*one.point, one.bridged_from), []).append((float(one.order), log))
+    return found
+
+
+def trend_of(observed: Sequence[Observation]) -> Trend | None:
+    """The drift from the first trial to the last, as a ratio; None where it cannot be estimated."""
+    line = line_of(observed)
+    if line is None:
+        return None
+    change, error = line.slope * line.length, line.error * line.length
+    reach = float(special.stdtrit(line.degrees, 1 - LEVEL / 2)) * error
+    seen = reach + float(special.stdtrit(line.degrees, POWER)) * error
+    return Trend(
+        ratio=Ratio(value=math.exp(change), low=math.exp(change - reach), high=math.exp(change + reach)),
+        p_value=line.p_value,
+        degrees=line.degrees,
+        smallest_percent=100 * math.expm1(seen),
+        found=line.found,
+    )
+
+
+def at_the_middle(observed: Sequence[Observation], line: Line) -> tuple[Observation, ...]:
+    """The values as they would have been in the middle of the run."""
+
+    def moved(one: Observation) -> Observation:
+        if one.value is None:
+            return one
+        return replace(one, value=one.value * math.exp(-line.slope * (one.order - line.middle)))
+
+    return tuple(moved(one) for one in observed)
+
+
+def without_drift(observed: Sequence[Observation]) -> tuple[Observation, ...]:
+    """What a fit should be given: the observations as they are, or, where drift is found, with the drift taken out.
+
+    The estimated drift has used one degree of freedom. The values that count are therefore moved away from their
+    point's geometric mean by √(D / (D − 1)), D being their degrees of freedom within the points: a spread that is
+    pooled over D degrees is then the one of the D − 1 that are left. Geometric means of points stay.
+    """
+    line = line_of(observed)
+    if line is None or not line.found:
+        return tuple(observed)
+    steady = at_the_middle(observed, line)
+    means = {group: sum(y for _, y in of_it) / len(of_it) for group, of_it in _groups(_points(steady)).items()}
+    degrees = sum(len(of_it) - 1 for of_it in _groups(_points(steady)).values())
+    wider = math.sqrt(degrees / (degrees - 1)) if degrees > 1 else 1.0
+
+    def widened(one: Observation) -> Observation:
+        log, mean = log_value(one), means.get((*one.point, one.bridged_from))
+        if one.mark or log is None or mean is None or one.role != "point":
+            return one
+        return replace(one, value=math.exp(mean + wider * (log - mean)))
+
+    return tuple(widened(one) for one in steady)
+
+
+def _points(observed: Sequence[Observation]) -> list[Observation]:
+    return [one for one in observed if one.role == "point"]
