@@ -10,6 +10,7 @@ from runner.sweep.vary import slug
 
 RateOf = Callable[[Measurement], float | None]
 NO_RATE = "VALID without a rate"
+CHECK = "connections check"  # a level with other knobs than its own
 OPEN_LOOP = "open loop"  # what was offered, and no capacity
 
 
@@ -48,7 +49,10 @@ def _observation(result: TrialResult, value: float | None) -> Observation:
 
 
 def _mark(result: TrialResult, *, usable: bool) -> str:
-    """Why it does not count. The rate of an open loop is what was offered: it says nothing of what the level can do."""
+    """Why it does not count. A connections check has other knobs than its level; the rate of an open loop is what was
+    offered, and says nothing of what the level can do."""
+    if result.trial.role == "check":
+        return CHECK
     if not result.verdict.kind.is_fitted:
         return result.verdict.kind.value
     if result.trial.load.rate:

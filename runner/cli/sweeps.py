@@ -20,7 +20,7 @@ from runner.executing import Sink
 from runner.exporter import Exporter
 from runner.live import LiveState
 from runner.model import StoredRun, Sweep, VerdictKind
-from runner.plan import plan_sentence
+from runner.plan import bound_sentence, plan_sentence, planner_of
 from runner.preparing import refuse_blocking
 from runner.store.reader import find_run, read_run
 from runner.store.writer import RunWriter
@@ -95,6 +95,8 @@ def plan(flags: Flags, what: WHAT, results: RESULTS = Path("results"), as_json: 
     for choice in prepared.choices.values():
         console.show_line(choice.sentence)
     console.show_line(plan_sentence(prepared.plan))
+    if grown := bound_sentence(prepared.plan, planner_of(prepared.plan).bound()):
+        console.show_line(grown)
     console.show_table("Trials", *views.plan_rows(prepared.plan))
     console.show_table("Server", *views.set_rows(prepared))
     console.show_table("Settings", *views.setting_rows(prepared.plan.sweep))

@@ -41,7 +41,7 @@ def execute(execution: Execution, writer: RunWriter, sinks: Sequence[Sink], say:
             by_trial = {t.trial_id: rate for t in plan.trials if (rate := ceilings.of(t)) is not None}
             writer.update_manifest(disk_placement=why, trial_ceilings=by_trial)
             hand_on(CeilingsMeasured(rows_per_s=by_trial, disks=stage.ceilings), sinks)
-            run_trial_of = _runner(orders, placement, stop)
+            run_trial_of = _runner(orders, ceilings, placement, stop)
             run_campaign(plan, planner_of(plan), run_trial_of, [writer, *sinks], writer.results, say)
     except BaseException:
         with contextlib.suppress(StoreError):  # when the disk is full, that is the news already
@@ -51,8 +51,12 @@ def execute(execution: Execution, writer: RunWriter, sinks: Sequence[Sink], say:
     return report(writer)
 
 
-def _runner(orders: Orders, placement: str, stop: Stop) -> Callable[[Trial], Iterator[Event]]:
-    return lambda trial: run_trial(orders.order(trial, placement), stop)
+def _runner(orders: Orders, ceilings: Ceilings, placement: str, stop: Stop) -> Callable[[Trial], Iterator[Event]]:
+    def run(trial: Trial) -> Iterator[Event]:
+        ceilings.measure([trial])  # of a trial that was not planned at first; any other is known
+        return run_trial(orders.order(trial, placement), stop)
+
+    return run
 
 
 def server_facts(results: Sequence[TrialResult]) -> dict[str, str]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from runner.axes import load_axis
+from runner.connections_check import with_checks
 from runner.fit import Terms, fit_curve, value_at
 from runner.live.state import LiveState
 from runner.model import FitReport
@@ -30,8 +31,9 @@ def curves(state: LiveState) -> tuple[LiveCurve, ...]:
     terms = Terms(axis=axis.name, one=axis.unit, rate=rate.words)
     levels = sorted({t.level for t in state.plan.trials})
     made = []
-    for variant in dict.fromkeys(label(r.trial.variant) for r in state.results):
-        results = [r for r in state.results if label(r.trial.variant) == variant]
+    ended = with_checks(state.plan, state.results)
+    for variant in dict.fromkeys(label(r.trial.variant) for r in ended):
+        results = [r for r in ended if label(r.trial.variant) == variant]
         if any(r.verdict.kind.is_fitted for r in results):
             fit = fit_curve(observations(results, rate.field), terms, rate=rate.field)
             values = {level: value_at(fit, level) for level in levels}

@@ -168,6 +168,7 @@ class Sweep:
     until_ci_percent: float | None = None
     replicates_max: int = 10
     bridge: bool = False
+    connections_check: bool = False
     predict: tuple[float, ...] = ()
     need: tuple[float, ...] = ()
     order_seed: int | None = None

@@ -135,5 +135,5 @@ class StoredRun:
 
     @cached_property
     def on_curve(self) -> tuple[TrialResult, ...]:
-        """The trials that make the curve: neither anchors nor bridges."""
+        """The trials that make the curve: neither anchors nor bridges nor checks."""
         return tuple(r for r in self.results if r.trial.role == "point")

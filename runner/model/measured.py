@@ -260,11 +260,16 @@ class Measurement:
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """The kind, and every reason that led there or that a reader must know, most important first."""
+    """The kind, and every reason that led there or that a reader must know, most important first.
+
+    once_checked: the kind that takes its place once a trial with twice the connections has shown that more of them do
+    not help, so that the reason is inside the server; None: no such trial could change the verdict.
+    """
 
     kind: VerdictKind
     reasons: tuple[str, ...] = ()
     limit: Limit | None = None
+    once_checked: VerdictKind | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Role = Literal["point", "anchor", "bridge"]
+Role = Literal["point", "anchor", "bridge", "check"]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -57,7 +57,7 @@ class Trial:
 
     point_id: the same for all replicates of a point. block: trials of one block run one after the other, in random
     order. role: only points make the curve. An anchor is the run's first trial repeated at its end; a bridge has the
-    knobs of the level bridged_from.
+    knobs of the level bridged_from; a check has twice the connections of its level.
     """
 
     trial_id: str

@@ -1,24 +1,27 @@
 """Sweep → Plan, and what comes next: which trials, in which order, on which CPUs, with which knobs. Pure and seeded.
 
 `make` plans, `extra` adds trials that are no points of the curve (anchors, bridges), `planner` says what a planner is;
-`fixed` and `until` are the planners.
+`fixed` and `until` are the planners; `check` adds trials to what either of them measures.
 """
 
-from runner.model import Plan
+from runner.axes import load_axis
+from runner.model import Plan, VerdictKind
 from runner.plan.arms import Arm as PlannedArm
+from runner.plan.check import WithConnectionsCheck
 from runner.plan.complete import complete
 from runner.plan.fixed import FixedPlan
 from runner.plan.grants import with_constants
 from runner.plan.make import make_plan, plan_arms
 from runner.plan.planner import Block, Bound, Planner, with_block
 from runner.plan.until import UntilInterval
-from runner.plan.words import plan_sentence
+from runner.plan.words import bound_sentence, plan_sentence
 
 __all__ = [
     "Block",
     "Bound",
     "PlannedArm",
     "Planner",
+    "bound_sentence",
     "complete",
     "make_plan",
     "plan_arms",
@@ -31,4 +34,6 @@ __all__ = [
 
 def planner_of(plan: Plan) -> Planner:
     """The planner that the plan's sweep asks for."""
-    return UntilInterval(plan) if plan.sweep.until_ci_percent is not None else FixedPlan(plan)
+    measured = UntilInterval if plan.sweep.until_ci_percent is not None else FixedPlan
+    may_be_checked = load_axis(plan.sweep.axis).own_verdict is VerdictKind.RESOURCE_NOT_SATURATED
+    return WithConnectionsCheck(plan, measured) if plan.sweep.connections_check and may_be_checked else measured(plan)

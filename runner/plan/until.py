@@ -62,7 +62,8 @@ class UntilInterval:
         wanted = self._sweep.until_ci_percent
         assert wanted is not None
         ids = {trial.trial_id for trial in body}
-        found = intervals(rates_of(observations([r for r in done if r.trial.trial_id in ids], self._rate)))
+        results = [_once_checked(r) for r in done if r.trial.trial_id in ids]
+        found = intervals(rates_of(observations(results, self._rate)))
         wide = [i for i in found if i.half_percent is None or i.half_percent > wanted]
         if not wide:
             return _Step(trials=(), why=f"every interval is within ± {wanted:g} %: enough replicates")
@@ -82,6 +83,12 @@ class UntilInterval:
                 added.append(replace(last, trial_id=name, replicate=following, block=following))
         random.Random(f"{self._sweep.seed_of_order}/{len(body)}").shuffle(added)
         return added
+
+
+def _once_checked(result: TrialResult) -> TrialResult:
+    """With the verdict that it gets if the check at the end confirms it: until then its level counts as measured."""
+    later = result.verdict.once_checked
+    return replace(result, verdict=replace(result.verdict, kind=later)) if later is not None else result
 
 
 def _last_replicates(trials: Sequence[Trial]) -> list[Trial]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence, Set
 
 from runner.axes import axis_of
 from runner.model import Confound, Plan, Sweep, Trial
+from runner.plan.planner import Bound
 from runner.sweep.vary import variants
 from runner.targets import Facts
 from runner.units import format_cpus, format_levels, format_number, format_seconds
@@ -74,3 +75,13 @@ def plan_sentence(plan: Plan) -> str:
         f"({sweep.runtime}, {sweep.method}), "
         f"about {format_seconds(plan.seconds_estimated)}{before}"
     )
+
+
+def bound_sentence(plan: Plan, bound: Bound) -> str:
+    """What the plan may grow to; "" where it does not grow."""
+    if bound.trials <= len(plan.trials):
+        return ""
+    grows = ["replicates until the intervals are narrow"] if plan.sweep.until_ci_percent is not None else []
+    if plan.sweep.connections_check:
+        grows.append("a connections check of each level that leaves idle what it is given")
+    return f"at most {bound.trials} trials, about {format_seconds(bound.seconds)}, with {' and '.join(grows)}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from runner.connections_check import sentences
 from runner.model import FitReport, StoredRun
 from runner.report import facts
 from runner.report.curve import with_fit
@@ -48,7 +49,7 @@ def markdown(run: StoredRun, reference: Reference | None = None) -> str:
         _section("Published and ours", table_markdown(beside)) if beside else "",
         _section("Every trial and its verdict", table_markdown(_with_reasons(trial_table(run)))),
         _section("How sure the fit is", _certainty(run, fit)) if fit.points else "",
-        _section("Who was the limit", table_markdown(limits_table(run)))
+        _section("Who was the limit", _limits(run))
         if any(r.verdict.limit for r in run.results)
         else "",
         _section("To make the others count", _bullets(remedies(run))) if remedies(run) else "",
@@ -57,6 +58,11 @@ def markdown(run: StoredRun, reference: Reference | None = None) -> str:
         _section("Method and machine", _method(run)),
     ]
     return "\n\n".join(b for b in blocks if b) + "\n"
+
+
+def _limits(run: StoredRun) -> str:
+    told = sentences(run.plan, run.results)
+    return "\n\n".join(filter(None, (table_markdown(limits_table(run)), _bullets(told))))
 
 
 def _noise(run: StoredRun) -> str:

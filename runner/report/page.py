@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
+from runner.connections_check import sentences
 from runner.fit import pair
 from runner.model import FitReport, StoredRun, TrialResult, VerdictKind
 from runner.report import facts
@@ -177,7 +178,8 @@ def _certainty(run: StoredRun, fit: FitReport) -> str:
 
 def _limits(run: StoredRun) -> str:
     told, known = remedies(run), any(r.verdict.limit for r in run.results)
-    table = f"<h2>Who was the limit</h2>{table_html(limits_table(run), dense=True)}\n" if known else ""
+    checked = _list(sentences(run.plan, run.results))
+    table = f"<h2>Who was the limit</h2>{table_html(limits_table(run), dense=True)}{checked}\n" if known else ""
     return table + (f"<h2>To make the others count</h2>{_list(told)}\n" if told else "")
 
 
@@ -243,7 +245,7 @@ def _facts(found: Sequence[tuple[str, str]]) -> str:
 
 
 def _list(lines: Sequence[str]) -> str:
-    return "<ul>" + "".join(f"<li>{escape(line)}</li>" for line in lines) + "</ul>"
+    return "<ul>" + "".join(f"<li>{escape(line)}</li>" for line in lines) + "</ul>" if lines else ""
 
 
 def _answer(words: str) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
+from runner.connections_check import with_checks
 from runner.errors import StoreError, UsageError
 from runner.model import FitReport, Plan, StoredRun, TrialResult
 from runner.store import upgrade
@@ -77,7 +78,7 @@ def upgraded_plan(path: Path) -> dict[str, Any]:
 
 
 def read_run(path: Path) -> StoredRun:
-    """The run, with every finished trial in plan order. Raises StoreError."""
+    """The run, with every finished trial in plan order, judged with its connections checks. Raises StoreError."""
     manifest = read_manifest(path)
     plan = read_plan(path)
     results, series = [], {}
@@ -90,7 +91,7 @@ def read_run(path: Path) -> StoredRun:
         path=str(path),
         manifest=manifest,
         plan=plan,
-        results=tuple(results),
+        results=with_checks(plan, results),
         timeseries=series,
         fit=_fit(path / "fit.json"),
     )

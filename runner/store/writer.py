@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from runner.connections_check import with_checks
 from runner.errors import StoreError
 from runner.model import (
     ArtifactMade,
@@ -170,7 +171,7 @@ class RunWriter:
         self._write("timeseries.csv", "".join(parts))
 
     def _write_points(self) -> None:
-        self._write("points.csv", points_text(self._plan, self._results))
+        self._write("points.csv", points_text(self._plan, with_checks(self._plan, self._results)))
 
     def update_manifest(self, **facts: Any) -> None:
         """Adds what became known later: the server's version, the sampler's cost, the end. Raises StoreError."""

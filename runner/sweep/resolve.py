@@ -196,6 +196,7 @@ def _method(v: Mapping[str, object], levels: int) -> dict[str, Any]:
         "until_ci_percent": v["method.until_ci"],
         "replicates_max": v["method.replicates_max"],
         "bridge": bool(v["method.bridge"]),
+        "connections_check": v["method.connections_check"] == "on",
     }
 
 

@@ -203,6 +203,16 @@ SETTINGS: tuple[Setting, ...] = (
         "Where a knob's rule moves: measure the level after it with the old knobs too, and split the gain.",
         switch=True,
     ),
+    _s(
+        "method.connections_check",
+        "--connections-check",
+        readers.one_of("on", "off"),
+        "on",
+        "Where the server leaves idle what a level gives, and nothing outside it explains that: measure the level once "
+        "more with twice the connections. If the rate does not rise, the level counts as SOFTWARE_BOTTLENECK; "
+        "else, and with off, it is not fitted. At most one trial for each level.",
+        "on|off",
+    ),
     _s("method.seed", "--seed", parse_count, "42", "Seed of the data.", "N"),
     _s(
         "method.order_seed",

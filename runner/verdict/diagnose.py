@@ -13,8 +13,9 @@ from runner.verdict.bottleneck import attribute
 from runner.verdict.caveats import caveats
 from runner.verdict.evidence import Evidence
 from runner.verdict.integrity import what_is_wrong
-from runner.verdict.standing import judge_standing
+from runner.verdict.standing import judge_standing, may_be_internal
 from runner.verdict.steady import steadiness_of
+
 
 def diagnose(evidence: Evidence, axis: AxisFacts) -> Verdict:
     """The first step that finds something names the verdict; every reason is kept, then what a reader must know anyway.
@@ -26,12 +27,20 @@ def diagnose(evidence: Evidence, axis: AxisFacts) -> Verdict:
     wrong = what_is_wrong(evidence)
     standing, reasons, limit = _bottleneck(evidence, axis)
     unsteady = steadiness_of(evidence) if axis.must_be_steady else ()
+    internal = VerdictKind.UNSTEADY if unsteady else VerdictKind.SOFTWARE_BOTTLENECK
     steps = (*(kind for kind, _ in wrong), standing, *(VerdictKind.UNSTEADY for _ in unsteady))
     return Verdict(
         kind=next((kind for kind in steps if kind is not VerdictKind.VALID), VerdictKind.VALID),
         reasons=(*(reason for _, reason in wrong), *reasons, *unsteady, *caveats(evidence)),
         limit=limit,
+        once_checked=internal if not wrong and _may_be_internal(evidence, axis, limit) else None,
     )
+
+
+def _may_be_internal(evidence: Evidence, axis: AxisFacts, limit: Limit | None) -> bool:
+    """Whether the server left unused what the level gives for a reason that may be its own."""
+    window, given = evidence.window, evidence.given
+    return window is not None and limit is not None and may_be_internal(limit.kind, window, given, axis)
 
 
 def _bottleneck(evidence: Evidence, axis: AxisFacts) -> tuple[VerdictKind, tuple[str, ...], Limit | None]:

@@ -10,6 +10,7 @@ from runner.units import format_rate
 from runner.verdict.bottleneck import findings, swept_words
 from runner.verdict.evidence import Given, Use
 from runner.verdict.rules import Found, is_met
+from runner.verdict.thresholds import CLIENT_ROOM, OTHERS_ROOM
 
 # The verdict on a bottleneck that is neither what the axis varies nor the server's own. An open loop that was met is
 # judged by what was offered alone, so that its number stands.
@@ -28,6 +29,26 @@ def verdict_of(kind: LimitKind, axis: AxisFacts) -> VerdictKind:
     if standing is Standing.SWEPT:
         return VerdictKind.VALID
     return axis.own_verdict if standing is Standing.OWN else EXTERNAL[kind]
+
+
+def may_be_internal(kind: LimitKind, use: Use, given: Given, axis: AxisFacts) -> bool:
+    """Whether this limit may be the server's own reason not to use what the axis gives it.
+
+    Too few connections look the same, so that only a trial with more of them tells. What nothing explains counts only
+    where the load generator and the rest of the machine had room. An open loop was asked for no more.
+    """
+    is_own = axis.standings[kind].standing is Standing.OWN
+    if not is_own or axis.own_verdict is not VerdictKind.RESOURCE_NOT_SATURATED or given.offered_rows_per_s:
+        return False
+    return kind is not LimitKind.UNKNOWN or _has_room(use, given)
+
+
+def _has_room(use: Use, given: Given) -> bool:
+    """Whether the load generator and the machine had CPU time to spare, as far as that was read."""
+    if use.client_cores is None or use.server_cores is None or use.other_cores is None:
+        return False
+    lacks = given.cores - use.server_cores
+    return use.client_cores <= CLIENT_ROOM * given.client_cpus and use.taken_cores <= OTHERS_ROOM * lacks
 
 
 def judge_standing(use: Use, given: Given, axis: AxisFacts) -> tuple[VerdictKind, tuple[str, ...]]:

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from runner.connections_check import with_checks
 from runner.errors import LoadError, StoreError
 from runner.identity import identity
 from runner.model import Plan, StoredRun, Sweep
@@ -74,7 +75,7 @@ def _again_run(path: Path, manifest: Any, plan: Plan, again: list[TrialAgain]) -
         path=str(path),
         manifest=manifest,
         plan=plan,
-        results=tuple(a.result for a in again),
+        results=with_checks(plan, [a.result for a in again]),
         timeseries={a.result.trial.trial_id: series_from_text(a.series) for a in again},
     )
 

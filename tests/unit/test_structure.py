@@ -23,12 +23,14 @@ ALLOWED = {
     "setting": {"model", "errors", "units"},
     "axes": {"work", "model", "errors", "units", "host", "registry", "setting"},
     "sweep": {"model", "errors", "units", "setting", "axes", "targets", "runtimes"},
-    "plan": {"work", "model", "errors", "units", "host", "sweep", "setting", "targets", "axes", "noise", "observations"},
+    "plan": {"work", "model", "errors", "units", "host", "sweep", "setting", "targets", "axes", "noise", "observations",
+             "connections_check"},
     "observations": {"model", "sweep"},
+    "connections_check": {"model", "axes", "work", "noise", "observations", "units"},
     "noise": {"model", "units"},
     "verdict": {"model", "units", "axes"},
     "fit": {"model", "units"},
-    "report": {"work", "model", "units", "fit", "noise", "observations", "sweep", "axes"},
+    "report": {"work", "model", "units", "fit", "noise", "observations", "sweep", "axes", "connections_check"},
     "runtimes": {"model", "errors", "interrupts", "units", "host", "registry", "spawning"},
     "targets": {"model", "errors", "units", "loadgen", "registry"},
     "sampling": {"model", "errors", "units", "host"},
@@ -38,13 +40,14 @@ ALLOWED = {
         "model", "errors", "interrupts", "units", "loadgen", "runtimes", "sampling", "targets", "verdict", "figures", "method",
         "axes",
     },
-    "store": {"axes", "model", "errors", "sweep", "units", "figures"},
+    "store": {"axes", "model", "errors", "sweep", "units", "figures", "connections_check"},
     "formats": {"model", "errors", "units", "store", "figures"},
     "compare": {"model", "units", "observations", "sweep", "axes"},
-    "live": {"work", "model", "fit", "sweep", "units", "observations", "axes"},
+    "live": {"work", "model", "fit", "sweep", "units", "observations", "axes", "connections_check"},
     "exporter": {"model", "errors", "live", "loadgen", "store", "sweep", "units"},
     "identity": {"method"}, "method": set(),
-    "verify": {"identity", "method", "model", "errors", "units", "store", "loadgen", "figures", "verdict", "report", "axes"},
+    "verify": {"identity", "method", "model", "errors", "units", "store", "loadgen", "figures", "verdict", "report", "axes",
+               "connections_check"},
     "preparing": {"model", "errors", "axes", "disks", "host", "plan", "setting", "runtimes", "store", "sweep", "targets"},
     "executing": {
         "axes", "model", "errors", "interrupts", "units", "host", "disks", "identity", "loadgen", "plan", "report", "store",
@@ -56,7 +59,7 @@ ALLOWED = {
     "compat": {"model", "errors", "units", "loadgen", "targets"},
 }  # fmt: skip
 FREE = {"compose", "cli", "__init__"}
-PURE = ("axes", "work", "setting", "observations", "plan", "noise", "verdict", "fit", "report", "compare", "formats", "figures")
+PURE = ("axes", "work", "setting", "observations", "connections_check", "plan", "noise", "verdict", "fit", "report", "compare", "formats", "figures")
 IMPURE_MODULES = {"subprocess", "socket", "time", "os", "shutil", "threading", "urllib", "docker", "psycopg"}
 
 

@@ -16,8 +16,6 @@ from runner.units import common_multiple
 _OWN = (
     LimitKind.HOT_THREAD,
     LimitKind.CONNECTIONS,
-    LimitKind.DISK_WAITS,
-    LimitKind.UNEVEN_DISKS,
     LimitKind.UNKNOWN,
 )
 _NOT_THE_DISKS = "the server's cores were the limit and not its disks"

@@ -1,0 +1,73 @@
+"""Adds a trial with twice the connections to each point that may be limited inside the server. Pure.
+
+The checks come when all points are measured, before the anchor. They follow from the results of the points alone, so a
+run that is resumed asks for the same ones. Refuses a check where no knob says how many connections there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from runner.model import KnobColumn, KnobRole, Plan, Trial, TrialResult, VerdictKind
+from runner.plan.knobs import with_knobs
+from runner.plan.planner import Block, Bound, Planner, left_of
+from runner.units import format_levels
+
+
+class WithConnectionsCheck:
+    """What another planner measures, and then the checks. measured: makes that planner."""
+
+    def __init__(self, plan: Plan, measured: Callable[[Plan], Planner]) -> None:
+        kept = [trial for trial in plan.trials if trial.role != "check"]
+        self._plan = replace(plan, trials=tuple(replace(t, order=at) for at, t in enumerate(kept)))
+        self._measured = measured(self._plan)
+
+    def next(self, done: Sequence[TrialResult]) -> Block:
+        """The checks when only anchors are left; an anchor is always the last."""
+        block = self._measured.next(done)
+        if any(trial.role != "anchor" for trial in block.trials):
+            return block
+        made = _checks(done, self._plan.knobs)
+        left = left_of(made, done)
+        if left:
+            levels = format_levels(tuple(sorted({trial.level for trial in left})))
+            return Block(
+                trials=left,
+                why=f"at {levels} the server left idle what it was given, and nothing outside of it explains that: one "
+                "trial each with twice the connections tells whether it lacks load",
+            )
+        return replace(block, trials=tuple(replace(t, order=t.order + len(made)) for t in block.trials))
+
+    def bound(self) -> Bound:
+        """One check at most for each point."""
+        most, points = self._measured.bound(), {t.point_id: t for t in self._plan.trials if t.role == "point"}
+        checks = sum(check_of(trial, 0, self._plan.knobs) is not None for trial in points.values())
+        each_s = self._plan.seconds_estimated / max(1, len(self._plan.trials))
+        return Bound(trials=most.trials + checks, seconds=most.seconds + checks * each_s)
+
+
+def _checks(done: Sequence[TrialResult], declared: Sequence[KnobColumn]) -> list[Trial]:
+    found = sorted((r.trial for r in done if r.trial.role == "point" and _may_be_internal(r)), key=lambda t: -t.order)
+    points = {trial.point_id: trial for trial in found}
+    body = sum(r.trial.role not in ("anchor", "check") for r in done)
+    made: list[Trial] = []
+    for trial in sorted(points.values(), key=lambda t: (t.level, t.point_id)):
+        check = check_of(trial, body + len(made), declared)
+        made += [check] if check is not None else []
+    return made
+
+
+def _may_be_internal(result: TrialResult) -> bool:
+    return result.verdict.once_checked is VerdictKind.SOFTWARE_BOTTLENECK
+
+
+def check_of(trial: Trial, order: int, declared: Sequence[KnobColumn]) -> Trial | None:
+    """The trial with twice the connections; None where no knob says how many, or where there are fewer tables."""
+    names = [knob.name for knob in declared if knob.role is KnobRole.WRITERS and knob.name in trial.knobs]
+    twice = 2 * trial.load.connections
+    if not names or trial.load.rate or not 0 < twice <= trial.work.data.tables:
+        return None
+    name = f"{trial.point_id}-check"
+    made = replace(trial, trial_id=name, point_id=name, replicate=1, role="check", order=order)
+    return with_knobs(made, {**trial.knobs, names[0]: str(twice)}, declared)

@@ -1,0 +1,180 @@
+"""Too few connections look like a lock: a level counts as the server's own only when twice as many do not help."""
+
+import math
+import random
+from dataclasses import replace
+
+import pytest
+
+from runner.axes import load_axis
+from runner.connections_check import checks, sentences, with_checks
+from runner.executing.campaign import run_campaign
+from runner.model import Limit, LimitKind, Measurement, PlanGrew, TrialFinished, TrialResult, Verdict, VerdictKind
+from runner.observations import observations
+from runner.plan import bound_sentence, planner_of
+from runner.verdict import Evidence, Given, Use, diagnose
+from tests.unit.observing import fit_curve
+from tests.unit.test_plan import planned
+
+CORES, CLIENTS = load_axis("cores"), load_axis("clients")
+OWN, LACKING = VerdictKind.SOFTWARE_BOTTLENECK, VerdictKind.RESOURCE_NOT_SATURATED
+GIVEN = Given(cores=4.0, quota=False, client_cpus=2, shared_cpus=(), threads=8)
+IDLE = Use(rows_per_s=1e6, server_cores=2.0, client_cores=0.5, other_cores=0.0, in_flight=0.3)
+GOOD = Measurement(rows=10, window_s=10.0, rows_per_s=1e6, rate_drift_percent=0.0, rate_cv_percent=2.0)
+
+
+def judged(axis=CORES, given=GIVEN, m=GOOD, **use):
+    return diagnose(Evidence(given=given, measurement=m, window=replace(IDLE, **use)), axis)
+
+
+@pytest.mark.parametrize(
+    ("use", "expected"),
+    [
+        ({"in_flight": 0.95}, OWN),
+        ({"hot_thread": ("vnode-write", 0.98)}, OWN),
+        ({}, OWN),
+        ({"client_cores": 1.5}, None),
+        ({"other_cores": 0.9}, None),
+        ({"other_cores": None}, None),
+        ({"other_cores": 1.9}, None),
+        ({"client_cores": 1.9}, None),
+        ({"disk_busy_percent": {"d1": 97.0}}, None),
+        ({"server_cores": 3.9}, None),
+    ],
+)
+def test_only_what_may_be_the_servers_own_reason_is_checked(use, expected):
+    verdict = judged(**use)
+    assert verdict.once_checked is expected
+    assert expected is None or verdict.kind is LACKING, "until then it does not count"
+
+
+def test_what_is_wrong_unsteady_or_asked_for_no_more_is_no_point_after_a_check_either():
+    waiting = {"in_flight": 0.95}
+    assert judged(m=replace(GOOD, rate_cv_percent=60.0), **waiting).once_checked is VerdictKind.UNSTEADY
+    assert judged(m=replace(GOOD, errors=3), **waiting).once_checked is None
+    assert judged(given=replace(GIVEN, offered_rows_per_s=1e6), **waiting).once_checked is None
+    assert judged(given=replace(GIVEN, offered_rows_per_s=2e6), **waiting).once_checked is None
+    assert judged(CLIENTS, **waiting).once_checked is None, "more connections are what it sweeps"
+
+
+WAITING = Verdict(kind=LACKING, reasons=("all 8 connections waited",), once_checked=OWN,
+                  limit=Limit(kind=LimitKind.CONNECTIONS, sentence="waited", remedy="more --write-threads"))  # fmt: skip
+FULL = Verdict(kind=VerdictKind.VALID, limit=Limit(kind=LimitKind.SERVER_CPU, sentence="full"))
+
+
+def campaign(plan, rate, capacity, done=()):
+    """A server that uses no more than capacity cores. rate: of a trial. What was run, and the plan at last."""
+    ran, plans = list(done), [plan]
+
+    def run(trial):
+        verdict = WAITING if trial.level > capacity else FULL
+        m = Measurement(rows_per_s=rate(trial), window_s=10.0, rows=9)
+        yield TrialFinished(result=TrialResult(trial=trial, measurement=m, verdict=verdict))
+
+    def sink(event):
+        if isinstance(event, PlanGrew):
+            plans.append(event.plan)
+        elif isinstance(event, TrialFinished):
+            ran.append(event.result)
+
+    run_campaign(plan, planner_of(plan), run, [sink], done)
+    return ran, plans[-1]
+
+
+def lock(seed=1, gain=1.0, noise=0.01, capacity=2.2):
+    """The rate of a trial on a server that cannot use more cores; gain: of twice the connections."""
+    chance, rates = random.Random(seed), {}
+
+    def rate(trial):
+        usual = 1e6 * min(trial.level, capacity) * (gain if trial.role == "check" else 1.0)
+        return rates.setdefault(trial.trial_id, usual * math.exp(chance.gauss(0, noise)))
+
+    return rate
+
+
+def kinds(plan, results):
+    return {r.trial.level: r.verdict.kind for r in with_checks(plan, results) if r.trial.role == "point"}
+
+
+@pytest.mark.parametrize("flags", [{}, {"method__until_ci": "5%"}, {"vary": ["rows_per_request=100,1000"]}])
+def test_each_level_is_checked_once_and_a_resumed_run_asks_for_the_same(flags):
+    plan = planned(cores="1..4", method__replicates="2", **flags)
+    rate = lock()
+    results, grown = campaign(plan, rate, 2.2)
+    made = [r.trial for r in results if r.trial.role == "check"]
+    points = {t.point_id for t in plan.trials if t.level > 2 and t.role == "point"}
+    assert {t.point_id.removesuffix("-check") for t in made} == points and len(made) == len(points)
+    assert all(t.load.connections == 2 * plan.trials[0].load.connections for t in made)
+    assert all(t.knobs["write_threads"] == str(t.load.connections) for t in made)
+    assert results[-1].trial.role == "anchor"
+    assert [t.trial_id for t in grown.trials] == [r.trial.trial_id for r in results]
+    assert [r.trial.order for r in results] == list(range(len(results)))
+    assert len(results) <= planner_of(plan).bound().trials
+    assert "connections check" in bound_sentence(plan, planner_of(plan).bound())
+    for stopped_after in range(len(results) + 1):
+        kept = with_checks(grown, results[:stopped_after])
+        held = grown if any(r.trial.role in ("check", "anchor") for r in kept) or flags else plan
+        again, _ = campaign(held, rate, 2.2, kept)
+        assert [r.trial for r in again] == [r.trial for r in results]
+
+
+def test_a_level_whose_rate_does_not_rise_is_a_point_of_the_curve():
+    plan = planned(cores="1..4", method__replicates="2")
+    results, grown = campaign(plan, lock(), 2.2)
+    assert kinds(grown, results[:8])[4] is LACKING, "before its check"
+    judged_again = with_checks(grown, results)
+    assert kinds(grown, results) == {1: VerdictKind.VALID, 2: VerdictKind.VALID, 3: OWN, 4: OWN}
+    assert with_checks(grown, judged_again) == judged_again
+    observed = observations(judged_again, "rows_per_s")
+    assert sum(not o.mark and o.role == "point" for o in observed) == 8
+    assert {o.mark for o in observed if o.role == "check"} == {"connections check"}
+    assert len(fit_curve(judged_again).points) == 4
+    last = next(r.verdict for r in judged_again if r.trial.level == 4)
+    assert "inside the server" in last.reasons[1]
+    assert "more connections do not help" in last.limit.remedy
+    assert sentences(grown, results)[0].startswith("3 cores: with twice the connections (16) the rate was ")
+
+
+def test_a_level_whose_rate_rises_lacks_connections():
+    plan = planned(cores="1..4", method__replicates="2")
+    results, grown = campaign(plan, lock(gain=1.3), 2.2)
+    assert kinds(grown, results)[4] is LACKING
+    last = next(r.verdict for r in with_checks(grown, results) if r.trial.level == 4)
+    assert last.limit.remedy == "more --write-threads"
+    assert "lacks connections" in last.reasons[1]
+
+
+@pytest.mark.parametrize(("gain", "noise", "expected"), [
+    (1.0, 0.01, True), (1.04, 0.004, True), (1.10, 0.01, False), (2.0, 0.2, False), (1.0, 0.3, None),
+])  # fmt: skip
+def test_the_test_of_a_rise(gain, noise, expected):
+    """A rise of less than 5 % is none; what the noise could hide is not said."""
+    plan = planned(cores="1..6", method__replicates="3", method__anchors="off")
+    results, grown = campaign(plan, lock(7, gain, noise), 2.2)
+    told = [c.is_internal for c in checks(grown, results)]
+    assert len(told) == 4
+    assert told.count(expected) >= 3
+
+
+def test_one_trial_a_level_assumes_a_noise():
+    plan = planned(cores="1..4", method__replicates="1")
+    for gain, expected in ((1.0, OWN), (1.06, OWN), (1.15, LACKING)):
+        results, grown = campaign(plan, lock(gain=gain, noise=0.0), 2.2)
+        assert kinds(grown, results)[4] is expected
+
+
+@pytest.mark.parametrize("kind", [VerdictKind.GENERATOR_BOUND, VerdictKind.ABORTED, LACKING])
+def test_a_check_that_is_nobodys_number_says_nothing(kind):
+    plan = planned(cores="1..4", method__replicates="2")
+    results, grown = campaign(plan, lock(), 2.2)
+    spoiled = [replace(r, verdict=Verdict(kind=kind)) if r.trial.role == "check" else r for r in results]
+    assert kinds(grown, spoiled)[4] is LACKING
+    assert kind.value in sentences(grown, spoiled)[0]
+
+
+def test_it_can_be_turned_off_and_needs_a_knob():
+    for flags in ({"method__connections_check": "off"}, {"load__rate": "1000"}):
+        plan = planned(cores="1..4", method__replicates="2", **flags)
+        results, grown = campaign(plan, lock(), 2.2)
+        assert len(results) == len(plan.trials) and bound_sentence(plan, planner_of(plan).bound()) == ""
+        assert kinds(grown, results)[4] is LACKING
