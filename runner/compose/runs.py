@@ -19,6 +19,7 @@ from runner.model import StoredRun, Sweep
 from runner.preparing import Choice, Prepared, refuse_blocking
 from runner.runtimes import load_runtime
 from runner.runtimes.data_dir import made_directory
+from runner.runtimes.ram_dir import mounted
 from runner.store.codec import SCHEMA
 from runner.store.reader import read_plan, stored_format, stored_manifest
 from runner.store.rewrite import rewrite
@@ -59,7 +60,7 @@ def _slug(sweep: Sweep) -> str:
 
 
 def _manifest(prepared: Prepared, command: Sequence[str], now: datetime.datetime) -> dict[str, Any]:
-    disk = disk_of(prepared.data_dir)
+    disk = None if prepared.ram else disk_of(prepared.data_dir)
     return {
         **identity(),
         "command": list(command),
@@ -82,7 +83,10 @@ def _manifest(prepared: Prepared, command: Sequence[str], now: datetime.datetime
 def execute(prepared: Prepared, writer: RunWriter, sinks: Sequence[Sink], say: Callable[[str], None]) -> StoredRun:
     """Runs what the writer's run still lacks, then fits and reports. Raises PreflightError for an unfit client."""
     was_named = bool(prepared.plan.sweep.data_dir)
-    with made_directory(prepared.data_dir) if was_named else contextlib.nullcontext():
+    with (
+        mounted(prepared.ram) if prepared.ram else contextlib.nullcontext(),
+        made_directory(prepared.data_dir) if was_named else contextlib.nullcontext(),
+    ):
         return _execute(prepared, writer, sinks, say)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from runner.axes.disks import CEILING_S
 from runner.errors import PreflightError
-from runner.host import data_disk, disk_of
+from runner.host import data_disk, disk_of, memory_disk
 from runner.interrupts import Stop
 from runner.model import DataDisk, DiskCeiling, Finding, Plan, Trial
 from runner.targets import load_facts
@@ -47,7 +47,8 @@ def stage_of(plan: Plan, data_dir: Path, run_id: str, say: Say) -> Iterator[Stag
     sweep = plan.sweep
     if sweep.disks is None:
         disk = disk_of(data_dir)
-        yield Stage(disks=(data_disk(disk),) if disk else ())
+        found = data_disk(disk) if disk else memory_disk(data_dir)
+        yield Stage(disks=(found,) if found else ())
         return
     from runner.disks import measure_ceilings, prepared, shares_bottleneck  # a sweep of cores does without
 

@@ -55,6 +55,26 @@ def data_disk(disk: Disk) -> DataDisk:
     )
 
 
+def memory_disk(path: Path, root: Path = Path("/")) -> DataDisk | None:
+    """The tmpfs that holds `path`, as a disk of which only the free space is known; None when it is none."""
+    number = os.stat(path).st_dev
+    device = f"{os.major(number)}:{os.minor(number)}"
+    mount_point, file_system = _mount(root, device, str(path.resolve()))
+    if file_system != "tmpfs":
+        return None
+    space = shutil.disk_usage(path)
+    return DataDisk(
+        name="ram",
+        kind="ram",
+        path=mount_point,
+        device="",
+        block_name="",
+        file_system=file_system,
+        size_bytes=space.total,
+        free_bytes=space.free,
+    )
+
+
 def _name(root: Path, device: str) -> str:
     for line in (root / "proc/diskstats").read_text().splitlines():
         major, minor, name = line.split()[:3]

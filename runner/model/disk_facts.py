@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-DiskKind = Literal["dir", "device", "loop"]
+DiskKind = Literal["dir", "device", "loop", "ram"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,8 +35,9 @@ class DiskSource:
 class DataDisk:
     """A disk that a server can be given: a directory on a device of its own.
 
-    name: d1, d2, ... in the order of the axis. path: the mount's directory. device: "7:0" (major:minor), as in
-    /proc/diskstats; block_name: "loop0". cap_*: the limit that was set and verified, None without one.
+    kind: "ram" is a tmpfs, of which only the free space is known. name: d1, d2, ... in the order of the axis. path:
+    the mount's directory. device: "7:0" (major:minor), as in /proc/diskstats; block_name: "loop0".
+    cap_*: the limit that was set and verified, None without one.
     """
 
     name: str

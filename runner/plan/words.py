@@ -47,6 +47,12 @@ def notes(sweep: Sweep, trials: Sequence[Trial]) -> tuple[str, ...]:
         )
     if sweep.bridge and not any(t.role == "bridge" for t in trials):
         found.append("--bridge: no knob moves along the axis, so there is nothing to bridge")
+    if sweep.data_dir.startswith("ram:"):
+        size = sweep.data_dir.partition(":")[2]
+        found.append(
+            f"the data are in memory (--data-dir ram, {size} at most): what a disk would cost is not in the rates, and "
+            "the memory that they take is the server's"
+        )
     if sweep.replicates < 2 and sweep.until_ci_percent is None:
         found.append("one replicate: the noise cannot be told from the scaling")
     return tuple(found)

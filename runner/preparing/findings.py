@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from runner.axes import axis_of
 from runner.errors import PreflightError
 from runner.host import Host
+from runner.host.ram import RamDirectory
 from runner.model import Finding, Plan, Trial
 from runner.preparing import machine, server
 from runner.preparing.asked import subject_key
@@ -17,12 +17,16 @@ from runner.targets import Surroundings
 
 
 def preflight(
-    plan: Plan, host: Host, choices: Mapping[str, Choice], data_dir: Path, results: Path
+    plan: Plan, host: Host, choices: Mapping[str, Choice], data: Path | RamDirectory, results: Path
 ) -> tuple[Finding, ...]:
-    """All findings, blocking ones first, each once. choices: of every subject in the plan, by `subject_key`."""
+    """All findings, blocking ones first, each once. choices: of every subject in the plan, by `subject_key`.
+
+    data: where the servers' data go, on a disk or in memory.
+    """
+    data_dir = data.path if isinstance(data, RamDirectory) else data
     around = Surroundings(
         memory_bytes=host.memory_bytes,
-        free_bytes=shutil.disk_usage(machine.existing(data_dir)).free,
+        free_bytes=data.size_bytes if isinstance(data, RamDirectory) else machine.free(data_dir),
         explicit=frozenset(key for key, origin in plan.sweep.origin.items() if origin in ("flag", "file")),
     )
     trials: dict[str, list[Trial]] = {}
@@ -32,8 +36,7 @@ def preflight(
     found = [
         *machine.writable("--results", results),
         *machine.writable("--data-dir", data_dir),
-        *machine.missing(plan.sweep.data_dir, data_dir),
-        *machine.room(data_dir),
+        *(machine.in_memory(data) if isinstance(data, RamDirectory) else machine.on_disk(plan.sweep.data_dir, data)),
         *(f for choice, _ in subjects for f in server.enterable(choice, host, data_dir)),
         *machine.port_free(plan.sweep.port),
         *(f for choice, of_subject in subjects for f in _of_server(choice, of_subject)),

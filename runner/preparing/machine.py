@@ -8,6 +8,7 @@ import socket
 from pathlib import Path
 
 from runner.host import Host
+from runner.host.ram import RamDirectory, shortage
 from runner.model import Finding
 
 FREE_BYTES_MIN = 2 * 10**9
@@ -45,16 +46,40 @@ def missing(given: str, data_dir: Path) -> list[Finding]:
     ]
 
 
+def on_disk(given: str, data_dir: Path) -> list[Finding]:
+    """Of a data directory on a disk. given: --data-dir as it was asked for."""
+    return [*missing(given, data_dir), *room(data_dir)]
+
+
+def in_memory(directory: RamDirectory) -> list[Finding]:
+    """Of a data directory in memory: whether it has room, and what is made."""
+    if lacking := shortage(directory):
+        return [
+            Finding(
+                blocking=True,
+                subject="--data-dir",
+                sentence=lacking,
+                remedy="give less, like --data-dir ram:1GiB, or a directory on a disk",
+            )
+        ]
+    return [Finding(blocking=False, subject="--data-dir", sentence=directory.sentence)]
+
+
+def free(data_dir: Path) -> int:
+    """Bytes free where the directory is, or will be."""
+    return shutil.disk_usage(existing(data_dir)).free
+
+
 def room(data_dir: Path) -> list[Finding]:
     """Whether a trial's data have room."""
-    free = shutil.disk_usage(existing(data_dir)).free
-    if free >= FREE_BYTES_MIN:
+    there = free(data_dir)
+    if there >= FREE_BYTES_MIN:
         return []
     return [
         Finding(
             blocking=True,
             subject="--data-dir",
-            sentence=f"{data_dir} has {free / 1e9:.1f} GB free, a trial wants {FREE_BYTES_MIN / 1e9:.0f} GB",
+            sentence=f"{data_dir} has {there / 1e9:.1f} GB free, a trial wants {FREE_BYTES_MIN / 1e9:.0f} GB",
             remedy="make room, or choose another disk with --data-dir",
         )
     ]

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from runner.errors import PreflightError
 from runner.host import Host, read_host
+from runner.host.ram import RamDirectory, is_ram, ram_directory, with_size
 from runner.model import Finding, Plan, ServerSource, StoredRun, Subject, Sweep
 from runner.plan import PlannedArm, complete, make_plan, plan_arms, with_constants
 from runner.preparing.able import refuse_unable
@@ -24,14 +25,16 @@ from runner.sweep.vary import as_varied
 
 @dataclass(frozen=True, kw_only=True)
 class Prepared:
-    """A plan for this machine, and what was found before anything starts. choices: by `subject_key` of a subject."""
+    """A plan for this machine, and what was found before anything starts. choices: by `subject_key` of a subject.
+    ram: the data directory where it is in memory."""
 
     plan: Plan
     choices: Mapping[str, Choice]
     host: Host
     data_dir: Path
     results: Path
-    findings: tuple[Finding, ...]
+    ram: RamDirectory | None = None
+    findings: tuple[Finding, ...] = ()
 
     @property
     def choice(self) -> Choice:
@@ -47,6 +50,7 @@ def prepare(sweep: Sweep, results: Path) -> Prepared:
     """Chooses, plans and looks; starts nothing. Raises UsageError or PreflightError."""
     host = read_host()
     sweep = with_order_seed(sweep)
+    sweep = replace(sweep, data_dir=with_size(sweep.data_dir))
     read_reference(sweep.reference)
     arms = arms_of(sweep)
     for arm in arms:
@@ -103,14 +107,17 @@ def _asked_again(subject: Subject) -> Subject:
 
 
 def _looked_at(plan: Plan, choices: Mapping[str, Choice], host: Host, results: Path) -> Prepared:
-    data_dir = Path(plan.sweep.data_dir) if plan.sweep.data_dir else default_data_dir()
+    asked = plan.sweep.data_dir
+    ram = ram_directory(asked, default_data_dir()) if is_ram(asked) else None
+    data_dir = ram.path if ram else Path(asked) if asked else default_data_dir()
     return Prepared(
         plan=plan,
         choices=choices,
         host=host,
         data_dir=data_dir,
         results=results,
-        findings=preflight(plan, host, choices, data_dir, results),
+        ram=ram,
+        findings=preflight(plan, host, choices, ram or data_dir, results),
     )
 
 

@@ -79,7 +79,8 @@ def machine_facts(run: StoredRun) -> tuple[Fact, ...]:
 
 def _disks(run: StoredRun) -> Sequence[object]:
     prepared = run.plan.sweep.disks is not None
-    return _sequence(run.manifest.get("data_disks" if prepared else "disks"))
+    there = _sequence(run.manifest.get("disks"))
+    return there if there and not prepared else _sequence(run.manifest.get("data_disks"))
 
 
 def _disk(value: object) -> str:

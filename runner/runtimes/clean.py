@@ -16,9 +16,11 @@ from pathlib import Path
 
 import psutil
 
+from runner.host.ram import left_mounts, shared_directory
 from runner.runtimes.cgroup import Group
 from runner.runtimes.docker_facts import client
 from runner.runtimes.local import remove_trees
+from runner.runtimes.ram_dir import unmount
 from runner.runtimes.segments import Shared, remove_segments, remove_shared, shared_by
 from runner.runtimes.state import State, alive, forget, read_states
 
@@ -29,7 +31,8 @@ CACHES = ("programs", "clients")
 
 @dataclass(frozen=True, kw_only=True)
 class Leftover:
-    """kind: server, container or cache; name: for people (a cache's path); the rest is for `remove`."""
+    """kind: server, container, cache or memory; name: for people (the path of a cache or of memory); the rest is for
+    `remove`."""
 
     kind: str
     name: str
@@ -38,11 +41,21 @@ class Leftover:
 
 
 def find_leftovers(folders: Sequence[Path]) -> tuple[Leftover, ...]:
-    """Everything of ours whose run does not live any more."""
+    """Everything of ours whose run does not live any more; memory comes after the servers that wrote there."""
+    mounts = left_mounts()
+    shared = [path for path in (shared_directory(),) if path.is_dir()]
+    folders = [*folders, *mounts, *shared]
     states = read_states(folders)
-    dead = [state for state in states if not alive(state.runner_pid, state.runner_started)]
+    dead = [state for state in states if not _is_owned(state)]
     found = [Leftover(kind="server", name=state.name, state=state) for state in dead]
-    return (*found, *_containers(), *(_caches(folders) if len(dead) == len(states) else ()))
+    caches = _caches(folders) if len(dead) == len(states) else ()
+    mounts += tuple(path for path in shared if not any(map(_is_owned, read_states([path]))))
+    memory = [Leftover(kind="memory", name=str(path)) for path in mounts]
+    return (*found, *_containers(), *caches, *memory)
+
+
+def _is_owned(state: State) -> bool:
+    return alive(state.runner_pid, state.runner_started)
 
 
 def _caches(folders: Sequence[Path]) -> list[Leftover]:
@@ -67,6 +80,8 @@ def remove(leftover: Leftover) -> None:
     """Undoes it; safe when it is gone already."""
     if leftover.kind == "cache":
         shutil.rmtree(leftover.name, ignore_errors=True)
+    if leftover.kind == "memory":
+        unmount(Path(leftover.name))
     if leftover.container_id:
         with contextlib.suppress(Exception):
             client().containers.get(leftover.container_id).remove(force=True, v=True)

@@ -22,6 +22,7 @@ from pathlib import Path
 import psutil
 
 from runner.errors import ProvisionError
+from runner.host.ram import is_shared
 from runner.interrupts import deferred
 from runner.model import Accounting, ServerOrder, Site, SiteRequest
 from runner.runtimes.capabilities import Capabilities, Obstacle
@@ -171,7 +172,8 @@ class ProcessServer:
         return process
 
     def _run_setup(self, command: Sequence[str]) -> None:
-        process = self._run(command, with_own_memory())
+        own = () if is_shared(Path(self._site.data_dir)) else with_own_memory()  # it would hide the data
+        process = self._run(command, own)
         try:
             code = process.wait(timeout=SETUP_S)
         except subprocess.TimeoutExpired:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 from runner.model import Piece, Rule
-from runner.units import format_number, parse_count
+from runner.units import format_bytes, format_number, parse_bytes, parse_count
 
 COLUMN_TYPES = (
     "bool",
@@ -27,6 +27,7 @@ COLUMN_TYPES = (
     "geometry",
     "json",
 )
+RAM_BYTES_MIN = 256 * 2**20
 _SIZED = ("binary", "nchar", "varbinary", "geometry")
 _COLUMN = re.compile(r"(?:([A-Za-z_]\w{0,63}):)?([a-z]+)(?:\((\d{1,5})\))?")
 _MANY = re.compile(r"(\d{1,4}):([a-z]+)(\(\d{1,5}\))?")
@@ -42,6 +43,14 @@ def one_of(*choices: str) -> Callable[[str], str]:
         return text
 
     return read
+
+
+def data_directory(text: str) -> str:
+    """A directory, or memory: "ram", "ram:8GiB"."""
+    word, colon, size = text.partition(":")
+    if word == "ram" and colon and parse_bytes(size) < RAM_BYTES_MIN:
+        raise ValueError(f"{text!r} is below {format_bytes(RAM_BYTES_MIN)}, which a trial's server takes empty")
+    return text
 
 
 def at_least(low: int, read_number: Callable[[str], int]) -> Callable[[str], int]:

@@ -33,10 +33,11 @@ SETTINGS: tuple[Setting, ...] = (
     _s(
         "target.data_dir",
         "--data-dir",
-        str,
+        readers.data_directory,
         "",
-        "Where the server's data go; each trial gets a fresh directory there. Default: /var/tmp/scale-<user>.",
-        "DIR",
+        "Where the server's data go; each trial gets a fresh directory there. ram, ram:8GiB: memory, a tmpfs of this "
+        "size, mounted for the run; size by default: half of the available memory. Default: /var/tmp/scale-<user>.",
+        "DIR|ram",
     ),
     _s("cpus.server", "--server-cpus", parse_cpus, "", "CPUs that the server may use, in this order: 0,2-5.", "LIST"),
     _s("cpus.client", "--client-cpus", parse_cpus, "", "CPUs that the load generator may use: 6-7.", "LIST"),

@@ -15,6 +15,7 @@ from runner.errors import LoadError, ProvisionError
 from runner.interrupts import LOOK_S, current
 from runner.model import DataDisk, Sample
 from runner.targets import Part
+from runner.units import format_bytes
 
 
 SYNC_S = 600.0  # of what others, and the trial before, left in the page cache
@@ -67,12 +68,10 @@ def _sync(disk: DataDisk) -> None:
 
 def refuse_full(sample: Sample, disks: Sequence[DataDisk], free_min_bytes: int) -> None:
     """Raises LoadError that names the first disk with less room than the trial may leave."""
-    paths = {disk.name: disk.path for disk in disks}
     for name, disk in sample.disks.items():
         if disk.free_bytes is not None and disk.free_bytes < free_min_bytes:
             raise LoadError(
-                f"disk {_together(name, disks)} ({paths.get(name, '?')}) is about to fill: "
-                f"{disk.free_bytes / 1e6:.0f} MB free, "
+                f"{_told(name, disks)} is about to fill: {disk.free_bytes / 1e6:.0f} MB free, "
                 f"{free_min_bytes / 1e6:.0f} MB is the least",
                 remedy="larger disks, fewer rows or a shorter window; --disk-free-min sets the least",
             )
@@ -84,8 +83,16 @@ def full_disk(disks: Sequence[DataDisk], free_min_bytes: int) -> str:
         space = os.statvfs(disk.path)
         free = space.f_bavail * space.f_frsize
         if free < free_min_bytes:
-            return f"disk {_together(disk.name, disks)} ({disk.path}) is full: {free / 1e6:.0f} MB free"
+            return f"{_told(disk.name, disks)} is full: {free / 1e6:.0f} MB free"
     return ""
+
+
+def _told(name: str, disks: Sequence[DataDisk]) -> str:
+    """The disk for people: what to ask for where it is memory."""
+    disk = next((disk for disk in disks if disk.name == name), None)
+    if disk is not None and disk.kind == "ram":
+        return f"the memory for the data ({disk.path}, {format_bytes(disk.size_bytes)}; --data-dir ram:SIZE)"
+    return f"disk {_together(name, disks)} ({disk.path if disk else '?'})"
 
 
 def _together(name: str, disks: Sequence[DataDisk]) -> str:

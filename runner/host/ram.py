@@ -1,0 +1,110 @@
+"""A data directory in memory (`--data-dir ram`): which tmpfs, how large, and whose. Reads the machine only.
+
+Where this process may mount, the run gets a tmpfs of its own, of a bounded size; else a directory on /dev/shm, whose
+size is the machine's to say. Refuses to take a directory called ram for it: that one is written ./ram.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from runner.host.alive import alive, started_ticks
+from runner.units import format_bytes, parse_bytes
+
+WORD = "ram"
+SHARE = 0.5  # of the memory that is available now
+_SHARED = Path("/dev/shm")
+_SYS_ADMIN = 21  # CAP_SYS_ADMIN, without which nobody mounts
+_SOURCE = re.compile(r"scale-ram-(\d+)-(\d+)")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RamDirectory:
+    """path: of the data directory. size_bytes: the most that may be written there. is_mounted: scale mounts it for the
+    run; else it is a directory on a tmpfs that is there already."""
+
+    path: Path
+    size_bytes: int
+    is_mounted: bool
+
+    @property
+    def sentence(self) -> str:
+        """What is done, for the plan."""
+        if self.is_mounted:
+            return f"a tmpfs of {format_bytes(self.size_bytes)} is mounted at {self.path} and removed after the run"
+        return f"{self.path} on the tmpfs that is there is used, which this user may not bound"
+
+
+def is_ram(asked: str) -> bool:
+    """Whether --data-dir asks for memory: "ram" or "ram:SIZE"."""
+    return asked == WORD or asked.startswith(f"{WORD}:")
+
+
+def with_size(asked: str, root: Path = Path("/")) -> str:
+    """ "ram" with the size that it comes to on this machine, half of the available memory; anything else as it is."""
+    if asked != WORD:
+        return asked
+    match = re.search(r"^MemAvailable:\s+(\d+) kB", (root / "proc/meminfo").read_text(), re.MULTILINE)
+    mib = int(int(match.group(1)) * SHARE / 1024) if match else 1024
+    return f"{WORD}:{mib}MiB"
+
+
+def ram_directory(asked: str, base: Path) -> RamDirectory:
+    """What "ram:SIZE" comes to for this process. base: the directory below which scale keeps its things."""
+    size = parse_bytes(asked.partition(":")[2])
+    if may_mount():
+        return RamDirectory(path=base / f"{WORD}-{os.getpid()}", size_bytes=size, is_mounted=True)
+    return RamDirectory(path=shared_directory(), size_bytes=size, is_mounted=False)
+
+
+def shared_directory() -> Path:
+    """This user's directory on /dev/shm."""
+    return _SHARED / f"scale-{os.getuid()}"
+
+
+def is_shared(path: Path) -> bool:
+    """Whether a path is on the machine's /dev/shm."""
+    return path.absolute().is_relative_to(_SHARED)
+
+
+def shortage(directory: RamDirectory) -> str:
+    """The sentence about a directory that has less room than it was asked for; "" when it has as much."""
+    free = _free_bytes(directory)
+    if directory.size_bytes <= free:
+        return ""
+    where = "the machine's memory" if directory.is_mounted else str(_SHARED)
+    return f"ram: {format_bytes(directory.size_bytes)} asked for, {where} has {format_bytes(free)} free"
+
+
+def _free_bytes(directory: RamDirectory) -> int:
+    """Bytes that can be written there: of the memory that is available, or of the tmpfs that is there."""
+    if not directory.is_mounted:
+        return shutil.disk_usage(_SHARED).free if _SHARED.is_dir() else 0
+    return parse_bytes(with_size(WORD).partition(":")[2]) * int(1 / SHARE)
+
+
+def may_mount(status: Path = Path("/proc/self/status")) -> bool:
+    """Whether this process has the capability to mount."""
+    match = re.search(r"^CapEff:\s+([0-9a-f]+)", status.read_text(), re.MULTILINE)
+    return bool(match and int(match.group(1), 16) >> _SYS_ADMIN & 1)
+
+
+def mount_source() -> str:
+    """The name under which this process mounts, so that its mounts are known when it is dead."""
+    return f"scale-ram-{os.getpid()}-{started_ticks(os.getpid())}"
+
+
+def left_mounts(root: Path = Path("/")) -> tuple[Path, ...]:
+    """The mounts of runs that do not live any more."""
+    found = []
+    for line in (root / "proc/self/mountinfo").read_text().splitlines():
+        left, _, right = line.partition(" - ")
+        kind, source = right.split()[:2]
+        match = _SOURCE.fullmatch(source)
+        if kind == "tmpfs" and match and not alive(int(match.group(1)), int(match.group(2))):
+            found.append(Path(left.split()[4]))
+    return tuple(found)

@@ -1,0 +1,131 @@
+"""Data in memory: what "ram" comes to, a tmpfs that is there for a run and gone afterwards, a full one in one message."""
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from runner.errors import LoadError, ProvisionError, UsageError
+from runner.executing.disk_stage import stage_of
+from runner.host.ram import RamDirectory, left_mounts, may_mount, ram_directory, with_size
+from runner.model import DiskSample, Sample, SubjectSample
+from runner.plan.words import notes
+from runner.preparing import machine
+from runner.runtimes.clean import find_leftovers, remove
+from runner.runtimes.ram_dir import mounted, unmount
+from runner.sweep.resolve import resolve_sweep
+from runner.trial.placed import full_disk, refuse_full
+from tests.unit.factories import make_sweep, make_trial
+from tests.unit.test_plan import planned
+
+MIB = 2**20
+NOBODY = SubjectSample(cpu_s_total=None, throttled_s_total=None, memory_bytes=None)
+mounts = pytest.mark.skipif(not may_mount(), reason="only who may mount")
+
+
+def test_without_a_size_it_is_half_of_the_available_memory(tmp_path):
+    (tmp_path / "proc").mkdir()
+    (tmp_path / "proc/meminfo").write_text("MemTotal:  9 kB\nMemAvailable:    8388608 kB\n")
+    assert with_size("ram", tmp_path) == "ram:4096MiB"
+    assert with_size("ram:1GiB", tmp_path) == "ram:1GiB"
+    assert with_size("./ram", tmp_path) == "./ram"
+
+
+@pytest.mark.parametrize(("asked", "word"), [("ram:lots", "4GiB"), ("ram:1MiB", "below 256MiB")])
+def test_a_size_that_cannot_be_is_one_message_with_the_flag(asked, word):
+    with pytest.raises(UsageError, match=f"--data-dir.*{word}"):
+        resolve_sweep("cpu", {"axis.cores": "1", "target.data_dir": asked})
+
+
+def test_who_may_not_mount_gets_a_directory_on_the_tmpfs_that_is_there(tmp_path, monkeypatch):
+    (tmp_path / "status").write_text("CapInh:\t0\nCapEff:\t0000000000000000\n")
+    assert not may_mount(tmp_path / "status")
+    monkeypatch.setattr("runner.host.ram.may_mount", lambda: False)
+    found = ram_directory("ram:1GiB", tmp_path)
+    assert (str(found.path), found.is_mounted) == (f"/dev/shm/scale-{os.getuid()}", False)
+    assert "may not bound" in found.sentence
+
+
+def test_more_memory_than_there_is_is_refused_before_anything_starts(tmp_path):
+    blocking = machine.in_memory(RamDirectory(path=tmp_path / "x", size_bytes=2**50, is_mounted=True))
+    assert blocking[0].blocking and "asked for, the machine's memory has" in blocking[0].sentence
+    said = machine.in_memory(RamDirectory(path=tmp_path / "x", size_bytes=256 * MIB, is_mounted=True))
+    assert not said[0].blocking and "256MiB is mounted at" in said[0].sentence
+
+
+def test_the_plan_says_that_the_data_are_in_memory():
+    plan = planned(cores="1..2", target__data_dir="ram:1GiB")
+    assert any("in memory" in note and "1GiB" in note for note in plan.notes)
+    assert not any("in memory" in note for note in notes(make_sweep(), [make_trial()]))
+
+
+@mounts
+def test_a_run_has_its_tmpfs_and_leaves_nothing(tmp_path):
+    directory = RamDirectory(path=tmp_path / "ram-1", size_bytes=4 * MIB, is_mounted=True)
+    with mounted(directory):
+        assert directory.path.is_mount() and directory.path not in left_mounts()
+        with stage_of(planned(cores="1"), directory.path, "run", print) as stage:
+            (disk,) = stage.disks
+        assert (disk.kind, disk.file_system, disk.size_bytes) == ("ram", "tmpfs", 4 * MIB)
+        with pytest.raises(OSError, match="No space"):
+            (directory.path / "much").write_bytes(bytes(5 * MIB))
+        assert f"{directory.path}, 4MiB" in full_disk([disk], MIB)
+        free = DiskSample(written_bytes_total=None, read_bytes_total=None, writes_total=None, busy_s_total=None,
+                          queue_s_total=None, free_bytes=0)  # fmt: skip
+        sample = Sample(monotonic_ns=0, server=NOBODY, generator=NOBODY, memory_available_bytes=None,
+                        psi_some_s_total={}, thread_cpu_s_total={}, disks={"ram": free})  # fmt: skip
+        with pytest.raises(LoadError, match=r"the memory for the data \(.*--data-dir ram:SIZE\) is about to fill"):
+            refuse_full(sample, [disk], MIB)
+    assert not directory.path.exists()
+
+
+@mounts
+def test_a_busy_tmpfs_is_detached(tmp_path):
+    directory = RamDirectory(path=tmp_path / "ram-1", size_bytes=4 * MIB, is_mounted=True)
+    with mounted(directory):
+        file = (directory.path / "open").open("w")
+    assert not directory.path.exists()
+    file.close()
+
+
+DYING = """
+import sys
+from pathlib import Path
+from runner.host.ram import RamDirectory
+from runner.runtimes.ram_dir import mounted
+with mounted(RamDirectory(path=Path(sys.argv[1]), size_bytes=2**22, is_mounted=True)):
+    print("there", flush=True)
+    sys.stdin.read()
+"""
+
+
+@mounts
+def test_what_a_killed_run_left_is_found_and_removed():
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
+        path = Path(folder) / "ram-1"
+        with subprocess.Popen([sys.executable, "-c", DYING, str(path)], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, text=True) as run:  # fmt: skip
+            try:
+                assert run.stdout.readline() == "there\n"
+                assert path not in left_mounts(), "it lives"
+                run.kill()
+                run.wait(timeout=10)
+                found = [x for x in find_leftovers([]) if x.name == str(path)]
+                assert [x.kind for x in found] == ["memory"]
+                remove(found[0])
+                assert not path.exists()
+            finally:
+                run.kill()
+                unmount(path)
+
+
+def test_no_mount_is_one_message(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ProvisionError, match="no tmpfs at"), mounted(
+        RamDirectory(path=tmp_path / "ram-1", size_bytes=4 * MIB, is_mounted=True)
+    ):  # fmt: skip
+        pass
+    assert not (tmp_path / "ram-1").exists()
