@@ -78,13 +78,18 @@ def test_a_question_has_a_limit_also_where_the_server_is_busy(folder, monkeypatc
 
 
 def test_a_server_that_is_stopped_under_load_ends_the_load_and_its_summary_is_of_the_ended_load(folder, monkeypatch):
-    monkeypatch.setattr("runner.trial.loading.AROUND_S", 3.0)
+    monkeypatch.setattr("runner.trial.loading.limit_s", lambda trial: 6.0)
+    monkeypatch.setattr("runner.loadgen.process.STOP_S", 2.0)
     settings = {"load__duration": "2s", "load__drain": "60s", "load__request_timeout": "0"}
-    events, went_on_s = run_and_stop_at(trial_order(folder, "postgres", **settings), "measure")
+    events, went_on_s = run_and_stop_at(trial_order(folder, "postgres", **settings), "measure", 12.0)
     result = result_of(events)
     assert result.verdict.kind is VerdictKind.ABORTED
+    assert result.verdict.reasons[0].startswith("the load generator did not end within 6 s")
     assert went_on_s < 90
     assert json.loads(artifact_of(events, "facts.json"))["sampler_cost"]["ticks"] >= 2
+    summary = json.loads(artifact_of(events, "loadgen.jsonl").splitlines()[-1])
+    assert (summary["event"], summary["outcome"]) == ("summary", "interrupted")
+    assert summary["rows_unanswered"] > 0
 
 
 @pytest.mark.parametrize(
