@@ -109,6 +109,7 @@ def _values(sweep: Sweep) -> dict[str, str]:
         "workload.text": w.text,
         "workload.rows_per_request": str(w.rows_per_request),
         "workload.interlace_rows": str(w.interlace_rows),
+        "workload.requests_per_table": str(w.requests_per_table),
         "workload.start_ms": str(w.start_ms),
         "workload.step_ms": str(w.step_ms),
         "load.method": sweep.method,

@@ -48,6 +48,8 @@ class Ceilings:
 def _words(key: CeilingKey) -> str:
     spec = dict(key.spec)
     interlaced = f", {spec['interlace_rows']} of a table in turn" if spec.get("interlace_rows", "0") != "0" else ""
+    if spec.get("requests_per_table", "1") != "1":
+        interlaced = f", {spec['requests_per_table']} requests of a table in a row"
     driver = f", driver {spec['driver']} with {key.means.value}" if key.means is Means.STUBBED else ""
     return (
         f"{spec['threads']} threads, {spec['rows_per_request']} rows a request{interlaced}, {spec['tables']} tables, "

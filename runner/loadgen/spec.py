@@ -48,6 +48,7 @@ def _same_rows(spec: Mapping[str, str], seconds: float) -> dict[str, str]:
         "values",
         "text",
         "rows_per_request",
+        "requests_per_table",
         "interlace_rows",
         "start_ms",
         "step_ms",

@@ -29,7 +29,10 @@ class Rule:
 
 @dataclass(frozen=True, kw_only=True)
 class Workload:
-    """What is written, not how hard: the shape of the rows and of the requests."""
+    """What is written, not how hard: the shape of the rows and of the requests.
+
+    requests_per_table: so many requests of a table come before the next one's.
+    """
 
     tables: int
     columns: tuple[str, ...]
@@ -40,6 +43,7 @@ class Workload:
     start_ms: int
     step_ms: int
     text: str = "vocabulary"
+    requests_per_table: int = 1
 
 
 @dataclass(frozen=True, kw_only=True)

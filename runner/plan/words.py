@@ -45,6 +45,10 @@ def notes(sweep: Sweep, trials: Sequence[Trial]) -> tuple[str, ...]:
             f"at {format_levels(cores)} cores the generator shares CPU {format_cpus(cpus)} with the server: "
             "this machine has too few for both"
         )
+    in_a_row = sorted({t.work.data.requests_per_table for t in trials} - {1})
+    if in_a_row:
+        numbers = " or ".join(f"{number:,}" for number in in_a_row)
+        found.append(f"{numbers} requests of a table come before the next table's: tables are not written in turn")
     if sweep.bridge and not any(t.role == "bridge" for t in trials):
         found.append("--bridge: no knob moves along the axis, so there is nothing to bridge")
     if sweep.data_dir.startswith("ram:"):

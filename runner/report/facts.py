@@ -8,7 +8,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 
-from runner.model import StoredRun
+from runner.model import StoredRun, Sweep
 from runner.report.table import fixed, known, mean
 from runner.units import format_cpus, format_number, format_rate, format_seconds
 
@@ -106,7 +106,8 @@ def method_facts(run: StoredRun) -> tuple[Fact, ...]:
     facts = [
         ("Load", f"{sweep.method}, {window} after {format_number(load.warmup_s)} s of warm-up, {pace}"),
         ("Rows", (f"{', '.join(sweep.work.data.columns)}; {sweep.work.data.tables:,} tables, "
-                 f"{sweep.work.data.rows_per_request:,} rows per request, values: {sweep.work.data.values}")),
+                 f"{sweep.work.data.rows_per_request:,} rows per request, {_in_a_row(sweep)}"
+                 f"values: {sweep.work.data.values}")),
         ("Replicates", f"{sweep.replicates} of each level, interleaved, in an order of seed {sweep.seed_of_order}"),
         ("Generator's own ceiling", _ceiling(run)),
         ("Watching cost", _sampler(run)),
@@ -117,6 +118,12 @@ def method_facts(run: StoredRun) -> tuple[Fact, ...]:
         ("Tags", " ".join(f"{k}={v}" for k, v in sweep.tags.items())),
     ]  # fmt: skip
     return tuple((label, value) for label, value in facts if value)
+
+
+def _in_a_row(sweep: Sweep) -> str:
+    """Before a comma; "" where the tables come in turn, as they do unless asked otherwise."""
+    several = sweep.work.data.requests_per_table
+    return f"{several:,} requests of a table in a row, " if several > 1 else ""
 
 
 def _ceiling(run: StoredRun) -> str:

@@ -169,6 +169,7 @@ def _workload(v: Mapping[str, Any]) -> Workload:
         start_ms=v["workload.start_ms"],
         step_ms=v["workload.step_ms"],
         text=v["workload.text"],
+        requests_per_table=v["workload.requests_per_table"],
     )
 
 

@@ -90,6 +90,14 @@ SETTINGS: tuple[Setting, ...] = (
         "Rows of one table before the next within a request; 0: a request carries one table.",
         "N",
     ),
+    _s(
+        "workload.requests_per_table",
+        "--requests-per-table",
+        readers.at_least(1, parse_count),
+        "1",
+        "Requests of one table before the next table's; above 1 TDengine's stmt needs less CPU in the client.",
+        "N",
+    ),
     _s("workload.start_ms", "--start-ms", parse_count, "1500000000000", "First timestamp, ms since 1970.", "MS"),
     _s(
         "workload.step_ms",
@@ -166,8 +174,8 @@ SETTINGS: tuple[Setting, ...] = (
         "--vary",
         readers.variation,
         "",
-        "A second factor, NAME=V1,V2,...: method, rows_per_request, interlace_rows, tables, placement or a knob; "
-        "repeatable.",
+        "A second factor, NAME=V1,V2,...: method, rows_per_request, requests_per_table, interlace_rows, tables, "
+        "placement or a knob; repeatable.",
         "NAME=V1,V2",
         many=True,
     ),

@@ -12,7 +12,7 @@ from runner.model import Sweep
 from runner.setting.readers import at_least
 from runner.units import parse_count
 
-_WORKLOAD = ("tables", "rows_per_request", "interlace_rows")
+_WORKLOAD = {"tables": 1, "rows_per_request": 1, "requests_per_table": 1, "interlace_rows": 0}  # each with its least
 _LOAD = {"placement": "table_placement", "loader": "loader"}
 _PLAIN = ("method",)
 SUBJECT_FIELDS = ("target", "runtime", "version", "image", "home", "endpoint")
@@ -32,13 +32,25 @@ def check_variants(sweep: Sweep, methods: tuple[str, ...]) -> list[str]:
             mistakes += [f"--vary method: no method {v!r}; there are {', '.join(methods)}" for v in values
                          if v not in methods]  # fmt: skip
         elif name in _WORKLOAD:
-            mistakes += [f"--vary {name}: {v!r} is not a whole number" for v in values if not _whole(v)]
-    return mistakes
+            least = _WORKLOAD[name]
+            mistakes += [f"--vary {name}: {v!r} is not a whole number from {least} on" for v in values
+                         if not _whole(v, least)]  # fmt: skip
+    return mistakes or _order_mistakes(sweep)
 
 
-def _whole(text: str) -> bool:
+def _order_mistakes(sweep: Sweep) -> list[str]:
+    """Requests of several tables each cannot stay with one table."""
+    every = [as_varied(sweep, variant).work.data for variant in variants(sweep)]
+    if any(data.requests_per_table > 1 and data.interlace_rows for data in every):
+        return ["--requests-per-table: is for requests of one table each; leave out --interlace-rows"]
+    if not sweep.load.is_ours and any(data.requests_per_table > 1 for data in every):
+        return [f"--requests-per-table: the order of {sweep.load.loader} is its own; leave it out"]
+    return []
+
+
+def _whole(text: str, least: int) -> bool:
     try:
-        return at_least(0, parse_count)(text) >= 0
+        return at_least(least, parse_count)(text) >= least
     except ValueError:
         return False
 

@@ -20,6 +20,7 @@ class _Write(OperationKind):
             "values": data.values,
             "text": data.text,
             "rows_per_request": str(data.rows_per_request),
+            "requests_per_table": str(data.requests_per_table),
             "interlace_rows": str(data.interlace_rows),
             "start_ms": str(data.start_ms),
             "step_ms": str(data.step_ms),

@@ -1,0 +1,70 @@
+"""Requests of one table before the next one's: asked for by one setting, told to the load generator, said in the plan."""
+
+from dataclasses import replace
+
+import pytest
+
+from runner.errors import UsageError
+from runner.loadgen.ceiling import Means, ceiling_key
+from runner.loadgen.spec import trial_spec
+from runner.plan import complete
+from runner.report.facts import method_facts
+from runner.sweep.resolve import resolve_sweep
+from runner.targets import load_target
+from tests.unit.factories import make_sweep
+from tests.unit.synthetic_run import synthetic_run
+from tests.unit.test_plan import planned
+
+COPY = {"driver": "postgres", "method": "copy"}
+
+
+def test_it_is_told_and_the_plan_says_so():
+    plan = planned(workload__requests_per_table="5")
+    assert all(trial_spec(trial, COPY)["requests_per_table"] == "5" for trial in plan.trials)
+    assert any(note.startswith("5 requests of a table come before the next table's") for note in plan.notes)
+    usual = planned()
+    assert {trial_spec(trial, COPY)["requests_per_table"] for trial in usual.trials} == {"1"}
+    assert not any("of a table" in note for note in usual.notes)
+
+
+def test_it_can_be_varied_and_each_has_a_ceiling_of_its_own():
+    plan = planned(cores="1", vary=["requests_per_table=1,5"])
+    specs = {trial.subject.variant["requests_per_table"]: trial_spec(trial, COPY) for trial in plan.trials}
+    assert {one: spec["requests_per_table"] for one, spec in specs.items()} == {"1": "1", "5": "5"}
+    keys = {ceiling_key(spec, (0,), 0, means) for spec in specs.values() for means in (Means.STUBBED, Means.DISCARDED)}
+    assert len(keys) == 4
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"workload__requests_per_table": "2", "workload__interlace_rows": "10"}, "leave out --interlace-rows"),
+        ({"workload__interlace_rows": "10", "vary": ["requests_per_table=1,2"]}, "leave out --interlace-rows"),
+        ({"vary": ["requests_per_table=0,2"]}, "--vary requests_per_table: '0' is not a whole number from 1 on"),
+        ({"vary": ["rows_per_request=0"]}, "--vary rows_per_request: '0' is not a whole number from 1 on"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_is_one_line(settings, words):
+    with pytest.raises(UsageError, match=words) as caught:
+        planned(**settings)
+    assert "\n" not in caught.value.message
+
+
+def test_another_load_generator_has_an_order_of_its_own():
+    flags = {"load__loader": "taosbenchmark", "load__rows": "10", "workload__requests_per_table": "2"}
+    sweep = replace(make_sweep(**flags), target="tdengine", runtime="process")
+    with pytest.raises(UsageError, match="--requests-per-table: the order of taosbenchmark is its own"):
+        complete(sweep, load_target("tdengine").facts)
+
+
+def test_no_requests_at_all_are_refused():
+    with pytest.raises(UsageError, match=r"--requests-per-table: '0' is below 1"):
+        resolve_sweep("cpu", {"axis.cores": "1", "workload.requests_per_table": "0"})
+
+
+@pytest.mark.parametrize(("number", "is_said"), [("1", False), ("3", True)])
+def test_the_report_says_it(number, is_said):
+    run = synthetic_run()
+    sweep = replace(run.plan.sweep, work=make_sweep(workload__requests_per_table=number).work)
+    run = replace(run, plan=replace(run.plan, sweep=sweep))
+    assert ("3 requests of a table in a row" in dict(method_facts(run))["Rows"]) is is_said
