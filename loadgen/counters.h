@@ -25,7 +25,7 @@ struct counters {
     counter is_in_flight;     /* 1 while a request is with the driver */
     counter answered_late;    /* open loop: answers to what was sent before the window's end */
     counter cpu_ns;           /* of the thread, once it has ended */
-    counter done;             /* 1 when the worker has ended */
+    counter done;             /* 1 when the worker has ended: published */
 };
 
 _Static_assert(sizeof(struct counters) % LINE_PAIR_BYTES == 0, "workers must not share a line");
@@ -44,6 +44,17 @@ static inline void counter_set(counter *c, uint64_t value)
 static inline void counter_add(counter *c, uint64_t value)
 {
     counter_set(c, counter_get(c) + value);
+}
+
+/* With all that was written before, plain fields too, for who sees it by counter_seen(). */
+static inline void counter_publish(counter *c, uint64_t value)
+{
+    atomic_store_explicit(c, value, memory_order_release);
+}
+
+static inline uint64_t counter_seen(const counter *c)
+{
+    return atomic_load_explicit(c, memory_order_acquire);
 }
 
 #endif

@@ -75,8 +75,10 @@ enum guard_end guard_run(struct guard *g, void (*work)(void *), void *argument)
     *task = (struct task){work, argument, g->done_fd};
     if (pthread_create(&thread, NULL, run_task, task) == 0)
         end = guard_wait(g, 1);
-    if (end == GUARD_LATE || end == GUARD_SIGNALLED)
+    if (end == GUARD_LATE || end == GUARD_SIGNALLED) {
+        pthread_detach(thread);
         return end;
+    }
     if (end == GUARD_DONE)
         pthread_join(thread, NULL);
     close(g->done_fd);

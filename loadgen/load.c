@@ -162,6 +162,8 @@ static enum exitcode run(const struct job *job, struct load *load, struct parts 
         reporter_run(load, parts->workers, signal_fd, &report);
         code = summary_tell(load, parts->workers, &report);
         if (report.abandoned) { /* a request hangs in the client library: it cannot be joined */
+            for (uint64_t i = 0; i < parts->started; i++)
+                pthread_detach(parts->workers[i].thread);
             output_finish();
             _exit(code);
         }

@@ -106,7 +106,7 @@ static void tell_interval(struct watch *watch, uint64_t now)
 static uint64_t worker_cpu_ns(const struct worker *w)
 {
     uint64_t ns;
-    return !counter_get(&w->counters.done) && clock_cpu_of_thread_ns(w->thread, &ns)
+    return !counter_seen(&w->counters.done) && clock_cpu_of_thread_ns(w->thread, &ns)
                ? ns
                : counter_get(&w->counters.cpu_ns);
 }
@@ -220,7 +220,7 @@ static void give_up(struct watch *watch)
               "fatal fault or a signal)",
               load->spec->drain_s);
     for (uint64_t i = 0; !watch->report->interrupted && i < load->spec->threads; i++)
-        if (!counter_get(&watch->workers[i].counters.done))
+        if (!counter_seen(&watch->workers[i].counters.done))
             faults_note(&load->faults, &fault, watch->workers[i].number);
 }
 

@@ -15,7 +15,7 @@ struct window {
 static bool any_ended(const struct load *load, const struct worker *workers, enum ending ending)
 {
     for (uint64_t i = 0; i < load->spec->threads; i++)
-        if (counter_get(&workers[i].counters.done) && workers[i].ending == ending)
+        if (counter_seen(&workers[i].counters.done) && workers[i].ending == ending)
             return true;
     return false;
 }
@@ -101,7 +101,7 @@ static void put_partitions(struct json *json, const struct load *load,
 /* What the worker owed when the window ended, if it loaded until then. */
 static bool has_overdue(const struct worker *w, const struct report *report)
 {
-    const bool is_done = counter_get(&w->counters.done);
+    const bool is_done = counter_seen(&w->counters.done);
     return report->window_over && !report->interrupted &&
            (!is_done || w->ending == ENDING_WINDOW);
 }

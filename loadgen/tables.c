@@ -1,5 +1,6 @@
 /* The verb `tables`: creates the tables through a driver that can, each worker its part. */
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -14,7 +15,7 @@ struct creator {
     uint32_t worker, first, count;
     enum outcome outcome;
     struct fault fault;
-    pthread_t thread;
+    sem_t *ended;
 };
 
 static void *create(void *argument)
@@ -31,6 +32,7 @@ static void *create(void *argument)
     }
     if (connection)
         ops->disconnect(connection);
+    sem_post(c->ended);
     return NULL;
 }
 
@@ -40,19 +42,26 @@ static enum exitcode create_all(struct job *job, struct creator *creators)
     const uint64_t threads = job->spec.threads, tables = job->spec.tables;
     enum exitcode code = EXIT_DONE;
     uint64_t started = 0;
+    pthread_t thread;
+    sem_t ended;
+    sem_init(&ended, 0, 0);
     for (uint64_t i = 0; i < threads; i++, started++) {
         const uint64_t first = tables * i / threads, next = tables * (i + 1) / threads;
         creators[i] = (struct creator){.job = job,
                                        .worker = (uint32_t)i,
                                        .first = (uint32_t)first,
-                                       .count = (uint32_t)(next - first)};
-        if (pthread_create(&creators[i].thread, NULL, create, &creators[i]) != 0) {
+                                       .count = (uint32_t)(next - first),
+                                       .ended = &ended};
+        if (pthread_create(&thread, NULL, create, &creators[i]) != 0) {
             code = EXIT_INTERNAL;
             break;
         }
+        pthread_detach(thread); /* one may hang for ever beside others that end */
     }
+    for (uint64_t i = 0; i < started; i++)
+        while (sem_wait(&ended) != 0) /* a signal: again */
+            continue;
     for (uint64_t i = 0; i < started; i++) {
-        pthread_join(creators[i].thread, NULL);
         if (creators[i].outcome != OUTCOME_OK && code == EXIT_DONE)
             code = job_fault(&creators[i].fault, (int64_t)i, EXIT_UNREACHABLE);
     }

@@ -249,7 +249,7 @@ void *worker_main(void *argument)
     if (gate_arrive(&load->gate, outcome == OUTCOME_OK))
         load_loop(w, made);
     counter_set(&w->counters.cpu_ns, clock_thread_cpu_ns());
-    counter_set(&w->counters.done, 1);
+    counter_publish(&w->counters.done, 1);
     if (write(load->done_fd, &one, sizeof one) != sizeof one)
         abort();
     return NULL;

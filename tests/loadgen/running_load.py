@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 from collections.abc import Callable, Iterator
@@ -12,6 +13,7 @@ from pathlib import Path
 from loadgen_program import Outcome, parse, spec_text
 from postgres_server import PostgresServer
 
+ANSWERED = r'"rows_total":[1-9]'  # of an interval: the server has acknowledged rows
 METERS = "time timestamptz NOT NULL, device_id int4 NOT NULL, current real, voltage int4, phase real"
 
 
@@ -30,8 +32,8 @@ def signal_all(server: PostgresServer, what: signal.Signals) -> None:
 
 
 @contextmanager
-def begun(program: Path, spec: dict[str, object]) -> Iterator[Callable[[], Outcome]]:
-    """A load that has told its first interval; what is yielded waits for its end."""
+def begun(program: Path, spec: dict[str, object], said: str = '"interval"') -> Iterator[Callable[[], Outcome]]:
+    """A load that has told its first interval, or what else it is to have `said`; what is yielded waits for its end."""
     with subprocess.Popen([program, "load", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True) as process:  # fmt: skip
         assert process.stdin and process.stdout
@@ -39,8 +41,10 @@ def begun(program: Path, spec: dict[str, object]) -> Iterator[Callable[[], Outco
         process.stdin.close()
         process.stdin = None
         seen = ""
-        while '"interval"' not in seen:
-            seen += process.stdout.readline()
+        while not re.search(said, seen):
+            line = process.stdout.readline()
+            assert line, f"it ended: {seen}"
+            seen += line
 
         def end() -> Outcome:
             stdout, stderr = process.communicate(timeout=20)

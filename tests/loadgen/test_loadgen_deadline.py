@@ -10,7 +10,7 @@ from collections.abc import Callable
 import pytest
 from loadgen_program import Outcome, parse, spec_text
 from postgres_server import PostgresServer
-from running_load import METERS, begun, make_table, signal_all
+from running_load import ANSWERED, METERS, begun, make_table, signal_all
 from slow_adapter import SlowAdapter, header_lines, pings, silence
 
 ADAPTER = {"driver": "tdengine", "host": "127.0.0.1", "database": "test", "partitions": 1, "tables": 1, "rows": 40}
@@ -82,7 +82,7 @@ LASTING = {"tables": 2, "threads": 2, "duration_s": 60, "interval_s": 0.2}
 def test_a_stopped_postgres_ends_at_the_deadline(program, postgres, rows):
     make_table(postgres, METERS)
     spec = {**postgres.spec(), **LASTING, "rows_per_request": rows, "request_timeout_s": 1}
-    with begun(program, spec) as end:
+    with begun(program, spec, said=ANSWERED) as end:
         signal_all(postgres, signal.SIGSTOP)
         stopped = time.monotonic()
         try:

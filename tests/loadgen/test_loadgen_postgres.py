@@ -9,6 +9,7 @@ import time
 import pytest
 from loadgen_program import parse, spec_text
 from postgres_server import PostgresServer
+from running_load import ANSWERED, begun
 
 METERS = "time timestamptz NOT NULL, device_id int4 NOT NULL, current real, voltage int4, phase real"
 
@@ -197,20 +198,9 @@ def test_a_server_that_dies_is_fatal_and_summed_up(program):
         server.start()
         server.query(f"CREATE TABLE measurement ({METERS})")
         spec = {**server.spec(), "tables": 2, "threads": 2, "duration_s": 60, "interval_s": 0.2}
-        process = subprocess.Popen(
-            [program, "load", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, text=True,
-        )  # fmt: skip
-        assert process.stdin and process.stdout
-        process.stdin.write(spec_text(spec))
-        process.stdin.close()
-        process.stdin = None
-        seen = ""
-        while not any('"interval"' in line for line in seen.splitlines()):
-            seen += process.stdout.readline()
-        server.stop(signal.SIGQUIT)
-        stdout, stderr = process.communicate(timeout=20)
-        outcome = parse(process.returncode, seen + stdout, stderr)
+        with begun(program, spec, said=ANSWERED) as end:
+            server.stop(signal.SIGQUIT)
+            outcome = end()
         assert (outcome.code, outcome.summary["outcome"]) == (5, "fatal")
         assert outcome.summary["rows_acked"] > 0
         assert outcome.of("error")
