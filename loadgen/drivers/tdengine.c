@@ -13,13 +13,13 @@
 
 /* In the order of enum method. */
 static const struct driver_method methods[] = {
-    {"stmt", 0}, /* libtaos cannot be interrupted */
+    {"stmt", 0}, /* libtaos cannot be interrupted, and encodes inside of its own send */
     {"sql", 0},
     {"sml-line", 0},
     {"sml-telnet", 0},
     {"sml-json", 0},
-    {"rest", FEATURE_DEADLINE},
-    {"ws", FEATURE_DEADLINE},
+    {"rest", FEATURE_DEADLINE | FEATURE_SEPARABLE},
+    {"ws", FEATURE_DEADLINE | FEATURE_SEPARABLE},
     {NULL, 0}};
 static const char *const options[] = {"client_config", "table_prefix", "adapter_port", NULL};
 

@@ -72,6 +72,8 @@ static enum outcome flush(struct connection *c, char *end, uint64_t *rows_acked,
                           struct fault *fault)
 {
     *end = '\0';
+    if (c->driver->setup->is_sending_stubbed)
+        return OUTCOME_OK;
     return tdengine_run(c, c->text, rows_acked, fault);
 }
 
@@ -108,5 +110,9 @@ enum outcome tdengine_sql_send(struct connection *c, const struct batch *batch,
             out = put_rows(d, batch, at, n, &w, out);
         }
     }
-    return out > first ? flush(c, out, rows_acked, fault) : outcome;
+    if (out > first)
+        outcome = flush(c, out, rows_acked, fault);
+    if (d->setup->is_sending_stubbed)
+        *rows_acked = batch->rows;
+    return outcome;
 }

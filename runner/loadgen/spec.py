@@ -30,8 +30,11 @@ def ceiling_spec(spec: Mapping[str, str], seconds: float) -> dict[str, str]:
 
 
 def stubbed_spec(spec: Mapping[str, str], seconds: float) -> dict[str, str]:
-    """The same requests made by the trial's own driver for some seconds, and not sent; no address is in it."""
-    own = ("driver", "method", "library", "table", "precision")
+    """The same requests made by the trial's own driver for some seconds, and not sent; no address is in it.
+
+    The names are, since they are parts of a request, and where a table lies may follow from them.
+    """
+    own = ("driver", "method", "library", "database", "table", "table_prefix", "precision")
     return {**_same_rows(spec, seconds), **{k: spec[k] for k in own if k in spec}, "sending": "stubbed"}
 
 

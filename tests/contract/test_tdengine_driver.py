@@ -7,15 +7,18 @@ Needs TDengine 3.3: SCALE_TDENGINE_HOME=DIR holding bin/ and lib/, else taosd on
 
 from __future__ import annotations
 
+import os
 import struct
 
 import pytest
 
+from runner.loadgen.ceiling import Means, ceiling_key, means_of, measure_ceiling
 from tests.contract.tdengine_contract import (
     ADAPTER,
     COLUMNS,
     NATIVE,
     NEEDS_SERVER,
+    PROGRAM,
     TAGS,
     ask,
     count,
@@ -154,3 +157,15 @@ def test_more_rows_in_a_request_than_a_binding_takes(server):
                         rows_per_request=40000)  # fmt: skip
         loaded(spec)
         assert count(server, "contract") == 160000
+
+
+@pytest.mark.parametrize("method", ADAPTER)
+def test_the_ceiling_lies_between_what_is_sent_and_what_is_thrown_away(server, method):
+    spec = prepared(server, "contract", method=method, rows=20_000, rows_per_request=1000)
+    sent = loaded(spec).summary["rows_per_s"]
+    assert means_of(str(PROGRAM), spec) is Means.STUBBED
+    told = {"protocol": "1"} | {key: str(value) for key, value in spec.items()}
+    cpus = tuple(os.sched_getaffinity(0))
+    keys = [ceiling_key(told, cpus, 0, means) for means in (Means.STUBBED, Means.DISCARDED)]
+    made, thrown = (measure_ceiling(str(PROGRAM), key) for key in keys)
+    assert sent < made < thrown

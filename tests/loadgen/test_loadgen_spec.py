@@ -157,7 +157,7 @@ def test_version_help_and_drivers(program: Path):
     assert drivers["postgres"]["sql"] is True
     assert drivers["postgres"]["features"] == {"copy": ["deadline", "separable"]}
     assert drivers["tdengine"]["features"]["stmt"] == []
-    assert drivers["tdengine"]["features"]["ws"] == ["deadline"]
+    assert drivers["tdengine"]["features"]["ws"] == ["deadline", "separable"]
 
 
 @pytest.mark.parametrize("arguments", [[], ["load"], ["lode", "-"], ["load", "/nowhere/spec"]])

@@ -227,3 +227,34 @@ def test_what_is_no_adapter_is_told(run, said, words):
         outcome = run(SPEC | {"adapter_port": listener.getsockname()[1], "method": "rest"})
     assert outcome.code == 4
     assert words in outcome.one("error")["message"]
+
+
+@pytest.mark.parametrize("interlace", [0, 2])
+@pytest.mark.parametrize("method", ["rest", "ws"])
+def test_with_its_sending_stubbed_rows_are_made_and_no_adapter_is_asked(run, adapter, method, interlace):
+    """Five tables on three vgroups: where they lie is computed, since nobody is there to confirm it."""
+    spec = {"adapter_port": adapter.port, "method": method, "sending": "stubbed", "interlace_rows": interlace}
+    outcome = run(SPEC | spec | {"tables": 5, "partitions": 3, "rows": 4000, "rows_per_request": 8})
+    assert outcome.code == 0, outcome.stderr
+    assert (adapter.heads, adapter.statements, adapter.blocks) == ([], [], [])
+    assert outcome.summary["rows_acked"] == 4000
+    assert [p["rows_acked"] for p in outcome.summary["partitions"]] == [1600, 1600, 800]
+
+
+TEN = ",".join(f"m{i}:double" for i in range(10))
+
+
+def test_a_stubbed_request_is_still_written(run):
+    """The null driver's requests are made and thrown away: next to nothing of its time is in the driver."""
+    spec = {"tables": 4, "rows": 400_000, "rows_per_request": 1000, "columns": TEN}
+    nobody = {"adapter_port": 1, "method": "rest", "sending": "stubbed"}
+    stubbed, null = run(SPEC | spec | nobody), run({"driver": "null", **spec})
+    (rest,), (none,) = stubbed.summary["workers"], null.summary["workers"]
+    assert rest["send_s"] > rest["make_s"] > 10 * none["send_s"]
+
+
+@pytest.mark.parametrize("method", ["stmt", "sql", "sml-line"])
+def test_what_libtaos_encodes_cannot_be_stubbed(run, method):
+    outcome = run(SPEC | {"method": method, "sending": "stubbed"})
+    assert outcome.code == 2
+    assert f"cannot make a request of method {method} without sending it" in outcome.stderr
