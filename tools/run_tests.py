@@ -1,36 +1,82 @@
-"""All tests: those that mostly wait for slow disks beside the others; then, alone, those marked `alone`: they measure.
+"""All tests in three parts, as fast as two cores allow: the disk tests and all others beside each other, then `alone`.
 
-With arguments it is pytest with these arguments. Standard library only, besides pytest.
+Most tests wait for servers and disks, so several workers run beside each other (pytest-xdist; a file stays in one
+worker, because its fixtures are made once a module). Tests marked `alone` measure: they run last, and nothing beside
+them. `--beside COMMAND ...` runs further commands during the first part: continuous integration's sanitizers.
+With other arguments it is pytest with these arguments. Refuses to hide a part: each one's output is shown whole.
 """
 
 from __future__ import annotations
 
+import os
+import shlex
 import subprocess
 import sys
 import tempfile
+import time
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import IO
 
 DISKS = tuple(f"tests/integration/{name}.py" for name in ("test_disks", "test_disk_sweep", "test_striped_disks"))
 OTHERS = ("tests", *(f"--ignore={path}" for path in DISKS))
-PYTEST = (sys.executable, "-m", "pytest")
+PYTEST = (sys.executable, "-m", "pytest", "--durations=15", "--durations-min=5")
+# In the order of their paths: integration tests take longest and start first, unit tests fill the gaps at the end.
+SPREAD = ("-n", os.environ.get("SCALE_TEST_WORKERS", "3"), "--dist", "loadfile", "--no-loadscope-reorder")
+BESIDE = "--beside"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """A command that runs beside the tests; its output waits in a file."""
+
+    name: str
+    process: subprocess.Popen[str]
+    output: IO[str]
 
 
 def main(arguments: list[str]) -> int:
     """The exit code of the first part that failed, 0 when all passed."""
-    if arguments:
-        return subprocess.call([*PYTEST, *arguments])
-    with tempfile.TemporaryFile("w+", encoding="utf-8") as said:
-        with subprocess.Popen([*PYTEST, *DISKS], stdout=said, stderr=subprocess.STDOUT) as disks:
-            try:
-                others = subprocess.call([*PYTEST, *OTHERS, "-m", "not alone"])
-                disks.wait()
-            finally:
-                if disks.poll() is None:
-                    disks.terminate()
-        said.seek(0)
-        sys.stdout.write(said.read())
-        sys.stdout.flush()
-    measured = subprocess.call([*PYTEST, *OTHERS, "-m", "alone"])
-    return next((code for code in (others, disks.returncode, measured) if code), 0)
+    if arguments and arguments[0] != BESIDE:
+        return subprocess.call([sys.executable, "-m", "pytest", *arguments])
+    commands = [("disks", [*PYTEST, "-p", "no:xdist", *DISKS])]
+    commands += [(command, shlex.split(command)) for command in arguments[1:]]
+    begun = time.monotonic()
+    with ExitStack() as opened:
+        parts = [started(name, command, opened) for name, command in commands]
+        codes = [shown("others", subprocess.call([*PYTEST, *SPREAD, *OTHERS, "-m", "not alone"]), begun)]
+        codes += [finished(part, begun) for part in parts]
+    codes.append(shown("alone", subprocess.call([*PYTEST, "-p", "no:xdist", *OTHERS, "-m", "alone"]), begun))
+    return next((code for code in codes if code), 0)
+
+
+def started(name: str, command: list[str], opened: ExitStack) -> Part:
+    """It runs until it ends or this program does."""
+    output = opened.enter_context(tempfile.TemporaryFile("w+", encoding="utf-8"))
+    process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, text=True)
+    opened.callback(ended, process)
+    return Part(name=name, process=process, output=output)
+
+
+def ended(process: subprocess.Popen[str]) -> None:
+    """Nothing runs on after an interrupt."""
+    if process.poll() is None:
+        process.terminate()
+        process.wait()
+
+
+def finished(part: Part, begun: float) -> int:
+    """Waits for a part and shows what it wrote; its exit code."""
+    code = part.process.wait()
+    part.output.seek(0)
+    sys.stdout.write(part.output.read())
+    return shown(part.name, code, begun)
+
+
+def shown(name: str, code: int, begun: float) -> int:
+    """Says when a part ended; its exit code."""
+    print(f"== {name}: exit code {code}, {time.monotonic() - begun:.0f} s after the start", flush=True)
+    return code
 
 
 if __name__ == "__main__":
