@@ -14,6 +14,7 @@ from runner.model import Plan, StoredRun, Sweep, Trial
 from runner.report import rows_for_console
 from runner.report.fitted import asked_table
 from runner.report.limits import remedies
+from runner.report.open_loop import is_open_loop, response_table
 from runner.report.noise import noise_of, noise_sentences
 from runner.report.variants import comparison_table, labels_of
 from runner.axes import axis_of
@@ -172,8 +173,8 @@ def run_document(stored: StoredRun) -> dict[str, Any]:
 
 def show_run(stored: StoredRun) -> None:
     """The table, the fit in one sentence, the verdicts and the path of the report."""
-    if len(labels_of(stored)) > 1:
-        table = comparison_table(stored)
+    if is_open_loop(stored) or len(labels_of(stored)) > 1:
+        table = response_table(stored) if is_open_loop(stored) else comparison_table(stored)
         headers, rows = table.headers, table.rows
     else:
         headers, rows = rows_for_console(stored)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from runner.figures.disk_figures import own_ceilings
 from runner.figures.facts import TrialFacts, whole_intervals
@@ -32,7 +33,20 @@ def window_use(facts: TrialFacts, summary: LoadSummary) -> Use:
     use = measure_window(facts.samples, summary.window_start_ns, summary.window_end_ns)
     seconds = summary.window_s
     client = summary.cpu_window_s / seconds
-    return _use(use, seconds, summary.rows_per_s, client, in_flight(summary), workers_busy(summary))
+    whole = _use(use, seconds, summary.rows_per_s, client, in_flight(summary), workers_busy(summary))
+    return replace(whole, backlog_rows_per_s=backlog_growth(whole_intervals(facts.intervals, summary)))
+
+
+def backlog_growth(intervals: Sequence[Interval]) -> float | None:
+    """Rows/s by which the backlog grew from the first third of the window to the last; None where it did not rise
+    steadily: where some second of the last third had no more than one of the first."""
+    waiting = [i.backlog_rows for i in intervals]
+    third = len(waiting) // 3
+    known = [rows for rows in waiting if rows is not None]
+    if not third or len(known) < len(waiting) or min(known[-third:]) <= max(known[:third]):
+        return None
+    rise = (sum(known[-third:]) - sum(known[:third])) / third
+    return rise / (intervals[-1].t_s - intervals[third - 1].t_s)
 
 
 def in_flight(summary: LoadSummary) -> float | None:

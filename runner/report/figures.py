@@ -14,6 +14,7 @@ from runner.model import FitReport, KnobColumn, KnobRole, StoredRun, TrialResult
 from runner.noise import without_drift
 from runner.observations import observations
 from runner.report.columns import CONSOLE, Column, disk_mb_per_s, knob_at, published
+from runner.report.open_loop import with_answer
 from runner.report.table import ABSENT, Table, fixed, mean, rate, short
 from runner.units import format_number
 from runner.work import Rate, rate_of
@@ -33,7 +34,7 @@ def fit_again(run: StoredRun) -> FitReport:
     found = fitted_rate(run)
     terms = Terms(axis=axis.name, one=axis.unit, rate=found.words)
     observed = without_drift(observations(run.results, found.field))
-    return fit_curve(observed, terms, rate=found.field, confounds=run.plan.confounds, asked=asked)
+    return with_answer(fit_curve(observed, terms, rate=found.field, confounds=run.plan.confounds, asked=asked), run)
 
 
 def levels_of(run: StoredRun) -> tuple[float, ...]:

@@ -24,6 +24,7 @@ from runner.report.figures import (
 from runner.report.fitted import asked_table, derived_table, models_table, parameters_table
 from runner.report.limits import limits_table, remedies
 from runner.report.noise import bridges_table, intervals_table, noise_sentences
+from runner.report.open_loop import is_open_loop, response_table
 from runner.report.reference import Reference, reference_table
 from runner.report.table import Table
 
@@ -44,6 +45,7 @@ def markdown(run: StoredRun, reference: Reference | None = None) -> str:
         f"**{safe(fit.sentence)}**",
         f"Verdicts: {safe(verdicts)}.",
         _section("Before you believe it", _bullets(facts.cautions_of(run, fit.cautions))),
+        _section("Response times", table_markdown(response_table(run))) if is_open_loop(run) else "",
         _section("The result, in the published article's columns", table_markdown(article_table(run))),
         *_disks(run),
         _section("Published and ours", table_markdown(beside)) if beside else "",

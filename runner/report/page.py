@@ -26,6 +26,7 @@ from runner.report.figures import (
 )
 from runner.report.fitted import FORMULA, asked_table, derived_table, models_table, parameters_table
 from runner.report.limits import limits_table, remedies
+from runner.report.open_loop import response_table
 from runner.report.noise import bridges_table, intervals_table, noise_sentences
 from runner.report.reference import Reference, compare, reference_table
 from runner.report.series import label_of, trial_panels
@@ -132,8 +133,9 @@ def _curve(run: StoredRun) -> str:
 
 
 def _tables(run: StoredRun, reference: Reference | None) -> str:
-    ours = article_table(run)
-    parts = [f"<h2>The result, in the published article's columns</h2>{table_html(ours)}"]
+    ours, waited = article_table(run), response_table(run)
+    parts = [f"<h2>Response times</h2>{table_html(waited)}" if waited.rows else ""]
+    parts.append(f"<h2>The result, in the published article's columns</h2>{table_html(ours)}")
     both = compare(run, reference) if reference else None
     beside = reference_table(run, reference) if reference else None
     if both is not None and beside is not None:

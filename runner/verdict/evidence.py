@@ -37,6 +37,8 @@ class Use:
     the server's busiest single thread by pool name, with the cores that it used. in_flight: share of the generator's
     threads' time that they waited for an answer; workers_busy: that they ran on a CPU themselves. stolen_cores: what
     the hypervisor took from this machine (steal time).
+    backlog_rows_per_s: open loop: how fast the rows that were due and not sent became more; None where that was no
+    steady rise, in a closed loop, and of a second.
     load_disks: the disks from the first request to the end of flush and sync, in the order of the axis; None for a
     second of the window, whose own figures count instead.
     """
@@ -55,6 +57,7 @@ class Use:
     memory_waiting_percent: float | None = None
     in_flight: float | None = None
     workers_busy: float | None = None
+    backlog_rows_per_s: float | None = None
     load_disks: Mapping[str, DiskFigures] | None = None
 
     @property

@@ -9,7 +9,7 @@ from runner.model import LimitKind, Standing, VerdictKind
 from runner.units import format_rate
 from runner.verdict.bottleneck import findings, swept_words
 from runner.verdict.evidence import Given, Use
-from runner.verdict.rules import Found, is_met
+from runner.verdict.rules import Found, grows, is_met
 from runner.verdict.thresholds import CLIENT_ROOM, OTHERS_ROOM
 
 # The verdict on a bottleneck that is neither what the axis varies nor the server's own. An open loop that was met is
@@ -58,7 +58,8 @@ def judge_standing(use: Use, given: Given, axis: AxisFacts) -> tuple[VerdictKind
     """
     if is_met(use, given) is False:
         offered, achieved = format_rate(given.offered_rows_per_s), format_rate(use.rows_per_s)
-        return VerdictKind.OFFERED_NOT_MET, (f"{offered} rows/s offered, {achieved} achieved",)
+        backlog = f", and the backlog grew by {format_rate(use.backlog_rows_per_s)} rows/s" if grows(use, given) else ""
+        return VerdictKind.OFFERED_NOT_MET, (f"{offered} rows/s offered, {achieved} achieved{backlog}",)
     found = findings(use, given, axis)
     kind = verdict_of(found.bottleneck.kind, axis)
     told = [found.bottleneck] if kind is VerdictKind.VALID else list(found.overruling)

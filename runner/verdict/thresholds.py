@@ -12,6 +12,7 @@ CORES_FULL: Final = 0.90  # share of the cores given: kernel threads and ticks t
 CLIENT_FULL: Final = 0.85  # share of the generator's CPUs: it also waits for each answer
 CEILING: Final = 0.80  # share of the generator's own ceiling: above it, its own pauses show in the rate
 OFFERED_MET: Final = 0.98  # share of the offered rate: the window's edges cut requests in two
+BACKLOG_GROWS: Final = 0.005  # share of the offered rate: as a trend over the window, which a queue at rest has not
 THROTTLED: Final = 0.01  # share of the time: less is one period of the kernel's quota at the window's edge
 SHARED_TAKE: Final = 0.15  # share of the server's cores: below it, what the generator takes is within the noise
 OTHERS_EXPLAIN: Final = 0.66  # share of the cores that the server lacks: two thirds are most of them

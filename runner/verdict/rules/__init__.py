@@ -10,22 +10,22 @@ from runner.model import LimitKind
 from runner.verdict.rules.cpu import cpu_unread, cpu_words, server_cpu, shared_cpu
 from runner.verdict.rules.disks import disk, disk_waits, disk_words, disks_full, disks_unread, uneven_disks
 from runner.verdict.rules.generator import busy_workers, generator_ceiling, generator_cpu
-from runner.verdict.rules.offered import is_met, offered_rate
+from runner.verdict.rules.offered import grows, is_met, offered_rate
 from runner.verdict.rules.others import hypervisor, other_processes
 from runner.verdict.rules.quota import foreign_quota, own_quota
 from runner.verdict.rules.rule import Found, Place, Rule
 from runner.verdict.rules.threads import hot_thread
 from runner.verdict.rules.waiting import connections, few_connections, memory, unknown
 
-__all__ = ["RULES", "WORDS", "Found", "Place", "Rule", "is_met"]
+__all__ = ["RULES", "WORDS", "Found", "Place", "Rule", "grows", "is_met"]
 
 RULES: tuple[Rule, ...] = (
-    # An open loop that got what it asked for was asked for no more: no resource needs to be full.
-    Rule(names=LimitKind.OFFERED_RATE, place=Place.OVERRULES, find=offered_rate),
     # Near its own ceiling the generator shapes the rate, even where the server is as busy.
     Rule(names=LimitKind.GENERATOR_CEILING, place=Place.OVERRULES, find=generator_ceiling),
     # A foreign quota makes the given cores another number than the level says, even where they look full.
     Rule(names=LimitKind.THROTTLING, place=Place.OVERRULES, find=foreign_quota),
+    # An open loop that got what it asked for was asked for no more: no resource needs to be full.
+    Rule(names=LimitKind.OFFERED_RATE, place=Place.OVERRULES, find=offered_rate),
     # The quota of the level before its cores: it is the more exact word for the same limit.
     Rule(names=LimitKind.QUOTA, place=Place.USED_UP, find=own_quota),
     Rule(names=LimitKind.SERVER_CPU, place=Place.USED_UP, find=server_cpu),
