@@ -1,22 +1,26 @@
 """Which CPUs each side gets. Pure: the machine's facts in, CPU numbers out.
 
-Physical cores before SMT siblings, one NUMA node before the next: all first threads of node 0, then of node 1, ...,
-then the second threads in the same order. A step of the curve is a whole core for as long as there are whole cores;
-the price, remote memory before siblings on machines with several nodes, is what a server of that size pays too.
+The load generator has the same CPUs at every level: whole physical cores that the largest level leaves free, with their
+SMT siblings. The server gets the rest: physical cores before SMT siblings, one NUMA node before the next, so that a
+step of the curve is a whole core for as long as there are whole cores. Where that is not possible the placement says
+which CPUs are siblings of others, and the plan names it.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from runner.host.facts import Host
 from runner.model import Placement
 
+Core = tuple[int, int]  # package and core, as the kernel numbers them
+SERVER_CORES_EACH = 8  # physical cores for each that the generator keeps where the server asks for nearly all
+
 
 def cpu_order(host: Host) -> tuple[int, ...]:
-    """The usable CPUs in the order in which they are given to the server."""
-    threads_seen: dict[tuple[int, int], int] = {}
+    """The usable CPUs, first threads of node 0, then of node 1, ..., then the second threads in the same order."""
+    threads_seen: dict[Core, int] = {}
     ranked = []
     for cpu in sorted((c for c in host.cpus if c.id in host.allowed), key=lambda c: c.id):
         key = (cpu.package, cpu.core)
@@ -29,15 +33,67 @@ def cpu_order(host: Host) -> tuple[int, ...]:
 def place(
     host: Host, cores: float, server_cpus: Sequence[int], client_cpus: Sequence[int], cores_max: float
 ) -> Placement:
-    """CPUs for a level of `cores`. The generator's are those that the largest level leaves free, the same at every
-    level; else those that this level leaves free; else it shares the server's last one."""
-    order = tuple(server_cpus) or tuple(c for c in cpu_order(host) if c not in client_cpus)
-    rest = tuple(c for c in cpu_order(host) if c not in order)
-    if len(order) < math.ceil(cores_max):
-        order, rest = (*order, *(c for c in cpu_order(host) if c not in order)), ()
-    count = math.ceil(cores)
-    mine = order[:count]
-    left_by_all = (*order[math.ceil(cores_max) :], *rest)
-    left_here = (*order[count:], *rest)
-    theirs = tuple(client_cpus) or left_by_all or left_here or mine[-1:]
-    return Placement(server_cpus=mine, client_cpus=theirs, quota_cores=cores if cores != count else None)
+    """CPUs for a level of `cores`; cores_max: of the largest. server_cpus, client_cpus: as the user named them."""
+    order, core_of = cpu_order(host), _core_of(host)
+    most, count = math.ceil(cores_max), math.ceil(cores)
+    if client_cpus:
+        theirs = tuple(client_cpus)
+    elif server_cpus:
+        theirs = _beside(order, core_of, server_cpus[:most])
+    else:
+        theirs = _reserved(order, core_of, most)
+    mine = _for_the_server(order, core_of, server_cpus, theirs)[:count]
+    return Placement(
+        server_cpus=mine,
+        client_cpus=theirs,
+        quota_cores=cores if cores != count else None,
+        smt_cpus=tuple(cpu for i, cpu in enumerate(mine) if core_of.get(cpu) in _cores(mine[:i], core_of)),
+        sibling_cpus=tuple(c for c in theirs if c not in mine and core_of.get(c) in _cores(mine, core_of)),
+        nodes=tuple(sorted({c.node for c in host.cpus if c.id in mine})),
+    )
+
+
+def _core_of(host: Host) -> Mapping[int, Core]:
+    return {cpu.id: (cpu.package, cpu.core) for cpu in host.cpus}
+
+
+def _cores(cpus: Iterable[int], core_of: Mapping[int, Core]) -> set[Core | None]:
+    return {core_of.get(cpu) for cpu in cpus}
+
+
+def _for_the_server(
+    order: Sequence[int], core_of: Mapping[int, Core], server_cpus: Sequence[int], theirs: Sequence[int]
+) -> tuple[int, ...]:
+    """Those that the user named, then those whose core is the server's alone, then siblings of the generator's CPUs,
+    at last the generator's own."""
+    touched = _cores(theirs, core_of)
+    rest = sorted((c for c in order if c not in server_cpus), key=lambda c: (c in theirs, core_of[c] in touched))
+    return (*server_cpus, *rest)
+
+
+def _beside(order: Sequence[int], core_of: Mapping[int, Core], used: Sequence[int]) -> tuple[int, ...]:
+    """For the generator, beside CPUs that the user gave the server: whole cores, else single CPUs, else the last."""
+    free = tuple(c for c in order if c not in used)
+    whole = tuple(c for c in free if core_of[c] not in _cores(used, core_of))
+    return whole or free or tuple(used[-1:])
+
+
+def _reserved(order: Sequence[int], core_of: Mapping[int, Core], most: int) -> tuple[int, ...]:
+    """For the generator, where the user named none: the last whole cores.
+
+    As many as the server's largest level leaves free on cores of its own; at least one in eight where the server can
+    have its CPUs beside them; else single CPUs that it leaves, else the last core, which both sides then share.
+    """
+    cores = list(dict.fromkeys(core_of[c] for c in order))
+    threads = {core: [c for c in order if core_of[c] == core] for core in cores}
+    wanted = max(len(cores) - most, math.ceil(len(cores) / SERVER_CORES_EACH))
+    while wanted > 0 and sum(len(threads[core]) for core in cores[:-wanted]) < most:
+        wanted -= 1
+    if wanted > 0:
+        last = set(cores[-wanted:])
+        return tuple(c for c in order if core_of[c] in last)
+    last_core = threads[cores[-1]]
+    left = len(order) - most
+    if left > 0 or len(cores) == 1:
+        return tuple(last_core[-max(1, left) :])
+    return tuple(last_core)

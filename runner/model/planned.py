@@ -14,11 +14,16 @@ class Placement:
     """Which CPUs each side may use. `shared` is the overlap: unavoidable on a small machine, counted in the verdict.
 
     quota_cores is the CPU time the server may use when that is not a whole number of CPUs (0.5 of one CPU), else None.
+    smt_cpus: CPUs of the server that are SMT siblings of another one of its own, so that they are not whole cores.
+    sibling_cpus: CPUs of the generator that are SMT siblings of the server's. nodes: NUMA nodes of the server's CPUs.
     """
 
     server_cpus: tuple[int, ...]
     client_cpus: tuple[int, ...]
     quota_cores: float | None = None
+    smt_cpus: tuple[int, ...] = ()
+    sibling_cpus: tuple[int, ...] = ()
+    nodes: tuple[int, ...] = ()
 
     @property
     def shared(self) -> tuple[int, ...]:
@@ -98,11 +103,15 @@ class Trial:
 
 @dataclass(frozen=True, kw_only=True)
 class Confound:
-    """A second factor that moves along the axis, so that the curve is not the axis's alone."""
+    """A second factor that moves along the axis, so that the curve is not the axis's alone.
+
+    knob: its name, which need not be a knob. remedy: how to do without it; "": hold it constant.
+    """
 
     knob: str
     values: tuple[str, ...]
     sentence: str
+    remedy: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,6 +16,7 @@ from runner.errors import UsageError
 from runner.host import Host
 from runner.model import KnobColumn, Plan, Sweep, Trial
 from runner.plan.arms import Arm, arms_of
+from runner.plan.cpus import cpu_confounds, cpu_notes
 from runner.plan.extra import anchor_of, boundaries, bridge
 from runner.plan.grants import grants, resources, with_constants
 from runner.plan.knobs import granted_knobs, with_granted, with_knobs
@@ -47,8 +48,8 @@ def plan_arms(sweep: Sweep, host: Host, arms: Sequence[Arm]) -> Plan:
     return Plan(
         sweep=sweep,
         trials=tuple(trials),
-        confounds=confounds(sweep, knobs, granted_knobs(sweep, declared)),
-        notes=notes(sweep, trials),
+        confounds=(*confounds(sweep, knobs, granted_knobs(sweep, declared)), *cpu_confounds(sweep, trials)),
+        notes=(*notes(sweep, trials), *cpu_notes(trials)),
         seconds_estimated=sum(seconds(sweep, trial, facts_of[trial.subject.target]) for trial in trials),
         knobs=declared,
     )

@@ -84,7 +84,7 @@ def _of_plan(plan: Plan) -> list[Finding]:
             blocking=False,
             subject="confound",
             sentence=c.sentence,
-            remedy=f"hold {c.knob} constant to see the {plan.sweep.axis} alone",
+            remedy=c.remedy or f"hold {c.knob} constant to see the {plan.sweep.axis} alone",
         )
         for c in plan.confounds
     ]

@@ -129,3 +129,57 @@ def test_a_sweep_of_clients_refuses_what_its_levels_say():
         resolve_sweep("clients", {"axis.clients": "0.5,1"})
     with pytest.raises(UsageError, match="--clients: missing"):
         resolve_sweep("clients", {"axis.cores": "2"})
+
+
+def placements(host, cores, **flags):
+    plan = planned(host, cores=cores, **flags)
+    return plan, {t.level: t.placement for t in plan.trials}
+
+
+def test_the_generator_has_whole_cores_and_the_same_ones_at_every_level():
+    small = make_host(cores=4, threads=2)
+    for cores in ("1..3", "1..4", "1..6", "1..8"):
+        plan, at = placements(small, cores)
+        assert {p.client_cpus for p in at.values()} == {(3, 7)}, cores
+        assert not any(p.shared or p.sibling_cpus for level, p in at.items() if level <= 6), cores
+    assert [at[n].server_cpus for n in (3, 4, 8)] == [(0, 1, 2), (0, 1, 2, 4), (0, 1, 2, 4, 5, 6, 3, 7)]
+    assert [at[n].shared for n in (6, 7, 8)] == [(), (3,), (3, 7)]
+    assert any("7..8 cores" in note or "at 7 cores" in note for note in plan.notes), plan.notes
+
+
+def test_siblings_that_the_server_gets_are_a_confound_from_their_level_on():
+    plan, _ = placements(make_host(cores=4, threads=2), "1..4")
+    (found,) = plan.confounds
+    assert (found.knob, found.values) == ("SMT within the server", ("0", "0", "0", "1"))
+    assert "at 4 cores the server has SMT siblings" in found.sentence
+    assert found.remedy == "1..3 cores have whole cores"
+    assert placements(make_host(cores=4, threads=2), "1..3")[0].confounds == ()
+
+
+def test_a_generator_beside_its_server_on_one_core_is_named():
+    plan, at = placements(make_host(cores=4, threads=2), "1..7")
+    assert {p.client_cpus for p in at.values()} == {(7,)}
+    assert [at[n].sibling_cpus for n in (6, 7)] == [(), (7,)]
+    assert [c.knob for c in plan.confounds] == ["SMT within the server", "SMT between the two sides"]
+    plan, at = placements(make_host(cores=1, threads=2), "1")
+    assert any("is an SMT sibling of the server's" in note for note in plan.notes)
+
+
+def test_the_second_node_is_a_confound_and_comes_before_siblings():
+    plan, at = placements(make_host(cores=8, threads=2, nodes=2), "1..12")
+    assert at[12].server_cpus == (0, 1, 2, 3, 4, 5, 6, 8, 9, 10, 11, 12)
+    assert {p.client_cpus for p in at.values()} == {(7, 15)}
+    found = {c.knob: c.values for c in plan.confounds}
+    assert found == {
+        "SMT within the server": ("0",) * 7 + ("1", "2", "3", "4", "5"),
+        "the server's NUMA spread": ("0",) * 4 + ("1",) * 8,
+    }
+
+
+def test_cpus_that_the_user_names_leave_whole_cores_to_the_generator():
+    host = make_host(cores=4, threads=2)
+    assert place(host, 1, (0, 1), (), 2).client_cpus == (2, 3, 6, 7)
+    assert place(host, 4, (0, 1, 2, 3), (), 4).client_cpus == (4, 5, 6, 7)
+    assert place(host, 4, (0, 1, 2, 3), (), 4).sibling_cpus == (4, 5, 6, 7)
+    assert place(host, 4, (), (3,), 7).server_cpus == (0, 1, 2, 4)
+    assert place(host, 7, (), (3,), 7).server_cpus == (0, 1, 2, 4, 5, 6, 7)
