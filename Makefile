@@ -3,6 +3,8 @@ SHELL := /bin/bash
 VENV := .venv
 CORES ?= 1..$(shell nproc)
 PORTABLE_PYTHON ?= python3
+# In memory, so that the curve is one of CPU cores and not of a disk; on a disk where there are less than 4 GB for each CPU.
+DATA ?= $(shell awk -v cpus=$$(nproc) '/^MemAvailable:/ && $$2 >= 4000000 * cpus {print "--data-dir ram"}' /proc/meminfo)
 
 .PHONY: help sweep test setup check sanitize clean
 
@@ -10,7 +12,7 @@ help:  ## Show the goals
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 sweep: setup  ## Set up, then sweep CPU cores on the best target this machine offers
-	$(VENV)/bin/scale sweep cpu --cores $(CORES) $(ARGS)
+	$(VENV)/bin/scale sweep cpu --cores $(CORES) $(DATA) $(ARGS)
 
 test: setup-test  ## Set up, then run all tests
 	$(VENV)/bin/python tools/run_tests.py $(ARGS)
