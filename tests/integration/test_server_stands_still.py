@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from runner.interrupts import Stop
-from runner.model import PhaseEntered, VerdictKind
+from runner.model import IntervalSeen, PhaseEntered, VerdictKind
 from runner.trial.run import run_trial
 from tests.unit.trial_orders import artifact_of, result_of, trial_order
 
@@ -19,11 +19,19 @@ SILENT_S = 3.0
 ENDING_S = 25.0  # PostgreSQL's own: SIGQUIT is not heard, then SIGKILL
 
 
-def signal_the_server(what):
+def signal_all(name, what):
     for child in psutil.Process().children(recursive=True):
         with suppress(psutil.NoSuchProcess):
-            if child.name().startswith("postgres"):
+            if child.name().startswith(name):
                 child.send_signal(what)
+
+
+def signal_the_server(what):
+    signal_all("postgres", what)
+
+
+def signal_the_loads(what):
+    signal_all("scale-loadgen", what)
 
 
 def run_and_stop_at(order, phase, on_again_s=None):
@@ -110,3 +118,23 @@ def test_requests_of_a_stopped_server_have_a_time_and_the_reason_names_it(folder
     summary = json.loads(artifact_of(events, "loadgen.jsonl").splitlines()[-1])
     assert (summary["event"], summary["outcome"]) == ("summary", "fatal")
     assert summary["rows_unanswered"] > 0
+
+
+def test_a_load_that_is_told_to_end_in_the_middle_aborts_the_trial_and_keeps_its_true_rate(folder):
+    """The server stands still for two seconds before: a window that ended with the last answer would hide them."""
+    events, measuring_s = [], None
+    for event in run_trial(trial_order(folder, "postgres", load__duration="60s"), Stop()):
+        events.append(event)
+        if isinstance(event, IntervalSeen) and event.interval.phase == "measure" and measuring_s is None:
+            measuring_s = time.monotonic()
+            signal_the_server(signal.SIGSTOP)
+            threading.Timer(2.0, signal_the_loads, (signal.SIGTERM,)).start()
+            threading.Timer(2.5, signal_the_server, (signal.SIGCONT,)).start()
+    result = result_of(events)
+    summary = json.loads(artifact_of(events, "loadgen.jsonl").splitlines()[-1])
+    assert (summary["event"], summary["outcome"], summary["rows_unanswered"]) == ("summary", "interrupted", 0)
+    assert result.verdict.kind is VerdictKind.ABORTED
+    assert result.verdict.reasons[0].startswith("the load was interrupted from outside, ")
+    assert 2.9 < summary["window_s"] < 20
+    assert summary["rows_per_s"] == pytest.approx(summary["rows_window"] / summary["window_s"])
+    assert result.measurement.rows_per_s == pytest.approx(summary["rows_per_s"])
