@@ -24,14 +24,14 @@ def evidence(trial: Trial, facts: TrialFacts, m: Measurement) -> Evidence:
     """
     s, given = facts.summary, given_of(trial, facts)
     has_window = s is not None and s.window_end_ns > s.window_start_ns
-    window = window_use(facts, s) if s is not None and has_window else None
+    window = window_use(trial, facts, s) if s is not None and has_window else None
     if window is not None and given.prepared_disks:
         window = replace(window, load_disks=m.disks)
     return Evidence(
         given=given,
         measurement=m,
         window=window,
-        seconds=tuple(second_uses(facts, s)) if s is not None and has_window else (),
+        seconds=tuple(second_uses(trial, facts, s)) if s is not None and has_window else (),
         integrity=Integrity(
             aborted=facts.aborted,
             miscounted=miscounted(trial.work, m.rows_acked, m.rows_counted),

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from runner.figures.disk_figures import own_ceilings
 from runner.figures.facts import TrialFacts, whole_intervals
+from runner.figures.stalls import longest_stall
 from runner.figures.window import WindowUse, measure_window
 from runner.model import Interval, LoadSummary, Sample, Trial
 from runner.verdict import Given, Use
@@ -28,13 +29,21 @@ def given_of(trial: Trial, facts: TrialFacts) -> Given:
     )
 
 
-def window_use(facts: TrialFacts, summary: LoadSummary) -> Use:
+def window_use(trial: Trial, facts: TrialFacts, summary: LoadSummary) -> Use:
     """The whole window."""
     use = measure_window(facts.samples, summary.window_start_ns, summary.window_end_ns)
     seconds = summary.window_s
     client = summary.cpu_window_s / seconds
-    whole = _use(use, seconds, summary.rows_per_s, client, in_flight(summary), workers_busy(summary))
-    return replace(whole, backlog_rows_per_s=backlog_growth(whole_intervals(facts.intervals, summary)))
+    whole = _use(trial, use, seconds, summary.rows_per_s, client, in_flight(summary), workers_busy(summary))
+    intervals = whole_intervals(facts.intervals, summary)
+    stall = longest_stall(intervals)
+    meanwhile = measure_window(facts.samples, stall.start_ns, stall.end_ns) if stall else None
+    return replace(
+        whole,
+        backlog_rows_per_s=backlog_growth(intervals),
+        stalled_s=stall.seconds if stall else None,
+        stalled_cores=meanwhile.server_cores if meanwhile else None,
+    )
 
 
 def backlog_growth(intervals: Sequence[Interval]) -> float | None:
@@ -70,25 +79,40 @@ def workers_busy(summary: LoadSummary) -> float | None:
     return summary.worker_cores / summary.threads
 
 
-def second_uses(facts: TrialFacts, summary: LoadSummary) -> list[Use]:
+def second_uses(trial: Trial, facts: TrialFacts, summary: LoadSummary) -> list[Use]:
     """Between each two samples inside the window."""
     inside = [s for s in facts.samples if summary.window_start_ns <= s.monotonic_ns <= summary.window_end_ns]
     intervals = whole_intervals(facts.intervals, summary)
     threads = in_flight(summary), workers_busy(summary)
-    return [_second(old, new, intervals, *threads) for old, new in zip(inside, inside[1:], strict=False)]
+    return [_second(trial, old, new, intervals, *threads) for old, new in zip(inside, inside[1:], strict=False)]
 
 
 def _second(
-    old: Sample, new: Sample, intervals: Sequence[Interval], waiting: float | None, busy: float | None
+    trial: Trial, old: Sample, new: Sample, intervals: Sequence[Interval], waiting: float | None, busy: float | None
 ) -> Use:
     """What the generator's threads did is known of the whole window only."""
     seconds = (new.monotonic_ns - old.monotonic_ns) / 1e9
     rows = [i.rows for i in intervals if old.monotonic_ns <= i.monotonic_ns < new.monotonic_ns]
     use = measure_window([old, new], old.monotonic_ns, new.monotonic_ns)
-    return _use(use, seconds, float(rows[0]) if rows else None, use.client_cores, waiting, busy)
+    return _use(trial, use, seconds, float(rows[0]) if rows else None, use.client_cores, waiting, busy)
+
+
+def _others(trial: Trial, use: WindowUse, client: float | None) -> float | None:
+    """Cores that neither side used: on the server's CPUs, where the kernel tells each CPU's time.
+
+    A neighbour elsewhere on a large machine takes nothing from the server. The generator's part is taken off in
+    proportion to the CPUs that both share.
+    """
+    placement = trial.placement
+    if use.server_cores is None or client is None or not set(placement.server_cpus) <= set(use.cpus):
+        return use.other_cores
+    busy = sum(use.cpus[cpu] for cpu in placement.server_cpus)
+    taken = client * len(placement.shared) / len(placement.client_cpus) if placement.client_cpus else 0.0
+    return max(0.0, busy - use.server_cores - taken)
 
 
 def _use(
+    trial: Trial,
     use: WindowUse,
     seconds: float,
     rate: float | None,
@@ -101,10 +125,12 @@ def _use(
         rows_per_s=rate,
         server_cores=use.server_cores,
         client_cores=client,
-        other_cores=use.other_cores,
+        other_cores=_others(trial, use, client),
         stolen_cores=use.stolen_cores,
         throttled=use.throttled_s / seconds if use.throttled_s is not None and seconds > 0 else None,
         hot_thread=use.hot_thread,
+        hot_thread_median=use.hot_thread_median,
+        hot_generator_thread=use.hot_generator_thread,
         disk_busy_percent=_known({n: d.busy_percent for n, d in use.disks.items()}),
         disk_mb_per_s=_known({n: d.write_mb_per_s for n, d in use.disks.items()}),
         io_waiting_percent=use.psi_io_percent,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from runner.model import Sample
 
@@ -23,7 +23,9 @@ class DiskUse:
 class WindowUse:
     """Uses over the window; None where a counter was not read or the samples do not cover the window.
 
-    disk_busy_percent is the busiest disk's. hot_thread: the name whose busiest thread used most, with its mean cores.
+    disk_busy_percent is the busiest disk's. hot_thread: the name whose busiest thread used most, with its mean cores;
+    hot_thread_median: of the other threads of that name that worked. hot_generator_thread: the same of the generator.
+    cpus: cores that were busy, by the number of the CPU.
     """
 
     server_cores: float | None
@@ -42,6 +44,9 @@ class WindowUse:
     hot_thread: tuple[str, float] | None
     psi_memory_percent: float | None
     disks: Mapping[str, DiskUse]
+    hot_thread_median: float | None = None
+    hot_generator_thread: tuple[str, float] | None = None
+    cpus: Mapping[int, float] = field(default_factory=dict)
 
 
 Counter = Callable[[Sample], float | None]
@@ -64,6 +69,8 @@ def measure_window(samples: Sequence[Sample], start_ns: int, end_ns: int) -> Win
     known = None not in (server, client, host)
     disks = _disks(samples, rate)
     inside = [s for s in samples if start_ns <= s.monotonic_ns <= end_ns]
+    hot = _hot_thread(inside)
+    cpus = {name: rate(lambda s, name=name: s.cpu_busy_s_total.get(name)) for name in _cpu_names(samples)}
     return WindowUse(
         server_cores=server,
         client_cores=client,
@@ -80,7 +87,10 @@ def measure_window(samples: Sequence[Sample], start_ns: int, end_ns: int) -> Win
         psi_cpu_percent=rate(lambda s: s.psi_some_s_total.get("cpu"), 100.0),
         psi_io_percent=rate(lambda s: s.psi_some_s_total.get("io"), 100.0),
         threads=_threads(samples, rate),
-        hot_thread=_hot_thread(inside),
+        hot_thread=hot,
+        hot_thread_median=_median_of(hot[0], inside) if hot else None,
+        hot_generator_thread=_hottest([s.generator_peak_cores for s in inside]),
+        cpus={int(name): busy for name, busy in cpus.items() if busy is not None},
         psi_memory_percent=rate(lambda s: s.psi_some_s_total.get("memory"), 100.0),
         disks=disks,
     )
@@ -107,9 +117,25 @@ def _threads(samples: Sequence[Sample], rate: Callable[[Counter], float | None])
 
 
 def _hot_thread(inside: Sequence[Sample]) -> tuple[str, float] | None:
-    names = {name for s in inside for name in s.thread_peak_cores}
-    means = {name: sum(s.thread_peak_cores.get(name, 0.0) for s in inside) / len(inside) for name in names}
+    return _hottest([s.thread_peak_cores for s in inside])
+
+
+def _hottest(peaks: Sequence[Mapping[str, float]]) -> tuple[str, float] | None:
+    """The name whose busiest thread used most, with the mean over the samples."""
+    names = {name for peak in peaks for name in peak}
+    means = {name: sum(peak.get(name, 0.0) for peak in peaks) / len(peaks) for name in names}
     return max(means.items(), key=lambda item: item[1], default=None)
+
+
+def _median_of(name: str, inside: Sequence[Sample]) -> float | None:
+    """None where no sample tells it: only one thread of the name worked, or an older version sampled."""
+    if not any(name in s.thread_median_cores for s in inside):
+        return None
+    return sum(s.thread_median_cores.get(name, 0.0) for s in inside) / len(inside)
+
+
+def _cpu_names(samples: Sequence[Sample]) -> tuple[str, ...]:
+    return tuple(samples[-1].cpu_busy_s_total) if samples else ()
 
 
 def _at(samples: Sequence[Sample], counter: Counter, when_ns: int) -> float | None:

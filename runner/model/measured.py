@@ -48,6 +48,8 @@ class Sample:
     thread_peak_cores: cores that the busiest single thread of each name used since the sample before.
     psi_some_s_total: seconds in which some task waited, by resource (cpu, io, memory), where the kernel has PSI.
     host_cpu_busy_s_total: CPU seconds of the whole machine; host_cpu_stolen_s_total: those that its hypervisor took.
+    cpu_busy_s_total: CPU seconds of each CPU, by its number. thread_median_cores: by name, the median use of the
+    threads that worked since the sample before, without the busiest. generator_peak_cores: the generator's busiest.
     """
 
     monotonic_ns: int
@@ -60,6 +62,9 @@ class Sample:
     host_cpu_stolen_s_total: float | None = None
     disks: Mapping[str, DiskSample] = field(default_factory=dict)
     thread_peak_cores: Mapping[str, float] = field(default_factory=dict)
+    thread_median_cores: Mapping[str, float] = field(default_factory=dict)
+    generator_peak_cores: Mapping[str, float] = field(default_factory=dict)
+    cpu_busy_s_total: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def disk_written_bytes_total(self) -> int | None:

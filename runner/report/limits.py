@@ -24,6 +24,7 @@ NAMES = {
     LimitKind.DISK_WAITS: "waits for a disk",
     LimitKind.UNEVEN_DISKS: "disks used unevenly",
     LimitKind.MEMORY: "memory",
+    LimitKind.STALL: "stall",
     LimitKind.OFFERED_RATE: "offered rate",
     LimitKind.UNREAD: "not read",
     LimitKind.UNKNOWN: "not known",

@@ -79,6 +79,18 @@ def cpu_stolen_s(proc: Path = Path("/proc")) -> float | None:
     return ticks[-1] / _TICKS_PER_S if ticks is not None else None
 
 
+def each_cpu_busy_s(proc: Path = Path("/proc")) -> Mapping[str, float]:
+    """The same of each CPU, by its number as text; empty where the kernel does not list them."""
+    found = {}
+    for line in _text(proc / "stat").splitlines()[1:]:
+        name, *fields = line.split()
+        if not name.startswith("cpu") or len(fields) < 8:
+            break
+        user, nice, system, _, _, irq, softirq, _ = (int(field) for field in fields[:8])
+        found[name.removeprefix("cpu")] = (user + nice + system + irq + softirq) / _TICKS_PER_S
+    return found
+
+
 def _cpu_ticks(proc: Path) -> tuple[int, ...] | None:
     fields = _text(proc / "stat").partition("\n")[0].split()
     return tuple(int(f) for f in fields[1:9]) if len(fields) >= 9 else None

@@ -35,7 +35,8 @@ class Sampler:
         self._server, self._generator = subject_reader(server), subject_reader(generator)
         self._disks = tuple(disks)
         self._period_s, self._on_sample, self._pids = 1.0 / hz, on_sample, pids
-        self._threads = ThreadReader()
+        self._threads, self._generator_threads = ThreadReader(), ThreadReader()
+        self._generator_pids = generator.root_pids if generator is not None else ()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="sampler", daemon=True)
         self._cpu_s = self._wall_s = 0.0
@@ -82,6 +83,7 @@ class Sampler:
         """One sample, now."""
         now = time.monotonic_ns()
         threads = self._threads.read(self._pids() if self._pids else ())
+        of_generator = self._generator_threads.read(self._generator_pids)
         return Sample(
             monotonic_ns=now,
             server=self._server(),
@@ -90,6 +92,9 @@ class Sampler:
             psi_some_s_total=machine.pressure_s(),
             thread_cpu_s_total=threads.cpu_s_total,
             thread_peak_cores=threads.peak_cores,
+            thread_median_cores=threads.median_cores,
+            generator_peak_cores=of_generator.peak_cores,
+            cpu_busy_s_total=machine.each_cpu_busy_s(),
             host_cpu_busy_s_total=machine.cpu_busy_s(),
             host_cpu_stolen_s_total=machine.cpu_stolen_s(),
             disks=machine.disk_samples(self._disks),

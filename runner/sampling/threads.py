@@ -10,6 +10,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _PEAK_CORES_MIN = 0.05  # of less nothing is kept: it is nobody's limit
@@ -17,10 +18,12 @@ _PEAK_CORES_MIN = 0.05  # of less nothing is kept: it is nobody's limit
 
 @dataclass(frozen=True, kw_only=True)
 class ThreadUse:
-    """cpu_s_total: by name, summed. peak_cores: by name, of the busiest thread since the last look."""
+    """cpu_s_total: by name, summed. peak_cores: by name, of the busiest thread since the last look; median_cores: of
+    the others of the name that worked meanwhile, where there are any."""
 
     cpu_s_total: Mapping[str, float]
     peak_cores: Mapping[str, float]
+    median_cores: Mapping[str, float]
 
 
 class ThreadReader:
@@ -36,7 +39,7 @@ class ThreadReader:
     def read(self, pids: Sequence[int]) -> ThreadUse:
         """All threads of the processes; one that has ended meanwhile is left out."""
         sums: dict[str, float] = {}
-        peaks: dict[str, float] = {}
+        uses: dict[str, list[float]] = {}
         seen: dict[str, tuple[float, float]] = {}
         for pid in pids:
             for task, name, cpu_s, when_s in self._tasks(pid):
@@ -44,9 +47,14 @@ class ThreadReader:
                 seen[task] = (cpu_s, when_s)
                 before_s, looked_s = self._before.get(task, (cpu_s, when_s))
                 if when_s > looked_s:
-                    peaks[name] = max(peaks.get(name, 0.0), (cpu_s - before_s) / (when_s - looked_s))
+                    uses.setdefault(name, []).append((cpu_s - before_s) / (when_s - looked_s))
         self._before = seen
-        return ThreadUse(cpu_s_total=sums, peak_cores={n: c for n, c in peaks.items() if c >= _PEAK_CORES_MIN})
+        worked = {name: [use for use in found if use >= _PEAK_CORES_MIN] for name, found in uses.items()}
+        return ThreadUse(
+            cpu_s_total=sums,
+            peak_cores={name: max(found) for name, found in worked.items() if found},
+            median_cores={name: median(sorted(found)[:-1]) for name, found in worked.items() if len(found) > 1},
+        )
 
     def _tasks(self, pid: int) -> list[tuple[str, str, float, float]]:
         folder = self._proc / str(pid) / "task"

@@ -34,9 +34,12 @@ class Use:
     """Over a window, or one second of it; None where it was not read.
 
     seconds: how long it is. throttled: share of that time in which the server was held back by its quota. hot_thread:
-    the server's busiest single thread by pool name, with the cores that it used. in_flight: share of the generator's
-    threads' time that they waited for an answer; workers_busy: that they ran on a CPU themselves. stolen_cores: what
-    the hypervisor took from this machine (steal time).
+    the server's busiest single thread by pool name, with the cores that it used; hot_thread_median: of the other
+    threads of that name that worked. hot_generator_thread: the generator's busiest thread. other_cores: of neither
+    side, on the server's CPUs where each CPU's time is known, else on the machine. stalled_s: the longest time without
+    an acknowledgement; stalled_cores: what the server used meanwhile. in_flight: share of the generator's threads' time
+    that they waited for an answer; workers_busy: that they ran on a CPU themselves. stolen_cores: what the hypervisor
+    took from this machine (steal time).
     backlog_rows_per_s: open loop: how fast the rows that were due and not sent became more; None where that was no
     steady rise, in a closed loop, and of a second.
     load_disks: the disks from the first request to the end of flush and sync, in the order of the axis; None for a
@@ -51,6 +54,10 @@ class Use:
     stolen_cores: float | None = None
     throttled: float | None = None
     hot_thread: tuple[str, float] | None = None
+    hot_thread_median: float | None = None
+    hot_generator_thread: tuple[str, float] | None = None
+    stalled_s: float | None = None
+    stalled_cores: float | None = None
     disk_busy_percent: Mapping[str, float] = field(default_factory=dict)
     disk_mb_per_s: Mapping[str, float] = field(default_factory=dict)
     io_waiting_percent: float | None = None

@@ -65,7 +65,7 @@ def judge_standing(use: Use, given: Given, axis: AxisFacts) -> tuple[VerdictKind
     told = [found.bottleneck] if kind is VerdictKind.VALID else list(found.overruling)
     if kind is not VerdictKind.VALID and (not told or found.first.kind is not LimitKind.UNKNOWN):
         told.append(found.first)
-    return kind, tuple(reason for each in told for reason in _reasons(each, use, given, axis))
+    return kind, tuple(dict.fromkeys(reason for each in told for reason in _reasons(each, use, given, axis)))
 
 
 def _reasons(found: Found, use: Use, given: Given, axis: AxisFacts) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from typing import Final
 # Who was the limit.
 CORES_FULL: Final = 0.90  # share of the cores given: kernel threads and ticks take some, and a server waits a little
 CLIENT_FULL: Final = 0.85  # share of the generator's CPUs: it also waits for each answer
+CLIENT_SPENT: Final = 0.97  # share of the generator's CPUs: what is left are ticks of the kernel
 CEILING: Final = 0.80  # share of the generator's own ceiling: above it, its own pauses show in the rate
 OFFERED_MET: Final = 0.98  # share of the offered rate: the window's edges cut requests in two
 BACKLOG_GROWS: Final = 0.005  # share of the offered rate: as a trend over the window, which a queue at rest has not
@@ -21,6 +22,10 @@ CLIENT_ROOM: Final = 0.70  # share of the generator's CPUs: below it, its thread
 OTHERS_ROOM: Final = 0.33  # share of the cores that the server lacks: others took too little to matter
 IN_FLIGHT: Final = 0.80  # share of the time of the generator's threads: the rest goes into making requests
 WORKERS_BUSY: Final = 0.80  # share of the time of the generator's threads: with as much waiting, connections are named
+STALL_S: Final = 1.5  # seconds: one interval without a row may be a pause between two requests
+STALL_SHARE: Final = 0.1  # share of the window: below it, the pause is lost in the noise of the rate
+GENERATOR_HOT_CORES: Final = 0.90  # of one core, the mean of its busiest: it does nothing but work and hand over
+HOT_ABOVE_MEDIAN: Final = 1.3  # times the median of the working threads of its name: below it, they share the work
 HOT_CORES: Final = 0.80  # of one core, the mean of its busiest second after second: a commit thread pauses in between
 DISK_FULL_PERCENT: Final = 80.0  # percent of what the disk takes without a database: fio writes in larger pieces
 DISK_BUSY_PERCENT: Final = 90.0  # percent of the time with requests in flight: where no ceiling was measured

@@ -2,6 +2,7 @@
 names who did not answer what. What was seen of the load until then is kept."""
 
 import json
+import re
 import signal
 import threading
 import time
@@ -11,7 +12,7 @@ import psutil
 import pytest
 
 from runner.interrupts import Stop
-from runner.model import IntervalSeen, PhaseEntered, VerdictKind
+from runner.model import IntervalSeen, LimitKind, PhaseEntered, VerdictKind
 from runner.trial.run import run_trial
 from tests.unit.trial_orders import artifact_of, result_of, trial_order
 
@@ -138,3 +139,20 @@ def test_a_load_that_is_told_to_end_in_the_middle_aborts_the_trial_and_keeps_its
     assert 2.9 < summary["window_s"] < 20
     assert summary["rows_per_s"] == pytest.approx(summary["rows_window"] / summary["window_s"])
     assert result.measurement.rows_per_s == pytest.approx(summary["rows_per_s"])
+
+
+def test_a_server_that_stood_still_in_the_window_is_named_as_a_stall(folder):
+    """Two seconds into the window, for three seconds of eight."""
+    order = trial_order(folder, "postgres", load__duration="8s", load__request_timeout="0")
+    events = []
+    for event in run_trial(order, Stop()):
+        events.append(event)
+        if isinstance(event, PhaseEntered) and event.phase == "measure":
+            threading.Timer(2.0, signal_the_server, (signal.SIGSTOP,)).start()
+            threading.Timer(5.0, signal_the_server, (signal.SIGCONT,)).start()
+    verdict = result_of(events).verdict
+    assert verdict.limit.kind is LimitKind.STALL
+    assert not verdict.kind.is_fitted
+    told = re.search(r"no row was acknowledged for ([\d.]+) s: the server's threads did not run", verdict.limit.sentence)
+    assert told, verdict.reasons
+    assert float(told[1]) > 2.5, "longer where others leave it no CPU afterwards"

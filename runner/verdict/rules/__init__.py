@@ -9,19 +9,27 @@ from __future__ import annotations
 from runner.model import LimitKind
 from runner.verdict.rules.cpu import cpu_unread, cpu_words, server_cpu, shared_cpu
 from runner.verdict.rules.disks import disk, disk_waits, disk_words, disks_full, disks_unread, uneven_disks
-from runner.verdict.rules.generator import busy_workers, generator_ceiling, generator_cpu
+from runner.verdict.rules.generator import (
+    busy_workers,
+    generator_ceiling,
+    generator_cpu,
+    generator_spent,
+    hot_generator_thread,
+)
 from runner.verdict.rules.offered import grows, is_met, offered_rate
 from runner.verdict.rules.others import hypervisor, other_processes
 from runner.verdict.rules.quota import foreign_quota, own_quota
 from runner.verdict.rules.rule import Found, Place, Rule
 from runner.verdict.rules.threads import hot_thread
-from runner.verdict.rules.waiting import connections, few_connections, memory, unknown
+from runner.verdict.rules.waiting import connections, few_connections, memory, stall, unknown
 
 __all__ = ["RULES", "WORDS", "Found", "Place", "Rule", "grows", "is_met"]
 
 RULES: tuple[Rule, ...] = (
     # Near its own ceiling the generator shapes the rate, even where the server is as busy.
     Rule(names=LimitKind.GENERATOR_CEILING, place=Place.OVERRULES, find=generator_ceiling),
+    # A generator without time left was never ahead of the server, even where the server is as busy.
+    Rule(names=LimitKind.GENERATOR_CPU, place=Place.OVERRULES, find=generator_spent),
     # A foreign quota makes the given cores another number than the level says, even where they look full.
     Rule(names=LimitKind.THROTTLING, place=Place.OVERRULES, find=foreign_quota),
     # An open loop that got what it asked for was asked for no more: no resource needs to be full.
@@ -33,6 +41,8 @@ RULES: tuple[Rule, ...] = (
     Rule(names=LimitKind.UNREAD, place=Place.USED_UP, find=cpu_unread, only_on=LimitKind.SERVER_CPU),
     Rule(names=LimitKind.DISK, place=Place.USED_UP, find=disks_full),
     Rule(names=LimitKind.UNREAD, place=Place.USED_UP, find=disks_unread, only_on=LimitKind.DISK),
+    # While nothing is acknowledged all connections wait, no thread is hot, and others find the CPUs free.
+    Rule(names=LimitKind.STALL, place=Place.EXPLAINS, find=stall),
     # Who was busy, outside the server first: a full generator makes its connections and threads look idle.
     Rule(names=LimitKind.GENERATOR_CPU, place=Place.EXPLAINS, find=generator_cpu),
     Rule(names=LimitKind.SHARED_CPU, place=Place.EXPLAINS, find=shared_cpu),
@@ -40,13 +50,15 @@ RULES: tuple[Rule, ...] = (
     Rule(names=LimitKind.OTHER_PROCESSES, place=Place.EXPLAINS, find=other_processes),
     # Threads that work are no connections that wait, though the time passes inside of a send for both.
     Rule(names=LimitKind.GENERATOR_CPU, place=Place.EXPLAINS, find=busy_workers),
-    # Fewer connections than cores before a hot thread: a server's process for each connection is hot by itself.
-    Rule(names=LimitKind.CONNECTIONS, place=Place.EXPLAINS, find=few_connections),
-    Rule(names=LimitKind.HOT_THREAD, place=Place.EXPLAINS, find=hot_thread),
+    Rule(names=LimitKind.GENERATOR_CPU, place=Place.EXPLAINS, find=hot_generator_thread),
+    # Disks and memory before the server's threads: a thread that flushes to a full disk is busy as well.
     Rule(names=LimitKind.UNEVEN_DISKS, place=Place.EXPLAINS, find=uneven_disks),
     Rule(names=LimitKind.DISK_WAITS, place=Place.EXPLAINS, find=disk_waits),
     Rule(names=LimitKind.DISK, place=Place.EXPLAINS, find=disk),
     Rule(names=LimitKind.MEMORY, place=Place.EXPLAINS, find=memory),
+    # Fewer connections than cores before a hot thread: a server's process for each connection is hot by itself.
+    Rule(names=LimitKind.CONNECTIONS, place=Place.EXPLAINS, find=few_connections),
+    Rule(names=LimitKind.HOT_THREAD, place=Place.EXPLAINS, find=hot_thread),
     # Connections that wait are a sign and not a cause, so all causes come first.
     Rule(names=LimitKind.CONNECTIONS, place=Place.EXPLAINS, find=connections),
     Rule(names=LimitKind.UNKNOWN, place=Place.EXPLAINS, find=unknown),

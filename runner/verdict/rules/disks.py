@@ -84,7 +84,7 @@ def uneven_disks(use: Use, given: Given) -> Found | None:
 
 def disk_waits(use: Use, given: Given) -> Found | None:
     """Prepared disks held the server up for a while, and had room over the whole load."""
-    told = _held_up(use, given)
+    told = held_up(use, given)
     if not given.prepared_disks or not told:
         return None
     return Found(
@@ -96,7 +96,7 @@ def disk_waits(use: Use, given: Given) -> Found | None:
 
 def disk(use: Use, given: Given) -> Found | None:
     """A disk was busy all the time, wrote nearly what it can by itself, or had the server waiting for it."""
-    told = _held_up(use, given)
+    told = held_up(use, given)
     if given.prepared_disks or not told:
         return None
     return Found(
@@ -106,7 +106,8 @@ def disk(use: Use, given: Given) -> Found | None:
     )
 
 
-def _held_up(use: Use, given: Given) -> str:
+def held_up(use: Use, given: Given) -> str:
+    """How a disk kept the server waiting, in words; "" where none did."""
     for name, busy in use.disk_busy_percent.items():
         written, own = use.disk_mb_per_s.get(name), given.disk_ceilings_mb_per_s.get(name)
         if own and written is not None and 100 * written >= DISK_FULL_PERCENT * own:

@@ -6,7 +6,9 @@ from runner.model import LimitKind
 from runner.units import format_rate
 from runner.verdict.evidence import Given, Use
 from runner.verdict.rules.rule import Found
-from runner.verdict.thresholds import CEILING, CLIENT_FULL, WORKERS_BUSY
+from runner.verdict.thresholds import CEILING, CLIENT_FULL, CLIENT_SPENT, GENERATOR_HOT_CORES, WORKERS_BUSY
+
+_MORE_CPUS = "add a client core (--client-cpus), or write in a cheaper way (TDengine: --method stmt instead of sql)"
 
 
 def generator_ceiling(use: Use, given: Given) -> Found | None:
@@ -23,6 +25,34 @@ def generator_ceiling(use: Use, given: Given) -> Found | None:
     )
 
 
+def generator_spent(use: Use, given: Given) -> Found | None:
+    """The generator's own CPUs had no time left: whatever the server used, it was asked for no more than they make."""
+    if use.client_cores is None or use.server_cores is None or not given.client_cpus or given.shared_cpus:
+        return None
+    share = use.client_cores / given.client_cpus
+    if share < CLIENT_SPENT:
+        return None
+    return Found(
+        kind=LimitKind.GENERATOR_CPU,
+        sentence=f"the generator's CPUs were {100 * share:.0f} % busy",
+        remedy=_MORE_CPUS,
+        link=" while ",
+    )
+
+
+def hot_generator_thread(use: Use, given: Given) -> Found | None:
+    """One thread of the generator had no time left while its other CPUs were idle: each row passes through it."""
+    if use.hot_generator_thread is None or use.hot_generator_thread[1] < GENERATOR_HOT_CORES:
+        return None
+    name, cores = use.hot_generator_thread
+    return Found(
+        kind=LimitKind.GENERATOR_CPU,
+        sentence=f"one thread of the generator ({name}) was {100 * cores:.0f} % busy",
+        remedy="more --write-threads, or a cheaper way to write (--method)",
+        link=" while ",
+    )
+
+
 def generator_cpu(use: Use, given: Given) -> Found | None:
     """The generator used up its own CPUs while the server had some left."""
     if use.client_cores is None or not given.client_cpus or given.shared_cpus:
@@ -33,7 +63,7 @@ def generator_cpu(use: Use, given: Given) -> Found | None:
     return Found(
         kind=LimitKind.GENERATOR_CPU,
         sentence=f"the generator's CPUs were {100 * share:.0f} % busy",
-        remedy="add a client core (--client-cpus), or write in a cheaper way (TDengine: --method stmt instead of sql)",
+        remedy=_MORE_CPUS,
         link=" while ",
     )
 

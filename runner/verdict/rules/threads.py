@@ -5,7 +5,7 @@ from __future__ import annotations
 from runner.model import LimitKind
 from runner.verdict.evidence import Given, Use
 from runner.verdict.rules.rule import Found
-from runner.verdict.thresholds import HOT_CORES
+from runner.verdict.thresholds import HOT_ABOVE_MEDIAN, HOT_CORES
 
 
 def hot_thread(use: Use, given: Given) -> Found | None:
@@ -13,6 +13,8 @@ def hot_thread(use: Use, given: Given) -> Found | None:
     if use.hot_thread is None or use.hot_thread[1] < HOT_CORES:
         return None
     pool, cores = use.hot_thread
+    if cores < HOT_ABOVE_MEDIAN * (use.hot_thread_median or 0.0):
+        return None  # the others of its name are about as busy: the work is spread already
     return Found(
         kind=LimitKind.HOT_THREAD,
         sentence=f"one thread of the server ({pool}) was {100 * cores:.0f} % busy while cores were idle",

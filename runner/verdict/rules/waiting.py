@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from runner.model import LimitKind
 from runner.verdict.evidence import Given, Use
+from runner.verdict.rules.disks import held_up
 from runner.verdict.rules.rule import Found
-from runner.verdict.thresholds import IN_FLIGHT, MEMORY_WAITING_PERCENT
+from runner.verdict.thresholds import IN_FLIGHT, MEMORY_WAITING_PERCENT, OTHERS_CORES, STALL_S, STALL_SHARE
 
 
 def few_connections(use: Use, given: Given) -> Found | None:
@@ -22,6 +23,22 @@ def connections(use: Use, given: Given) -> Found | None:
         kind=LimitKind.CONNECTIONS,
         sentence=f"{many} waited for an answer {100 * use.in_flight:.0f} % of the time",
         remedy="more --write-threads, or larger requests (--rows-per-request)",
+    )
+
+
+def stall(use: Use, given: Given) -> Found | None:
+    """For a good part of the window nothing was acknowledged at all, and neither a disk nor memory explains that."""
+    if use.stalled_s is None or use.stalled_s < max(STALL_S, STALL_SHARE * use.seconds):
+        return None
+    if held_up(use, given) or memory(use, given):
+        return None
+    idle = use.stalled_cores is not None and use.stalled_cores < OTHERS_CORES
+    did = "the server's threads did not run" if idle else "the server's threads ran without answering"
+    told = f"no row was acknowledged for {use.stalled_s:.1f} s"
+    return Found(
+        kind=LimitKind.STALL,
+        sentence=told if use.stalled_cores is None else f"{told}: {did}",
+        remedy="see the server's log and the machine at that time; a longer window, if the server pauses by itself",
     )
 
 

@@ -1,0 +1,124 @@
+"""Who was the limit, where one figure of the whole machine hides it: per CPU, per thread, second by second."""
+
+from dataclasses import replace
+
+import pytest
+
+from runner.axes import load_axis
+from runner.figures.stalls import longest_stall
+from runner.figures.uses import _others
+from runner.figures.window import measure_window
+from runner.model import LimitKind, Placement, Sample, SubjectSample
+from runner.sampling import machine
+from runner.sampling.threads import ThreadReader
+from runner.verdict import Evidence, diagnose, limit_of
+from tests.unit.factories import make_trial
+from tests.unit.test_attribution import CORES, GIVEN, IDLE
+from tests.unit.test_diagnosis import GOOD
+from tests.unit.test_open_loop import intervals
+
+
+def kind_of(given=GIVEN, axis=CORES, **use):
+    return limit_of(replace(IDLE, **use), given, axis).kind
+
+
+def test_a_generator_without_time_left_spoils_a_busy_servers_number_too():
+    full = replace(IDLE, server_cores=3.8, client_cores=2.0)
+    verdict = diagnose(Evidence(given=GIVEN, measurement=GOOD, window=full), CORES)
+    assert (verdict.kind, verdict.limit.kind) == ("GENERATOR_BOUND", "GENERATOR_CPU")
+    assert kind_of(server_cores=3.8, client_cores=1.9) is LimitKind.SERVER_CPU
+
+
+def test_one_hot_thread_of_a_generator_with_idle_cpus_is_named():
+    four = replace(GIVEN, client_cpus=4)
+    assert kind_of(four, client_cores=1.1, hot_generator_thread=("scale-loadgen", 0.97)) is LimitKind.GENERATOR_CPU
+    assert kind_of(four, client_cores=1.1, hot_generator_thread=("scale-loadgen", 0.6)) is LimitKind.UNKNOWN
+
+
+def test_busy_backends_on_a_full_disk_are_the_disks():
+    backends = {"hot_thread": ("postgres", 0.85), "disk_busy_percent": {"d1": 99.0}}
+    assert kind_of(**backends) is LimitKind.DISK
+
+
+def test_a_thread_is_hot_only_above_the_others_of_its_name():
+    assert kind_of(hot_thread=("postgres", 0.85), hot_thread_median=0.84) is LimitKind.UNKNOWN
+    assert kind_of(hot_thread=("vnode-write", 0.95), hot_thread_median=0.4) is LimitKind.HOT_THREAD
+    assert kind_of(hot_thread=("vnode-commit", 0.85)) is LimitKind.HOT_THREAD, "the only one of its name"
+
+
+def test_the_others_of_a_name_are_those_that_worked(tmp_path):
+    def write(ticks):
+        for tid, used in ticks.items():
+            (tmp_path / f"7/task/{tid}").mkdir(parents=True, exist_ok=True)
+            fields = " ".join(["0"] * 10 + [str(used), "0"] + ["0"] * 10)
+            (tmp_path / f"7/task/{tid}/stat").write_text(f"{tid} (worker_{tid}) S {fields}")
+
+    write({1: 0, 2: 0, 3: 0, 4: 0})
+    reader = ThreadReader(tmp_path)
+    reader.read([7])
+    write({1: 10**6, 2: 5 * 10**5, 3: 3 * 10**5, 4: 0})
+    found = reader.read([7])
+    assert found.median_cores["worker"] == pytest.approx(0.4 * found.peak_cores["worker"], rel=0.5)
+    write({1: 2 * 10**6, 2: 5 * 10**5, 3: 3 * 10**5, 4: 0})
+    assert "worker" not in reader.read([7]).median_cores
+
+
+def sample(at_s, busy, server, generator=0.0):
+    return Sample(
+        monotonic_ns=round(at_s * 1e9), memory_available_bytes=None, psi_some_s_total={}, thread_cpu_s_total={},
+        server=SubjectSample(cpu_s_total=server, throttled_s_total=None, memory_bytes=None),
+        generator=SubjectSample(cpu_s_total=generator, throttled_s_total=None, memory_bytes=None),
+        host_cpu_busy_s_total=sum(busy.values()), cpu_busy_s_total={str(cpu): s for cpu, s in busy.items()},
+    )  # fmt: skip
+
+
+def test_a_neighbour_on_other_cpus_of_a_large_machine_takes_nothing_from_the_server():
+    """Eight CPUs are busy elsewhere; the server lacks one of its two, because its disk is full."""
+    placement = Placement(server_cpus=(0, 1), client_cpus=(2,))
+    trial = make_trial(cores=2.0, placement=placement)
+    before = dict.fromkeys(range(16), 0.0)
+    after = {**before, 0: 5.0, 1: 5.2, 2: 1.0, **dict.fromkeys(range(8, 16), 10.0)}
+    samples = (sample(0, before, 0.0), sample(10, after, 10.0, 1.0))
+    use = measure_window(samples, 0, 10**10)
+    assert use.other_cores == pytest.approx(8.02)
+    assert use.cpus[0] == pytest.approx(0.5)
+    own = _others(trial, use, 0.1)
+    assert own == pytest.approx(0.02)
+    busy = {"server_cores": 1.0, "disk_busy_percent": {"d1": 99.0}}
+    two = replace(GIVEN, cores=2.0)
+    assert kind_of(two, other_cores=use.other_cores, **busy) is LimitKind.OTHER_PROCESSES, "what hid it"
+    assert kind_of(two, other_cores=own, **busy) is LimitKind.DISK
+
+
+def test_each_cpu_is_read(tmp_path):
+    (tmp_path / "stat").write_text("cpu 4 0 0 9 9 0 0 0\ncpu0 300 0 100 9 9 0 0 7\ncpu1 100 0 0 9 9 0 0 0\nintr 5\n")
+    assert machine.each_cpu_busy_s(tmp_path) == {"0": 4.0, "1": 1.0}
+    assert machine.each_cpu_busy_s(tmp_path / "none") == {}
+
+
+def with_rows(rows, longest_us=1000.0):
+    made = intervals([None] * len(rows))
+    return [replace(i, rows=n, monotonic_ns=round(1e9 * i.t_s), response_us_max=longest_us) for i, n in zip(made, rows, strict=True)]
+
+
+def test_the_longest_stall_of_a_window():
+    assert longest_stall(with_rows([5, 5, 5])) is None
+    assert longest_stall([]) is None
+    stall = longest_stall(with_rows([5, 0, 5, 0, 0, 5], longest_us=2.97e6))
+    assert (stall.start_ns, stall.end_ns) == (3 * 10**9, 5 * 10**9)
+    assert stall.seconds == pytest.approx(2.97)
+    assert longest_stall(with_rows([0, 0, 5])).seconds == pytest.approx(2.0)
+    assert longest_stall(with_rows([5, 0, 0])).seconds == pytest.approx(2.0)
+
+
+def test_a_stop_of_three_seconds_is_a_stall_and_no_lack_of_connections():
+    stopped = replace(IDLE, seconds=8.0, in_flight=0.97, stalled_s=3.0, stalled_cores=0.0, server_cores=1.2)
+    verdict = diagnose(Evidence(given=GIVEN, measurement=GOOD, window=stopped), CORES)
+    assert (verdict.kind, verdict.limit.kind) == ("RESOURCE_NOT_SATURATED", "STALL")
+    assert "no row was acknowledged for 3.0 s: the server's threads did not run" in verdict.reasons[0]
+    assert verdict.once_checked is None
+    ran = limit_of(replace(stopped, stalled_cores=1.9), GIVEN, CORES)
+    assert "ran without answering" in ran.sentence
+    assert limit_of(replace(stopped, stalled_s=1.0), GIVEN, CORES).kind is LimitKind.CONNECTIONS
+    assert limit_of(replace(stopped, io_waiting_percent=90.0), GIVEN, CORES).kind is LimitKind.DISK
+    assert limit_of(stopped, GIVEN, load_axis("clients")).kind is LimitKind.STALL
