@@ -12,14 +12,13 @@ from runner import console
 from runner.cli.arguments import JSON, NEED, PREDICT, asked_of
 from runner.errors import UsageError
 from runner.fit import Asked, Terms, fit_rows
-from runner.fit.table import Columns, RowsByGroup, parse_table
+from runner.fit.table import Columns, RowsByGroup, read_table
 from runner.model import FitReport
 from runner.report.anydata import fit_document, levels_table, picture
 from runner.report.fitted import asked_table, derived_table, models_table, parameters_table
 from runner.report.table import Table
 from runner.store.outside import write_outside
 
-_BYTES_MAX = 256 * 2**20
 _EXAMPLE = "Example: scale fit results/reference/tdengine-cpu.csv --n cores --x rows_per_s --predict 16,24 --need 7M"
 
 
@@ -62,20 +61,14 @@ def fit(
 
 def _read(file: str, columns: Columns) -> RowsByGroup:
     try:
-        content = sys.stdin.buffer.read(_BYTES_MAX + 1) if file == "-" else _content(Path(file))
+        if file == "-":
+            return read_table(sys.stdin.buffer, columns)
+        with Path(file).open("rb") as stream:
+            return read_table(stream, columns)
     except OSError as error:
         raise UsageError(f"{file} cannot be read: {error.strerror}") from None
-    if len(content) > _BYTES_MAX:
-        raise UsageError(f"{file} is larger than {_BYTES_MAX // 2**20} MiB")
-    try:
-        return parse_table(content, columns)
     except ValueError as error:
         raise UsageError(f"{file}: {error}") from None
-
-
-def _content(path: Path) -> bytes:
-    with path.open("rb") as file:
-        return file.read(_BYTES_MAX + 1)
 
 
 def _show(found: FitReport, title: str, terms: Terms) -> None:

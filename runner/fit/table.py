@@ -7,12 +7,22 @@ above 0 is an error, never left out silently. Blank lines and lines that begin w
 from __future__ import annotations
 
 import csv
+import io
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, islice
+from typing import Any, BinaryIO, overload
 
-ROWS_MAX = 1_000_000
+import numpy as np
+from numpy.typing import NDArray
+
+ROWS_MAX = 20_000_000  # 16 bytes each, and as much again to sort them
+LINE_BYTES_MAX = 2**20
+_BLOCK_BYTES, _STRETCH_LINES = 2**20, 50_000
+_SEPARATORS = (",", ";", "\t")
+_PLAIN = re.compile(r"[0-9.eE+\- ]*")
 LEVELS_MAX = 10_000
 LEAST, MOST = 1e-100, 1e100  # squares of it are still numbers
 SPAN_MAX = 1e12  # of a column, so that sums of squares keep the smallest of it
@@ -22,8 +32,34 @@ _LEVEL_DIGITS = 9  # 0.1 + 0.2 and 0.3 are one level
 _THOUSANDS = re.compile(r"[+-]?\d{1,3}([,'_ \u00a0\u202f]\d{3})+(\.\d*)?")
 _COMMA = re.compile(r"[+-]?\d*,\d+")
 
-RowsByGroup = Mapping[str, Sequence[tuple[float, float]]]
 Line = tuple[int, list[str]]
+Place = tuple[float, int]  # a value and the line that holds it
+
+
+class RowTable(Sequence[tuple[float, float]]):
+    """(level, rate) of many rows, held as numbers: 16 bytes a row."""
+
+    def __init__(self, stretches: Iterable[NDArray[np.float64]]) -> None:
+        self._table = np.concatenate(list(stretches))
+
+    def __len__(self) -> int:
+        return len(self._table)
+
+    @overload
+    def __getitem__(self, index: int) -> tuple[float, float]: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[tuple[float, float]]: ...
+    def __getitem__(self, index: int | slice) -> tuple[float, float] | Sequence[tuple[float, float]]:
+        if isinstance(index, slice):
+            return [(float(level), float(rate)) for level, rate in self._table[index]]
+        level, rate = self._table[index]
+        return float(level), float(rate)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[np.float64]:
+        return np.array(self._table, dtype=dtype) if copy else np.asarray(self._table, dtype=dtype)
+
+
+RowsByGroup = Mapping[str, Sequence[tuple[float, float]]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,69 +70,194 @@ class Columns:
     x: str
     group: str | None = None
 
+    @property
+    def names(self) -> list[str]:
+        """Those that the header must hold."""
+        return [name for name in (self.n, self.x, self.group) if name is not None]
+
+
+@dataclass(kw_only=True)
+class _Found:
+    """What has been read so far: stretches by group, and of each column its smallest and its largest value."""
+
+    header: list[str]
+    wanted: list[int]
+    columns: Columns
+    stretches: dict[str, list[NDArray[np.float64]]] = field(default_factory=dict)
+    ends: list[tuple[Place, Place]] = field(default_factory=lambda: [((math.inf, 0), (0.0, 0))] * 2)
+    rows: int = 0
+
+    def add(self, group: str, table: NDArray[np.float64]) -> None:
+        """Rows of one group."""
+        self.stretches.setdefault(group, []).append(table)
+
+    def seen(self, column: int, least: Place, most: Place) -> None:
+        """Keeps the ends of a column: 0 the level, 1 the rate."""
+        was = self.ends[column]
+        self.ends[column] = (min(was[0], least), max(was[1], most))
+
 
 def parse_table(content: bytes, columns: Columns) -> RowsByGroup:
     """(level, rate) of every row, by group in the order of the file. The header names the columns."""
-    lines = _lines(_text(content))
-    first = next(lines, None)
+    return read_table(io.BytesIO(content), columns)
+
+
+def read_table(stream: BinaryIO, columns: Columns) -> RowsByGroup:
+    """The same of a stream, which is read in stretches and never held as a whole."""
+    lines = _lines(stream)
+    head = [line for line in _until_header(lines)]
+    number = len(head)
+    separator = _separator(head[-1] if head else "", columns)
+    first = next(_cells_of(iter(head), 1, separator), None)
     if first is None:
         raise ValueError("line 1: the file is empty; it needs a header and a row for each measurement")
     at, header = first
-    wanted = [_place(at, header, name) for name in (columns.n, columns.x, columns.group) if name is not None]
-    found: dict[str, list[tuple[float, float]]] = {}
-    ends = [((math.inf, 0), (0.0, 0)), ((math.inf, 0), (0.0, 0))]  # of each column: smallest and largest, with its line
-    for count, (number, cells) in enumerate(lines):
-        if len(cells) != len(header):
-            raise ValueError(f"line {number}: {_cells(len(cells))} where the header has {len(header)}")
-        if count >= ROWS_MAX:
+    found = _Found(header=header, wanted=[_place(at, header, name) for name in columns.names], columns=columns)
+    while stretch := list(islice(lines, _STRETCH_LINES)):
+        if any('"' in line for line in stretch):  # a cell may go on over lines and stretches
+            _read_rows(_cells_of(chain(stretch, lines), number + 1, separator), found)
+            break
+        if not _read_numbers(stretch, number + 1, separator, found):
+            _read_rows(_cells_of(iter(stretch), number + 1, separator), found)
+        number += len(stretch)
+        if found.rows > ROWS_MAX:
             raise ValueError(f"line {number}: more than {ROWS_MAX:,} rows")
-        level, rate = (_number(number, header[i], cells[i]) for i in wanted[:2])
-        level = float(f"{level:.{_LEVEL_DIGITS}g}")
-        for i, value in enumerate((level, rate)):
-            ends[i] = (min(ends[i][0], (value, number)), max(ends[i][1], (value, number)))
-        group = cells[wanted[2]].strip() if columns.group is not None else ""
-        found.setdefault(group, []).append((level, rate))
-    if not found:
+    return _checked(found, at)
+
+
+def _checked(found: _Found, at: int) -> RowsByGroup:
+    if not found.stretches:
         raise ValueError(f"line {at}: no row follows the header")
-    for column, (least, most) in zip((columns.n, columns.x), ends, strict=True):
+    for column, (least, most) in zip((found.columns.n, found.columns.x), found.ends, strict=True):
         if most[0] > SPAN_MAX * least[0]:
             first, last = sorted((least[1], most[1]))
             raise ValueError(f"line {last}: {column} differs from line {first} by more than {SPAN_MAX:g} times; "
                              "no curve holds both")  # fmt: skip
-    for group, rows in found.items():
-        levels = len({level for level, _ in rows})
+    for group, stretches in found.stretches.items():
+        levels = len(np.unique(np.concatenate([np.unique(table[:, 0]) for table in stretches])))
         if levels > LEVELS_MAX:
-            raise ValueError(f"{levels:,} different values of {columns.n}{f' in {group}' if group else ''}; "
+            raise ValueError(f"{levels:,} different values of {found.columns.n}{f' in {group}' if group else ''}; "
                              f"{LEVELS_MAX:,} at most")  # fmt: skip
-    return found
+    return {group: RowTable(stretches) for group, stretches in found.stretches.items()}
 
 
-def _text(content: bytes) -> str:
+def _lines(stream: BinaryIO) -> Iterator[str]:
+    """The text by lines; a byte that is no text is refused with its line."""
+    rest, number, begin = b"", 0, True
+    while True:
+        block = stream.read(_BLOCK_BYTES)
+        cut = block.rfind(b"\n") + 1 if block else 0
+        content, rest = (rest + block[:cut], block[cut:]) if cut else (b"", rest + block) if block else (rest, b"")
+        if len(rest) > LINE_BYTES_MAX:
+            at = number + content.count(b"\n") + 1
+            raise ValueError(f"line {at}: longer than {LINE_BYTES_MAX:,} bytes")
+        for line in _text(content, number, begin).splitlines(keepends=True):
+            number += 1
+            yield line
+        begin = begin and not content
+        if not block:
+            return
+
+
+def _text(content: bytes, before: int, begin: bool) -> str:
     try:
-        text = content.decode("utf-8-sig")
+        text = content.decode("utf-8-sig" if begin else "utf-8")
     except UnicodeDecodeError as error:
-        number = content.count(b"\n", 0, error.start) + 1
+        number = before + content.count(b"\n", 0, error.start) + 1
         raise ValueError(f"line {number}: not UTF-8 text (byte {content[error.start]:#04x})") from None
     if "\0" in text:
-        raise ValueError(f"line {text.count(chr(10), 0, text.index(chr(0))) + 1}: holds a NUL byte; this is not text")
+        number = before + text.count("\n", 0, text.index("\0")) + 1
+        raise ValueError(f"line {number}: holds a NUL byte; this is not text")
     return text
 
 
-def _lines(text: str) -> Iterator[Line]:
-    """Rows with the number of the line that each begins on."""
-    raw = text.splitlines(keepends=True)
-    head = next((line for line in raw if line.strip() and not line.lstrip().startswith("#")), "")
-    separator = next((s for s in (",", ";", "\t") if s in head), ",")
-    kept = (line if not line.lstrip().startswith("#") else "\n" for line in raw)
-    reader = csv.reader(kept, delimiter=separator, strict=True)
-    begin = 1
+def _is_comment(line: str) -> bool:
+    return line.lstrip().startswith("#")
+
+
+def _until_header(lines: Iterator[str]) -> Iterator[str]:
+    """The lines up to the first that is neither blank nor a comment."""
+    for line in lines:
+        yield line
+        if line.strip() and not _is_comment(line):
+            return
+
+
+def _separator(header: str, columns: Columns) -> str:
+    """The one that makes the asked columns of the header; a header may hold another one inside a name."""
+    for separator in _SEPARATORS:
+        try:
+            cells = {cell.strip() for cell in next(csv.reader([header], delimiter=separator), [])}
+        except csv.Error:
+            continue
+        if cells.issuperset(columns.names):
+            return separator
+    return next((s for s in _SEPARATORS if s in header), ",")
+
+
+def _cells_of(lines: Iterator[str], first: int, separator: str) -> Iterator[Line]:
+    """Rows with the number of the line that each begins on; first: the number of the first line."""
+    reader = csv.reader((line if not _is_comment(line) else "\n" for line in lines), delimiter=separator, strict=True)
+    begin = first
     try:
         for cells in reader:
             if any(cell.strip() for cell in cells):
                 yield begin, [cell.strip() for cell in cells]
-            begin = reader.line_num + 1
+            begin = first + reader.line_num
     except csv.Error as error:
         raise ValueError(f"line {begin}: {error}") from None
+
+
+def _read_rows(lines: Iterator[Line], found: _Found) -> None:
+    """Row by row."""
+    groups: dict[str, list[tuple[float, float]]] = {}
+    for number, cells in lines:
+        if len(cells) != len(found.header):
+            raise ValueError(f"line {number}: {_cells(len(cells))} where the header has {len(found.header)}")
+        level, rate = (_number(number, found.header[i], cells[i]) for i in found.wanted[:2])
+        found.seen(0, (level, number), (level, number))
+        found.seen(1, (rate, number), (rate, number))
+        group = cells[found.wanted[2]] if found.columns.group is not None else ""
+        groups.setdefault(group, []).append((_rounded(level), rate))
+        found.rows += 1
+        if found.rows > ROWS_MAX:
+            raise ValueError(f"line {number}: more than {ROWS_MAX:,} rows")
+    for group, rows in groups.items():
+        found.add(group, np.array(rows))
+
+
+def _read_numbers(stretch: Sequence[str], first: int, separator: str, found: _Found) -> bool:
+    """A stretch of plain rows without quotes, all at once; False, and nothing read, where it is not plain."""
+    rows = [line.split(separator) for line in stretch]
+    if any(len(cells) != len(found.header) for cells in rows):
+        return False
+    level_cells, rate_cells = ([cells[i].strip() for cells in rows] for i in found.wanted[:2])
+    if not (_PLAIN.fullmatch("".join(level_cells)) and _PLAIN.fullmatch("".join(rate_cells))):
+        return False
+    try:
+        both = np.array([list(map(float, level_cells)), list(map(float, rate_cells))])
+    except ValueError:
+        return False
+    if not np.all((both >= LEAST) & (both <= MOST)) or rows[0][0].lstrip().startswith("#"):
+        return False
+    for column, values in enumerate(both):
+        least, most = int(np.argmin(values)), int(np.argmax(values))
+        found.seen(column, (float(values[least]), first + least), (float(values[most]), first + most))
+    distinct, back = np.unique(both[0], return_inverse=True)
+    table = np.column_stack([np.array([_rounded(v) for v in distinct])[back], both[1]])
+    names = [cells[found.wanted[2]].strip() for cells in rows] if found.columns.group is not None else []
+    order = {name: i for i, name in enumerate(dict.fromkeys(names))}
+    codes = np.array([order[name] for name in names])
+    for name, code in order.items():
+        found.add(name, table[codes == code])
+    if not order:
+        found.add("", table)
+    found.rows += len(rows)
+    return True
+
+
+def _rounded(level: float) -> float:
+    return float(f"{level:.{_LEVEL_DIGITS}g}")
 
 
 def _place(line: int, header: Sequence[str], name: str) -> int:

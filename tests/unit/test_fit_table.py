@@ -7,6 +7,7 @@ from typer.testing import CliRunner
 
 from runner.cli import app
 from runner.errors import UsageError
+from runner.fit import table
 from runner.fit.table import Columns, parse_table
 
 GOOD = "n,x,kind\n1,100,a\n2,190,a\n3,280,a\n4,360,a\n5,440,a\n6,515,a\n"
@@ -73,6 +74,41 @@ def test_a_measured_unit_is_not_called_rows(tmp_path):
     shown = CliRunner().invoke(app, ["fit", str(file), "--n", "threads", "--x", "tps"]).stdout
     assert "10 k tps" in shown
     assert "rows/s" not in shown
+
+
+@pytest.mark.parametrize("header", ["n;x;note, free", '"n";"x";"a, b"', "n\tx\tnote, free; or not"])
+def test_a_separator_inside_a_name_does_not_split_the_line(header):
+    separator = "\t" if "\t" in header else ";"
+    lines = [header, *(separator.join((f"{n}", f"{100 * n}", "fast, hot")) for n in range(1, 4))]
+    assert parse("\n".join(lines))[""][:2] == [(1.0, 100.0), (2.0, 200.0)]
+
+
+def test_stretches_are_read_as_one_file(monkeypatch):
+    lines = ["# by hand", "n,x,kind", *(f"{n},{10.5 * n},{'ab'[n % 2]}" for n in range(1, 30))]
+    lines[9] = '7,"73.5",b'
+    whole = {name: list(found) for name, found in parse("\n".join(lines), "kind").items()}
+    monkeypatch.setattr(table, "_STRETCH_LINES", 4)
+    monkeypatch.setattr(table, "_BLOCK_BYTES", 11)
+    cut = {name: list(found) for name, found in parse("\n".join(lines), "kind").items()}
+    assert cut == whole
+    assert sum(map(len, cut.values())) == 29
+    del lines[9]
+    for at, cell, message in ((25, "25,x,a", "line 26: x is 'x'"), (20, "1,2", "line 21: 2 cells"),
+                              (27, "3,1_0,a", "line 28: x is '1_0'"), (22, "1,1e-30,a", "line 31: x differs from line 23")):
+        wrong = [*lines[:at], cell, *lines[at:]]
+        with pytest.raises(ValueError, match=message):
+            parse("\n".join(wrong), "kind")
+    with pytest.raises(ValueError, match="line 31: not UTF-8 text"):
+        parse("\n".join([*lines, "1,2,"]).encode() + b"\xff")
+
+
+def test_the_rows_of_a_file_are_bounded(monkeypatch):
+    monkeypatch.setattr(table, "ROWS_MAX", 3)
+    with pytest.raises(ValueError, match="line 7: more than 3 rows"):
+        parse(GOOD)
+    monkeypatch.setattr(table, "LINE_BYTES_MAX", 100)
+    with pytest.raises(ValueError, match="line 1: longer than 100 bytes"):
+        parse("n,x" + "a" * 200)
 
 
 def test_groups_keep_the_order_of_the_file():
