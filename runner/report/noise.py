@@ -14,6 +14,8 @@ from runner.report.table import ABSENT, Table, rate
 from runner.sweep.vary import slug
 from runner.units import format_number
 
+_DIFFERENCE_MAX = 100.0  # percent: where a rate can double unseen, no figure helps the reader
+
 
 def noise_of(run: StoredRun) -> NoiseReport:
     """Of the rate that is fitted, with the names of trials and knobs, and the conditions that moved."""
@@ -56,8 +58,10 @@ def _floor(found: NoiseReport) -> list[str]:
     seen = found.smallest_difference_percent
     if seen is None:
         return []
-    told = f"the smallest difference of two levels that this run could have seen is {seen:.0f} %"
-    return [f"{told} (noise floor {found.noise_percent:.1f} %)"]
+    floor = f"noise floor {found.noise_percent:.1f} %"
+    if seen >= _DIFFERENCE_MAX:
+        return [f"cannot tell any two levels apart: too few trials for this noise ({floor})"]
+    return [f"the smallest difference of two levels that this run could have seen is {seen:.0f} % ({floor})"]
 
 
 def _drift(found: NoiseReport) -> list[str]:

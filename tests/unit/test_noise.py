@@ -15,9 +15,10 @@ from runner.noise import intervals
 from runner.noise.spread import ratio_of, student
 from runner.plan import planner_of, with_block
 from runner.report.conditions import conditions
-from runner.report.noise import noise_of
+from runner.report.noise import noise_of, noise_sentences
 from tests.unit.factories import make_result
 from tests.unit.observing import noise_report, rates_of
+from tests.unit.synthetic_run import synthetic_run
 from tests.unit.test_plan import planned
 
 RULE = "1..2=4,3..=12"
@@ -207,3 +208,9 @@ def test_a_trial_that_is_not_valid_narrows_nothing():
     unsteady = [make_result(1, 1e6, r, VerdictKind.UNSTEADY) for r in (1, 2, 3)]
     results = [*unsteady, *(make_result(2, 2e6, r) for r in (1, 2))]
     assert (1.0, "") in wide_above(50)(results)
+
+
+def test_a_smallest_difference_above_100_percent_is_no_figure():
+    results = [make_result(n, rate, r) for n in (1.0, 2.0) for r, rate in ((1, 1e6), (2, 4e6))]
+    run = replace(synthetic_run(range(1, 3)), results=tuple(results), fit=None)
+    assert noise_sentences(run)[0].startswith("cannot tell any two levels apart: too few trials for this noise")
