@@ -26,7 +26,10 @@ class PassedOver:
 
 @dataclass(frozen=True, kw_only=True)
 class TrialFacts:
-    """What is known of a trial; None or empty: not known, as where it ended early."""
+    """What is known of a trial; None or empty: not known, as where it ended early.
+
+    data_bytes: what the server's files take on their disks when everything is flushed.
+    """
 
     load_start_ns: int | None = None
     measure_start_ns: int | None = None
@@ -48,6 +51,7 @@ class TrialFacts:
     disk_ceilings: tuple[DiskCeiling, ...] = ()
     logical_bytes_per_row: float | None = None
     passed_over: PassedOver | None = None
+    data_bytes: int | None = None
 
 
 def whole_intervals(intervals: Sequence[Interval], summary: LoadSummary) -> list[Interval]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from runner.figures.disk_figures import ceiling_mb_per_s, disk_figures, stalled_s
@@ -79,7 +79,23 @@ def measurement(trial: Trial, facts: TrialFacts) -> Measurement:
         hot_thread=use.hot_thread[0] if use.hot_thread else None,
         hot_thread_cores=use.hot_thread[1] if use.hot_thread else None,
         **_disks(facts, whole),
+        **_clock(use.cpu_mhz, trial),
+        data_gb=_giga(facts.data_bytes),
     )
+
+
+def _clock(rates: Mapping[str, float], trial: Trial) -> dict[str, Any]:
+    """Clock rates of the CPUs of both sides."""
+    return {
+        "cpu_mhz": rates,
+        "server_cpu_mhz": _mean_mhz(rates, trial.placement.server_cpus),
+        "client_cpu_mhz": _mean_mhz(rates, trial.placement.client_cpus),
+    }
+
+
+def _mean_mhz(rates: Mapping[str, float], cpus: Sequence[int]) -> float | None:
+    known = [rates[str(cpu)] for cpu in cpus if str(cpu) in rates]
+    return sum(known) / len(known) if known else None
 
 
 def _rate_figures(facts: TrialFacts, summary: LoadSummary) -> dict[str, Any]:

@@ -47,6 +47,7 @@ class WindowUse:
     hot_thread_median: float | None = None
     hot_generator_thread: tuple[str, float] | None = None
     cpus: Mapping[int, float] = field(default_factory=dict)
+    cpu_mhz: Mapping[str, float] = field(default_factory=dict)
 
 
 Counter = Callable[[Sample], float | None]
@@ -93,7 +94,17 @@ def measure_window(samples: Sequence[Sample], start_ns: int, end_ns: int) -> Win
         cpus={int(name): busy for name, busy in cpus.items() if busy is not None},
         psi_memory_percent=rate(lambda s: s.psi_some_s_total.get("memory"), 100.0),
         disks=disks,
+        cpu_mhz=_clock_rates(inside),
     )
+
+
+def _clock_rates(inside: Sequence[Sample]) -> Mapping[str, float]:
+    """Mean clock rate of each CPU, over the samples that have it."""
+    seen: dict[str, list[float]] = {}
+    for sample in inside:
+        for cpu, mhz in sample.cpu_mhz.items():
+            seen.setdefault(cpu, []).append(mhz)
+    return {cpu: sum(values) / len(values) for cpu, values in seen.items()}
 
 
 def _disks(samples: Sequence[Sample], rate: Callable[..., float | None]) -> Mapping[str, DiskUse]:

@@ -50,6 +50,7 @@ class Sample:
     host_cpu_busy_s_total: CPU seconds of the whole machine; host_cpu_stolen_s_total: those that its hypervisor took.
     cpu_busy_s_total: CPU seconds of each CPU, by its number. thread_median_cores: by name, the median use of the
     threads that worked since the sample before, without the busiest. generator_peak_cores: the generator's busiest.
+    cpu_mhz: clock rate of each CPU of both sides, by its number.
     """
 
     monotonic_ns: int
@@ -65,6 +66,7 @@ class Sample:
     thread_median_cores: Mapping[str, float] = field(default_factory=dict)
     generator_peak_cores: Mapping[str, float] = field(default_factory=dict)
     cpu_busy_s_total: Mapping[str, float] = field(default_factory=dict)
+    cpu_mhz: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def disk_written_bytes_total(self) -> int | None:
@@ -208,7 +210,9 @@ class Measurement:
     passed_over_s: seconds measured before the window began, left out of it because the rate had not settled, and
     passed_over_rows_per_s their rate. stalled_percent: seconds of the window under a tenth of the median rate.
     hot_thread: the busiest single thread's name. in_flight_percent: how much of their time the generator's threads
-    waited for answers, without the client library's own work where that is known.
+    waited for answers, without the client library's own work where that is known. server_cpu_mhz: mean clock rate of
+    the server's CPUs, client_cpu_mhz: of the generator's; cpu_mhz: of each CPU of both, by its number.
+    data_gb: what the server's files took when everything was flushed.
     """
 
     rows: int | None = None
@@ -261,6 +265,10 @@ class Measurement:
     hot_thread_cores: float | None = None
     in_flight_percent: float | None = None
     disks: Mapping[str, DiskFigures] = field(default_factory=dict)
+    server_cpu_mhz: float | None = None
+    client_cpu_mhz: float | None = None
+    cpu_mhz: Mapping[str, float] = field(default_factory=dict)
+    data_gb: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

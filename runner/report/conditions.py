@@ -15,13 +15,15 @@ SHARED_CORES_MIN = 0.05  # of a core: what the generator takes of the server's C
 OTHERS_SHARE = 0.10
 MEMORY_FACTOR = 2.0
 COMMITS_FACTOR = 2.0
+CLOCK_FACTOR = 1.03
+DATA_FACTOR = 1.5
 Read = Callable[[TrialResult], float | None]
 
 
 def conditions(results: Sequence[TrialResult], axis: AxisFacts) -> tuple[str, ...]:
     """A sentence for each condition that is not the same at all levels."""
     points = [r for r in results if r.trial.role == "point"]
-    found = (rule(points, axis.name) for rule in (_shared, _others, _stolen, _memory, _commits))
+    found = (rule(points, axis.name) for rule in (_shared, _others, _stolen, _clock, _data, _memory, _commits))
     return tuple(sentence for sentence in found if sentence)
 
 
@@ -66,6 +68,25 @@ def _moving(who: str, cores: Mapping[float, float], unit: str) -> str:
         return ""
     told = ", ".join(f"{used:.2f} at {format_number(level)}" for level, used in cores.items())
     return f"{who} CPU that moves with the {unit}: {told} cores"
+
+
+def _clock(results: Sequence[TrialResult], unit: str) -> str:
+    rates = _means(results, lambda r: r.measurement.server_cpu_mhz)
+    if not rates or max(rates.values()) < CLOCK_FACTOR * min(rates.values()):
+        return ""
+    told = ", ".join(f"{mhz:.0f} at {format_number(level)}" for level, mhz in rates.items())
+    return f"the clock rate of the server's CPUs moves with the {unit}: {told} MHz"
+
+
+def _data(results: Sequence[TrialResult], unit: str) -> str:
+    sizes = _means(results, lambda r: r.measurement.data_gb)
+    if not sizes or max(sizes.values()) < DATA_FACTOR * min(sizes.values()):
+        return ""
+    told = ", ".join(f"{gb:.2g} at {format_number(level)}" for level, gb in sizes.items())
+    return (
+        f"the data at the end of a trial grow with the {unit}: {told} GB, so caches and trees differ from level to level "
+        "(--rows gives every level the same rows)"
+    )
 
 
 def _memory(results: Sequence[TrialResult], unit: str) -> str:

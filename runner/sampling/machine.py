@@ -55,6 +55,27 @@ def memory_available_bytes(proc: Path = Path("/proc")) -> int | None:
     return int(match.group(1)) * 1024 if match else None
 
 
+_MHZ = re.compile(r"^processor\s*:\s*(\d+)$|^cpu MHz\s*:\s*([0-9.]+)$", re.MULTILINE)
+
+
+def cpu_mhz(cpus: Sequence[int], root: Path = Path("/")) -> Mapping[str, float]:
+    """The clock rate of each CPU now, by its number: as cpufreq says it, else /proc/cpuinfo; what neither says is left
+    out. A virtual machine often says the rate that it was started with, whatever the host does."""
+    found: dict[str, float] = {}
+    for cpu in cpus:
+        text = _text(root / f"sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_cur_freq").strip()
+        if text.isdigit():
+            found[str(cpu)] = int(text) / 1000
+    if found or not cpus:
+        return found
+    at = ""
+    for number, mhz in _MHZ.findall(_text(root / "proc/cpuinfo")):
+        at = number or at
+        if mhz and at and int(at) in cpus:
+            found[at] = float(mhz)
+    return found
+
+
 def pressure_s(proc: Path = Path("/proc")) -> Mapping[str, float]:
     """Seconds in which some task waited, by resource; empty where the kernel has no PSI."""
     found = {}

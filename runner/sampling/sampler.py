@@ -19,7 +19,8 @@ END_S = 15.0  # for the last look; a file system that hangs holds it for longer,
 class Sampler:
     """A context manager; samples from entering to leaving, with one more sample at each end.
 
-    pids: gives the server's processes, whose threads are then counted by name; None: they are not.
+    pids: gives the server's processes, whose threads are then counted by name; None: they are not. cpus: those whose
+    clock rate is read.
     """
 
     def __init__(
@@ -31,12 +32,14 @@ class Sampler:
         hz: float,
         on_sample: Callable[[Sample], None],
         pids: Callable[[], Sequence[int]] | None = None,
+        cpus: Sequence[int] = (),
     ) -> None:
         self._server, self._generator = subject_reader(server), subject_reader(generator)
         self._disks = tuple(disks)
         self._period_s, self._on_sample, self._pids = 1.0 / hz, on_sample, pids
         self._threads, self._generator_threads = ThreadReader(), ThreadReader()
         self._generator_pids = generator.root_pids if generator is not None else ()
+        self._cpus = tuple(cpus)
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="sampler", daemon=True)
         self._cpu_s = self._wall_s = 0.0
@@ -98,4 +101,5 @@ class Sampler:
             host_cpu_busy_s_total=machine.cpu_busy_s(),
             host_cpu_stolen_s_total=machine.cpu_stolen_s(),
             disks=machine.disk_samples(self._disks),
+            cpu_mhz=machine.cpu_mhz(self._cpus),
         )

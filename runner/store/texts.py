@@ -13,7 +13,8 @@ from runner.figures.series import SERIES_COLUMNS, time_series
 from runner.model import DiskFigures, Interval, Limit, Measurement, Plan, Sample, TrialResult
 from runner.sweep.vary import label
 
-_MEASURED = tuple(name for name in Measurement.__dataclass_fields__ if name != "disks")
+_BY_NAME = ("disks", "cpu_mhz")  # of each disk, of each CPU; trial.json has them all
+_MEASURED = tuple(name for name in Measurement.__dataclass_fields__ if name not in _BY_NAME)
 DISKS_MAX = 8  # of more disks only the first have columns; trial.json has them all
 COLUMNS_BEFORE_KNOBS = (
     "trial_id",
@@ -37,6 +38,8 @@ COLUMNS_AFTER_KNOBS = (
     "server_cpus",
     "client_cpus",
     "shared_cpus",
+    "smt_cpus",
+    "sibling_cpus",
     "other_knobs",
     "started_utc",
     "wall_s",
@@ -115,7 +118,7 @@ def point_row(plan: Plan, result: TrialResult) -> dict[str, Any]:
         "cores": trial.cores,
         "disks": trial.disks,
         **{column: trial.knobs.get(knob) for knob, column in columns.items()},
-        **{k: v for k, v in asdict(result.measurement).items() if k != "disks"},
+        **{k: v for k, v in asdict(result.measurement).items() if k not in _BY_NAME},
         **{f"{d}_{k}": v for d, figures in result.measurement.disks.items() for k, v in asdict(figures).items()},
         "verdict": result.verdict.kind.value,
         "reasons": "; ".join(result.verdict.reasons),
@@ -124,6 +127,8 @@ def point_row(plan: Plan, result: TrialResult) -> dict[str, Any]:
         "server_cpus": " ".join(map(str, trial.placement.server_cpus)),
         "client_cpus": " ".join(map(str, trial.placement.client_cpus)),
         "shared_cpus": " ".join(map(str, trial.placement.shared)),
+        "smt_cpus": " ".join(map(str, trial.placement.smt_cpus)),
+        "sibling_cpus": " ".join(map(str, trial.placement.sibling_cpus)),
         "other_knobs": " ".join(f"{k}={v}" for k, v in other.items()),
         "started_utc": result.started_utc,
         "wall_s": round(result.wall_s, 3),

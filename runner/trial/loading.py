@@ -105,6 +105,7 @@ class Loading:
             hz=self._order.sample_hz,
             on_sample=self._taken.put,
             pids=self._server.pids if self._by_thread else None,
+            cpus=_cpus(self._order.trial),
         )
         try:
             with self._sampler:
@@ -201,6 +202,11 @@ class Loading:
     def _refuse_full(self, samples: list[Sample]) -> None:
         for sample in samples:
             refuse_full(sample, self._order.disks, self._order.disk_free_min_bytes)
+
+
+def _cpus(trial: Trial) -> tuple[int, ...]:
+    """Of both sides, each once."""
+    return tuple(sorted({*trial.placement.server_cpus, *trial.placement.client_cpus}))
 
 
 def limit_s(trial: Trial) -> float:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import queue
+import stat
 import threading
 import time
 from collections import Counter
@@ -99,6 +101,19 @@ def _together(name: str, disks: Sequence[DataDisk]) -> str:
     """The disk's name; striped disks fill together, so all of theirs."""
     path = next((disk.path for disk in disks if disk.name == name), None)
     return "+".join(disk.name for disk in disks if disk.path == path) or name
+
+
+def bytes_at_rest(folders: Sequence[str]) -> int | None:
+    """What the files below these directories take on their disks, each file once; None where there is none to look
+    into, as with a server that is not ours."""
+    found: dict[tuple[int, int], int] = {}
+    for folder in filter(None, folders):
+        for path in Path(folder).rglob("*"):
+            with contextlib.suppress(OSError):  # it is gone already
+                seen = path.lstat()
+                if stat.S_ISREG(seen.st_mode):
+                    found[seen.st_dev, seen.st_ino] = seen.st_blocks * 512
+    return sum(found.values()) if found else None
 
 
 def prove_placement(parts: Sequence[Part], disks: Sequence[DataDisk], folders: Sequence[str]) -> Mapping[str, str]:

@@ -37,7 +37,7 @@ from runner.trial.clock import LOCAL, Clock
 from runner.trial.loading import Loading
 from runner.trial.loads import load_of
 from runner.trial.order import TrialOrder
-from runner.trial.placed import full_disk, prove_placement
+from runner.trial.placed import bytes_at_rest, full_disk, prove_placement
 from runner.trial.provision import Reached, prove_pinning, provision
 from runner.trial.stages import Aborted, Ended, SchemaMade, Stage, Verified, with_stage
 from runner.trial.waiting import LOG_LINES, answer_within, last_words, wait_for
@@ -45,6 +45,7 @@ from runner.work import logical_bytes
 
 
 FULL_S = 10.0  # to look how full the disks are
+SIZE_S = 10.0  # to add up the sizes of the server's files
 
 
 def run_trial(order: TrialOrder, stop: Stop, clock: Clock = LOCAL) -> Iterator[Event]:
@@ -123,7 +124,8 @@ class _RunningTrial:
         yield from self._load(reached)
         yield self._enter("verify")
         rows = self._facts.summary.rows_acked if self._facts.summary else 0
-        self._add(Verified(counted=asked(reached, reached.session.count, count_s(rows))))
+        size = answer_within(SIZE_S, lambda: bytes_at_rest((reached.address.data_dir, *reached.address.disks)))
+        self._add(Verified(counted=asked(reached, reached.session.count, count_s(rows)), data_bytes=size))
         if not reached.address.is_ours:
             asked(reached, reached.session.drop_schema, DROP_S)
 

@@ -43,9 +43,10 @@ class Loaded:
 
 @dataclass(frozen=True, kw_only=True)
 class Verified:
-    """The truth about the rows, by the database's own count; None where it keeps none."""
+    """The truth about the rows, by the database's own count; None where it keeps none. data_bytes: of its files."""
 
     counted: Counted | None
+    data_bytes: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

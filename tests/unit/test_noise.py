@@ -95,6 +95,18 @@ def test_conditions_that_move_are_named_and_those_that_do_not_are_not():
     assert conditions([at(1, 1.0, 2), at(2, 1.1, 2)], load_axis("cores")) == ()
 
 
+@pytest.mark.parametrize(("figure", "values", "word"), [
+    ("server_cpu_mhz", (3500.0, 2900.0), "clock rate"), ("data_gb", (1.0, 3.9), "data at the end of a trial")])
+def test_clock_rates_and_data_that_move_with_the_level_are_named(figure, values, word):
+    def at(level, value):
+        base = make_result(level)
+        return replace(base, measurement=replace(base.measurement, **{figure: value}))
+
+    (found,) = conditions([at(1, values[0]), at(2, values[1])], load_axis("cores"))
+    assert word in found and f"{values[1]:.2g} at 2" in found.replace("2900 at 2", "2.9e+03 at 2")
+    assert conditions([at(1, values[0]), at(2, values[0] * 1.01)], load_axis("cores")) == ()
+
+
 def test_the_anchor_is_the_first_trial_again_and_comes_last():
     plan = planned(cores="1..4")
     anchor = plan.trials[-1]

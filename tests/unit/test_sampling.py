@@ -160,3 +160,15 @@ def test_a_failing_sampler_is_not_silent():
 
     with pytest.raises(OSError, match="full"), Sampler(server=None, generator=None, disks=(), hz=10, on_sample=refuse):
         time.sleep(0.1)
+
+
+def test_clock_rates_are_those_of_cpufreq_else_of_cpuinfo(tmp_path):
+    (tmp_path / "proc").mkdir()
+    (tmp_path / "proc/cpuinfo").write_text("processor\t: 0\ncpu MHz\t\t: 2250.0\n\nprocessor\t: 1\ncpu MHz\t\t: 3400.5\n")
+    assert machine.cpu_mhz((1, 9), tmp_path) == {"1": 3400.5}
+    for cpu, khz in ((0, 2100000), (1, 3000000)):
+        folder = tmp_path / f"sys/devices/system/cpu/cpu{cpu}/cpufreq"
+        folder.mkdir(parents=True)
+        (folder / "scaling_cur_freq").write_text(f"{khz}\n")
+    assert machine.cpu_mhz((0, 1), tmp_path) == {"0": 2100.0, "1": 3000.0}
+    assert machine.cpu_mhz((), tmp_path) == {}
