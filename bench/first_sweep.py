@@ -3,8 +3,9 @@
     python bench/first_sweep.py [--pairs 10] [--cores 1..2] [--flags "--data-dir ram"] [--both "--duration 10s"]
 
 A pair is the sweep of `make sweep` on PostgreSQL, then the same sweep on the target null, whose rate is that of the load
-generator alone. It prints each sweep's noise floor, its VALID trials and how long it took, then the medians. It judges
-nothing: on a machine that does something else both are noisy, and their ratio is what to look at.
+generator alone. It prints each sweep's spread between replicates (pooled over the levels, of all trials with a rate, since
+the control's trials are GENERATOR_BOUND by their nature), its VALID trials and how long it took, then the medians. It
+judges nothing: on a machine that does something else both are noisy, and their ratio is what to look at.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from pathlib import Path
 
 @dataclass(frozen=True, kw_only=True)
 class Seen:
-    """One sweep. floor_percent: None where no level had two VALID trials."""
+    """One sweep. floor_percent: None where no level has two trials with a rate."""
 
     target: str
     floor_percent: float | None
@@ -41,8 +42,21 @@ def sweep(target: str, flags: list[str], results: str) -> Seen:
     took_s = time.monotonic() - began
     run = json.loads(done.stdout)
     kinds = [trial["verdict"]["kind"] for trial in run["trials"]]
-    return Seen(target=target, floor_percent=run["noise"]["noise_percent"], valid=kinds.count("VALID"),
+    return Seen(target=target, floor_percent=spread_percent(run["trials"]), valid=kinds.count("VALID"),
                 trials=len(kinds), took_s=took_s)  # fmt: skip
+
+
+def spread_percent(trials: list[dict]) -> float | None:
+    """Relative standard deviation of the replicates around the mean of their level, pooled."""
+    levels: dict[float, list[float]] = {}
+    for trial in trials:
+        rate = trial["measurement"]["rows_per_s"]
+        if rate and trial["trial"]["role"] == "point":
+            levels.setdefault(trial["trial"]["level"], []).append(rate)
+    means = {level: statistics.mean(rates) for level, rates in levels.items()}
+    squares = [(rate / means[level] - 1) ** 2 for level, rates in levels.items() if len(rates) > 1 for rate in rates]
+    freedom = sum(len(rates) - 1 for rates in levels.values())
+    return 100 * (sum(squares) / freedom) ** 0.5 if freedom else None
 
 
 def line(seen: Seen) -> str:

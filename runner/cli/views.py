@@ -86,7 +86,8 @@ def setting_rows(sweep: Sweep) -> Rows:
 
 def _values(sweep: Sweep) -> dict[str, str]:
     w, load = sweep.work.data, sweep.load
-    work = {"load.rows": str(load.rows)} if load.rows is not None else {"load.duration": f"{load.duration_s:g} s"}
+    key = "load.rows_per_level" if load.rows_by_level else "load.rows"
+    work = {key: str(load.rows)} if load.rows is not None else {"load.duration": f"{load.duration_s:g} s"}
     named = {k: f"knobs.{k}" for k in sweep.knobs if f"knobs.{k}" in BY_KEY}
     others = ", ".join(f"{k}={rule_text(r)}" for k, r in sweep.knobs.items() if k not in named)
     knobs = {**{key: rule_text(sweep.knobs[k]) for k, key in named.items()}, "knobs.other": others}

@@ -82,6 +82,7 @@ class Load:
     one trial, from its knobs; 0 in a sweep. may_discard: seconds after the warm-up in which the rate had not settled
     may be left out of the window. request_timeout_s: for the answer to one request, where the driver can end one, 0:
     none; drain_s: for what is in flight when the window ends, or when the load breaks off.
+    rows_by_level: of a sweep, whose rows are then for each unit of the level; those of a trial are all of its own.
     """
 
     rows: int | None
@@ -97,6 +98,7 @@ class Load:
     may_discard: bool = True
     request_timeout_s: float = 0.0
     drain_s: float = 10.0
+    rows_by_level: bool = False
 
     @property
     def is_ours(self) -> bool:

@@ -14,7 +14,7 @@ from dataclasses import replace
 from runner.axes import all_axes
 from runner.errors import UsageError
 from runner.host import Host
-from runner.model import KnobColumn, Plan, Sweep, Trial
+from runner.model import KnobColumn, Load, Plan, Sweep, Trial
 from runner.plan.arms import Arm, arms_of
 from runner.plan.cpus import cpu_confounds, cpu_notes
 from runner.plan.extra import anchor_of, boundaries, bridge
@@ -115,12 +115,19 @@ def _trial(
         block=replicate,
         resources=resources(sweep, host, level),
         work=sweep.work,
-        load=sweep.load,
+        load=_load(sweep.load, level),
         subject=arm.subject,
         knobs={},
         seed=sweep.seed,
     )
     return with_knobs(trial, {**knobs, **arm.knobs}, declared)
+
+
+def _load(load: Load, level: float) -> Load:
+    """Of one trial: rows in proportion to the level are counted out."""
+    if not load.rows_by_level or load.rows is None:
+        return load
+    return replace(load, rows=max(1, round(load.rows * level)), rows_by_level=False)
 
 
 def _bridges(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 
+from runner.axes import axis_of
 from runner.model import StoredRun, Sweep
 from runner.report.table import fixed, known, mean
 from runner.units import format_cpus, format_number, format_rate, format_seconds
@@ -101,7 +102,8 @@ def _cap(value: object) -> str:
 def method_facts(run: StoredRun) -> tuple[Fact, ...]:
     """How it was measured, where both sides ran, and what watching cost."""
     sweep, load = run.plan.sweep, run.plan.sweep.load
-    window = f"{load.rows:,} rows" if load.rows is not None else f"{format_number(load.duration_s or 0)} s window"
+    each = f" for each {axis_of(sweep.axis).facts.unit}" if load.rows_by_level else ""
+    window = f"{load.rows:,} rows{each}" if load.rows is not None else f"{format_number(load.duration_s or 0)} s window"
     pace = f"open loop at {format_rate(load.rate)} rows/s, {load.arrival}" if load.rate else "closed loop"
     facts = [
         ("Load", f"{sweep.method}, {window} after {format_number(load.warmup_s)} s of warm-up, {pace}"),

@@ -18,6 +18,7 @@ from runner.sweep.file import read_sweep_file
 from runner.sweep.knob_settings import KNOB_NAMES
 from runner.sweep.settings import BY_KEY, SETTINGS
 
+_WORK = {"load.rows": "--rows", "load.rows_per_level": "--rows-per-level"}
 WINDOW_GROWS = 3.0  # times the duration, while the rate is not steady
 WINDOW_GROWS_FROM_S = 4.0  # of a shorter one nobody can tell whether it is steady
 
@@ -94,9 +95,12 @@ def _read_all(texts: Texts) -> tuple[dict[str, object], list[str]]:
 
 def _conflicts(texts: Texts, values: Mapping[str, object]) -> list[str]:
     mistakes = []
-    both = values["load.rows"] is not None and texts.origin["load.duration"] != "default"
-    if both and texts.origin["load.rows"] == texts.origin["load.duration"]:
-        mistakes.append("--rows and --duration exclude each other: fixed work, or a fixed window")
+    for key, flag in _WORK.items():
+        both = values[key] is not None and texts.origin["load.duration"] != "default"
+        if both and texts.origin[key] == texts.origin["load.duration"]:
+            mistakes.append(f"{flag} and --duration exclude each other: fixed work, or a fixed window")
+    if all(values[key] is not None for key in _WORK) and len({texts.origin[key] for key in _WORK}) == 1:
+        mistakes.append("--rows and --rows-per-level exclude each other: the same work at all levels, or in proportion")
     asked, most = values["load.duration"], values["load.window_max"]
     shorter = isinstance(asked, float) and isinstance(most, float) and 0 < most < asked
     if shorter:
@@ -106,15 +110,24 @@ def _conflicts(texts: Texts, values: Mapping[str, object]) -> list[str]:
     return mistakes
 
 
+def _fixed_work(texts: Texts, values: Mapping[str, Any]) -> tuple[int | None, bool]:
+    """Rows, and whether they are for each unit of the level; a flag counts before a file, and a window for none."""
+    asked = [key for key in _WORK if values[key] is not None]
+    asked.sort(key=lambda key: texts.origin[key] != "flag")
+    if not asked or (texts.origin["load.duration"] == "flag" and texts.origin[asked[0]] == "file"):
+        return None, False
+    return values[asked[0]], asked[0] == "load.rows_per_level"
+
+
 def _build(what: str, swept: Axis, texts: Texts, values: Mapping[str, object]) -> Sweep:
     v = values
-    fixed_work = v["load.rows"] is not None and not (
-        texts.origin["load.duration"] == "flag" and texts.origin["load.rows"] == "file"
-    )
+    rows, by_level = _fixed_work(texts, v)
+    fixed_work = rows is not None
     name = str(texts.text.get("name") or (what if what in axes.commands() else Path(what).stem))
     targets = tuple(dict.fromkeys(part.strip() for part in v["target.name"].split(",") if part.strip())) or ("auto",)
     load = Load(
-        rows=v["load.rows"] if fixed_work else None,
+        rows=rows,
+        rows_by_level=by_level,
         duration_s=None if fixed_work else v["load.duration"],
         warmup_s=0.0 if fixed_work and texts.origin["load.warmup"] == "default" else v["load.warmup"],
         rate=float(v["load.rate"]),

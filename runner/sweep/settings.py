@@ -117,6 +117,14 @@ SETTINGS: tuple[Setting, ...] = (
         "N",
     ),
     _s(
+        "load.rows_per_level",
+        "--rows-per-level",
+        readers.at_least(1, parse_count),
+        "",
+        "Fixed work in proportion to the level: so many rows for each core, disk or client. Excludes --rows.",
+        "N",
+    ),
+    _s(
         "load.duration",
         "--duration",
         readers.above_zero(parse_seconds),

@@ -6,6 +6,7 @@ from runner.errors import UsageError
 from runner.setting import readers
 from runner.sweep.resolve import resolve_sweep
 from runner.sweep.settings import SETTINGS
+from tests.unit.test_plan import planned
 
 
 def write(tmp_path, text):
@@ -102,3 +103,20 @@ def test_settings_have_unique_keys_and_flags_and_readable_defaults():
         assert setting.help.endswith(".")
         if setting.default:
             setting.read(setting.default)
+
+
+def test_work_in_proportion_to_the_level_is_counted_out_for_each_trial():
+    plan = planned(cores="1,2,4", load__rows_per_level="1M")
+    assert {t.level: t.load.rows for t in plan.trials} == {1: 10**6, 2: 2 * 10**6, 4: 4 * 10**6}
+    assert not any(t.load.rows_by_level for t in plan.trials)
+    assert {t.load.rows for t in planned(cores="1,2", load__rows="5M").trials} == {5 * 10**6}
+    assert [t.load.rows for t in planned(cores="0.5", load__rows_per_level="3").trials][0] == 2
+
+
+@pytest.mark.parametrize(("flags", "word"), [
+    ({"load.rows_per_level": "1M", "load.duration": "5s"}, "--rows-per-level and --duration"),
+    ({"load.rows_per_level": "1M", "load.rows": "2M"}, "--rows and --rows-per-level"),
+    ({"load.rows_per_level": "0"}, "--rows-per-level: '0' is below 1")])
+def test_fixed_work_is_asked_for_in_one_way(flags, word):
+    with pytest.raises(UsageError, match=word):
+        resolve_sweep("cpu", {"axis.cores": "1..2", **flags})

@@ -13,7 +13,7 @@ _AMPLIFICATION, _BYTES_PER_S = 3.5, 1e8  # rough: TDengine with small buffers, a
 def write_seconds(sweep: Sweep, trial: Trial) -> float:
     """The time that the disks need for fixed work."""
     capped = sweep.disks.cap_bytes_per_s if sweep.disks else None
-    written = (sweep.load.rows or 0) * logical_bytes(sweep.work) * _AMPLIFICATION
+    written = (trial.load.rows or 0) * logical_bytes(sweep.work) * _AMPLIFICATION
     return written / (trial.disks * (capped or _BYTES_PER_S))
 
 
