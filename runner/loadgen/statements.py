@@ -9,7 +9,8 @@ import json
 import os
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, MutableSet, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,7 @@ from runner.loadgen.spec import spec_text
 
 SQL_S = 120.0
 TABLES_S = 900.0
+Children = MutableSet[subprocess.Popen[str]]  # those that run; whoever does not want their answers any more kills them
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,19 +34,31 @@ class Answer:
 
 
 def run_statements(
-    program: str, spec: Mapping[str, str], statements: Sequence[str], secret: str, limit_s: float = SQL_S
+    program: str,
+    spec: Mapping[str, str],
+    statements: Sequence[str],
+    secret: str,
+    limit_s: float = SQL_S,
+    children: Children | None = None,
 ) -> tuple[Answer, ...]:
     """One answer per statement. Raises LoadError when the driver is not there, TargetError when it cannot connect."""
-    lines = run_verb(program, "sql", spec, "".join(s.replace("\n", " ") + "\n" for s in statements), secret, limit_s)
+    text = "".join(s.replace("\n", " ") + "\n" for s in statements)
+    lines = run_verb(program, "sql", spec, text, secret, limit_s, children)
     answers = [_answer(line) for line in lines if line.get("event") == "result"]
     if len(answers) != len(statements):
         raise TargetError(f"{len(answers)} answers to {len(statements)} statements")
     return tuple(answers)
 
 
-def create_tables(program: str, spec: Mapping[str, str], secret: str, limit_s: float = TABLES_S) -> None:
+def create_tables(
+    program: str,
+    spec: Mapping[str, str],
+    secret: str,
+    limit_s: float = TABLES_S,
+    children: Children | None = None,
+) -> None:
     """All tables of the spec, as the driver names and places them. Raises LoadError or TargetError."""
-    run_verb(program, "tables", spec, "", secret, limit_s)
+    run_verb(program, "tables", spec, "", secret, limit_s, children)
 
 
 def _answer(line: Mapping[str, Any]) -> Answer:
@@ -59,31 +73,54 @@ def _answer(line: Mapping[str, Any]) -> Answer:
 
 
 def run_verb(
-    program: str, verb: str, spec: Mapping[str, str], text: str, secret: str, limit_s: float
+    program: str,
+    verb: str,
+    spec: Mapping[str, str],
+    text: str,
+    secret: str,
+    limit_s: float,
+    children: Children | None = None,
 ) -> list[dict[str, Any]]:
-    """The events that a verb of the load core prints. Raises LoadError (no driver), TargetError (no connection)."""
+    """The events that a verb of the load core prints. Raises LoadError (no driver), TargetError (no connection).
+
+    children: holds the process while it runs.
+    """
     environment = {k: v for k, v in os.environ.items() if not k.startswith("TAOS_")} | {"SCALE_PASSWORD": secret}
     with tempfile.NamedTemporaryFile("w", suffix=".spec", encoding="utf-8") as file:
         file.write(spec_text(spec))
         file.flush()
-        try:
-            done = subprocess.run(
-                [program, verb, file.name],
-                input=text,
-                capture_output=True,
-                encoding="utf-8",
-                errors="replace",  # words of a server may be in any encoding, or cut
-                env=environment,
-                timeout=limit_s,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            asked = f" to {text.splitlines()[0][:80]!r}" if text else ""
-            raise TargetError(
-                f"no answer{asked} of {spec.get('driver', 'the server')} within {limit_s:.0f} s (scale-loadgen {verb})"
-            ) from None
-    if done.returncode not in (0, 6):
-        words = " ".join(line.removeprefix("scale-loadgen: ") for line in done.stderr.strip().splitlines()[-4:])
-        kind = TargetError if done.returncode in (4, 5) else LoadError
-        raise kind(f"scale-loadgen {verb}: {words or f'ended with code {done.returncode}'}")
-    return [json.loads(line) for line in done.stdout.split("\n") if line.strip()]
+        process = subprocess.Popen(
+            [program, verb, file.name],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+            errors="replace",  # words of a server may be in any encoding, or cut
+            env=environment,
+        )
+        with process, _kept(process, children):
+            try:
+                said, words = process.communicate(text, timeout=limit_s)
+            except subprocess.TimeoutExpired:
+                asked = f" to {text.splitlines()[0][:80]!r}" if text else ""
+                who = spec.get("driver", "the server")
+                raise TargetError(
+                    f"no answer{asked} of {who} within {limit_s:.0f} s (scale-loadgen {verb})"
+                ) from None
+    if process.returncode not in (0, 6):
+        last = " ".join(line.removeprefix("scale-loadgen: ") for line in words.strip().splitlines()[-4:])
+        kind = TargetError if process.returncode in (4, 5) else LoadError
+        raise kind(f"scale-loadgen {verb}: {last or f'ended with code {process.returncode}'}")
+    return [json.loads(line) for line in said.split("\n") if line.strip()]
+
+
+@contextmanager
+def _kept(process: subprocess.Popen[str], children: Children | None) -> Iterator[None]:
+    """Among the children while the block runs; dead when it is left."""
+    kept: Children = set() if children is None else children
+    kept.add(process)
+    try:
+        yield
+    finally:
+        kept.discard(process)
+        process.kill()  # of one that has ended: nothing

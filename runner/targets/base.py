@@ -36,6 +36,9 @@ class Session:
         """Seconds until whoever asks gives up, at least 1 and at most as given."""
         return min(max(1.0, self.deadline_s - time.monotonic()), most)
 
+    def give_up(self) -> None:
+        """Nobody waits for the answer to what was asked any more: ends what was started for it. Asks nothing."""
+
     def not_ready(self) -> str:
         """Why the server cannot be loaded yet; "" when it can. Never waits."""
         return ""

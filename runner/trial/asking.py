@@ -2,7 +2,8 @@
 
 Two bounds, the first that passes ends it: the question's own, and SILENT_S without a sign of work. A server that was
 stopped, or that waits for ever, uses no CPU and writes nothing; one that flushes to a slow disk does.
-A question that was given up goes on in a thread of its own, unheard, until the server is ended with the trial.
+A question that was given up goes on in a thread of its own, unheard, until the server is ended with the trial; a process
+that its session started for it is ended at once.
 """
 
 from __future__ import annotations
@@ -52,7 +53,12 @@ def asked(reached: Reached, question: Callable[[], T], limit_s: float, disks: Se
     session = reached.session
     session.asking, session.deadline_s = "", time.monotonic() + limit_s
     work = _Work(reached, disks)
-    answer = answered(limit_s, question, lambda: work.silent_s() <= SILENT_S)
+    answer = None
+    try:
+        answer = answered(limit_s, question, lambda: work.silent_s() <= SILENT_S)
+    finally:
+        if answer is None:
+            session.give_up()
     if answer is not None:
         return answer.value
     what = session.asking or question.__name__

@@ -40,7 +40,7 @@ RUNS = {"run", "call", "check_call", "check_output"}  # of subprocess
 OPENS = {"create_connection": "timeout", "urlopen": "timeout", "connect": "connect_timeout", "from_env": "timeout"}
 # What waits by design, each with what bounds it.
 BOUNDED_OTHERWISE = {("spawning.py", "get")}  # the starter's own thread, which waits for work and holds nobody up
-WITHOUT_QUESTION = {"expected", "load_spec", "genuine_load", "left_s"}
+WITHOUT_QUESTION = {"expected", "load_spec", "genuine_load", "left_s", "give_up"}
 QUESTIONS = {n for n in vars(Session) if not n.startswith("_") and callable(getattr(Session, n))} - WITHOUT_QUESTION
 
 

@@ -1,11 +1,20 @@
 """Names that a client must resolve, and figures of admission in the plan; the real server is in tests/contract."""
 
 import socket
+import time
 
+import psutil
+import pytest
+
+from runner.errors import TargetError
 from runner.targets import Address, Surroundings, load_target
 from runner.targets.tdengine import client, config, count
 from runner.targets.tdengine.client import names_that_do_not_resolve, too_few_vnodes
+from runner.trial import asking
+from runner.trial.asking import asked
+from runner.trial.provision import Reached
 from tests.unit.factories import make_sweep, make_trial
+from tests.unit.test_bounds import Still
 
 TDENGINE = load_target("tdengine")
 
@@ -61,3 +70,22 @@ def test_a_server_that_runs_already_without_an_adapter_is_not_loaded_by_rest(mon
         (found,) = TDENGINE.check_endpoint(address, [trial(make_sweep(load__method="rest"))])
         assert found.blocking and "taosAdapter" in found.sentence
         assert TDENGINE.check_endpoint(address, [trial(make_sweep(load__method="stmt"))]) == ()
+
+
+def test_a_question_that_is_given_up_leaves_no_process(tmp_path, monkeypatch):
+    """The server is silent long before the question's own deadline, which the load core goes by."""
+    program = tmp_path / "scale-loadgen"
+    program.write_text(f"#!/bin/sh\necho $$ > {tmp_path}/pid\nexec sleep 60\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("SCALE_LOADGEN", str(program))
+    monkeypatch.setattr(asking, "SILENT_S", 1.0)
+    monkeypatch.setattr(asking, "LOOK_S", 0.1)
+    address = Address(host="127.0.0.1", port=1, secret="")
+    session = TDENGINE.session(trial(), address)
+    at = Reached(server=Still(monkeypatch, works=False), address=address, session=session, who="TDengine")
+    with pytest.raises(TargetError, match=r"TDengine did not answer SELECT SERVER_VERSION\(\)"):
+        asked(at, session.version, 50.0)
+    pid, deadline = int((tmp_path / "pid").read_text()), time.monotonic() + 10
+    while psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
+        assert time.monotonic() < deadline, "it still runs"
+        time.sleep(0.05)

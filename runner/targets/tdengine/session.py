@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,7 @@ class TdengineSession(Session):
         super().__init__(trial, address)
         self._library = library
         self._program = loadgen_path()
+        self._children: set[subprocess.Popen[str]] = set()
         self._password = DEFAULT_PASSWORD if address.is_ours else address.secret or DEFAULT_PASSWORD
 
     def _ask(self, *statements: str, limit_s: float = SQL_S) -> tuple[Answer, ...]:
@@ -53,7 +55,14 @@ class TdengineSession(Session):
             "client_config": self._client_config(),
         }
         self.asking = statements[0][:80]
-        return run_statements(self._program, spec, statements, self._password, self.left_s(limit_s))
+        return run_statements(
+            self._program, spec, statements, self._password, self.left_s(limit_s), self._children
+        )
+
+    def give_up(self) -> None:
+        """The load core that waits for an answer would wait until its own deadline."""
+        for child in tuple(self._children):
+            child.kill()
 
     def _client_config(self) -> str:
         return client_folder(self._address.data_dir) if self._address.data_dir else ""
@@ -106,7 +115,7 @@ class TdengineSession(Session):
         if self._trial.subject.method not in SCHEMALESS and self._trial.load.is_ours:
             spec = trial_spec(self._trial, {**self.load_spec(), "method": "stmt"})
             self.asking = "the making of its tables"
-            create_tables(self._program, spec, self._password, self.left_s(TABLES_S))
+            create_tables(self._program, spec, self._password, self.left_s(TABLES_S), self._children)
 
     def effective(self) -> Mapping[str, str]:
         """Configuration items by their names, database options by theirs, and the tables in each vgroup."""
