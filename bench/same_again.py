@@ -1,7 +1,7 @@
 """A/A on this machine: the same sweep several times, every pair compared. How often is a difference called that is none?
 
 The false alarm rate that `scale compare` prints is of the noise inside the runs; this one also has what changes between
-sessions. Run it with the Python of the installation, on a machine that does nothing else:
+sessions, which is why one run a side is not judged. Run it with the Python of the installation, on a machine that does nothing else:
 `.venv/bin/python bench/same_again.py --runs 5 -- --target postgres --cores 1..2 --duration 10s`. With `--results DIR` the
 runs are kept and those that are there already count too, so that it can be done in pieces (`--runs 0` only compares).
 """
@@ -40,16 +40,17 @@ def main() -> None:
         names = sorted(p.name for p in Path(folder).iterdir())
         called = failed = pairs = 0
         for a, b in itertools.combinations(names, 2):
-            done = scale("compare", a, b, "--results", folder, "--fail-if-slower", given.allowed, "--json")
-            if done.returncode not in (0, 11):
+            done = scale("compare", a, b, "--results", folder, "--json")
+            if done.returncode:
                 print(f"{a} {b}: {done.stderr.strip().splitlines()[0]}")
                 continue
             found = json.loads(done.stdout)
             ratios = [p for p in (*found["points"], found["overall"]) if p and p["ratio"]]
-            pairs, failed = pairs + 1, failed + (done.returncode == 11)
+            low = 1 - float(given.allowed.rstrip("%")) / 100
+            pairs, failed = pairs + 1, failed + any(p["differs"] and p["ratio"] < low for p in ratios)
             called += any(p["differs"] for p in ratios)
             print(" ".join(f"{p['ratio']:.3f}{'*' if p['differs'] else ''}" for p in ratios), flush=True)
-        print(f"{called} of {pairs} pairs called different; {failed} ended with code 11")
+        print(f"{called} of {pairs} pairs called different; {failed} slower than allowed")
 
 
 if __name__ == "__main__":

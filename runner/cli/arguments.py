@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
-from runner.errors import UsageError
+from runner.errors import EXIT_SLOWER, UsageError
+from runner.model.compared import Comparison
 from runner.setting.readers import rates
-from runner.units import parse_levels
+from runner.units import parse_levels, parse_percent
 
 RUN = Annotated[str, typer.Argument(metavar="RUN", help="A run's name, a part of it, its path, or `last`.")]
 RESULTS = Annotated[Path, typer.Option("--results", help="Where runs are stored.", metavar="DIR")]
@@ -19,6 +20,40 @@ PREDICT = Annotated[
     typer.Option(help="Levels whose rate to predict, up to twice the highest measured: 16,24.", metavar="LEVELS"),
 ]
 NEED = Annotated[str | None, typer.Option(help="Rates whose level to find: 2000000 or 2M,5M.", metavar="RATES")]
+FAIL_IF_SLOWER = Annotated[
+    str | None,
+    typer.Option(
+        "--fail-if-slower",
+        metavar="PERCENT",
+        help="End with code 11 when B is slower by more than this at a level, or at all together, and noise does not "
+        "explain it; also when B has no VALID trial where A has. Needs scale ab, or several runs a side.",
+    ),
+]
+
+
+def allowed_of(text: str | None) -> float | None:
+    """--fail-if-slower as a share. Raises UsageError naming the flag."""
+    if text is None:
+        return None
+    try:
+        return parse_percent(text) / 100
+    except ValueError as error:
+        raise UsageError(f"--fail-if-slower: {error}") from None
+
+
+def judged(found: Comparison) -> None:
+    """Ends with code 11 where B is slower than allowed. Raises UsageError where the runs cannot answer that."""
+    if found.allowed_percent is None:
+        return
+    if found.unjudged:
+        raise typer.Exit(EXIT_SLOWER)
+    if found.not_judged_because:
+        raise UsageError(
+            f"--fail-if-slower: {found.not_judged_because}",
+            remedy="measure both in one run with scale ab, or give several runs a side: A1,A2,... B1,B2,...",
+        )
+    if found.slower:
+        raise typer.Exit(EXIT_SLOWER)
 
 
 def asked_of(predict: str | None, need: str | None) -> tuple[tuple[float, ...], tuple[float, ...]]:

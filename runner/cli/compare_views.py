@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from runner import console
 from runner.model.compared import Comparison
-from runner.report.overlay import differing_table, false_alarm_words, ratio_table
+from runner.report.overlay import differing_table, false_alarm_words, ratio_table, session_words
 
 
 def show(found: Comparison) -> None:
@@ -17,7 +17,7 @@ def show(found: Comparison) -> None:
     console.show_line(found.sentence, "bold")
     for caution in found.cautions:
         console.show_line(f"  but: {caution}", "yellow")
-    if words := false_alarm_words(found):
+    for words in filter(None, (session_words(found), false_alarm_words(found))):
         console.show_line(words)
     if found.differing:
         differing = differing_table(found)
@@ -33,5 +33,7 @@ def _show_judgement(found: Comparison) -> None:
         console.show_line(f"no VALID trial of B at {where}: cannot be judged", "red")
     for where in found.slower:
         console.show_line(f"slower than allowed ({found.allowed_percent:g} %): {where}", "red")
-    if not (found.slower or found.unjudged):
+    if found.not_judged_because:
+        console.show_line(f"not judged: {found.not_judged_because}", "yellow")
+    elif not (found.slower or found.unjudged):
         console.show_line(f"not slower by more than {found.allowed_percent:g} % beyond noise", "green")

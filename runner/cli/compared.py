@@ -1,4 +1,4 @@
-"""`scale compare`: one run against another. Wiring only; see runner/compare."""
+"""`scale compare`: stored runs against each other. Wiring only; see runner/compare."""
 
 from __future__ import annotations
 
@@ -10,43 +10,44 @@ import typer
 
 from runner import console
 from runner.cli import compare_views
-from runner.cli.arguments import JSON, RESULTS
-from runner.compare import compare_runs
-from runner.errors import EXIT_SLOWER, UsageError
+from runner.cli.arguments import FAIL_IF_SLOWER, JSON, RESULTS, allowed_of, judged
+from runner.compare import compare_runs, compare_sessions, compare_variants
+from runner.errors import UsageError
+from runner.model import StoredRun
+from runner.model.compared import Comparison
 from runner.report.overlay import overlay_html
 from runner.store.outside import write_outside
 from runner.store.reader import find_run, read_run
-from runner.units import parse_percent
+
+_EXAMPLE = "Example: scale compare 0101,0102,0103 0201,0202,0203 --fail-if-slower 5%"
 
 
 def register(app: typer.Typer) -> None:
     """Adds the command."""
-    app.command("compare", epilog="Example: scale compare 20260102 last --fail-if-slower 5%")(compare)
+    app.command("compare", epilog=_EXAMPLE)(compare)
 
 
 def compare(
-    run_a: Annotated[str, typer.Argument(metavar="A", help="The run to compare with.")],
-    run_b: Annotated[str, typer.Argument(metavar="B", help="The run that is compared.")],
-    fail_if_slower: Annotated[
-        str | None,
-        typer.Option(
-            "--fail-if-slower",
-            metavar="PERCENT",
-            help="End with code 11 when B is slower by more than this at a point, or at all together, and noise does "
-            "not explain it; also when B has no VALID trial where A has.",
-        ),
+    runs_a: Annotated[str, typer.Argument(metavar="A[,A2,...]", help="Runs to compare with; or a run of scale ab.")],
+    runs_b: Annotated[
+        str | None, typer.Argument(metavar="[B[,B2,...]]", help="Runs that are compared; none with a run of scale ab.")
     ] = None,
-    html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write both curves as a page.")] = None,
+    fail_if_slower: FAIL_IF_SLOWER = None,
+    html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write the curves as a page.")] = None,
     results: RESULTS = Path("results"),
     as_json: JSON = False,
 ) -> None:
-    """Compare two runs point by point, with the noise in mind, and say what else differs.
+    """Compare stored runs point by point, with the noise in mind, and say what else differs.
 
-    A and B are names of runs, parts of them, paths, or `last`. A run against itself shows the rate of false alarms.
+    A and B are names of runs, parts of them, paths, or `last`. Give several runs a side to test against the spread
+    between sessions, or one run of `scale ab`. One run a side is shown, but not judged by --fail-if-slower. A run
+    against itself shows the rate of false alarms.
     """
-    allowed = _allowed(fail_if_slower)
-    a, b = read_run(find_run(results, run_a)), read_run(find_run(results, run_b))
-    found = compare_runs(a, b, allowed)
+    allowed = allowed_of(fail_if_slower)
+    a, b = _read(results, runs_a), _read(results, runs_b or "")
+    found = _compared(a, b, allowed)
+    if html is not None and not b:
+        raise UsageError(f"--html: {a[0].path}/report.html has the picture of a run of scale ab")
     if html is not None:
         write_outside(html, overlay_html(found, a, b).encode())
     if as_json:
@@ -57,14 +58,20 @@ def compare(
             console.show_line(f"page: {html}")
     if not any(p.ratio is not None for p in found.points):
         raise UsageError(found.sentence, remedy="scale show RUN says why trials are not VALID")
-    if allowed is not None and (found.slower or found.unjudged):
-        raise typer.Exit(EXIT_SLOWER)
+    judged(found)
 
 
-def _allowed(text: str | None) -> float | None:
-    if text is None:
-        return None
-    try:
-        return parse_percent(text) / 100
-    except ValueError as error:
-        raise UsageError(f"--fail-if-slower: {error}") from None
+def _read(results: Path, names: str) -> list[StoredRun]:
+    return [read_run(find_run(results, name.strip())) for name in names.split(",") if name.strip()]
+
+
+def _compared(a: list[StoredRun], b: list[StoredRun], allowed: float | None) -> Comparison:
+    if not b:
+        if len(a) != 1:
+            raise UsageError("what are the runs compared with?", remedy="scale compare A1,A2,... B1,B2,...")
+        return compare_variants(a[0], allowed)
+    if not a:
+        raise UsageError("no run A is named", remedy="scale compare A B")
+    if len(a) == len(b) == 1:
+        return compare_runs(a[0], b[0], allowed)
+    return compare_sessions(a, b, allowed)

@@ -73,13 +73,7 @@ def sweep(
 ) -> None:
     """Give a database 1, 2, ... N cores, disks or clients, load it at each step, and fit the curve."""
     prepared = compose.prepare(resolve_sweep(what, flags), results)
-    for choice in prepared.choices.values():
-        console.say(choice.sentence)
-    console.say(plan_sentence(prepared.plan))
-    refuse_blocking(prepared.findings)
-    console.show_findings(prepared.findings)
-    _ask(prepared.plan.seconds_estimated, yes)
-    _ask_format(prepared.plan.sweep, yes)
+    announce(prepared, yes)
     _start_dashboards(with_dashboards, metrics_port, no_metrics)
     writer = compose.new_run(prepared, ["scale", *sys.argv[1:]])
     console.say(f"results in {writer.path}")
@@ -127,6 +121,17 @@ def resume(
     _run(prepared, writer, as_json, 0 if no_metrics else metrics_port)
 
 
+def announce(prepared: compose.Prepared, yes: bool) -> None:
+    """What will be run and what was found; asks where that is wanted. Raises where it must not start."""
+    for choice in prepared.choices.values():
+        console.say(choice.sentence)
+    console.say(plan_sentence(prepared.plan))
+    refuse_blocking(prepared.findings)
+    console.show_findings(prepared.findings)
+    _ask(prepared.plan.seconds_estimated, yes)
+    _ask_format(prepared.plan.sweep, yes)
+
+
 def _ask(seconds: float, yes: bool) -> None:
     if yes or seconds < ASK_ABOVE_S or not sys.stdin.isatty():
         return
@@ -155,6 +160,19 @@ def _start_dashboards(wanted: bool, metrics_port: int, no_metrics: bool) -> None
 
 
 def _run(prepared: compose.Prepared, writer: RunWriter, as_json: bool, metrics_port: int) -> None:
+    stored = run_watched(prepared, writer, metrics_port)
+    _show(stored, as_json)
+    end_if_failed(stored)
+
+
+def end_if_failed(stored: StoredRun) -> None:
+    """Ends the process where trials failed."""
+    if any(r.verdict.kind in _FAILED for r in stored.results):
+        sys.exit(EXIT_TRIALS_FAILED)
+
+
+def run_watched(prepared: compose.Prepared, writer: RunWriter, metrics_port: int) -> StoredRun:
+    """What the run still lacks, with progress and metrics (metrics_port 0: none). Ends the process after Ctrl-C."""
     try:
         with ExitStack() as stack:
             state = LiveState(run=writer.path.name, plan=prepared.plan, results=writer.results)
@@ -165,7 +183,7 @@ def _run(prepared: compose.Prepared, writer: RunWriter, as_json: bool, metrics_p
                 sinks.append(stack.enter_context(exporter))
                 boards.say_page()
             sinks.append(stack.enter_context(LiveView(state)))
-            stored = compose.execute(prepared, writer, sinks, console.say)
+            return compose.execute(prepared, writer, sinks, console.say)
     except KeyboardInterrupt:
         console.say(
             f"interrupted: {len(writer.results)} of {len(writer.plan.trials)} trials are saved, nothing is left "
@@ -173,9 +191,6 @@ def _run(prepared: compose.Prepared, writer: RunWriter, as_json: bool, metrics_p
             "yellow",
         )
         sys.exit(EXIT_INTERRUPTED)
-    _show(stored, as_json)
-    if any(r.verdict.kind in _FAILED for r in stored.results):
-        sys.exit(EXIT_TRIALS_FAILED)
 
 
 def _metrics(state: LiveState, writer: RunWriter, port: int) -> Exporter:

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from runner import console
+from runner.cli import compare_views
+from runner.compare import compare_variants
 from runner.compose import Prepared
 from runner.model import Plan, StoredRun, Sweep, Trial
 from runner.report import rows_for_console
@@ -168,12 +170,16 @@ def run_document(stored: StoredRun) -> dict[str, Any]:
         "trials": [asdict(r) for r in stored.results],
         "fit": asdict(stored.fit) if stored.fit else None,
         "noise": asdict(noise_of(stored)),
+        "comparison": asdict(compare_variants(stored)) if stored.plan.sweep.variants_ab else None,
         "report": str(Path(stored.path) / "report.html"),
     }
 
 
 def show_run(stored: StoredRun) -> None:
-    """The table, the fit in one sentence, the verdicts and the path of the report."""
+    """The table, the fit in one sentence, the verdicts and the path of the report; of `scale ab` the comparison too."""
+    if stored.plan.sweep.variants_ab:
+        compare_views.show(compare_variants(stored))
+        console.show_line("")
     if is_open_loop(stored) or len(labels_of(stored)) > 1:
         table = response_table(stored) if is_open_loop(stored) else comparison_table(stored)
         headers, rows = table.headers, table.rows

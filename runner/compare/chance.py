@@ -70,7 +70,7 @@ def _from_replicates(points: Sequence[PointLogs], chance: np.random.Generator, d
     b = _drawn([len(p.b) for p in points], left_b, chance, draws)
     found = variances(a, b)
     assert found is not None
-    return welch(a, b, *found, shared=found[0] is found[1])
+    return welch(a, b, *found)
 
 
 def _drawn(counts: Sequence[int], noise: Floats, chance: np.random.Generator, draws: int) -> Side:

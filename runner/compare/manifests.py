@@ -1,4 +1,4 @@
-"""What differs between two runs besides their rates: tool, server, its settings, host, knobs, sweep. Pure.
+"""What differs between two runs, or two variants, besides their rates: tool, server, settings, host, knobs, sweep.
 
 Refuses to list what differs between any two runs (times, names, the port that the server was given): a value that
 varies among the trials of one point is no setting.
@@ -7,11 +7,11 @@ varies among the trials of one point is no setting.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, replace
 from typing import Any
 
-from runner.model import StoredRun
+from runner.model import StoredRun, TrialResult
 from runner.model.compared import Differing
 
 ABSENT = "–"
@@ -33,6 +33,36 @@ def differing(a: StoredRun, b: StoredRun) -> tuple[Differing, ...]:
         *_named("tool", _tool(a), _tool(b)),
     ]
     return tuple(found)
+
+
+def differing_variants(run: StoredRun, side_of: Callable[[TrialResult], str]) -> tuple[Differing, ...]:
+    """What differs between A and B of one run: server, settings as it reported them, knobs, work and load."""
+    a, b = (replace(run, results=tuple(r for r in run.results if side_of(r) == side)) for side in ("A", "B"))
+    a, b = (replace(one, plan=replace(one.plan, trials=tuple(r.trial for r in one.results))) for one in (a, b))
+    return (
+        *_named("server", _subject(a), _subject(b)),
+        *_named("settings", _settings(a), _settings(b)),
+        *_named("knobs", _knobs(a), _knobs(b)),
+        *_named("load", _asked(a), _asked(b)),
+    )
+
+
+def _subject(run: StoredRun) -> dict[str, str]:
+    told = asdict(run.results[0].trial.subject) if run.results else {}
+    said = dict(run.results[0].server) if run.results else {}
+    version = next((r.effective["server_version"] for r in run.results if "server_version" in r.effective), "")
+    images = {name: _text(said[name]) for name in ("image_digest", "image_id") if name in said}
+    kept = {name: _text(value) for name, value in told.items() if name not in ("variant", "version")}
+    return {**kept, "version": _text(version), **images}
+
+
+def _asked(run: StoredRun) -> dict[str, str]:
+    """Work and load of the first trial: the same at every level but for what its knobs make of it."""
+    if not run.results:
+        return {}
+    trial = run.results[0].trial
+    plain = json.loads(json.dumps({"work": asdict(trial.work), "load": asdict(trial.load)}, default=str))
+    return dict(_flat(plain))
 
 
 def _named(kind: str, a: Mapping[str, str], b: Mapping[str, str]) -> Iterator[Differing]:

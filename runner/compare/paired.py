@@ -16,8 +16,7 @@ def compare_points(points: Sequence[PointLogs]) -> tuple[Tested, Spread] | None:
     a, b = _side([p.a for p in points]), _side([p.b for p in points])
     found = variances(a, b)
     if found is not None:
-        shared = found[0] is found[1]
-        return welch(a, b, *found, shared=shared), "common" if shared else "replicates"
+        return welch(a, b, *found), "common" if found[0] is found[1] else "replicates"
     spreads_a, spreads_b = [p.seconds_a for p in points], [p.seconds_b for p in points]
     if None in spreads_a or None in spreads_b:
         return None

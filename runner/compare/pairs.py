@@ -1,4 +1,6 @@
-"""What two runs have at each point: ln(rate) of their VALID trials, and the seconds of a single one's window."""
+"""What two runs have at each point: ln(rate) of their VALID trials, and the seconds of a single one's window.
+
+Where a run drifted, the drift is taken out of its rates first (runner/noise/trend.py)."""
 
 from __future__ import annotations
 
@@ -8,6 +10,7 @@ from dataclasses import dataclass
 
 from runner.compare.seconds import WindowSpread, window_spread
 from runner.model import StoredRun, TrialResult
+from runner.noise import without_drift
 from runner.observations import observations
 from runner.sweep.vary import label
 
@@ -38,13 +41,21 @@ class Unpaired:
     lost: bool
 
 
+@dataclass(frozen=True, kw_only=True)
+class Counted:
+    """A VALID trial with the logarithm of its rate."""
+
+    result: TrialResult
+    log: float
+
+
 Key = tuple[float, str]
 
 
 def pair_points(a: StoredRun, b: StoredRun) -> tuple[list[PointLogs], list[Unpaired]]:
     """Points of both runs, by level and variant, in the order of the axis; and those of which one side has nothing."""
-    valid_a, valid_b = _valid(a), _valid(b)
-    planned_a, planned_b = _planned(a), _planned(b)
+    valid_a, valid_b = counted_trials(a), counted_trials(b)
+    planned_a, planned_b = planned_points(a), planned_points(b)
     paired, unpaired = [], []
     for key in sorted({*planned_a, *planned_b}):
         here_a, here_b = valid_a.get(key, []), valid_b.get(key, [])
@@ -53,10 +64,10 @@ def pair_points(a: StoredRun, b: StoredRun) -> tuple[list[PointLogs], list[Unpai
                 PointLogs(
                     level=key[0],
                     variant=key[1],
-                    a=_logs(here_a),
-                    b=_logs(here_b),
-                    seconds_a=window_spread(window_rates(a, here_a[0])),
-                    seconds_b=window_spread(window_rates(b, here_b[0])),
+                    a=tuple(counted.log for counted in here_a),
+                    b=tuple(counted.log for counted in here_b),
+                    seconds_a=window_spread(window_rates(a, here_a[0].result)),
+                    seconds_b=window_spread(window_rates(b, here_b[0].result)),
                 )
             )
             continue
@@ -81,19 +92,17 @@ def window_rates(run: StoredRun, result: TrialResult) -> list[float]:
     ]
 
 
-def _valid(run: StoredRun) -> dict[Key, list[TrialResult]]:
-    """The trials that count, by point."""
-    observed = observations(run.results, "rows_per_s")
-    found: dict[Key, list[TrialResult]] = {}
+def counted_trials(run: StoredRun) -> dict[Key, list[Counted]]:
+    """The trials that count, by point, with ln(rate) without the run's drift."""
+    observed = without_drift(observations(run.results, "rows_per_s"))
+    found: dict[Key, list[Counted]] = {}
     for result, one in zip(run.results, observed, strict=True):
         if one.role == "point" and not one.mark:
-            found.setdefault((one.level, label(result.trial.variant)), []).append(result)
+            counted = Counted(result=result, log=math.log(one.value or 1.0))
+            found.setdefault((one.level, label(result.trial.variant)), []).append(counted)
     return found
 
 
-def _planned(run: StoredRun) -> set[Key]:
+def planned_points(run: StoredRun) -> set[Key]:
+    """Level and variant of every point in the plan."""
     return {(t.level, label(t.variant)) for t in run.plan.trials if t.role == "point"}
-
-
-def _logs(results: Sequence[TrialResult]) -> tuple[float, ...]:
-    return tuple(math.log(one.value or 1.0) for one in observations(results, "rows_per_s"))

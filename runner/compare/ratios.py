@@ -1,9 +1,9 @@
-"""The test of a ratio: logarithms of rates, their spread, Welch's t. Works on arrays whose last axis is the points.
+"""The test of a ratio: logarithms of rates, their spread, Student's and Welch's t. Arrays end in the axis of points.
 
 A rate's spread grows with the rate, so rates are compared as logarithms: a difference of logarithms is a ratio. Few
-replicates at a point say little about its spread; all points of a run together say more, so the spread of a run is
-pooled over its points. A point that is clearly noisier than the rest (F test at 5 %, shared among the points) stands
-alone with its own spread. Where one run has no replicates at all, both share the other's spread.
+replicates at a point say little about its spread, and all points of both runs together say more, so spreads are pooled
+over points and over sides where a test of equal variances allows it (equal.py). Where one run has no replicates at all,
+both share the other's spread.
 Refuses to invent a spread: with no replicates in either run there is none (see `seconds`).
 """
 
@@ -13,10 +13,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import fdtrc, stdtr, stdtrit
+from scipy.special import stdtr, stdtrit
+
+from runner.compare.equal import Bools, outliers, own_spread, sides_equal
 
 Floats = NDArray[np.float64]
-OWN_SPREAD_LEVEL = 0.05
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,11 +36,13 @@ class Side:
 
 @dataclass(frozen=True, kw_only=True)
 class Variance:
-    """Of one trial's ln(rate), with degrees of freedom, at each point; own: not pooled."""
+    """Of one trial's ln(rate), with degrees of freedom, at each point; own: not pooled over points; joint: one estimate
+    for both sides."""
 
     value: Floats
     degrees: Floats
-    own: NDArray[np.bool_]
+    own: Bools
+    joint: Bools
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +53,7 @@ class Tested:
     error: Floats
     degrees: Floats
     p_value: Floats
-    own: NDArray[np.bool_]
+    own: Bools
 
 
 def side(logs: Floats) -> Side:
@@ -60,40 +63,76 @@ def side(logs: Floats) -> Side:
     return Side(n=np.full_like(mean, logs.shape[-1]), mean=mean, squares=squares)
 
 
-def pooled(of: Side) -> Variance:
-    """The run's variance at each point: pooled, but a point's own where it is clearly the larger one."""
-    total, degrees = of.squares.sum(axis=-1, keepdims=True), of.degrees.sum(axis=-1, keepdims=True)
-    rest, rest_degrees = total - of.squares, degrees - of.degrees
-    comparable = (of.degrees > 0) & (rest_degrees > 0) & (rest > 0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        excess = np.where(comparable, (of.squares / of.degrees) / (rest / rest_degrees), 0.0)
-    chance = np.where(comparable, fdtrc(np.maximum(of.degrees, 1), np.maximum(rest_degrees, 1), excess), 1.0)
-    own = chance < OWN_SPREAD_LEVEL / of.n.shape[-1]
-    common = np.where(own, 0.0, of.squares).sum(axis=-1, keepdims=True)
-    common_degrees = np.where(own, 0.0, of.degrees).sum(axis=-1, keepdims=True)
+def pooled(squares: Floats, degrees: Floats, own: Bools, joint: Bools) -> Variance:
+    """The variance at each point: pooled over those that are not `own`, and its own at each that is."""
+    shared = np.where(own, 0.0, squares).sum(axis=-1, keepdims=True)
+    shared_degrees = np.where(own, 0.0, degrees).sum(axis=-1, keepdims=True)
+    everything = squares.sum(axis=-1, keepdims=True), degrees.sum(axis=-1, keepdims=True)
+    common = np.where(shared_degrees > 0, shared, everything[0])  # a point without replicates of its own takes this
+    common_degrees = np.where(shared_degrees > 0, shared_degrees, everything[1])
+    alone = own & (degrees > 0)
     return Variance(
-        value=np.where(own, of.squares / np.maximum(of.degrees, 1), common / np.maximum(common_degrees, 1)),
-        degrees=np.where(own, of.degrees, common_degrees),
-        own=own,
+        value=np.where(alone, squares / np.maximum(degrees, 1), common / np.maximum(common_degrees, 1)),
+        degrees=np.where(alone, degrees, common_degrees),
+        own=alone,
+        joint=joint,
     )
+
+
+def variance_of(one: Side) -> Variance:
+    """Of a single sample at each point, pooled over the points where they are equally noisy."""
+    own = own_spread(one.squares, one.degrees)
+    return pooled(one.squares, one.degrees, own, np.ones_like(own))
 
 
 def variances(a: Side, b: Side) -> tuple[Variance, Variance] | None:
     """Of both runs; the same for both where one has no replicates; None where neither has."""
     degrees_a, degrees_b = float(a.degrees.sum(axis=-1).flat[0]), float(b.degrees.sum(axis=-1).flat[0])
     if degrees_a > 0 and degrees_b > 0:
-        return pooled(a), pooled(b)
+        return _of_both(a, b)
     if degrees_a + degrees_b == 0:
         return None
-    known = pooled(a if degrees_a > 0 else b)
+    one = a if degrees_a > 0 else b
+    own = outliers(one.squares, one.degrees)
+    known = pooled(one.squares, one.degrees, own, np.ones_like(own))
     return known, known
 
 
-def welch(a: Side, b: Side, variance_a: Variance, variance_b: Variance, *, shared: bool) -> Tested:
-    """Welch's test with Satterthwaite's degrees of freedom. shared: both variances are one estimate."""
+def _of_both(a: Side, b: Side) -> tuple[Variance, Variance]:
+    """One estimate where the sides are equally noisy; else one for each, with the same points standing alone."""
+    equal = sides_equal(a.squares, a.degrees, b.squares, b.degrees)
+    squares, degrees = a.squares + b.squares, a.degrees + b.degrees
+    relative = _relative(a) + _relative(b)
+    own = own_spread(np.where(equal, squares, relative), degrees)
+    joint = np.broadcast_to(equal, own.shape)
+    both = pooled(squares, degrees, own, joint)
+    return _either(equal, both, pooled(a.squares, a.degrees, own, joint)), _either(
+        equal, both, pooled(b.squares, b.degrees, own, joint)
+    )
+
+
+def _relative(one: Side) -> Floats:
+    """Sums of squares in units of the side's own variance."""
+    total = one.squares.sum(axis=-1, keepdims=True) / np.maximum(one.degrees.sum(axis=-1, keepdims=True), 1)
+    return one.squares / np.where(total > 0, total, 1.0)
+
+
+def _either(which: Bools, first: Variance, second: Variance) -> Variance:
+    return Variance(
+        value=np.where(which, first.value, second.value),
+        degrees=np.where(which, first.degrees, second.degrees),
+        own=np.where(which, first.own, second.own),
+        joint=first.joint,
+    )
+
+
+def welch(a: Side, b: Side, variance_a: Variance, variance_b: Variance, *, shared: bool = False) -> Tested:
+    """Student's test where both variances are one estimate (shared: everywhere), else Welch's with Satterthwaite's
+    degrees of freedom."""
     part_a, part_b = variance_a.value / a.n, variance_b.value / b.n
+    own = variance_a.own | variance_b.own
     return tested(
-        b.mean - a.mean, part_a, part_b, variance_a.degrees, variance_b.degrees, variance_a.own | variance_b.own, shared
+        b.mean - a.mean, part_a, part_b, variance_a.degrees, variance_b.degrees, own, variance_a.joint | shared
     )
 
 
@@ -103,16 +142,14 @@ def tested(
     part_b: Floats,
     degrees_a: Floats,
     degrees_b: Floats,
-    own: NDArray[np.bool_],
-    shared: bool = False,
+    own: Bools,
+    shared: Bools | bool = False,
 ) -> Tested:
-    """From the variances of both means and their degrees of freedom."""
+    """From the variances of both means and their degrees of freedom; shared: where both are one estimate."""
     total = part_a + part_b
-    if shared:
-        degrees = np.broadcast_to(degrees_a, total.shape)
-    else:
-        below = part_a**2 / np.maximum(degrees_a, 1e-9) + part_b**2 / np.maximum(degrees_b, 1e-9)
-        degrees = np.where(below > 0, total**2 / np.where(below > 0, below, 1.0), degrees_a + degrees_b)
+    below = part_a**2 / np.maximum(degrees_a, 1e-9) + part_b**2 / np.maximum(degrees_b, 1e-9)
+    apart = np.where(below > 0, total**2 / np.where(below > 0, below, 1.0), degrees_a + degrees_b)
+    degrees = np.where(shared, np.broadcast_to(degrees_a, total.shape), apart)
     error = np.sqrt(total)
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.where(error > 0, difference / error, np.where(difference == 0, 0.0, np.inf))
@@ -131,10 +168,11 @@ def together(found: Tested) -> Tested:
     squares = found.error**2
     total = squares.sum(axis=-1, keepdims=True)
     below = (squares**2 / np.maximum(found.degrees, 1e-9)).sum(axis=-1, keepdims=True)
-    # The points share a pooled variance: their errors are not independent, so no more degrees than one point's.
-    degrees = np.minimum(
-        np.where(below > 0, total**2 / np.where(below > 0, below, 1.0), 1.0), found.degrees.max(axis=-1, keepdims=True)
-    )
+    apart = np.where(below > 0, total**2 / np.where(below > 0, below, 1.0), 1.0)
+    # Points that share a pooled variance have errors that are not independent: no more degrees than one point's.
+    most = np.where(found.own, found.degrees, 0.0).sum(axis=-1, keepdims=True)
+    pooled_degrees = np.where(found.own, 0.0, found.degrees).max(axis=-1, keepdims=True)
+    degrees = np.minimum(apart, most + pooled_degrees)
     error = np.sqrt(total) / k
     difference = found.difference.mean(axis=-1, keepdims=True)
     with np.errstate(divide="ignore", invalid="ignore"):

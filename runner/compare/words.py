@@ -6,8 +6,10 @@ Refuses "no difference": it says how large a difference would have been seen.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from runner.axes import load_axis
+from runner.model import StoredRun
 from runner.model.compared import Differing, PointRatio, Spread
 from runner.units import format_number
 
@@ -71,41 +73,63 @@ def _direction(points: Sequence[PointRatio]) -> str:
     return "slower" if below == len(points) else "faster" if not below else "different"
 
 
-def cautions(
-    points: Sequence[PointRatio],
-    tested: Sequence[PointRatio],
-    spread: Spread | None,
-    differing: Sequence[Differing],
-    allowed: float | None,
-    *,
-    same: bool,
-) -> tuple[str, ...]:
+@dataclass(frozen=True, kw_only=True)
+class Told:
+    """What the cautions are made from, besides the ratios. same: A and B are one run; sessions: runs of each side."""
+
+    spread: Spread | None
+    differing: Sequence[Differing]
+    allowed: float | None
+    same: bool
+    sessions: tuple[int, int]
+
+
+def name_of(run: StoredRun) -> str:
+    """The run's name: the last part of its path."""
+    return run.path.rstrip("/").rpartition("/")[2]
+
+
+def cautions(points: Sequence[PointRatio], tested: Sequence[PointRatio], told: Told) -> tuple[str, ...]:
     """What a reader must know. tested: the points with a ratio, and all together."""
     found = []
-    if same:
+    if told.same:
         found.append("A and B are the same run: the ratios are 1 by themselves, the false alarms are the answer")
-    if spread in _SPREADS:
-        found.append(_SPREADS[spread])
+    if told.spread in _SPREADS:
+        found.append(_SPREADS[told.spread])
     missing = [f"{_at(p)}: {p.missing}" for p in points if p.missing]
     if missing:
         found.append(f"not compared: {'; '.join(missing)}")
-    blind = [p for p in tested if allowed is not None and (p.smallest_percent or 0) > 100 * allowed]
-    if allowed is not None and blind:
+    blind = [p for p in tested if told.allowed is not None and (p.smallest_percent or 0) > 100 * told.allowed]
+    if told.allowed is not None and blind:
         worst = max(p.smallest_percent or 0 for p in blind)
         found.append(
-            f"{100 * allowed:g} % is less than these trials can show at {len(blind)} of {len(tested)} comparisons "
-            f"(smallest difference up to {worst:.1f} %): passing says little; more replicates would tell"
+            f"{100 * told.allowed:g} % is less than these trials can show at {len(blind)} of {len(tested)} comparisons "
+            f"(smallest difference up to {worst:.1f} %): passing says little; more {_more(told)} would tell"
         )
-    if any(p.own_spread for p in points):
-        noisy = ", ".join(_at(p) for p in points if p.own_spread)
-        found.append(f"the trials at {noisy} spread far more than those of the other points and stand for themselves")
-    hosts = sorted({d.name for d in differing if d.kind == "host"} & _HOST_MATTERS)
+    found += _own_spread(points)
+    hosts = sorted({d.name for d in told.differing if d.kind == "host"} & _HOST_MATTERS)
     if hosts:
         where = ", ".join(hosts)
         found.append(f"the runs are of different machines ({where}): the ratio is of both, server and machine")
-    if not same and spread is not None:
+    if not told.same and told.spread in ("replicates", "common", "seconds"):
         found.append(
-            "the replicates of a run know nothing of what changes between two sessions (a restart, neighbours): "
-            "compare two runs of the same sweep to see that"
+            "one run a side: the spread between sessions (a restart, neighbours, another day) is not known and not in "
+            "the interval. Use scale ab, or compare several runs a side: scale compare A1,A2,... B1,B2,..."
         )
+    if told.spread == "sessions" and min(told.sessions) < 3:
+        found.append("fewer than three runs a side: their spread is hardly known, so only large differences show")
     return tuple(found)
+
+
+def _more(told: Told) -> str:
+    return {"sessions": "runs a side", "blocks": "blocks"}.get(told.spread or "", "replicates")
+
+
+def _own_spread(points: Sequence[PointRatio]) -> list[str]:
+    alone = [p for p in points if p.own_spread]
+    if not alone:
+        return []
+    if len(alone) == len([p for p in points if p.ratio is not None]):
+        return ["the points are not equally noisy (test of equal variances): each is tested with its own spread"]
+    noisy = ", ".join(map(_at, alone))
+    return [f"the trials at {noisy} spread far more than those of the other points and stand for themselves"]

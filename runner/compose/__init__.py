@@ -6,7 +6,7 @@ nothing and ends no process.
 
 from runner.compose.runs import asked_again, execute, new_run, reopen_run, reopen_to_report
 from runner.executing import report
-from runner.preparing import Prepared, default_data_dir, prepare, prepare_again
+from runner.preparing import Prepared, default_data_dir, prepare, prepare_ab, prepare_again
 
 __all__ = [
     "Prepared",
@@ -15,6 +15,7 @@ __all__ = [
     "execute",
     "new_run",
     "prepare",
+    "prepare_ab",
     "prepare_again",
     "reopen_run",
     "reopen_to_report",

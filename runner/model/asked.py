@@ -136,7 +136,7 @@ class Sweep:
     levels: of the axis. constants: the one level of other axes, by their names. disks: where prepared disks come from;
     None: the data lie where data_dir is. predict: levels whose rate the report is to say; need: rates (rows/s) whose
     level it is to say. seed: of the data. order_seed: of the order of the trials; None: the seed's, as in runs of
-    before it had one.
+    before it had one. variants_ab: of `scale ab`, what A and B are, in words; then the trials are in ABBA blocks.
     """
 
     name: str
@@ -178,6 +178,7 @@ class Sweep:
     predict: tuple[float, ...] = ()
     need: tuple[float, ...] = ()
     order_seed: int | None = None
+    variants_ab: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def seed_of_order(self) -> int:

@@ -1,11 +1,11 @@
-"""Two runs side by side: the ratio of their rates point by point, what else differs, and how far to believe it."""
+"""A comparison: the ratio of rates point by point, what else differs, and how far to believe it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
 
-Spread = Literal["replicates", "common", "seconds"]
+Spread = Literal["replicates", "common", "seconds", "sessions", "blocks"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +65,9 @@ class Comparison:
     """points: in the order of the axis. overall: all points together, with equal weight. slower: the points (or
     "all points") that are slower than allowed_percent and whose difference noise does not explain.
 
-    unjudged: points where A has VALID trials and B was to have some, and has none.
+    unjudged: points where A has VALID trials and B was to have some, and has none. sessions_a, sessions_b: runs of each
+    side. session_percent: how far apart the sessions of one side are (standard deviation), None for one a side.
+    not_judged_because: why the comparison cannot answer for a script; "" where it can.
     """
 
     run_a: str
@@ -81,3 +83,7 @@ class Comparison:
     allowed_percent: float | None = None
     slower: tuple[str, ...] = ()
     unjudged: tuple[str, ...] = ()
+    sessions_a: int = 1
+    sessions_b: int = 1
+    session_percent: float | None = None
+    not_judged_because: str = ""

@@ -15,6 +15,7 @@ from runner.axes import all_axes
 from runner.errors import UsageError
 from runner.host import Host
 from runner.model import KnobColumn, Load, Plan, Sweep, Trial
+from runner.plan.abba import TRIALS_OF_A_VARIANT, abba
 from runner.plan.arms import Arm, arms_of
 from runner.plan.cpus import cpu_confounds, cpu_notes
 from runner.plan.extra import anchor_of, boundaries, bridge
@@ -71,6 +72,8 @@ def _named_after_all(sweep: Sweep, arms: Sequence[Arm]) -> Sweep:
 def _trials(
     sweep: Sweep, host: Host, arms: Sequence[Arm], knobs: Sequence[KnobsByLevel], declared: Sequence[KnobColumn]
 ) -> list[Trial]:
+    if sweep.variants_ab:
+        return _in_blocks(sweep, host, arms, knobs, declared)
     points = [(level, i) for level in sweep.levels for i in range(len(arms))]
     chance = random.Random(sweep.seed_of_order)
     trials: list[Trial] = []
@@ -81,6 +84,18 @@ def _trials(
         chance.shuffle(block)
         trials += [replace(trial, order=len(trials) + i) for i, trial in enumerate(block)]
     return [*trials, *(anchor_of(trials) if sweep.anchors else ())]
+
+
+def _in_blocks(
+    sweep: Sweep, host: Host, arms: Sequence[Arm], knobs: Sequence[KnobsByLevel], declared: Sequence[KnobColumn]
+) -> list[Trial]:
+    """Two variants in ABBA blocks."""
+    places = abba(sweep.levels, sweep.replicates // TRIALS_OF_A_VARIANT, sweep.seed_of_order)
+    found = []
+    for p in places:
+        trial = _trial(host, arms[p.variant], p.level, p.replicate, knobs[p.variant][p.level], declared)
+        found.append(replace(trial, block=p.block, order=len(found)))
+    return found
 
 
 def _knobs_at(arm: Arm, level: float, declared: Sequence[KnobColumn]) -> dict[str, str]:

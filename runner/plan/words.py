@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence, Set
 
 from runner.axes import axis_of
 from runner.model import Confound, Plan, Sweep, Trial
+from runner.plan.abba import TRIALS_OF_A_VARIANT
 from runner.plan.planner import Bound
 from runner.sweep.vary import variants
 from runner.targets import Facts
@@ -77,11 +78,13 @@ def plan_sentence(plan: Plan) -> str:
     extra = f" + {bridges} bridges" if bridges else ""
     extra += " + 1 anchor" if any(t.role == "anchor" for t in plan.trials) else ""
     extra += f", more until ± {sweep.until_ci_percent:g} %" if sweep.until_ci_percent else ""
+    times = f"{sweep.replicates} replicate{'s' if sweep.replicates > 1 else ''}{extra}"
+    if sweep.variants_ab:
+        many, times = "", f"{sweep.replicates // TRIALS_OF_A_VARIANT} blocks of A B B A"
     before_s, what = axis_of(sweep.axis).before(sweep)
     before = f" after {format_seconds(before_s)} {what}" if before_s else ""
     return (
-        f"{len(plan.trials)} trials: {format_levels(sweep.levels)} {sweep.axis}{many} × {sweep.replicates} "
-        f"replicate{'s' if sweep.replicates > 1 else ''}{extra} of {sweep.target} "
+        f"{len(plan.trials)} trials: {format_levels(sweep.levels)} {sweep.axis}{many} × {times} of {sweep.target} "
         f"({sweep.runtime}, {sweep.method}), "
         f"about {format_seconds(plan.seconds_estimated)}{before}"
     )

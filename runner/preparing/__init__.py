@@ -1,9 +1,10 @@
 """Before anything starts: which server is measured and where (choice), what can be known to go wrong (findings).
 
-`prepare` plans a sweep for this machine, `prepare_again` a stored run's. Reads the machine and asks what is installed;
-refuses to start, to make or to change anything.
+`prepare` plans a sweep for this machine, `prepare_ab` two as variants of one run, `prepare_again` a stored run's. Reads
+the machine and asks what is installed; refuses to start, to make or to change anything.
 """
 
+from runner.preparing.ab import prepare_ab
 from runner.preparing.choice import Choice, choose
 from runner.preparing.findings import preflight, refuse_blocking
 from runner.preparing.prepared import Prepared, default_data_dir, prepare, prepare_again
@@ -15,6 +16,7 @@ __all__ = [
     "default_data_dir",
     "preflight",
     "prepare",
+    "prepare_ab",
     "prepare_again",
     "refuse_blocking",
 ]

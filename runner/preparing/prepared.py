@@ -56,7 +56,7 @@ def prepare(sweep: Sweep, results: Path) -> Prepared:
     for arm in arms:
         refuse_unable(arm.sweep, arm.choice)
     plan = _planned(arms, host)
-    return _looked_at(plan, {subject_key(arm.sweep): arm.choice for arm in arms}, host, results)
+    return looked_at(plan, {subject_key(arm.sweep): arm.choice for arm in arms}, host, results)
 
 
 def with_order_seed(sweep: Sweep) -> Sweep:
@@ -98,7 +98,7 @@ def prepare_again(stored: StoredRun, results: Path) -> Prepared:
             )
     subjects = {subject_key(trial.subject): trial.subject for trial in stored.plan.trials}
     choices = {key: choose(_asked_again(subject)) for key, subject in subjects.items()}
-    return _looked_at(stored.plan, choices, host, results)
+    return looked_at(stored.plan, choices, host, results)
 
 
 def _asked_again(subject: Subject) -> Subject:
@@ -106,7 +106,8 @@ def _asked_again(subject: Subject) -> Subject:
     return replace(subject, home="") if source_of(subject.runtime) is ServerSource.IMAGE else subject
 
 
-def _looked_at(plan: Plan, choices: Mapping[str, Choice], host: Host, results: Path) -> Prepared:
+def looked_at(plan: Plan, choices: Mapping[str, Choice], host: Host, results: Path) -> Prepared:
+    """The plan with what is found before anything starts."""
     asked = plan.sweep.data_dir
     ram = ram_directory(asked, default_data_dir()) if is_ram(asked) else None
     data_dir = ram.path if ram else Path(asked) if asked else default_data_dir()

@@ -1,4 +1,4 @@
-"""Two runs in one picture: both curves with their trials and fits, the ratio with its interval, and the tables.
+"""Both sides of a comparison in one picture: curves with their trials and fits, ratios with intervals, the tables.
 
 Refuses to draw A and B in colour alone: A's marks are hollow squares and its line is dashed. Axes of rates start at 0.
 """
@@ -18,19 +18,22 @@ from runner.report.svg import Frame, axes, clipped, drawing, legend, line, marke
 from runner.report.table import ABSENT, Table, rate
 from runner.units import format_number, format_rate
 
-Sides = Sequence[tuple[str, StoredRun]]
-_SPREADS = {"replicates": "replicates", "common": "one run's replicates", "seconds": "seconds of single trials"}
+Sides = Sequence[tuple[str, Sequence[StoredRun]]]
+_SPREADS = {
+    "replicates": "replicates", "common": "one run's replicates", "seconds": "seconds of single trials",
+    "sessions": "sessions", "blocks": "blocks",
+}  # fmt: skip
 
 
-def overlay_html(found: Comparison, a: StoredRun, b: StoredRun) -> str:
+def overlay_html(found: Comparison, a: Sequence[StoredRun], b: Sequence[StoredRun]) -> str:
     """The whole page: the answer, both curves, the ratio, tables. Fetches nothing."""
     sides = (("run-a", a), ("run-b", b))
     curve, ratios = _curves(found, sides), _ratio_svg(found)
     cautions = "".join(f"<li>{escape(c)}</li>" for c in found.cautions)
-    words = false_alarm_words(found)
+    words = ". ".join(filter(None, (session_words(found), false_alarm_words(found))))
     body = (
         f'<p class="eyebrow">A: {escape(found.run_a)}<br>B: {escape(found.run_b)}</p>'
-        f"<h1>{escape(b.plan.sweep.name)}: B against A</h1>"
+        f"<h1>{escape(b[0].plan.sweep.name)}: B against A</h1>"
         f'<p class="answer"><b>{escape(found.sentence)}</b></p>'
         + (f'<div class="cautions"><b>Before you believe it</b><ul>{cautions}</ul></div>' if cautions else "")
         + (f"<figure>{curve}<figcaption>Every VALID trial of both runs, and both fits.</figcaption></figure>"
@@ -51,10 +54,10 @@ def ratio_table(found: Comparison) -> Table:
     rows = [_row(p, f"{format_number(p.level or 0)} {p.variant}".strip()) for p in found.points]
     if found.overall is not None:
         rows.append(_row(found.overall, "all"))
-    headers = (found.axis, "A rows/s", "B rows/s", "B / A", "95 % interval", "p (Holm)", "could have seen", "trials",
+    headers = (found.axis, "A rows/s", "B rows/s", "B / A", "95 % interval", "p (all)", "could have seen", "trials",
                "B is")  # fmt: skip
     notes = (
-        "geometric means of the VALID trials; the interval is for the point alone, p for all points together (Holm)",
+        "geometric means of the VALID trials; the interval is for the point alone, p for all points together",
         "could have seen: the difference that this many trials show four times in five",
     )
     return Table(title="Point by point", headers=headers, rows=tuple(rows), notes=notes, words=(8,))
@@ -106,16 +109,27 @@ def false_alarm_words(found: Comparison) -> str:
     )
 
 
-def _valid(run: StoredRun) -> list[tuple[float, float, str]]:
+def session_words(found: Comparison) -> str:
+    """How far apart the sessions of one side are."""
+    if found.session_percent is None:
+        return ""
+    return (
+        f"sessions: {found.sessions_a} of A and {found.sessions_b} of B; the runs of one side differ by "
+        f"{found.session_percent:.1f} % (standard deviation of their mean rates)"
+    )
+
+
+def _valid(runs: Sequence[StoredRun]) -> list[tuple[float, float, str]]:
     return [
         (r.trial.level, r.measurement.rows_per_s, r.trial.trial_id)
+        for run in runs
         for r in run.on_curve
         if r.verdict.kind.is_fitted and r.measurement.rows_per_s
     ]
 
 
 def _curves(found: Comparison, sides: Sides, width: int = 940, height: int = 400) -> str:
-    trials = {css: _valid(run) for css, run in sides}
+    trials = {css: _valid(runs) for css, runs in sides}
     everything = [t for of in trials.values() for t in of]
     if not everything:
         return ""
@@ -128,7 +142,7 @@ def _curves(found: Comparison, sides: Sides, width: int = 940, height: int = 400
     unit, unit_name = rate_scale(frame.y_max)
     levels = sorted({n for n, _, _ in everything})
     parts = [keys, axes(frame, x_levels(levels, width - 80), load_axis(found.axis).given, unit_name, unit)]
-    parts += [clipped(frame, _fit_line(frame, run, css)) for css, run in sides]
+    parts += [clipped(frame, _fit_line(frame, run, css)) for css, runs in sides for run in runs]
     for css, shift in (("run-a", -7), ("run-b", 7)):
         parts += [_mark(frame.x(n) + shift, frame.y(v), css, f"{css[-1].upper()} {name}: {format_rate(v)} rows/s")
                   for n, v, name in trials[css]]  # fmt: skip

@@ -11,6 +11,7 @@ from dataclasses import replace
 from html import escape
 
 from runner.model import Measurement, StoredRun, TrialResult
+from runner.report.ab import ab_html, ab_markdown
 from runner.report.markdown import table_markdown
 from runner.report.page import shell, table_html
 from runner.report.table import ABSENT, Table, fixed, mean, rate, short
@@ -91,7 +92,8 @@ def index_markdown(run: StoredRun) -> str:
     """The comparison, and where each variant's own report is."""
     sweep = run.plan.sweep
     links = "".join(f"- [{_told(run, name)}](report-{name}.md)\n" for name in labels_of(run))
-    return f"# {sweep.name}\n\n{sweep.question}\n\n{table_markdown(comparison_table(run))}\n\n{links}"
+    answer = ab_markdown(run) if sweep.variants_ab else ""
+    return f"# {sweep.name}\n\n{sweep.question}\n\n{answer}{table_markdown(comparison_table(run))}\n\n{links}"
 
 
 def index_html(run: StoredRun, bodies: Mapping[str, str]) -> str:
@@ -104,6 +106,7 @@ def index_html(run: StoredRun, bodies: Mapping[str, str]) -> str:
     parts = "".join(f'<section class="variant" id="{escape(n)}">{bodies[n]}</section>\n' for n in labels_of(run))
     body = (
         f'<h1>{escape(sweep.name)}</h1><p class="question">{escape(sweep.question)}</p>'
+        f"{ab_html(run) if sweep.variants_ab else ''}"
         f"<h2>The variants side by side</h2>{table_html(comparison_table(run), dense=True)}"
         f"<h2>Each variant's own report, below</h2><ul>{links}</ul>{parts}"
     )

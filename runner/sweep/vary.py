@@ -15,6 +15,7 @@ from runner.units import parse_count
 _WORKLOAD = {"tables": 1, "rows_per_request": 1, "requests_per_table": 1, "interlace_rows": 0}  # each with its least
 _LOAD = {"placement": "table_placement", "loader": "loader"}
 _PLAIN = ("method",)
+VARIANT = "variant"  # of `scale ab`: A or B, each with a sweep of its own
 SUBJECT_FIELDS = ("target", "runtime", "version", "image", "home", "endpoint")
 
 
@@ -27,6 +28,8 @@ def variants(sweep: Sweep) -> tuple[Mapping[str, str], ...]:
 def check_variants(sweep: Sweep, methods: tuple[str, ...]) -> list[str]:
     """Mistakes in `vary`, each naming its setting. Knobs are checked with the knobs."""
     mistakes = []
+    if VARIANT in sweep.vary:
+        mistakes.append(f"--vary {VARIANT}: is no setting; scale ab A.toml B.toml compares two variants")
     for name, values in sweep.vary.items():
         if name == "method":
             mistakes += [f"--vary method: no method {v!r}; there are {', '.join(methods)}" for v in values
@@ -57,7 +60,7 @@ def _whole(text: str, least: int) -> bool:
 
 def is_knob(name: str) -> bool:
     """Whether a varied setting is a knob of the server or the generator's threads."""
-    return name not in (*_WORKLOAD, *_LOAD, *_PLAIN, *SUBJECT_FIELDS)
+    return name not in (*_WORKLOAD, *_LOAD, *_PLAIN, *SUBJECT_FIELDS, VARIANT)
 
 
 def as_varied(sweep: Sweep, variant: Mapping[str, str]) -> Sweep:

@@ -20,7 +20,7 @@ from runner.compare.manifests import differing
 from runner.compare.pairs import PointLogs
 from runner.compare.ratios import holm, side, together, variances, welch
 from runner.compare.seconds import window_spread
-from runner.errors import EXIT_SLOWER
+from runner.errors import EXIT_SLOWER, UsageError
 from runner.model import VerdictKind
 from runner.store.reader import read_run
 from runner.units import parse_percent
@@ -155,6 +155,7 @@ def runs(tmp_path_factory):
     raw_run(folder, "20260103T000000Z-slow", seed=3, gamma=3.4e5)
     raw_run(folder, "20260104T000000Z-single", seed=4, replicates=1, seconds=30)
     raw_run(folder, "20260105T000000Z-single-slow", seed=5, replicates=1, seconds=30, gamma=3.4e5)
+    raw_run(folder, "20260106T000000Z-later", seed=6, gamma=3.4e5)
     return folder
 
 
@@ -265,21 +266,44 @@ def scale(runs, *words):
 
 
 def test_the_code_for_scripts(runs):
-    assert scale(runs, "first", "again", "--fail-if-slower", "5%").exit_code == 0
-    slower = scale(runs, "first", "0103", "--fail-if-slower", "5%")
+    slower = scale(runs, "first,again", "0103,later", "--fail-if-slower", "5%")
     assert slower.exit_code == EXIT_SLOWER
-    assert "slower than allowed (5 %): 2 cores" in slower.stdout
-    assert scale(runs, "0103", "first", "--fail-if-slower", "5%").exit_code == 0  # faster is not slower
-    assert scale(runs, "first", "0103").exit_code == 0
-    assert scale(runs, "first", "0103", "--fail-if-slower", "20%").exit_code == 0
+    assert "slower than allowed (5 %): 1 core" in slower.stdout
+    assert "the runs of one side differ by" in slower.stdout
+    faster = scale(runs, "0103,later", "first,again", "--fail-if-slower", "5%")
+    assert faster.exit_code == 0  # faster is not slower
+    assert scale(runs, "first,again", "0103,later").exit_code == 0
+    assert scale(runs, "first,again", "0103,later", "--fail-if-slower", "20%").exit_code == 0
+
+
+@pytest.mark.parametrize(("a", "b", "why"), [("first", "0103", "one run a side"), ("0104", "0105", "single trials")])
+def test_one_session_a_side_is_shown_and_not_judged(runs, a, b, why):
+    done = scale(runs, a, b, "--fail-if-slower", "5%")
+    assert isinstance(done.exception, UsageError) and why in done.exception.message
+    assert "scale ab" in done.exception.remedy
+    assert "not judged" in done.stdout
+    assert scale(runs, a, b).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [(("first,again",), "compared with"), (("first", "first,again"), "given twice"), (("first",), "no run of scale ab")],
+)
+def test_what_cannot_be_compared_is_refused(runs, words, why):
+    done = scale(runs, *words)
+    assert isinstance(done.exception, UsageError) and why in done.exception.message
 
 
 def test_the_document_for_scripts(runs):
-    done = scale(runs, "first", "0103", "--json", "--fail-if-slower", "5%")
+    done = scale(runs, "first,again", "0103,later", "--json", "--fail-if-slower", "5%")
     document = json.loads(done.stdout, parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
     assert document["slower"][-1] == "all points"
     assert document["overall"]["level"] is None
-    assert document["false_alarms"]["draws"] >= 400
+    assert (document["sessions_a"], document["sessions_b"]) == (2, 2)
+    assert document["points"][0]["spread"] == "sessions"
+    pair = json.loads(scale(runs, "first", "0103", "--json").stdout)
+    assert pair["false_alarms"]["draws"] >= 400
+    assert "one run a side" in pair["not_judged_because"]
 
 
 @pytest.mark.parametrize("word", ["5", "0%", "100%", "-5%", "five"])

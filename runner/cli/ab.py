@@ -1,0 +1,67 @@
+"""`scale ab`: two variants in one run, in turn. Wiring only; see runner/sweep/ab.py and runner/plan/abba.py."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from runner import compose, console
+from runner.cli import compare_views
+from runner.cli.arguments import FAIL_IF_SLOWER, JSON, RESULTS, allowed_of, judged
+from runner.cli.options import Flags, with_settings
+from runner.cli.sweeps import METRICS_PORT, NO_METRICS, YES, announce, end_if_failed, run_watched
+from runner.compare import compare_variants
+from runner.sweep.ab import flags_of, together
+from runner.sweep.resolve import resolve_sweep
+
+_EXAMPLE = "Example: scale ab cpu --cores 2 --b '--knob synchronous_commit=off' --fail-if-slower 5%"
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command("ab", epilog=_EXAMPLE)(with_settings(ab))
+
+
+def ab(
+    flags: Flags,
+    what_a: Annotated[str, typer.Argument(metavar="A", help="Variant A: a kind of sweep (`cpu`) or a sweep file.")],
+    what_b: Annotated[
+        str | None, typer.Argument(metavar="[B]", help="Variant B, likewise; left out: the same as A.")
+    ] = None,
+    only_a: Annotated[str, typer.Option("--a", metavar="'FLAGS'", help="Flags of A alone, in one argument.")] = "",
+    only_b: Annotated[str, typer.Option("--b", metavar="'FLAGS'", help="Flags of B alone, in one argument.")] = "",
+    blocks: Annotated[int, typer.Option(min=1, metavar="N", help="Blocks of four trials at each level.")] = 5,
+    fail_if_slower: FAIL_IF_SLOWER = None,
+    results: RESULTS = Path("results"),
+    as_json: JSON = False,
+    yes: YES = False,
+    metrics_port: METRICS_PORT = 9464,
+    no_metrics: NO_METRICS = False,
+) -> None:
+    """Measure two variants in turn on this machine, in blocks of A B B A, and test whether B is slower.
+
+    All other flags are of both variants. `scale resume` continues an interrupted run, `scale compare RUN` tests a
+    stored one again.
+    """
+    allowed = allowed_of(fail_if_slower)
+    a = resolve_sweep(what_a, together(flags, flags_of(only_a, "--a")))
+    b = resolve_sweep(what_b or what_a, together(flags, flags_of(only_b, "--b")))
+    prepared = compose.prepare_ab(a, b, blocks, results)
+    for name, words in prepared.plan.sweep.variants_ab.items():
+        console.say(f"{name}: {words}")
+    announce(prepared, yes)
+    writer = compose.new_run(prepared, ["scale", *sys.argv[1:]])
+    console.say(f"results in {writer.path}")
+    stored = run_watched(prepared, writer, 0 if no_metrics else metrics_port)
+    found = compare_variants(stored, allowed)
+    if as_json:
+        console.show_json({"path": stored.path, **asdict(found)})
+    else:
+        compare_views.show(found)
+        console.show_line(f"report: {Path(stored.path) / 'report.html'}")
+    judged(found)
+    end_if_failed(stored)

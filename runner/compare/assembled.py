@@ -1,0 +1,114 @@
+"""From tested ratios to a Comparison: intervals, what is called different, what is slower than allowed, and the words.
+
+The same for two runs, for several runs a side and for the variants of one run. Refuses to judge where it is told why.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from runner.compare.pairs import Unpaired
+from runner.compare.ratios import Floats, Tested, quantile
+from runner.compare.words import Told, cautions, point_name, sentence
+from runner.model.compared import Comparison, Differing, FalseAlarms, PointRatio, Spread
+
+ALPHA = 0.05
+POWER = 0.8
+ALL_POINTS = "all points"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ratios:
+    """points: in the order of the axis. overall: all together, None for one point. unpaired: without a ratio."""
+
+    points: tuple[PointRatio, ...]
+    overall: PointRatio | None
+    unpaired: tuple[Unpaired, ...]
+    spread: Spread | None = None
+
+    def with_tests(self, found: Tested, whole: Tested | None, adjusted: Floats, spread: Spread) -> Ratios:
+        """With intervals and p-values. adjusted: of the points and, last, of all together where whole is given."""
+        count = len(adjusted)
+        points = tuple(_tested(p, found, at, float(adjusted[at]), spread, count) for at, p in enumerate(self.points))
+        overall = self.overall
+        if whole is not None and overall is not None:
+            overall = _tested(overall, whole, 0, float(adjusted[-1]), spread, count)
+        return replace(self, points=points, overall=overall, spread=spread)
+
+
+def assembled(
+    name_a: str,
+    name_b: str,
+    axis: str,
+    ratios: Ratios,
+    differences: tuple[Differing, ...],
+    allowed: float | None,
+    *,
+    same: bool = False,
+    chance: FalseAlarms | None = None,
+    not_judged_because: str = "",
+    sessions: tuple[int, int] = (1, 1),
+    session_percent: float | None = None,
+) -> Comparison:
+    """allowed: as a share of A's rate. same: A and B are one run. chance: false alarms of these runs' own noise."""
+    whole = (*ratios.points, ratios.overall) if ratios.overall is not None else ratios.points
+    points = sorted([*ratios.points, *map(_missing, ratios.unpaired)], key=lambda p: (p.level or 0.0, p.variant))
+    slower = [p for p in whole if allowed is not None and p.differs and (p.ratio or 1.0) < 1 - allowed]
+    told = Told(spread=ratios.spread, differing=differences, allowed=allowed, same=same, sessions=sessions)
+    return Comparison(
+        run_a=name_a,
+        run_b=name_b,
+        axis=axis,
+        confidence_percent=100 * (1 - ALPHA),
+        points=tuple(points),
+        overall=ratios.overall,
+        differing=differences,
+        false_alarms=chance,
+        sentence=sentence(ratios.points, ratios.overall, axis),
+        cautions=cautions(points, whole, told),
+        allowed_percent=100 * allowed if allowed is not None else None,
+        slower=tuple(ALL_POINTS if p.level is None else point_name(p.level, p.variant, axis) for p in slower),
+        unjudged=tuple(point_name(u.level, u.variant, axis) for u in ratios.unpaired if u.lost),
+        sessions_a=sessions[0],
+        sessions_b=sessions[1],
+        session_percent=session_percent,
+        not_judged_because=not_judged_because,
+    )
+
+
+def _tested(
+    point: PointRatio, tested: Tested, at: int, p_adjusted: float, spread: Spread, count: int
+) -> PointRatio:
+    """count: how many ratios are tested together, which makes the smallest difference that shows a larger one."""
+    difference, error = float(tested.difference[at]), float(tested.error[at])
+    degrees = np.array([float(tested.degrees[at])])
+    reach = float(quantile(degrees, 1 - ALPHA / 2)[0]) * error
+    seen = float((quantile(degrees, 1 - ALPHA / 2 / count) + quantile(degrees, POWER))[0]) * error
+    return replace(
+        point,
+        ratio=math.exp(difference),
+        low=math.exp(difference - reach),
+        high=math.exp(difference + reach),
+        p_value=float(tested.p_value[at]),
+        p_holm=p_adjusted,
+        smallest_percent=100 * (1 - math.exp(-seen)),
+        spread=spread,
+        own_spread=bool(tested.own[at]),
+        differs=p_adjusted < ALPHA,
+    )
+
+
+def _missing(point: Unpaired) -> PointRatio:
+    return PointRatio(
+        level=point.level,
+        variant=point.variant,
+        trials_a=point.trials_a,
+        trials_b=point.trials_b,
+        missing=point.why,
+    )
+
+

@@ -1,0 +1,97 @@
+"""One run of two variants in ABBA blocks: the difference of each block, and their test. Pure.
+
+In a block A B B A of one level a drift that is linear in time is the same for both variants and cancels; what changes
+from block to block is the same for both. So each block gives one difference of ln(rate), B less A, and the differences
+of a level are tested by Student's t. Their spread is pooled over the levels where a test of equal variances allows it.
+Refuses a block in which one of the variants has no VALID trial.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from runner.compare.pairs import Unpaired
+from runner.compare.ratios import Side, Tested, tested, variance_of
+from runner.model import StoredRun, TrialResult
+from runner.observations import observations
+from runner.noise.trend import log_value
+
+A, B = "A", "B"
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlockPoint:
+    """A level: ln(rate) of both variants and B less A in each block that counts, in the order of the blocks.
+
+    trials_a, trials_b: how many VALID trials these are.
+    """
+
+    level: float
+    a: tuple[float, ...]
+    b: tuple[float, ...]
+    trials_a: int
+    trials_b: int
+
+    @property
+    def differences(self) -> tuple[float, ...]:
+        """Of ln(rate), by block."""
+        return tuple(b - a for a, b in zip(self.a, self.b, strict=True))
+
+
+def block_points(run: StoredRun) -> tuple[list[BlockPoint], list[Unpaired]]:
+    """The levels with a block that has both variants, ascending; and those without one."""
+    paired, missing = [], []
+    cells = _cells(run)
+    for level in sorted({t.level for t in run.plan.trials}):
+        blocks = sorted({block for at, block, _ in cells if at == level})
+        whole = [n for n in blocks if (level, n, A) in cells and (level, n, B) in cells]
+        trials = {side: sum(len(cells.get((level, n, side), ())) for n in blocks) for side in (A, B)}
+        if not whole:
+            lacking = [side for side in (A, B) if not trials[side]]
+            why = "; ".join(f"no VALID trial of {side}" for side in lacking) or "no block with VALID trials of both"
+            missing.append(Unpaired(level=level, variant="", trials_a=trials[A], trials_b=trials[B], why=why,
+                                    lost=bool(trials[A]) and not trials[B]))  # fmt: skip
+            continue
+        means = {side: tuple(float(np.mean(cells[level, n, side])) for n in whole) for side in (A, B)}
+        paired.append(
+            BlockPoint(level=level, a=means[A], b=means[B],
+                       trials_a=sum(len(cells[level, n, A]) for n in whole),
+                       trials_b=sum(len(cells[level, n, B]) for n in whole))
+        )  # fmt: skip
+    return paired, missing
+
+
+def _cells(run: StoredRun) -> dict[tuple[float, int, str], list[float]]:
+    """ln(rate) of the VALID trials by level, block and variant."""
+    found: dict[tuple[float, int, str], list[float]] = {}
+    for result, one in zip(run.results, observations(run.results, "rows_per_s"), strict=True):
+        log = log_value(one)
+        if one.role == "point" and not one.mark and log is not None:
+            found.setdefault((one.level, one.block, side_of(result)), []).append(log)
+    return found
+
+
+def side_of(result: TrialResult) -> str:
+    """Which of the two variants a trial measured: A or B."""
+    return next(iter(result.trial.variant.values()))
+
+
+def tested_blocks(points: Sequence[BlockPoint]) -> Tested | None:
+    """B against A at each level; None where no level has two blocks."""
+    of = [np.array(p.differences) for p in points]
+    one = Side(
+        n=np.array([float(len(d)) for d in of]),
+        mean=np.array([d.mean() for d in of]),
+        squares=np.array([((d - d.mean()) ** 2).sum() for d in of]),
+    )
+    return tested_differences(one) if one.degrees.sum() > 0 else None
+
+
+def tested_differences(one: Side) -> Tested:
+    """Student's t on paired differences, with their spread pooled where that is allowed."""
+    spread = variance_of(one)
+    nothing = np.zeros_like(spread.value)
+    return tested(one.mean, spread.value / one.n, nothing, spread.degrees, spread.degrees, spread.own, True)

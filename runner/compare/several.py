@@ -1,0 +1,88 @@
+"""Comparisons to which sessions do no harm: several runs a side, and the two variants of one run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from runner.compare.assembled import Ratios, assembled
+from runner.compare.blocks import A, B, BlockPoint, block_points, side_of, tested_blocks
+from runner.compare.chance import family
+from runner.compare.manifests import differing, differing_variants
+from runner.compare.pairs import PointLogs
+from runner.compare.ratios import Tested, together
+from runner.compare.runs import overall_row, plain
+from runner.compare.sessions import adjusted, session_percent, session_points, tested_sessions
+from runner.compare.words import name_of
+from runner.errors import UsageError
+from runner.model import StoredRun
+from runner.model.compared import Comparison
+
+ONE_BLOCK = "no level has two blocks with VALID trials of both: the spread between blocks is not known"
+
+
+def compare_sessions(a: Sequence[StoredRun], b: Sequence[StoredRun], allowed: float | None = None) -> Comparison:
+    """The runs of B against those of A. Raises UsageError for fewer than three runs, or runs that are of two axes."""
+    runs = [*a, *b]
+    if len(runs) < 3:
+        raise UsageError("several runs a side: at least three in all are needed", remedy="give A1,A2,... B1,B2,...")
+    if len({run.plan.sweep.axis for run in runs}) > 1:
+        raise UsageError("the runs do not sweep the same axis", remedy="scale list shows what the runs are")
+    names = [run.path for run in runs]
+    if len(set(names)) < len(names):
+        raise UsageError("a run is given twice", remedy="name each run once, on one side")
+    sessions, missing = session_points(a, b)
+    ratios = Ratios(
+        points=tuple(plain(p) for p in sessions.points), overall=overall_row(sessions.points), unpaired=tuple(missing)
+    )
+    if sessions.points:
+        found = tested_sessions(sessions.a, sessions.b)
+        whole = _at(found, slice(-1, None)) if len(sessions.points) > 1 else None
+        ratios = ratios.with_tests(found, whole, adjusted(found, sessions), "sessions")
+    return assembled(
+        ", ".join(map(name_of, a)),
+        ", ".join(map(name_of, b)),
+        a[0].plan.sweep.axis,
+        ratios,
+        differing(a[0], b[0]),
+        allowed,
+        sessions=(len(a), len(b)),
+        session_percent=session_percent(sessions) if sessions.points else None,
+        not_judged_because="" if sessions.points else "no point has VALID trials in every run",
+    )
+
+
+def compare_variants(run: StoredRun, allowed: float | None = None) -> Comparison:
+    """B against A of a run of `scale ab`. Raises UsageError for a run of something else."""
+    if not run.plan.sweep.variants_ab:
+        raise UsageError(f"{name_of(run)} is no run of scale ab", remedy="scale compare A B compares two runs")
+    points, missing = block_points(run)
+    logs = [PointLogs(level=p.level, variant="", a=p.a, b=p.b) for p in points]
+    rows = [replace(plain(one), trials_a=p.trials_a, trials_b=p.trials_b) for one, p in zip(logs, points, strict=True)]
+    ratios = Ratios(points=tuple(rows), overall=_overall(logs, points), unpaired=tuple(missing))
+    found = tested_blocks(points) if points else None
+    if found is not None:
+        whole = together(found) if len(points) > 1 else None
+        ratios = ratios.with_tests(found, whole, family(found)[0], "blocks")
+    about = run.plan.sweep.variants_ab
+    return assembled(
+        about[A],
+        about[B],
+        run.plan.sweep.axis,
+        ratios,
+        differing_variants(run, side_of),
+        allowed,
+        not_judged_because="" if found is not None else ONE_BLOCK,
+    )
+
+
+def _overall(logs: Sequence[PointLogs], points: Sequence[BlockPoint]):
+    row = overall_row(logs)
+    if row is None:
+        return None
+    return replace(row, trials_a=sum(p.trials_a for p in points), trials_b=sum(p.trials_b for p in points))
+
+
+def _at(found: Tested, where: slice) -> Tested:
+    names = ("difference", "error", "degrees", "p_value", "own")
+    return Tested(**{name: getattr(found, name)[where] for name in names})

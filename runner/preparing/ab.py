@@ -1,0 +1,32 @@
+"""Two sweeps as one plan: the variants A and B of `scale ab`, each completed by its own target."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from runner.host import read_host
+from runner.model import Sweep
+from runner.plan import PlannedArm, complete, plan_arms, with_constants
+from runner.preparing.able import refuse_unable
+from runner.preparing.arms import arms_of
+from runner.preparing.asked import subject_key
+from runner.preparing.prepared import Prepared, looked_at, with_order_seed
+from runner.sweep.ab import as_one, variants_of
+from runner.sweep.vary import VARIANT
+
+
+def prepare_ab(a: Sweep, b: Sweep, blocks: int, results: Path) -> Prepared:
+    """Chooses, plans and looks; starts nothing. Raises UsageError or PreflightError."""
+    host = read_host()
+    sides = variants_of(a, b, blocks)
+    seeded = with_order_seed(sides[0])
+    planned, choices = [], {}
+    for name, sweep in zip(seeded.variants_ab, sides, strict=True):
+        arm = arms_of(replace(sweep, order_seed=seeded.order_seed))[0]
+        refuse_unable(arm.sweep, arm.choice)
+        choices[subject_key(arm.sweep)] = arm.choice
+        own = complete(with_constants(arm.sweep, host), arm.choice.facts)
+        planned.append(PlannedArm(variant={VARIANT: name}, sweep=own, facts=arm.choice.facts))
+    plan = plan_arms(as_one(planned[0].sweep), host, planned)
+    return looked_at(plan, choices, host, results)

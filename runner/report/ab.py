@@ -1,0 +1,94 @@
+"""A run of two variants: the answer, the difference of each block in a picture, and the tables. Pure.
+
+Refuses to draw a mean without its interval, and to hide a block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from runner.compare import compare_variants
+from runner.compare.blocks import BlockPoint, block_points
+from runner.model import StoredRun, VerdictKind
+from runner.model.compared import Comparison, PointRatio
+from runner.report.markdown import table_markdown
+from runner.report.overlay import differing_table, ratio_table
+from runner.report.page import table_html
+from runner.report.svg import Frame, axes, drawing, line, marker, text
+from runner.units import format_number
+
+_CAPTION = (
+    "One mark for each block of A B B A: how much B's rate differs from A's in that block. The bar is the mean of the "
+    "level with its 95 % interval, for that level alone."
+)
+
+
+def ab_html(run: StoredRun) -> str:
+    """The comparison as the beginning of a page."""
+    found = compare_variants(run)
+    cautions = "".join(f"<li>{escape(c)}</li>" for c in found.cautions)
+    picture = _picture(found, block_points(run)[0])
+    return (
+        f'<p class="answer"><b>{escape(found.sentence)}</b></p>'
+        f"<p>A: {escape(found.run_a)}<br>B: {escape(found.run_b)}</p>"
+        + (f'<div class="cautions"><b>Before you believe it</b><ul>{cautions}</ul></div>' if cautions else "")
+        + (f'<figure style="max-width:760px">{picture}<figcaption>{_CAPTION}</figcaption></figure>' if picture else "")
+        + f"<h2>B against A</h2>{table_html(ratio_table(found))}"
+        + "<h2>What differs between A and B</h2>"
+        + (table_html(differing_table(found)) if found.differing else "<p>Nothing in what was recorded.</p>")
+    )
+
+
+def ab_markdown(run: StoredRun) -> str:
+    """The same for report.md."""
+    found = compare_variants(run)
+    cautions = "".join(f"- {c}\n" for c in found.cautions)
+    differ = table_markdown(differing_table(found)) if found.differing else "Nothing in what was recorded."
+    return (
+        f"**{found.sentence}**\n\n- A: {found.run_a}\n- B: {found.run_b}\n{cautions}\n"
+        f"{table_markdown(ratio_table(found))}\n\n## What differs between A and B\n\n{differ}\n\n"
+    )
+
+
+def _picture(found: Comparison, points: Sequence[BlockPoint], width: int = 760, height: int = 300) -> str:
+    """Levels side by side, each with its blocks in their order; the zero line is "no difference"."""
+    if not points:
+        return ""
+    rows = {p.level: p for p in found.points if p.level is not None}
+    off = [100 * d for p in points for d in p.differences]
+    off += [100 * (v - 1) for p in found.points for v in (p.low, p.high) if v is not None]
+    reach = 1.15 * max(max(map(abs, off)), 1.0)
+    frame = Frame(width=width, height=height, left=54, right=14, top=34, bottom=44, x_min=0.0,
+                  x_max=float(len(points)), y_min=-reach, y_max=reach)  # fmt: skip
+    parts = [axes(frame, [], "", "B against A, %")]
+    for at, point in enumerate(points):
+        middle = at + 0.5
+        name = f"{format_number(point.level)} {found.axis}"
+        parts.append(text(frame.x(middle), height - 26, name, anchor="middle"))
+        parts += _blocks(frame, point, at)
+        parts += _mean(frame, rows[point.level], middle)
+    return drawing(width, height, f"B against A in each block. {found.sentence}", "".join(parts), "small")
+
+
+def _blocks(frame: Frame, point: BlockPoint, at: int) -> list[str]:
+    count = len(point.differences)
+    found = []
+    for n, difference in enumerate(point.differences):
+        x = frame.x(at + 0.12 + 0.60 * (n + 0.5) / count)
+        title = f"block {n + 1}: {100 * difference:+.1f} %"
+        found.append(marker(x, frame.y(100 * difference), VerdictKind.VALID, title))
+    return found
+
+
+def _mean(frame: Frame, row: PointRatio, middle: float) -> list[str]:
+    if row.ratio is None or row.low is None or row.high is None:
+        return []
+    at = middle + 0.32
+    low, high, mean = (100 * (v - 1) for v in (row.low, row.high, row.ratio))
+    wide = 0.05
+    return [
+        line(frame, [(at, low), (at, high)], "fit"),
+        *(line(frame, [(at - wide, y), (at + wide, y)], "fit") for y in (low, mean, high)),
+        text(frame.x(at), frame.y(high) - 8, f"{mean:+.1f} %", anchor="middle"),
+    ]

@@ -1,0 +1,159 @@
+"""scale ab: the order of the trials, both variants with what each was given, the test by blocks, what is refused."""
+
+import json
+import math
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from bench.method_compare import SEED, ab
+from runner.cli import app
+from runner.compare import compare_variants
+from runner.compare.blocks import block_points
+from runner.errors import EXIT_SLOWER, UsageError
+from runner.model import StoredRun, VerdictKind
+from runner.plan import PlannedArm, plan_arms, plan_sentence
+from runner.plan.abba import abba
+from runner.report.documents import documents
+from runner.sweep.ab import as_one, flags_of, together, variants_of
+from runner.sweep.vary import VARIANT
+from tests.unit.factories import make_result, make_sweep
+from tests.unit.test_plan import POSTGRES, make_host, planned
+
+
+def sweeps(**b):
+    common = {"cores": "1..2", "method__order_seed": "3"}
+    return [replace(make_sweep(**common, **flags), target="postgres", runtime="process", method="copy")
+            for flags in ({}, b)]  # fmt: skip
+
+
+def plan_of(blocks=3, **b):
+    a, b = variants_of(*sweeps(**b), blocks)
+    arms = [PlannedArm(variant={VARIANT: name}, sweep=one, facts=POSTGRES.facts) for name, one in (("A", a), ("B", b))]
+    return plan_arms(as_one(a), make_host(), arms)
+
+
+def run_of(plan, slower=0.0, drift=0.0, noise=0.002, seed=1, spoilt=()):
+    chance, last = np.random.default_rng(seed), len(plan.trials) - 1
+    results = []
+    for t in plan.trials:
+        log = slower * (t.variant[VARIANT] == "B") + drift * t.order / last + chance.normal(0, noise)
+        kind = VerdictKind.ABORTED if t.trial_id in spoilt else VerdictKind.VALID
+        made = make_result(t.level, 1e5 * t.level * math.exp(log), kind=kind)
+        results.append(replace(made, trial=t))
+    return StoredRun(path="/results/one", manifest={}, plan=plan, results=tuple(results), timeseries={})
+
+
+def test_every_block_is_abba_or_baab_at_each_level():
+    plan = plan_of(blocks=4)
+    assert len(plan.trials) == 4 * 4 * 2 and [t.order for t in plan.trials] == list(range(32))
+    orders = set()
+    for at in range(0, 32, 4):
+        block = plan.trials[at : at + 4]
+        assert len({(t.level, t.block) for t in block}) == 1
+        orders.add("".join(t.variant[VARIANT] for t in block))
+    assert orders == {"ABBA", "BAAB"}
+    assert len({t.trial_id for t in plan.trials}) == 32
+    assert not any(t.role != "point" for t in plan.trials)
+    assert "4 blocks of A B B A" in plan_sentence(plan)
+
+
+def test_the_order_is_that_of_its_seed():
+    assert list(abba((1, 2), 5, 7)) == list(abba((1, 2), 5, 7)) != list(abba((1, 2), 5, 8))
+    assert Counter((p.level, p.variant, p.replicate) for p in abba((1, 2), 5, 7)).most_common(1)[0][1] == 1
+
+
+def test_each_variant_has_its_own_flags_and_what_differs_is_said():
+    plan = plan_of(knobs__write_threads="9", load__duration="4s", workload__rows_per_request="50")
+    for t in plan.trials:
+        is_b = t.variant[VARIANT] == "B"
+        assert (t.knobs.get("write_threads") == "9") is is_b
+        assert (t.load.duration_s, t.work.data.rows_per_request == 50) == ((4.0, True) if is_b else (10.0, False))
+    about = plan.sweep.variants_ab
+    assert "write_threads default" in about["A"] and "write_threads 9" in about["B"] and "duration_s 4.0" in about["B"]
+    assert plan_of().sweep.variants_ab == {"A": "the same as B", "B": "the same as A"}
+
+
+def test_flags_of_one_variant():
+    found = flags_of("--knob fsync=off --write-threads=4 --knob 'a=b c' --bridge", "--b")
+    assert found == {"knobs.other": ["fsync=off", "a=b c"], "knobs.write_threads": "4", "method.bridge": "1"}
+    assert together({"knobs.other": ["x=1"], "load.rows": "5"}, {**found, "load.rows": "7"}) == {
+        **found, "knobs.other": ["x=1", "fsync=off", "a=b c"], "load.rows": "7"
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "why"), [("--nonsense 1", "no flag"), ("--knob", "needs a value"), ("--knob 'a", "--b")]
+)
+def test_a_flag_that_is_none_is_refused_by_name(text, why):
+    with pytest.raises(UsageError, match=why):
+        flags_of(text, "--b")
+
+
+@pytest.mark.parametrize(
+    ("b", "why"),
+    [({"cores": "1..3"}, "the levels"), ({"target__data_dir": "/x"}, "--data-dir"), ({"vary": ["method=copy"]}, "vary"),
+     ({"method__replicates": "4"}, "--replicates"), ({"method__bridge": "1"}, "--bridge")],
+)  # fmt: skip
+def test_what_would_not_be_one_run_is_refused(b, why):
+    a = make_sweep(cores="1..2")
+    with pytest.raises(UsageError, match=why):
+        variants_of(a, make_sweep(**{"cores": "1..2", **b}), 3)
+    with pytest.raises(UsageError, match="no setting"):
+        planned(cores="1", vary=["variant=A,B"])
+
+
+def test_a_slower_variant_is_found_and_drift_is_not():
+    found = compare_variants(run_of(plan_of(5), slower=math.log(0.93)), 0.05)
+    assert found.overall.ratio == pytest.approx(0.93, abs=0.003)
+    assert found.slower == ("1 core", "2 cores", "all points") and not found.not_judged_because
+    assert found.overall.spread == "blocks" and found.overall.trials_a == 20
+    drifting = compare_variants(run_of(plan_of(5), drift=0.3, noise=0.001), 0.05)
+    assert not any(p.differs for p in drifting.points) and abs(drifting.overall.ratio - 1) < 0.002
+
+
+def test_a_block_without_one_of_the_variants_does_not_count():
+    plan = plan_of(3)
+    gone = {t.trial_id for t in plan.trials if t.block == 2 and t.level == 1 and t.variant[VARIANT] == "B"}
+    points, missing = block_points(run_of(plan, spoilt=gone))
+    assert [len(p.differences) for p in points] == [2, 3] and not missing
+    no_b = {t.trial_id for t in plan.trials if t.level == 1 and t.variant[VARIANT] == "B"}
+    found = compare_variants(run_of(plan, spoilt=no_b), 0.05)
+    assert found.unjudged == ("1 core",) and found.points[0].missing == "no VALID trial of B"
+
+
+def test_one_block_has_a_ratio_and_no_verdict():
+    found = compare_variants(run_of(plan_of(1)), 0.05)
+    assert found.points[0].low is None and "no level has two blocks" in found.not_judged_because
+    with pytest.raises(UsageError, match="no run of scale ab"):
+        compare_variants(StoredRun(path="/x", manifest={}, plan=planned(cores="1"), results=(), timeseries={}))
+
+
+@pytest.mark.parametrize(("levels", "shift", "least", "most"),
+                         [(1, 0.0, 0.02, 0.08), (4, 0.0, 0.02, 0.08), (1, math.log(0.95), 0.9, 1.0)])  # fmt: skip
+def test_false_alarms_and_power_are_those_of_the_method(levels, shift, least, most):
+    draws = np.random.default_rng([SEED, levels])
+    assert least <= sum(ab(draws, levels, 5, [0.02] * levels, 0.1, shift) for _ in range(400)) / 400 <= most
+
+
+def test_the_report_begins_with_the_answer_and_its_picture():
+    pages = documents(run_of(plan_of(5), slower=math.log(0.9))).pages
+    assert "B is slower at 2 of 2 points" in pages["report.html"] and "B is slower at 2 of 2" in pages["report.md"]
+    assert pages["report.html"].index("B against A in each block") < pages["report.html"].index("side by side")
+    assert pages["report.html"].count("<title>block ") == 10
+    assert {"report-A.html", "report-B.html"} <= set(pages)
+
+
+def test_a_stored_run_is_shown_and_judged_again(monkeypatch, tmp_path):
+    stored = run_of(plan_of(5), slower=math.log(0.9))
+    for module in ("runner.cli.compared", "runner.cli.runs"):
+        monkeypatch.setattr(f"{module}.find_run", lambda results, name: name)
+        monkeypatch.setattr(f"{module}.read_run", lambda path: stored)
+    judged = CliRunner().invoke(app, ["compare", "one", "--fail-if-slower", "5%"])
+    assert judged.exit_code == EXIT_SLOWER and "slower than allowed" in judged.stdout
+    shown = CliRunner().invoke(app, ["show", "one", "--json"])
+    assert json.loads(shown.stdout)["comparison"]["overall"]["differs"] is True
+    assert "B is slower" in CliRunner().invoke(app, ["show", "one"]).stdout

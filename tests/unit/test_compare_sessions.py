@@ -1,0 +1,109 @@
+"""Several runs a side, equal variances, and drift within runs: false alarms near 5 % where one run a side has many."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from bench.method_compare import SEED, between, naive_between, within
+from runner.compare import compare_runs, compare_sessions
+from runner.compare import sessions as between_runs
+from runner.compare.equal import bartlett, own_spread, sides_equal
+from runner.errors import UsageError
+from runner.model import VerdictKind
+from tests.unit.synthetic_run import synthetic_run
+
+
+def chance(*name):
+    return np.random.default_rng([SEED, *name])
+
+
+def sessions(count, session=0.0, first=0, gamma=4.1e5, **changes):
+    draws = chance(first).normal(0, session, count)
+    runs = [synthetic_run(seed=first + at, gamma=gamma * math.exp(off), alpha=0.03, **changes)
+            for at, off in enumerate(draws)]  # fmt: skip
+    return [replace(run, path=f"/results/{first + at}") for at, run in enumerate(runs)]
+
+
+def test_sessions_that_differ_are_not_taken_for_a_difference_of_the_server():
+    draws = chance(1)
+    honest = sum(between(draws, 4, 3, 0.03, 0.0) for _ in range(400)) / 400
+    naive = sum(naive_between(draws, 4, 0.03) for _ in range(60)) / 60
+    assert 0.015 <= honest <= 0.085
+    assert naive > 0.30, "what one run a side would have called different"
+
+
+def test_a_slow_down_is_seen_through_the_sessions():
+    draws = chance(2)
+    assert sum(between(draws, 4, 5, 0.01, math.log(0.95)) for _ in range(100)) > 95
+
+
+def test_one_point_is_student_s_test_of_the_sessions_means():
+    a, b = chance(3).normal(0, 0.02, (4, 1)), chance(4).normal(0.01, 0.02, (4, 1))
+    wanted = stats.ttest_ind(b[:, 0], a[:, 0], equal_var=bool(sides_equal(*[np.array([v]) for v in (
+        ((a - a.mean()) ** 2).sum(), 3.0, ((b - b.mean()) ** 2).sum(), 3.0)])[0]))  # fmt: skip
+    assert between_runs.tested_sessions(a, b).p_value[0] == pytest.approx(wanted.pvalue)
+
+
+def test_the_share_of_the_sessions_is_found():
+    draws = chance(5)
+    a, b = (draws.normal(0, 0.03, (200, 1)) + draws.normal(0, 0.03, (200, 4)) for _ in range(2))
+    assert between_runs.session_share(a, b) == pytest.approx(0.5, abs=0.08)
+
+
+def test_a_slower_build_over_sessions():
+    found = compare_sessions(sessions(3), sessions(3, first=10, gamma=3.5e5), 0.05)
+    assert found.overall.ratio == pytest.approx(0.854, abs=0.02)
+    assert "all points" in found.slower and found.not_judged_because == ""
+    assert found.overall.spread == "sessions" and (found.sessions_a, found.sessions_b) == (3, 3)
+    assert found.overall.low < 0.854 < found.overall.high
+
+
+def test_one_run_against_several_is_tested_by_the_spread_of_the_several():
+    found = compare_sessions(sessions(1), sessions(4, session=0.05, first=20), 0.05)
+    assert not any(p.differs for p in found.points)
+    assert any("fewer than three runs a side" in c for c in found.cautions)
+
+
+def test_a_point_that_a_session_lacks_is_not_compared_and_cannot_pass():
+    lost = {(4.0, r): VerdictKind.ABORTED for r in (1, 2, 3)}
+    b = [*sessions(1, first=30), *sessions(1, first=31, verdicts=lost)]
+    found = compare_sessions(sessions(2), b, 0.05)
+    assert found.unjudged == ("4 cores",)
+    assert found.points[-1].missing == "no VALID trial in 1 of 2 sessions of B"
+
+
+def test_two_runs_are_too_few_and_no_run_counts_twice():
+    with pytest.raises(UsageError, match="at least three"):
+        compare_sessions(sessions(1), sessions(1, first=5))
+    with pytest.raises(UsageError, match="given twice"):
+        compare_sessions(sessions(2), sessions(2))
+
+
+def test_bartlett_is_scipy_s():
+    groups = [chance(6, n).normal(0, 0.01 * (n + 1), 5) for n in range(4)]
+    squares = np.array([((g - g.mean()) ** 2).sum() for g in groups])
+    assert bartlett(squares, np.full(4, 4.0))[0] == pytest.approx(stats.bartlett(*groups).pvalue)
+    assert bartlett(np.zeros(3), np.full(3, 2.0))[0] == 1, "no spread at all is the same everywhere"
+    assert not own_spread(np.zeros(3), np.full(3, 2.0)).any()
+
+
+@pytest.mark.parametrize("noise", [[0.01, 0.02, 0.03, 0.04], [0.01, 0.01, 0.04, 0.04]])
+def test_noise_that_differs_by_level_raises_no_more_false_alarms(noise):
+    draws = chance(7)
+    assert sum(within(draws, 4, 3, noise, 0.0, 0.0) for _ in range(300)) / 300 < 0.08
+
+
+def test_drift_within_the_runs_does_not_hide_a_slow_down():
+    draws = chance(8)
+    assert sum(within(draws, 4, 3, [0.02] * 4, 0.10, math.log(0.95)) for _ in range(60)) > 54
+
+
+def test_drift_is_taken_out_of_each_run_before_they_are_compared():
+    a, b = synthetic_run(seed=1), synthetic_run(seed=2)
+    falling = tuple(replace(r, measurement=replace(r.measurement, rows_per_s=r.measurement.rows_per_s * 0.98**at))
+                    for at, r in enumerate(b.results))  # fmt: skip
+    steady, drifting = compare_runs(a, b).overall, compare_runs(a, replace(b, results=falling)).overall
+    assert drifting.high - drifting.low < 1.6 * (steady.high - steady.low)
