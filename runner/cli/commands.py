@@ -35,6 +35,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "dashboards": ("boards", "Prometheus and Grafana beside a sweep, on this machine only."),
     "load": ("load", "Load rows into TDengine as taosBenchmark would."),
     "disks": ("disks", "Make disks for sweeps, list them, remove them."),
+    "servers": ("servers", "Bring database servers that Maven provides, list them."),
     "doctor": ("machine", "Say what this machine can do: CPUs, cgroups, Docker, databases, and what to install."),
     "clean": ("machine", _CLEAN),
 }

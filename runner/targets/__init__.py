@@ -39,6 +39,9 @@ TARGETS = Registry(
     {
         "tdengine": "runner.targets.tdengine.facts:FACTS",
         "null": "runner.targets.null:FACTS",
+        "influxdb": "runner.targets.influxdb.facts:FACTS",
+        "victoriametrics": "runner.targets.victoriametrics.facts:FACTS",
+        "questdb": "runner.targets.questdb.facts:FACTS",
         "postgres": "runner.targets.postgres.facts:FACTS",
     },
 )

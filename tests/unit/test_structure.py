@@ -53,6 +53,7 @@ ALLOWED = {
         "axes", "model", "errors", "interrupts", "units", "host", "disks", "identity", "loadgen", "plan", "report", "store",
         "targets", "trial",
     },
+    "servers": {"errors", "targets"},
     "doctor": {"errors", "host", "loadgen", "runtimes", "targets", "units"},
     "dashboards": {"errors", "interrupts", "runtimes"},
     "console": {"live", "model", "errors", "units"},

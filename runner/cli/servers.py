@@ -1,0 +1,49 @@
+"""`scale servers install|list`: servers that a registry of packages provides. Wiring only."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from runner import console
+
+JSON = Annotated[bool, typer.Option("--json", help="Print JSON on standard output.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the commands."""
+    example = "Example: scale servers install questdb"
+    group = typer.Typer(
+        no_args_is_help=True, help="Bring database servers that Maven provides, list them.", epilog=example
+    )
+    group.command("install", epilog=example)(install)
+    group.command("list", epilog="Example: scale servers list --json")(list_)
+    app.add_typer(group, name="servers")
+
+
+def install(
+    name: Annotated[str, typer.Argument(help="Which server; `scale servers list` has them.", metavar="NAME")],
+    as_json: JSON = False,
+) -> None:
+    """Bring a server, of one pinned version, into the user's cache; by the user's own mvn and pip."""
+    from runner import servers
+
+    made = servers.install(name)
+    if as_json:
+        console.show_json(asdict(made))
+    else:
+        console.say(f"{made.name} {made.version} is in {made.home}")
+
+
+def list_(as_json: JSON = False) -> None:
+    """List the servers that can be brought, and where those are that were."""
+    from runner import servers
+
+    found = servers.listed()
+    if as_json:
+        console.show_json([asdict(one) for one in found])
+        return
+    rows = [[one.name, one.version, one.home or f"scale servers install {one.name}"] for one in found]
+    console.show_table("", ["server", "version", "where"], rows)

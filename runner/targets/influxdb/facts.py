@@ -1,0 +1,35 @@
+"""InfluxDB's facts and the defaults of its knobs. Refuses to import what asks the server."""
+
+from __future__ import annotations
+
+from runner.model import KnobRole, ResourceRange
+from runner.targets import Facts, Knob
+
+
+def _connections(given: ResourceRange) -> str:
+    """Twice the most cores, at least 4, constant along the axis."""
+    return str(max(4, 2 * int(-(-max(given.cores) // 1))))
+
+
+FACTS = Facts(
+    name="influxdb",
+    title="InfluxDB",
+    implementation="runner.targets.influxdb.target:InfluxdbTarget",
+    methods=("http",),
+    knobs=(
+        Knob(name="write_threads", role=KnobRole.WRITERS, kind="count", column="write_threads", default=_connections),
+        Knob(
+            name="data_max_concurrent_compactions",
+            role=KnobRole.COMMIT_THREADS,
+            kind="count",
+            label="Compactions at once",
+            help="compactions at once; half of the cores where it is not given",
+        ),
+        Knob(name="shard_duration", default="7d"),
+        Knob(name="data_wal_fsync_delay", default="0s"),
+    ),
+    any_knob=True,
+    rows_per_core_s=3e5,
+    overhead_s=5.0,
+    to_install="apt-get install influxdb, or give --home DIR",
+)

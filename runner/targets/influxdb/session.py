@@ -1,0 +1,120 @@
+"""A session with InfluxDB 1.x over HTTP: the database, settings, the count; its log is synced from outside."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from runner.errors import TargetError
+from runner.model import Trial
+from runner.targets import Address, Counted, Session, series
+from runner.targets.web import Web
+
+DATABASE = "scale"
+WITHIN_S = 3600.0
+_OF_THIS_TRIAL = ("dir", "bind-address", "path")
+_SECTIONS = {"config-data": "data", "config-coordinator": "coordinator", "config-httpd": "http", "runtime": ""}
+
+
+class InfluxdbSession(Session):
+    """Statements by POST /query, one connection each."""
+
+    def __init__(self, trial: Trial, address: Address, settings: Mapping[str, str]) -> None:
+        super().__init__(trial, address)
+        self._settings = settings
+        self._web = Web(who="InfluxDB", host=address.host, port=address.port)
+
+    def _series(self, statement: str) -> Iterator[dict[str, Any]]:
+        """Of one statement's answer: each has a name, columns, values and perhaps tags."""
+        self.asking = statement[:60]
+        answer = self._web.post_json("/query", self.left_s(WITHIN_S), q=statement, db=DATABASE, epoch="ms")
+        for result in answer["results"]:
+            if "error" in result:
+                raise TargetError(f"InfluxDB refused {statement[:60]!r}: {result['error']}")
+            yield from result.get("series", ())
+
+    def _run(self, statement: str) -> list[dict[str, Any]]:
+        return list(self._series(statement))
+
+    def not_ready(self) -> str:
+        """Its words while it starts."""
+        self.asking = "ping"
+        try:
+            self._web.get("/ping", self.left_s(10))
+        except TargetError as error:
+            return error.message
+        return ""
+
+    def version(self) -> str:
+        """As the server says it."""
+        found = {one["name"]: dict(zip(one["columns"], one["values"][0], strict=True))
+                 for one in self._run("SHOW DIAGNOSTICS")}  # fmt: skip
+        return str(found["build"]["Version"])
+
+    def create_schema(self) -> None:
+        """One database whose rows never expire, in shards of the given duration."""
+        duration = self._trial.knobs["shard_duration"]
+        self._run(f'CREATE DATABASE "{DATABASE}" WITH DURATION INF SHARD DURATION {duration} NAME "autogen"')
+
+    def expected(self) -> Mapping[str, str]:
+        """All that was set for the trial; a duration as the server spells it."""
+        return {**self._settings, "shard_duration": _spelled(self._settings["shard_duration"])}
+
+    def effective(self) -> Mapping[str, str]:
+        """Its configuration as section_name, what Go was given, and the duration of shards."""
+        said: dict[str, str] = {}
+        for one in self._run("SHOW DIAGNOSTICS"):
+            prefix = _SECTIONS.get(one["name"])
+            for name, value in zip(one["columns"], one["values"][0], strict=True) if prefix is not None else ():
+                if not name.endswith(_OF_THIS_TRIAL):
+                    said[f"{prefix}_{name.replace('-', '_')}".strip("_").lower()] = str(value)
+        policies = self._run(f'SHOW RETENTION POLICIES ON "{DATABASE}"')[0]
+        first = dict(zip(policies["columns"], policies["values"][0], strict=True))
+        return {**said, "shard_duration": str(first["shardGroupDuration"])}
+
+    def load_spec(self) -> Mapping[str, str]:
+        """Lines into the database."""
+        return series.load_spec(self._trial, self._address, f"/write?db={DATABASE}&precision=ms")
+
+    def commit_cycles(self) -> int | None:
+        """Snapshots of the cache that became files."""
+        found = self._run("SHOW STATS FOR 'tsm1_engine'")
+        return sum(int(dict(zip(o["columns"], o["values"][0], strict=True))["cacheCompactions"]) for o in found)
+
+    def flush(self) -> None:
+        """The files of its log are synced, which it does itself before it answers when the delay is 0s."""
+        for path in Path(self._address.data_dir, "influxdb", "wal").rglob("*.wal") if self._address.data_dir else ():
+            try:
+                handle = os.open(path, os.O_RDONLY)
+            except FileNotFoundError:  # a snapshot became a file meanwhile
+                continue
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)
+
+    def count(self) -> Counted | None:
+        """Rows of each device by its first column, which must be consecutive from the first timestamp on."""
+        column = next(iter(series.columns_of(self._trial.work.data)))
+        rows = self._by_device(f'count("{column}")', 1)
+        first, last = self._by_device(f'first("{column}")', 0), self._by_device(f'last("{column}")', 0)
+        found = {device: (int(n), float(first[device]), float(last[device])) for device, n in rows.items()}
+        return series.counted(found, self._trial.work.data)
+
+    def _by_device(self, what: str, at: int) -> dict[str, Any]:
+        """One value of each device's row: its time (0), or what was asked for (1)."""
+        statement = f'SELECT {what} FROM "{series.MEASUREMENT}" GROUP BY "{series.DEVICE}"'
+        return {one["tags"][series.DEVICE]: one["values"][0][at] for one in self._series(statement)}
+
+    def drop_schema(self) -> None:
+        """The database."""
+        self._run(f'DROP DATABASE "{DATABASE}"')
+
+
+def _spelled(duration: str) -> str:
+    """168h0m0s for 7d, as Go has durations; others as they are."""
+    hours = {"h": 1, "d": 24, "w": 168}
+    number, unit = duration[:-1], duration[-1:]
+    return f"{int(number) * hours[unit]}h0m0s" if number.isdigit() and unit in hours else duration

@@ -1,0 +1,112 @@
+"""InfluxDB 1.x: one database, loaded with lines over HTTP; a write is in its log, and on disk, when it is answered.
+
+Refuses the files in /etc: all that a trial sets is in the environment of its server.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+from runner.model import Finding, ServerSpec, Site, Trial
+from runner.targets import Address, Installation, Surroundings, Target, series
+from runner.targets.debian import home_of, packaged
+from runner.targets.influxdb.facts import FACTS
+from runner.targets.influxdb.session import InfluxdbSession
+
+TYPES = ("bool", "tinyint", "smallint", "int", "bigint", "utinyint", "usmallint", "uint", "float", "double",
+         "timestamp", "binary", "nchar")  # fmt: skip
+_NOT_ITEMS = {"write_threads", "shard_duration", "gomaxprocs"}
+_DOUBTFUL = re.compile(
+    r"cache-max-memory-size exceeded|partial write|points? dropped|no space left|panic:|fatal error:|out of memory"
+    r"|failed to (write|fsync|sync)|compaction.*(error|failed)",
+    re.IGNORECASE,
+)
+
+
+class InfluxdbTarget(Target):
+    """One server for each trial."""
+
+    def find(self, home: str) -> Installation | None:
+        """influxd in `home`, else on PATH."""
+        return packaged("influxd", FACTS.name, home, _version(home_of("influxd", home)[0]))
+
+    def settings(self, trial: Trial, *, is_ours: bool) -> Mapping[str, str]:
+        """Items of its configuration as section_name, the threads that Go may use, and the shards' duration."""
+        cores = max(1, math.ceil(trial.cores))
+        if not is_ours:
+            return {"shard_duration": trial.knobs["shard_duration"]}
+        return {
+            "gomaxprocs": str(cores),
+            "data_max_concurrent_compactions": str(max(1, cores // 2)),
+            "data_cache_max_memory_size": str(1 << 30),
+            "data_cache_snapshot_memory_size": str(25 << 20),
+            "data_max_series_per_database": "0",
+            "data_max_values_per_tag": "0",
+            **{k: v for k, v in trial.knobs.items() if k != "write_threads"},
+        }
+
+    def check(self, trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
+        """Column types that it has."""
+        return series.refused_columns("InfluxDB", trial, TYPES)
+
+    def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
+        """influxd, without a configuration of the machine's."""
+        root = f"{site.data_dir}/influxdb"
+        settings = self.settings(trial, is_ours=True)
+        items = {
+            **{k: v for k, v in settings.items() if k not in _NOT_ITEMS},
+            "reporting_disabled": "true",
+            "bind_address": f"{site.bind_address}:0",  # for backups, which nobody makes here
+            "http_bind_address": f"{site.bind_address}:{site.port}",
+            "http_log_enabled": "false",
+            "monitor_store_enabled": "false",
+            "continuous_queries_enabled": "false",
+            "retention_enabled": "false",
+            "logging_level": "warn",
+            "data_query_log_enabled": "false",
+            "meta_dir": f"{root}/meta",
+            "data_dir": f"{root}/data",
+            "data_wal_dir": f"{root}/wal",
+        }
+        return ServerSpec(
+            argv=(f"{site.home}/bin/influxd", "run", "-config", "/dev/null"),
+            env={
+                **{f"INFLUXDB_{name.upper()}": value for name, value in items.items()},
+                "GOMAXPROCS": settings["gomaxprocs"],
+                "TZ": "UTC",
+                "LC_ALL": "C.UTF-8",
+            },
+            ports=(site.port,),
+            stop_timeout_s=30.0,
+        )
+
+    def session(self, trial: Trial, address: Address) -> InfluxdbSession:
+        """A session over HTTP."""
+        return InfluxdbSession(trial, address, self.settings(trial, is_ours=address.is_ours))
+
+    def suspicious(self, log: str) -> tuple[str, ...]:
+        """Lines that mean points that were not written."""
+        return tuple(dict.fromkeys(line.strip()[:300] for line in log.splitlines() if _DOUBTFUL.search(line)))[:20]
+
+
+def _version(folder: str) -> str:
+    """1.6.7 of `InfluxDB v1.6.7~rc0 (git: ...)`; "" where there is no program, or it does not say."""
+    if not folder:
+        return ""
+    try:
+        said = subprocess.run(
+            [str(Path(folder) / "bin" / "influxd"), "version"],
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            timeout=10,
+            check=False,
+        ).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    match = re.search(r"v(\d+(?:\.\d+)*)", said)
+    return match.group(1) if match else ""

@@ -1,0 +1,73 @@
+"""The Java runtime of servers that need one: which one, how much of the machine it may see, and what it says it got.
+
+A runtime beside the server goes before the machine's own. Refuses to let the JVM size itself by the host: processors
+and heap are given, and read back from the log that it writes when it starts.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+LOG = "jvm.log"
+
+
+def java(home: str, oldest: int, newest: int | None = None) -> str:
+    """The program of a runtime from `oldest` to `newest`: beside the server, of JAVA_HOME, on PATH; "" for none."""
+    named = os.environ.get("JAVA_HOME", "")
+    found = [
+        *sorted(glob.glob(f"{home}/java/bin/java")),
+        *([f"{named}/bin/java"] if named else []),
+        shutil.which("java") or "",
+    ]
+    return next((path for path in found if path and _is_between(_major(path), oldest, newest)), "")
+
+
+def _is_between(version: int, oldest: int, newest: int | None) -> bool:
+    return oldest <= version and (newest is None or version <= newest)
+
+
+@cache
+def _major(program: str) -> int:
+    """17 of `openjdk version "17.0.15"`; 0 for what does not say."""
+    try:
+        said = subprocess.run(
+            [program, "-version"], capture_output=True, encoding="utf-8", errors="replace", timeout=20, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return 0
+    match = re.search(r'version "(\d+)', said.stderr + said.stdout)
+    return int(match.group(1)) if match else 0
+
+
+def options(data_dir: str, processors: int, heap: str) -> tuple[str, ...]:
+    """Flags for so many processors and a heap of one fixed size ("512m"); what the JVM writes stays in data_dir."""
+    return (
+        f"-XX:ActiveProcessorCount={processors}",
+        f"-Xms{heap}",
+        f"-Xmx{heap}",
+        "-XX:-UsePerfData",
+        f"-XX:ErrorFile={data_dir}/hs_err.log",
+        f"-Djava.io.tmpdir={data_dir}/tmp",
+        f"-Xlog:gc+init=info:file={data_dir}/{LOG}",
+    )
+
+
+def effective(data_dir: str) -> Mapping[str, str]:
+    """`jvm_processors` and `jvm_heap` as the JVM wrote them; empty where its log is not to be had."""
+    try:
+        log = Path(data_dir, LOG).read_text(errors="replace")
+    except OSError:
+        return {}
+    processors = re.search(r"CPUs: \d+ total, (\d+) available", log)
+    heap = re.search(r"Heap Max Capacity: (\d+)M", log)
+    return {
+        **({"jvm_processors": processors.group(1)} if processors else {}),
+        **({"jvm_heap": f"{heap.group(1)}m"} if heap else {}),
+    }

@@ -1,0 +1,1 @@
+"""QuestDB: its facts (facts.py), how it is started and checked (target.py), and a session with it (session.py)."""

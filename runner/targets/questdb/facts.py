@@ -1,0 +1,45 @@
+"""QuestDB's facts and the defaults of its knobs. Refuses to import what asks the server."""
+
+from __future__ import annotations
+
+from runner.model import KnobRole, ResourceRange
+from runner.targets import Facts, Knob
+
+
+def _tables(given: ResourceRange) -> str:
+    """Twice the most cores, at least 8, constant along the axis: one table at a time is brought up to date by one
+    worker, and one table alone does not scale."""
+    return str(max(8, 2 * int(-(-max(given.cores) // 1))))
+
+
+FACTS = Facts(
+    name="questdb",
+    title="QuestDB",
+    implementation="runner.targets.questdb.target:QuestdbTarget",
+    methods=("http",),
+    knobs=(
+        Knob(
+            name="partitions",
+            role=KnobRole.PARTITIONS,
+            kind="count",
+            column="partitions",
+            default=_tables,
+            help="QuestDB tables, which the devices are dealt to",
+        ),
+        Knob(name="write_threads", role=KnobRole.WRITERS, kind="count", column="write_threads", default=_tables),
+        Knob(
+            name="wal_apply_worker_count",
+            role=KnobRole.COMMIT_THREADS,
+            kind="count",
+            label="WAL apply workers",
+            help="threads that bring the log into the tables; as many as cores where it is not given",
+        ),
+        Knob(name="cairo_commit_mode"),
+        Knob(name="heap", default="512m"),
+    ),
+    any_knob=True,
+    rows_per_core_s=8e5,
+    overhead_s=15.0,
+    thread_names=True,
+    to_install="scale servers install questdb, or give --home DIR with questdb.jar",
+)

@@ -1,0 +1,133 @@
+"""A session with QuestDB over its REST door: tables, settings, the log at rest, a checkpoint, the count."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from runner.errors import TargetError
+from runner.model import Trial
+from runner.targets import Address, Counted, Session, series
+from runner.targets.java import effective as jvm
+from runner.targets.web import Web
+
+WITHIN_S = 3600.0
+# Of a column that lines bring: an integer of any width is a long there, and QuestDB refuses one that does not fit.
+SQL_TYPES = {
+    "bool": "BOOLEAN",
+    "tinyint": "BYTE",
+    "smallint": "SHORT",
+    "int": "INT",
+    "bigint": "LONG",
+    "utinyint": "SHORT",
+    "usmallint": "INT",
+    "uint": "LONG",
+    "float": "FLOAT",
+    "double": "DOUBLE",
+    "timestamp": "LONG",
+    "binary": "VARCHAR",
+    "nchar": "VARCHAR",
+}
+
+
+class QuestdbSession(Session):
+    """Statements by GET /exec, one connection each."""
+
+    def __init__(self, trial: Trial, address: Address, settings: Mapping[str, str]) -> None:
+        super().__init__(trial, address)
+        self._settings = settings
+        self._web = Web(who="QuestDB", host=address.host, port=address.port)
+
+    def _rows(self, sql: str) -> list[list[Any]]:
+        self.asking = sql[:60]
+        answer = self._web.get_json("/exec", self.left_s(WITHIN_S), query=sql)
+        if "error" in answer:
+            raise TargetError(f"QuestDB refused {sql[:60]!r}: {answer['error']}")
+        rows: list[list[Any]] = answer.get("dataset", [])
+        return rows
+
+    def not_ready(self) -> str:
+        """Its words while it starts."""
+        self.asking = "a first statement"
+        try:
+            self._web.get("/exec", self.left_s(10), query="SELECT 1")
+        except TargetError as error:
+            return error.message
+        return ""
+
+    def version(self) -> str:
+        """As the server says it."""
+        said = str(self._rows("SELECT build()")[0][0])
+        match = re.search(r"QuestDB (\d+(?:\.\d+)*)", said)
+        return match.group(1) if match else said
+
+    def create_schema(self) -> None:
+        """A table for each partition: the device and the tags as symbols, a part of its files for each day."""
+        tags = [tag.partition(":")[0] for tag in self._trial.work.data.tags]
+        symbols = "".join(f', "{name}" SYMBOL' for name in tags)
+        capacity = min(1 << 20, max(256, 2 * self._trial.work.data.tables // self._trial.load.partitions))
+        columns = "".join(
+            f', "{name}" {SQL_TYPES[kind]}' for name, kind in series.columns_of(self._trial.work.data).items()
+        )
+        for table in series.part_names(self._trial):
+            self._rows(
+                f'CREATE TABLE "{table}" ({series.DEVICE} SYMBOL CAPACITY {capacity}{symbols}{columns},'
+                " timestamp TIMESTAMP) TIMESTAMP(timestamp) PARTITION BY DAY WAL"
+            )
+
+    def expected(self) -> Mapping[str, str]:
+        """All that was set for the trial."""
+        return self._settings
+
+    def effective(self) -> Mapping[str, str]:
+        """Every parameter that is not its own default, the tables that there are, and what the JVM was given."""
+        rows = self._rows("SELECT property_path, value, value_source FROM (SHOW PARAMETERS)")
+        names = {
+            str(name).replace(".", "_"): str(value)
+            for name, value, source in rows
+            if source != "default" and not name.endswith("bind.to")
+        }
+        tables = self._rows(f"SELECT count() FROM tables() WHERE table_name LIKE '{series.MEASUREMENT}_p%'")[0][0]
+        return {**names, **jvm(self._address.data_dir), "partitions": str(tables)}
+
+    def load_spec(self) -> Mapping[str, str]:
+        """Lines, each device in one of the tables."""
+        return series.load_spec(self._trial, self._address, "/write?precision=ms", parted=True)
+
+    def commit_cycles(self) -> int | None:
+        """Transactions of the log that were brought into their tables."""
+        return int(self._rows("SELECT coalesce(sum(writerTxn), 0) FROM wal_tables()")[0][0])
+
+    def flush(self) -> None:
+        """The log is applied, then a checkpoint makes the file systems write what they hold (it calls sync)."""
+        self._at_rest()
+        self._rows("CHECKPOINT CREATE")
+        self._rows("CHECKPOINT RELEASE")
+
+    def _at_rest(self) -> None:
+        """Waits until each table has all of its log. Raises TargetError for one that is suspended."""
+        for table in series.part_names(self._trial):
+            self._rows(f"SELECT wait_wal_table('{table}')")
+        behind = self._rows(
+            "SELECT name, errorMessage FROM wal_tables() WHERE suspended OR writerTxn <> sequencerTxn"
+            " OR bufferedTxnSize > 0"
+        )
+        if behind:
+            raise TargetError(f"QuestDB did not bring the log into {len(behind)} tables, {behind[0]} is the first")
+
+    def count(self) -> Counted | None:
+        """Rows of each device, which must be consecutive from the first timestamp on; times are in microseconds."""
+        self._at_rest()
+        found: dict[str, tuple[int, float, float]] = {}
+        for table in series.part_names(self._trial):
+            rows = self._rows(
+                f"SELECT {series.DEVICE}, count(), min(timestamp)::long, max(timestamp)::long FROM '{table}'"
+            )
+            found |= {str(device): (int(n), int(first) / 1000, int(last) / 1000) for device, n, first, last in rows}
+        return series.counted(found, self._trial.work.data)
+
+    def drop_schema(self) -> None:
+        """The tables."""
+        for table in series.part_names(self._trial):
+            self._rows(f"DROP TABLE '{table}'")

@@ -1,0 +1,68 @@
+"""What databases share that are loaded with lines: what the load generator is told, and which columns they can have.
+
+Refuses to know a database: names, paths and limits are the target's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from runner.model import Finding, Trial, Workload
+from runner.targets.nouns import Address, Counted
+
+DRIVER = "lines"
+DEVICE = "device"  # the tag that tells a table of the load
+MEASUREMENT = "measurement"
+
+
+def load_spec(trial: Trial, address: Address, write_path: str, *, parted: bool = False) -> dict[str, str]:
+    """The driver of lines on this server. write_path must say milliseconds."""
+    return {
+        "driver": DRIVER,
+        "method": trial.subject.method,
+        "host": address.host,
+        "port": str(address.port),
+        "table": MEASUREMENT,
+        "write_path": write_path,
+        **({"parted": "1"} if parted else {}),
+    }
+
+
+def part_names(trial: Trial) -> tuple[str, ...]:
+    """The measurements of a load that is parted, in the order of its partitions."""
+    return tuple(f"{MEASUREMENT}_p{i}" for i in range(trial.load.partitions))
+
+
+def columns_of(data: Workload) -> Mapping[str, str]:
+    """Each column's type by its name, without a length."""
+    split = (column.partition(":") for column in data.columns)
+    return {name: kind.partition("(")[0] for name, _, kind in split}
+
+
+def refused_columns(title: str, trial: Trial, types: Collection[str]) -> tuple[Finding, ...]:
+    """A finding for each column that has none of these types."""
+    return tuple(
+        Finding(
+            blocking=True,
+            subject="--columns",
+            sentence=f"{title} has no type for {name}:{kind}",
+            remedy=f"use {', '.join(types)}",
+        )
+        for name, kind in columns_of(trial.work.data).items()
+        if kind not in types
+    )
+
+
+def counted(rows_by_device: Mapping[str, tuple[int, float, float]], data: Workload) -> Counted:
+    """The count of series whose rows must follow each other from the first timestamp on.
+
+    rows_by_device: rows, first and last timestamp in milliseconds.
+    """
+    faulty = [
+        device
+        for device, (rows, first, last) in rows_by_device.items()
+        if abs(first - data.start_ms) > data.step_ms / 2
+        or abs(last - first - (rows - 1) * data.step_ms) > data.step_ms / 2
+    ]
+    sentence = f"{len(faulty)} devices lack rows between their first and their last, {min(faulty, default='')} is one"
+    return Counted(rows=sum(rows for rows, _, _ in rows_by_device.values()), gaps=(sentence,) if faulty else ())

@@ -1,0 +1,34 @@
+"""VictoriaMetrics' facts and the defaults of its knobs. Refuses to import what asks the server."""
+
+from __future__ import annotations
+
+from runner.model import KnobRole, ResourceRange
+from runner.targets import Facts, Knob
+
+
+def _connections(given: ResourceRange) -> str:
+    """Twice the most cores, at least 4, constant along the axis."""
+    return str(max(4, 2 * int(-(-max(given.cores) // 1))))
+
+
+FACTS = Facts(
+    name="victoriametrics",
+    title="VictoriaMetrics",
+    implementation="runner.targets.victoriametrics.target:VictoriametricsTarget",
+    methods=("http",),
+    knobs=(
+        Knob(name="write_threads", role=KnobRole.WRITERS, kind="count", column="write_threads", default=_connections),
+        Knob(
+            name="smallmergeconcurrency",
+            role=KnobRole.COMMIT_THREADS,
+            kind="count",
+            label="Merge workers",
+            help="merges of small parts at once; as many as it takes by itself where it is not given",
+        ),
+        Knob(name="memory", default="1GiB"),
+    ),
+    any_knob=True,
+    rows_per_core_s=6e5,
+    overhead_s=5.0,
+    to_install="apt-get install victoria-metrics, or give --home DIR",
+)

@@ -1,0 +1,102 @@
+"""A session with VictoriaMetrics over HTTP: settings, a snapshot as the flush, the count by series."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from runner.errors import TargetError
+from runner.model import Trial
+from runner.targets import Address, Counted, Session, series
+from runner.targets.web import Web, metrics
+
+WITHIN_S = 3600.0
+_OF_THIS_TRIAL = ("httpListenAddr", "storageDataPath")
+_FLAG = re.compile(r'-([\w.]+)="(.*)"')
+
+
+class VictoriametricsSession(Session):
+    """One connection for each question."""
+
+    def __init__(self, trial: Trial, address: Address, settings: Mapping[str, str]) -> None:
+        super().__init__(trial, address)
+        self._settings = settings
+        self._web = Web(who="VictoriaMetrics", host=address.host, port=address.port)
+
+    def _get(self, path: str) -> str:
+        self.asking = path
+        return self._web.get(path, self.left_s(WITHIN_S))
+
+    def _metrics(self) -> Mapping[str, float]:
+        return metrics(self._get("/metrics"))
+
+    def not_ready(self) -> str:
+        """Its words while it starts."""
+        self.asking = "/health"
+        try:
+            self._web.get("/health", self.left_s(10))
+        except TargetError as error:
+            return error.message
+        return ""
+
+    def version(self) -> str:
+        """As the server says it; what Debian built says none."""
+        match = re.search(r'vm_app_version\{version="([^"]*)", short_version="([^"]*)"', self._get("/metrics"))
+        return (match.group(2) or match.group(1)) if match else ""
+
+    def expected(self) -> Mapping[str, str]:
+        """All that was set for the trial."""
+        return self._settings
+
+    def effective(self) -> Mapping[str, str]:
+        """Every flag that was given, and the threads that Go uses."""
+        flags = {found.group(1): found.group(2) for found in _FLAG.finditer(self._get("/flags"))}
+        flags = {name: value for name, value in flags.items() if name not in _OF_THIS_TRIAL}
+        return {**flags, "gomaxprocs": f"{self._metrics().get('go_gomaxprocs', 0):.0f}"}
+
+    def load_spec(self) -> Mapping[str, str]:
+        """Lines, as InfluxDB has them."""
+        return series.load_spec(self._trial, self._address, "/write?precision=ms")
+
+    def commit_cycles(self) -> int | None:
+        """Merges of stored parts that are finished."""
+        found = self._metrics()
+        return int(sum(found.get(f'vm_merges_total{{type="storage/{size}"}}', 0) for size in ("small", "big")))
+
+    def flush(self) -> None:
+        """A snapshot: all parts that are in memory are written and synced, and linked; the links are removed."""
+        self.asking = "/snapshot/create"
+        made = self._web.get_json("/snapshot/create", self.left_s(WITHIN_S))
+        if made.get("status") != "ok":
+            raise TargetError(f"VictoriaMetrics made no snapshot: {made}")
+        self._get(f"/snapshot/delete?snapshot={made['snapshot']}")
+
+    def count(self) -> Counted | None:
+        """Samples of each column of each device: as many in all columns, consecutive from the first timestamp on."""
+        self._get("/internal/force_flush")  # makes the last rows visible
+        names = list(series.columns_of(self._trial.work.data))
+        rows = [self._by_device(f"count_over_time({series.MEASUREMENT}_{name}[RANGE])") for name in names]
+        first, last = (self._by_device(f"{which}_over_time({series.MEASUREMENT}_{names[0]}[RANGE])")
+                       for which in ("tfirst", "tlast"))  # fmt: skip
+        found = {device: (int(n), first[device] * 1000, last[device] * 1000) for device, n in rows[0].items()}
+        counted = series.counted(found, self._trial.work.data)
+        unlike = [name for name, other in zip(names, rows, strict=True) if other != rows[0]]
+        gaps = (f"columns {', '.join(unlike)} have other rows than {names[0]}",) if unlike else ()
+        lost = {name: n for name, n in self._metrics().items() if name.startswith("vm_rows_ignored_total") and n}
+        gaps += (f"VictoriaMetrics acknowledged samples that it ignored: {lost}",) if lost else ()
+        return Counted(rows=counted.rows, gaps=(*counted.gaps, *gaps))
+
+    def _by_device(self, query: str) -> dict[str, float]:
+        """A number of each device, over ten years from a day before its first timestamp: 3e11 rows of 1 ms."""
+        span = 3650 * 86400
+        end = self._trial.work.data.start_ms // 1000 + span - 86400
+        self.asking = query[:60]
+        answer = self._web.post_json(
+            "/api/v1/query",
+            self.left_s(WITHIN_S),
+            query=f"sum by ({series.DEVICE}) ({query.replace('RANGE', f'{span}s')})",
+            time=str(end),
+        )
+        if answer.get("status") != "success":
+            raise TargetError(f"VictoriaMetrics refused {query[:60]!r}: {answer}")
+        return {one["metric"][series.DEVICE]: float(one["value"][1]) for one in answer["data"]["result"]}

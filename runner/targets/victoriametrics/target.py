@@ -1,0 +1,99 @@
+"""VictoriaMetrics, one server, loaded with lines over HTTP: each column of a row becomes a sample of a series.
+
+Refuses text: it would store 0 for it. Keeps everything (-retentionPeriod=100y): by default it drops what is older than
+a month, and acknowledges it.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import subprocess
+from collections.abc import Mapping
+
+from runner.model import Finding, ServerSpec, Site, Trial
+from runner.targets import Address, Installation, Surroundings, Target, series
+from runner.targets.debian import packaged
+from runner.targets.victoriametrics.session import VictoriametricsSession
+
+PROGRAM = "victoria-metrics"
+# Samples are doubles: a whole number beyond 2^53 would not read back.
+TYPES = ("bool", "tinyint", "smallint", "int", "utinyint", "usmallint", "uint", "float", "double")
+_SPELLED = {"smallmergeconcurrency": "smallMergeConcurrency", "memory": "memory.allowedBytes"}
+_NOT_FLAGS = {"write_threads", "gomaxprocs"}
+_DOUBTFUL = re.compile(
+    r"panic|fatal|no space left|out of memory|cannot (write|store|flush|merge|create|open)|drop|ignor|readonly mode",
+    re.IGNORECASE,
+)
+
+
+class VictoriametricsTarget(Target):
+    """One server for each trial."""
+
+    def find(self, home: str) -> Installation | None:
+        """victoria-metrics in `home`, else on PATH. The program of the package does not say its version."""
+        return packaged(PROGRAM, PROGRAM, home)
+
+    def settings(self, trial: Trial, *, is_ours: bool) -> Mapping[str, str]:
+        """Flags by their names, and the threads that Go may use."""
+        return {
+            "gomaxprocs": str(max(1, math.ceil(trial.cores))),
+            "retentionPeriod": "100y",
+            **{_SPELLED.get(k, k): v for k, v in trial.knobs.items() if k != "write_threads"},
+        }
+
+    def check(self, trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
+        """Column types that it has."""
+        return series.refused_columns("VictoriaMetrics", trial, TYPES)
+
+    def check_installed(self, home: str, trial: Trial) -> tuple[Finding, ...]:
+        """Flags and values that it does not know, in its own words: it reads all before it says its version."""
+        flags = _flags(self.settings(trial, is_ours=True))
+        try:
+            done = subprocess.run(
+                [f"{home}/bin/{PROGRAM}", *flags, "-version"],
+                capture_output=True,
+                encoding="utf-8",
+                errors="replace",
+                timeout=10,
+                check=False,
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            return ()
+        if done.returncode == 0:
+            return ()
+        said = ((done.stderr + done.stdout).strip().splitlines() or [f"code {done.returncode}"])[0]
+        sentence = f"VictoriaMetrics says: {said[:300]}"
+        return (Finding(blocking=True, subject="--knob", sentence=sentence, remedy="correct --knob"),)
+
+    def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
+        """The single-node server on the given address."""
+        settings = self.settings(trial, is_ours=True)
+        return ServerSpec(
+            argv=(
+                f"{site.home}/bin/{PROGRAM}",
+                *_flags(settings),
+                f"-storageDataPath={site.data_dir}/victoriametrics",
+                f"-httpListenAddr={site.bind_address}:{site.port}",
+                "-loggerLevel=WARN",
+                "-search.maxSamplesPerQuery=100000000000",
+                "-search.maxSamplesPerSeries=100000000000",
+                "-search.maxQueryDuration=1h",
+                "-search.disableCache",
+            ),
+            env={"GOMAXPROCS": settings["gomaxprocs"], "TZ": "UTC", "LC_ALL": "C.UTF-8"},
+            ports=(site.port,),
+            stop_timeout_s=30.0,
+        )
+
+    def session(self, trial: Trial, address: Address) -> VictoriametricsSession:
+        """A session over HTTP."""
+        return VictoriametricsSession(trial, address, self.settings(trial, is_ours=address.is_ours))
+
+    def suspicious(self, log: str) -> tuple[str, ...]:
+        """Lines that mean samples that were not stored."""
+        return tuple(dict.fromkeys(line.strip()[:300] for line in log.splitlines() if _DOUBTFUL.search(line)))[:20]
+
+
+def _flags(settings: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(f"-{name}={value}" for name, value in settings.items() if name not in _NOT_FLAGS)

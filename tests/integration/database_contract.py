@@ -1,0 +1,97 @@
+"""What every database that is loaded with lines must do, on its real server. A module of each database takes these in.
+
+A module has the fixtures `target` and `small_disk`: megabytes that its server starts in, and rows that fill them. It says what its server does with a setting that it does not know.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import urllib.request
+
+import pytest
+
+from runner.model import VerdictKind
+from tests.integration.leftovers import ours_running
+from tests.integration.real_server import listeners, on_small_disk, real_server, with_rows
+from tests.unit.trial_orders import artifact_of, here, result_of, trial_order
+
+ROWS = 1_000_000
+COLUMNS = "f:float,d:double,b:bool,s:smallint,i:int,u:uint"
+needs_root = pytest.mark.skipif(
+    os.geteuid() != 0 and not os.environ.get("SCALE_REQUIRE_ROOT"), reason="mounting needs root"
+)
+
+
+def test_a_trial_counts_what_was_acknowledged(target, folder):
+    order = trial_order(folder, target.facts.name, workload__columns=COLUMNS, workload__rows_per_request="1000")
+    events = here(with_rows(order, 200_000))
+    result = result_of(events)
+    facts = json.loads(artifact_of(events, "facts.json"))
+    assert result.measurement is not None, result.verdict
+    assert result.measurement.rows_counted == result.measurement.rows_acked == 200_000
+    assert result.verdict.kind not in (VerdictKind.LOST_ROWS, VerdictKind.ABORTED, VerdictKind.ERRORS), result.verdict
+    assert (facts["mismatches"], facts["suspicious"], facts["counted"]["gaps"]) == ([], [], [])
+    assert result.measurement.durable_rows_per_s
+    assert result.effective
+
+
+def test_a_million_rows_are_counted_and_survive_a_kill(target, tmp_path):
+    with real_server(target, tmp_path) as server:
+        session = server.start()
+        assert server.process is not None
+        assert {address.rpartition(":")[0] for address in listeners(server.process.pid)} == {"127.0.0.1"}
+        session.create_schema()
+        assert session.count() == target_count(0)
+        loaded = server.load(session, rows=ROWS)
+        assert loaded.returncode == 0, loaded.stderr
+        assert session.count() == target_count(ROWS)
+        before = session.commit_cycles()
+        session.flush()
+        assert session.commit_cycles() >= before >= 0
+        server.end(signal.SIGKILL)
+        session = server.start()
+        assert session.count() == target_count(ROWS)
+        write(server, session, late_row(server.trial, session))
+        session.flush()
+        found = session.count()
+        assert found.rows == ROWS + 1
+        assert found.gaps and "devices lack rows" in found.gaps[0]
+        server.end()
+        assert target.suspicious(server.log()) == ()
+    assert ours_running(tmp_path) == []
+
+
+@needs_root
+def test_a_disk_with_rows_is_no_valid_number(target, tmp_path, small_disk):
+    columns = ",".join(f"d{i}:double" for i in range(10))
+    for folder in on_small_disk(tmp_path / "disk", small_disk[0]):
+        order = trial_order(folder, target.facts.name, workload__values="random", workload__columns=columns)
+        events = here(with_rows(order, rows=small_disk[1]))
+        result = result_of(events)
+        assert result.verdict.kind in (VerdictKind.ABORTED, VerdictKind.ERRORS, VerdictKind.LOST_ROWS), result
+        assert ours_running(folder) == []
+
+
+def target_count(rows):
+    """The count of so many rows, with none missing."""
+    from runner.targets import Counted  # noqa: PLC0415
+
+    return Counted(rows=rows)
+
+
+def late_row(trial, session):
+    """A line of the first device, long after its others."""
+    spec = session.load_spec()
+    table = spec["table"] + ("_p0" if spec.get("parted") else "")
+    columns = ",".join(f"{c.partition(':')[0]}=1" + ("i" if "int" in c.partition(":")[2] else "")
+                       for c in trial.work.data.columns)  # fmt: skip
+    return f"{table},device=d0 {columns} {trial.work.data.start_ms + 86_400_000}\n"
+
+
+def write(server, session, lines):
+    """By the way that the load generator takes."""
+    url = f"http://127.0.0.1:{server.address.port}{session.load_spec()['write_path']}"
+    with urllib.request.urlopen(urllib.request.Request(url, data=lines.encode(), method="POST"), timeout=30) as answer:
+        assert answer.status in (200, 204)

@@ -1,0 +1,130 @@
+"""A real server of a target, started from its spec as a trial's would be, which a test may kill and start again.
+
+SCALE_REQUIRE_DATABASES=1 makes a server that is not on this machine a failure instead of a skip; QuestDB is installed
+by `scale servers install` then.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from runner.loadgen.spec import spec_text, trial_spec
+from runner.model import ServerSpec, Site, Trial
+from runner.runtimes.local import free_port
+from runner.targets import Address, Session, Target, load_target
+from runner.trial.order import TrialOrder
+from tests.integration import cli
+from tests.unit.trial_orders import trial_order
+
+READY_S = 120.0
+
+
+def required(name: str) -> Target:
+    """The target, whose server is on this machine."""
+    target = load_target(name)
+    if target.find("") is None and "scale servers install" in target.facts.to_install:
+        if os.environ.get("SCALE_REQUIRE_DATABASES"):
+            done = cli.run("servers", "install", name, cwd=Path.cwd())
+            assert done.returncode == 0, done.stderr
+    if target.find("") is None:
+        if os.environ.get("SCALE_REQUIRE_DATABASES"):
+            pytest.fail(f"no {name} server on this machine: {target.facts.to_install}")
+        pytest.skip(f"no {name} server on this machine: {target.facts.to_install}")
+    return target
+
+
+@dataclass
+class RealServer:
+    """One server on a directory that outlives it."""
+
+    target: Target
+    trial: Trial
+    spec: ServerSpec
+    address: Address
+    program: str
+    process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> Session:
+        """Until it answers."""
+        log = open(f"{self.address.data_dir}/console.log", "ab")
+        with log:
+            self.process = subprocess.Popen(
+                self.spec.argv, env={"PATH": os.environ["PATH"], **self.spec.env}, stdout=log, stderr=log,
+                cwd=self.address.data_dir, start_new_session=True,
+            )  # fmt: skip
+        session = self.target.session(self.trial, self.address)
+        deadline = time.monotonic() + READY_S
+        while why := session.not_ready():
+            assert self.process.poll() is None and time.monotonic() < deadline, f"{why}\n{self.log()}"
+            time.sleep(0.1)
+        return session
+
+    def end(self, number: int = signal.SIGTERM) -> int:
+        """Its exit code."""
+        assert self.process is not None
+        self.process.send_signal(number)
+        return self.process.wait(30)
+
+    def log(self) -> str:
+        """All that it said."""
+        return Path(self.address.data_dir, "console.log").read_text(errors="replace")
+
+    def load(self, session: Session, **more: object) -> subprocess.CompletedProcess[str]:
+        """The trial's rows by the load generator, as many as `rows` says."""
+        told = {**trial_spec(self.trial, session.load_spec()), "warmup_s": "0", **{k: str(v) for k, v in more.items()}}
+        told.pop("duration_s", None)
+        return subprocess.run(
+            [self.program, "load", "-"], input=spec_text(told), capture_output=True, text=True, timeout=120, check=False
+        )
+
+
+@contextmanager
+def real_server(target: Target, folder: Path, **flags: str) -> Iterator[RealServer]:
+    """Not started yet; ended, whatever it did."""
+    order = trial_order(folder, target.facts.name, **flags)
+    site = Site(data_dir=str(folder), port=free_port(), bind_address="127.0.0.1", home=order.home)
+    spec = target.server(order.trial, site, "")
+    for path in spec.folders:
+        Path(path).mkdir(parents=True, exist_ok=True)
+    for path, text in spec.files.items():
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        Path(path).write_text(text)
+    address = Address(host="127.0.0.1", port=site.port, secret="", home=order.home, data_dir=str(folder))
+    server = RealServer(target=target, trial=order.trial, spec=spec, address=address, program=order.program)
+    try:
+        yield server
+    finally:
+        if server.process is not None and server.process.poll() is None:
+            server.end(signal.SIGKILL)
+
+
+def listeners(pid: int) -> set[str]:
+    """Addresses that the process listens on, as ss has them."""
+    said = subprocess.run(["ss", "-ltnpH"], capture_output=True, text=True, check=True).stdout
+    return {line.split()[3] for line in said.splitlines() if f"pid={pid}," in line}
+
+
+def on_small_disk(order_folder: Path, megabytes: int) -> Iterator[Path]:
+    """A tmpfs of so many megabytes, mounted there while the test runs."""
+    order_folder.mkdir()
+    options = ["-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs"]
+    subprocess.run(["mount", *options, str(order_folder)], check=True)
+    try:
+        yield order_folder
+    finally:
+        subprocess.run(["umount", "-l", str(order_folder)], check=True)
+
+
+def with_rows(order: TrialOrder, rows: int) -> TrialOrder:
+    """The order with fixed work, whatever room its disk has left."""
+    load = replace(order.trial.load, rows=rows, duration_s=None)
+    return replace(order, trial=replace(order.trial, load=load), disk_free_min_bytes=0)

@@ -1,0 +1,119 @@
+"""`scale servers install`: whole and pinned, or nothing; by the user's own mvn."""
+
+import hashlib
+import importlib
+import stat
+from dataclasses import replace
+
+import pytest
+
+from runner.errors import PreflightError, UsageError
+from runner.servers import install, listed, read_pins
+from runner.targets import load_facts, load_target
+from runner.targets.java import java
+
+MVN = """#!/bin/sh
+echo "$@" >> {log}
+for word in "$@"; do case $word in -DoutputDirectory=*) folder=${{word#*=}};; esac; done
+printf '%s' "{text}" > "$folder/questdb-9.3.4.jar"
+exit {code}
+"""
+JAVA = "#!/bin/sh\necho 'openjdk version \"17.0.9\"' >&2\n"
+
+
+def program(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return path
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    """An empty cache, and a machine with mvn and Java 17 that say what they were asked."""
+    monkeypatch.setenv("SCALE_SERVERS_DIR", str(tmp_path / "servers"))
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    program(tmp_path / "bin" / "java", JAVA)
+    return tmp_path
+
+
+def with_mvn(cache, text="a jar", code=0):
+    program(cache / "bin" / "mvn", MVN.format(log=cache / "asked", text=text, code=code))
+
+
+def pinned_as(monkeypatch, text):
+    """The pins, as if the jar were these bytes."""
+    pins = read_pins()
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    one = pins.servers["questdb"]
+    file = replace(one.files[0], sha256=digest)
+    found = replace(pins, servers={"questdb": replace(one, files=(file,))})
+    monkeypatch.setattr(importlib.import_module("runner.servers.install"), "read_pins", lambda: found)
+
+
+def test_a_server_is_brought_once(cache, monkeypatch):
+    pinned_as(monkeypatch, "a jar")
+    with_mvn(cache)
+    assert [one.home for one in listed()] == [""]
+    made = install("questdb")
+    assert (cache / "servers" / "questdb-9.3.4" / "questdb.jar").read_text() == "a jar"
+    assert install("questdb") == made == listed()[0]
+    asked = (cache / "asked").read_text().splitlines()
+    assert len(asked) == 1
+    assert "-Dartifact=org.questdb:questdb:9.3.4" in asked[0]
+    found = load_target("questdb").find("")
+    assert found is not None
+    assert (found.home, found.found) == (made.home, "scale servers")
+
+
+def test_another_file_than_the_pinned_one_is_refused_and_leaves_nothing(cache):
+    with_mvn(cache, text="somebody else's jar")
+    with pytest.raises(PreflightError, match="pinned is 939bc53a"):
+        install("questdb")
+    assert list((cache / "servers").iterdir()) == []
+    assert load_target("questdb").find("") is None
+
+
+def test_mvn_that_fails_says_why_and_leaves_nothing(cache):
+    with_mvn(cache, code=1)
+    with pytest.raises(PreflightError, match="mvn ended with code 1"):
+        install("questdb")
+    assert list((cache / "servers").iterdir()) == []
+
+
+def test_without_mvn_it_says_what_to_install(cache, monkeypatch):
+    monkeypatch.setenv("PATH", str(cache / "bin"))
+    with pytest.raises(PreflightError) as told:
+        install("questdb")
+    assert "apt-get install maven" in told.value.remedy
+
+
+def test_an_unknown_server_is_refused_with_those_that_there_are(cache):
+    with pytest.raises(UsageError, match="questdb"):
+        install("nosuch")
+
+
+def test_a_folder_that_is_not_whole_is_no_server(cache):
+    folder = cache / "servers" / "questdb-9.3.4"
+    folder.mkdir(parents=True)
+    (folder / "questdb.jar").write_text("half")
+    assert load_target("questdb").find("") is None
+
+
+@pytest.mark.parametrize(
+    ("oldest", "newest", "found"), [(17, None, True), (17, 17, True), (18, None, False), (8, 16, False)]
+)
+def test_a_java_of_another_version_is_none(cache, oldest, newest, found):
+    assert bool(java("", oldest, newest)) is found
+
+
+def test_the_runtime_beside_a_server_goes_before_the_machines(cache):
+    own = program(cache / "home" / "java" / "bin" / "java", JAVA)
+    assert java(str(cache / "home"), 17) == str(own)
+
+
+def test_every_pinned_server_is_a_target_that_says_the_command():
+    for name, one in read_pins().servers.items():
+        assert f"scale servers install {name}" in load_facts(name).to_install
+        assert all(len(file.sha256) == 64 and file.maven.endswith(f":{one.version}") for file in one.files)
