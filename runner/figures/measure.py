@@ -31,7 +31,6 @@ def measurement(trial: Trial, facts: TrialFacts) -> Measurement:
     whole = _whole(facts)
     per_row = whole.disk_bytes / s.rows_acked if whole and whole.disk_bytes is not None and s.rows_acked else None
     logical = facts.logical_bytes_per_row
-    busiest = max(use.threads.items(), key=lambda item: item[1], default=(None, None))
     clients = len(trial.placement.client_cpus)
     client_cores = s.cpu_window_s / s.window_s  # the load core's own count: exact where the sampler's ticks are not
     return Measurement(
@@ -69,8 +68,7 @@ def measurement(trial: Trial, facts: TrialFacts) -> Measurement:
         ceiling_rows_per_s=facts.ceiling_rows_per_s,
         sampler_cpu_percent=100 * cost.cpu_s / cost.wall_s if cost and cost.wall_s > 0 else None,
         missed_ticks=cost.missed_ticks if cost else None,
-        busiest_thread=busiest[0],
-        busiest_thread_cores=busiest[1],
+        **_busiest(use.threads),
         commits=commits_in_window(facts),
         logical_bytes_per_row=logical,
         write_amplification=per_row / logical if per_row is not None and logical else None,
@@ -82,6 +80,11 @@ def measurement(trial: Trial, facts: TrialFacts) -> Measurement:
         **_clock(use.cpu_mhz, trial),
         data_gb=_giga(facts.data_bytes),
     )
+
+
+def _busiest(threads: Mapping[str, float]) -> dict[str, Any]:
+    name, cores = max(threads.items(), key=lambda item: item[1], default=(None, None))
+    return {"busiest_thread": name, "busiest_thread_cores": cores}
 
 
 def _clock(rates: Mapping[str, float], trial: Trial) -> dict[str, Any]:

@@ -29,9 +29,6 @@ from runner.model.measured import (
     LoadSummary,
     Measurement,
     OperationSummary,
-    Sample,
-    SamplerCost,
-    SubjectSample,
     TrialResult,
     Verdict,
     VerdictKind,
@@ -39,6 +36,7 @@ from runner.model.measured import (
 from runner.model.noise import BridgeSplit, Drift, LevelInterval, NoiseReport, Ratio, Trend
 from runner.model.observed import Observation
 from runner.model.planned import Confound, Finding, Placement, Plan, ResourceRange, Resources, Trial
+from runner.model.samples import Sample, SamplerCost, SubjectSample
 from runner.model.servers import Accounting, ServerOrder, ServerSource, ServerSpec, Site, SiteRequest
 from runner.model.standing import Stand, Standing
 

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from runner.model.disk_facts import DiskCeiling
-from runner.model.measured import Interval, Sample, TrialResult
+from runner.model.measured import Interval, TrialResult
 from runner.model.planned import Plan, Trial
+from runner.model.samples import Sample
 
 
 @dataclass(frozen=True, kw_only=True)

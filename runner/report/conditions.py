@@ -84,8 +84,8 @@ def _data(results: Sequence[TrialResult], unit: str) -> str:
         return ""
     told = ", ".join(f"{gb:.2g} at {format_number(level)}" for level, gb in sizes.items())
     return (
-        f"the data at the end of a trial grow with the {unit}: {told} GB, so caches and trees differ from level to level "
-        "(--rows gives every level the same rows)"
+        f"the data at the end of a trial grow with the {unit}: {told} GB, so caches and trees differ from level to "
+        "level (--rows gives every level the same rows)"
     )
 
 

@@ -20,7 +20,10 @@ def is_open_loop(run: StoredRun) -> bool:
 
 
 def response_table(run: StoredRun) -> Table:
-    """Means over the trials of a level that achieved what was offered, else over all, marked. A closed loop has no rows."""
+    """Means over the trials of a level that achieved what was offered, else over all, marked.
+
+    A closed loop has no rows.
+    """
     axis = load_axis(run.plan.sweep.axis)
     levels = sorted({r.trial.level for r in run.on_curve}) if is_open_loop(run) else []
     headers = (axis.title, "Offered rows/s", "Achieved rows/s", "Response p50", "p95", "p99", "max (ms)", "Verdicts")

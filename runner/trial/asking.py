@@ -2,8 +2,8 @@
 
 Two bounds, the first that passes ends it: the question's own, and SILENT_S without a sign of work. A server that was
 stopped, or that waits for ever, uses no CPU and writes nothing; one that flushes to a slow disk does.
-A question that was given up goes on in a thread of its own, unheard, until the server is ended with the trial; a process
-that its session started for it is ended at once.
+A question that was given up goes on in a thread of its own, unheard, until the server is ended with the trial. A
+process that its session started for it is ended at once.
 """
 
 from __future__ import annotations

@@ -1,0 +1,62 @@
+"""What the sampler saw at one tick: counters of both sides, the machine and its disks. Refuses to make rates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from runner.model.disk_facts import DiskSample
+
+
+@dataclass(frozen=True, kw_only=True)
+class SubjectSample:
+    """Counters of one side (server or generator) at one tick; cumulative where the name has _total."""
+
+    cpu_s_total: float | None
+    throttled_s_total: float | None
+    memory_bytes: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sample:
+    """One tick of the sampler. Cumulative counters; rates are made later from differences.
+
+    thread_cpu_s_total: CPU seconds of the server's threads by thread name, where asked for. disks: by name (d1, d2).
+    thread_peak_cores: cores that the busiest single thread of each name used since the sample before.
+    psi_some_s_total: seconds in which some task waited, by resource (cpu, io, memory), where the kernel has PSI.
+    host_cpu_busy_s_total: CPU seconds of the whole machine; host_cpu_stolen_s_total: those that its hypervisor took.
+    cpu_busy_s_total: CPU seconds of each CPU, by its number. thread_median_cores: by name, the median use of the
+    threads that worked since the sample before, without the busiest. generator_peak_cores: the generator's busiest.
+    cpu_mhz: clock rate of each CPU of both sides, by its number.
+    """
+
+    monotonic_ns: int
+    server: SubjectSample
+    generator: SubjectSample
+    memory_available_bytes: int | None
+    psi_some_s_total: Mapping[str, float]
+    thread_cpu_s_total: Mapping[str, float]
+    host_cpu_busy_s_total: float | None = None
+    host_cpu_stolen_s_total: float | None = None
+    disks: Mapping[str, DiskSample] = field(default_factory=dict)
+    thread_peak_cores: Mapping[str, float] = field(default_factory=dict)
+    thread_median_cores: Mapping[str, float] = field(default_factory=dict)
+    generator_peak_cores: Mapping[str, float] = field(default_factory=dict)
+    cpu_busy_s_total: Mapping[str, float] = field(default_factory=dict)
+    cpu_mhz: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def disk_written_bytes_total(self) -> int | None:
+        """Of all disks together; None when one of them could not be read, or there is none."""
+        written = [disk.written_bytes_total for disk in self.disks.values()]
+        return sum(known) if written and len(known := [w for w in written if w is not None]) == len(written) else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SamplerCost:
+    """What watching cost: CPU seconds of the sampler, ticks taken and ticks missed."""
+
+    cpu_s: float
+    wall_s: float
+    ticks: int
+    missed_ticks: int
