@@ -5,7 +5,7 @@ Refuses to fit what is marked, to choose a model that the points are too few for
 knee that its own error swallows.
 """
 
-from runner.fit.curve import Asked, fit_curve, fit_rows, value_at
+from runner.fit.curve import Asked, fit_curve, fit_rows, model_rate, value_at
 from runner.fit.models import NAMES, SYMBOLS, rate_at
 from runner.fit.words import RATE_UNITS, Terms, pair, quantity, ranged
 
@@ -17,6 +17,7 @@ __all__ = [
     "Terms",
     "fit_curve",
     "fit_rows",
+    "model_rate",
     "pair",
     "quantity",
     "ranged",

@@ -43,6 +43,11 @@ class Rows:
     unit: float
 
     @property
+    def unit_level(self) -> float:
+        """u of the formulas in models.py: the smallest level where that is below 1, else 1."""
+        return min(1.0, float(self.distinct[0])) if len(self.distinct) else 1.0
+
+    @property
     def starts(self) -> NDArray[np.intp]:
         """Where each level's rows begin."""
         found: NDArray[np.intp] = np.searchsorted(self.levels, self.distinct)
@@ -83,7 +88,8 @@ def resample(
         return np.empty((0, 0))
     chance = np.random.default_rng([SEED, len(rows.rates)])
     forms = _forms(rows, fitted, slopes, inverse)
-    stretch = max(1, _CELLS_MAX // max(len(rows.rates), len(rows.distinct)))
+    cells = len(rows.rates) if len(rows.rates) <= _ROWS_MAX else len(rows.distinct)
+    stretch = max(1, _CELLS_MAX // cells)
     found = []
     for begin in range(0, samples, stretch):
         count = min(stretch, samples - begin)
@@ -91,7 +97,7 @@ def resample(
         taken = chance.random(count)[:, None] < forms[0].weight
         errors = [form.spread * _errors(rows, form.pool, count, chance) if form.weight else 0.0 for form in forms]
         measured = fitted + scale * np.where(taken, *errors)
-        found.append(solve(model, rows.distinct, rows.weights, measured))
+        found.append(solve(model, rows.distinct, rows.weights, measured, rows.unit_level))
     return np.concatenate(found)
 
 

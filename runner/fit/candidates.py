@@ -1,4 +1,4 @@
-"""One model on the rows: parameters, standard errors, AICc, how well it foretells the last level, and its bootstrap.
+"""One model on the rows: parameters, standard errors, AICc, how well it predicts the last level, and its bootstrap.
 
 Standard errors are the usual ones of least squares, s² (JᵀJ)⁻¹ at the solution; the intervals are the bootstrap's.
 Refuses to give an error for a parameter on its bound, or an AICc where its correction is undefined.
@@ -18,7 +18,7 @@ from runner.fit.squares import solve
 from runner.model import Estimate, ModelFit
 
 CONFIDENCE = 0.95
-_LIMITS = (50 * (1 - CONFIDENCE), 50 * (1 + CONFIDENCE))
+LIMITS = (50 * (1 - CONFIDENCE), 50 * (1 + CONFIDENCE))
 _RESOLUTION = 1e-6  # of the mean rate; none is known better, so a perfect fit does not make ln(0)
 _UNITLESS = ("alpha", "beta", "exponent")
 _SQUARE_MAX = 1e14
@@ -26,7 +26,10 @@ _SQUARE_MAX = 1e14
 
 @dataclass(frozen=True, kw_only=True)
 class Candidate:
-    """A fitted model. values and samples are in the unit of the data; samples: (samples, parameters) or empty."""
+    """A fitted model. values and samples are in the unit of the data; samples: (samples, parameters) or empty.
+
+    unit_level: u of the formulas in models.py.
+    """
 
     model: ModelName
     values: Floats
@@ -39,6 +42,7 @@ class Candidate:
     left_out_error: float | None
     samples: Floats
     trials: int
+    unit_level: float = 1.0
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -60,22 +64,26 @@ class Candidate:
 
     def rates(self, levels: Floats) -> Floats:
         """The curve."""
-        found: Floats = rates(self.model, self.values[None], levels)[0]
+        found: Floats = rates(self.model, self.values[None], levels, self.unit_level)[0]
         return found
+
+    def curves(self, levels: Floats) -> Floats:
+        """The curve of every bootstrap sample: (samples, levels)."""
+        return rates(self.model, self.samples, levels, self.unit_level)
 
 
 def percentiles(values: Floats) -> tuple[float | None, float | None]:
     """The ends of the 95 % interval of bootstrap values; infinite ends are None."""
-    low, high = (float(v) for v in np.percentile(values, _LIMITS, method="inverted_cdf"))
+    low, high = (float(v) for v in np.percentile(values, LIMITS, method="inverted_cdf"))
     return (low if math.isfinite(low) else None, high if math.isfinite(high) else None)
 
 
 def fit_model(model: ModelName, rows: Rows, samples: int = SAMPLES) -> Candidate:
     """Least squares on the rate. The rows must hold at least as many levels as the model has parameters."""
     names = PARAMETERS[model]
-    values = solve(model, rows.distinct, rows.weights, rows.means[None] / rows.unit)[0]
-    curve: Floats = rates(model, values[None], rows.distinct)[0]
-    slopes = jacobian(model, values, rows.distinct)
+    values = solve(model, rows.distinct, rows.weights, rows.means[None] / rows.unit, rows.unit_level)[0]
+    curve: Floats = rates(model, values[None], rows.distinct, rows.unit_level)[0]
+    slopes = jacobian(model, values, rows.distinct, rows.unit_level)
     free = [i for i, name in enumerate(names) if np.any(slopes[:, i]) and not _on_bound(name, float(values[i]))]
     gaps = rows.rates / rows.unit - curve[rows.of_level]
     rss, degrees = float(gaps @ gaps), len(rows.rates) - len(free)
@@ -97,6 +105,7 @@ def fit_model(model: ModelName, rows: Rows, samples: int = SAMPLES) -> Candidate
         left_out_error=_left_out_error(model, rows),
         samples=drawn * units if drawn.size else drawn,
         trials=len(rows.rates),
+        unit_level=rows.unit_level,
     )
 
 
@@ -134,8 +143,8 @@ def _left_out_error(model: ModelName, rows: Rows) -> float | None:
     if len(rows.distinct) - 1 < len(PARAMETERS[model]):
         return None
     rest = rows.means[None, :-1] / rows.unit
-    values = solve(model, rows.distinct[:-1], rows.weights[:-1], rest)
-    told = float(rates(model, values, rows.distinct[-1:])[0, 0]) * rows.unit
+    values = solve(model, rows.distinct[:-1], rows.weights[:-1], rest, rows.unit_level)
+    told = float(rates(model, values, rows.distinct[-1:], rows.unit_level)[0, 0]) * rows.unit
     off = abs(told / float(rows.means[-1]) - 1)
     return off if math.isfinite(off) else None
 
@@ -144,12 +153,12 @@ def band(candidate: Candidate, grid: Floats) -> tuple[tuple[float, float, float]
     """(level, low, high): 95 % for the curve, given the model; the doubt about the model is not in it."""
     if not len(candidate.samples):
         return ()
-    curves = rates(candidate.model, candidate.samples, grid)
-    low, high = np.percentile(curves, _LIMITS, axis=0)
-    return tuple((_digits(n), _digits(a), _digits(b)) for n, a, b in zip(grid, low, high, strict=True))
+    low, high = np.percentile(candidate.curves(grid), LIMITS, axis=0)
+    return tuple((six_digits(n), six_digits(a), six_digits(b)) for n, a, b in zip(grid, low, high, strict=True))
 
 
-def _digits(value: float) -> float:
+def six_digits(value: float) -> float:
+    """As many as a picture or a page needs."""
     return float(f"{value:.6g}")
 
 
@@ -163,6 +172,7 @@ def document(candidate: Candidate, grid: Floats | None) -> ModelFit:
         band=band(candidate, grid) if grid is not None else (),
         on_bound=tuple(n for n in candidate.names if n not in candidate.free),
         trials=candidate.trials,
+        unit_level=candidate.unit_level,
         rse=candidate.rse,
         leave_last_out_error=candidate.left_out_error,
     )

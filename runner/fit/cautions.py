@@ -12,7 +12,7 @@ from scipy.special import fdtrc, stdtrit
 from runner.fit.choice import NEAR_AICC
 from runner.fit.models import NAMES
 from runner.fit.summaries import Noise
-from runner.fit.words import Findings
+from runner.fit.words import Findings, level_words, rejected_words
 from runner.model import PointSummary
 from runner.units import format_number
 
@@ -21,6 +21,7 @@ _SUPERLINEAR_UNPROVEN = 1.05
 _SUPERLINEAR_LEAST = 0.02  # of ln(efficiency), so that rounding is not called a finding
 _MISFIT_P = 0.01
 _DEGREES_FEW = 4
+_LOST_SHOWN = 6
 CONFOUNDS = (
     "what could explain it: a handicapped first level (the generator or another process on the same cores, a cold "
     "cache), memory or cache that grows with the axis, a knob that moves along it, a higher clock rate, growing batches"
@@ -64,7 +65,9 @@ def _below_the_others(points: tuple[PointSummary, ...]) -> tuple[str, ...]:
 def all_cautions(f: Findings) -> tuple[str, ...]:
     """What a reader must know before believing the sentence."""
     found = [c.sentence for c in f.confounds]
-    found += _left_out(f)
+    for note, at in f.data.noted.items():
+        found.append(f"{note} at {level_words(at)} {f.terms.axis}: these trials are fitted")
+    found += [*_left_out(f), *f.outliers]
     if len(f.points) < 2:
         return tuple(found)
     found += [*_superlinear(f), *_limits(f), *_bounds(f), *f.choice.doubts, *_model_doubts(f), *_few(f), *_noise(f)]
@@ -78,9 +81,16 @@ def _left_out(f: Findings) -> list[str]:
     kinds = ", ".join(f"{n} {kind}" for kind, n in f.data.left_out.items())
     all_trials = total + len(f.data.rates)
     found = [f"{total} of {all_trials} trials {'is' if total == 1 else 'are'} not fitted: {kinds}"]
-    if f.data.levels_lost:
-        lost = ", ".join(format_number(v) for v in f.data.levels_lost)
-        found.append(f"no valid trial at {lost} {f.terms.axis}: the curve says nothing there")
+    if f.data.lost:
+        lost = ", ".join(format_number(r.level) for r in f.data.lost)
+        shown = f.data.lost[:_LOST_SHOWN]
+        rates = "; ".join(f"{rejected_words(r, f.terms)} at {format_number(r.level)}" for r in shown)
+        found.append(f"no {f.terms.row} at {lost} {f.terms.axis}: the curve says nothing there; measured: {rates}")
+    for r in f.data.rejected:
+        if r.is_doubted:
+            share = f"{r.rejected} of {r.rejected + r.kept} trials were rejected"
+            measured = f"they measured {rejected_words(r, f.terms)}"
+            found.append(f"{f.terms.count(r.level)}: {share}, so this level is in doubt; {measured}")
     return found
 
 

@@ -2,7 +2,9 @@
 
 The choice takes AICc and the error at a left-out last level together: among the models within 2 of the lowest AICc,
 those whose error at the last level is within the noise of the smallest; of these the one with the fewest parameters,
-laws before descriptions. A knee must beat every smooth model's AICc by 4, with two levels on either side.
+laws before descriptions. A knee must beat every smooth model's AICc by 4, with two levels on either side, and noise
+about a smooth curve must not explain that. Where the rate falls at the end beyond the noise, only models that fall
+compete.
 Refuses to choose where fewer than two models can be tested, and to call linear what could hide contention.
 """
 
@@ -13,12 +15,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from runner.fit import shapes
 from runner.fit.bootstrap import Rows
 from runner.fit.candidates import Candidate, percentiles
-from runner.fit.models import MODELS, NAMES, PARAMETERS, ModelName, rates
+from runner.fit.models import MODELS, NAMES, PARAMETERS, Floats, ModelName
 from runner.model import Shape
 
 NEAR_AICC = 2.0
+PLAUSIBLE_AICC = 6.0  # less support than that is "considerably less" (Burnham and Anderson 2002, 2.6)
 KNEE_MARGIN = 4.0  # of AICc: "considerably less support" for the other (Burnham and Anderson 2002, 2.6)
 EFFICIENCY_SURE = 0.8  # what the points must exclude an efficiency below, at the last level, to call a curve linear
 LEVELS_FOR_A_MODEL = 3
@@ -27,19 +31,26 @@ _NOISE_LEAST = 1e-9
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """The chosen model (None: too few points), those the points do not tell from it, the verdict, and why."""
+    """The chosen model (None: too few points), those the points do not tell from it, the verdict, and why.
+
+    plausible: the models that an interval spans, the chosen one among them.
+    """
 
     model: ModelName | None
     near: tuple[ModelName, ...]
     verdict: Shape
     doubts: tuple[str, ...] = ()
+    plausible: tuple[ModelName, ...] = ()
 
 
 def choose(candidates: Mapping[ModelName, Candidate], rows: Rows, superlinear: bool) -> Choice:
     """The choice and the verdict; superlinear: whether the points rise faster than a line beyond noise."""
-    able = _able(candidates, rows)
-    if len(able) < 2 or len(rows.distinct) < LEVELS_FOR_A_MODEL:
-        return Choice(model=None, near=(), verdict="superlinear" if superlinear else "undecided")
+    retrograde = shapes.falls(rows)
+    if sum(c.aicc is not None for c in candidates.values()) < 2 or len(rows.distinct) < LEVELS_FOR_A_MODEL:
+        return Choice(
+            model=None, near=(), verdict="retrograde" if retrograde else "superlinear" if superlinear else "undecided"
+        )
+    able = _able(candidates, rows, retrograde)
     lowest = min(_aicc(c) for c in able)
     noise = _noise(min(able, key=_aicc), rows)
     near = [c for c in able if _aicc(c) <= lowest + NEAR_AICC]
@@ -48,28 +59,51 @@ def choose(candidates: Mapping[ModelName, Candidate], rows: Rows, superlinear: b
     line = next((c for c in near if c.model == "linear"), chosen)
     if shape_of(chosen, rows, superlinear=False) == "linear":
         chosen = line
-    shape = shape_of(chosen, rows, superlinear)
-    doubts = [*_hidden(candidates, shape, rows), *_contradicted(chosen, able, shape, noise, rows, superlinear)]
+    shape: Shape = "retrograde" if retrograde else shape_of(chosen, rows, superlinear)
+    doubts = [] if retrograde else [
+        *_hidden(candidates, shape, rows), *_contradicted(chosen, able, shape, noise, rows, superlinear)
+    ]  # fmt: skip
     return Choice(
         model=chosen.model,
         near=tuple(c.model for c in sorted(near, key=_aicc) if c is not chosen),
         verdict="undecided" if doubts else shape,
         doubts=tuple(doubts),
+        plausible=_plausible(candidates, rows, chosen, retrograde),
     )
 
 
-def _able(candidates: Mapping[ModelName, Candidate], rows: Rows) -> list[Candidate]:
+def _able(candidates: Mapping[ModelName, Candidate], rows: Rows, retrograde: bool) -> list[Candidate]:
+    """Those that compete: with an AICc; a knee only where it is clear; where the rate falls, those that fall."""
     able = [c for c in candidates.values() if c.aicc is not None]
+    falling = [c for c in able if c.model != "knee" and c.rates(rows.distinct)[-1] < c.rates(rows.distinct).max()]
+    if retrograde and falling:
+        return falling
     smooth = [_aicc(c) for c in able if c.model != "knee"]
     return [c for c in able if c.model != "knee" or _clear_knee(c, rows, smooth)]
 
 
 def _clear_knee(knee: Candidate, rows: Rows, smooth: Sequence[float]) -> bool:
-    if len(rows.distinct) < 4 or not smooth or knee.value("lambda") <= 0:
+    return bool(smooth) and _inside(knee, rows) and _aicc(knee) + KNEE_MARGIN < min(smooth) and shapes.bends(rows)
+
+
+def _inside(knee: Candidate, rows: Rows) -> bool:
+    """Two levels at least on either side."""
+    if len(rows.distinct) < 4 or knee.value("lambda") <= 0:
         return False
     at = knee.value("capacity") / knee.value("lambda")
-    inside = bool(rows.distinct[1] <= at * (1 + 1e-9) and at <= rows.distinct[-2] * (1 + 1e-9))
-    return inside and _aicc(knee) + KNEE_MARGIN < min(smooth)
+    return bool(rows.distinct[1] <= at * (1 + 1e-9) and at <= rows.distinct[-2] * (1 + 1e-9))
+
+
+def _plausible(
+    candidates: Mapping[ModelName, Candidate], rows: Rows, chosen: Candidate, retrograde: bool
+) -> tuple[ModelName, ...]:
+    """Within 6 of the lowest AICc, the chosen model always, a knee with two levels on either side."""
+    able = [c for c in candidates.values() if c.aicc is not None and (c.model != "knee" or _inside(c, rows))]
+    if retrograde:
+        able = [c for c in able if c.rates(rows.distinct)[-1] < c.rates(rows.distinct).max()]
+    lowest = min((_aicc(c) for c in able), default=0.0)
+    within = {c.model for c in able if _aicc(c) <= lowest + PLAUSIBLE_AICC}
+    return tuple(m for m in MODELS if m in within | {chosen.model})
 
 
 def _aicc(candidate: Candidate) -> float:
@@ -100,8 +134,6 @@ def shape_of(c: Candidate, rows: Rows, superlinear: bool) -> Shape:
         shape = _by_interval(*c.interval("intercept"), 0.0, rising=False)
     else:
         shape = _law_shape(c, rows)
-    if shape != "superlinear" and _falls(c, rows):
-        return "retrograde"
     return "superlinear" if superlinear and shape == "linear" else shape
 
 
@@ -117,22 +149,17 @@ def _law_shape(c: Candidate, rows: Rows) -> Shape:
     """Contended where the efficiency at the last level is below 1 in all of the interval."""
     if c.model == "linear" or not len(c.samples):
         return "linear"
-    last = rows.distinct[-1:]
-    below = 1 + sum(c.samples[:, i] * basis for i, basis in ((1, last - 1), (2, last * (last - 1))) if i < len(c.names))
-    _, high = percentiles(1 / below)
+    _, high = percentiles(_efficiencies(c, rows))
     return "contended" if high is not None and high < 1 - 1e-9 else "linear"
 
 
-def _falls(c: Candidate, rows: Rows) -> bool:
-    """Whether the curve at the last level is below its highest measured level in all of the interval."""
-    if not len(c.samples):
-        return False
-    top = int(np.argmax(c.rates(rows.distinct)))
-    if top == len(rows.distinct) - 1:
-        return False
-    curves = rates(c.model, c.samples, rows.distinct[[top, -1]])
-    _, high = percentiles(curves[:, 1] / curves[:, 0])
-    return high is not None and high < 1
+def _efficiencies(c: Candidate, rows: Rows) -> Floats:
+    """Of the last level against the smallest, X(n) / n over X(n₀) / n₀, in every bootstrap sample."""
+    ends = rows.distinct[[0, -1]]
+    each = c.curves(ends) / ends
+    found: Floats = np.full(len(each), np.inf)
+    np.divide(each[:, 1], each[:, 0], out=found, where=each[:, 0] > 0)
+    return found
 
 
 def _hidden(candidates: Mapping[ModelName, Candidate], shape: Shape, rows: Rows) -> list[str]:
@@ -141,7 +168,7 @@ def _hidden(candidates: Mapping[ModelName, Candidate], shape: Shape, rows: Rows)
     if shape != "linear" or amdahl is None or not len(amdahl.samples):
         return []
     last = float(rows.distinct[-1])
-    low, high = percentiles(1 / (1 + amdahl.samples[:, 1] * (last - 1)))
+    low, high = percentiles(_efficiencies(amdahl, rows))
     if high is not None and high < 1 - 1e-9:
         return [
             f"AICc prefers a line, but Amdahl's contention is told from 0 ({amdahl.interval('alpha')[0]:.2g} or more)"
@@ -154,12 +181,12 @@ def _hidden(candidates: Mapping[ModelName, Candidate], shape: Shape, rows: Rows)
 def _contradicted(
     chosen: Candidate, able: Sequence[Candidate], shape: Shape, noise: float, rows: Rows, superlinear: bool
 ) -> list[str]:
-    """A model of another kind that AICc rejects foretells the last level much better."""
+    """A model of another kind that AICc rejects predicts the last level much better."""
     best = min(able, key=_error)
     gained = _error(chosen) - _error(best)
     if best is chosen or gained <= 3 * noise or shape_of(best, rows, superlinear) == shape:
         return []
     return [
-        f"AICc prefers {NAMES[chosen.model]}, but {NAMES[best.model]} foretells the last level better "
+        f"AICc prefers {NAMES[chosen.model]}, but {NAMES[best.model]} predicts the last level better "
         f"({100 * _error(best):.1f} % off against {100 * _error(chosen):.1f} %)"
     ]

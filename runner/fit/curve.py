@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from runner.fit import derived
-from runner.fit.bootstrap import Rows, make_rows
+from runner.fit import beyond, derived
+from runner.fit.bootstrap import SAMPLES, Rows, make_rows
 from runner.fit.candidates import Candidate, document, fit_model
 from runner.fit.cautions import all_cautions, superlinear_levels
 from runner.fit.choice import Choice, choose
 from runner.fit.models import MODELS, PARAMETERS, Floats, ModelName, rate_at
+from runner.fit.outliers import outliers
 from runner.fit.summaries import Usable, noise_floor, summaries, usable
-from runner.fit.words import Findings, Terms, sentence
-from runner.model import Confound, FitReport, Observation
+from runner.fit.words import Findings, Terms, sentence, with_them
+from runner.model import Confound, Estimate, FitBeside, FitReport, ModelFit, Observation
 
 GRID_STEPS = 60
+_TAIL_LEVELS_MIN = 3
+_SAMPLES_BESIDE = 500  # its intervals are not shown
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,11 +44,14 @@ def fit_curve(
     return _report(usable(observed), terms, rate, tuple(confounds), asked or Asked())
 
 
-def fit_rows(rows: Sequence[tuple[float, float]], terms: Terms, *, asked: Asked | None = None) -> FitReport:
-    """The curve of plain (level, rate) rows, both above 0."""
-    table = np.array(sorted(rows), dtype=float).reshape(-1, 2)
-    data = Usable(levels=table[:, 0], rates=table[:, 1], left_out={}, levels_lost=())
-    return _report(data, terms, terms.rate, (), asked or Asked())
+def fit_rows(
+    rows: Sequence[tuple[float, float]], terms: Terms, *, asked: Asked | None = None, samples: int = SAMPLES
+) -> FitReport:
+    """The curve of plain (level, rate) rows, both above 0. samples: of the bootstrap, for simulations that need few."""
+    table = np.asarray(rows, dtype=float).reshape(-1, 2)
+    table = table[np.lexsort((table[:, 1], table[:, 0]))]
+    data = Usable(levels=table[:, 0], rates=table[:, 1], left_out={})
+    return _report(data, terms, terms.rate, (), asked or Asked(), samples)
 
 
 def value_at(fit: FitReport, level: float) -> float | None:
@@ -52,18 +59,26 @@ def value_at(fit: FitReport, level: float) -> float | None:
     model = next((m for m in fit.models if m.model == fit.chosen), None)
     if model is None or level <= 0:
         return None
-    return rate_at(level, {name: e.value for name, e in model.parameters.items()})
+    return model_rate(model, level)
 
 
-def _report(data: Usable, terms: Terms, rate: str, confounds: tuple[Confound, ...], asked: Asked) -> FitReport:
+def model_rate(model: ModelFit, level: float) -> float:
+    """X(n) of a fitted model."""
+    return rate_at(level, {name: e.value for name, e in model.parameters.items()}, model.unit_level)
+
+
+def _report(
+    data: Usable, terms: Terms, rate: str, confounds: tuple[Confound, ...], asked: Asked, samples: int = SAMPLES
+) -> FitReport:
     rows = make_rows(data.levels, data.rates)
     noise = noise_floor(data)
     points = summaries(data, noise)
-    candidates = {m: fit_model(m, rows) for m in MODELS if len(PARAMETERS[m]) <= len(points)}
-    beyond = superlinear_levels(points, noise)
-    choice = choose(candidates, rows, bool(beyond) or _rises_faster(candidates))
-    chosen = candidates[choice.model] if choice.model else None
-    peak, knee, roof = (figure(chosen) if chosen else None for figure in (derived.peak, derived.knee, derived.roof))
+    candidates = {m: fit_model(m, rows, samples) for m in MODELS if len(PARAMETERS[m]) <= len(points)}
+    superlinear = superlinear_levels(points, noise)
+    choice = choose(candidates, rows, bool(superlinear) or _rises_faster(candidates))
+    known = _known(candidates, choice, rows, terms, data, samples)
+    peak, knee, roof, at_90 = _figures(known)
+    beside = _beside(data, terms, rate)
     findings = Findings(
         terms=terms,
         data=data,
@@ -72,14 +87,17 @@ def _report(data: Usable, terms: Terms, rate: str, confounds: tuple[Confound, ..
         candidates=candidates,
         choice=choice,
         confounds=confounds,
-        superlinear=beyond,
+        superlinear=superlinear,
         peak=peak,
         knee=knee,
         roof=roof,
+        beside=with_them(beside),
+        outliers=outliers(rows, terms),
     )
+    grid = _grid(rows)
     return FitReport(
         points=points,
-        models=tuple(document(c, _grid(rows, choice, c.model)) for c in candidates.values()),
+        models=tuple(document(c, grid if c.model in (choice.model, "linear") else None) for c in candidates.values()),
         chosen=choice.model,
         sentence=sentence(findings),
         cautions=all_cautions(findings),
@@ -94,11 +112,69 @@ def _report(data: Usable, terms: Terms, rate: str, confounds: tuple[Confound, ..
         peak=peak,
         knee=knee,
         roof=roof,
-        level_at_90=derived.level_at_90(chosen, rows) if chosen else None,
+        level_at_90=at_90,
         near=choice.near,
-        extrapolation_limit=derived.limit(rows) if len(points) else None,
-        predictions=derived.predict(chosen, {m: candidates[m] for m in choice.near}, rows, asked.predict),
-        needs=derived.need(chosen, rows, asked.need),
+        extrapolation_limit=known.limit if len(points) else None,
+        predictions=beyond.predict(known, asked.predict),
+        needs=beyond.need(known, asked.need),
+        rejected=data.rejected,
+        beside=beside,
+        band=beyond.band(known, grid) if grid is not None and choice.model else (),
+    )
+
+
+def _known(
+    candidates: Mapping[ModelName, Candidate], choice: Choice, rows: Rows, terms: Terms, data: Usable, samples: int
+) -> beyond.Known:
+    """What answers beyond the points are made of.
+
+    Beyond the levels, intervals span two curves more unless the rate falls: the USL, because few rows cannot exclude a
+    peak that is still to come; and where AICc rejects Amdahl, Amdahl on the upper half of the levels, for curves that
+    bend more sharply than Amdahl and less than a knee.
+    """
+    amdahl, usl = candidates.get("amdahl"), candidates.get("usl")
+    wider = []
+    if choice.model and choice.verdict != "retrograde":
+        if usl is not None and "usl" not in choice.plausible:
+            wider.append(usl)
+        if amdahl is not None and amdahl.aicc is not None and "amdahl" not in choice.plausible:
+            upper = rows.levels >= rows.distinct[-max(_TAIL_LEVELS_MIN, (len(rows.distinct) + 1) // 2)]
+            wider.append(fit_model("amdahl", make_rows(rows.levels[upper], rows.rates[upper]), samples))
+    return beyond.Known(
+        chosen=candidates[choice.model] if choice.model else None,
+        plausible=[candidates[m] for m in choice.plausible],
+        wider=wider,
+        rows=rows,
+        terms=terms,
+        lost=data.lost,
+    )
+
+
+def _figures(known: beyond.Known) -> tuple[Estimate | None, Estimate | None, Estimate | None, Estimate | None]:
+    """Peak, knee, maximum and the level at 90 % efficiency; none that lies at or beyond a rejected level."""
+    chosen, above = known.chosen, known.above
+    if chosen is None:
+        return None, None, None, None
+    end = above.level if above is not None else math.inf
+    peak, knee, at_90 = (
+        found if found is not None and found.value < end else None
+        for found in (derived.peak(chosen), derived.knee(chosen), derived.level_at_90(chosen, known.rows))
+    )
+    return peak, knee, derived.roof(chosen) if above is None or peak or knee else None, at_90
+
+
+def _beside(data: Usable, terms: Terms, rate: str) -> FitBeside | None:
+    """The fit with the rejected trials of the doubted levels."""
+    if not data.doubted:
+        return None
+    levels, rates = np.array(sorted([*zip(data.levels, data.rates, strict=True), *data.doubted]), dtype=float).T
+    fit = _report(Usable(levels=levels, rates=rates, left_out={}), terms, rate, (), Asked(), _SAMPLES_BESIDE)
+    return FitBeside(
+        levels=tuple(sorted({level for level, _ in data.doubted})),
+        chosen=fit.chosen,
+        verdict=fit.verdict,
+        sentence=fit.sentence,
+        model=next((replace(m, band=()) for m in fit.models if m.model == fit.chosen), None),
     )
 
 
@@ -110,9 +186,9 @@ def _rises_faster(candidates: Mapping[ModelName, Candidate]) -> bool:
     return low is not None and low > 1 and high is not None and high < 0
 
 
-def _grid(rows: Rows, choice: Choice, model: ModelName) -> Floats | None:
-    """Levels at which a band is drawn, from near 0 to just beyond the last: of the chosen model and the line alone."""
-    if model not in (choice.model, "linear") or not len(rows.distinct):
+def _grid(rows: Rows) -> Floats | None:
+    """Levels at which a band is drawn, from near 0 to just beyond the last."""
+    if not len(rows.distinct):
         return None
     last = float(rows.distinct[-1])
     steps = np.linspace(last / GRID_STEPS, 1.05 * last, GRID_STEPS)

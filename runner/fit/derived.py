@@ -1,21 +1,21 @@
-"""What follows from the chosen model: peak, knee, roof, the level at 90 % efficiency, predictions, levels needed.
+"""What follows from one model: peak, knee, maximum, the level at 90 % efficiency, the level that a rate takes.
 
-Intervals are percentiles of the same figure in every bootstrap sample, so they hold for the chosen model.
-Refuses a figure whose interval is open or half as wide as itself, and anything beyond the extrapolation limit.
+Intervals are percentiles of the same figure in every bootstrap sample, so they hold for that model.
+Refuses a figure whose interval is open or wider than twice the figure.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from runner.fit.bootstrap import Rows
 from runner.fit.candidates import Candidate, percentiles
-from runner.fit.models import NAMES, Floats, ModelName, rates, usl_peak
-from runner.model import Estimate, Need, Prediction
-from runner.units import format_number, format_rate
+from runner.fit.models import Floats, ModelName, usl_peak
+from runner.model import Estimate
 
 REACH = 2.0  # predictions go up to so many times the last level, and down to the first divided by it
 _EFFICIENCY = 0.9
@@ -49,15 +49,17 @@ def peak(candidate: Candidate) -> Estimate | None:
     """Where the USL turns, with a standard error by the delta method on the bootstrap's spread."""
     if candidate.model != "usl":
         return None
-    found = _known(candidate, _peak_levels)
-    value = usl_peak(candidate.value("alpha"), candidate.value("beta"))
+    unit = candidate.unit_level
+    found = _known(candidate, lambda p: _peak_levels(p, unit))
+    value = usl_peak(candidate.value("alpha"), candidate.value("beta"), unit)
     if found is None or value is None or found.low is None or found.high is None:
         return None
     return Estimate(value=value, std_err=(found.high - found.low) / 3.92, low=found.low, high=found.high)
 
 
-def _peak_levels(p: Floats) -> Floats:
-    return np.sqrt(_ratio(np.maximum(1 - p[:, 1], 0.0), p[:, 2]))
+def _peak_levels(p: Floats, unit: float) -> Floats:
+    found: Floats = unit * np.sqrt(_ratio(np.maximum(1 - p[:, 1], 0.0), p[:, 2]))
+    return found
 
 
 def knee(candidate: Candidate) -> Estimate | None:
@@ -67,48 +69,48 @@ def knee(candidate: Candidate) -> Estimate | None:
 
 def roof(candidate: Candidate) -> Estimate | None:
     """The highest rate that the model can reach: γ/α of Amdahl, C of the knee, X at the peak of the USL."""
-    return _known(candidate, lambda p: _roofs(candidate.model, p)) if candidate.model in _ROOFED else None
+    if candidate.model not in _BOUNDED:
+        return None
+    return _known(candidate, lambda p: _maxima(candidate.model, p, candidate.unit_level))
 
 
-_ROOFED: tuple[ModelName, ...] = ("amdahl", "knee", "usl")
+_BOUNDED: tuple[ModelName, ...] = ("amdahl", "knee", "usl")
 
 
-def _roofs(model: ModelName, p: Floats) -> Floats:
-    if model == "amdahl":
-        return _ratio(p[:, 0], p[:, 1])
+def _maxima(model: ModelName, p: Floats, unit: float) -> Floats:
     if model == "knee":
         return p[:, 1]
-    at = _peak_levels(p)
-    found = _ratio(p[:, 0], p[:, 1])
-    turns = np.isfinite(at) & (at > 0)
-    level = at[turns]
-    alpha, beta = p[turns, 1], p[turns, 2]
-    found[turns] = p[turns, 0] * level / (1 + alpha * (level - 1) + beta * level * (level - 1))
+    found = unit * _ratio(p[:, 0], p[:, 1])
+    if model == "amdahl":
+        return found
+    many = _peak_levels(p, unit) / unit
+    turns = np.isfinite(many) & (many > 0)
+    m, alpha, beta = many[turns], p[turns, 1], p[turns, 2]
+    found[turns] = p[turns, 0] * unit * m / (1 + alpha * (m - 1) + beta * m * (m - 1))
     return found
 
 
 def level_at_90(candidate: Candidate, rows: Rows) -> Estimate | None:
-    """Where the efficiency, X(n) / (n X(1)), falls to 90 %."""
-    if float(rows.distinct[0]) > REACH:
-        return None
-    found = _known(candidate, lambda p: _levels_at_90(candidate.model, p))
+    """Where the efficiency against the smallest level n₀, X(n) n₀ / (n X(n₀)), falls to 90 %."""
+    first = float(rows.distinct[0])
+    found = _known(candidate, lambda p: _levels_at_90(candidate.model, p, first, candidate.unit_level))
     return found if found is not None and found.value <= limit(rows) else None
 
 
-def _levels_at_90(model: ModelName, p: Floats) -> Floats:
-    lost = 1 / _EFFICIENCY - 1
-    if model == "amdahl":
-        return 1 + _ratio(np.full(len(p), lost), p[:, 1])
-    if model == "usl":
-        return _usl_root(p[:, 2], p[:, 1] - p[:, 2], -(p[:, 1] + lost), larger=True)
+def _levels_at_90(model: ModelName, p: Floats, first: float, unit: float) -> Floats:
+    if model in ("amdahl", "usl"):
+        m = first / unit
+        alpha, beta = p[:, 1], p[:, 2] if model == "usl" else np.zeros(len(p))
+        most = (1 + alpha * (m - 1) + beta * m * (m - 1)) / _EFFICIENCY  # of what divides γ n
+        return unit * _usl_root(beta, alpha - beta, 1 - alpha - most, larger=True)
     if model == "knee":
-        return _ratio(p[:, 1], _EFFICIENCY * p[:, 0])
+        return np.maximum(_ratio(p[:, 1], p[:, 0]), first) / _EFFICIENCY
     if model == "affine":
-        return np.maximum(_ratio(p[:, 0], _EFFICIENCY * (p[:, 0] + p[:, 1]) - p[:, 1]), 1.0)
+        return np.maximum(_ratio(p[:, 0], _EFFICIENCY * (p[:, 0] / first + p[:, 1]) - p[:, 1]), first)
     found = np.full(len(p), np.inf)
     if model == "power":
         falls = p[:, 1] < 1
-        found[falls] = np.exp(np.minimum(math.log(_EFFICIENCY) / (p[falls, 1] - 1), 700.0))
+        found[falls] = first * np.exp(np.minimum(math.log(_EFFICIENCY) / (p[falls, 1] - 1), 700.0))
     return found
 
 
@@ -120,9 +122,9 @@ def _usl_root(square: Floats, linear: Floats, constant: Floats, *, larger: bool)
     return np.where((inside >= 0) & (found > 0), found, np.inf)
 
 
-def levels_for(model: ModelName, p: Floats, rate: float) -> Floats:
-    """The lowest level with X(n) = rate, for every parameter set; infinite where the curve does not get there."""
-    given = np.full(len(p), rate)
+def levels_for(model: ModelName, p: Floats, rate: float, unit: float = 1.0) -> Floats:
+    """The lowest level with X(n) = rate, for every parameter set; infinite where the curve does not rise to it."""
+    given = np.full(len(p), float(rate))
     if model == "linear":
         return _ratio(given, p[:, 0])
     if model == "affine":
@@ -130,73 +132,34 @@ def levels_for(model: ModelName, p: Floats, rate: float) -> Floats:
     if model == "knee":
         return np.where(given <= p[:, 1], _ratio(given, p[:, 0]), np.inf)
     if model == "power":
-        found = np.full(len(p), np.inf)
-        rises = p[:, 1] > 0
-        found[rises] = np.exp(np.minimum(np.log(rate / p[rises, 0]) / p[rises, 1], 700.0))
-        return found
+        return _power_level(p, rate, p[:, 1] > 0)
+    return _law_level(model, p, rate, unit, larger=False)
+
+
+def level_where_it_falls(model: ModelName, p: Floats, rate: float, unit: float = 1.0) -> Floats:
+    """The level from which a falling curve is below the rate, for every parameter set; infinite where it never is."""
+    if model == "affine":
+        return np.maximum(_ratio(p[:, 0] - rate, -p[:, 1]), 0.0)
+    if model == "power":
+        return _power_level(p, rate, p[:, 1] < 0)
+    if model == "usl":
+        return _law_level(model, p, rate, unit, larger=True)
+    return np.full(len(p), np.inf)
+
+
+def _power_level(p: Floats, rate: float, where: NDArray[np.bool_]) -> Floats:
+    found = np.full(len(p), np.inf)
+    found[where] = np.exp(np.clip(np.log(rate / p[where, 0]) / p[where, 1], -700.0, 700.0))
+    return found
+
+
+def _law_level(model: ModelName, p: Floats, rate: float, unit: float, *, larger: bool) -> Floats:
     alpha, beta = p[:, 1], p[:, 2] if model == "usl" else np.zeros(len(p))
-    return _usl_root(rate * beta, rate * (alpha - beta) - p[:, 0], rate * (1 - alpha), larger=False)
+    return unit * _usl_root(rate * beta, rate * (alpha - beta) - unit * p[:, 0], rate * (1 - alpha), larger=larger)
 
 
-def predict(
-    chosen: Candidate | None, near: Mapping[ModelName, Candidate], rows: Rows, levels: Sequence[float]
-) -> tuple[Prediction, ...]:
-    """The curve at the levels asked for, each with its interval, or why it is not said."""
-    return tuple(_predict(chosen, near, rows, level) for level in levels)
-
-
-def _predict(chosen: Candidate | None, near: Mapping[ModelName, Candidate], rows: Rows, level: float) -> Prediction:
-    reason = _refusal(chosen, rows, level)
-    first, last = (float(rows.distinct[i]) for i in (0, -1)) if len(rows.distinct) else (0.0, 0.0)
-    outside = not first <= level <= last
-    if reason or chosen is None:
-        return Prediction(level=level, rate=None, low=None, high=None, extrapolated=outside, reason=reason)
-    at = np.array([level])
-    curves = rates(chosen.model, chosen.samples, at)[:, 0] if len(chosen.samples) else None
-    low, high = percentiles(curves) if curves is not None else (None, None)
-    others = {name: float(c.rates(at)[0]) for name, c in near.items()}
-    rate = float(chosen.rates(at)[0])
-    if rate <= 0:
-        reason = f"the {NAMES[chosen.model]} curve falls to 0 before"
-        return Prediction(level=level, rate=None, low=None, high=None, extrapolated=outside, reason=reason)
-    low = max(low, 0.0) if low is not None else None  # a rate is never below 0, whatever a straight line says
-    return Prediction(level=level, rate=rate, low=low, high=high, extrapolated=outside, others=others)
-
-
-def _refusal(chosen: Candidate | None, rows: Rows, level: float) -> str:
-    if chosen is None:
-        return "no model is chosen: the points are too few to tell one"
-    if level > limit(rows):
-        return f"beyond the extrapolation limit, {REACH:g} × the highest level ({format_number(rows.distinct[-1])})"
-    if level < float(rows.distinct[0]) / REACH:
-        return f"below half of the lowest level ({format_number(rows.distinct[0])})"
-    return ""
-
-
-def need(chosen: Candidate | None, rows: Rows, wanted: Sequence[float]) -> tuple[Need, ...]:
-    """The level that each rate takes, or why it cannot be said."""
-    return tuple(_need(chosen, rows, rate) for rate in wanted)
-
-
-def _need(chosen: Candidate | None, rows: Rows, rate: float) -> Need:
-    if chosen is None:
-        return _unknown(rate, "no model is chosen: the points are too few to tell one")
-    value = float(levels_for(chosen.model, chosen.values[None], rate)[0])
-    if value < float(rows.distinct[0]) / REACH:
-        return _unknown(rate, f"it is had below half of the lowest level ({format_number(rows.distinct[0])})")
-    if not math.isfinite(value):
-        top = _roofs(chosen.model, chosen.values[None])[0] if chosen.model in _ROOFED else math.inf
-        told = f": its roof is {format_rate(float(top))}" if math.isfinite(top) else ""
-        return _unknown(rate, f"the {NAMES[chosen.model]} curve never reaches it{told}")
-    if value > limit(rows):
-        return _unknown(rate, f"it would take about {format_number(float(f'{value:.3g}'))}, which is beyond the "
-                              f"extrapolation limit ({format_number(limit(rows))})")  # fmt: skip
-    if not len(chosen.samples):
-        return Need(rate=rate, level=value, low=None, high=None, reason="the points are too few for an interval")
-    low, high = percentiles(levels_for(chosen.model, chosen.samples, rate))
-    reason = "" if high is not None else "whether it can be reached at all is within the error"
-    return Need(rate=rate, level=value, low=low, high=high, reason=reason)
-
-
-def _unknown(rate: float, reason: str) -> Need:
-    return Need(rate=rate, level=None, low=None, high=None, reason=reason)
+def asymptote(candidate: Candidate) -> float:
+    """The highest rate that the curve can reach, without its interval; infinite where there is none."""
+    if candidate.model not in _BOUNDED:
+        return math.inf
+    return float(_maxima(candidate.model, candidate.values[None], candidate.unit_level)[0])

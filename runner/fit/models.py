@@ -2,12 +2,14 @@
 
     linear   X(n) = γ n
     affine   X(n) = intercept + slope n
-    amdahl   X(n) = γ n / (1 + α (n − 1))                    after Amdahl, AFIPS 1967
-    usl      X(n) = γ n / (1 + α (n − 1) + β n (n − 1))      the universal scalability law
+    amdahl   X(n) = γ n / (1 + α (m − 1))                    after Amdahl, AFIPS 1967
+    usl      X(n) = γ n / (1 + α (m − 1) + β m (m − 1))      the universal scalability law
     knee     X(n) = min(λ n, C)                              another resource is full from n = C/λ on
     power    X(n) = γ n^p
 
 Amdahl and the USL in the absolute form of Gunther, "Guerrilla Capacity Planning" (Springer, 2007), chapters 4 to 6.
+m = n / u counts in units of the smallest level u where that is below 1, so that m begins at 1; else u = 1 and m = n.
+With levels 0.25..1 and u = 1 the terms (n − 1) would be negative, and α ≤ 1 could not describe a flat curve.
 γ, λ: the ideal rate of one unit of the axis; α: contention, the share that must take turns; β: coherency, the cost of
 each pair's agreement; C: the capacity of what is full. α, β ≥ 0.
 """
@@ -57,8 +59,8 @@ _DENOMINATOR_MIN = 1e-12
 LOG_MOST = 150.0  # of a factor, so that squares of products are still numbers
 
 
-def rate_at(level: float, parameters: Mapping[str, float]) -> float:
-    """X(n) of the model whose parameters these are; an α or β that is not named is 0."""
+def rate_at(level: float, parameters: Mapping[str, float], unit: float = 1.0) -> float:
+    """X(n) of the model whose parameters these are; an α or β that is not named is 0. unit: u of the formulas."""
     p = parameters
     if "slope" in p:
         return p["intercept"] + p["slope"] * level
@@ -66,11 +68,12 @@ def rate_at(level: float, parameters: Mapping[str, float]) -> float:
         return min(p["lambda"] * level, p["capacity"])
     if "exponent" in p:
         return float(p["gamma"] * _powers(np.array(level), p["exponent"]))
-    below = 1 + p.get("alpha", 0.0) * (level - 1) + p.get("beta", 0.0) * level * (level - 1)
+    m = level / unit
+    below = 1 + p.get("alpha", 0.0) * (m - 1) + p.get("beta", 0.0) * m * (m - 1)
     return p["gamma"] * level / max(below, _DENOMINATOR_MIN)
 
 
-def rates(model: ModelName, parameters: Floats, levels: Floats) -> Floats:
+def rates(model: ModelName, parameters: Floats, levels: Floats, unit: float = 1.0) -> Floats:
     """X(n) for many parameter sets at once: (sets, parameters) and (levels,) give (sets, levels)."""
     columns = [parameters[:, i, None] for i in range(parameters.shape[1])]
     if model == "affine":
@@ -80,7 +83,7 @@ def rates(model: ModelName, parameters: Floats, levels: Floats) -> Floats:
     elif model == "power":
         found = columns[0] * _powers(levels, columns[1])
     else:
-        found = columns[0] * levels / _below(columns[1:], levels)
+        found = columns[0] * levels / _below(columns[1:], levels / unit)
     return found
 
 
@@ -91,14 +94,14 @@ def _powers(levels: Floats, exponent: Any) -> Floats:
 
 
 def _below(shares: list[Floats], levels: Floats) -> Floats:
-    """1 + α(n−1) + βn(n−1); kept above 0 for levels below 1."""
+    """1 + α(m−1) + βm(m−1); kept above 0 for levels below the unit."""
     below = np.ones_like(levels)
     for share, basis in zip(shares, (levels - 1, levels * (levels - 1)), strict=False):
         below = below + share * basis
     return np.maximum(below, _DENOMINATOR_MIN)
 
 
-def jacobian(model: ModelName, parameters: Floats, levels: Floats) -> Floats:
+def jacobian(model: ModelName, parameters: Floats, levels: Floats, unit: float = 1.0) -> Floats:
     """∂X/∂parameters at one parameter set: (levels, parameters)."""
     p = parameters
     if model == "affine":
@@ -109,12 +112,13 @@ def jacobian(model: ModelName, parameters: Floats, levels: Floats) -> Floats:
     if model == "power":
         powers = _powers(levels, p[1])
         return np.column_stack([powers, p[0] * powers * np.log(levels)])
-    below = _below([np.array([v]) for v in p[1:]], levels)
+    many = levels / unit
+    below = _below([np.array([v]) for v in p[1:]], many)
     ideal = levels / below
     steep = -p[0] * levels / below**2
-    return np.column_stack([ideal, steep * (levels - 1), steep * levels * (levels - 1)])[:, : len(p)]
+    return np.column_stack([ideal, steep * (many - 1), steep * many * (many - 1)])[:, : len(p)]
 
 
-def usl_peak(alpha: float, beta: float) -> float | None:
-    """n* = √((1 − α) / β), where the USL has its maximum; None where the curve has none."""
-    return math.sqrt((1 - alpha) / beta) if beta > 0 and alpha < 1 else None
+def usl_peak(alpha: float, beta: float, unit: float = 1.0) -> float | None:
+    """n* = u √((1 − α) / β), where the USL has its maximum; None where the curve has none."""
+    return unit * math.sqrt((1 - alpha) / beta) if beta > 0 and alpha < 1 else None

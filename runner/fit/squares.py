@@ -23,8 +23,11 @@ _DAMPING_MAX = 1e13
 _BEND_MIN = 0.05
 
 
-def solve(model: ModelName, levels: Floats, weights: Floats, measured: Floats) -> Floats:
-    """Parameters, one row per sample; measured: (samples, levels), of the order of 1. Levels ascend, above 0."""
+def solve(model: ModelName, levels: Floats, weights: Floats, measured: Floats, unit: float = 1.0) -> Floats:
+    """Parameters, one row per sample; measured: (samples, levels), of the order of 1. Levels ascend, above 0.
+
+    unit: u of the formulas in models.py, at most the first level.
+    """
     if model == "linear":
         return (measured @ (weights * levels) / np.sum(weights * levels**2))[:, None]
     if model == "affine":
@@ -33,8 +36,9 @@ def solve(model: ModelName, levels: Floats, weights: Floats, measured: Floats) -
         return _knee(levels, weights, measured)
     if model == "power":
         return _power(levels, weights, measured)
-    poorer = solve("amdahl" if model == "usl" else "linear", levels, weights, measured)
-    return _no_worse(_law(levels, weights, measured, poorer.shape[1] + 1), poorer, levels, weights, measured)
+    poorer = solve("amdahl" if model == "usl" else "linear", levels, weights, measured, unit)
+    found = _law(levels, weights, measured, poorer.shape[1] + 1, unit)
+    return _no_worse(found, poorer, levels, weights, measured, unit)
 
 
 def _affine(levels: Floats, weights: Floats, measured: Floats) -> Floats:
@@ -76,20 +80,32 @@ def _power(levels: Floats, weights: Floats, measured: Floats) -> Floats:
     return np.column_stack([np.exp(np.clip(found[:, 0], -LOG_MOST, LOG_MOST)), found[:, 1]])
 
 
-def _law(levels: Floats, weights: Floats, measured: Floats, count: int) -> Floats:
-    """USL and Amdahl as n / (a + b(n−1) + c n(n−1)), whose reciprocal is linear in a, b, c; α = b/a, β = c/a."""
-    bases = np.array([np.ones_like(levels), levels - 1, levels * (levels - 1)][:count])
+def _law(levels: Floats, weights: Floats, measured: Floats, count: int, unit: float) -> Floats:
+    """USL and Amdahl as n / (a + b(m−1) + c m(m−1)), whose reciprocal is linear in a, b, c; α = b/a, β = c/a."""
+    many = levels / unit
+    bases = np.array([np.ones_like(many), many - 1, many * (many - 1)][:count])
     found = _inside(levels, bases, weights, measured, (None,) * (count - 1))
     return np.column_stack([1 / found[:, 0], *(found[:, i] / found[:, 0] for i in range(1, count))])
 
 
-def _no_worse(found: Floats, poorer: Floats, levels: Floats, weights: Floats, measured: Floats) -> Floats:
+def solve_peak_at_last(levels: Floats, weights: Floats, measured: Floats, unit: float) -> Floats:
+    """The best USL that has its peak at the last level, β = (1 − α) / M², as rates: (samples, levels)."""
+    many = levels / unit
+    pairs = many * (many - 1) / many[-1] ** 2
+    bases = np.array([1 + pairs, many - 1 - pairs])
+    found: Floats = levels / _positive(_inside(levels, bases, weights, measured, (None,)), bases)
+    return found
+
+
+def _no_worse(
+    found: Floats, poorer: Floats, levels: Floats, weights: Floats, measured: Floats, unit: float
+) -> Floats:
     """What is found, but where the law with one parameter fewer fits better: the search ended in a lesser minimum.
 
     Seen where the rates have no law at all (1 and 12 cores fast, 3 cores slow).
     """
     held = np.column_stack([poorer, np.zeros(len(poorer))])
-    miss, miss_held = ((measured - rates("usl", p, levels)) ** 2 @ weights for p in (found, held))
+    miss, miss_held = ((measured - rates("usl", p, levels, unit)) ** 2 @ weights for p in (found, held))
     return np.where((miss_held < miss)[:, None], held, found)
 
 

@@ -8,27 +8,39 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from runner.fit.models import Floats
-from runner.model import Observation, PointSummary
+from runner.model import Observation, PointSummary, RejectedLevel
 
 
 @dataclass(frozen=True, kw_only=True)
 class Usable:
-    """What is fitted: one level and one rate per trial; and the rest, counted by why it is not."""
+    """What is fitted: one level and one rate per trial, by level; and the rest, counted by why it is not.
+
+    rejected: the levels that lost trials, ascending. doubted: (level, rate) of the rejected trials of levels that lost
+    a third or more but not all. noted: the levels of trials that count and come with a note, by the note.
+    """
 
     levels: Floats
     rates: Floats
     left_out: Mapping[str, int]
-    levels_lost: tuple[float, ...]
+    rejected: tuple[RejectedLevel, ...] = ()
+    doubted: tuple[tuple[float, float], ...] = ()
+    noted: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
 
     @property
-    def distinct(self) -> tuple[float, ...]:
-        """The levels that have at least one trial, ascending."""
-        return tuple(float(v) for v in np.unique(self.levels))
+    def lost(self) -> tuple[RejectedLevel, ...]:
+        """The levels without a trial that counts."""
+        return tuple(r for r in self.rejected if r.is_lost)
+
+    @property
+    def by_level(self) -> list[tuple[float, Floats]]:
+        """The rates of each level that has any, ascending."""
+        distinct, starts = np.unique(self.levels, return_index=True)
+        return list(zip(map(float, distinct), np.split(self.rates, starts[1:]), strict=False))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,21 +55,38 @@ def usable(observed: Sequence[Observation]) -> Usable:
     """The points that count and have a value, by level; anchors and bridges are not on the curve."""
     points = [o for o in observed if o.role == "point"]
     kept = sorted((o.level, o.value) for o in points if not o.mark and o.value is not None)
-    lost = {o.level for o in points} - {level for level, _ in kept}
+    rejected = tuple(_rejected(points, level) for level in sorted({o.level for o in points if o.mark}))
+    doubted = {r.level for r in rejected if r.is_doubted}
     table = np.array(kept, dtype=float).reshape(-1, 2)
     return Usable(
         levels=table[:, 0],
         rates=table[:, 1],
         left_out=dict(Counter(o.mark for o in points if o.mark)),
-        levels_lost=tuple(sorted(lost)),
+        rejected=rejected,
+        doubted=tuple((o.level, o.value) for o in points if o.mark and o.value is not None and o.level in doubted),
+        noted={
+            note: tuple(sorted({o.level for o in points if not o.mark and o.note == note}))
+            for note in dict.fromkeys(o.note for o in points if not o.mark and o.note)
+        },
+    )
+
+
+def _rejected(points: Sequence[Observation], level: float) -> RejectedLevel:
+    here = [o for o in points if o.level == level]
+    rates = [o.value for o in here if o.mark and o.value is not None]
+    return RejectedLevel(
+        level=level,
+        marks=dict(Counter(o.mark for o in here if o.mark)),
+        kept=sum(not o.mark and o.value is not None for o in here),
+        rate=sum(rates) / len(rates) if rates else None,
     )
 
 
 def noise_floor(data: Usable) -> Noise | None:
     """Spread of the replicates about their level's mean; None when no level has two."""
     squares, degrees = 0.0, 0
-    for level in data.distinct:
-        logs = np.log(data.rates[data.levels == level])
+    for _, rates in data.by_level:
+        logs = np.log(rates)
         squares += float(np.sum((logs - logs.mean()) ** 2))
         degrees += len(logs) - 1
     return Noise(std=math.sqrt(squares / degrees), degrees=degrees) if degrees else None
@@ -66,8 +95,7 @@ def noise_floor(data: Usable) -> Noise | None:
 def summaries(data: Usable, noise: Noise | None) -> tuple[PointSummary, ...]:
     """One summary per level, ascending; the first is what speed-up and efficiency refer to."""
     found: list[PointSummary] = []
-    for level in data.distinct:
-        rates = data.rates[data.levels == level]
+    for level, rates in data.by_level:
         first = found[0] if found else None
         mean = float(rates.mean())
         speedup = mean / first.rows_per_s_mean if first else 1.0

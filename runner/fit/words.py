@@ -7,14 +7,14 @@ Refuses adjectives: every statement is a number with its error, or says that the
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from runner.fit.candidates import Candidate
 from runner.fit.choice import Choice
 from runner.fit.models import NAMES, SYMBOLS, ModelName
 from runner.fit.summaries import Noise, Usable
-from runner.model import Confound, Estimate, PointSummary
+from runner.model import Confound, Estimate, FitBeside, PointSummary, RejectedLevel
 from runner.units import format_number
 
 _ERROR_MIN, _ERROR_LEAST = 1e-5, 1e-9  # an error below is not worth its digits
@@ -64,6 +64,8 @@ class Findings:
     peak: Estimate | None
     knee: Estimate | None
     roof: Estimate | None
+    beside: str = ""
+    outliers: tuple[str, ...] = ()
 
     @property
     def chosen(self) -> Candidate | None:
@@ -97,7 +99,46 @@ def sentence(f: Findings) -> str:
     if len(f.points) > 1 and moved:
         verb = "moves" if len(moved) == 1 else "move"
         said += f"; but {' and '.join(moved)} {verb} along the axis, so this is not the {f.terms.axis}' doing alone"
-    return said + "."
+    return f"{said}{_ends(f)}."
+
+
+def _ends(f: Findings) -> str:
+    """That the curve ends before levels that were measured, or rests on levels that lost many trials."""
+    said = ""
+    beyond = [r for r in f.data.lost if r.level > f.points[-1].level]
+    if beyond:
+        most = max(beyond, key=lambda r: r.rate or 0.0)
+        where = level_words([r.level for r in beyond])
+        at = f" at {format_number(most.level)}" if len(beyond) > 1 else ""
+        rates = f"; measured: {rejected_words(most, f.terms)}{at}"
+        said += f"; the curve ends there: every trial at {where} {f.terms.axis} was rejected{rates}"
+    doubted = [r.level for r in f.data.rejected if r.is_doubted]
+    if doubted:
+        told = f", and {f.beside}" if f.beside else ""
+        where = f"{level_words(doubted)} {f.terms.axis}"
+        said += f"; in doubt: at {where} a third of the trials or more were rejected{told}"
+    return said
+
+
+def with_them(beside: FitBeside | None) -> str:
+    """What the fit says with the rejected trials of doubted levels: "with them the fit is Knee, contended"."""
+    if beside is None:
+        return ""
+    if beside.chosen is None:
+        return f"with them no model is chosen ({beside.verdict})"
+    return f"with them the verdict is {beside.verdict}, and {NAMES[beside.chosen]} fits best"
+
+
+def level_words(levels: Sequence[float]) -> str:
+    """Up to three by name, more by their ends."""
+    names = [format_number(v) for v in levels]
+    return ", ".join(names) if len(names) <= 3 else f"{names[0]} to {names[-1]}"
+
+
+def rejected_words(lost: RejectedLevel, terms: Terms) -> str:
+    """What rejected trials measured: "6.2 M rows/s (2 UNSTEADY)"."""
+    marks = ", ".join(f"{n} {kind}" for kind, n in lost.marks.items())
+    return f"{quantity(lost.rate, None)} {terms.rate} ({marks})" if lost.rate is not None else f"no rate ({marks})"
 
 
 def _one_level(f: Findings) -> str:
@@ -114,7 +155,8 @@ def _few_levels(f: Findings) -> str:
     first = f.points[0].level
     linear = f.candidates["linear"]
     line = f"a line through the origin gives {slope(f, linear, 'gamma')}"
-    return f"{format_number(first)} → {speedup(f)}, {f.trials}; {line}; {few} too few to tell a model"
+    fall = "; the rate falls after its peak, beyond the noise" if f.choice.verdict == "retrograde" else ""
+    return f"{format_number(first)} → {speedup(f)}, {f.trials}{fall}; {line}; {few} too few to tell a model"
 
 
 def speedup(f: Findings) -> str:
@@ -157,7 +199,7 @@ def _law(f: Findings, c: Candidate) -> str:
         parts.append(f"coherency {told(c, 'beta')}")
         parts.append(_peak(f))
     if f.roof and c.model == "amdahl":
-        parts.append(f"roof {ranged(f.roof, rate=True)} {f.terms.rate}")
+        parts.append(f"maximum {ranged(f.roof, rate=True)} {f.terms.rate}")
     return f"{slope(f, c, 'gamma')} at first, {f.span}; {', '.join(parts)}; at {speedup(f)}"
 
 

@@ -18,7 +18,18 @@ from runner.model.events import (
     TrialFinished,
     TrialStarted,
 )
-from runner.model.fitted import Estimate, FitReport, ModelFit, Need, PointSummary, Prediction, Shape, StoredRun
+from runner.model.fitted import (
+    Estimate,
+    FitBeside,
+    FitReport,
+    ModelFit,
+    Need,
+    PointSummary,
+    Prediction,
+    RejectedLevel,
+    Shape,
+    StoredRun,
+)
 from runner.model.knobs import FORMER_KNOBS, KnobColumn, KnobRole
 from runner.model.limits import Limit, LimitKind
 from runner.model.measured import (
@@ -59,6 +70,7 @@ __all__ = [
     "Estimate",
     "Event",
     "Finding",
+    "FitBeside",
     "FitReport",
     "Interval",
     "IntervalSeen",
@@ -87,6 +99,7 @@ __all__ = [
     "PointSummary",
     "Prediction",
     "Ratio",
+    "RejectedLevel",
     "ResourceRange",
     "Resources",
     "Rule",

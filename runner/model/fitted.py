@@ -30,7 +30,8 @@ class ModelFit:
     rss, rse: sum of squared residuals and residual standard error, in (rows/s)² and rows/s. aicc: None where the points
     are too few for it. leave_last_out_error: how far off the last level lies, as a share of it, when the model is
     fitted without that level. band: (level, low, high), 95 % for the curve, given the model. on_bound: parameters at
-    the end of their range, or that the points do not reach, so that nothing can be said of their error.
+    the end of their range, or that the points do not reach, so that nothing can be said of their error. unit_level: the
+    level that the formulas of Amdahl and the USL count in, 1 or the smallest level where that is below 1.
     """
 
     model: Literal["linear", "affine", "amdahl", "usl", "knee", "power"]
@@ -42,6 +43,7 @@ class ModelFit:
     trials: int = 0
     rse: float | None = None
     leave_last_out_error: float | None = None
+    unit_level: float = 1.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +66,8 @@ class PointSummary:
 class Prediction:
     """The chosen model's rate at a level that was asked for, with 95 % for the curve; or why there is none.
 
-    others: what the models say that the points do not tell from the chosen one.
+    low, high: the hull over the models in by_model, each with its own interval. reason: why there is no rate; beside a
+    rate, what was measured there and rejected. others: of runs from before by_model.
     """
 
     level: float
@@ -74,17 +77,58 @@ class Prediction:
     extrapolated: bool
     reason: str = ""
     others: Mapping[str, float] = field(default_factory=dict)
+    by_model: Mapping[str, Estimate] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Need:
-    """The level that a rate takes, with its 95 % interval (high None: open), or why it cannot be said."""
+    """The level that a rate takes, with its 95 % interval (high None: open), or why it cannot be said.
+
+    falling: the rate falls with the level, so this is the highest level that reaches it.
+    """
 
     rate: float
     level: float | None
     low: float | None
     high: float | None
     reason: str = ""
+    falling: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class RejectedLevel:
+    """A level that lost trials: how many by verdict, how many were kept, and the mean rate of the rejected ones."""
+
+    level: float
+    marks: Mapping[str, int]
+    kept: int
+    rate: float | None = None
+
+    @property
+    def rejected(self) -> int:
+        """How many trials were rejected."""
+        return sum(self.marks.values())
+
+    @property
+    def is_lost(self) -> bool:
+        """No trial was kept."""
+        return not self.kept
+
+    @property
+    def is_doubted(self) -> bool:
+        """A third of the trials or more were rejected, not all."""
+        return bool(self.kept) and 3 * self.rejected >= self.rejected + self.kept
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitBeside:
+    """What the fit would say if the rejected trials of doubted levels counted: beside the fit, never instead of it."""
+
+    levels: tuple[float, ...]
+    chosen: str | None
+    verdict: Shape
+    sentence: str
+    model: ModelFit | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,9 +138,11 @@ class FitReport:
     noise_percent: pooled relative spread of the replicates, the noise floor. peak_level: where USL has its maximum,
     only when that is better known than its own size; peak_extrapolated: it lies beyond what was measured.
     knee_level: where a hard limit starts, only when that explains the points better than every smooth model.
-    roof: the highest rate that the chosen model can reach. level_at_90: where efficiency falls to 90 % of the model's
-    rate at 1. near: models that the points do not tell from the chosen one. extrapolation_limit: the highest level for
-    which anything is predicted.
+    roof: the highest rate that the chosen model can reach. level_at_90: where efficiency falls to 90 % of that at the
+    smallest level. near: models that the points do not tell from the chosen one. extrapolation_limit: the highest level
+    for which anything is predicted. rejected: levels that lost trials. beside: the fit with the rejected trials of
+    levels that lost a third or more. band: (level, low, high), the 95 % hull over the models that the points leave
+    possible.
     """
 
     points: tuple[PointSummary, ...]
@@ -120,6 +166,15 @@ class FitReport:
     extrapolation_limit: float | None = None
     predictions: tuple[Prediction, ...] = ()
     needs: tuple[Need, ...] = ()
+    rejected: tuple[RejectedLevel, ...] = ()
+    beside: FitBeside | None = None
+    band: tuple[tuple[float, float, float], ...] = ()
+
+    @property
+    def ends_before(self) -> float | None:
+        """The first level beyond the fitted ones whose trials were all rejected: the curve ends before it."""
+        last = self.points[-1].level if self.points else 0.0
+        return next((r.level for r in self.rejected if r.is_lost and r.level > last), None)
 
 
 @dataclass(frozen=True, kw_only=True)

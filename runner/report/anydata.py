@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from runner.fit import NAMES, Terms, quantity, rate_at
+from runner.fit import NAMES, Terms, model_rate, quantity
 from runner.model import Estimate, FitReport, ModelFit
 from runner.report.table import ABSENT, Table, fixed
 from runner.units import format_number
@@ -22,11 +22,13 @@ def fit_document(fit: FitReport) -> dict[str, Any]:
         "sentence": fit.sentence,
         "predictions": [
             {"n": p.level, "x": p.rate, "interval": _pair(p.low, p.high), "extrapolated": p.extrapolated,
-             "reason": p.reason, "others": dict(p.others)}
+             "reason": p.reason,
+             "by_model": {name: {"x": e.value, "interval": _pair(e.low, e.high)} for name, e in p.by_model.items()}}
             for p in fit.predictions
         ],
         "needs": [
-            {"x": n.rate, "n": n.level, "interval": None if n.level is None else [n.low, n.high], "reason": n.reason}
+            {"x": n.rate, "n": n.level, "interval": None if n.level is None else [n.low, n.high], "reason": n.reason,
+             "falling": n.falling}
             for n in fit.needs
         ],
         "warnings": list(fit.cautions),
@@ -36,6 +38,15 @@ def fit_document(fit: FitReport) -> dict[str, Any]:
         "roof": _estimate(fit.roof),
         "level_at_90": _estimate(fit.level_at_90),
         "extrapolation_limit": fit.extrapolation_limit,
+        "rejected": [
+            {"n": r.level, "kept": r.kept, "rejected": dict(r.marks), "mean": r.rate, "lost": r.is_lost,
+             "doubted": r.is_doubted}
+            for r in fit.rejected
+        ],
+        "beside": None if fit.beside is None else {
+            "levels": list(fit.beside.levels), "chosen": fit.beside.chosen, "verdict": fit.beside.verdict,
+            "sentence": fit.beside.sentence,
+        },
         "points": [
             {"n": p.level, "rows": p.n, "mean": p.rows_per_s_mean, "std": p.rows_per_s_std, "speedup": p.speedup,
              "efficiency": p.efficiency}
@@ -50,6 +61,7 @@ def _model(m: ModelFit) -> dict[str, Any]:
         "params": {name: e.value for name, e in m.parameters.items()},
         "std_errors": {name: e.std_err for name, e in m.parameters.items()},
         "intervals": {name: _pair(e.low, e.high) for name, e in m.parameters.items()},
+        "unit_level": m.unit_level,
         "rse": m.rse,
         "rss": m.rss,
         "aicc": m.aicc,
@@ -69,10 +81,9 @@ def _estimate(e: Estimate | None) -> dict[str, Any] | None:
 def levels_table(fit: FitReport, terms: Terms) -> Table:
     """Mean, spread, speed-up and efficiency of each level, and what the chosen model says there."""
     model = next((m for m in fit.models if m.model == fit.chosen), None)
-    values = {name: e.value for name, e in model.parameters.items()} if model else {}
     rows = []
     for p in fit.points[:_LEVELS_SHOWN]:
-        told = rate_at(p.level, values) if model else None
+        told = model_rate(model, p.level) if model else None
         off = 100 * (p.rows_per_s_mean / told - 1) if told else None
         rows.append((format_number(p.level), str(p.n), quantity(p.rows_per_s_mean, p.rows_per_s_std),
                      fixed(p.speedup, 2), f"{100 * (p.efficiency or 0):.0f} %",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from runner.fit import NAMES, rate_at
+from runner.fit import NAMES, model_rate
 from runner.model import FitReport, Measurement, ModelFit, StoredRun, TrialResult, VerdictKind
 from runner.report.disk_tables import ceiling_points
 from runner.report.figures import axis_facts, fit_of, verdict_counts
@@ -94,15 +94,25 @@ def _lines(frame: Frame, fit: FitReport, model: ModelFit | None) -> str:
         ideal = first.rows_per_s_mean / first.level
         parts.append(line(frame, [(0, 0), (frame.x_max, ideal * frame.x_max)], "ideal"))
     if model is not None:
+        first, last = drawn_range(fit, frame.x_max)
+        band = [(n, low, high) for n, low, high in fit.band or model.band if first <= n <= last]
         if fit.chosen:
-            parts.append(
-                area(frame, [(n, low) for n, low, _ in model.band], [(n, h) for n, _, h in model.band], "band")
-            )
-        values = {name: e.value for name, e in model.parameters.items()}
-        steps = [frame.x_max * i / 120 for i in range(1, 121)]
+            parts.append(area(frame, [(n, low) for n, low, _ in band], [(n, high) for n, _, high in band], "band"))
+        steps = [first + (last - first) * i / 120 for i in range(0 if first else 1, 121)]
         css = "fit" if fit.chosen else "fit unsure"
-        parts.append(line(frame, [(n, rate_at(n, values)) for n in steps], css))
+        parts.append(line(frame, [(n, model_rate(model, n)) for n in steps], css))
+    if fit.beside is not None and fit.beside.model is not None:
+        beside, (first, last) = fit.beside.model, drawn_range(fit, frame.x_max)
+        steps = [first + (last - first) * i / 120 for i in range(0 if first else 1, 121)]
+        parts.append(line(frame, [(n, model_rate(beside, n)) for n in steps], "fit doubted"))
     return "".join(parts)
+
+
+def drawn_range(fit: FitReport, end: float) -> tuple[float, float]:
+    """From where to where the curve is drawn: not on past the fitted levels where every trial was rejected there."""
+    first, last = (fit.points[i].level for i in (0, -1)) if fit.points else (0.0, end)
+    lost = [r.level for r in fit.rejected if r.is_lost]
+    return first if any(n < first for n in lost) else 0.0, last if any(n > last for n in lost) else end
 
 
 def _limits(frame: Frame, fit: FitReport) -> str:
@@ -143,14 +153,22 @@ def _legend_items(run: StoredRun, fit: FitReport, model: ModelFit | None) -> lis
         items.append((swatch("mean"), "mean of the valid"))
     if model is not None:
         name = NAMES[model.model]
-        items.append((swatch("fit"), f"{name} fit, 95 % band") if fit.chosen and model.band else
+        items.append((swatch("fit"), f"{name} fit, 95 % band{_until(fit)}") if fit.chosen and model.band else
                      (swatch("fit"), f"{name} fit") if fit.chosen else
                      (swatch("fit unsure"), "line through the origin; no model can be told"))  # fmt: skip
+    if fit.beside is not None and fit.beside.model is not None:
+        name = NAMES[fit.beside.model.model]
+        at = ", ".join(format_number(n) for n in fit.beside.levels)
+        items.append((swatch("fit doubted"), f"{name} fit with the rejected trials at {at}"))
     if fit.points:
         items.append((swatch("ideal"), f"ideal: n × the rate at {format_number(fit.points[0].level)}"))
     if ceiling_points(run):
         items.append((swatch("limit"), "what the disks alone would take (fio), at this database's bytes per row"))
     return items
+
+
+def _until(fit: FitReport) -> str:
+    return f"; ends before {format_number(fit.ends_before)}: every trial there was rejected" if fit.ends_before else ""
 
 
 def undrawn(run: StoredRun) -> list[str]:
@@ -167,8 +185,7 @@ def residuals_svg(run: StoredRun, width: int = 520, height: int = 230) -> str:
     valid = [r for r in run.on_curve if r.verdict.kind.is_fitted and (rates[r.trial.trial_id] or 0) > 0]
     if model is None or not valid:
         return ""
-    values = {name: e.value for name, e in model.parameters.items()}
-    off = [(r, 100 * ((rates[r.trial.trial_id] or 0.0) / rate_at(r.trial.level, values) - 1)) for r in valid]
+    off = [(r, 100 * ((rates[r.trial.trial_id] or 0.0) / model_rate(model, r.trial.level) - 1)) for r in valid]
     noise = fit.noise_percent or 0.0
     reach = 1.15 * max([abs(v) for _, v in off] + [noise, 0.5])
     last = max(r.trial.level for r in run.on_curve)

@@ -30,9 +30,29 @@ def models_table(fit: FitReport) -> Table:
     notes = (
         "± is one standard error; a parameter at its bound has none",
         "ΔAICc below 2: the points do not tell the models apart; – : too few trials or levels for this model",
-        "last level left out: how far off a fit to the other levels foretells it",
+        "last level left out: how far off a fit to the other levels predicts it",
     )
+    unit = fit.models[0].unit_level if fit.models else 1.0
+    if unit != 1:
+        notes += (f"n in Amdahl and USL counts in units of the smallest level, {format_number(unit)} {fit.axis}; "
+                  f"γ is per 1 of {fit.axis}",)  # fmt: skip
     return Table(title="Models", headers=headers, rows=tuple(rows), words=(0, 1), notes=notes if rows else ())
+
+
+def rejected_table(fit: FitReport) -> Table:
+    """The levels that lost trials: how many, why, and what these trials measured."""
+    rows = []
+    for r in fit.rejected:
+        marks = ", ".join(f"{n} {kind}" for kind, n in r.marks.items())
+        state = "not on the curve" if r.is_lost else "in doubt" if r.is_doubted else ""
+        measured = quantity(r.rate, None) if r.rate is not None else ABSENT
+        rows.append((format_number(r.level), str(r.kept), marks, measured, state))
+    beside = fit.beside
+    notes = ["mean rate of the rejected trials; nothing is predicted across a level that lost all of its trials"]
+    if beside is not None:
+        notes.append(f"with the rejected trials at {', '.join(map(format_number, beside.levels))}: {beside.sentence}")
+    return Table(title="Rejected", headers=(fit.axis, "kept", "rejected", "they measured", ""), rows=tuple(rows),
+                 words=(2, 4), notes=tuple(notes) if rows else ())  # fmt: skip
 
 
 def parameters_table(fit: FitReport) -> Table:
@@ -80,7 +100,7 @@ def _range(low: float | None, high: float | None, is_rate: bool) -> str:
 
 
 def derived_table(fit: FitReport) -> Table:
-    """Peak, hard limit, roof and the level at 90 % efficiency, where the chosen model supports them."""
+    """Peak, hard limit, maximum and the level at 90 % efficiency, where the chosen model supports them."""
     found = (
         ("Peak", fit.peak, False),
         ("Hard limit", fit.knee, False),
@@ -92,7 +112,8 @@ def derived_table(fit: FitReport) -> Table:
         if estimate is not None:
             value = f"{quantity(estimate.value, None)} {unit}" if is_rate else f"{short(estimate.value)} {fit.axis}"
             rows.append((name, value, _range(estimate.low, estimate.high, is_rate)))
-    notes = ("absent: the chosen model has none, or its interval is as wide as the figure",)
+    notes = ("absent: the chosen model has none, or its interval is as wide as the figure; efficiency is against the "
+             "smallest level; intervals are given the model",)
     return Table(title="What follows", headers=("Figure", "Value", "95 % interval"), rows=tuple(rows), words=(0,),
                  notes=notes if rows else ())  # fmt: skip
 
@@ -101,7 +122,12 @@ def asked_table(fit: FitReport) -> Table:
     """Predictions and needs, each with its interval or the reason why there is none."""
     rows = [_prediction_row(fit, p) for p in fit.predictions] + [_need_row(fit, n) for n in fit.needs]
     headers = ("Asked", "Answer", "95 % interval", "Note")
-    note = f"by the {NAMES[fit.chosen]} curve; the interval is of the curve, given the model" if fit.chosen else ""
+    note = (
+        f"by the {NAMES[fit.chosen]} curve; the interval is of the curve, over every model that the points leave "
+        "possible; a single trial scatters by the noise on top"
+        if fit.chosen
+        else ""
+    )
     return Table(title="Beyond the points", headers=headers, rows=tuple(rows), words=(0, 3),
                  notes=(note,) if rows and note else ())  # fmt: skip
 
@@ -111,7 +137,9 @@ def _prediction_row(fit: FitReport, p: Prediction) -> tuple[str, str, str, str]:
     if p.rate is None:
         return asked, ABSENT, ABSENT, p.reason
     notes = ["extrapolated"] if p.extrapolated else []
-    notes += [f"{NAMES[name]} says {quantity(rate, None)}" for name, rate in p.others.items()]
+    others = [name for name in p.by_model if name != fit.chosen]
+    notes += [f"{NAMES[name]} {_range(p.by_model[name].low, p.by_model[name].high, True)}" for name in others]
+    notes += [p.reason] if p.reason else []
     return asked, quantity(p.rate, None), _range(p.low, p.high, True), ", ".join(notes)
 
 
@@ -119,4 +147,5 @@ def _need_row(fit: FitReport, n: Need) -> tuple[str, str, str, str]:
     asked = f"{fit.axis} needed for {quantity(n.rate, None)}"
     if n.level is None:
         return asked, ABSENT, ABSENT, n.reason
-    return asked, short(n.level), _range(n.low, n.high, False), n.reason
+    level = f"up to {short(n.level)}" if n.falling else short(n.level)
+    return asked, level, _range(n.low, n.high, False), n.reason

@@ -21,7 +21,7 @@ from runner.report.figures import (
     trial_table,
     verdict_counts,
 )
-from runner.report.fitted import asked_table, derived_table, models_table, parameters_table
+from runner.report.fitted import asked_table, derived_table, models_table, parameters_table, rejected_table
 from runner.report.limits import limits_table, remedies
 from runner.report.noise import bridges_table, intervals_table, noise_sentences
 from runner.report.open_loop import is_open_loop, response_table
@@ -90,7 +90,8 @@ def _section(title: str, body: str) -> str:
 
 
 def _certainty(run: StoredRun, fit: FitReport) -> str:
-    tables = (points_table(run), models_table(fit), parameters_table(fit), derived_table(fit), asked_table(fit))
+    tables = (points_table(run), rejected_table(fit), models_table(fit), parameters_table(fit),
+              derived_table(fit), asked_table(fit))  # fmt: skip
     return "\n\n".join(table_markdown(t) for t in tables if t.rows)
 
 

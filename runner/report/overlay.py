@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from html import escape
 
 from runner.axes import load_axis
-from runner.fit import rate_at
+from runner.fit import model_rate
 from runner.model import StoredRun, VerdictKind
 from runner.model.compared import Comparison, PointRatio
 from runner.report.figures import fit_of
@@ -155,9 +155,8 @@ def _fit_line(frame: Frame, run: StoredRun, css: str) -> str:
     if model is None:
         means = [(p.level, p.rows_per_s_mean) for p in fit.points]
         return line(frame, means, f"{css} curve-line")
-    values = {name: e.value for name, e in model.parameters.items()}
     steps = [frame.x_max * i / 100 for i in range(101)]
-    return line(frame, [(n, rate_at(n, values) if n else 0.0) for n in steps], f"{css} curve-line")
+    return line(frame, [(n, model_rate(model, n) if n else 0.0) for n in steps], f"{css} curve-line")
 
 
 def _mark(x: float, y: float, css: str, title: str) -> str:

@@ -24,7 +24,7 @@ from runner.report.figures import (
     trial_table,
     verdict_counts,
 )
-from runner.report.fitted import FORMULA, asked_table, derived_table, models_table, parameters_table
+from runner.report.fitted import FORMULA, asked_table, derived_table, models_table, parameters_table, rejected_table
 from runner.report.limits import limits_table, remedies
 from runner.report.open_loop import response_table
 from runner.report.noise import bridges_table, intervals_table, noise_sentences
@@ -122,7 +122,8 @@ def _curve(run: StoredRun) -> str:
     absent = undrawn(run)
     note = f" Not drawn, for want of a rate: {', '.join(absent)}." if absent else ""
     caption = (
-        "Every trial of the run; replicates stand side by side. The band is 95 % for the curve, given the model; "
+        "Every trial of the run; replicates stand side by side. The band is 95 % for the curve, over the "
+        "models that the points leave possible; "
         f"hollow marks are trials that do not count.{note}"
     )
     narrow = curve_svg(run, 400, 340)
@@ -170,7 +171,7 @@ def _certainty(run: StoredRun, fit: FitReport) -> str:
         return ""
     plot = residuals_svg(run)
     figure = f'<figure style="max-width:520px">{plot}</figure>' if plot else ""
-    tables = [table_html(points_table(run))]
+    tables = [table_html(t) for t in (points_table(run), rejected_table(fit)) if t.rows]
     if fit.models:
         note = f'<p class="note">{FORMULA}</p>'
         tables += [f"{table_html(models_table(fit))}{note}"]

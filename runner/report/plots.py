@@ -14,9 +14,9 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from runner.fit import NAMES, rate_at
-from runner.model import FitReport, ModelFit, StoredRun, TrialResult, VerdictKind
-from runner.report.curve import curve_svg, rate_of_trial
+from runner.fit import NAMES, model_rate
+from runner.model import FitReport, ModelFit, PointSummary, Prediction, StoredRun, TrialResult, VerdictKind
+from runner.report.curve import curve_svg, drawn_range, rate_of_trial
 from runner.report.disk_tables import ceiling_points
 from runner.report.figures import axis_facts, by_run_order, cores_given, fit_of
 from runner.report.series import METRICS, pick, window_of
@@ -25,11 +25,13 @@ from runner.report.svg import rate_scale, x_levels
 from runner.report.table import known
 
 _BLUE, _ORANGE, _GREY = "#0067a8", "#b34a00", "#59616b"
-_MARKERS = {"VALID": "o", "SOFTWARE_BOTTLENECK": "h", "UNSTEADY": "^", "GENERATOR_BOUND": "s",
+_MARKERS = {"VALID": "o", "SOFTWARE_BOTTLENECK": ">", "UNSTEADY": "^", "GENERATOR_BOUND": "s",
             "RESOURCE_NOT_SATURATED": "D", "OFFERED_NOT_MET": "v", "THROTTLED": "_", "ERRORS": "x", "LOST_ROWS": "+",
             "ABORTED": "*"}  # fmt: skip
 _COLOURS = (_BLUE, "#00795a", _ORANGE, "#a3487f")
 TRIALS_MAX = 40
+_MANY = 500
+ROWS_DRAWN = 5000  # of a group; more would only hide one another
 
 
 def curve_svg_bytes(run: StoredRun) -> bytes:
@@ -49,11 +51,17 @@ def curve_png(run: StoredRun, width_px: int = 1000) -> bytes:
     grid = np.linspace(last / 120, last, 120)
     model = next((m for m in fit.models if m.model == (fit.chosen or "linear")), None)
     if model is not None:
-        values = {name: e.value for name, e in model.parameters.items()}
-        axes.plot(grid, [rate_at(n, values) / unit for n in grid], color=_BLUE, lw=1.8,
+        first, end = drawn_range(fit, last)
+        steps = grid[(grid >= first) & (grid <= end)]
+        axes.plot(steps, [model_rate(model, n) / unit for n in steps], color=_BLUE, lw=1.8,
                   ls="-" if fit.chosen else ":", label=f"{NAMES[model.model]} fit")  # fmt: skip
-    if model is not None and fit.chosen:
-        _band(axes, model, _BLUE, unit)
+        if fit.chosen:
+            _band(axes, fit, model, _BLUE, unit, (first, end))
+    if fit.beside is not None and fit.beside.model is not None:
+        first, end = drawn_range(fit, last)
+        steps = grid[(grid >= first) & (grid <= end)]
+        axes.plot(steps, [model_rate(fit.beside.model, n) / unit for n in steps], color=_ORANGE, lw=1.2, ls=":",
+                  label=f"{NAMES[fit.beside.model.model]} fit with the doubted trials")  # fmt: skip
     if fit.points:
         ideal = fit.points[0].rows_per_s_mean / fit.points[0].level / unit
         axes.plot(grid, ideal * grid, color=_GREY, lw=1.1, ls=(0, (6, 4)), label="ideal")
@@ -130,23 +138,43 @@ def rows_png(
 ) -> bytes:
     """Plain rows by group with their curves: (level, rate) as points, the chosen model as a line with its band."""
     figure, (axes,) = _figure(1, 10.0, 5.6)
-    last = 1.06 * max(level for group in rows.values() for level, _ in group)
+    levels = [p.level for fit in fits.values() for p in (*fit.points, *fit.predictions) if not _is_refused(p)]
+    last = 1.06 * max(levels)
     grid = np.linspace(last / 120, last, 120)
     for index, (group, fit) in enumerate(fits.items()):
         colour = f"C{index % 10}" if len(fits) > 1 else _BLUE
-        axes.scatter(*zip(*rows[group], strict=True), s=26, color=colour, zorder=3, label=group or "measured")
+        shown = rows[group][:: max(1, len(rows[group]) // ROWS_DRAWN)]
+        size, alpha = (26, 1.0) if len(shown) <= _MANY else (6, 0.35)  # so that the curve is seen among many
+        axes.scatter(*zip(*shown, strict=True), s=size, alpha=alpha, color=colour, label=group or "measured")
         model = next((m for m in fit.models if m.model == fit.chosen), None)
         if model is not None:
-            values = {name: e.value for name, e in model.parameters.items()}
-            axes.plot(grid, [rate_at(n, values) for n in grid], color=colour, lw=1.8, label=f"{NAMES[model.model]} fit")
-            _band(axes, model, colour, 1.0)
+            curve = [model_rate(model, n) for n in grid]
+            axes.plot(grid, curve, color=colour, lw=1.8, zorder=3, label=f"{NAMES[model.model]} fit")
+            _band(axes, fit, model, colour, 1.0, (0.0, last))
+        _predicted(axes, fit, colour)
     axes.set(xlabel=across, ylabel=up, xlim=(0, last))
     axes.set_ylim(bottom=0)
     axes.legend(frameon=False, fontsize=9)
     return _png(figure)
 
 
-def _band(axes: Axes, model: ModelFit, colour: str, unit: float) -> None:
-    if model.band:
-        n, low, high = np.array(model.band).T
+def _is_refused(point: PointSummary | Prediction) -> bool:
+    return isinstance(point, Prediction) and point.rate is None
+
+
+def _predicted(axes: Axes, fit: FitReport, colour: str) -> None:
+    """What was asked beyond the rows, hollow, each with its interval."""
+    asked = [(p.level, p.rate, p.low, p.high) for p in fit.predictions]
+    shown = [(n, x, x - a, b - x) for n, x, a, b in asked if x is not None and a is not None and b is not None]
+    if shown:
+        n, x, below, above = zip(*shown, strict=True)
+        axes.errorbar(n, x, (below, above), fmt="s", mfc="none", color=colour, capsize=4, label="predicted, 95 %")
+
+
+def _band(
+    axes: Axes, fit: FitReport, model: ModelFit, colour: str, unit: float, drawn: tuple[float, float]
+) -> None:
+    band = [at for at in fit.band or model.band if drawn[0] <= at[0] <= drawn[1]]
+    if band:
+        n, low, high = np.array(band).T
         axes.fill_between(n, low / unit, high / unit, color=colour, alpha=0.16, lw=0, label="95 % band")

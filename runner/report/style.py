@@ -21,6 +21,7 @@ PLOT_CSS = """
 .plot .t{fill:var(--ink)}.plot .dim{fill:var(--soft)}
 .plot .grid{stroke:var(--grid);stroke-width:1}.plot .zero,.plot .tick{stroke:var(--soft);stroke-width:1}
 .plot .fit{fill:none;stroke:var(--blue);stroke-width:2.2}.plot .unsure{stroke-dasharray:2 4}
+.plot .doubted{stroke:var(--orange);stroke-width:1.4;stroke-dasharray:2 4}
 .plot .ideal{fill:none;stroke:var(--soft);stroke-width:1.4;stroke-dasharray:7 5}
 .plot .band{fill:var(--band);opacity:.16;stroke:none}
 .plot .mean{stroke:var(--ink);stroke-width:2}

@@ -20,7 +20,7 @@ _LETTER, _CAPITAL = 6.9, 8.7  # widths at 12 px, rather too much
 # Valid trials are filled; every other verdict is hollow with a shape of its own, so that colour alone carries nothing.
 SHAPES = {
     VerdictKind.VALID: "circle",
-    VerdictKind.SOFTWARE_BOTTLENECK: "hexagon",
+    VerdictKind.SOFTWARE_BOTTLENECK: "right",
     VerdictKind.UNSTEADY: "triangle",
     VerdictKind.GENERATOR_BOUND: "square",
     VerdictKind.RESOURCE_NOT_SATURATED: "diamond",
@@ -36,7 +36,7 @@ _PATHS = {
     "down": "M0,{b}L{b},-{r}L-{b},-{r}Z",
     "square": "M-{r},-{r}H{r}V{r}H-{r}Z",
     "diamond": "M0,-{b}L{b},0L0,{b}L-{b},0Z",
-    "hexagon": "M-{b},0L-{h},-{r}H{h}L{b},0L{h},{r}H-{h}Z",
+    "right": "M-{r},-{b}L{b},0L-{r},{b}Z",
     "bar": "M-{b},-{h}H{b}V{h}H-{b}Z",
     "cross": "M-{r},-{r}L{r},{r}M-{r},{r}L{r},-{r}",
     "plus": "M-{b},0H{b}M0,-{b}V{b}",

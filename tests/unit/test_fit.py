@@ -212,8 +212,13 @@ def test_the_rate_is_a_parameter():
 
 
 def test_levels_below_one_core():
-    fit = fit_curve(synthetic((0.25, 0.5, 1, 1.5, 2), 2, 0.01, 1, gamma=1e6, alpha=0.1))
-    assert model(fit, "amdahl").parameters["alpha"].value == pytest.approx(0.1, abs=0.03)
+    results = [
+        replace(r, measurement=Measurement(rows_per_s=rate_at(r.trial.level, {"gamma": 1e6, "alpha": 0.1}, unit=0.25)))
+        for r in synthetic((0.25, 0.5, 1, 1.5, 2), 2, 0, 1, gamma=1.0)
+    ]
+    fit = fit_curve(results)
+    assert model(fit, "amdahl").parameters["alpha"].value == pytest.approx(0.1, abs=1e-6)
+    assert model(fit, "amdahl").unit_level == 0.25
 
 
 def test_a_perfect_line_is_linear():

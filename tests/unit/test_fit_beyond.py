@@ -125,7 +125,7 @@ def test_a_rate_that_every_level_has_needs_no_level():
 def test_a_rate_above_the_roof_is_refused_with_the_roof():
     fit = fit_rows(rows(law(0.2), noise=0.003), Terms(), asked=Asked(need=[6e6]))
     assert fit.needs[0].level is None
-    assert "never reaches it: its roof is 5" in fit.needs[0].reason
+    assert "never reaches it: its maximum is 5" in fit.needs[0].reason
     assert fit.roof.low < 5e6 < fit.roof.high
 
 

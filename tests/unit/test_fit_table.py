@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 from runner.cli import app
 from runner.errors import UsageError
-from runner.fit import table
+from runner.fit import Terms, fit_rows, table
 from runner.fit.table import Columns, parse_table
 
 GOOD = "n,x,kind\n1,100,a\n2,190,a\n3,280,a\n4,360,a\n5,440,a\n6,515,a\n"
@@ -109,6 +109,13 @@ def test_the_rows_of_a_file_are_bounded(monkeypatch):
     monkeypatch.setattr(table, "LINE_BYTES_MAX", 100)
     with pytest.raises(ValueError, match="line 1: longer than 100 bytes"):
         parse("n,x" + "a" * 200)
+
+
+def test_one_row_ten_times_too_high_is_named():
+    text = "n,x\n" + "".join(f"{n},{(1000 if n == 5 else 100) * n}\n" for n in range(1, 9))
+    fit = fit_rows(parse(text)[""], Terms(axis="n", rate="x", row="row"))
+    assert any(c.startswith("one row lies far off: 5 k x at 5 n, 10 times what") for c in fit.cautions)
+    assert not any("far off" in c for c in fit_rows(parse(GOOD)[""], Terms()).cautions)
 
 
 def test_groups_keep_the_order_of_the_file():

@@ -1,0 +1,125 @@
+"""A falling tail, a hard limit, levels below 1, and intervals over models: small cases of bench/method_fit.py."""
+
+import math
+
+import numpy as np
+import pytest
+
+from runner.fit import Asked, Terms, fit_rows
+from runner.fit.bootstrap import make_rows
+from runner.fit.shapes import bends, falls
+
+
+def rows(curve, levels, replicates, noise, seed):
+    chance = np.random.default_rng(seed)
+    return [
+        (float(n), 1e6 * curve(n) * math.exp(noise * chance.standard_normal()))
+        for n in levels
+        for _ in range(replicates)
+    ]
+
+
+def table(made):
+    levels, rates = np.array(made).T
+    return make_rows(levels, rates)
+
+
+def law(alpha, beta=0.0):
+    return lambda n: n / (1 + alpha * (n - 1) + beta * n * (n - 1))
+
+
+def many(test, curve, levels=range(1, 9), replicates=2, noise=0.02, sets=12):
+    return sum(test(table(rows(curve, levels, replicates, noise, seed))) for seed in range(sets))
+
+
+FALLING = law(0.05, 0.95 / 4.5**2)  # from its peak at 4.5 to 8 it loses 13 %
+
+
+@pytest.mark.parametrize(("levels", "replicates", "noise"), [(range(1, 9), 2, 0.02), (range(1, 8), 3, 0.01),
+                                                             (range(1, 13), 1, 0.02)])  # fmt: skip
+def test_a_fall_beyond_the_noise_is_seen(levels, replicates, noise):
+    assert many(falls, FALLING, levels, replicates, noise) == 12
+
+
+@pytest.mark.parametrize("curve", [lambda n: min(n, 4.3), law(0.3), law(0.05, 0.95 / 8**2), lambda n: n])
+def test_no_fall_is_seen_where_there_is_none(curve):
+    assert many(falls, curve, noise=0.05, sets=16) <= 2
+
+
+def test_a_fall_below_2_percent_is_no_fall():
+    made = [(float(n), min(n, 4) * (1 - 0.004 * max(n - 4, 0))) for n in range(1, 9)]
+    assert not falls(table(made))
+
+
+def test_one_row_at_each_of_three_levels_cannot_show_a_fall():
+    assert not falls(table([(1.0, 10.0), (2.0, 20.0), (3.0, 5.0)]))
+    assert falls(table([(n, x * f) for n, x in ((1.0, 10.0), (2.0, 20.0), (3.0, 5.0)) for f in (0.99, 1.0, 1.01)]))
+
+
+def test_a_hard_limit_is_seen_and_a_smooth_top_is_none():
+    assert many(bends, lambda n: min(n, 4.3), noise=0.01) == 12
+    assert many(bends, FALLING, replicates=1, noise=0.02) <= 1
+
+
+def test_a_rate_that_loses_a_fifth_after_its_peak_is_retrograde_not_a_knee():
+    curve = law(0.02, 0.98 / 4**2)
+    said = [fit_rows(rows(curve, range(1, 9), 1, 0.02, seed), Terms(), samples=100).verdict for seed in range(8)]
+    assert said.count("retrograde") >= 7, said
+
+
+@pytest.mark.parametrize(("alpha", "verdict"), [(0.0, "linear"), (0.4, "contended"), (1.0, "contended")])
+def test_levels_below_1_are_counted_in_units_of_the_smallest(alpha, verdict):
+    curve = lambda n: (n / 0.25) / (1 + alpha * (n / 0.25 - 1))  # noqa: E731
+    levels = (0.25, 0.4, 0.5, 0.6, 0.75, 0.9, 1.0)
+    fit = fit_rows(rows(curve, levels, 3, 0.01, 1), Terms(), asked=Asked(predict=[1.25]))
+    amdahl = next(m for m in fit.models if m.model == "amdahl")
+    assert fit.verdict == verdict
+    assert amdahl.unit_level == 0.25
+    assert amdahl.parameters["alpha"].value == pytest.approx(alpha, abs=0.03)
+    assert fit.predictions[0].low < 1e6 * curve(1.25) < fit.predictions[0].high
+
+
+@pytest.mark.parametrize(("curve", "noise"), [(law(0.05), 0.02), (law(0.05, 0.95 / 16**2), 0.02), (lambda n: n, 0.05),
+                                              (lambda n: n / (1 + (n / 4) ** 4) ** 0.25, 0.02)])  # fmt: skip
+def test_the_interval_at_twice_the_last_level_holds_the_truth(curve, noise):
+    held = 0
+    for seed in range(6):
+        fit = fit_rows(rows(curve, range(1, 9), 2, noise, seed), Terms(), asked=Asked(predict=[16.0]), samples=100)
+        low, high = fit.predictions[0].low, fit.predictions[0].high
+        held += low <= 1e6 * curve(16) <= high
+    assert held >= 5
+
+
+def test_the_interval_of_a_line_stays_narrow():
+    ends = []
+    for seed in range(6):
+        fit = fit_rows(rows(lambda n: n, range(1, 9), 3, 0.01, seed), Terms(), asked=Asked(predict=[16.0]), samples=100)
+        ends.append([fit.predictions[0].low / 16e6 - 1, fit.predictions[0].high / 16e6 - 1])
+    low, high = np.median(ends, axis=0)
+    assert -0.08 < low < 0 < high < 0.03
+
+
+def test_no_number_without_an_interval():
+    fit = fit_rows([(1.0, 10.0), (2.0, 20.0), (3.0, 28.0), (4.0, 35.0), (5.0, 40.0)], Terms(),
+                   asked=Asked(predict=[8.0], need=[45.0]))  # fmt: skip
+    for asked in fit.predictions:
+        assert (asked.rate is None) == (asked.low is None) == (asked.high is None)
+        assert asked.rate is None or set(asked.by_model) >= {fit.chosen}
+    assert fit.needs[0].level is None or fit.needs[0].low is not None
+
+
+def test_a_rate_that_falling_data_reaches_at_first_has_the_level_up_to_which():
+    falls_down = [(float(n), 100 - 9 * n + 0.1 * (-1) ** n) for n in range(1, 9)]
+    fit = fit_rows(falls_down, Terms(), asked=Asked(need=[70.0, 200.0]))
+    found, never = fit.needs
+    assert found.falling and 3 < found.level < 4
+    assert found.low <= found.level <= found.high
+    assert "the rate falls" in found.reason
+    assert never.level is None and "never reaches it" in never.reason
+
+
+def test_three_levels_that_fall_are_said_to_fall_without_a_model():
+    made = [(n, x) for n, x in ((1.0, 10.0), (2.0, 20.0), (3.0, 5.0))] + [(2.0, 20.1)]
+    fit = fit_rows(made, Terms(row="row"))
+    assert (fit.chosen, fit.verdict) == (None, "retrograde")
+    assert "the rate falls after its peak, beyond the noise" in fit.sentence
