@@ -11,17 +11,25 @@ directory.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import gzip
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
-QUICK = ("--runtime", "process", "--replicates", "1", "--duration", "6s", "--warmup", "2s", "--json")
+import psutil
+
+from runner.targets import load_target
+
+QUICK = ("--runtime", "process", "--replicates", "1", "--duration", "6s", "--warmup", "2s", "--json",
+         "--connections-check", "off")  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,9 +40,54 @@ class Case:
     limit: str
     words: tuple[str, ...]
     hog_cpu: int | None = None
+    stopped: bool = False
 
 
-def cases(home: str, data_dir: str) -> list[Case]:
+HOT_ROW = """CREATE TABLE hot (n bigint); INSERT INTO hot VALUES (0);
+CREATE FUNCTION bump() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN UPDATE hot SET n = n + 1; RETURN NULL; END $$;
+CREATE FUNCTION watch() RETURNS event_trigger LANGUAGE plpgsql AS $$ DECLARE made record; BEGIN
+FOR made IN SELECT * FROM pg_event_trigger_ddl_commands() WHERE object_identity = 'public.measurement' LOOP
+EXECUTE 'CREATE TRIGGER bump AFTER INSERT ON measurement FOR EACH STATEMENT EXECUTE FUNCTION bump()';
+END LOOP; END $$;
+CREATE EVENT TRIGGER watch ON ddl_command_end WHEN TAG IN ('CREATE TABLE') EXECUTE FUNCTION watch();
+"""
+
+
+def hot_row_home(folder: str) -> str:
+    """A PostgreSQL whose databases have a row that every statement of the load updates: each waits for the others."""
+    real = load_target("postgres").find("").home
+    home = Path(folder, "hot-row")
+    (home / "bin").mkdir(parents=True)
+    for part in ("lib", "share"):
+        (home / part).symlink_to(Path(real, part))
+    for program in Path(real, "bin").iterdir():
+        if program.name != "initdb":
+            (home / "bin" / program.name).symlink_to(program)
+    (home / "hot.sql").write_text(" ".join(HOT_ROW.split()) + "\n")
+    made = f'{real}/bin/initdb "$@" && {real}/bin/postgres --single -D "$2" postgres < {home}/hot.sql >/dev/null'
+    (home / "bin/initdb").write_text(f"#!/bin/sh\n{made}\n")
+    (home / "bin/initdb").chmod(0o755)
+    return str(home)
+
+
+def stop_for_a_while(run: subprocess.Popen, folder: str, before: set[Path]) -> None:
+    """Three seconds of the window, from its third on, in which no thread of the server runs."""
+    deadline = time.monotonic() + 120
+    while run.poll() is None and time.monotonic() < deadline:
+        new = set(Path(folder).glob("results/*/trials/*/journal.jsonl")) - before
+        if any('"phase": "measure"' in path.read_text() for path in new):
+            break
+        time.sleep(0.1)
+    time.sleep(2.0)
+    servers = [p for p in psutil.Process(run.pid).children(recursive=True) if p.name().startswith("postgres")]
+    for sent in (signal.SIGSTOP, signal.SIGCONT):
+        for process in servers:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.send_signal(sent)
+        time.sleep(3.0)
+
+
+def cases(home: str, data_dir: str, folder: str) -> list[Case]:
     """Those that this machine can show."""
     postgres, found = ("--target", "postgres"), []
     tdengine = ("--target", "tdengine", "--home", home)
@@ -49,6 +102,11 @@ def cases(home: str, data_dir: str) -> list[Case]:
     found.append(Case(what="null target", limit="GENERATOR_CEILING", words=("--target", "null", "--cores", "1")))
     found.append(Case(what="PostgreSQL, a tenth of what it does offered", limit="OFFERED_RATE",
                       words=(*postgres, "--cores", "1", "--rate", "20k")))  # fmt: skip
+    found.append(Case(what="PostgreSQL, two cores, a row that every writer updates", limit="LOCKS",
+                      words=(*postgres, "--home", hot_row_home(folder), "--cores", "2", "--knob", "synchronous_commit=on",
+                             "--rows-per-request", "10", "--server-cpus", "0-1", "--client-cpus", "0-1")))  # fmt: skip
+    found.append(Case(what="PostgreSQL, stopped for three seconds", limit="STALL", stopped=True,
+                      words=(*postgres, "--cores", "1", "--window-max", "0")))  # fmt: skip
     if data_dir:
         found.append(Case(what="PostgreSQL on a disk capped at 10 MiB/s", limit="DISK",
                           words=(*postgres, "--cores", "1", "--data-dir", data_dir)))  # fmt: skip
@@ -62,21 +120,25 @@ def cases(home: str, data_dir: str) -> list[Case]:
 
 def seen(case: Case, folder: str) -> dict[str, object]:
     """The trial's verdict and figures."""
-    scale = str(Path(sys.executable).parent / "scale")
+    scale = os.environ.get("SCALE_COMMAND", str(Path(sys.executable).parent / "scale"))
     hog = None
     if case.hog_cpu is not None:
         hog = subprocess.Popen([sys.executable, "-c", "while True: pass"])
         os.sched_setaffinity(hog.pid, {case.hog_cpu})
     try:
-        done = subprocess.run([scale, "sweep", "cpu", *QUICK, *case.words], cwd=folder, capture_output=True, text=True,
-                              timeout=180, check=False)  # fmt: skip
+        before = set(Path(folder).glob("results/*/trials/*/journal.jsonl"))
+        run = subprocess.Popen([scale, "sweep", "cpu", *QUICK, *case.words], cwd=folder, text=True,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip
+        if case.stopped:
+            stop_for_a_while(run, folder, before)
+        out, errors = run.communicate(timeout=180)
     finally:
         if hog:
             hog.kill()
             hog.wait()
-    if not done.stdout:
-        raise SystemExit(done.stderr)
-    return json.loads(done.stdout)["trials"][0]
+    if not out:
+        raise SystemExit(errors)
+    return json.loads(out)["trials"][0]
 
 
 def record(case: Case, folder: str, kept: Path) -> None:
@@ -108,7 +170,8 @@ def main() -> None:
     print("| provoked | should be | named | verdict | server | generator | others | sentence |")
     print("|---|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
-        for case in cases(arguments.home, arguments.slow_dir):
+        os.chmod(folder, 0o755)  # the server does not run as root
+        for case in cases(arguments.home, arguments.slow_dir, folder):
             if arguments.only not in ("", case.limit):
                 continue
             trial = seen(case, folder)

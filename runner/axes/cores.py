@@ -25,7 +25,7 @@ _FACTS = AxisFacts(
     missing="say which core counts to sweep, like 1..4",
     standings=standings(
         swept=(LimitKind.SERVER_CPU, LimitKind.QUOTA),
-        own=(LimitKind.HOT_THREAD, LimitKind.CONNECTIONS, LimitKind.UNKNOWN),
+        own=(LimitKind.LOCKS, LimitKind.HOT_THREAD, LimitKind.CONNECTIONS, LimitKind.UNKNOWN),
     ),
     own_verdict=VerdictKind.RESOURCE_NOT_SATURATED,
     needs="pins_cpus",

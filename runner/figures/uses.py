@@ -130,6 +130,7 @@ def _use(
         throttled=use.throttled_s / seconds if use.throttled_s is not None and seconds > 0 else None,
         hot_thread=use.hot_thread,
         hot_thread_median=use.hot_thread_median,
+        waits=use.waits,
         hot_generator_thread=use.hot_generator_thread,
         disk_busy_percent=_known({n: d.busy_percent for n, d in use.disks.items()}),
         disk_mb_per_s=_known({n: d.write_mb_per_s for n, d in use.disks.items()}),

@@ -25,7 +25,7 @@ class WindowUse:
 
     disk_busy_percent is the busiest disk's. hot_thread: the name whose busiest thread used most, with its mean cores;
     hot_thread_median: of the other threads of that name that worked. hot_generator_thread: the same of the generator.
-    cpus: cores that were busy, by the number of the CPU.
+    cpus: cores that were busy, by the number of the CPU. waits: share of the connections' time by what they waited for.
     """
 
     server_cores: float | None
@@ -48,6 +48,7 @@ class WindowUse:
     hot_generator_thread: tuple[str, float] | None = None
     cpus: Mapping[int, float] = field(default_factory=dict)
     cpu_mhz: Mapping[str, float] = field(default_factory=dict)
+    waits: Mapping[str, float] = field(default_factory=dict)
 
 
 Counter = Callable[[Sample], float | None]
@@ -91,6 +92,7 @@ def measure_window(samples: Sequence[Sample], start_ns: int, end_ns: int) -> Win
         hot_thread=hot,
         hot_thread_median=_median_of(hot[0], inside) if hot else None,
         hot_generator_thread=_hottest([s.generator_peak_cores for s in inside]),
+        waits=_waits(inside),
         cpus={int(name): busy for name, busy in cpus.items() if busy is not None},
         psi_memory_percent=rate(lambda s: s.psi_some_s_total.get("memory"), 100.0),
         disks=disks,
@@ -143,6 +145,16 @@ def _median_of(name: str, inside: Sequence[Sample]) -> float | None:
     if not any(name in s.thread_median_cores for s in inside):
         return None
     return sum(s.thread_median_cores.get(name, 0.0) for s in inside) / len(inside)
+
+
+def _waits(inside: Sequence[Sample]) -> Mapping[str, float]:
+    """Empty where fewer than two samples tell it, or no connection was seen at work."""
+    told = [s.waits_total for s in inside if s.waits_total]
+    if len(told) < 2:
+        return {}
+    grown = {name: told[-1][name] - told[0].get(name, 0.0) for name in told[-1]}
+    total = sum(grown.values())
+    return {name: count / total for name, count in grown.items()} if total > 0 else {}
 
 
 def _cpu_names(samples: Sequence[Sample]) -> tuple[str, ...]:

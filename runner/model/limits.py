@@ -25,6 +25,7 @@ class LimitKind(StrEnum):
     UNEVEN_DISKS = "UNEVEN_DISKS"
     MEMORY = "MEMORY"
     STALL = "STALL"
+    LOCKS = "LOCKS"
     OFFERED_RATE = "OFFERED_RATE"
     UNREAD = "UNREAD"
     UNKNOWN = "UNKNOWN"

@@ -27,7 +27,8 @@ class Sample:
     host_cpu_busy_s_total: CPU seconds of the whole machine; host_cpu_stolen_s_total: those that its hypervisor took.
     cpu_busy_s_total: CPU seconds of each CPU, by its number. thread_median_cores: by name, the median use of the
     threads that worked since the sample before, without the busiest. generator_peak_cores: the generator's busiest.
-    cpu_mhz: clock rate of each CPU of both sides, by its number.
+    cpu_mhz: clock rate of each CPU of both sides, by its number. waits_total: how often a connection at work was seen,
+    by what it waited for; empty where the target does not tell.
     """
 
     monotonic_ns: int
@@ -44,6 +45,7 @@ class Sample:
     generator_peak_cores: Mapping[str, float] = field(default_factory=dict)
     cpu_busy_s_total: Mapping[str, float] = field(default_factory=dict)
     cpu_mhz: Mapping[str, float] = field(default_factory=dict)
+    waits_total: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def disk_written_bytes_total(self) -> int | None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 
 from runner.model import Accounting, DataDisk, Sample, SamplerCost
 from runner.sampling import machine
 from runner.sampling.subjects import subject_reader
 from runner.sampling.threads import ThreadReader
+from runner.sampling.waits import WaitReader
 
 
 END_S = 15.0  # for the last look; a file system that hangs holds it for longer, and its counters are then left out
@@ -20,7 +21,7 @@ class Sampler:
     """A context manager; samples from entering to leaving, with one more sample at each end.
 
     pids: gives the server's processes, whose threads are then counted by name; None: they are not. cpus: those whose
-    clock rate is read.
+    clock rate is read. waits: what the server's connections wait for now; None: nobody tells.
     """
 
     def __init__(
@@ -33,6 +34,7 @@ class Sampler:
         on_sample: Callable[[Sample], None],
         pids: Callable[[], Sequence[int]] | None = None,
         cpus: Sequence[int] = (),
+        waits: Callable[[], Mapping[str, int]] | None = None,
     ) -> None:
         self._server, self._generator = subject_reader(server), subject_reader(generator)
         self._disks = tuple(disks)
@@ -40,6 +42,7 @@ class Sampler:
         self._threads, self._generator_threads = ThreadReader(), ThreadReader()
         self._generator_pids = generator.root_pids if generator is not None else ()
         self._cpus = tuple(cpus)
+        self._waits = WaitReader(waits)
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="sampler", daemon=True)
         self._cpu_s = self._wall_s = 0.0
@@ -47,6 +50,7 @@ class Sampler:
         self._failure: Exception | None = None
 
     def __enter__(self) -> Sampler:
+        self._waits.start()
         self._thread.start()
         return self
 
@@ -55,6 +59,7 @@ class Sampler:
     ) -> None:
         self._stop.set()
         self._thread.join(END_S)
+        self._waits.stop()
         if self._failure is not None and value is None:
             raise self._failure
 
@@ -98,6 +103,7 @@ class Sampler:
             thread_median_cores=threads.median_cores,
             generator_peak_cores=of_generator.peak_cores,
             cpu_busy_s_total=machine.each_cpu_busy_s(),
+            waits_total=self._waits.totals(),
             host_cpu_busy_s_total=machine.cpu_busy_s(),
             host_cpu_stolen_s_total=machine.cpu_stolen_s(),
             disks=machine.disk_samples(self._disks),

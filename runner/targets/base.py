@@ -83,6 +83,12 @@ class Session:
         """How many commits (checkpoints, flushes) the server has finished; None: it does not say."""
         return None
 
+    def wait_events(self) -> Mapping[str, int]:
+        """How many connections of the load are at work now, by what they wait for: "lock: NAME" for a lock of the
+        server, any other name for anything else, "" for nothing. Asked several times a second while the load runs, in a
+        thread of its own beside any other question, and only where the facts say `wait_events`."""
+        return {}
+
     def flush(self) -> None:
         """Returns when everything acknowledged is on disk."""
 

@@ -55,7 +55,8 @@ class Facts:
     knobs: the declared ones. any_knob: other settings of the server may be given by --knob.
     rows_per_core_s: a rough rate of one core, only to estimate how long fixed work takes. overhead_s: what a trial
     takes besides its load (start, tables, flush, count, stop), roughly, for the same use.
-    refuses_root: the server will not run as root. thread_names: its threads have names of their own.
+    refuses_root: the server will not run as root. thread_names: its threads have names of their own. wait_events: it
+    tells what its connections wait for.
     threads_per_process: how many threads of one load process the client library serves well; 0: any number.
     loaders: load generators that can load it.
 
@@ -81,6 +82,7 @@ class Facts:
     overhead_s: float = 5.0
     refuses_root: bool = False
     thread_names: bool = False
+    wait_events: bool = False
     threads_per_process: int = 0
     loaders: tuple[str, ...] = ("scale",)
     disk_placements: tuple[str, ...] = ()

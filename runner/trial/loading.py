@@ -49,11 +49,19 @@ class Loading:
     """One load of one server. Iterate `events` to its end or failure; `loaded` then says what was seen."""
 
     def __init__(
-        self, order: TrialOrder, reached: Reached, load: LoadHandle, stop: Stop, clock: Clock, *, by_thread: bool
+        self,
+        order: TrialOrder,
+        reached: Reached,
+        load: LoadHandle,
+        stop: Stop,
+        clock: Clock,
+        *,
+        by_thread: bool,
+        waits: bool = False,
     ) -> None:
         self._order, self._trial_id, self._load = order, order.trial.trial_id, load
         self._reached, self._server, self._session = reached, reached.server, reached.session
-        self._stop, self._clock, self._by_thread = stop, clock, by_thread
+        self._stop, self._clock, self._by_thread, self._waits = stop, clock, by_thread, waits
         self._sampler: Sampler | None = None
         self._taken: queue.SimpleQueue[Sample] = queue.SimpleQueue()
         self._samples: list[Sample] = []
@@ -106,6 +114,7 @@ class Loading:
             on_sample=self._taken.put,
             pids=self._server.pids if self._by_thread else None,
             cpus=_cpus(self._order.trial),
+            waits=self._session.wait_events if self._waits else None,
         )
         try:
             with self._sampler:

@@ -144,7 +144,8 @@ class _RunningTrial:
         yield self._artifact("spec", spec_text(spec))
         facts = self._target.facts
         load = load_of(self._order, spec, facts.threads_per_process, reached)
-        loading = Loading(self._order, reached, load, self._stop, self._clock, by_thread=facts.thread_names)
+        watched = {"by_thread": facts.thread_names, "waits": facts.wait_events}
+        loading = Loading(self._order, reached, load, self._stop, self._clock, **watched)
         try:
             yield from loading.events()
         finally:

@@ -1,5 +1,6 @@
 """Who was the limit, where one figure of the whole machine hides it: per CPU, per thread, second by second."""
 
+import threading
 from dataclasses import replace
 
 import pytest
@@ -10,7 +11,9 @@ from runner.figures.uses import _others
 from runner.figures.window import measure_window
 from runner.model import LimitKind, Placement, Sample, SubjectSample
 from runner.sampling import machine
+from runner.sampling.sampler import Sampler
 from runner.sampling.threads import ThreadReader
+from runner.sampling.waits import WaitReader
 from runner.verdict import Evidence, diagnose, limit_of
 from tests.unit.factories import make_trial
 from tests.unit.test_attribution import CORES, GIVEN, IDLE
@@ -98,7 +101,8 @@ def test_each_cpu_is_read(tmp_path):
 
 def with_rows(rows, longest_us=1000.0):
     made = intervals([None] * len(rows))
-    return [replace(i, rows=n, monotonic_ns=round(1e9 * i.t_s), response_us_max=longest_us) for i, n in zip(made, rows, strict=True)]
+    return [replace(i, rows=n, monotonic_ns=round(1e9 * i.t_s), response_us_max=longest_us)
+            for i, n in zip(made, rows, strict=True)]  # fmt: skip
 
 
 def test_the_longest_stall_of_a_window():
@@ -122,3 +126,56 @@ def test_a_stop_of_three_seconds_is_a_stall_and_no_lack_of_connections():
     assert limit_of(replace(stopped, stalled_s=1.0), GIVEN, CORES).kind is LimitKind.CONNECTIONS
     assert limit_of(replace(stopped, io_waiting_percent=90.0), GIVEN, CORES).kind is LimitKind.DISK
     assert limit_of(stopped, GIVEN, load_axis("clients")).kind is LimitKind.STALL
+
+
+LOCKED = {"lock: tuple": 0.5, "lock: transactionid": 0.25, "": 0.25}
+
+
+def test_locks_are_what_the_database_says_of_its_connections():
+    waiting = {"in_flight": 0.95, "waits": LOCKED}
+    found = limit_of(replace(IDLE, **waiting), GIVEN, CORES)
+    assert found.kind is LimitKind.LOCKS
+    assert found.sentence == "the server's connections waited for locks 75 % of the time, mostly tuple"
+    assert diagnose(Evidence(given=GIVEN, measurement=GOOD, window=replace(IDLE, **waiting)), CORES).once_checked == (
+        "SOFTWARE_BOTTLENECK"
+    )
+    assert kind_of(in_flight=0.95, waits={"IO: WALSync": 0.8, "": 0.2}) is LimitKind.CONNECTIONS
+    assert kind_of(in_flight=0.95, waits={"lock: tuple": 0.3, "": 0.7}) is LimitKind.CONNECTIONS
+    assert kind_of(disk_busy_percent={"d1": 97.0}, waits=LOCKED) is LimitKind.DISK
+
+
+def test_the_shares_of_the_waits_are_of_the_window():
+    def at(second, **totals):
+        return replace(sample(second, {0: float(second)}, float(second)), waits_total=totals)
+
+    inside = (at(1, tuple=10.0), at(2, tuple=13.0, cpu=1.0), at(3, tuple=13.0, cpu=7.0))
+    assert measure_window(inside, 10**9, 3 * 10**9).waits == pytest.approx({"tuple": 0.3, "cpu": 0.7})
+    assert measure_window(inside[:1], 10**9, 3 * 10**9).waits == {}
+
+
+def test_waits_are_asked_beside_the_other_counters_and_a_server_that_hangs_holds_up_nobody():
+    asked, hangs = threading.Event(), threading.Event()
+
+    def ask():
+        asked.set()
+        hangs.wait(20)
+        return {"lock: tuple": 2}
+
+    sampler = Sampler(server=None, generator=None, disks=(), hz=10, on_sample=lambda seen: None, waits=ask)
+    with sampler:
+        assert asked.wait(10)
+        assert sampler.take().waits_total == {}
+        hangs.set()
+        while not sampler.take().waits_total:
+            pass
+    assert sampler.take().waits_total["lock: tuple"] >= 2
+
+
+def test_a_database_that_tells_no_more_ends_the_questions():
+    def ask():
+        raise RuntimeError("the connection was lost")
+
+    reader = WaitReader(ask)
+    reader.start()
+    reader.stop()
+    assert reader.totals() == {}

@@ -14,6 +14,7 @@ from runner.model import Finding, KnobRole, LimitKind, Plan, Sweep, Trial, Verdi
 from runner.units import common_multiple
 
 _OWN = (
+    LimitKind.LOCKS,
     LimitKind.HOT_THREAD,
     LimitKind.CONNECTIONS,
     LimitKind.UNKNOWN,

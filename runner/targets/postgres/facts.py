@@ -50,6 +50,7 @@ FACTS = Facts(
     overhead_s=6.0,
     refuses_root=True,
     thread_names=True,
+    wait_events=True,
     disk_placements=("spread",),
     wal_disks=("off-axis", "first"),
     image="postgres",

@@ -31,6 +31,11 @@ SQL_TYPES = {
 }
 
 
+_LOCKS = ("Lock", "LWLock", "BufferPin")
+_WAITS = (
+    "SELECT wait_event_type, wait_event, count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'"
+    " AND state = 'active' AND pid <> pg_backend_pid() AND coalesce(wait_event_type, '') <> 'Client' GROUP BY 1, 2"
+)
 _INDEXES = ("device_id, time DESC", "time DESC")
 
 
@@ -41,23 +46,27 @@ class PostgresSession(Session):
         super().__init__(trial, address)
         self._libpq = libpq
         self._connection: psycopg.Connection | None = None
+        self._watching: psycopg.Connection | None = None
 
     def not_ready(self) -> str:
         """The server's words while it starts."""
         self.asking = "a connection"
         try:
-            self._connection = psycopg.connect(
-                host=self._address.host,
-                port=self._address.port,
-                user="scale",
-                password=self._address.secret,
-                dbname="postgres",
-                autocommit=True,
-                connect_timeout=5,
-            )
+            self._connection = self._connected()
         except psycopg.Error as error:
             return str(error).strip()
         return ""
+
+    def _connected(self) -> psycopg.Connection:
+        return psycopg.connect(
+            host=self._address.host,
+            port=self._address.port,
+            user="scale",
+            password=self._address.secret,
+            dbname="postgres",
+            autocommit=True,
+            connect_timeout=5,
+        )
 
     def _rows(self, sql: str) -> list[tuple]:
         if self._connection is None:
@@ -156,6 +165,16 @@ class PostgresSession(Session):
         )
         return int(self._rows(sql)[0][0])
 
+    def wait_events(self) -> Mapping[str, int]:
+        """From pg_stat_activity, on a connection of its own: heavyweight and lightweight locks and buffer pins are
+        locks. A connection that waits for its client has nothing to do and is left out."""
+        if self._watching is None:
+            self._watching = self._connected()
+        with self._watching.cursor() as cursor:
+            cursor.execute(_WAITS)
+            found = cursor.fetchall()
+        return {_wait_name(kind, event): int(count) for kind, event, count in found}
+
     def flush(self) -> None:
         """CHECKPOINT writes and fsyncs every dirty page before it returns."""
         self._rows("CHECKPOINT")
@@ -177,14 +196,21 @@ class PostgresSession(Session):
         self._rows(f"DROP TABLE {TABLE}")
 
     def close(self) -> None:
-        """Ends the connection."""
-        if self._connection is not None:
-            self._connection.close()
+        """Ends both connections."""
+        for connection in (self._connection, self._watching):
+            if connection is not None:
+                connection.close()
 
 
 def _question(sql: str) -> str:
     """A statement's first words."""
     return sql.split("(")[0].strip()[:60]
+
+
+def _wait_name(kind: str | None, event: str | None) -> str:
+    if kind is None:
+        return ""
+    return f"lock: {event}" if kind in _LOCKS else f"{kind}: {event}"
 
 
 def _sql_type(kind: str) -> str:
