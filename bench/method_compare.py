@@ -106,11 +106,11 @@ def ab(chance: Chance, levels: int, blocks: int, noise: list[float], drift: floa
                 logs[variant].append(moved + variant * shift + chance.normal(0, noise[level]))
                 at += 1
             differences[level, block] = np.mean(logs[1]) - np.mean(logs[0])
-    found = tested_of(differences)
+    found = by_blocks(differences)
     return bool((family(found)[0] < 0.05).any())
 
 
-def tested_of(differences: np.ndarray) -> Tested:
+def by_blocks(differences: np.ndarray) -> Tested:
     """The test of `scale ab` on differences by level and block."""
     mean = differences.mean(axis=1)
     squares = ((differences - mean[:, None]) ** 2).sum(axis=1)

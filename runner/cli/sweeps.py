@@ -20,7 +20,7 @@ from runner.executing import Sink
 from runner.exporter import Exporter
 from runner.live import LiveState
 from runner.model import StoredRun, Sweep, VerdictKind
-from runner.plan import bound_sentence, plan_sentence, planner_of
+from runner.plan import bound_sentence, plan_sentence, planner_of, power_of, power_sentence
 from runner.preparing import refuse_blocking
 from runner.store.reader import find_run, read_run
 from runner.store.writer import RunWriter
@@ -89,6 +89,7 @@ def plan(flags: Flags, what: WHAT, results: RESULTS = Path("results"), as_json: 
     for choice in prepared.choices.values():
         console.show_line(choice.sentence)
     console.show_line(plan_sentence(prepared.plan))
+    console.show_line(power_sentence(prepared.plan, power_of(prepared.plan, prepared.noise)))
     if grown := bound_sentence(prepared.plan, planner_of(prepared.plan).bound()):
         console.show_line(grown)
     console.show_table("Trials", *views.plan_rows(prepared.plan))
@@ -126,6 +127,7 @@ def announce(prepared: compose.Prepared, yes: bool) -> None:
     for choice in prepared.choices.values():
         console.say(choice.sentence)
     console.say(plan_sentence(prepared.plan))
+    console.say(power_sentence(prepared.plan, power_of(prepared.plan, prepared.noise)))
     refuse_blocking(prepared.findings)
     console.show_findings(prepared.findings)
     _ask(prepared.plan.seconds_estimated, yes)

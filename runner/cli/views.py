@@ -13,6 +13,7 @@ from runner.cli import compare_views
 from runner.compare import compare_variants
 from runner.compose import Prepared
 from runner.model import Plan, StoredRun, Sweep, Trial
+from runner.plan import power_of
 from runner.report import rows_for_console
 from runner.report.fitted import asked_table
 from runner.report.limits import remedies
@@ -134,6 +135,7 @@ def _values(sweep: Sweep) -> dict[str, str]:
         "method.bridge": "on" if sweep.bridge else "",
         "method.connections_check": "on" if sweep.connections_check else "off",
         "method.seed": str(sweep.seed),
+        "method.detect": f"{sweep.detect_percent:g} %" if sweep.detect_percent else "",
         "method.order_seed": str(sweep.seed_of_order),
         "method.sample_hz": f"{sweep.sample_hz:g}",
         "report.reference": sweep.reference,
@@ -154,6 +156,7 @@ def plan_document(prepared: Prepared) -> dict[str, Any]:
     return {
         "choice": "; ".join(choice.sentence for choice in prepared.choices.values()),
         "plan": asdict(prepared.plan),
+        "power": asdict(power_of(prepared.plan, prepared.noise)),
         "settings": {t.trial_id: _told(prepared, t) for t in prepared.plan.trials},
         "findings": [asdict(f) for f in prepared.findings],
     }

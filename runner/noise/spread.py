@@ -119,8 +119,13 @@ def smallest_difference_percent(rates: Rates) -> float | None:
     sizes = [len(logs) for logs in rates.logs.values()]
     if rates.std is None or len(sizes) < 2:
         return None
-    factor = student(rates.degrees) + student(rates.degrees, POWER)
-    return 100 * math.expm1(factor * rates.std * math.sqrt(2 / min(sizes)))
+    return smallest_of(rates.std, rates.degrees, min(sizes))
+
+
+def smallest_of(std: float, degrees: int, count: int) -> float:
+    """The same, in percent, for a spread of ln(rate) with its degrees of freedom and `count` trials of each."""
+    factor = student(degrees) + student(degrees, POWER)
+    return 100 * math.expm1(factor * std * math.sqrt(2 / count))
 
 
 def ratio_of(later: Sequence[float], earlier: Sequence[float], rates: Rates) -> Ratio:

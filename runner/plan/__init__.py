@@ -13,6 +13,7 @@ from runner.plan.fixed import FixedPlan
 from runner.plan.grants import with_constants
 from runner.plan.make import make_plan, plan_arms
 from runner.plan.planner import Block, Bound, Planner, with_block
+from runner.plan.power import power_of, power_sentence
 from runner.plan.until import UntilInterval
 from runner.plan.words import bound_sentence, plan_sentence
 
@@ -27,6 +28,8 @@ __all__ = [
     "plan_arms",
     "plan_sentence",
     "planner_of",
+    "power_of",
+    "power_sentence",
     "with_block",
     "with_constants",
 ]

@@ -6,11 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from runner.host import read_host
+from runner.host.ram import with_size
 from runner.model import Sweep
 from runner.plan import PlannedArm, complete, plan_arms, with_constants
+from runner.plan.power import blocks_for
 from runner.preparing.able import refuse_unable
 from runner.preparing.arms import arms_of
 from runner.preparing.asked import subject_key
+from runner.preparing.noise import assumed_noise
 from runner.preparing.prepared import Prepared, looked_at, with_order_seed
 from runner.sweep.ab import as_one, variants_of
 from runner.sweep.vary import VARIANT
@@ -19,7 +22,10 @@ from runner.sweep.vary import VARIANT
 def prepare_ab(a: Sweep, b: Sweep, blocks: int, results: Path) -> Prepared:
     """Chooses, plans and looks; starts nothing. Raises UsageError or PreflightError."""
     host = read_host()
-    sides = variants_of(a, b, blocks)
+    noise = assumed_noise(results, host, arms_of(a)[0].choice.facts.name)
+    if a.detect_percent is not None:
+        blocks = blocks_for(a.detect_percent, len(a.levels), noise)
+    sides = tuple(replace(one, data_dir=with_size(one.data_dir)) for one in variants_of(a, b, blocks))
     seeded = with_order_seed(sides[0])
     planned, choices = [], {}
     for name, sweep in zip(seeded.variants_ab, sides, strict=True):
@@ -29,4 +35,4 @@ def prepare_ab(a: Sweep, b: Sweep, blocks: int, results: Path) -> Prepared:
         own = complete(with_constants(arm.sweep, host), arm.choice.facts)
         planned.append(PlannedArm(variant={VARIANT: name}, sweep=own, facts=arm.choice.facts))
     plan = plan_arms(as_one(planned[0].sweep), host, planned)
-    return looked_at(plan, choices, host, results)
+    return replace(looked_at(plan, choices, host, results), noise=noise)

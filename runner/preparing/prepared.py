@@ -13,12 +13,14 @@ from runner.errors import PreflightError
 from runner.host import Host, read_host
 from runner.host.ram import RamDirectory, is_ram, ram_directory, with_size
 from runner.model import Finding, Plan, ServerSource, StoredRun, Subject, Sweep
+from runner.plan.power import GUESS, AssumedNoise, replicates_for
 from runner.plan import PlannedArm, complete, make_plan, plan_arms, with_constants
 from runner.preparing.able import refuse_unable
 from runner.preparing.arms import Arm, arms_of
 from runner.preparing.asked import Asked, source_of, subject_key
 from runner.preparing.choice import Choice, choose
 from runner.preparing.findings import preflight
+from runner.preparing.noise import assumed_noise
 from runner.store.reference import read_reference
 from runner.sweep.vary import as_varied
 
@@ -26,7 +28,7 @@ from runner.sweep.vary import as_varied
 @dataclass(frozen=True, kw_only=True)
 class Prepared:
     """A plan for this machine, and what was found before anything starts. choices: by `subject_key` of a subject.
-    ram: the data directory where it is in memory."""
+    ram: the data directory where it is in memory. noise: of a trial, as the plan's power assumes it."""
 
     plan: Plan
     choices: Mapping[str, Choice]
@@ -35,6 +37,7 @@ class Prepared:
     results: Path
     ram: RamDirectory | None = None
     findings: tuple[Finding, ...] = ()
+    noise: AssumedNoise = GUESS
 
     @property
     def choice(self) -> Choice:
@@ -55,8 +58,18 @@ def prepare(sweep: Sweep, results: Path) -> Prepared:
     arms = arms_of(sweep)
     for arm in arms:
         refuse_unable(arm.sweep, arm.choice)
-    plan = _planned(arms, host)
-    return looked_at(plan, {subject_key(arm.sweep): arm.choice for arm in arms}, host, results)
+    noise = assumed_noise(results, host, arms[0].choice.facts.name)
+    plan = _planned([replace(arm, sweep=_with_replicates(arm.sweep, len(arms), noise)) for arm in arms], host)
+    found = looked_at(plan, {subject_key(arm.sweep): arm.choice for arm in arms}, host, results)
+    return replace(found, noise=noise)
+
+
+def _with_replicates(sweep: Sweep, arms: int, noise: AssumedNoise) -> Sweep:
+    """As many as --detect takes. Raises UsageError where that is too many."""
+    if sweep.detect_percent is None:
+        return sweep
+    count = replicates_for(sweep.detect_percent, len(sweep.levels) * arms, noise)
+    return replace(sweep, replicates=count, replicates_max=max(count, sweep.replicates_max))
 
 
 def with_order_seed(sweep: Sweep) -> Sweep:

@@ -101,6 +101,8 @@ def _conflicts(texts: Texts, values: Mapping[str, object]) -> list[str]:
             mistakes.append(f"{flag} and --duration exclude each other: fixed work, or a fixed window")
     if all(values[key] is not None for key in _WORK) and len({texts.origin[key] for key in _WORK}) == 1:
         mistakes.append("--rows and --rows-per-level exclude each other: the same work at all levels, or in proportion")
+    if values["method.detect"] and texts.origin["method.replicates"] == "flag":
+        mistakes.append("--detect and --replicates exclude each other: --detect chooses the replicates")
     asked, most = values["load.duration"], values["load.window_max"]
     shorter = isinstance(asked, float) and isinstance(most, float) and 0 < most < asked
     if shorter:
@@ -205,6 +207,7 @@ def _method(v: Mapping[str, object], levels: int) -> dict[str, Any]:
         "replicates": v["method.replicates"],
         "seed": v["method.seed"],
         "order_seed": v["method.order_seed"],
+        "detect_percent": v["method.detect"],
         "sample_hz": v["method.sample_hz"],
         "anchors": v["method.anchors"] == "on" or v["method.anchors"] == "auto" and many,
         "until_ci_percent": v["method.until_ci"],

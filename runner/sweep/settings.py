@@ -189,6 +189,14 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     _s("method.replicates", "--replicates", readers.at_least(1, parse_count), "3", "Trials of each level.", "N"),
     _s(
+        "method.detect",
+        "--detect",
+        readers.percent,
+        "",
+        "Choose the replicates so that a difference between two levels of this size, like 5%, is seen 4 times in 5.",
+        "PERCENT",
+    ),
+    _s(
         "method.until_ci",
         "--until-ci",
         readers.percent,

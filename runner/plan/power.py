@@ -1,0 +1,147 @@
+"""What a plan can see: the smallest difference, the intervals of a level and of a prediction; replicates for a wish.
+
+The noise of a trial is assumed: it is that of an earlier run, or a guess. Formulas: Student's t and the usual
+normal-theory sample size of two means; for a prediction the error that the linearised USL passes on (delta method).
+Refuses to say anything of one replicate, which shows no noise of its own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from runner.errors import UsageError
+from runner.model import Plan
+from runner.noise.spread import smallest_of, student
+from runner.plan.abba import TRIALS_OF_A_VARIANT
+from runner.units import format_number
+
+GUESS_PERCENT = 3.0
+REPLICATES_MAX = 100
+REACH = 2.0  # how far beyond the last level the prediction lies
+_CONTENTION = 0.03  # of the curve that the prediction is estimated for
+
+
+@dataclass(frozen=True, kw_only=True)
+class AssumedNoise:
+    """Of one trial's rate, in percent (standard deviation). source: where it is from, in words."""
+
+    percent: float
+    source: str
+
+
+GUESS = AssumedNoise(percent=GUESS_PERCENT, source="assumed: no earlier run of it on this machine shows its noise")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Power:
+    """What the plan can see at a noise. smallest_percent: the difference of two levels (of `scale ab`: of B and A at a
+    level) that is seen four times in five at 5 %. level_percent: half of the 95 % interval of a level's mean.
+    prediction_percent: likewise, of the rate at predicted_level; None where too few levels or replicates tell."""
+
+    noise: AssumedNoise
+    smallest_percent: float | None
+    level_percent: float | None = None
+    predicted_level: float | None = None
+    prediction_percent: float | None = None
+
+
+def power_of(plan: Plan, noise: AssumedNoise) -> Power:
+    """Of a plan as it stands, without what it may grow to."""
+    sweep, std = plan.sweep, math.log1p(noise.percent / 100)
+    if sweep.variants_ab:
+        blocks = sweep.replicates // TRIALS_OF_A_VARIANT
+        return Power(noise=noise, smallest_percent=_of_blocks(std, len(sweep.levels), blocks))
+    points = len({trial.point_id for trial in plan.trials if trial.role == "point"})
+    replicates = sweep.replicates
+    if replicates < 2:
+        return Power(noise=noise, smallest_percent=None)
+    degrees = points * (replicates - 1)
+    last = REACH * max(sweep.levels)
+    return Power(
+        noise=noise,
+        smallest_percent=smallest_of(std, degrees, replicates) if len(sweep.levels) > 1 else None,
+        level_percent=100 * math.expm1(student(degrees) * std / math.sqrt(replicates)),
+        predicted_level=last,
+        prediction_percent=prediction_percent(sweep.levels, replicates, std, last),
+    )
+
+
+def _of_blocks(std: float, levels: int, blocks: int) -> float | None:
+    """Of `scale ab`: a block's difference has the spread of one trial, and each level is tested by its own blocks."""
+    degrees = levels * (blocks - 1)
+    if degrees < 1:
+        return None
+    reach = student(degrees, 1 - 0.05 / 2 / (levels + (levels > 1))) + student(degrees, 0.80)
+    return 100 * math.expm1(reach * std / math.sqrt(blocks))
+
+
+def prediction_percent(levels: Sequence[float], replicates: int, std: float, at: float) -> float | None:
+    """Half of the 95 % interval of X(at), from the USL's three parameters at a slightly contended curve.
+
+    ln X = ln γ + ln n − ln(1 + α(n−1) + βn(n−1)); std: of one trial's ln X. None for fewer than four levels: a
+    curve with three parameters goes through any three levels.
+    """
+    distinct = sorted(set(levels))
+    degrees = len(distinct) * replicates - 3
+    if len(distinct) < 4 or degrees < 1:
+        return None
+    jacobian = np.array([_slopes(n) for n in distinct])
+    covariance = std**2 / replicates * np.linalg.pinv(jacobian.T @ jacobian)
+    there = _slopes(at)
+    return 100 * math.expm1(student(degrees) * math.sqrt(float(there @ covariance @ there)))
+
+
+def _slopes(n: float) -> np.ndarray:
+    below = 1 + _CONTENTION * (n - 1)
+    return np.array([1.0, -(n - 1) / below, -n * (n - 1) / below])
+
+
+def replicates_for(percent: float, points: int, noise: AssumedNoise) -> int:
+    """The fewest replicates, at least two, that see a difference of so many percent between two levels.
+
+    Raises UsageError where more than 100 would be needed.
+    """
+    std = math.log1p(noise.percent / 100)
+    for replicates in range(2, REPLICATES_MAX + 1):
+        if smallest_of(std, points * (replicates - 1), replicates) <= percent:
+            return replicates
+    raise _too_many(percent, noise, "replicates")
+
+
+def blocks_for(percent: float, levels: int, noise: AssumedNoise) -> int:
+    """The same for the blocks of `scale ab`."""
+    std = math.log1p(noise.percent / 100)
+    for blocks in range(2, REPLICATES_MAX + 1):
+        if (seen := _of_blocks(std, levels, blocks)) is not None and seen <= percent:
+            return blocks
+    raise _too_many(percent, noise, "blocks")
+
+
+def _too_many(percent: float, noise: AssumedNoise, what: str) -> UsageError:
+    return UsageError(
+        f"--detect {percent:g}%: more than {REPLICATES_MAX} {what} would be needed at a noise of {noise.percent:.1f} % "
+        f"({noise.source})",
+        remedy="ask for a larger difference, or make the trials steadier (a longer --duration, a quiet machine)",
+    )
+
+
+def power_sentence(plan: Plan, power: Power) -> str:
+    """What the plan can see, in one line."""
+    given = f"at a noise of {power.noise.percent:.1f} % ({power.noise.source})"
+    if plan.sweep.variants_ab:
+        if power.smallest_percent is None:
+            return "one block shows no noise of its own: no difference can be tested"
+        return f"{given} a difference of {power.smallest_percent:.1f} % between A and B is seen four times in five"
+    if power.level_percent is None:
+        return "one replicate shows no noise of its own: no difference can be tested"
+    said = [f"a level's mean is known to ± {power.level_percent:.1f} %"]
+    if power.smallest_percent is not None:
+        said.insert(0, f"a difference of {power.smallest_percent:.1f} % between two levels is seen four times in five")
+    if power.prediction_percent is not None and power.predicted_level is not None:
+        at = format_number(power.predicted_level)
+        said.append(f"the USL's rate at {at} {plan.sweep.axis} to about ± {power.prediction_percent:.0f} %")
+    return f"{given} {', '.join(said)}"

@@ -1,0 +1,33 @@
+"""Which noise a plan should assume: that of the last run of the same target on this machine, else a guess."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from runner.errors import StoreError
+from runner.host import Host
+from runner.plan.power import GUESS, AssumedNoise
+from runner.store.reader import read_fit, read_manifest, run_paths
+
+LOOKED_AT = 30  # runs, newest first
+
+
+def assumed_noise(results: Path, host: Host, target: str) -> AssumedNoise:
+    """The noise floor of the newest run that has one, of this machine and target."""
+    for path in list(reversed(run_paths(results)))[:LOOKED_AT]:
+        try:
+            percent = _noise(path, host, target)
+        except (StoreError, OSError, ValueError):
+            continue
+        if percent:
+            return AssumedNoise(percent=percent, source=f"that of {path.name}")
+    return GUESS
+
+
+def _noise(path: Path, host: Host, target: str) -> float | None:
+    manifest = read_manifest(path)
+    of, sweep = manifest.get("host") or {}, manifest.get("sweep") or {}
+    if of.get("hostname") != host.hostname or of.get("cpu_model") != host.cpu_model or sweep.get("target") != target:
+        return None
+    found = read_fit(path / "fit.json").get("noise_percent")
+    return float(found) if found else None

@@ -1,0 +1,107 @@
+"""What a plan says that it can see, against simulation; replicates for a difference; the noise of an earlier run."""
+
+import json
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from bench.method_compare import SEED, by_blocks
+from runner.errors import UsageError
+from runner.plan import power_of, power_sentence
+from runner.plan.power import GUESS, AssumedNoise, blocks_for, prediction_percent, replicates_for
+from runner.preparing.noise import assumed_noise
+from tests.unit.factories import make_sweep
+from tests.unit.test_ab import plan_of
+from tests.unit.test_plan import make_host, planned
+
+TWO = AssumedNoise(percent=2.0, source="a test")
+STD = math.log(1.02)
+
+
+def chance(*name):
+    return np.random.default_rng([SEED, *name])
+
+
+@pytest.mark.parametrize(("levels", "replicates"), [(2, 3), (4, 3), (4, 6)])
+def test_the_smallest_difference_is_seen_four_times_in_five(levels, replicates):
+    power = power_of(planned(cores=f"1..{levels}", method__replicates=str(replicates)), TWO)
+    logs = chance(levels, replicates).normal(0, STD, (4000, levels, replicates))
+    logs[:, 1] += math.log1p(power.smallest_percent / 100)
+    means, degrees = logs.mean(axis=2), levels * (replicates - 1)
+    pooled = ((logs - means[..., None]) ** 2).sum(axis=(1, 2)) / degrees
+    t = (means[:, 1] - means[:, 0]) / np.sqrt(pooled * 2 / replicates)
+    assert 0.77 < (np.abs(t) > stats.t.ppf(0.975, degrees)).mean() < 0.83
+    half = math.log1p(power.level_percent / 100)
+    assert half == pytest.approx(stats.t.ppf(0.975, degrees) * STD / math.sqrt(replicates))
+
+
+@pytest.mark.parametrize("percent", [2.0, 5.0, 10.0])
+def test_detect_chooses_the_fewest_replicates(percent):
+    count = replicates_for(percent, 4, TWO)
+    seen = [power_of(planned(cores="1..4", method__replicates=str(n)), TWO).smallest_percent
+            for n in (count - 1, count) if n > 1]  # fmt: skip
+    assert seen[-1] <= percent and all(s > percent for s in seen[:-1])
+
+
+def test_a_difference_that_cannot_be_seen_is_refused():
+    with pytest.raises(UsageError, match="more than 100 replicates") as error:
+        replicates_for(0.1, 4, TWO)
+    assert "steadier" in error.value.remedy
+    with pytest.raises(UsageError, match="--detect and --replicates"):
+        make_sweep(method__detect="5%", method__replicates="4")
+
+
+def test_the_blocks_of_an_ab_see_what_they_say():
+    blocks = blocks_for(4.0, 1, TWO)
+    logs = chance(9).normal(0, STD, (1500, 1, blocks)) + math.log1p(0.04)
+    seen = np.mean([by_blocks(draw).p_value[0] < 0.05 for draw in logs])
+    assert seen > 0.77
+    assert power_of(plan_of(blocks=blocks), TWO).smallest_percent < 4.5
+    assert "between A and B" in power_sentence(plan_of(), power_of(plan_of(), TWO))
+    assert "one block" in power_sentence(plan_of(1), power_of(plan_of(1), TWO))
+
+
+def test_the_interval_of_a_prediction_is_that_of_the_usl_s_least_squares():
+    levels, replicates, draws = np.arange(1.0, 9.0), 3, 3000
+    said = math.log1p(prediction_percent(levels, replicates, 0.005, 16.0) / 100)
+    design = np.array([np.ones(8), levels - 1, levels * (levels - 1)])
+    true = 1 + 0.03 * (levels - 1)
+    noise = chance(11).normal(0, 0.005 / math.sqrt(replicates), (draws, 8))
+    found = np.linalg.lstsq((design / true).T, np.exp(-noise).T, rcond=None)[0]
+    predicted = np.log(16 / (found.T @ np.array([1, 15, 240]))) - math.log(16 / 1.45)
+    assert said / stats.t.ppf(0.975, 21) == pytest.approx(predicted.std(), rel=0.15)
+
+
+def test_what_cannot_be_said_is_not_said():
+    single = planned(cores="1..4", method__replicates="1")
+    assert power_of(single, TWO).smallest_percent is None
+    assert "no difference can be tested" in power_sentence(single, power_of(single, TWO))
+    few = power_of(planned(cores="1..3"), TWO)
+    assert few.prediction_percent is None and few.smallest_percent
+    words = power_sentence(planned(cores="1..8"), power_of(planned(cores="1..8"), GUESS))
+    assert "3.0 % (assumed" in words and "16 cores to about" in words
+
+
+def test_the_noise_is_that_of_the_newest_run_of_the_target_on_this_machine(tmp_path):
+    host = make_host()
+
+    def run(name, target="postgres", noise=4.5, hostname="h"):
+        path = tmp_path / name
+        path.mkdir()
+        about = {"schema": 2, "host": {"hostname": hostname, "cpu_model": ""}, "sweep": {"target": target}}
+        (path / "manifest.json").write_text(json.dumps(about))
+        (path / "fit.json").write_text(json.dumps({"schema": 2, "noise_percent": noise}))
+
+    assert assumed_noise(tmp_path, host, "postgres") == GUESS
+    run("20260101-old", noise=9.0)
+    run("20260102-new")
+    run("20260103-other-target", target="null", noise=1.0)
+    run("20260104-other-machine", hostname="elsewhere", noise=1.0)
+    run("20260105-one-replicate", noise=None)
+    (tmp_path / "20260106-broken").mkdir()
+    (tmp_path / "20260106-broken" / "manifest.json").write_text("{")
+    assert assumed_noise(tmp_path, host, "postgres") == AssumedNoise(percent=4.5, source="that of 20260102-new")
+    assert assumed_noise(tmp_path, replace(host, cpu_model="another"), "postgres") == GUESS
