@@ -126,10 +126,9 @@ def _more(told: Told) -> str:
 
 
 def _own_spread(points: Sequence[PointRatio]) -> list[str]:
+    """Of points that stand out; where all have a spread of their own, none does: pooling is refused easily."""
     alone = [p for p in points if p.own_spread]
-    if not alone:
+    if not alone or len(alone) == len([p for p in points if p.ratio is not None]):
         return []
-    if len(alone) == len([p for p in points if p.ratio is not None]):
-        return ["the points are not equally noisy (test of equal variances): each is tested with its own spread"]
     noisy = ", ".join(map(_at, alone))
     return [f"the trials at {noisy} spread far more than those of the other points and stand for themselves"]

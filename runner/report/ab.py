@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
+from runner.axes import load_axis
 from runner.compare import compare_variants
 from runner.compare.blocks import BlockPoint, block_points
 from runner.model import StoredRun, VerdictKind
@@ -64,7 +65,7 @@ def _picture(found: Comparison, points: Sequence[BlockPoint], width: int = 760, 
     parts = [axes(frame, [], "", "B against A, %")]
     for at, point in enumerate(points):
         middle = at + 0.5
-        name = f"{format_number(point.level)} {found.axis}"
+        name = load_axis(found.axis).count(format_number(point.level))
         parts.append(text(frame.x(middle), height - 26, name, anchor="middle"))
         parts += _blocks(frame, point, at)
         parts += _mean(frame, rows[point.level], middle)

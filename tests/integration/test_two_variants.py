@@ -1,0 +1,37 @@
+"""scale ab on a real load generator: blocks in order, both variants as asked, resumed, shown again, its exit codes."""
+
+import json
+import shutil
+
+import pytest
+
+from tests.integration.cli import run
+from tests.integration.leftovers import assert_nothing_left
+
+pytestmark = pytest.mark.alone
+FLAGS = ("--cores", "1", "--target", "null", "--duration", "1s", "--warmup", "0s", "--write-threads", "1", "-y")
+
+
+def test_two_variants_in_turn(tmp_path, data_dir):
+    done = run("ab", "cpu", *FLAGS, "--blocks", "1", "--b", "--rows-per-request 77", "--order-seed", "5",
+               "--no-metrics", "--json", "--results", "r", "--data-dir", str(data_dir), cwd=tmp_path, timeout_s=120)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    path = tmp_path / found["path"]
+    manifest = json.loads((path / "manifest.json").read_text())
+    assert manifest["order_seed"] == 5 and manifest["sweep"]["variants_ab"]["B"] == "rows_per_request 77"
+    trials = [json.loads((path / "trials" / t["trial_id"] / "trial.json").read_text())
+              for t in json.loads((path / "plan.json").read_text())["trials"]]  # fmt: skip
+    order = "".join(t["trial"]["subject"]["variant"]["variant"] for t in trials)
+    assert order in ("ABBA", "BAAB")
+    per_request = {t["trial"]["work"]["data"]["rows_per_request"] == 77 for t in trials
+                   if t["trial"]["subject"]["variant"]["variant"] == "B"}  # fmt: skip
+    assert per_request == {True}
+    assert "B against A" in (path / "report.html").read_text()
+    assert "trial 4 of 4" in done.stderr
+    shutil.rmtree(path / "trials" / trials[-1]["trial"]["trial_id"])
+    again = run("resume", path.name, "--no-metrics", "--results", "r", cwd=tmp_path, timeout_s=60)
+    assert "1 of 4 trials to go" in again.stderr and "B: rows_per_request 77" in again.stdout
+    judged = run("compare", path.name, "--fail-if-slower", "5%", "--results", "r", cwd=tmp_path, timeout_s=60)
+    assert judged.returncode == 2, "one block, or trials that are not VALID, cannot be judged"
+    assert_nothing_left(data_dir)
