@@ -14,7 +14,8 @@ FLAGS = ("--cores", "1", "--target", "null", "--duration", "1s", "--warmup", "0s
 
 def test_two_variants_in_turn(tmp_path, data_dir):
     done = run("ab", "cpu", *FLAGS, "--blocks", "1", "--b", "--rows-per-request 77", "--order-seed", "5",
-               "--no-metrics", "--json", "--results", "r", "--data-dir", str(data_dir), cwd=tmp_path, timeout_s=120)  # fmt: skip
+               "--no-metrics", "--json", "--results", "r", "--data-dir", str(data_dir),
+               cwd=tmp_path, timeout_s=120)  # fmt: skip
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     path = tmp_path / found["path"]
