@@ -99,15 +99,27 @@ static bool wait_turn(struct worker *w, uint64_t *now_ns, uint64_t *intended_ns)
 
 static void count_acked(struct worker *w, uint64_t rows, bool in_window)
 {
+    const uint32_t *const partition_of = w->load->partition_of;
+    const struct slice *const slices = w->batch.slices;
+    const uint32_t count = w->batch.slice_count;
+    uint32_t partition = count ? partition_of[slices[0].table] : 0;
+    uint64_t sum = 0; /* of the slices of one partition that follow each other */
     counter_add(&w->counters.rows_acked, rows);
     if (in_window)
         counter_add(&w->counters.rows_window, rows);
-    for (uint32_t i = 0; i < w->batch.slice_count && rows > 0; i++) {
-        const struct slice *slice = &w->batch.slices[i];
-        const uint64_t part = slice->rows < rows ? slice->rows : rows;
-        counter_add(&w->partition_rows[w->load->partition_of[slice->table]], part);
+    for (uint32_t i = 0; i < count && rows > 0; i++) {
+        const uint32_t here = partition_of[slices[i].table];
+        const uint64_t part = slices[i].rows < rows ? slices[i].rows : rows;
+        if (here != partition) {
+            counter_add(&w->partition_rows[partition], sum);
+            partition = here;
+            sum = 0;
+        }
+        sum += part;
         rows -= part;
     }
+    if (count)
+        counter_add(&w->partition_rows[partition], sum);
 }
 
 static void count_failure(struct worker *w, uint64_t rows)
