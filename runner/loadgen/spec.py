@@ -34,7 +34,7 @@ def stubbed_spec(spec: Mapping[str, str], seconds: float) -> dict[str, str]:
 
     The names are, since they are parts of a request, and where a table lies may follow from them.
     """
-    own = ("driver", "method", "library", "database", "table", "table_prefix", "precision")
+    own = ("driver", "method", "library", "database", "table", "table_prefix", "parted", "precision")
     return {**_same_rows(spec, seconds), **{k: spec[k] for k in own if k in spec}, "sending": "stubbed"}
 
 

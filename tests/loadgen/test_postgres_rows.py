@@ -72,32 +72,59 @@ def test_every_value_arrives_as_it_was_made(run, rows_of, postgres, more, precis
     assert sorted(arrived, key=lambda r: r[:2]) == sorted(made, key=lambda r: r[:2])
 
 
+UNDER_TLS = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+int PQsslInUse(void *c) { return c != 0 && getenv("SAYS_TLS") != 0; }
+
+int PQputCopyData(void *c, const char *bytes, int count)
+{
+    int (*real)(void *, const char *, int) = (int (*)(void *, const char *, int))dlsym(RTLD_NEXT, "PQputCopyData");
+    FILE *file = fopen(getenv("PUT_BYTES"), "a");
+    fprintf(file, "%d\\n", count);
+    fclose(file);
+    return real(c, bytes, count);
+}
+"""
+
+
 @pytest.fixture(scope="module")
 def library_under_tls(postgres, tmp_path_factory):
-    """The real libpq, which says that its connections are encrypted: the wheel's cannot be."""
+    """The real libpq, which says that its connections are encrypted when SAYS_TLS is set (the wheel's cannot be), and
+    adds the bytes that it is handed to the file PUT_BYTES."""
     compiler = shutil.which("cc")
     if compiler is None:
         pytest.skip("no C compiler")
     folder = tmp_path_factory.mktemp("libpq")
     source, library = folder / "tls.c", folder / "libpq_tls.so"
-    source.write_text("int PQsslInUse(void *c) { return c != 0; }\n")
+    source.write_text(UNDER_TLS)
     real = postgres.library
     subprocess.run([compiler, "-shared", "-fPIC", source, "-o", library, "-Wl,--no-as-needed", real,
-                    f"-Wl,-rpath,{real.parent}"], check=True)  # fmt: skip
+                    f"-Wl,-rpath,{real.parent}", "-ldl"], check=True)  # fmt: skip
     return library
 
 
 @pytest.mark.parametrize("is_under_tls", [True, False])
 @pytest.mark.parametrize("timeout_s", [0, 30])
-def test_rows_arrive_whether_libpq_or_we_write_to_the_socket(run, postgres, library_under_tls, is_under_tls, timeout_s):
+def test_rows_arrive_by_libpq_under_tls_and_else_by_us(
+    run, postgres, library_under_tls, tmp_path, is_under_tls, timeout_s
+):
     postgres.query("DROP TABLE IF EXISTS measurement")
     postgres.query("CREATE TABLE measurement (time timestamptz, device_id int4, a double precision)")
     spec = {**postgres.spec(), "tables": 4, "rows": 40_000, "rows_per_request": 9000, "columns": "a:double",
             "request_timeout_s": timeout_s}  # fmt: skip
-    if is_under_tls:
-        spec["library"] = library_under_tls
-    outcome = run(spec)
+    put = tmp_path / "put"
+    put.touch()
+    tls = {"SAYS_TLS": "1"} if is_under_tls else {}
+    outcome = run(spec | {"library": library_under_tls}, env={"PUT_BYTES": str(put), **tls})
     assert outcome.code == 0, outcome.stderr
+    handed_to_libpq = sum(map(int, put.read_text().split()))
+    row_bytes = 2 + (4 + 8) + (4 + 4) + (4 + 8)  # fields, and each with its length before it
+    assert (handed_to_libpq >= 40_000 * row_bytes) is is_under_tls
+    assert is_under_tls or handed_to_libpq < 40_000
     ((rows, devices, least, most),) = postgres.query(
         "SELECT count(*), count(DISTINCT device_id), min(a) >= 0, max(a) <= 1000 FROM measurement"
     )
