@@ -28,7 +28,8 @@ def axis_of(name: str) -> Axis:
     if name not in AXES:
         known = ", ".join(AXES.names())
         raise UsageError(f"axis {name!r} is not one of {known}", remedy="install the package that has it")
-    return AXES.load(name)
+    axis: Axis = AXES.load(name)
+    return axis
 
 
 def load_axis(name: str) -> AxisFacts:

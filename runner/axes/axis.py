@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from runner.axes.facts import AxisFacts
 from runner.host import Host
 from runner.model import Finding, Plan, Sweep, Trial
 from runner.setting import Setting
 
-Values = Mapping[str, object]
+Values = Mapping[str, Any]
 Texts = Mapping[str, object]
 
 
@@ -59,7 +60,7 @@ class Axis:
         """What cannot be asked of this axis when it is swept, each with its flag."""
         return []
 
-    def fields(self, values: Values) -> dict[str, object]:
+    def fields(self, values: Values) -> dict[str, Any]:
         """The fields of Sweep that its settings fill when it is swept."""
         return {}
 

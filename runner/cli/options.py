@@ -53,7 +53,7 @@ def with_settings(command: Callable[..., None]) -> Callable[..., None]:
         command(flags=flags, **{name: value for name, value in given.items() if name not in names})
 
     parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own] + options
-    wrapped.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    vars(wrapped)["__signature__"] = inspect.Signature(parameters)
     wrapped.__annotations__ = {p.name: p.annotation for p in parameters}
     return wrapped
 

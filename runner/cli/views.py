@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from runner import console
+from runner.axes import axis_of
 from runner.cli import compare_views
 from runner.compare import compare_variants
 from runner.compose import Prepared
@@ -20,7 +21,6 @@ from runner.report.limits import remedies
 from runner.report.open_loop import is_open_loop, response_table
 from runner.report.noise import noise_of, noise_sentences
 from runner.report.variants import comparison_table, labels_of
-from runner.axes import axis_of
 from runner.setting.readers import rule_text
 from runner.sweep.axis import constant_texts
 from runner.sweep.settings import BY_KEY, SETTINGS
@@ -187,8 +187,7 @@ def show_run(stored: StoredRun) -> None:
         table = response_table(stored) if is_open_loop(stored) else comparison_table(stored)
         headers, rows = table.headers, table.rows
     else:
-        headers, rows = rows_for_console(stored)
-    console.show_table(stored.plan.sweep.question, headers, rows)
+        console.show_table(question, *rows_for_console(stored))
     if stored.fit:
         console.show_line("")
         console.show_line(stored.fit.sentence, "bold")

@@ -79,7 +79,7 @@ def _drawn(counts: Sequence[int], noise: Floats, chance: np.random.Generator, dr
 
     def draw(n: int) -> Floats:
         own = chance.choice(noise, size=(draws, n))
-        return math.sqrt(1 - width**2) * own + width * spread * chance.normal(size=(draws, n))
+        return np.asarray(math.sqrt(1 - width**2) * own + width * spread * chance.normal(size=(draws, n)))
 
     sides = [side(draw(n)) for n in counts]
     return Side(

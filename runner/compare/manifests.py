@@ -100,7 +100,8 @@ def _host(run: StoredRun) -> dict[str, str]:
     found = {name: _text(told.get(name)) for name in _HOST}
     cpus = told.get("cpus")
     found["cpus"] = str(len(cpus)) if isinstance(cpus, (list, tuple)) else ABSENT
-    for at, disk in enumerate(run.manifest.get("disks") or ()):  # type: ignore[arg-type, var-annotated]
+    disks = run.manifest.get("disks")
+    for at, disk in enumerate(disks if isinstance(disks, (list, tuple)) else ()):
         if isinstance(disk, Mapping):
             kept = {k: v for k, v in disk.items() if k not in ("free_bytes", "size_bytes")}
             found[f"disk {at + 1}"] = _text(kept)

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from runner.compat import options
-from runner.compat.job import Database, Job, Refusals, SuperTable
+from runner.compat.job import Column, Database, Job, Refusals, SuperTable
 from runner.compat.limits import BOUNDS, PREFIX_MAX, check_table, check_vgroups, clamp_request, plain_name, whole
-from runner.compat.types import DEMO_COLUMNS, DEMO_TAGS, Column, read_types
+from runner.compat.types import DEMO_COLUMNS, DEMO_TAGS, read_types
 
 METHODS: Mapping[str, str] = {
     "taosc": "sql",
@@ -135,7 +135,8 @@ def _schema(
     """Columns, tags, and whether they are the demo's: any option about columns gives up its names."""
     if not {"data-type", "tag-type", "columns", "partial-col-num", "normal-table"} & set(given):
         return DEMO_COLUMNS, DEMO_TAGS, True
-    columns, tags = DEMO_COLUMNS, DEMO_TAGS
+    columns: tuple[Column, ...] = DEMO_COLUMNS
+    tags: tuple[Column, ...] = DEMO_TAGS
     try:
         columns = read_types(given.get("data-type", options.default_of("data-type")), "c", width, tag=False)
     except ValueError as error:

@@ -11,7 +11,6 @@ from runner.errors import UsageError
 from runner.targets.tdengine.dialect import SCHEMALESS
 
 
-
 @dataclass(frozen=True, kw_only=True)
 class Column:
     """A column or tag. length is that of binary(n); 0 for fixed types."""

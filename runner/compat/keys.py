@@ -28,7 +28,7 @@ def load_document(raw: bytes) -> dict[str, Any]:
     except RecursionError:
         raise ValueError("is nested too deeply") from None
     if not isinstance(document, dict):
-        raise ValueError("should hold one JSON object")  # noqa: TRY004
+        raise ValueError("should hold one JSON object")
     return document
 
 

@@ -104,7 +104,7 @@ def _client(folder: str) -> Mapping[str, str]:
 def run_job(job: Job, ours: Ours, program: str, tell: Tell) -> Done:
     """Does it all. Raises TargetError when the server refuses, StoreError when the result file cannot be written."""
     try:
-        file = Path(job.result_file).open("a", encoding="utf-8")  # noqa: SIM115
+        file = Path(job.result_file).open("a", encoding="utf-8")
     except OSError as error:
         raise StoreError(f"-o {job.result_file}: {error.strerror}", remedy="give another with -o") from None
     with file:

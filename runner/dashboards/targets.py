@@ -73,4 +73,4 @@ def stale(room: Room) -> tuple[Path, ...]:
 
 def _lives(path: Path) -> bool:
     match = _NAME.fullmatch(path.name)
-    return bool(match) and alive(int(match[1]), int(match[2]))
+    return match is not None and alive(int(match[1]), int(match[2]))

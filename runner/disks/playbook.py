@@ -71,7 +71,7 @@ def run_playbook(disk_set: DiskSet, state: str) -> None:
         result = ansible_runner.run(
             private_data_dir=str(private),
             playbook=str(playbook_path()),
-            inventory={"all": {"hosts": {"localhost": _LOCAL | {"ansible_python_interpreter": sys.executable}}}},
+            inventory={"all": {"hosts": {"localhost": {**_LOCAL, "ansible_python_interpreter": sys.executable}}}},
             extravars=variables(disk_set, state),
             envvars=_environment(disk_set.name, private),
             event_handler=_listener(failures),

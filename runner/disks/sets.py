@@ -16,6 +16,7 @@ import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from runner.errors import PreflightError, UsageError
 from runner.host.alive import alive, started_ticks
@@ -129,7 +130,7 @@ def _read(path: Path) -> DiskSet | None:
         if path.stat().st_uid != REGISTER_OWNER:
             return None
         raw = json.loads(path.read_text(encoding="utf-8"))
-        source = {k: tuple(v) if isinstance(v, list) else v for k, v in raw.pop("source").items()}
+        source: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in raw.pop("source").items()}
         found = DiskSet(**raw, source=DiskSource(**source))
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return None

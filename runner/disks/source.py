@@ -34,7 +34,7 @@ def check_source(source: DiskSource, count: int, base: Path = Path("/var/tmp")) 
     if os.geteuid() != 0:
         return (*found, _not_root(source, count))
     makers = ("losetup", "wipefs", f"mkfs.{source.file_system}", "fio", "ansible-playbook")
-    missing = _tools(m for m in makers if not (found and m.startswith("mkfs")))  # type: ignore[arg-type]
+    missing = _tools([m for m in makers if not (found and m.startswith("mkfs"))])
     made = _devices(source, count) if source.kind == "device" else _loops(source, count, base)
     return (*found, *missing, *([] if missing else made), *_caps(source))
 

@@ -6,14 +6,14 @@ Refuses to print, write or judge.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 
 from runner.model import Event, Plan, PlanGrew, Trial, TrialFinished, TrialResult, TrialStarted
 from runner.plan import Planner, with_block
 
 Sink = Callable[[Event], None]
-TrialRunner = Callable[[Trial], Iterator[Event]]
+TrialRunner = Callable[[Trial], Generator[Event, None, None]]
 
 
 def run_campaign(
@@ -52,7 +52,7 @@ def _run(plan: Plan, trial: Trial, run_trial: TrialRunner, sinks: Sequence[Sink]
     )
     hand_on(started, sinks)
     found: list[TrialResult] = []
-    with closing(run_trial(trial)) as events:  # type: ignore[type-var]
+    with closing(run_trial(trial)) as events:
         for event in events:
             hand_on(event, sinks)
             if isinstance(event, TrialFinished):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Generator, Sequence
 
 from runner.errors import StoreError
-from runner.executing.campaign import Sink, hand_on, run_campaign
+from runner.executing.campaign import Sink, TrialRunner, hand_on, run_campaign
 from runner.executing.ceilings import Ceilings
 from runner.executing.disk_stage import Say, placement_of, stage_of
 from runner.executing.orders import Execution, Orders
@@ -51,8 +51,8 @@ def execute(execution: Execution, writer: RunWriter, sinks: Sequence[Sink], say:
     return report(writer)
 
 
-def _runner(orders: Orders, ceilings: Ceilings, placement: str, stop: Stop) -> Callable[[Trial], Iterator[Event]]:
-    def run(trial: Trial) -> Iterator[Event]:
+def _runner(orders: Orders, ceilings: Ceilings, placement: str, stop: Stop) -> TrialRunner:
+    def run(trial: Trial) -> Generator[Event, None, None]:
         ceilings.measure([trial])  # of a trial that was not planned at first; any other is known
         return run_trial(orders.order(trial, placement), stop)
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import time
 
 from runner.exporter.exposition import LineWriter, common_labels, text
-from runner.exporter.values import points_kept, points_now, points_phase
 from runner.exporter.server import MetricsServer
+from runner.exporter.values import points_kept, points_now, points_phase
 from runner.live import LiveState, take
 from runner.model import CeilingsMeasured, Event, PhaseEntered, TrialFinished, TrialStarted
 

@@ -46,7 +46,7 @@ def points_phase(state: LiveState) -> Iterator[Point]:
     yield "trial_running", (name,), 1.0
     for phase in PHASES:
         yield "trial_phase", (name, phase), float(phase == running.phase)
-    resources = dict(cores=trial.cores, disks=float(trial.disks))
+    resources = dict(cores=trial.cores, disks=float(trial.disks))  # noqa: C408
     settings = {knob: _number(text) for knob, text in trial.knobs.items()} | resources
     for setting, value in settings.items():
         yield "trial_setting", (name, setting), value
@@ -209,5 +209,6 @@ def _curve(state: LiveState) -> Iterator[Point]:
         for level, value in curve.fitted.items():
             yield "curve_fitted_rows_per_second", (format_number(level), variant), value
         model = next((m for m in curve.fit.models if m.model == curve.fit.chosen), None)
-        for parameter, estimate in (model.parameters if model else {}).items():
-            yield "curve_parameter", (model.model, parameter, variant), estimate.value  # type: ignore[union-attr]
+        if model is not None:
+            for parameter, estimate in model.parameters.items():
+                yield "curve_parameter", (model.model, parameter, variant), estimate.value

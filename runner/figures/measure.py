@@ -32,7 +32,7 @@ def measurement(trial: Trial, facts: TrialFacts) -> Measurement:
     per_row = whole.disk_bytes / s.rows_acked if whole and whole.disk_bytes is not None and s.rows_acked else None
     logical = facts.logical_bytes_per_row
     clients = len(trial.placement.client_cpus)
-    client_cores = s.cpu_window_s / s.window_s  # the load core's own count: exact where the sampler's ticks are not
+    client_cores = (s.cpu_window_s or 0.0) / s.window_s  # the load core's own count: exact, unlike the sampler's ticks
     return Measurement(
         rows=s.rows_window,
         window_s=s.window_s,

@@ -68,7 +68,9 @@ def measure_window(samples: Sequence[Sample], start_ns: int, end_ns: int) -> Win
 
     server, client = rate(lambda s: s.server.cpu_s_total), rate(lambda s: s.generator.cpu_s_total)
     host = rate(lambda s: s.host_cpu_busy_s_total)
-    known = None not in (server, client, host)
+    others = None
+    if server is not None and client is not None and host is not None:
+        others = max(0.0, host - server - client)
     disks = _disks(samples, rate)
     inside = [s for s in samples if start_ns <= s.monotonic_ns <= end_ns]
     hot = _hot_thread(inside)
@@ -76,7 +78,7 @@ def measure_window(samples: Sequence[Sample], start_ns: int, end_ns: int) -> Win
     return WindowUse(
         server_cores=server,
         client_cores=client,
-        other_cores=max(0.0, host - server - client) if known else None,  # type: ignore[operator]
+        other_cores=others,
         stolen_cores=rate(lambda s: s.host_cpu_stolen_s_total),
         throttled_s=grown(lambda s: s.server.throttled_s_total),
         disk_bytes=grown(lambda s: s.disk_written_bytes_total),
@@ -125,8 +127,12 @@ def _disks(samples: Sequence[Sample], rate: Callable[..., float | None]) -> Mapp
 
 def _threads(samples: Sequence[Sample], rate: Callable[[Counter], float | None]) -> Mapping[str, float]:
     names = {name for s in samples[-1:] for name in s.thread_cpu_s_total}
-    cores = {name: rate(lambda s, name=name: s.thread_cpu_s_total.get(name, 0.0)) for name in names}
+    cores = {name: rate(_of_thread(name)) for name in names}
     return {name: value for name, value in cores.items() if value is not None}
+
+
+def _of_thread(name: str) -> Counter:
+    return lambda s: s.thread_cpu_s_total.get(name, 0.0)
 
 
 def _hot_thread(inside: Sequence[Sample]) -> tuple[str, float] | None:

@@ -142,7 +142,7 @@ def _pool(residuals: Floats, visible: Floats) -> Floats:
     size = math.sqrt(float(np.mean(pool**2)))
     pool = pool - pool.mean()
     now = math.sqrt(float(np.mean(pool**2)))
-    return pool * (size / now) if now > 0 else pool
+    return np.asarray(pool * (size / now) if now > 0 else pool)
 
 
 def _visible(rows: Rows, spread: Floats, slopes: Floats, inverse: Floats | None) -> Floats:
@@ -153,7 +153,7 @@ def _visible(rows: Rows, spread: Floats, slopes: Floats, inverse: Floats | None)
     own = np.einsum("li,li->l", reach, slopes)
     middle = (slopes * (rows.weights * spread**2)[:, None]).T @ slopes
     found = spread**2 * (1 - 2 * own) + np.einsum("li,ij,lj->l", reach, middle, reach)
-    return np.maximum(found, _VISIBLE_MIN * spread**2)
+    return np.asarray(np.maximum(found, _VISIBLE_MIN * spread**2))
 
 
 def _likelihood(residuals: Floats, variances: Floats) -> float:

@@ -113,8 +113,11 @@ def _superlinear(f: Findings) -> list[str]:
 def _limits(f: Findings) -> list[str]:
     if f.choice.model != "knee":
         return []
-    return ["a hard limit explains the points better than every smooth curve: look for another resource that is full "
-            "from there on"]  # fmt: skip
+    said = (
+        "a hard limit explains the points better than every smooth curve: look for another resource that is full "
+        "from there on"
+    )
+    return [said]
 
 
 def _bounds(f: Findings) -> list[str]:

@@ -189,4 +189,5 @@ def _contradicted(
     return [
         f"AICc prefers {NAMES[chosen.model]}, but {NAMES[best.model]} predicts the last level better "
         f"({100 * _error(best):.1f} % off against {100 * _error(chosen):.1f} %)"
-    ]
+    )
+    return [said]

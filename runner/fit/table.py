@@ -130,8 +130,8 @@ def _checked(found: _Found, at: int) -> RowsByGroup:
         raise ValueError(f"line {at}: no row follows the header")
     for column, (least, most) in zip((found.columns.n, found.columns.x), found.ends, strict=True):
         if most[0] > SPAN_MAX * least[0]:
-            first, last = sorted((least[1], most[1]))
-            raise ValueError(f"line {last}: {column} differs from line {first} by more than {SPAN_MAX:g} times; "
+            one, other = sorted((least[1], most[1]))
+            raise ValueError(f"line {other}: {column} differs from line {one} by more than {SPAN_MAX:g} times; "
                              "no curve holds both")  # fmt: skip
     for group, stretches in found.stretches.items():
         levels = len(np.unique(np.concatenate([np.unique(table[:, 0]) for table in stretches])))

@@ -249,7 +249,10 @@ def told(c: Candidate, name: str, against: float = 0.0) -> str:
 
 def ranged(estimate: Estimate, *, rate: bool = False) -> str:
     """A figure with its interval: "4.0 [3.8 to 4.3]"."""
-    say = (lambda v: quantity(v, None)) if rate else (lambda v: f"{v:.1f}")
+
+    def say(value: float) -> str:
+        return quantity(value, None) if rate else f"{value:.1f}"
+
     if estimate.low is None or estimate.high is None:
         return say(estimate.value)
     return f"{say(estimate.value)} [{say(estimate.low)} to {say(estimate.high)}]"

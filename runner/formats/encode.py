@@ -44,4 +44,4 @@ def as_parquet(columns: Columns) -> bytes:
     )
     sink = pyarrow.BufferOutputStream()
     pyarrow.parquet.write_table(table, sink, compression="zstd")
-    return sink.getvalue().to_pybytes()
+    return bytes(sink.getvalue().to_pybytes())

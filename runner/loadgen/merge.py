@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from hdrh.histogram import HdrHistogram
 
@@ -129,7 +129,8 @@ def merge_latencies(parts: Sequence[Latency]) -> Latency:
 def latency_of(hdrs: Sequence[str]) -> Latency:
     """The latency of all histograms (of nanoseconds) together; least and most only as exact as the histogram is."""
     if not hdrs:
-        return Latency(**dict.fromkeys(Latency.__dataclass_fields__) | {"count": 0, "hdr": ""})
+        empty: dict[str, Any] = dict.fromkeys(Latency.__dataclass_fields__) | {"count": 0, "hdr": ""}
+        return Latency(**empty)
     merged = _added(hdrs)
     return _latency(merged, 1e-3, merged.get_min_value() / 1e3, merged.get_max_value() / 1e3)
 

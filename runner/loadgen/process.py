@@ -16,6 +16,7 @@ import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
+from typing import IO
 
 from runner.errors import LoadError
 from runner.interrupts import deferred
@@ -56,7 +57,7 @@ class LoadProcesses:
             "SCALE_PASSWORD": secret
         }
         self._processes: list[subprocess.Popen[str]] = []
-        self._errors: list[tempfile.SpooledTemporaryFile] = []
+        self._errors: list[IO[str]] = []
         self._queue: queue.Queue[tuple[int, Line | Exception | None]] = queue.Queue()
         self._summaries: dict[int, LoadSummary] = {}
         self._unfinished = set(range(len(specs)))
@@ -104,7 +105,7 @@ class LoadProcesses:
                 start_new_session=True,
             )
         self._processes.append(process)
-        self._errors.append(errors)  # type: ignore[arg-type]
+        self._errors.append(errors)
         threading.Thread(target=self._read, args=(index, process), daemon=True).start()
 
     def _read(self, index: int, process: subprocess.Popen[str]) -> None:

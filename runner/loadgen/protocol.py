@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,10 +77,11 @@ def _phase(raw: Mapping[str, Any]) -> Phase:
 
 
 def _interval(raw: Mapping[str, Any]) -> Interval:
-    hdr = {name: (raw[name],) if raw.get(name) else () for name in ("response_hdr", "service_hdr")}
+    hdr: dict[str, Any] = {name: (raw[name],) if raw.get(name) else () for name in ("response_hdr", "service_hdr")}
     names = [name for name in Interval.__dataclass_fields__ if name not in hdr]
     later = ("service_", "cpu_s")  # a load core of before did not say them
-    return Interval(**{name: raw.get(name) if name.startswith(later) else raw[name] for name in names}, **hdr)
+    plain: dict[str, Any] = {name: raw.get(name) if name.startswith(later) else raw[name] for name in names}
+    return Interval(**plain, **hdr)
 
 
 def _trouble(raw: Mapping[str, Any]) -> Trouble:
@@ -92,7 +93,7 @@ def _latency(raw: Mapping[str, Any]) -> Latency:
 
 
 def _operation(raw: Mapping[str, Any]) -> OperationSummary:
-    times = {name: _latency(raw[name]) if raw.get(name) else None for name in ("response", "service")}
+    times: dict[str, Any] = {name: _latency(raw[name]) if raw.get(name) else None for name in ("response", "service")}
     plain = [name for name in OperationSummary.__dataclass_fields__ if name not in times]
     return OperationSummary(**{name: raw[name] for name in plain}, **times)
 
@@ -136,4 +137,10 @@ def _worker_cores(workers: Sequence[Mapping[str, Any]], window_s: float) -> floa
     return sum(known) / window_s if known and len(known) == len(workers) and window_s > 0 else None
 
 
-_READERS = {"hello": _hello, "phase": _phase, "interval": _interval, "error": _trouble, "summary": _summary}
+_READERS: Mapping[str, Callable[[Mapping[str, Any]], Line]] = {
+    "hello": _hello,
+    "phase": _phase,
+    "interval": _interval,
+    "error": _trouble,
+    "summary": _summary,
+}

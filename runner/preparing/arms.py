@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from runner.model import Sweep
 from runner.preparing.asked import subject_key
@@ -25,7 +26,8 @@ def arms_of(sweep: Sweep) -> tuple[Arm, ...]:
     choices: dict[str, Choice] = {}
     found = []
     for variant in variants(sweep):
-        asked = replace(sweep, **{name: variant[name] for name in SUBJECT_FIELDS if name in variant})
+        said: dict[str, Any] = {name: variant[name] for name in SUBJECT_FIELDS if name in variant}
+        asked = replace(sweep, **said)
         key = subject_key(asked)
         if key not in choices:
             choices[key] = choose(asked)

@@ -75,7 +75,7 @@ def _disks(plan: Plan, data_dir: Path) -> list[Finding]:
     found = check_source(sweep.disks, max(trial.disks for trial in plan.trials), data_dir)
     if sweep.disk_placement == "stripe":
         return [*check_stripe(sweep.disks), *found]
-    return found
+    return list(found)
 
 
 def _of_plan(plan: Plan) -> list[Finding]:

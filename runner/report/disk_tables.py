@@ -74,7 +74,7 @@ def disk_table(run: StoredRun) -> Table:
         "Write amplification",
         "Stalled (s)",
     )
-    notes = (
+    notes: tuple[str, ...] = (
         "from the first request to the end of flush and sync; ceiling: sequential writes without a database (fio)",
         "write amplification: bytes on the disks for each byte of the rows' values; stalled: no acknowledgement at all",
     )

@@ -6,7 +6,6 @@ Refuses to hide: a level without a VALID trial is shown from what there is, and 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 
 from runner.axes import AxisFacts, load_axis
 from runner.fit import Asked, Terms, fit_curve, quantity

@@ -15,9 +15,9 @@ from runner.report import facts
 from runner.report.curve import curve_svg, residuals_svg, speedup_svg, undrawn, with_fit
 from runner.report.disk_tables import ceiling_table, disk_table, has_prepared_disks, placement_words, shares_svg
 from runner.report.figures import (
+    article_table,
     axis_facts,
     axis_name,
-    article_table,
     fit_of,
     knobs_table,
     points_table,

@@ -108,7 +108,7 @@ def panel_svg(series: Series, metric: Metric, scale: Scale, window: Window | Non
     frame = Frame(width=WIDTH, height=HEIGHT, left=36, right=6, top=20, bottom=18, x_min=scale.t_min, x_max=scale.t_max,
                   y_min=0.0, y_max=top)  # fmt: skip
     bottom = frame.height - frame.bottom
-    parts = [text(2, 11, metric.title if not unit_name else unit_name, "dim")]
+    parts = [text(2, 11, unit_name or metric.title, "dim")]
     if window:
         x0, x1 = frame.x(window[0]), frame.x(min(window[1], scale.t_max))
         size = f'width="{x1 - x0:.1f}" height="{bottom - frame.top}"'

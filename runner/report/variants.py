@@ -12,10 +12,10 @@ from html import escape
 
 from runner.model import Measurement, StoredRun, TrialResult
 from runner.report.ab import ab_html, ab_markdown
+from runner.report.figures import axis_facts
 from runner.report.markdown import table_markdown
 from runner.report.page import shell, table_html
 from runner.report.table import ABSENT, Table, fixed, mean, rate, short
-from runner.report.figures import axis_facts
 from runner.sweep.vary import label, slug
 from runner.units import format_number
 

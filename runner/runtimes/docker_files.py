@@ -31,7 +31,7 @@ def copy_out(image: str, path: str, folder: Path) -> Path:
     try:
         if image_state(image) != "local":
             engine.images.pull(image)
-        key = engine.images.get(image).id.partition(":")[2][:12]
+        key = str(engine.images.get(image).id).partition(":")[2][:12]
         target = folder / "clients" / key / "lib" / posixpath.basename(path)
         if not target.exists():
             with deferred():

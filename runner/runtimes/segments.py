@@ -74,7 +74,7 @@ def remove_segments(maker_pid: int, maker_started: int) -> tuple[int, ...]:
 
 
 def _began_s(started: int) -> float:
-    return psutil.boot_time() + started / os.sysconf("SC_CLK_TCK") - _CLOCK_S
+    return float(psutil.boot_time()) + started / os.sysconf("SC_CLK_TCK") - _CLOCK_S
 
 
 def _is_left(row: dict[str, str], began_s: float) -> bool:

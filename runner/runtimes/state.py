@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from runner.host.alive import alive as alive
-from runner.host.alive import started_ticks
+from runner.host.alive import started_ticks as started_ticks
 
 SUFFIX = ".scale-state.json"
 

@@ -13,7 +13,6 @@ from runner.sampling.subjects import subject_reader
 from runner.sampling.threads import ThreadReader
 from runner.sampling.waits import WaitReader
 
-
 END_S = 15.0  # for the last look; a file system that hangs holds it for longer, and its counters are then left out
 
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from runner.axes import Axis, all_axes
 from runner.errors import UsageError
 from runner.model import Load, Origin, Rule, Sweep, Work, Workload
-from runner.axes import Axis, all_axes
 from runner.sweep import axis as axes
 from runner.sweep.file import read_sweep_file
 from runner.sweep.knob_settings import KNOB_NAMES
@@ -64,36 +64,37 @@ def _merge(from_file: Mapping[str, str | list[str]], flags: Mapping[str, str | l
     for setting in SETTINGS:
         text[setting.key] = [] if setting.many else setting.default
         origin[setting.key] = "default"
-        for source, name in ((from_file, "file"), (flags, "flag")):
+        given_in: tuple[tuple[Mapping[str, Any], Origin], ...] = ((from_file, "file"), (flags, "flag"))
+        for source, name in given_in:
             if setting.key in source and not (name == "file" and setting.key in overruled):
                 given = source[setting.key]
                 before = text[setting.key]
                 text[setting.key] = [*before, *given] if setting.many else given
-                origin[setting.key] = name  # type: ignore[assignment]
+                origin[setting.key] = name
     for key in ("name", "question"):
         if key in from_file:
             text[key] = from_file[key]
     return Texts(text=text, origin=origin)
 
 
-def _read_all(texts: Texts) -> tuple[dict[str, object], list[str]]:
-    values: dict[str, object] = {}
+def _read_all(texts: Texts) -> tuple[dict[str, Any], list[str]]:
+    values: dict[str, Any] = {}
     mistakes: list[str] = []
     for setting in SETTINGS:
         given = texts.text[setting.key]
         parts = given if isinstance(given, list) else [given] if given else []
-        read: list[object] = []
+        read: list[Any] = []
         for part in parts:
             try:
                 read.append(setting.read(part))
             except ValueError as error:
                 where = setting.flag if texts.origin[setting.key] == "flag" else setting.key
                 mistakes.append(f"{where}: {error}")
-        values[setting.key] = dict(read) if setting.many else read[0] if read else None  # type: ignore[call-overload]
+        values[setting.key] = dict(read) if setting.many else read[0] if read else None
     return values, mistakes
 
 
-def _conflicts(texts: Texts, values: Mapping[str, object]) -> list[str]:
+def _conflicts(texts: Texts, values: Mapping[str, Any]) -> list[str]:
     mistakes = []
     for key, flag in _WORK.items():
         both = values[key] is not None and texts.origin["load.duration"] != "default"
@@ -200,9 +201,9 @@ def _window_max(duration_s: float, given_s: float | None) -> float | None:
     return most if most > duration_s >= WINDOW_GROWS_FROM_S else None
 
 
-def _method(v: Mapping[str, object], levels: int) -> dict[str, Any]:
+def _method(v: Mapping[str, Any], levels: int) -> dict[str, Any]:
     """How often and in which order it is measured; anchors where replicates can tell drift from noise."""
-    many = levels > 1 and int(v["method.replicates"]) > 1  # type: ignore[call-overload]
+    many = levels > 1 and int(v["method.replicates"]) > 1
     return {
         "replicates": v["method.replicates"],
         "seed": v["method.seed"],

@@ -10,7 +10,6 @@ from runner.setting import readers
 from runner.setting import setting as _s
 from runner.targets import all_facts
 
-
 _OURS = "scale"
 
 

@@ -6,6 +6,7 @@ import itertools
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from runner.errors import UsageError
 from runner.model import Sweep
@@ -65,9 +66,9 @@ def is_knob(name: str) -> bool:
 
 def as_varied(sweep: Sweep, variant: Mapping[str, str]) -> Sweep:
     """The sweep with a variant applied. Raises UsageError for a value that was not checked."""
-    v = variant
+    v: Mapping[str, Any] = variant
     try:
-        workload = {name: parse_count(v[name]) for name in _WORKLOAD if name in v}
+        workload: dict[str, Any] = {name: parse_count(v[name]) for name in _WORKLOAD if name in v}
     except ValueError as error:
         raise UsageError(f"--vary: {error}") from None
     work = replace(sweep.work, data=replace(sweep.work.data, **workload))

@@ -19,7 +19,6 @@ from runner.model import DataDisk, Sample
 from runner.targets import Part
 from runner.units import format_bytes
 
-
 SYNC_S = 600.0  # of what others, and the trial before, left in the page cache
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import ExitStack
 
 from runner.axes import load_axis
@@ -43,12 +43,11 @@ from runner.trial.stages import Aborted, Ended, SchemaMade, Stage, Verified, wit
 from runner.trial.waiting import LOG_LINES, answer_within, last_words, wait_for
 from runner.work import logical_bytes
 
-
 FULL_S = 10.0  # to look how full the disks are
 SIZE_S = 10.0  # to add up the sizes of the server's files
 
 
-def run_trial(order: TrialOrder, stop: Stop, clock: Clock = LOCAL) -> Iterator[Event]:
+def run_trial(order: TrialOrder, stop: Stop, clock: Clock = LOCAL) -> Generator[Event, None, None]:
     """Events of the trial, TrialFinished last. Raises only what no trial can survive (Stopped, defects).
 
     In any thread of any process; it is over, its server gone, when the iterator is exhausted or closed.

@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from hdrh.histogram import HdrHistogram
 
@@ -90,7 +91,8 @@ def _as_known(made: Measurement, stored: Path) -> Measurement:
 
 
 def _plain(result: TrialResult) -> dict[str, object]:
-    return json.loads(json.dumps(asdict(result), default=str))
+    plain: dict[str, object] = json.loads(json.dumps(asdict(result), default=str))
+    return plain
 
 
 def _facts(folder: Path, trial: Trial) -> tuple[TrialFacts, tuple[str, ...]]:

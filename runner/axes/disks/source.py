@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from runner.model import DiskSource, Sweep
 from runner.units import format_number
 
-KINDS = ("dir", "device", "loop")
+KINDS: tuple[Literal["dir", "device", "loop"], ...] = ("dir", "device", "loop")
 _EXAMPLE = "write --dir /mnt/a,/mnt/b,/mnt/c for mounts that exist, or (root) --loop 4GiB for disks made for the sweep"
 _ONLY_WITH = {
     "disks.cap": ("disks.loop", "--cap", "--loop"),
@@ -32,7 +32,7 @@ def source(values: Mapping[str, Any]) -> DiskSource | None:
     if kind is None:
         return None
     return DiskSource(
-        kind=kind,  # type: ignore[arg-type]
+        kind=kind,
         dirs=values["disks.dir"] or (),
         devices=values["disks.device"] or (),
         loop_bytes=values["disks.loop"],

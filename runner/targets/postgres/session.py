@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import psycopg
 
@@ -74,7 +75,7 @@ class PostgresSession(Session):
         self.asking = _question(sql)
         try:
             with self._connection.cursor() as cursor:
-                cursor.execute(sql)  # type: ignore[call-overload]
+                cursor.execute(sql.encode())
                 return cursor.fetchall() if cursor.description else []
         except psycopg.Error as error:
             raise TargetError(f"PostgreSQL refused {_question(sql)!r}: {error}".strip()) from None
@@ -204,7 +205,7 @@ class PostgresSession(Session):
 
 def _question(sql: str) -> str:
     """A statement's first words."""
-    return sql.split("(")[0].strip()[:60]
+    return sql.split("(", maxsplit=1)[0].strip()[:60]
 
 
 def _wait_name(kind: str | None, event: str | None) -> str:

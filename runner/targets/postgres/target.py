@@ -12,7 +12,7 @@ import importlib.util
 import re
 import shutil
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from runner.errors import LoadError

@@ -122,7 +122,7 @@ class TdengineSession(Session):
         variables = {str(row[1]): str(row[2]) for row in self._rows("SHOW DNODE 1 VARIABLES")}
         planned = config_items(self._trial)
         said = {k: variables.get(k, "") for k in planned}
-        wanted = [k for k in database_options(self._trial)]
+        wanted = list(database_options(self._trial))
         row = self._rows(
             f"SELECT {', '.join(f'`{k}`' for k in wanted)} FROM information_schema.ins_databases "
             f"WHERE name = '{DATABASE}'"

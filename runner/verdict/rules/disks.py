@@ -28,7 +28,7 @@ def disks_of(use: Use, given: Given) -> Mapping[str, DiskFigures]:
             used_percent=100 * written / own[name] if written is not None and own.get(name) else None,
             busy_percent=use.disk_busy_percent.get(name),
         )
-        for name in use.disk_busy_percent | use.disk_mb_per_s
+        for name in {**use.disk_busy_percent, **use.disk_mb_per_s}
         for written in (use.disk_mb_per_s.get(name),)
     }
 
