@@ -17,9 +17,9 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from runner.exporter import Exporter  # noqa: E402
-from runner.live import LiveState  # noqa: E402
-from runner.model import (  # noqa: E402
+from runner.exporter import Exporter
+from runner.live import LiveState
+from runner.model import (
     DiskSample,
     Interval,
     IntervalSeen,
@@ -29,7 +29,7 @@ from runner.model import (  # noqa: E402
     SubjectSample,
     TrialStarted,
 )
-from tests.unit.synthetic_run import synthetic_run  # noqa: E402
+from tests.unit.synthetic_run import synthetic_run
 
 ALONE, UNREAD, READ = "no exporter", "exporter, nobody reads", "exporter, read every second"
 READER = """

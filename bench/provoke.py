@@ -3,9 +3,9 @@
     python bench/provoke.py [--home DIR of a TDengine installation] [--slow-dir DIR on a disk capped at some 10 MiB/s]
                             [--record DIR] [--only LIMIT]
 
-Each case is one trial of some seconds. On a machine where others run, OTHER_PROCESSES is the honest answer. --record keeps
-the raw lines of each case whose limit was named, without names and paths of this machine: tests/unit/recorded is such a
-directory.
+Each case is one trial of some seconds. On a machine where others run, OTHER_PROCESSES is the honest answer. --record
+keeps the raw lines of each case whose limit was named, without names and paths of this machine: tests/unit/recorded is
+such a directory.
 """
 
 from __future__ import annotations

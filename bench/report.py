@@ -1,7 +1,7 @@
 """A report of a run with many trials: time, memory and size, for `scale report` in a process of its own.
 
-The run is made up (tests/unit/raw_run.py): 100 levels, replicates to reach --trials, a second's rate and a sample for each
-second of its window, raw files included. Goal: 1,000 trials in under 10 s and 1 GiB.
+The run is made up (tests/unit/raw_run.py): 100 levels, replicates to reach --trials, a second's rate and a sample for
+each second of its window, raw files included. Goal: 1,000 trials in under 10 s and 1 GiB.
 """
 
 from __future__ import annotations
@@ -47,8 +47,9 @@ def main() -> None:
             for _ in range(given.runs):
                 wall, cpu, memory = measured([command, str(path)])
                 size = (path / "report.html").stat().st_size / 1e6
-                print(f"scale {command}: {given.trials} trials of {given.seconds} s: {wall:.1f} s ({cpu:.1f} s of CPU), "
-                      f"{memory:.0f} MiB so far, report.html {size:.1f} MB", flush=True)  # fmt: skip
+                print(f"scale {command}: {given.trials} trials of {given.seconds} s: {wall:.1f} s "
+                      f"({cpu:.1f} s of CPU), {memory:.0f} MiB so far, "
+                      f"report.html {size:.1f} MB", flush=True)  # fmt: skip
 
 
 if __name__ == "__main__":

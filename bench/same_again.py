@@ -1,4 +1,5 @@
-"""A/A on this machine: the same sweep several times, every pair compared. How often is a difference called that is none?
+"""A/A on this machine: the same sweep several times, every pair compared. How often is a difference called that is not
+there?
 
 The false alarm rate that `scale compare` prints is of the noise inside the runs; this one also has what changes between
 sessions, which is why one run a side is not judged. Run it with the Python of the installation, on a machine that does nothing else:

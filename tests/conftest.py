@@ -9,7 +9,7 @@ import signal
 
 from hypothesis import Phase, settings
 
-asked = int(os.environ.get("SCALE_EXAMPLES", 0))
+asked = int(os.environ.get("SCALE_EXAMPLES", "0"))
 settings.register_profile("same", max_examples=40, derandomize=True, database=None, deadline=None)
 settings.register_profile("search", max_examples=asked or 1, deadline=None, phases=(Phase.generate,))
 settings.load_profile("search" if asked else "same")

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from runner.exporter.names import COMMON, METRICS  # noqa: E402
+from runner.exporter.names import COMMON, METRICS
 
 HEAD = """# Metrics
 

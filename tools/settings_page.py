@@ -7,7 +7,8 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from runner.sweep.settings import SETTINGS  # noqa: E402
+from runner.setting import Setting
+from runner.sweep.settings import SETTINGS
 
 HEAD = """# Settings
 
@@ -23,10 +24,12 @@ like `--knob`; `[tags]` holds what `--tag` gives. `name` and `question` stand at
 
 def page() -> str:
     """The page as Markdown."""
-    rows = [
-        f"| `{s.flag if s.switch else f'{s.flag} {s.metavar}'}` | `{s.key}` | {f'`{s.default}`' if s.default else ''} | {s.help} |" for s in SETTINGS
-    ]
-    return HEAD + "\n".join(rows) + "\n"
+    return HEAD + "\n".join(map(_row, SETTINGS)) + "\n"
+
+
+def _row(s: Setting) -> str:
+    default = f"`{s.default}`" if s.default else ""
+    return f"| `{s.flag if s.switch else f'{s.flag} {s.metavar}'}` | `{s.key}` | {default} | {s.help} |"
 
 
 if __name__ == "__main__":

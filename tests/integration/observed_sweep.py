@@ -107,7 +107,7 @@ def observe(folder: Path, room: Path, data_dir: Path) -> Observed:
 def _seen(folder: Path, room: Path, taken: int, url: str, sweep: Terminal) -> Observed:
     watch, other = (Terminal("watch", "last", "--results", "r", cwd=folder) for _ in range(2))
     page = _page_under_load(url, sweep)
-    bound = _bound(int(url.split(":")[2].split("/")[0]))
+    bound = _bound(int(url.split(":")[2].split("/", maxsplit=1)[0]))
     other.until(lambda: "trials, about" in other.seen)
     other.process.send_signal(signal.SIGINT)
     codes = other.end(), sweep.end(), watch.end()

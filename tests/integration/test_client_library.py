@@ -12,7 +12,7 @@ import pytest
 from tests.integration.cli import run
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "loadgen"))
-from stub_taos.stub_library import clean, library  # noqa: E402
+from stub_taos.stub_library import clean, library
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -10,7 +10,7 @@ from runner.targets.postgres.session import TABLE, PostgresSession
 from tests.unit.factories import make_sweep, make_trial
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "loadgen"))
-from postgres_server import PostgresServer  # noqa: E402
+from postgres_server import PostgresServer
 
 PORT = 54377
 

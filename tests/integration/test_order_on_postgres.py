@@ -10,7 +10,6 @@ import threading
 import time
 
 import psutil
-import pytest
 
 from runner.interrupts import Stop, Stopped
 from runner.model import PhaseEntered, VerdictKind

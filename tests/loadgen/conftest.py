@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-from loadgen_program import HOW_TO_BUILD, Outcome, Spec, parse, spec_text  # noqa: E402
-from postgres_server import PostgresServer, find_install  # noqa: E402
+from loadgen_program import HOW_TO_BUILD, Outcome, Spec, parse, spec_text
+from postgres_server import PostgresServer, find_install
 
 ROOT = Path(__file__).resolve().parents[2]
 LOADGEN = ROOT / "loadgen"

@@ -55,7 +55,7 @@ class Adapter:
                     return self._frames(file)
                 body = file.read(int(re.search(r"Content-Length: (\d+)", head)[1])).decode()
                 if not self._post(file, head, body):
-                    return
+                    return None
 
     def _head(self, file) -> str:
         lines = []

@@ -4,21 +4,21 @@ from dataclasses import replace
 
 import pytest
 
+from runner.axes.disks.axis import uneven_parts
 from runner.errors import UsageError
 from runner.model import DiskSource, ServerSpec, Site
 from runner.plan import complete, make_plan, plan_sentence
 from runner.runtimes.local import lay_out
-from runner.axes.disks.axis import uneven_parts
 from runner.sweep.resolve import resolve_sweep
-from runner.work import logical_bytes
 from runner.targets import load_target
 from runner.targets.tdengine import config, placement
 from runner.units import common_multiple
+from runner.work import logical_bytes
 from tests.unit.factories import make_sweep, make_trial
 from tests.unit.test_plan import make_host
 
 DIRS = "/mnt/a,/mnt/b,/mnt/c"
-ARTICLE_ROW = "d:double,b:bigint,b1:binary(5000),b2:binary(5000),b3:binary(5000),b4:binary(5000),b5:binary(5000),n1:nchar(2500),n2:nchar(2500),n3:nchar(2500)"  # noqa: E501
+ARTICLE_ROW = "d:double,b:bigint,b1:binary(5000),b2:binary(5000),b3:binary(5000),b4:binary(5000),b5:binary(5000),n1:nchar(2500),n2:nchar(2500),n3:nchar(2500)"
 
 
 def disk_sweep(**flags):

@@ -13,8 +13,8 @@ from prometheus_client.parser import text_string_to_metric_families as parse
 from runner.exporter import Exporter, openmetrics
 from runner.exporter.exposition import LineWriter, common_labels, text
 from runner.exporter.names import COMMON, METRICS
-from runner.exporter.values import points_kept, points_now, points_phase
 from runner.exporter.server import MetricsServer
+from runner.exporter.values import points_kept, points_now, points_phase
 from runner.live import POOLS_MAX, LiveState, ceiling_of, progress, take
 from runner.model import (
     CeilingsMeasured,

@@ -18,7 +18,6 @@ from runner.model import DataDisk, DiskSource, Site
 from runner.targets import Part
 from runner.targets.tdengine import placement
 from runner.trial.placed import prove_placement, refuse_full
-from tests.unit.test_disk_axis import disk_sweep
 from tests.unit.test_disk_trial import sample
 
 LOOPS = DiskSource(kind="loop", loop_bytes=2**28, cap_bytes_per_s=2**23)

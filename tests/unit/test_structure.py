@@ -36,7 +36,7 @@ ALLOWED = {
     "sampling": {"model", "errors", "units", "host"},
     "figures": {"work", "axes", "model", "units", "loadgen", "verdict"},
     "loadgen": {"work", "model", "errors", "interrupts", "units", "spawning"},
-    "trial": {"work", 
+    "trial": {"work",
         "model", "errors", "interrupts", "units", "loadgen", "runtimes", "sampling", "targets", "verdict", "figures", "method",
         "axes",
     },
