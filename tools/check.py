@@ -1,0 +1,99 @@
+"""All gates besides the tests: style, types, C with warnings as errors, clang-tidy, structure, documents.
+
+Every check runs, also after one that failed; two at a time. A failed check is shown whole, with the command to run it
+by itself. Needs the extra `check` (`make check` installs it). Refuses to change a file: `--fix` is the only exception.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+BIN = Path(sys.executable).parent
+BUILD = "build/check"
+STRUCTURE = ("tests/unit/test_structure.py", "tests/loadgen/test_loadgen_structure.py", "tests/unit/test_docs.py",
+             "tests/unit/test_docs_commands.py")  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    """commands: one after the other until one fails."""
+
+    name: str
+    commands: Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What one check said. failed: the command that did, "" for none."""
+
+    check: Check
+    failed: str
+    output: str
+    seconds: float
+
+
+def checks() -> tuple[Check, ...]:
+    """The slowest first."""
+    c_files = [str(p.relative_to(ROOT)) for p in sorted((ROOT / "loadgen").rglob("*.c"))]
+    configure = ("cmake", "-S", "loadgen", "-B", BUILD, "-DSCALE_WERROR=ON", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON")
+    return (
+        Check(
+            name="C: warnings are errors, clang-tidy",
+            commands=(
+                configure,
+                ("cmake", "--build", BUILD, "--parallel", "2"),
+                ("clang-tidy", "--quiet", "-p", BUILD, *c_files),
+            ),
+        ),
+        Check(name="types", commands=((sys.executable, "-m", "mypy"),)),
+        Check(name="structure and documents", commands=((sys.executable, "-m", "pytest", "-q", *STRUCTURE),)),
+        Check(name="style", commands=(("ruff", "check", "."),)),
+    )
+
+
+def outcome(check: Check) -> Outcome:
+    """Runs a check."""
+    begun, output = time.monotonic(), ""
+    for command in check.commands:
+        done = subprocess.run(command, cwd=ROOT, env=_environment(), text=True, capture_output=True, check=False)
+        output += done.stdout + done.stderr
+        if done.returncode:
+            return Outcome(check=check, failed=shlex.join(command), output=output, seconds=time.monotonic() - begun)
+    return Outcome(check=check, failed="", output=output, seconds=time.monotonic() - begun)
+
+
+def fix() -> int:
+    """What can be mended without a thought: the order of imports, unused ones."""
+    return subprocess.run(("ruff", "check", "--fix", "."), cwd=ROOT, env=_environment(), check=False).returncode
+
+
+def main() -> int:
+    """1 when a check failed."""
+    if sys.argv[1:] == ["--fix"]:
+        return fix()
+    with ThreadPoolExecutor(2) as pool:
+        outcomes = []
+        for found in pool.map(outcome, checks()):
+            outcomes.append(found)
+            print(f"{'FAILED' if found.failed else 'ok':8}{found.check.name} ({found.seconds:.0f} s)", flush=True)
+            if found.failed:
+                print(found.output, f"\n  by itself: {found.failed}\n", flush=True)
+    return int(any(found.failed for found in outcomes))
+
+
+def _environment() -> dict[str, str]:
+    """Programs of this Python's environment come first."""
+    return {**os.environ, "PATH": f"{BIN}{os.pathsep}{os.environ.get('PATH', '')}"}
+
+
+if __name__ == "__main__":
+    sys.exit(main())
