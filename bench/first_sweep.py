@@ -2,10 +2,10 @@
 
     python bench/first_sweep.py [--pairs 10] [--cores 1..2] [--flags "--data-dir ram"] [--both "--duration 10s"]
 
-A pair is the sweep of `make sweep` on PostgreSQL, then the same sweep on the target null, whose rate is that of the load
-generator alone. It prints each sweep's spread between replicates (pooled over the levels, of all trials with a rate, since
-the control's trials are GENERATOR_BOUND by their nature), its VALID trials and how long it took, then the medians. It
-judges nothing: on a machine that does something else both are noisy, and their ratio is what to look at.
+A pair is the sweep of `make sweep` on PostgreSQL, then the same sweep on the target null, whose rate is that of the
+load generator alone. It prints each sweep's spread between replicates (pooled over the levels, of all trials with a
+rate, since the control's trials are GENERATOR_BOUND by their nature), its VALID trials and how long it took, then the
+medians. It judges nothing: on a machine that does something else both are noisy, and their ratio is what to look at.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ class Seen:
 def sweep(target: str, flags: list[str], results: str) -> Seen:
     """Runs one sweep; its trials' verdicts may be anything."""
     words = [sys.executable, "-c", "import sys; sys.argv[0] = 'scale'; from runner.cli import main; main()",
-             "sweep", "cpu", "--target", target, "--no-metrics", "-y", "--json", "--results", results, *flags]  # fmt: skip
+             "sweep", "cpu", "--target", target, "--no-metrics", "-y", "--json", "--results", results,
+             *flags]  # fmt: skip
     began = time.monotonic()
     done = subprocess.run(words, stdout=subprocess.PIPE, text=True, timeout=1200, check=False,
                           cwd=Path(__file__).resolve().parents[1])  # fmt: skip

@@ -14,8 +14,8 @@ import numpy as np
 
 from runner.compare.blocks import tested_differences
 from runner.compare.chance import family
-from runner.compare.pairs import PointLogs
 from runner.compare.paired import compare_points
+from runner.compare.pairs import PointLogs
 from runner.compare.ratios import Side, Tested
 from runner.compare.seconds import window_spread
 from runner.compare.sessions import Sessions, adjusted, tested_sessions

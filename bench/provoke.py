@@ -103,8 +103,9 @@ def cases(home: str, data_dir: str, folder: str) -> list[Case]:
     found.append(Case(what="PostgreSQL, a tenth of what it does offered", limit="OFFERED_RATE",
                       words=(*postgres, "--cores", "1", "--rate", "20k")))  # fmt: skip
     found.append(Case(what="PostgreSQL, two cores, a row that every writer updates", limit="LOCKS",
-                      words=(*postgres, "--home", hot_row_home(folder), "--cores", "2", "--knob", "synchronous_commit=on",
-                             "--rows-per-request", "10", "--server-cpus", "0-1", "--client-cpus", "0-1")))  # fmt: skip
+                      words=(*postgres, "--home", hot_row_home(folder), "--cores", "2", "--knob",
+                             "synchronous_commit=on", "--rows-per-request", "10", "--server-cpus", "0-1",
+                             "--client-cpus", "0-1")))  # fmt: skip
     found.append(Case(what="PostgreSQL, stopped for three seconds", limit="STALL", stopped=True,
                       words=(*postgres, "--cores", "1", "--window-max", "0")))  # fmt: skip
     if data_dir:

@@ -2,9 +2,10 @@
 there?
 
 The false alarm rate that `scale compare` prints is of the noise inside the runs; this one also has what changes between
-sessions, which is why one run a side is not judged. Run it with the Python of the installation, on a machine that does nothing else:
-`.venv/bin/python bench/same_again.py --runs 5 -- --target postgres --cores 1..2 --duration 10s`. With `--results DIR` the
-runs are kept and those that are there already count too, so that it can be done in pieces (`--runs 0` only compares).
+sessions, which is why one run a side is not judged. Run it with the Python of the installation, on a machine that does
+nothing else: `.venv/bin/python bench/same_again.py --runs 5 -- --target postgres --cores 1..2 --duration 10s`. With
+`--results DIR` the runs are kept and those that are there already count too, so that it can be done in pieces
+(`--runs 0` only compares).
 """
 
 from __future__ import annotations

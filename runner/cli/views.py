@@ -18,8 +18,8 @@ from runner.plan import power_of
 from runner.report import rows_for_console
 from runner.report.fitted import asked_table
 from runner.report.limits import remedies
-from runner.report.open_loop import is_open_loop, response_table
 from runner.report.noise import noise_of, noise_sentences
+from runner.report.open_loop import is_open_loop, response_table
 from runner.report.variants import comparison_table, labels_of
 from runner.setting.readers import rule_text
 from runner.sweep.axis import constant_texts
@@ -185,9 +185,9 @@ def show_run(stored: StoredRun) -> None:
         console.show_line("")
     if is_open_loop(stored) or len(labels_of(stored)) > 1:
         table = response_table(stored) if is_open_loop(stored) else comparison_table(stored)
-        headers, rows = table.headers, table.rows
+        console.show_table(stored.plan.sweep.question, table.headers, table.rows)
     else:
-        console.show_table(question, *rows_for_console(stored))
+        console.show_table(stored.plan.sweep.question, *rows_for_console(stored))
     if stored.fit:
         console.show_line("")
         console.show_line(stored.fit.sentence, "bold")

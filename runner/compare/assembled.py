@@ -6,7 +6,6 @@ The same for two runs, for several runs a side and for the variants of one run. 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np

@@ -16,8 +16,8 @@ import numpy as np
 from runner.compare.pairs import Unpaired
 from runner.compare.ratios import Side, Tested, tested, variance_of
 from runner.model import StoredRun, TrialResult
-from runner.observations import observations
 from runner.noise.trend import log_value
+from runner.observations import observations
 
 A, B = "A", "B"
 

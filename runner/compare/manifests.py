@@ -51,7 +51,7 @@ def _subject(run: StoredRun) -> dict[str, str]:
     told = asdict(run.results[0].trial.subject) if run.results else {}
     said = dict(run.results[0].server) if run.results else {}
     version = next((r.effective["server_version"] for r in run.results if "server_version" in r.effective), "")
-    images = {name: _text(said[name]) for name in ("image_digest", "image_id") if name in said}
+    images: dict[str, str] = {name: _text(said[name]) for name in ("image_digest", "image_id") if name in said}
     kept = {name: _text(value) for name, value in told.items() if name not in ("variant", "version")}
     return {**kept, "version": _text(version), **images}
 

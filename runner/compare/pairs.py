@@ -5,7 +5,6 @@ Where a run drifted, the drift is taken out of its rates first (runner/noise/tre
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from runner.compare.seconds import WindowSpread, window_spread

@@ -12,14 +12,15 @@ Refuses a point that a session lacks, and one session a side.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from runner.compare.equal import Floats, sides_equal
-from runner.compare.pairs import Key, PointLogs, Unpaired, counted_trials, planned_points
+from runner.compare.pairs import Counted, Key, PointLogs, Unpaired, counted_trials, planned_points
 from runner.compare.ratios import Side, Tested, Variance, welch
 from runner.model import StoredRun
 
@@ -59,7 +60,7 @@ def session_points(a: Sequence[StoredRun], b: Sequence[StoredRun]) -> tuple[Sess
     return Sessions(points=tuple(paired), a=sides[0], b=sides[1]), missing
 
 
-def _mean(of: dict[Key, list], key: Key) -> float:
+def _mean(of: Mapping[Key, Sequence[Counted]], key: Key) -> float:
     return sum(counted.log for counted in of[key]) / len(of[key])
 
 
@@ -91,7 +92,7 @@ def _side(logs: Floats) -> Side:
     return Side(n=np.full_like(mean, logs.shape[-2]), mean=mean, squares=squares)
 
 
-def _equal(a: Side, b: Side, at: int) -> Floats:
+def _equal(a: Side, b: Side, at: int) -> NDArray[np.bool_]:
     pick = (..., slice(at, at + 1))
     return sides_equal(a.squares[pick], a.degrees[pick], b.squares[pick], b.degrees[pick])[..., 0]
 

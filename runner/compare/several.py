@@ -16,7 +16,7 @@ from runner.compare.sessions import adjusted, session_percent, session_points, t
 from runner.compare.words import name_of
 from runner.errors import UsageError
 from runner.model import StoredRun
-from runner.model.compared import Comparison
+from runner.model.compared import Comparison, PointRatio
 
 ONE_BLOCK = "no level has two blocks with VALID trials of both: the spread between blocks is not known"
 
@@ -76,7 +76,7 @@ def compare_variants(run: StoredRun, allowed: float | None = None) -> Comparison
     )
 
 
-def _overall(logs: Sequence[PointLogs], points: Sequence[BlockPoint]):
+def _overall(logs: Sequence[PointLogs], points: Sequence[BlockPoint]) -> PointRatio | None:
     row = overall_row(logs)
     if row is None:
         return None

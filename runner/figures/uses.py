@@ -33,7 +33,7 @@ def window_use(trial: Trial, facts: TrialFacts, summary: LoadSummary) -> Use:
     """The whole window."""
     use = measure_window(facts.samples, summary.window_start_ns, summary.window_end_ns)
     seconds = summary.window_s
-    client = summary.cpu_window_s / seconds
+    client = (summary.cpu_window_s or 0.0) / seconds  # None only where the window is empty
     whole = _use(trial, use, seconds, summary.rows_per_s, client, in_flight(summary), workers_busy(summary))
     intervals = whole_intervals(facts.intervals, summary)
     stall = longest_stall(intervals)

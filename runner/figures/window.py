@@ -74,7 +74,7 @@ def measure_window(samples: Sequence[Sample], start_ns: int, end_ns: int) -> Win
     disks = _disks(samples, rate)
     inside = [s for s in samples if start_ns <= s.monotonic_ns <= end_ns]
     hot = _hot_thread(inside)
-    cpus = {name: rate(lambda s, name=name: s.cpu_busy_s_total.get(name)) for name in _cpu_names(samples)}
+    cpus = {name: rate(_busy_of(name)) for name in _cpu_names(samples)}
     return WindowUse(
         server_cores=server,
         client_cores=client,
@@ -137,6 +137,10 @@ def _of_thread(name: str) -> Counter:
 
 def _hot_thread(inside: Sequence[Sample]) -> tuple[str, float] | None:
     return _hottest([s.thread_peak_cores for s in inside])
+
+
+def _busy_of(cpu: str) -> Counter:
+    return lambda sample: sample.cpu_busy_s_total.get(cpu)
 
 
 def _hottest(peaks: Sequence[Mapping[str, float]]) -> tuple[str, float] | None:

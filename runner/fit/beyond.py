@@ -156,9 +156,9 @@ def _need(known: Known, rate: float) -> Need:
     least = float(rows.distinct[0]) / REACH
     rises, until = _crossings(chosen, chosen.values[None], rate)
     value, falling = float(rises[0]), False
-    if not least <= value <= known.limit and float(chosen.rates(rows.distinct[:1])[0]) >= rate:
-        if least <= float(until[0]) <= known.limit:
-            value, falling = float(until[0]), True
+    has_fallen = not least <= value <= known.limit and float(chosen.rates(rows.distinct[:1])[0]) >= rate
+    if has_fallen and least <= float(until[0]) <= known.limit:
+        value, falling = float(until[0]), True
     reason = _no_level(known, chosen, value, rate, least)
     if reason:
         return _unknown(rate, reason)
@@ -189,8 +189,8 @@ def _no_level(known: Known, chosen: Candidate, value: float, rate: float, least:
         told = f": its maximum is {format_rate(top)}" if math.isfinite(top) else ""
         return f"the {NAMES[chosen.model]} curve never reaches it{told}"
     if value > known.limit:
-        return f"it would take about {format_number(float(f'{value:.3g}'))}, which is beyond the extrapolation limit " \
-               f"({format_number(known.limit)})"  # fmt: skip
+        about, limit = format_number(float(f"{value:.3g}")), format_number(known.limit)
+        return f"it would take about {about}, which is beyond the extrapolation limit ({limit})"
     return ""
 
 

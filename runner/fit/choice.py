@@ -186,7 +186,7 @@ def _contradicted(
     gained = _error(chosen) - _error(best)
     if best is chosen or gained <= 3 * noise or shape_of(best, rows, superlinear) == shape:
         return []
-    return [
+    said = (
         f"AICc prefers {NAMES[chosen.model]}, but {NAMES[best.model]} predicts the last level better "
         f"({100 * _error(best):.1f} % off against {100 * _error(chosen):.1f} %)"
     )

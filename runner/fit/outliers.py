@@ -13,7 +13,6 @@ import numpy as np
 from runner.fit.bootstrap import Rows
 from runner.fit.models import Floats
 from runner.fit.words import Terms, quantity
-from runner.units import format_number
 
 _LEVELS_MIN, _OUTLIERS_MAX = 4, 3
 _FACTOR_MIN = 2.0  # of what is expected, either way: less is a kink or noise
@@ -24,7 +23,7 @@ _SIGMA_PER_MAD = 1.4826
 def outliers(rows: Rows, terms: Terms) -> tuple[str, ...]:
     """A sentence for each row far off, the farthest first; the others are judged without it."""
     levels, logs = rows.levels, np.log(rows.rates)
-    found = []
+    found: list[str] = []
     while len(found) < _OUTLIERS_MAX and len(np.unique(levels)) >= _LEVELS_MIN:
         off = _distances(levels, logs)
         worst = int(np.argmax(np.abs(off)))

@@ -105,7 +105,7 @@ def parse_table(content: bytes, columns: Columns) -> RowsByGroup:
 def read_table(stream: BinaryIO, columns: Columns) -> RowsByGroup:
     """The same of a stream, which is read in stretches and never held as a whole."""
     lines = _lines(stream)
-    head = [line for line in _until_header(lines)]
+    head = list(_until_header(lines))
     number = len(head)
     separator = _separator(head[-1] if head else "", columns)
     first = next(_cells_of(iter(head), 1, separator), None)

@@ -91,7 +91,7 @@ def _in_blocks(
 ) -> list[Trial]:
     """Two variants in ABBA blocks."""
     places = abba(sweep.levels, sweep.replicates // TRIALS_OF_A_VARIANT, sweep.seed_of_order)
-    found = []
+    found: list[Trial] = []
     for p in places:
         trial = _trial(host, arms[p.variant], p.level, p.replicate, knobs[p.variant][p.level], declared)
         found.append(replace(trial, block=p.block, order=len(found)))

@@ -13,8 +13,8 @@ from runner.errors import PreflightError
 from runner.host import Host, read_host
 from runner.host.ram import RamDirectory, is_ram, ram_directory, with_size
 from runner.model import Finding, Plan, ServerSource, StoredRun, Subject, Sweep
-from runner.plan.power import GUESS, AssumedNoise, replicates_for
 from runner.plan import PlannedArm, complete, make_plan, plan_arms, with_constants
+from runner.plan.power import GUESS, AssumedNoise, replicates_for
 from runner.preparing.able import refuse_unable
 from runner.preparing.arms import Arm, arms_of
 from runner.preparing.asked import Asked, source_of, subject_key

@@ -90,8 +90,8 @@ def _frame(run: StoredRun, fit: FitReport, drawn: Sequence[TrialResult], width: 
 def _lines(frame: Frame, fit: FitReport, model: ModelFit | None) -> str:
     parts = []
     if fit.points:
-        first = fit.points[0]
-        ideal = first.rows_per_s_mean / first.level
+        smallest = fit.points[0]
+        ideal = smallest.rows_per_s_mean / smallest.level
         parts.append(line(frame, [(0, 0), (frame.x_max, ideal * frame.x_max)], "ideal"))
     if model is not None:
         first, last = drawn_range(fit, frame.x_max)

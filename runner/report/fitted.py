@@ -27,15 +27,15 @@ def models_table(fit: FitReport) -> Table:
         rows.append((NAMES[m.model] + (" ← chosen" if m.model == fit.chosen else ""), values,
                      fixed(residual, 1), fixed(off, 1), fixed(m.aicc, 1), fixed(delta, 1)))  # fmt: skip
     headers = ("Model", "Parameters", "Residual (%)", "Last level left out (% off)", "AICc", "ΔAICc")
-    notes = (
+    notes: tuple[str, ...] = (
         "± is one standard error; a parameter at its bound has none",
         "ΔAICc below 2: the points do not tell the models apart; – : too few trials or levels for this model",
         "last level left out: how far off a fit to the other levels predicts it",
     )
     unit = fit.models[0].unit_level if fit.models else 1.0
     if unit != 1:
-        notes += (f"n in Amdahl and USL counts in units of the smallest level, {format_number(unit)} {fit.axis}; "
-                  f"γ is per 1 of {fit.axis}",)  # fmt: skip
+        notes += ((f"n in Amdahl and USL counts in units of the smallest level, {format_number(unit)} {fit.axis}; "
+                  f"γ is per 1 of {fit.axis}"),)  # fmt: skip
     return Table(title="Models", headers=headers, rows=tuple(rows), words=(0, 1), notes=notes if rows else ())
 
 
@@ -112,8 +112,8 @@ def derived_table(fit: FitReport) -> Table:
         if estimate is not None:
             value = f"{quantity(estimate.value, None)} {unit}" if is_rate else f"{short(estimate.value)} {fit.axis}"
             rows.append((name, value, _range(estimate.low, estimate.high, is_rate)))
-    notes = ("absent: the chosen model has none, or its interval is as wide as the figure; efficiency is against the "
-             "smallest level; intervals are given the model",)
+    notes = (("absent: the chosen model has none, or its interval is as wide as the figure; efficiency is against the "
+             "smallest level; intervals are given the model"),)
     return Table(title="What follows", headers=("Figure", "Value", "95 % interval"), rows=tuple(rows), words=(0,),
                  notes=notes if rows else ())  # fmt: skip
 

@@ -26,8 +26,8 @@ from runner.report.figures import (
 )
 from runner.report.fitted import FORMULA, asked_table, derived_table, models_table, parameters_table, rejected_table
 from runner.report.limits import limits_table, remedies
-from runner.report.open_loop import response_table
 from runner.report.noise import bridges_table, intervals_table, noise_sentences
+from runner.report.open_loop import response_table
 from runner.report.reference import Reference, compare, reference_table
 from runner.report.series import label_of, trial_panels
 from runner.report.style import PAGE_STYLE

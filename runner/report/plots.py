@@ -138,14 +138,16 @@ def rows_png(
 ) -> bytes:
     """Plain rows by group with their curves: (level, rate) as points, the chosen model as a line with its band."""
     figure, (axes,) = _figure(1, 10.0, 5.6)
-    levels = [p.level for fit in fits.values() for p in (*fit.points, *fit.predictions) if not _is_refused(p)]
+    levels = [p.level for fit in fits.values() for p in fit.points if not _is_refused(p)]
+    levels += [p.level for fit in fits.values() for p in fit.predictions if not _is_refused(p)]
     last = 1.06 * max(levels)
     grid = np.linspace(last / 120, last, 120)
     for index, (group, fit) in enumerate(fits.items()):
         colour = f"C{index % 10}" if len(fits) > 1 else _BLUE
         shown = rows[group][:: max(1, len(rows[group]) // ROWS_DRAWN)]
         size, alpha = (26, 1.0) if len(shown) <= _MANY else (6, 0.35)  # so that the curve is seen among many
-        axes.scatter(*zip(*shown, strict=True), s=size, alpha=alpha, color=colour, label=group or "measured")
+        across_at, up_at = [n for n, _ in shown], [x for _, x in shown]
+        axes.scatter(across_at, up_at, s=size, alpha=alpha, color=colour, label=group or "measured")
         model = next((m for m in fit.models if m.model == fit.chosen), None)
         if model is not None:
             curve = [model_rate(model, n) for n in grid]

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+PINS = Path(__file__).with_name("pins.toml")
+
 
 @dataclass(frozen=True, kw_only=True)
 class PinnedFile:
@@ -45,7 +47,7 @@ class Pins:
     java: PinnedJava
 
 
-def read_pins(path: Path = Path(__file__).with_name("pins.toml")) -> Pins:
+def read_pins(path: Path = PINS) -> Pins:
     """The file that comes with this package, or another of the same form."""
     raw = tomllib.loads(path.read_text(encoding="utf-8"))
     servers = {

@@ -122,7 +122,7 @@ def _fixed_work(texts: Texts, values: Mapping[str, Any]) -> tuple[int | None, bo
     return values[asked[0]], asked[0] == "load.rows_per_level"
 
 
-def _build(what: str, swept: Axis, texts: Texts, values: Mapping[str, object]) -> Sweep:
+def _build(what: str, swept: Axis, texts: Texts, values: Mapping[str, Any]) -> Sweep:
     v = values
     rows, by_level = _fixed_work(texts, v)
     fixed_work = rows is not None

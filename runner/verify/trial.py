@@ -84,7 +84,8 @@ def _as_known(made: Measurement, stored: Path) -> Measurement:
     """Without the figures that there were none of when the trial was stored: nobody says anything of them."""
     told = upgraded_result(stored)["measurement"]
     fields = Measurement.__dataclass_fields__
-    absent = {name: fields[name].default for name in fields if name not in told and name not in ("disks", "cpu_mhz")}
+    plain = [name for name in fields if name not in told and name not in ("disks", "cpu_mhz")]
+    absent: dict[str, Any] = {name: fields[name].default for name in plain}
     if "cpu_mhz" not in told:
         absent["cpu_mhz"] = {}
     return replace(made, **absent)

@@ -76,7 +76,7 @@ def test_a_disk_with_rows_is_no_valid_number(target, tmp_path, small_disk):
 
 def target_count(rows):
     """The count of so many rows, with none missing."""
-    from runner.targets import Counted  # noqa: PLC0415
+    from runner.targets import Counted
 
     return Counted(rows=rows)
 

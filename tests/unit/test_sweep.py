@@ -110,7 +110,7 @@ def test_work_in_proportion_to_the_level_is_counted_out_for_each_trial():
     assert {t.level: t.load.rows for t in plan.trials} == {1: 10**6, 2: 2 * 10**6, 4: 4 * 10**6}
     assert not any(t.load.rows_by_level for t in plan.trials)
     assert {t.load.rows for t in planned(cores="1,2", load__rows="5M").trials} == {5 * 10**6}
-    assert [t.load.rows for t in planned(cores="0.5", load__rows_per_level="3").trials][0] == 2
+    assert next(t.load.rows for t in planned(cores="0.5", load__rows_per_level="3").trials) == 2
 
 
 @pytest.mark.parametrize(("flags", "word"), [

@@ -69,7 +69,7 @@ class PostgresSession(Session):
             connect_timeout=5,
         )
 
-    def _rows(self, sql: str) -> list[tuple]:
+    def _rows(self, sql: str) -> list[tuple[Any, ...]]:
         if self._connection is None:
             raise TargetError("PostgreSQL: no connection yet")
         self.asking = _question(sql)

@@ -81,7 +81,7 @@ class VictoriametricsSession(Session):
         found = {device: (int(n), first[device] * 1000, last[device] * 1000) for device, n in rows[0].items()}
         counted = series.counted(found, self._trial.work.data)
         unlike = [name for name, other in zip(names, rows, strict=True) if other != rows[0]]
-        gaps = (f"columns {', '.join(unlike)} have other rows than {names[0]}",) if unlike else ()
+        gaps: tuple[str, ...] = (f"columns {', '.join(unlike)} have other rows than {names[0]}",) if unlike else ()
         lost = {name: n for name, n in self._metrics().items() if name.startswith("vm_rows_ignored_total") and n}
         gaps += (f"VictoriaMetrics acknowledged samples that it ignored: {lost}",) if lost else ()
         return Counted(rows=counted.rows, gaps=(*counted.gaps, *gaps))
