@@ -131,6 +131,7 @@ def _use(
         hot_thread=use.hot_thread,
         hot_thread_median=use.hot_thread_median,
         waits=use.waits,
+        network=use.network,
         hot_generator_thread=use.hot_generator_thread,
         disk_busy_percent=_known({n: d.busy_percent for n, d in use.disks.items()}),
         disk_mb_per_s=_known({n: d.write_mb_per_s for n, d in use.disks.items()}),

@@ -26,6 +26,7 @@ class WindowUse:
     disk_busy_percent is the busiest disk's. hot_thread: the name whose busiest thread used most, with its mean cores;
     hot_thread_median: of the other threads of that name that worked. hot_generator_thread: the same of the generator.
     cpus: cores that were busy, by the number of the CPU. waits: share of the connections' time by what they waited for.
+    network: share of what each interface can take, by interface and direction.
     """
 
     server_cores: float | None
@@ -49,6 +50,7 @@ class WindowUse:
     cpus: Mapping[int, float] = field(default_factory=dict)
     cpu_mhz: Mapping[str, float] = field(default_factory=dict)
     waits: Mapping[str, float] = field(default_factory=dict)
+    network: Mapping[str, float] = field(default_factory=dict)
 
 
 Counter = Callable[[Sample], float | None]
@@ -95,6 +97,7 @@ def measure_window(samples: Sequence[Sample], start_ns: int, end_ns: int) -> Win
         hot_thread_median=_median_of(hot[0], inside) if hot else None,
         hot_generator_thread=_hottest([s.generator_peak_cores for s in inside]),
         waits=_waits(inside),
+        network=_network(samples, rate),
         cpus={int(name): busy for name, busy in cpus.items() if busy is not None},
         psi_memory_percent=rate(lambda s: s.psi_some_s_total.get("memory"), 100.0),
         disks=disks,
@@ -155,6 +158,13 @@ def _median_of(name: str, inside: Sequence[Sample]) -> float | None:
     if not any(name in s.thread_median_cores for s in inside):
         return None
     return sum(s.thread_median_cores.get(name, 0.0) for s in inside) / len(inside)
+
+
+def _network(samples: Sequence[Sample], rate: Callable[[Counter], float | None]) -> Mapping[str, float]:
+    names = samples[-1].network_bytes_total if samples else {}
+    moved = {name: rate(lambda s, name=name: s.network_bytes_total.get(name)) for name in names}
+    speeds = {name: samples[-1].network_bytes_per_s.get(name.partition(" ")[0]) for name in names}
+    return {name: used / speed for name, used in moved.items() if used is not None and (speed := speeds[name])}
 
 
 def _waits(inside: Sequence[Sample]) -> Mapping[str, float]:

@@ -26,6 +26,7 @@ class LimitKind(StrEnum):
     MEMORY = "MEMORY"
     STALL = "STALL"
     LOCKS = "LOCKS"
+    NETWORK = "NETWORK"
     OFFERED_RATE = "OFFERED_RATE"
     UNREAD = "UNREAD"
     UNKNOWN = "UNKNOWN"

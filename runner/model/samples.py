@@ -28,7 +28,8 @@ class Sample:
     cpu_busy_s_total: CPU seconds of each CPU, by its number. thread_median_cores: by name, the median use of the
     threads that worked since the sample before, without the busiest. generator_peak_cores: the generator's busiest.
     cpu_mhz: clock rate of each CPU of both sides, by its number. waits_total: how often a connection at work was seen,
-    by what it waited for; empty where the target does not tell.
+    by what it waited for; empty where the target does not tell. network_bytes_total: by interface and direction
+    ("eth0 sent"), of those with hardware and a speed; network_bytes_per_s: what each can take.
     """
 
     monotonic_ns: int
@@ -46,6 +47,8 @@ class Sample:
     cpu_busy_s_total: Mapping[str, float] = field(default_factory=dict)
     cpu_mhz: Mapping[str, float] = field(default_factory=dict)
     waits_total: Mapping[str, float] = field(default_factory=dict)
+    network_bytes_total: Mapping[str, float] = field(default_factory=dict)
+    network_bytes_per_s: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def disk_written_bytes_total(self) -> int | None:

@@ -25,6 +25,7 @@ NAMES = {
     LimitKind.UNEVEN_DISKS: "disks used unevenly",
     LimitKind.MEMORY: "memory",
     LimitKind.STALL: "stall",
+    LimitKind.NETWORK: "network",
     LimitKind.LOCKS: "locks of the server",
     LimitKind.OFFERED_RATE: "offered rate",
     LimitKind.UNREAD: "not read",

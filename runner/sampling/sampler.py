@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 
 from runner.model import Accounting, DataDisk, Sample, SamplerCost
-from runner.sampling import machine
+from runner.sampling import machine, network
 from runner.sampling.subjects import subject_reader
 from runner.sampling.threads import ThreadReader
 from runner.sampling.waits import WaitReader
@@ -42,6 +42,7 @@ class Sampler:
         self._generator_pids = generator.root_pids if generator is not None else ()
         self._cpus = tuple(cpus)
         self._waits = WaitReader(waits)
+        self._speeds = network.speeds()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="sampler", daemon=True)
         self._cpu_s = self._wall_s = 0.0
@@ -103,6 +104,8 @@ class Sampler:
             generator_peak_cores=of_generator.peak_cores,
             cpu_busy_s_total=machine.each_cpu_busy_s(),
             waits_total=self._waits.totals(),
+            network_bytes_total=network.bytes_total(self._speeds),
+            network_bytes_per_s=self._speeds,
             host_cpu_busy_s_total=machine.cpu_busy_s(),
             host_cpu_stolen_s_total=machine.cpu_stolen_s(),
             disks=machine.disk_samples(self._disks),

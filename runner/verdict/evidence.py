@@ -44,6 +44,7 @@ class Use:
     steady rise, in a closed loop, and of a second.
     waits: share of the time of the connections at work by what they waited for, "lock: NAME" for a lock; empty where
     the server does not tell.
+    network: share of what a network interface can take, by interface and direction; none of virtual ones.
     load_disks: the disks from the first request to the end of flush and sync, in the order of the axis; None for a
     second of the window, whose own figures count instead.
     """
@@ -59,6 +60,7 @@ class Use:
     hot_thread_median: float | None = None
     hot_generator_thread: tuple[str, float] | None = None
     waits: Mapping[str, float] = field(default_factory=dict)
+    network: Mapping[str, float] = field(default_factory=dict)
     stalled_s: float | None = None
     stalled_cores: float | None = None
     disk_busy_percent: Mapping[str, float] = field(default_factory=dict)

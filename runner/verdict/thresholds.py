@@ -22,6 +22,7 @@ CLIENT_ROOM: Final = 0.70  # share of the generator's CPUs: below it, its thread
 OTHERS_ROOM: Final = 0.33  # share of the cores that the server lacks: others took too little to matter
 IN_FLIGHT: Final = 0.80  # share of the time of the generator's threads: the rest goes into making requests
 WORKERS_BUSY: Final = 0.80  # share of the time of the generator's threads: with as much waiting, connections are named
+NETWORK_FULL: Final = 0.85  # share of an interface's speed: headers and gaps between frames take the rest
 LOCK_WAITING: Final = 0.5  # share of the connections' time at work: most of it, so that the locks set the rate
 STALL_S: Final = 1.5  # seconds: one interval without a row may be a pause between two requests
 STALL_SHARE: Final = 0.1  # share of the window: below it, the pause is lost in the noise of the rate

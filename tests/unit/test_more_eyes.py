@@ -10,7 +10,7 @@ from runner.figures.stalls import longest_stall
 from runner.figures.uses import _others
 from runner.figures.window import measure_window
 from runner.model import LimitKind, Placement, Sample, SubjectSample
-from runner.sampling import machine
+from runner.sampling import machine, network
 from runner.sampling.sampler import Sampler
 from runner.sampling.threads import ThreadReader
 from runner.sampling.waits import WaitReader
@@ -179,3 +179,28 @@ def test_a_database_that_tells_no_more_ends_the_questions():
     reader.start()
     reader.stop()
     assert reader.totals() == {}
+
+
+def test_a_full_network_is_no_lack_of_connections(tmp_path):
+    full = {"in_flight": 0.95, "network": {"eth0 received": 0.93, "eth0 sent": 0.02}}
+    found = limit_of(replace(IDLE, **full), GIVEN, CORES)
+    assert found.kind is LimitKind.NETWORK
+    assert "eth0 received 93 % of its speed" in found.sentence
+    assert diagnose(Evidence(given=GIVEN, measurement=GOOD, window=replace(IDLE, **full)), CORES).once_checked is None
+    assert kind_of(in_flight=0.95, network={"eth0 received": 0.5}) is LimitKind.CONNECTIONS
+
+
+def test_only_interfaces_with_hardware_and_a_speed_are_read(tmp_path):
+    for name, speed, has_device in (("eth0", "1000", True), ("veth1", "10000", False), ("eth1", "-1", True), ("lo", "", False)):
+        (tmp_path / name / "statistics").mkdir(parents=True)
+        (tmp_path / name / "speed").write_text(speed)
+        (tmp_path / name / "statistics/rx_bytes").write_text("7\n")
+        (tmp_path / name / "statistics/tx_bytes").write_text("9\n")
+        if has_device:
+            (tmp_path / name / "device").mkdir()
+    assert network.speeds(tmp_path) == {"eth0": 1.25e8}
+    assert network.bytes_total(network.speeds(tmp_path), tmp_path) == {"eth0 received": 7.0, "eth0 sent": 9.0}
+    assert network.speeds(tmp_path / "none") == {}
+    old = replace(sample(0, {0: 0.0}, 0.0), network_bytes_total={"eth0 sent": 0.0}, network_bytes_per_s={"eth0": 1.25e8})
+    new = replace(sample(10, {0: 0.0}, 0.0), network_bytes_total={"eth0 sent": 1e9}, network_bytes_per_s={"eth0": 1.25e8})
+    assert measure_window((old, new), 0, 10**10).network == {"eth0 sent": pytest.approx(0.8)}

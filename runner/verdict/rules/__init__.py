@@ -17,6 +17,7 @@ from runner.verdict.rules.generator import (
     hot_generator_thread,
 )
 from runner.verdict.rules.locks import locks
+from runner.verdict.rules.network import network
 from runner.verdict.rules.offered import grows, is_met, offered_rate
 from runner.verdict.rules.others import hypervisor, other_processes
 from runner.verdict.rules.quota import foreign_quota, own_quota
@@ -57,6 +58,8 @@ RULES: tuple[Rule, ...] = (
     Rule(names=LimitKind.DISK_WAITS, place=Place.EXPLAINS, find=disk_waits),
     Rule(names=LimitKind.DISK, place=Place.EXPLAINS, find=disk),
     Rule(names=LimitKind.MEMORY, place=Place.EXPLAINS, find=memory),
+    # A full network makes connections wait for bytes, whatever the server could do with them.
+    Rule(names=LimitKind.NETWORK, place=Place.EXPLAINS, find=network),
     # What the database itself tells of its connections goes before what their waiting looks like from outside.
     Rule(names=LimitKind.LOCKS, place=Place.EXPLAINS, find=locks),
     # Fewer connections than cores before a hot thread: a server's process for each connection is hot by itself.

@@ -1,0 +1,40 @@
+"""What the machine's network interfaces have sent and received, and how fast they are.
+
+Only interfaces with hardware behind them that say a speed: loopback and virtual pairs have none, or an invented one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+_BYTES_PER_MBIT = 1e6 / 8
+_COUNTERS = {"received": "rx_bytes", "sent": "tx_bytes"}
+
+
+def speeds(net: Path = Path("/sys/class/net")) -> Mapping[str, float]:
+    """Bytes a second that each interface can take in each direction, by its name."""
+    found = {}
+    for interface in sorted(net.iterdir()) if net.is_dir() else ():
+        mbit = _number(interface / "speed") if (interface / "device").exists() else None
+        if mbit is not None and mbit > 0:  # -1: no link
+            found[interface.name] = mbit * _BYTES_PER_MBIT
+    return found
+
+
+def bytes_total(speeds: Mapping[str, float], net: Path = Path("/sys/class/net")) -> Mapping[str, float]:
+    """Bytes so far of the interfaces that have a speed, as "eth0 sent" and "eth0 received"."""
+    found = {}
+    for name in speeds:
+        for direction, counter in _COUNTERS.items():
+            total = _number(net / name / "statistics" / counter)
+            if total is not None:
+                found[f"{name} {direction}"] = total
+    return found
+
+
+def _number(path: Path) -> float | None:
+    try:
+        return float(path.read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return None

@@ -1,0 +1,20 @@
+"""The network between the load generator and the server: was an interface full?"""
+
+from __future__ import annotations
+
+from runner.model import LimitKind
+from runner.verdict.evidence import Given, Use
+from runner.verdict.rules.rule import Found
+from runner.verdict.thresholds import NETWORK_FULL
+
+
+def network(use: Use, given: Given) -> Found | None:
+    """An interface moved nearly all that it can, in one direction."""
+    name = max(use.network, key=lambda one: use.network[one], default="")
+    if not name or use.network[name] < NETWORK_FULL:
+        return None
+    return Found(
+        kind=LimitKind.NETWORK,
+        sentence=f"the network interface was full: {name} {100 * use.network[name]:.0f} % of its speed",
+        remedy="a faster network, smaller rows, or the load generator on the server's machine",
+    )
