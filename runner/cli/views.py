@@ -13,6 +13,7 @@ from runner.axes import axis_of
 from runner.cli import compare_views
 from runner.compare import compare_variants
 from runner.compose import Prepared
+from runner.connections_check import sentences
 from runner.model import Plan, StoredRun, Sweep, Trial
 from runner.plan import power_of
 from runner.report import rows_for_console
@@ -193,7 +194,7 @@ def show_run(stored: StoredRun) -> None:
         console.show_line(stored.fit.sentence, "bold")
         for caution in stored.fit.cautions:
             console.show_line(f"  but: {caution}", "yellow")
-        for sentence in noise_sentences(stored):
+        for sentence in (*noise_sentences(stored), *sentences(stored.plan, stored.results)):
             console.show_line(f"  {sentence}")
         asked = asked_table(stored.fit)
         if asked.rows:

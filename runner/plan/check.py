@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from runner.axes import load_axis
 from runner.model import KnobColumn, KnobRole, Plan, Trial, TrialResult, VerdictKind
 from runner.plan.knobs import with_knobs
 from runner.plan.planner import Block, Bound, Planner, left_of
@@ -31,11 +32,12 @@ class WithConnectionsCheck:
         made = _checks(done, self._plan.knobs)
         left = left_of(made, done)
         if left:
+            axis = load_axis(self._plan.sweep.axis)
             levels = format_levels(tuple(sorted({trial.level for trial in left})))
             return Block(
                 trials=left,
-                why=f"at {levels} the server left idle what it was given, and nothing outside of it explains that: one "
-                "trial each with twice the connections tells whether it lacks load",
+                why=f"at {axis.count(levels)} the server left idle what it was given, and nothing outside it explains "
+                "that: one trial each with twice the connections tells whether it lacks load",
             )
         return replace(block, trials=tuple(replace(t, order=t.order + len(made)) for t in block.trials))
 
