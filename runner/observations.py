@@ -11,6 +11,7 @@ from runner.sweep.vary import slug
 RateOf = Callable[[Measurement], float | None]
 NO_RATE = "VALID without a rate"
 CHECK = "connections check"  # a level with other knobs than its own
+PROFILE = "profiled"  # slower by what perf takes
 OPEN_LOOP = "open loop"  # what was offered, and no capacity
 
 
@@ -49,10 +50,12 @@ def _observation(result: TrialResult, value: float | None) -> Observation:
 
 
 def _mark(result: TrialResult, *, usable: bool) -> str:
-    """Why it does not count. A connections check has other knobs than its level; the rate of an open loop is what was
-    offered, and says nothing of what the level can do."""
+    """Why it does not count. A connections check has other knobs than its level, a profiled trial is slower, and the
+    rate of an open loop is what was offered, which says nothing of what the level can do."""
     if result.trial.role == "check":
         return CHECK
+    if result.trial.role == "profile":
+        return PROFILE
     if not result.verdict.kind.is_fitted:
         return result.verdict.kind.value
     if result.trial.load.rate:

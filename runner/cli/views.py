@@ -134,6 +134,7 @@ def _values(sweep: Sweep) -> dict[str, str]:
         "method.replicates_max": str(sweep.replicates_max) if sweep.until_ci_percent else "",
         "method.anchors": "on" if sweep.anchors else "off",
         "method.bridge": "on" if sweep.bridge else "",
+        "method.profile": "on" if sweep.profile else "",
         "method.connections_check": "on" if sweep.connections_check else "off",
         "method.seed": str(sweep.seed),
         "method.detect": f"{sweep.detect_percent:g} %" if sweep.detect_percent else "",

@@ -7,6 +7,7 @@ Data only: no I/O, no clock, standard library alone. Units end the names (`_s`, 
 from runner.model.asked import Load, Operation, Origin, Piece, Rule, Subject, Sweep, Work, Workload
 from runner.model.disk_facts import DataDisk, DiskCeiling, DiskFigures, DiskKind, DiskSample, DiskSource
 from runner.model.events import (
+    FOLDED,
     ArtifactMade,
     CeilingsMeasured,
     Event,
@@ -55,6 +56,7 @@ __all__ = [
     "FINISHED",
     "FORMER_KNOBS",
     "Accounting",
+    "FOLDED",
     "ArtifactMade",
     "BridgeSplit",
     "CeilingsMeasured",

@@ -176,6 +176,7 @@ class Sweep:
     replicates_max: int = 10
     bridge: bool = False
     connections_check: bool = False
+    profile: bool = False
     predict: tuple[float, ...] = ()
     need: tuple[float, ...] = ()
     order_seed: int | None = None

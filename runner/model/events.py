@@ -64,6 +64,9 @@ class Noted:
     sentence: str
 
 
+FOLDED = "profile.folded"  # the stacks of a profiled trial, one a line with its count
+
+
 @dataclass(frozen=True, kw_only=True)
 class ArtifactMade:
     """A file for the trial's directory: spec, raw load core output, server log."""

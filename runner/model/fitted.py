@@ -179,7 +179,7 @@ class FitReport:
 
 @dataclass(frozen=True, kw_only=True)
 class StoredRun:
-    """A run read back from results/: what a report is made of."""
+    """A run read back from results/: what a report is made of. profiles: folded stacks of profiled trials, by trial."""
 
     path: str
     manifest: Mapping[str, object]
@@ -187,6 +187,7 @@ class StoredRun:
     results: tuple[TrialResult, ...]
     timeseries: Mapping[str, tuple[tuple[float, Mapping[str, float | None]], ...]]
     fit: FitReport | None = None
+    profiles: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def on_curve(self) -> tuple[TrialResult, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Role = Literal["point", "anchor", "bridge", "check"]
+Role = Literal["point", "anchor", "bridge", "check", "profile"]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from runner.axes import load_axis
 from runner.model import KnobColumn, KnobRole, Plan, Trial, TrialResult, VerdictKind
+from runner.plan.extra import LAST
 from runner.plan.knobs import with_knobs
 from runner.plan.planner import Block, Bound, Planner, left_of
 from runner.units import format_levels
@@ -27,7 +28,7 @@ class WithConnectionsCheck:
     def next(self, done: Sequence[TrialResult]) -> Block:
         """The checks when only anchors are left; an anchor is always the last."""
         block = self._measured.next(done)
-        if any(trial.role != "anchor" for trial in block.trials):
+        if any(trial.role not in LAST for trial in block.trials):
             return block
         made = _checks(done, self._plan.knobs)
         left = left_of(made, done)
@@ -52,7 +53,7 @@ class WithConnectionsCheck:
 def _checks(done: Sequence[TrialResult], declared: Sequence[KnobColumn]) -> list[Trial]:
     found = sorted((r.trial for r in done if r.trial.role == "point" and _may_be_internal(r)), key=lambda t: -t.order)
     points = {trial.point_id: trial for trial in found}
-    body = sum(r.trial.role not in ("anchor", "check") for r in done)
+    body = sum(r.trial.role not in (*LAST, "check") for r in done)
     made: list[Trial] = []
     for trial in sorted(points.values(), key=lambda t: (t.level, t.point_id)):
         check = check_of(trial, body + len(made), declared)

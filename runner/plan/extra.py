@@ -14,6 +14,7 @@ from runner.plan.knobs import with_knobs
 from runner.units import format_number
 
 Knobs = Mapping[str, str]
+LAST = ("anchor", "profile")  # roles that come when all else is measured
 
 
 def anchor_of(trials: Sequence[Trial]) -> tuple[Trial, ...]:
@@ -22,6 +23,17 @@ def anchor_of(trials: Sequence[Trial]) -> tuple[Trial, ...]:
         return ()
     first = min(trials, key=lambda t: t.order)
     return (replace(first, trial_id=f"{first.point_id}-anchor", role="anchor", order=len(trials)),)
+
+
+def profiled(trials: Sequence[Trial]) -> tuple[Trial, ...]:
+    """A trial of the lowest and one of the highest level once more, to be profiled; of several variants the first's."""
+    points = sorted((t for t in trials if t.role == "point"), key=lambda t: (t.level, t.order))
+    ends = {t.level: t for t in (points[0], next(t for t in points if t.level == points[-1].level))}
+    return tuple(
+        replace(t, trial_id=name, point_id=name, role="profile", replicate=1, block=0, order=len(trials) + at)
+        for at, t in enumerate(ends.values())
+        for name in (f"{t.point_id}-profile",)
+    )
 
 
 def boundaries(levels: Sequence[float], knobs: Mapping[float, Knobs]) -> tuple[tuple[float, float], ...]:

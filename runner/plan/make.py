@@ -18,7 +18,7 @@ from runner.model import KnobColumn, Load, Plan, Sweep, Trial
 from runner.plan.abba import TRIALS_OF_A_VARIANT, abba
 from runner.plan.arms import Arm, arms_of
 from runner.plan.cpus import cpu_confounds, cpu_notes
-from runner.plan.extra import anchor_of, boundaries, bridge
+from runner.plan.extra import anchor_of, boundaries, bridge, profiled
 from runner.plan.grants import grants, resources, with_constants
 from runner.plan.knobs import granted_knobs, with_granted, with_knobs
 from runner.plan.words import confounds, notes, seconds
@@ -83,6 +83,7 @@ def _trials(
             block += _bridges(sweep, block, arms, knobs, declared)
         chance.shuffle(block)
         trials += [replace(trial, order=len(trials) + i) for i, trial in enumerate(block)]
+    trials += profiled(trials) if sweep.profile else ()
     return [*trials, *(anchor_of(trials) if sweep.anchors else ())]
 
 

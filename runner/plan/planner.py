@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from runner.model import Plan, Trial, TrialResult
+from runner.plan.extra import LAST
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,8 +46,8 @@ def with_block(plan: Plan, block: Block) -> Plan:
     added = [trial for trial in block.trials if trial.trial_id not in known]
     if not added:
         return plan
-    body = [t for t in plan.trials if t.role != "anchor"]
-    anchors = [t for t in plan.trials if t.role == "anchor"]
+    body = [t for t in plan.trials if t.role not in LAST]
+    anchors = [t for t in plan.trials if t.role in LAST]
     trials = (*body, *added, *anchors)
     return replace(
         plan,

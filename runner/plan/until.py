@@ -10,6 +10,7 @@ from runner.axes import load_axis
 from runner.model import LevelInterval, Plan, Trial, TrialResult
 from runner.noise import intervals, rates_of
 from runner.observations import observations
+from runner.plan.extra import LAST
 from runner.plan.fixed import FixedPlan
 from runner.plan.planner import Block, Bound, left_of
 from runner.sweep.vary import slug
@@ -32,8 +33,8 @@ class UntilInterval:
     def __init__(self, plan: Plan) -> None:
         self._plan, self._sweep = plan, plan.sweep
         self._rate = rate_of(plan.sweep.work, durable=load_axis(plan.sweep.axis).is_durable).field
-        self._planned = [t for t in plan.trials if t.replicate <= plan.sweep.replicates and t.role != "anchor"]
-        self._anchors = [t for t in plan.trials if t.role == "anchor"]
+        self._planned = [t for t in plan.trials if t.replicate <= plan.sweep.replicates and t.role not in LAST]
+        self._anchors = [t for t in plan.trials if t.role in LAST]
 
     def next(self, done: Sequence[TrialResult]) -> Block:
         """The blocks are made again from the first: each from the results of those before it, as it was then."""

@@ -77,6 +77,7 @@ def plan_sentence(plan: Plan) -> str:
     bridges = sum(t.role == "bridge" for t in plan.trials)
     extra = f" + {bridges} bridges" if bridges else ""
     extra += " + 1 anchor" if any(t.role == "anchor" for t in plan.trials) else ""
+    extra += " + 2 profiled" if sweep.profile else ""
     extra += f", more until ± {sweep.until_ci_percent:g} %" if sweep.until_ci_percent else ""
     times = f"{sweep.replicates} replicate{'s' if sweep.replicates > 1 else ''}{extra}"
     if sweep.variants_ab:

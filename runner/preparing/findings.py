@@ -39,6 +39,7 @@ def preflight(
         *(machine.in_memory(data) if isinstance(data, RamDirectory) else machine.on_disk(plan.sweep.data_dir, data)),
         *(f for choice, _ in subjects for f in server.enterable(choice, host, data_dir)),
         *machine.port_free(plan.sweep.port),
+        *machine.profiling(plan.sweep.profile),
         *(f for choice, of_subject in subjects for f in _of_server(choice, of_subject)),
         *machine.idle(host),
         *_of_plan(plan),

@@ -10,6 +10,7 @@ from pathlib import Path
 from runner.host import Host
 from runner.host.ram import RamDirectory, shortage
 from runner.model import Finding
+from runner.runtimes.stacks import profile_obstacle
 
 FREE_BYTES_MIN = 2 * 10**9
 LOAD_BUSY_SHARE = 0.3
@@ -83,6 +84,14 @@ def room(data_dir: Path) -> list[Finding]:
             remedy="make room, or choose another disk with --data-dir",
         )
     ]
+
+
+def profiling(wanted: bool) -> list[Finding]:
+    """Whether the stacks of a server can be recorded, where that is asked for."""
+    found = profile_obstacle() if wanted else None
+    if found is None:
+        return []
+    return [Finding(blocking=True, subject="--profile", sentence=found.sentence, remedy=found.remedy)]
 
 
 def port_free(port: int | None) -> list[Finding]:

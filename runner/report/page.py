@@ -28,6 +28,7 @@ from runner.report.fitted import FORMULA, asked_table, derived_table, models_tab
 from runner.report.limits import limits_table, remedies
 from runner.report.noise import bridges_table, intervals_table, noise_sentences
 from runner.report.open_loop import response_table
+from runner.report.flame import profile_html
 from runner.report.reference import Reference, compare, reference_table
 from runner.report.series import label_of, trial_panels
 from runner.report.style import PAGE_STYLE
@@ -57,6 +58,7 @@ def body_html(run: StoredRun, reference: Reference | None = None) -> str:
             _noise(run),
             _limits(run),
             _knobs(run),
+            profile_html(run),
             _series(run),
             _method(run),
         )

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from runner.connections_check import with_checks
 from runner.errors import StoreError, UsageError
-from runner.model import FitReport, Plan, StoredRun, TrialResult
+from runner.model import FOLDED, FitReport, Plan, StoredRun, TrialResult
 from runner.store import upgrade
 from runner.store.codec import SCHEMA, from_plain, parsed, unreadable
 
@@ -94,6 +94,7 @@ def read_run(path: Path) -> StoredRun:
         results=with_checks(plan, results),
         timeseries=series,
         fit=_fit(path / "fit.json"),
+        profiles={name: read_text(file) for name in series if (file := path / "trials" / name / FOLDED).is_file()},
     )
 
 

@@ -214,6 +214,7 @@ def _method(v: Mapping[str, Any], levels: int) -> dict[str, Any]:
         "until_ci_percent": v["method.until_ci"],
         "replicates_max": v["method.replicates_max"],
         "bridge": bool(v["method.bridge"]),
+        "profile": bool(v["method.profile"]),
         "connections_check": v["method.connections_check"] == "on",
     }
 

@@ -229,6 +229,14 @@ SETTINGS: tuple[Setting, ...] = (
         switch=True,
     ),
     _s(
+        "method.profile",
+        "--profile",
+        readers.switch,
+        "",
+        "Repeat a trial of the lowest and of the highest level with Linux' perf, and show what grew between them.",
+        switch=True,
+    ),
+    _s(
         "method.connections_check",
         "--connections-check",
         readers.one_of("on", "off"),

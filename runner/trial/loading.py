@@ -27,6 +27,7 @@ from runner.model import (
     SampleTaken,
     Trial,
 )
+from runner.runtimes.stacks import StackRecorder
 from runner.sampling import Sampler
 from runner.trial.asking import asked, flush_s
 from runner.trial.clock import Clock
@@ -72,6 +73,7 @@ class Loading:
         self._commits_before: int | None = None
         self._commits_after: int | None = None
         self._is_looked_at = False
+        self.stacks = StackRecorder() if order.trial.role == "profile" else None
 
     def events(self) -> Iterator[Event]:
         """What is seen, as it is seen. Raises LoadError, TargetError or Stopped, the load ended in every case."""
@@ -85,6 +87,8 @@ class Loading:
                 yield Noted(trial_id=self._trial_id, sentence=sentence)
         finally:
             self._load.stop()
+            if self.stacks is not None:
+                self.stacks.close()
         if failure is not None:
             raise failure
         self._refuse_full(new)
@@ -144,6 +148,8 @@ class Loading:
             new = yield from self._drained()
             yield from self._take(line)
             self._refuse_full(new)
+            if isinstance(line, Phase) and self.stacks is not None:
+                self.stacks.start(self._server.pids(), self._order.trial.placement.client_cpus)
             if isinstance(line, Phase) and line.phase == STEADY_PHASE:
                 self._commits_before = self._commits()
             elif isinstance(line, Phase) and self._measure_start_ns is not None:
@@ -180,6 +186,8 @@ class Loading:
     def _look_at_the_end(self) -> None:
         """When the window is over: the commits until now, and the CPUs of the threads that served the load."""
         self._is_looked_at = True
+        if self.stacks is not None:
+            self.stacks.stop()
         self._commits_after = None if self._commits_before is None else self._commits()
         prove_pinning(self._server, self._order.trial.placement)
 

@@ -20,7 +20,7 @@ from runner.interrupts import Stop
 from runner.loadgen.features import kept_by
 from runner.loadgen.spec import spec_text, trial_spec
 from runner.method import METHOD
-from runner.model import ArtifactMade, Event, PhaseEntered, TrialFinished, TrialResult
+from runner.model import FOLDED, ArtifactMade, Event, Noted, PhaseEntered, TrialFinished, TrialResult
 from runner.runtimes import Server, load_runtime
 from runner.targets import load_target
 from runner.trial.asking import (
@@ -151,6 +151,10 @@ class _RunningTrial:
             loaded = loading.loaded()
             self._add(loaded)
             self._facts = with_summary(self._facts, loaded.summary, self._trial.load)
+        if loading.stacks is not None:
+            yield self._artifact(FOLDED, loading.stacks.folded)
+            if loading.stacks.trouble:
+                yield Noted(trial_id=self._trial.trial_id, sentence=loading.stacks.trouble)
 
     def _full_disk(self) -> str:
         """The sentence about a disk that is full; "" also where a disk does not say in time."""

@@ -1,0 +1,129 @@
+"""Profiled trials: planned last and not fitted, stacks recorded by the real perf where it is, graphs of our own."""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+
+import psutil
+import pytest
+
+from runner.observations import observations
+from runner.preparing import machine
+from runner.report.flame import flame_svg, grown, profile_html, tree
+from runner.runtimes import stacks
+from runner.runtimes.stacks import StackRecorder, fold, profile_obstacle
+from tests.unit.factories import make_result
+from tests.unit.synthetic_run import synthetic_run
+from tests.unit.test_plan import planned
+
+FIRST = "postgres;main;copy;parse 60\npostgres;main;copy;insert 40\n"
+LAST = "postgres;main;copy;parse 30\npostgres;main;copy;insert 20\npostgres;main;copy;insert;spin<lock> 50\n"
+SCRIPT = """postgres
+\t    55d0 ExecInsert+0x12 (/usr/lib/postgres)
+\t    55d1 [unknown] (/usr/lib/postgres)
+\t    55d2 __libc_start_main (/usr/lib/libc.so.6)
+
+postgres
+\t    55d0 ExecInsert+0x99 (/usr/lib/postgres)
+\t    55d1 [unknown] (/usr/lib/postgres)
+\t    55d2 __libc_start_main (/usr/lib/libc.so.6)
+
+swapper
+\tffffffff81 pv;native ([kernel.kallsyms])
+"""
+
+
+def test_stacks_are_folded_from_the_outermost_frame_on():
+    assert fold(SCRIPT.splitlines()) == (
+        "postgres;__libc_start_main;[postgres];ExecInsert 2\nswapper;pv:native 1\n")  # fmt: skip
+    assert fold([]) == ""
+
+
+def test_the_lowest_and_the_highest_level_are_profiled_after_all_else_and_not_fitted():
+    plan = planned(cores="1..4", method__profile="1")
+    profiled = [t for t in plan.trials if t.role == "profile"]
+    assert [(t.trial_id, t.level) for t in profiled] == [("cores-1-profile", 1), ("cores-4-profile", 4)]
+    assert [t.role for t in plan.trials[-3:]] == ["profile", "profile", "anchor"]
+    assert [t.order for t in plan.trials] == list(range(len(plan.trials)))
+    assert not any(t.role == "profile" for t in planned(cores="1..4").trials)
+    assert [t.trial_id for t in planned(cores="2", method__profile="1").trials if t.role == "profile"] == [
+        "cores-2-profile"]  # fmt: skip
+    result = make_result()
+    seen = observations([result, replace(result, trial=replace(result.trial, role="profile"))], "rows_per_s")
+    assert [one.mark for one in seen] == ["", "profiled"]
+
+
+def test_a_machine_without_perf_is_one_message_with_the_command_that_installs_it(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    (finding,) = machine.profiling(wanted=True)
+    assert finding.blocking and "no program perf" in finding.sentence and finding.remedy == "apt-get install linux-perf"
+    assert machine.profiling(wanted=False) == []
+
+
+def test_a_frame_is_as_wide_as_its_share_and_a_name_is_no_markup():
+    root = tree(LAST)
+    copy = root.calls["postgres"].calls["main"].calls["copy"]
+    assert copy.share == pytest.approx(1.0) and copy.calls["insert"].share == pytest.approx(0.7)
+    drawn = ET.fromstring(flame_svg(LAST, FIRST))
+    widths = {g.find("title").text.split(":")[0]: float(g.find("rect").get("width")) for g in drawn.iter("g")}
+    assert (widths["copy"], widths["parse"], widths["spin<lock>"]) == (1000.0, 300.0, 500.0)
+    titles = [g.find("title").text for g in drawn.iter("g")]
+    assert "spin<lock>: 50.0 % (+50.0)" in titles and "parse: 30.0 % (-30.0)" in titles
+    assert ET.fromstring(flame_svg("")).findall("g") == []
+
+
+def test_what_grew_is_named_by_its_own_share():
+    assert grown(FIRST, LAST)[0] == ("spin<lock>", 0.0, 0.5)
+    assert [name for name, *_ in grown(LAST, FIRST)] == ["parse", "insert"]
+
+
+def test_the_report_has_both_graphs_and_their_difference_only_of_profiled_runs():
+    run = synthetic_run()
+    assert profile_html(run) == ""
+    ends = (run.results[0], run.results[-1])
+    ids = sorted({r.trial.trial_id for r in ends})
+    page = profile_html(replace(run, profiles=dict(zip(ids, (FIRST, LAST), strict=True))))
+    assert page.count("<svg") == 3 and "What grew from" in page and "spin&lt;lock&gt;" in page
+
+
+def used_until(pid, folder):
+    """Until perf has begun, and the process has used half a CPU second since then."""
+    deadline, begun = time.monotonic() + 60, None
+    while time.monotonic() < deadline:
+        used = sum(psutil.Process(pid).cpu_times()[:2])
+        if begun is None and any(file.stat().st_size for file in folder.glob("*/perf.data")):
+            begun = used
+        if begun is not None and used > begun + 0.5:
+            return
+        time.sleep(0.05)
+    raise AssertionError("no half CPU second within a minute")
+
+
+@pytest.mark.skipif(profile_obstacle() is not None, reason="perf does not record here")
+def test_the_real_perf_records_a_process_that_works_and_leaves_no_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(stacks.tempfile, "tempdir", str(tmp_path))
+    with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as busy:
+        recorder = StackRecorder()
+        try:
+            recorder.start((busy.pid,), tuple(os.sched_getaffinity(0)))
+            used_until(busy.pid, tmp_path)
+            recorder.stop()
+        finally:
+            busy.kill()
+            recorder.close()
+            recorder.close()
+    assert recorder.trouble == "" and "python" in recorder.folded
+    assert all(line.rpartition(" ")[2].isdigit() for line in recorder.folded.splitlines())
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(shutil.which("perf") is None, reason="there is no perf")
+def test_a_recording_that_fails_says_why_and_is_not_the_end():
+    recorder = StackRecorder()
+    recorder.start((2**22 + 1,), tuple(os.sched_getaffinity(0)))
+    recorder.close()
+    assert recorder.folded == "" and recorder.trouble.startswith("perf recorded no stacks")
