@@ -183,3 +183,20 @@ def test_cpus_that_the_user_names_leave_whole_cores_to_the_generator():
     assert place(host, 4, (0, 1, 2, 3), (), 4).sibling_cpus == (4, 5, 6, 7)
     assert place(host, 4, (), (3,), 7).server_cpus == (0, 1, 2, 4)
     assert place(host, 7, (), (3,), 7).server_cpus == (0, 1, 2, 4, 5, 6, 7)
+
+
+# As Linux 6.1 numbered them in an emulated machine (QEMU): 2 sockets of 4 cores with 2 threads, one NUMA node each,
+# siblings beside each other; (core, package, node) of CPU 0, 1, ...
+EMULATED = tuple((core, package, package) for package in (0, 1) for core in range(4) for _ in (0, 1))
+
+
+def test_siblings_that_are_numbered_beside_each_other_are_known_as_such():
+    cpus = tuple(Cpu(id=i, core=c, package=p, node=n) for i, (c, p, n) in enumerate(EMULATED))
+    host = replace(make_host(16), cpus=cpus)
+    assert cpu_order(host) == (0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15)
+    plan, at = placements(host, "1..12")
+    assert {p.client_cpus for p in at.values()} == {(14, 15)}
+    assert at[12].server_cpus == (0, 2, 4, 6, 8, 10, 12, 1, 3, 5, 7, 9)
+    assert [n for n, p in at.items() if p.smt_cpus] == [8, 9, 10, 11, 12]
+    assert [n for n, p in at.items() if len(p.nodes) == 2] == [5, 6, 7, 8, 9, 10, 11, 12]
+    assert [c.knob for c in plan.confounds] == ["SMT within the server", "the server's NUMA spread"]
