@@ -11,6 +11,7 @@ from dataclasses import replace
 from html import escape
 
 from runner.model import Measurement, StoredRun, TrialResult
+from runner.report import subjects
 from runner.report.ab import ab_html, ab_markdown
 from runner.report.figures import axis_facts
 from runner.report.markdown import table_markdown
@@ -93,7 +94,8 @@ def index_markdown(run: StoredRun) -> str:
     sweep = run.plan.sweep
     links = "".join(f"- [{_told(run, name)}](report-{name}.md)\n" for name in labels_of(run))
     answer = ab_markdown(run) if sweep.variants_ab else ""
-    return f"# {sweep.name}\n\n{sweep.question}\n\n{answer}{table_markdown(comparison_table(run))}\n\n{links}"
+    tables = "\n\n".join(table_markdown(table) for table in (comparison_table(run), *subjects.tables(run)))
+    return f"# {sweep.name}\n\n{sweep.question}\n\n{answer}{tables}\n\n{links}"
 
 
 def index_html(run: StoredRun, bodies: Mapping[str, str]) -> str:
@@ -104,10 +106,11 @@ def index_html(run: StoredRun, bodies: Mapping[str, str]) -> str:
     sweep = run.plan.sweep
     links = "".join(f'<li><a href="#{escape(n)}">{escape(_told(run, n))}</a></li>' for n in labels_of(run))
     parts = "".join(f'<section class="variant" id="{escape(n)}">{bodies[n]}</section>\n' for n in labels_of(run))
+    more = "".join(f"<h2>{escape(t.title)}</h2>{table_html(t, dense=True)}" for t in subjects.tables(run))
     body = (
         f'<h1>{escape(sweep.name)}</h1><p class="question">{escape(sweep.question)}</p>'
         f"{ab_html(run) if sweep.variants_ab else ''}"
-        f"<h2>The variants side by side</h2>{table_html(comparison_table(run), dense=True)}"
+        f"<h2>The variants side by side</h2>{table_html(comparison_table(run), dense=True)}{more}"
         f"<h2>Each variant's own report, below</h2><ul>{links}</ul>{parts}"
     )
     return shell(f"{sweep.name}: {sweep.target}", body)

@@ -55,6 +55,7 @@ class Facts:
     knobs: the declared ones. any_knob: other settings of the server may be given by --knob.
     rows_per_core_s: a rough rate of one core, only to estimate how long fixed work takes. overhead_s: what a trial
     takes besides its load (start, tables, flush, count, stop), roughly, for the same use.
+    ready_s: how long a server may take to start, on the least CPU that a level gives.
     refuses_root: the server will not run as root. thread_names: its threads have names of their own. wait_events: it
     tells what its connections wait for.
     threads_per_process: how many threads of one load process the client library serves well; 0: any number.
@@ -80,6 +81,7 @@ class Facts:
     rows_per_request: int = 10_000
     rows_per_core_s: float = 1e6
     overhead_s: float = 5.0
+    ready_s: float = 60.0
     refuses_root: bool = False
     thread_names: bool = False
     wait_events: bool = False

@@ -8,6 +8,11 @@ from runner.model import Counted as Counted
 
 ENDPOINT_PASSWORD = "SCALE_TARGET_PASSWORD"  # the environment's name for the password of a server that is not ours
 
+# Among the settings that a session reads back: where the rows of a request are when it is answered, and how they are
+# stored. Reports that have several databases show them as the terms.
+ACKNOWLEDGED, COMPRESSION = "acknowledged", "compression"
+IN_MEMORY, IN_LOG, ON_DISK = "in memory", "in the log, not yet on disk", "on disk (log fsynced)"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Installation:

@@ -115,7 +115,8 @@ class _RunningTrial:
     def _stages(self, reached: Reached) -> Iterator[Event]:
         yield self._enter("ready")
         session, server = reached.session, reached.server
-        wait_for(server, until_ready(reached, session.not_ready), "the server was not ready", self._stop)
+        pending, within_s = until_ready(reached, session.not_ready), self._target.facts.ready_s
+        wait_for(server, pending, "the server was not ready", self._stop, within_s)
         self._server_facts = reached.server.facts()
         prove_pinning(reached.server, self._trial.placement)
         yield self._enter("schema")

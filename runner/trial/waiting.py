@@ -19,14 +19,16 @@ LOOK_S = 0.1
 T = TypeVar("T")
 
 
-def wait_for(server: Server, pending: Callable[[], str], what: str, stop: Stop) -> None:
-    """Until pending says "". Raises ProvisionError after a minute, or when the server ends; Stopped."""
-    deadline = time.monotonic() + READY_S
+def wait_for(
+    server: Server, pending: Callable[[], str], what: str, stop: Stop, within_s: float = READY_S
+) -> None:
+    """Until pending says "". Raises ProvisionError after within_s, or when the server ends; Stopped."""
+    deadline = time.monotonic() + within_s
     while why := pending():
         if not server.alive():
             raise ProvisionError(f"the server ended while starting: {last_words(server)}")
         if time.monotonic() > deadline:
-            raise ProvisionError(f"{what} after {READY_S:.0f} s: {why}")
+            raise ProvisionError(f"{what} after {within_s:.0f} s: {why}")
         stop.sleep(LOOK_S)
 
 

@@ -64,7 +64,7 @@ def test_a_million_rows_are_counted_and_survive_a_kill(target, tmp_path):
 
 
 @needs_root
-def test_a_disk_with_rows_is_no_valid_number(target, tmp_path, small_disk):
+def test_a_disk_that_fills_is_no_valid_number(target, tmp_path, small_disk):
     columns = ",".join(f"d{i}:double" for i in range(10))
     for folder in on_small_disk(tmp_path / "disk", small_disk[0]):
         order = trial_order(folder, target.facts.name, workload__values="random", workload__columns=columns)

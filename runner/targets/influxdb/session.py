@@ -10,6 +10,7 @@ from typing import Any
 from runner.errors import TargetError
 from runner.model import Trial
 from runner.targets import Address, Counted, Session, series
+from runner.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_LOG, ON_DISK
 from runner.targets.web import Web
 
 DATABASE = "scale"
@@ -72,7 +73,11 @@ class InfluxdbSession(Session):
                     said[f"{prefix}_{name.replace('-', '_')}".strip("_").lower()] = str(value)
         policies = self._run(f'SHOW RETENTION POLICIES ON "{DATABASE}"')[0]
         first = dict(zip(policies["columns"], policies["values"][0], strict=True))
-        return {**said, "shard_duration": str(first["shardGroupDuration"])}
+        terms = {
+            ACKNOWLEDGED: ON_DISK if said.get("data_wal_fsync_delay") == "0s" else IN_LOG,
+            COMPRESSION: "columns by series, compressed by type",
+        }
+        return {**said, "shard_duration": str(first["shardGroupDuration"]), **terms}
 
     def load_spec(self) -> Mapping[str, str]:
         """Lines into the database."""

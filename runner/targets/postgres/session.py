@@ -10,6 +10,7 @@ import psycopg
 from runner.errors import TargetError
 from runner.model import Trial
 from runner.targets import Address, Counted, Part, Session
+from runner.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_MEMORY, ON_DISK
 
 TABLE = "measurement"
 SPACE = "space"  # the directory of a tablespace on its disk
@@ -122,7 +123,12 @@ class PostgresSession(Session):
             "SELECT name, current_setting(name) FROM pg_settings WHERE source <> 'default'"
             " AND name NOT LIKE '%file%' AND name NOT LIKE '%directory%'"
         )
-        return {**{str(n): str(v) for n, v in rows}, "partitions": str(count)}
+        said = {str(n): str(v) for n, v in rows}
+        terms = {
+            ACKNOWLEDGED: IN_MEMORY if said.get("synchronous_commit") == "off" else ON_DISK,
+            COMPRESSION: "rows, not compressed",
+        }
+        return {**said, "partitions": str(count), **terms}
 
     def parts(self) -> tuple[Part, ...]:
         """The files of each partition and of its indexes."""

@@ -40,6 +40,7 @@ FACTS = Facts(
     any_knob=True,
     rows_per_core_s=8e5,
     overhead_s=15.0,
+    ready_s=240.0,  # ten CPU seconds: a minute and a half on a tenth of a core
     thread_names=True,
     to_install="scale servers install questdb, or give --home DIR with questdb.jar",
 )

@@ -10,6 +10,7 @@ from runner.errors import TargetError
 from runner.model import Trial
 from runner.targets import Address, Counted, Session, series
 from runner.targets.java import effective as jvm
+from runner.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_LOG, ON_DISK
 from runner.targets.web import Web
 
 WITHIN_S = 3600.0
@@ -89,7 +90,11 @@ class QuestdbSession(Session):
             if source != "default" and not name.endswith("bind.to")
         }
         tables = self._rows(f"SELECT count() FROM tables() WHERE table_name LIKE '{series.MEASUREMENT}_p%'")[0][0]
-        return {**names, **jvm(self._address.data_dir), "partitions": str(tables)}
+        terms = {
+            ACKNOWLEDGED: IN_LOG if names.get("cairo_commit_mode") == "nosync" else ON_DISK,
+            COMPRESSION: "columns, not compressed",
+        }
+        return {**names, **jvm(self._address.data_dir), "partitions": str(tables), **terms}
 
     def load_spec(self) -> Mapping[str, str]:
         """Lines, each device in one of the tables."""

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from runner.errors import TargetError
 from runner.model import Trial
 from runner.targets import Address, Counted, Session, series
+from runner.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_MEMORY
 from runner.targets.web import Web, metrics
 
 WITHIN_S = 3600.0
@@ -52,7 +53,8 @@ class VictoriametricsSession(Session):
         """Every flag that was given, and the threads that Go uses."""
         flags = {found.group(1): found.group(2) for found in _FLAG.finditer(self._get("/flags"))}
         flags = {name: value for name, value in flags.items() if name not in _OF_THIS_TRIAL}
-        return {**flags, "gomaxprocs": f"{self._metrics().get('go_gomaxprocs', 0):.0f}"}
+        terms = {ACKNOWLEDGED: IN_MEMORY, COMPRESSION: "columns by series, compressed by type, then ZSTD"}
+        return {**flags, "gomaxprocs": f"{self._metrics().get('go_gomaxprocs', 0):.0f}", **terms}
 
     def load_spec(self) -> Mapping[str, str]:
         """Lines, as InfluxDB has them."""
