@@ -1,0 +1,179 @@
+"""Targets that are loaded with lines, without their servers: what is started, what is refused, what a count tells."""
+
+import gzip
+import http.server
+import threading
+from dataclasses import replace
+
+import pytest
+
+from runner.errors import TargetError
+from runner.model import Counted, Site
+from runner.targets import load_target, series
+from runner.targets.debian import packaged
+from runner.targets.influxdb.session import _spelled
+from runner.targets.java import effective
+from runner.targets.web import Web, metrics
+from tests.unit.factories import make_sweep, make_trial
+
+NAMES = ("questdb", "influxdb", "victoriametrics")
+KNOBS = {
+    "questdb": {"partitions": "8", "write_threads": "8", "heap": "256m"},
+    "influxdb": {"write_threads": "4", "shard_duration": "7d", "data_wal_fsync_delay": "0s"},
+    "victoriametrics": {"write_threads": "4", "memory": "1GiB"},
+}
+DATA = make_sweep(workload__start_ms="60000", workload__step_ms="10").work.data
+
+
+def trial_of(name, cores=1.5, **flags):
+    return replace(make_trial(make_sweep(**flags), cores=cores), knobs=KNOBS[name])
+
+
+def spec_of(name, **more):
+    site = Site(data_dir="/d", port=7001, bind_address="127.0.0.1", home="/h")
+    return load_target(name).server(trial_of(name, **more), site, "")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_server_listens_on_loopback_only(name):
+    spec = spec_of(name)
+    said = " ".join((*spec.argv, *spec.env.values(), *spec.files.values()))
+    assert "127.0.0.1:7001" in said
+    assert "0.0.0.0" not in said
+    assert spec.ports == (7001,)
+
+
+@pytest.mark.parametrize(("name", "words"), [
+    ("questdb", "-XX:ActiveProcessorCount=2"), ("questdb", "-Xmx256m"), ("influxdb", "2"), ("victoriametrics", "2"),
+])  # fmt: skip
+def test_threads_and_memory_come_from_the_level(name, words):
+    spec = spec_of(name)
+    assert words in (*spec.argv, spec.env.get("GOMAXPROCS"))
+    assert words in spec.argv or spec_of(name, cores=3.0).env["GOMAXPROCS"] == "3"
+
+
+def test_questdb_reports_nothing_and_shuts_the_doors_that_are_not_used():
+    conf = spec_of("questdb").files["/d/questdb/conf/server.conf"].splitlines()
+    for line in ("telemetry.enabled=false", "pg.enabled=false", "line.tcp.enabled=false", "http.min.enabled=false",
+                 "config.validation.strict=true", "wal.apply.worker.count=2", "cairo.commit.mode=nosync"):  # fmt: skip
+        assert line in conf
+
+
+def test_victoriametrics_keeps_what_is_old():
+    assert "-retentionPeriod=100y" in spec_of("victoriametrics").argv
+
+
+@pytest.mark.parametrize(("name", "column"), [
+    ("questdb", "v:ubigint"), ("influxdb", "v:varbinary(8)"), ("victoriametrics", "v:nchar(8)"),
+    ("victoriametrics", "v:bigint"),
+])  # fmt: skip
+def test_columns_that_it_cannot_hold_are_refused(name, column):
+    (finding,) = load_target(name).check(trial_of(name, workload__columns=f"a:int,{column}"), None)
+    assert finding.blocking
+    assert column.partition("(")[0] in finding.sentence
+    assert load_target(name).check(trial_of(name), None) == ()
+
+
+@pytest.mark.parametrize(("name", "line"), [
+    ("questdb", "2026-01-01 C i.q.c.w.ApplyWal2TableJob job failed, table suspended [table=m_p0]"),
+    ("questdb", "java.lang.OutOfMemoryError: Java heap space"),
+    ("influxdb", "write failed: engine: cache-max-memory-size exceeded: (1073752234/1073741824)"),
+    ("influxdb", "partial write: points beyond retention policy dropped=12"),
+    ("victoriametrics", "2026-01-01 panic lib/storage/partition.go:12 FATAL: cannot create in-memory part"),
+    ("victoriametrics", "error: write /d: no space left on device"),
+])  # fmt: skip
+def test_a_log_that_tells_of_lost_rows_is_doubtful(name, line):
+    target = load_target(name)
+    assert target.suspicious(f"all is well\n{line}\n") == (line,)
+    assert target.suspicious("all is well\nlistening on 127.0.0.1:7001\n") == ()
+
+
+@pytest.mark.parametrize(("rows", "faulty"), [
+    ({"d0": (3, 60000, 60020), "d1": (1, 60000, 60000)}, ""),
+    ({"d0": (2, 60000, 60020), "d1": (1, 60000, 60000)}, "d0"),  # the middle one is lost
+    ({"d0": (2, 60010, 60020), "d1": (1, 60000, 60000)}, "d0"),  # the first one
+    ({"d0": (3, 60000, 60020), "d1": (2, 60000, 60000)}, "d1"),  # one twice
+])  # fmt: skip
+def test_a_count_tells_which_device_lacks_rows(rows, faulty):
+    found = series.counted(rows, DATA)
+    assert found.rows == sum(n for n, _, _ in rows.values())
+    assert (f"{faulty} is one" in found.gaps[0]) if faulty else not found.gaps
+
+
+def test_nothing_is_counted_of_nothing():
+    assert series.counted({}, DATA) == Counted(rows=0)
+
+
+@pytest.mark.parametrize(("asked", "said"), [("7d", "168h0m0s"), ("24h", "24h0m0s"), ("2w", "336h0m0s"), ("90m", "90m")])
+def test_a_duration_is_compared_as_the_server_spells_it(asked, said):
+    assert _spelled(asked) == said
+
+
+def test_a_version_is_read_from_the_packages_list_of_changes(tmp_path):
+    program = tmp_path / "usr" / "bin" / "victoria-metrics"
+    changes = tmp_path / "usr" / "share" / "doc" / "victoria-metrics" / "changelog.Debian.gz"
+    for path in (program, changes):
+        path.parent.mkdir(parents=True)
+    program.touch()
+    changes.write_bytes(gzip.compress(b"victoria-metrics (1.79.5+ds1-2) unstable; urgency=medium\n"))
+    found = packaged("victoria-metrics", "victoria-metrics", str(tmp_path))
+    assert (found.home, found.version) == (str(tmp_path / "usr"), "1.79.5")
+    assert packaged("victoria-metrics", "victoria-metrics", str(tmp_path / "other")) is None
+
+
+def test_what_the_jvm_got_is_read_from_its_log(tmp_path):
+    (tmp_path / "jvm.log").write_text("[gc,init] CPUs: 2 total, 1 available\n[gc,init] Heap Max Capacity: 512M\n")
+    assert effective(str(tmp_path)) == {"jvm_processors": "1", "jvm_heap": "512m"}
+    assert effective(str(tmp_path / "nowhere")) == {}
+
+
+def test_metrics_are_read_by_name_and_labels():
+    assert metrics('# HELP a b\na{x="y z"} 3\nb 1e3\nc nothing\n\n') == {'a{x="y z"}': 3.0, "b": 1000.0}
+
+
+class Answers(http.server.BaseHTTPRequestHandler):
+    """As the path says."""
+
+    def do_GET(self):
+        if self.path == "/silence":
+            threading.Event().wait(2)
+            return
+        self.send_response(500 if self.path == "/fails" else 200)
+        self.end_headers()
+        self.wfile.write({"/json": b'{"a": 1}', "/fails": b"words of the\nserver"}.get(self.path, b"<html>"))
+
+    def log_message(self, *_):
+        """Says nothing."""
+
+
+@pytest.fixture(scope="module")
+def web():
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answers)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield Web(who="Example", host="127.0.0.1", port=server.server_address[1])
+    server.shutdown()
+    server.server_close()
+
+
+def test_an_answer_is_read(web):
+    assert web.get_json("/json", 10) == {"a": 1}
+
+
+@pytest.mark.parametrize(("path", "words"), [
+    ("/fails", "Example refused /fails: HTTP status 500: words of the server"),
+    ("/page", "Example answered /page with what is no JSON: '<html>'"),
+])  # fmt: skip
+def test_what_goes_wrong_is_told_in_the_servers_words(web, path, words):
+    with pytest.raises(TargetError) as told:
+        web.get_json(path, 10)
+    assert told.value.message == words
+
+
+def test_a_question_has_a_deadline(web):
+    with pytest.raises(TargetError, match="Example did not answer /silence"):
+        web.get("/silence", 0.2)
+
+
+def test_a_server_that_is_not_there_is_said():
+    with pytest.raises(TargetError, match="Connection refused"):
+        Web(who="Example", host="127.0.0.1", port=1).get("/ping", 5)
