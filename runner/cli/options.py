@@ -26,6 +26,19 @@ _PANELS = {
     "vary": "Knobs",
 }
 
+# What `--help` shows besides the axes' own flags, as most sweeps need no more; `--help-all` shows the rest.
+_SHOWN = (
+    "target.name",
+    "target.runtime",
+    "target.home",
+    "target.endpoint",
+    "load.duration",
+    "load.rate",
+    "method.replicates",
+    "knobs.other",
+    "vary",
+)
+
 Flags = Mapping[str, str | list[str]]
 
 
@@ -48,20 +61,44 @@ def with_settings(command: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(command)
     def wrapped(**given: Any) -> None:
+        given.pop(_HELP_ALL.name)
         said = {k: v for k, v in given.items() if k in names and v not in (None, [], False)}
         flags = {names[k]: "1" if v is True else v for k, v in said.items()}
         command(flags=flags, **{name: value for name, value in given.items() if name not in names})
 
-    parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own] + options
+    parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own] + options + [_HELP_ALL]
     vars(wrapped)["__signature__"] = inspect.Signature(parameters)
     wrapped.__annotations__ = {p.name: p.annotation for p in parameters}
     return wrapped
 
 
+def _help_all(context: typer.Context, wanted: bool) -> None:
+    """The help with every flag, and the end."""
+    if wanted:
+        for parameter in context.command.params:
+            vars(parameter)["hidden"] = False
+        typer.echo(context.get_help())
+        raise typer.Exit
+
+
+_HELP_ALL = inspect.Parameter(
+    "help_all",
+    inspect.Parameter.KEYWORD_ONLY,
+    default=False,
+    annotation=Annotated[
+        bool, typer.Option("--help-all", callback=_help_all, is_eager=True, help="Show this message with every flag.")
+    ],
+)
+
+
 def _annotation(s: Setting) -> Any:
+    hidden = s.key not in _SHOWN and not s.key.startswith("axis.")
     shown = f"{s.help} [dim]\\[default: {s.default}][/]" if s.default else s.help
     panel = _PANELS[s.key.partition(".")[0]]
     if s.switch:
-        return Annotated[bool, typer.Option(s.flag, help=shown, show_default=False, rich_help_panel=panel)]
-    option = typer.Option(s.flag, help=shown, metavar=s.metavar, show_default=False, rich_help_panel=panel)
+        switch = typer.Option(s.flag, help=shown, show_default=False, rich_help_panel=panel, hidden=hidden)
+        return Annotated[bool, switch]
+    option = typer.Option(
+        s.flag, help=shown, metavar=s.metavar, show_default=False, rich_help_panel=panel, hidden=hidden
+    )
     return Annotated[list[str], option] if s.many else Annotated[str | None, option]

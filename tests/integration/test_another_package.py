@@ -84,7 +84,7 @@ def test_its_knob_is_a_role_with_a_flag_a_column_and_a_heading(swept, installed)
     both = run("plan", "cpu", "--cores", "1", "--target", "example", "--partitions", "5", cwd=folder,
                PYTHONPATH=beside(installed))  # fmt: skip
     assert both.returncode == 0 and re.search(r"knobs\.shards +5 +flag", both.stdout)
-    helped = run("sweep", "--help", cwd=folder, PYTHONPATH=beside(installed))
+    helped = run("sweep", "--help-all", cwd=folder, PYTHONPATH=beside(installed))
     assert "--shards" in helped.stdout and "shards (Example)" in " ".join(helped.stdout.replace("│", "").split())
 
 

@@ -1,5 +1,6 @@
 """`scale --help` knows every command without importing it, and says of each what the command says of itself."""
 
+import re
 import subprocess
 import sys
 
@@ -8,7 +9,10 @@ from typer.testing import CliRunner
 
 from runner.cli import app
 from runner.cli.commands import COMMANDS, load_command
+from runner.sweep.settings import SETTINGS
 
+TWELVE = {"--cores", "--disks", "--clients", "--target", "--runtime", "--home", "--endpoint", "--duration", "--rate",
+          "--replicates", "--knob", "--vary"}  # fmt: skip
 HEAVY = {"numpy", "scipy", "matplotlib", "docker", "psycopg", "pyarrow", "cattrs", "runner.compose", "runner.console"}
 
 
@@ -33,11 +37,23 @@ def test_the_help_imports_nothing_heavy():
     assert all(name in done.stdout for name in COMMANDS)
 
 
+@pytest.mark.parametrize("name", ["sweep", "plan", "resume"])
+def test_the_help_of_a_command_imports_nothing_heavy(name):
+    """0.35 CPU seconds are enough for it (bench/help.py)."""
+    script = (
+        "import sys\nfrom runner.cli import app\n"
+        f"try:\n    app([{name!r}, '--help'])\nexcept SystemExit as end:\n    assert end.code == 0\n"
+        f"print(sorted({HEAVY!r} & set(sys.modules)), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stderr.strip() == "[]", "import it in the function that needs it"
+
+
 def test_the_help_of_a_sweep_imports_no_database():
     """Its texts are made of the targets' facts, and these import no client library."""
     script = (
         "import sys\nfrom runner.cli import app\n"
-        "try:\n    app(['sweep', '--help'])\nexcept SystemExit as end:\n    assert end.code == 0\n"
+        "try:\n    app(['sweep', '--help-all'])\nexcept SystemExit as end:\n    assert end.code == 0\n"
         "loaded = [m for m in sys.modules if m.startswith('runner.targets.') or m in ('psycopg', 'docker')]\n"
         "print(*loaded, file=sys.stderr)"
     )
@@ -47,6 +63,15 @@ def test_the_help_of_a_sweep_imports_no_database():
     assert not loaded & {"psycopg", "docker"}
     assert not {m for m in loaded if m.rpartition(".")[2] in ("session", "target", "client", "config")}
     assert "hash partitions (PostgreSQL)" in " ".join(done.stdout.replace("│", "").split())
+
+
+@pytest.mark.parametrize("name", ["sweep", "plan"])
+def test_the_help_shows_what_most_need_and_help_all_the_rest(name):
+    brief, whole = (CliRunner().invoke(app, [name, option]).output for option in ("--help", "--help-all"))
+    flags = {setting.flag for setting in SETTINGS}
+    assert {flag for flag in flags if re.search(rf"^[│ ]*{flag}\s", brief, re.MULTILINE)} == TWELVE
+    assert {flag for flag in flags if re.search(rf"^[│ ]*{flag}\s", whole, re.MULTILINE)} == flags
+    assert "Example" in whole
 
 
 @pytest.mark.parametrize("name", COMMANDS)
