@@ -2,9 +2,10 @@
 
     python bench/method_bottleneck.py [--runs 200] [--noise 0.02] [--seed 1]
 
-Each run is simulated from a known truth through the real planner, diagnosis, connections check and fit: a trial's evidence
-goes to the rules, the planner asks for the checks, and what is fitted are the observations. Nothing is started. The last
-columns say what the fit predicts for 12 cores: before the check existed (levels with idle cores left out), and now.
+Each run is simulated from a known truth through the real planner, diagnosis, connections check and fit: a trial's
+evidence goes to the rules, the planner asks for the checks, and what is fitted are the observations. Nothing is
+started. The last columns say what the fit predicts for 12 cores: before the check existed (levels with idle cores left
+out), and now.
 """
 
 from __future__ import annotations
@@ -50,7 +51,8 @@ TRUTHS = (
     Truth(what="nothing explains 6.2 cores", cores=lambda n, _: min(n, 6.2), use={"in_flight": 0.4}),
     Truth(what="too few connections: 24 of 0.26 cores each", cores=lambda n, many: min(n, 0.26 * many),
           use={"in_flight": 0.96}),
-    Truth(what="a busy neighbour takes the rest", cores=lambda n, _: min(n, 6.2), use={"in_flight": 0.96, "others": True}),
+    Truth(what="a busy neighbour takes the rest", cores=lambda n, _: min(n, 6.2),
+          use={"in_flight": 0.96, "others": True}),
     Truth(what="no limit within 12 cores", cores=lambda n, _: n, use={"in_flight": 0.96}),
 )  # fmt: skip
 
@@ -58,7 +60,8 @@ TRUTHS = (
 def plan_of(seed: int, replicates: int) -> Plan:
     """Twelve levels on a machine with sixteen CPUs."""
     cpus = tuple(Cpu(id=i, core=i, package=0, node=0) for i in range(16))
-    host = Host(hostname="simulated", os="", kernel="", arch="x86_64", cpu_model="", cpus=cpus, allowed=tuple(range(16)),
+    host = Host(hostname="simulated", os="", kernel="", arch="x86_64", cpu_model="", cpus=cpus,
+                allowed=tuple(range(16)),
                 governor="", memory_bytes=2**36, cgroup="v2", cgroup_writable=True, psi=(), is_root=False)  # fmt: skip
     flags = {"axis.cores": f"1..{LEVELS}", "method.replicates": str(replicates), "method.seed": str(seed)}
     target = load_target("postgres")
@@ -98,7 +101,8 @@ def simulated(truth: Truth, plan: Plan, noise: float, seed: int) -> tuple[Plan, 
 
 def predicted(results: list[TrialResult] | tuple[TrialResult, ...]) -> tuple[FitReport, float | None]:
     """The fit, and what its chosen model says of all cores."""
-    found = fit_curve(observations(results, "rows_per_s"), Terms(axis="cores", one="core", rate="rows/s"), rate="rows_per_s")
+    terms = Terms(axis="cores", one="core", rate="rows/s")
+    found = fit_curve(observations(results, "rows_per_s"), terms, rate="rows_per_s")
     return found, value_at(found, GIVEN_CORES)
 
 
@@ -138,7 +142,8 @@ def main() -> None:
     parser.add_argument("--replicates", type=int, default=3)
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args()
-    print("| truth | M rows/s at 12 | checks a run | verdicts of levels 7 to 12 | 12 without them | 12 with them | curve |")
+    print("| truth | M rows/s at 12 | checks a run | verdicts of levels 7 to 12 | 12 without them "
+          "| 12 with them | curve |")  # fmt: skip
     print("|---|---|---|---|---|---|---|")
     for truth in TRUTHS:
         print(row(truth, asked.runs, asked.noise, asked.seed, asked.replicates), flush=True)

@@ -160,9 +160,13 @@ def _median_of(name: str, inside: Sequence[Sample]) -> float | None:
     return sum(s.thread_median_cores.get(name, 0.0) for s in inside) / len(inside)
 
 
+def _bytes_of(interface: str) -> Counter:
+    return lambda sample: sample.network_bytes_total.get(interface)
+
+
 def _network(samples: Sequence[Sample], rate: Callable[[Counter], float | None]) -> Mapping[str, float]:
     names = samples[-1].network_bytes_total if samples else {}
-    moved = {name: rate(lambda s, name=name: s.network_bytes_total.get(name)) for name in names}
+    moved = {name: rate(_bytes_of(name)) for name in names}
     speeds = {name: samples[-1].network_bytes_per_s.get(name.partition(" ")[0]) for name in names}
     return {name: used / speed for name, used in moved.items() if used is not None and (speed := speeds[name])}
 

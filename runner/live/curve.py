@@ -10,6 +10,7 @@ from runner.connections_check import with_checks
 from runner.fit import Terms, fit_curve, value_at
 from runner.live.state import LiveState
 from runner.model import FitReport
+from runner.noise import without_drift
 from runner.observations import observations
 from runner.sweep.vary import label
 from runner.work import rate_of
@@ -35,7 +36,7 @@ def curves(state: LiveState) -> tuple[LiveCurve, ...]:
     for variant in dict.fromkeys(label(r.trial.variant) for r in ended):
         results = [r for r in ended if label(r.trial.variant) == variant]
         if any(r.verdict.kind.is_fitted for r in results):
-            fit = fit_curve(observations(results, rate.field), terms, rate=rate.field)
+            fit = fit_curve(without_drift(observations(results, rate.field)), terms, rate=rate.field)
             values = {level: value_at(fit, level) for level in levels}
             known = {level: value for level, value in values.items() if value is not None}
             made.append(LiveCurve(variant=variant, fit=fit, fitted=known))

@@ -14,6 +14,10 @@ from html import escape
 from runner.model import StoredRun
 
 WIDTH, ROW, LEAST = 1000.0, 16.0, 0.5
+_NOTE = (
+    "Stacks of the server in one more trial of each level, sampled by the CPU clock. A frame is as wide as the share "
+    "of the samples in which it was on the stack. These trials are not fitted."
+)
 _LETTER = 6.3  # of the page's small text, in pixels
 _GREW = 0.05  # of all samples: a change that has the full colour
 
@@ -35,11 +39,11 @@ def tree(folded: str) -> Frame:
             counted.append((stack.split(";"), int(count)))
     total = sum(count for _, count in counted)
     root = Frame(share=1.0 if total else 0.0)
-    for stack, count in counted:
+    for names, number in counted:
         at = root
-        for name in stack:
+        for name in names:
             at = at.calls.setdefault(name, Frame())
-            at.share += count / total
+            at.share += number / total
     return root
 
 
@@ -51,8 +55,7 @@ def profile_html(run: StoredRun) -> str:
     shown.sort(key=lambda t: t.level)
     parts = [
         "<h2>Where the server's CPU time went</h2>",
-        '<p class="note">Stacks of the server in one more trial of each level, sampled by the CPU clock. A frame is as '
-        "wide as the share of the samples in which it was on the stack. These trials are not fitted.</p>",
+        f'<p class="note">{_NOTE}</p>',
     ]
     for trial in shown:
         parts.append(f"<h3>{escape(trial.trial_id)}</h3>{flame_svg(run.profiles[trial.trial_id])}")

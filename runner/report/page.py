@@ -25,10 +25,10 @@ from runner.report.figures import (
     verdict_counts,
 )
 from runner.report.fitted import FORMULA, asked_table, derived_table, models_table, parameters_table, rejected_table
+from runner.report.flame import profile_html
 from runner.report.limits import limits_table, remedies
 from runner.report.noise import bridges_table, intervals_table, noise_sentences
 from runner.report.open_loop import response_table
-from runner.report.flame import profile_html
 from runner.report.reference import Reference, compare, reference_table
 from runner.report.series import label_of, trial_panels
 from runner.report.style import PAGE_STYLE
@@ -121,12 +121,10 @@ def _curve(run: StoredRun) -> str:
     wide = curve_svg(run)
     if not wide:
         return "<p>No trial has a rate, so there is no curve.</p>"
-    absent = undrawn(run)
-    note = f" Not drawn, for want of a rate: {', '.join(absent)}." if absent else ""
+    note = f" Not drawn, for want of a rate: {', '.join(absent)}." if (absent := undrawn(run)) else ""
     caption = (
-        "Every trial of the run; replicates stand side by side. The band is 95 % for the curve, over the "
-        "models that the points leave possible; "
-        f"hollow marks are trials that do not count.{note}"
+        "Every trial of the run; replicates stand side by side. The band is 95 % for the curve, over the models that "
+        f"the points leave possible; hollow marks are trials that do not count.{note}"
     )
     narrow = curve_svg(run, 400, 340)
     return (

@@ -15,6 +15,10 @@ from runner.sweep.vary import label, slug
 from runner.units import format_number
 
 UNKNOWN = "not said"
+_NOTE = (
+    "durable: counted to the end of the flush; bytes written: to the disk, by everybody; speed-up: against the "
+    "variant's own first level; † no trial counts: mean over all, and not the server's number"
+)
 # What a target says of itself among its settings as read back, by the heading that it has here.
 TERMS = {
     "server": "server_version",
@@ -46,10 +50,7 @@ def cost_table(run: StoredRun) -> Table:
         headers=headers,
         rows=tuple(rows),
         words=(0,),
-        notes=(
-            "durable: counted to the end of the flush; bytes written: to the disk, by everybody; speed-up: against the "
-            "variant's own first level; † no trial counts: mean over all, and not the server's number",
-        ),
+        notes=(_NOTE,),
     )
 
 

@@ -106,7 +106,8 @@ def fold(lines: Iterable[str]) -> str:
 
 
 def _stacks(lines: Iterable[str]) -> Iterator[tuple[str, ...]]:
-    comm, frames = "", []
+    comm = ""
+    frames: list[str] = []
     for line in [*lines, ""]:
         if not line.strip():
             if comm:

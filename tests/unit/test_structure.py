@@ -43,7 +43,7 @@ ALLOWED = {
     "store": {"axes", "model", "errors", "sweep", "units", "figures", "connections_check"},
     "formats": {"model", "errors", "units", "store", "figures"},
     "compare": {"model", "errors", "units", "observations", "noise", "sweep", "axes"},
-    "live": {"work", "model", "fit", "sweep", "units", "observations", "axes", "connections_check"},
+    "live": {"work", "model", "fit", "noise", "sweep", "units", "observations", "axes", "connections_check"},
     "exporter": {"model", "errors", "live", "loadgen", "store", "sweep", "units"},
     "identity": {"method"}, "method": set(),
     "verify": {"identity", "method", "model", "errors", "units", "store", "loadgen", "figures", "verdict", "report", "axes",
