@@ -195,7 +195,8 @@ static void on_vgroup(void *context, const char *text, size_t length, bool is_nu
     struct taos_route *route = list->route;
     (void)length;
     struct taos_range *more =
-        is_number ? realloc(route->ranges, (size_t)(route->count + 1) * sizeof *more) : NULL;
+        is_number && text ? realloc(route->ranges, (size_t)(route->count + 1) * sizeof *more)
+                          : NULL;
     if (!more) {
         list->is_full = true;
         return;
