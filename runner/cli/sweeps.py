@@ -6,27 +6,21 @@ import shlex
 import sys
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from runner import compose, console
-from runner.cli import boards, views
 from runner.cli.options import Flags, with_settings
-from runner.console.live import LiveView
-from runner.dashboards import announced
 from runner.errors import EXIT_INTERRUPTED, EXIT_TRIALS_FAILED, UsageError
-from runner.executing import Sink
-from runner.exporter import Exporter
-from runner.live import LiveState
-from runner.model import StoredRun, Sweep, VerdictKind
-from runner.plan import bound_sentence, plan_sentence, planner_of, power_of, power_sentence
-from runner.preparing import refuse_blocking
-from runner.store.reader import find_run, read_run
-from runner.store.writer import RunWriter
 from runner.sweep.axis import commands
-from runner.sweep.resolve import resolve_sweep
 from runner.units import format_seconds
+
+if TYPE_CHECKING:  # each command imports what it needs when it is called: `--help` needs none of it
+    from runner.compose import Prepared
+    from runner.exporter import Exporter
+    from runner.live import LiveState
+    from runner.model import StoredRun, Sweep
+    from runner.store.writer import RunWriter
 
 WHAT = Annotated[
     str,
@@ -51,7 +45,6 @@ NO_METRICS = Annotated[bool, typer.Option("--no-metrics", help="Serve no metrics
 DASHBOARDS = Annotated[bool, typer.Option("--dashboards", help="Start Prometheus and Grafana where they do not run.")]
 YES = Annotated[bool, typer.Option("-y", "--yes", help="Do not ask before a long sweep, nor before --format.")]
 ASK_ABOVE_S = 1800.0
-_FAILED = (VerdictKind.ABORTED, VerdictKind.LOST_ROWS, VerdictKind.ERRORS)
 
 
 def register(app: typer.Typer) -> None:
@@ -72,6 +65,9 @@ def sweep(
     with_dashboards: DASHBOARDS = False,
 ) -> None:
     """Give a database 1, 2, ... N cores, disks or clients, load it at each step, and fit the curve."""
+    from runner import compose, console
+    from runner.sweep.resolve import resolve_sweep
+
     prepared = compose.prepare(resolve_sweep(what, flags), results)
     announce(prepared, yes)
     _start_dashboards(with_dashboards, metrics_port, no_metrics)
@@ -82,6 +78,11 @@ def sweep(
 
 def plan(flags: Flags, what: WHAT, results: RESULTS = Path("results"), as_json: JSON = False) -> None:
     """Show the trials, their knobs, where each setting came from and the time it would take; starts nothing."""
+    from runner import compose, console
+    from runner.cli import views
+    from runner.plan import bound_sentence, plan_sentence, planner_of, power_of, power_sentence
+    from runner.sweep.resolve import resolve_sweep
+
     prepared = compose.prepare(resolve_sweep(what, flags), results)
     if as_json:
         console.show_json(views.plan_document(prepared))
@@ -108,6 +109,10 @@ def resume(
     with_dashboards: DASHBOARDS = False,
 ) -> None:
     """Continue an interrupted run: what is done is kept, the rest is measured."""
+    from runner import compose, console
+    from runner.preparing import refuse_blocking
+    from runner.store.reader import find_run, read_run
+
     stored = read_run(find_run(results, run))
     missing = len(stored.plan.trials) - len(stored.results)
     if not missing:
@@ -122,8 +127,12 @@ def resume(
     _run(prepared, writer, as_json, 0 if no_metrics else metrics_port)
 
 
-def announce(prepared: compose.Prepared, yes: bool) -> None:
+def announce(prepared: Prepared, yes: bool) -> None:
     """What will be run and what was found; asks where that is wanted. Raises where it must not start."""
+    from runner import console
+    from runner.plan import plan_sentence, power_of, power_sentence
+    from runner.preparing import refuse_blocking
+
     for choice in prepared.choices.values():
         console.say(choice.sentence)
     console.say(plan_sentence(prepared.plan))
@@ -158,10 +167,12 @@ def _start_dashboards(wanted: bool, metrics_port: int, no_metrics: bool) -> None
     if wanted and (no_metrics or not metrics_port):
         raise UsageError("--dashboards shows the metrics, and none are served", remedy="leave out --no-metrics")
     if wanted:
+        from runner.cli import boards
+
         boards.start_for_sweep()
 
 
-def _run(prepared: compose.Prepared, writer: RunWriter, as_json: bool, metrics_port: int) -> None:
+def _run(prepared: Prepared, writer: RunWriter, as_json: bool, metrics_port: int) -> None:
     stored = run_watched(prepared, writer, metrics_port)
     _show(stored, as_json)
     end_if_failed(stored)
@@ -169,12 +180,22 @@ def _run(prepared: compose.Prepared, writer: RunWriter, as_json: bool, metrics_p
 
 def end_if_failed(stored: StoredRun) -> None:
     """Ends the process where trials failed."""
-    if any(r.verdict.kind in _FAILED for r in stored.results):
+    from runner.model import VerdictKind
+
+    failed = (VerdictKind.ABORTED, VerdictKind.LOST_ROWS, VerdictKind.ERRORS)
+    if any(r.verdict.kind in failed for r in stored.results):
         sys.exit(EXIT_TRIALS_FAILED)
 
 
-def run_watched(prepared: compose.Prepared, writer: RunWriter, metrics_port: int) -> StoredRun:
+def run_watched(prepared: Prepared, writer: RunWriter, metrics_port: int) -> StoredRun:
     """What the run still lacks, with progress and metrics (metrics_port 0: none). Ends the process after Ctrl-C."""
+    from runner import compose, console
+    from runner.cli import boards
+    from runner.console.live import LiveView
+    from runner.dashboards import announced
+    from runner.executing import Sink
+    from runner.live import LiveState
+
     try:
         with ExitStack() as stack:
             state = LiveState(run=writer.path.name, plan=prepared.plan, results=writer.results)
@@ -197,6 +218,9 @@ def run_watched(prepared: compose.Prepared, writer: RunWriter, metrics_port: int
 
 def _metrics(state: LiveState, writer: RunWriter, port: int) -> Exporter:
     """The open exporter, said and noted in the manifest."""
+    from runner import console
+    from runner.exporter import Exporter
+
     exporter = Exporter(state, port)
     console.say(f"metrics at {exporter.url}" + ("" if exporter.port == port else f" (port {port} is taken)"))
     writer.update_manifest(metrics_url=exporter.url)
@@ -204,6 +228,9 @@ def _metrics(state: LiveState, writer: RunWriter, port: int) -> Exporter:
 
 
 def _show(stored: StoredRun, as_json: bool) -> None:
+    from runner import console
+    from runner.cli import views
+
     if as_json:
         console.show_json(views.run_document(stored))
     else:

@@ -67,7 +67,9 @@ def test_the_help_of_a_sweep_imports_no_database():
 
 @pytest.mark.parametrize("name", ["sweep", "plan"])
 def test_the_help_shows_what_most_need_and_help_all_the_rest(name):
-    brief, whole = (CliRunner().invoke(app, [name, option]).output for option in ("--help", "--help-all"))
+    brief, whole = (
+        CliRunner().invoke(app, [name, option], env={"COLUMNS": "200"}).output for option in ("--help", "--help-all")
+    )
     flags = {setting.flag for setting in SETTINGS}
     assert {flag for flag in flags if re.search(rf"^[│ ]*{flag}\s", brief, re.MULTILINE)} == TWELVE
     assert {flag for flag in flags if re.search(rf"^[│ ]*{flag}\s", whole, re.MULTILINE)} == flags
