@@ -34,7 +34,7 @@ def test_a_trial_counts_what_was_acknowledged(target, folder):
     assert result.verdict.kind not in (VerdictKind.LOST_ROWS, VerdictKind.ABORTED, VerdictKind.ERRORS), result.verdict
     assert (facts["mismatches"], facts["suspicious"], facts["counted"]["gaps"]) == ([], [], [])
     assert result.measurement.durable_rows_per_s
-    assert result.effective
+    assert result.effective["server_version"]
 
 
 def test_a_million_rows_are_counted_and_survive_a_kill(target, tmp_path):

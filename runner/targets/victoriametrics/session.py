@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from runner.errors import TargetError
 from runner.model import Trial
 from runner.targets import Address, Counted, Session, series
+from runner.targets.debian import packaged
 from runner.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_MEMORY
 from runner.targets.web import Web, metrics
 
@@ -41,9 +42,10 @@ class VictoriametricsSession(Session):
         return ""
 
     def version(self) -> str:
-        """As the server says it; what Debian built says none."""
+        """As the server says it; what Debian built says none, and has that of its package."""
         match = re.search(r'vm_app_version\{version="([^"]*)", short_version="([^"]*)"', self._get("/metrics"))
-        return (match.group(2) or match.group(1)) if match else ""
+        package = packaged("victoria-metrics", "victoria-metrics", self._address.home)
+        return (match and (match.group(2) or match.group(1))) or (package.version if package else "")
 
     def expected(self) -> Mapping[str, str]:
         """All that was set for the trial."""
