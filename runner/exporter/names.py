@@ -110,7 +110,7 @@ METRICS: tuple[Metric, ...] = (
     _m("trial", "trial_service_time_seconds", "summary", "trial quantile", "Over the window: 0.5 and 0.99",
        "enough requests"),
     # The curve, from the VALID trials so far
-    _m("curve", "curve_rows_per_second", "gauge", "level variant", "Mean over the VALID trials of the level"),
+    _m("curve", "curve_rows_per_second", "gauge", "level variant", "Mean of the level's fitted trials, without drift"),
     _m("curve", "curve_valid_trials", "gauge", "level variant", "VALID trials of the level"),
     _m("curve", "curve_speedup_ratio", "gauge", "level variant", "Throughput over that of the first level"),
     _m("curve", "curve_efficiency_ratio", "gauge", "level variant", "Speedup over the ratio of the levels"),

@@ -30,6 +30,8 @@ from runner.model import (
     TrialStarted,
     VerdictKind,
 )
+from runner.noise import without_drift
+from runner.observations import observations
 from runner.store.reader import read_run
 from tests.unit.raw_run import raw_run
 from tests.unit.synthetic_run import mixed_run
@@ -155,8 +157,8 @@ def test_values_are_the_trials():
     assert value(state, "trial_setting", setting="mode") is None
     assert value(state, "run_finished_trials_total", verdict="VALID") == sum(
         r.verdict.kind is VerdictKind.VALID for r in RUN.results)  # fmt: skip
-    valid = [r for r in RUN.results if r.verdict.kind is VerdictKind.VALID and r.trial.level == 1]
-    mean = sum(r.measurement.rows_per_s for r in valid) / len(valid)
+    counted = [o.value for o in without_drift(observations(RUN.results, "rows_per_s")) if o.level == 1 and not o.mark]
+    mean = sum(counted) / len(counted)
     assert value(state, "curve_rows_per_second", level="1") == pytest.approx(mean)
     assert value(state, "curve_speedup_ratio", level="1") == pytest.approx(1.0)
 
