@@ -13,7 +13,7 @@ help:  ## Show the goals
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 sweep: setup  ## Set up, then sweep CPU cores on the best target this machine offers
-	$(VENV)/bin/scale sweep cpu --cores $(CORES) $(DATA) $(ARGS)
+	$(VENV)/bin/scale sweep cpu --quick --cores $(CORES) $(DATA) $(ARGS)
 
 test: $(VENV)/.ready-test  ## Set up, then run all tests
 	$(VENV)/bin/python tools/run_tests.py $(ARGS)

@@ -121,6 +121,8 @@ def _values(sweep: Sweep) -> dict[str, str]:
         "load.method": sweep.method,
         **work,
         "load.window_max": f"{load.window_max_s:g} s" if load.window_max_s else "",
+        "load.quick": "on" if sweep.origin.get("load.quick", "default") != "default" else "",
+        "load.soak": f"{load.duration_s:g} s" if load.soak else "",
         "load.warmup": f"{load.warmup_s:g} s",
         "load.rate": f"{load.rate:g}",
         "load.arrival": load.arrival,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from runner.compare.manifests import differing
 from runner.compare.paired import compare_points
 from runner.compare.pairs import PointLogs, pair_points
 from runner.compare.ratios import together
-from runner.compare.words import name_of
+from runner.compare.words import name_of, quick_words
 from runner.model import StoredRun
 from runner.model.compared import Comparison, PointRatio
 
@@ -39,7 +40,7 @@ def compare_runs(a: StoredRun, b: StoredRun, allowed: float | None = None) -> Co
         whole = together(tested) if len(paired) > 1 else None
         ratios = ratios.with_tests(tested, whole, family(tested)[0], spread)
     is_single = found is None or found[1] == "seconds"
-    return assembled(
+    comparison = assembled(
         name_of(a),
         name_of(b),
         a.plan.sweep.axis,
@@ -50,6 +51,7 @@ def compare_runs(a: StoredRun, b: StoredRun, allowed: float | None = None) -> Co
         chance=false_alarms(paired, ALPHA, allowed) if found else None,
         not_judged_because=f"{SINGLE}, and {ONE_SESSION}" if is_single else ONE_SESSION,
     )
+    return replace(comparison, cautions=(*comparison.cautions, *quick_words(a, b)))
 
 
 def plain(point: PointLogs) -> PointRatio:

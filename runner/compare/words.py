@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from runner.axes import load_axis
-from runner.model import StoredRun
+from runner.model import CLAIM_S, StoredRun, is_quick
 from runner.model.compared import Differing, PointRatio, Spread
 from runner.units import format_number
 
@@ -132,3 +132,14 @@ def _own_spread(points: Sequence[PointRatio]) -> list[str]:
         return []
     noisy = ", ".join(map(_at, alone))
     return [f"the trials at {noisy} spread far more than those of the other points and stand for themselves"]
+
+
+def quick_words(a: StoredRun, b: StoredRun) -> tuple[str, ...]:
+    """A caution where numbers of A or B are quick."""
+    counts = {name: sum(is_quick(r) for r in run.results) for name, run in (("A", a), ("B", b))}
+    told = [f"{n} of {len(run.results)} of {name}" for (name, n), run in zip(counts.items(), (a, b), strict=True) if n]
+    if not told:
+        return ()
+    return (
+        f"quick: {' and '.join(told)} trials have windows under {CLAIM_S:g} s, in which a drifting rate looks steady",
+    )

@@ -43,6 +43,7 @@ def evidence(trial: Trial, facts: TrialFacts, m: Measurement) -> Evidence:
         commits_in_window=commits_in_window(facts),
         overdue=s.overdue if s is not None and trial.load.rate else None,
         passed_over=_passed_over(facts),
+        claims=s is not None and trial.load.carries_claim and trial.load.is_long(s.window_s),
     )
 
 

@@ -7,20 +7,35 @@ from collections.abc import Sequence
 from runner.figures.facts import STEADY_PHASE
 from runner.figures.settled import least_seconds
 from runner.model import Interval, Load
-from runner.verdict import seconds_to_settle
+from runner.verdict import look_at, look_seconds, seconds_to_claim, seconds_to_settle, steadiness, troubles
 
 EDGE_S = 1.2  # the window ends with the interval after the one that decides
 
 
 def window_is_enough(load: Load, intervals: Sequence[Interval], measure_start_ns: int | None) -> bool:
     """Whether a window that may grow has its asked length, or gets it with the running interval, and is steady: the
-    whole of it, or its last stretch of that length where the rate had not settled before.
+    whole of it, or what is left of it where the rate had not settled before.
 
-    Too few seconds to tell count as enough.
+    A short window is asked each second, one that carries the claim at its looks only. Too few seconds to tell count as
+    enough.
     """
     if load.window_max_s is None or load.duration_s is None or measure_start_ns is None:
         return False
     inside = [i for i in intervals if i.phase == STEADY_PHASE]
     if not inside or (inside[-1].monotonic_ns - measure_start_ns) / 1e9 < load.duration_s - EDGE_S:
         return False
-    return seconds_to_settle([i.rows for i in inside], least_seconds(load)) is not None
+    rates = [i.rows for i in inside]
+    if not (load.carries_claim and load.is_long(load.duration_s)):
+        discarded = seconds_to_settle(rates, least_seconds(load))
+        return discarded is not None and not troubles(steadiness(rates[discarded:]), claims=False)
+    look = _new_look(load.duration_s, load.window_max_s, [(i.monotonic_ns - measure_start_ns) / 1e9 for i in inside])
+    return look is not None and seconds_to_claim(rates, least_seconds(load), look) is not None
+
+
+def _new_look(duration_s: float, window_max_s: float, ends_s: Sequence[float]) -> int | None:
+    """The look that the last interval has come to, counted from 1; None between two looks. ends_s: of the intervals,
+    since the window's start."""
+    looks = look_seconds(duration_s, window_max_s)
+    before = look_at(ends_s[-2] + EDGE_S, looks) if len(ends_s) > 1 else None
+    now = look_at(ends_s[-1] + EDGE_S, looks)
+    return now if now != before else None

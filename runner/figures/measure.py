@@ -15,7 +15,7 @@ from runner.model import (
     Measurement,
     Trial,
 )
-from runner.verdict import stalled_percent, steadiness
+from runner.verdict import modes, stalled_percent, steadiness
 
 __all__ = ["STEADY_PHASE", "TrialFacts", "measurement"]
 
@@ -104,11 +104,16 @@ def _mean_mhz(rates: Mapping[str, float], cpus: Sequence[int]) -> float | None:
 def _rate_figures(facts: TrialFacts, summary: LoadSummary) -> dict[str, Any]:
     """How the rate was, second by second, and what the generator's threads did meanwhile."""
     rates = [i.rows for i in whole_intervals(facts.intervals, summary)]
-    steady, waiting = steadiness(rates), in_flight(summary)
+    steady, waiting, two = steadiness(rates), in_flight(summary), modes(rates)
     return {
         "rate_cv_percent": steady.cv_percent,
         "rate_drift_percent": steady.drift_percent,
         "rate_drift_error_percent": steady.drift_error_percent,
+        "rate_correlation": steady.correlation,
+        "rate_error_percent": steady.error_percent,
+        "rate_halves_percent": steady.halves_percent,
+        "rate_low": two.low if two else None,
+        "rate_high": two.high if two else None,
         "stalled_percent": stalled_percent(rates),
         "in_flight_percent": 100 * waiting if waiting is not None else None,
     }

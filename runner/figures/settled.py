@@ -1,5 +1,5 @@
 """The stretch of the measuring that the trial's figures are of: all of it, or, where the rate had not settled when the
-measuring began, its last --duration seconds. Pure, and from recorded lines alone, so that `scale verify` does it again.
+measuring began, what came after. Pure, and from recorded lines alone, so that `scale verify` does it again.
 
 A figure is of one stretch: where the start moves, rows, rate, the generator's CPU and the latencies are counted anew
 from the intervals, and what the samples tell follows, since it is taken between the summary's two times. Refuses to cut
@@ -14,7 +14,7 @@ from dataclasses import replace
 from runner.figures.facts import PassedOver, TrialFacts, whole_intervals
 from runner.loadgen.merge import latency_of
 from runner.model import Interval, Load, LoadSummary
-from runner.verdict import STALLED_SHARE, seconds_to_settle, steadiness
+from runner.verdict import STALLED_SHARE, seconds_to_claim, seconds_to_settle, steadiness
 
 
 def with_summary(facts: TrialFacts, summary: LoadSummary | None, load: Load) -> TrialFacts:
@@ -23,7 +23,8 @@ def with_summary(facts: TrialFacts, summary: LoadSummary | None, load: Load) -> 
     if summary is None or not least_seconds(load):
         return whole
     inside = whole_intervals(facts.intervals, summary)
-    passed = seconds_to_settle([i.rows for i in inside], least_seconds(load))
+    settle = seconds_to_claim if load.carries_claim and load.is_long(summary.window_s) else seconds_to_settle
+    passed = settle([i.rows for i in inside], least_seconds(load))
     if not passed:
         return whole
     before, after = _cut(facts.intervals, inside[passed - 1], inside[-1])

@@ -4,7 +4,7 @@ Data only: no I/O, no clock, standard library alone. Units end the names (`_s`, 
 `_gb` = 10^9 bytes, `_percent`); a value that could not be measured is None, never 0.
 """
 
-from runner.model.asked import Load, Operation, Origin, Piece, Rule, Subject, Sweep, Work, Workload
+from runner.model.asked import CLAIM_S, Load, Operation, Origin, Piece, Rule, Subject, Sweep, Work, Workload
 from runner.model.disk_facts import DataDisk, DiskCeiling, DiskFigures, DiskKind, DiskSample, DiskSource
 from runner.model.events import (
     FOLDED,
@@ -33,6 +33,7 @@ from runner.model.fitted import (
 )
 from runner.model.knobs import FORMER_KNOBS, KnobColumn, KnobRole
 from runner.model.limits import Limit, LimitKind
+from runner.model.marks import is_buffered, is_quick, marks
 from runner.model.measured import (
     FINISHED,
     Counted,
@@ -53,6 +54,7 @@ from runner.model.servers import Accounting, ServerOrder, ServerSource, ServerSp
 from runner.model.standing import Stand, Standing
 
 __all__ = [
+    "CLAIM_S",
     "FINISHED",
     "FORMER_KNOBS",
     "Accounting",
@@ -129,4 +131,7 @@ __all__ = [
     "VerdictKind",
     "Work",
     "Workload",
+    "is_buffered",
+    "is_quick",
+    "marks",
 ]

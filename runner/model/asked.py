@@ -9,6 +9,8 @@ from typing import Literal
 from runner.model.disk_facts import DiskSource
 
 Origin = Literal["default", "file", "flag", "host"]
+CLAIM_S = 40.0  # seconds of a window below which nobody can tell a random walk from noise (docs/method.md)
+CLAIM_EDGE_S = 1.0  # a window begins and ends with an interval of the load generator
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,6 +85,9 @@ class Load:
     may be left out of the window. request_timeout_s: for the answer to one request, where the driver can end one, 0:
     none; drain_s: for what is in flight when the window ends, or when the load breaks off.
     rows_by_level: of a sweep, whose rows are then for each unit of the level; those of a trial are all of its own.
+    soak: one long trial, whose rate over time is the answer.
+    carries_claim: a window that is long enough is looked at, cut and judged by the rules for such (False also in runs
+    from before there were any, which keep their reading).
     """
 
     rows: int | None
@@ -99,6 +104,14 @@ class Load:
     request_timeout_s: float = 0.0
     drain_s: float = 10.0
     rows_by_level: bool = False
+    soak: bool = False
+    carries_claim: bool = False
+
+    def is_long(self, window_s: float) -> bool:
+        """Whether a window of this load is long enough to carry the claim that its rate is the long-run one: it was to
+        be at least CLAIM_S long, and is (of fixed work, whose window has no planned length: it is)."""
+        planned = self.duration_s is None or self.duration_s >= CLAIM_S
+        return planned and window_s >= CLAIM_S - CLAIM_EDGE_S
 
     @property
     def is_ours(self) -> bool:

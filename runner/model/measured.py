@@ -155,6 +155,9 @@ class Measurement:
     write_amplification: bytes on the disks for each of them. stalled_s: time without any acknowledgement.
     passed_over_s: seconds measured before the window began, left out of it because the rate had not settled, and
     passed_over_rows_per_s their rate. stalled_percent: seconds of the window under a tenth of the median rate.
+    rate_drift_error_percent takes seconds as independent; rate_correlation is that between neighbouring seconds, and
+    rate_error_percent the standard error of the mean with it. rate_halves_percent: second half of the window against
+    the first. rate_low, rate_high (rows/s): the two values that the rate jumped between, where it did.
     hot_thread: the busiest single thread's name. in_flight_percent: how much of their time the generator's threads
     waited for answers, without the client library's own work where that is known. server_cpu_mhz: mean clock rate of
     the server's CPUs, client_cpu_mhz: of the generator's; cpu_mhz: of each CPU of both, by its number.
@@ -215,6 +218,11 @@ class Measurement:
     client_cpu_mhz: float | None = None
     cpu_mhz: Mapping[str, float] = field(default_factory=dict)
     data_gb: float | None = None
+    rate_correlation: float | None = None
+    rate_error_percent: float | None = None
+    rate_halves_percent: float | None = None
+    rate_low: float | None = None
+    rate_high: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

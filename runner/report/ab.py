@@ -14,8 +14,8 @@ from runner.compare.blocks import BlockPoint, block_points
 from runner.model import StoredRun, VerdictKind
 from runner.model.compared import Comparison, PointRatio
 from runner.report.markdown import table_markdown
+from runner.report.markup import table_html
 from runner.report.overlay import differing_table, ratio_table
-from runner.report.page import table_html
 from runner.report.svg import Frame, axes, drawing, line, marker, text
 from runner.units import format_number
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from runner.axes import AxisFacts
 from runner.model import KnobColumn, Measurement, TrialResult
+from runner.report.marks import marked
 from runner.report.table import ABSENT, fixed, mean, rate, short
 
 Column = tuple[str, Callable[[Sequence[TrialResult]], str]]
@@ -36,8 +37,8 @@ def _knob(name: str, heading: str) -> Column:
 
 def _figures(axis: AxisFacts) -> Mapping[str, Column]:
     return {
-        "rows": ("Write speed (rows/s)", _mean_of(lambda m: m.rows_per_s, rate)),
-        "durable_rows": ("Durable (rows/s)", _mean_of(lambda m: m.durable_rows_per_s, rate)),
+        "rows": ("Write speed (rows/s)", _marked(_mean_of(lambda m: m.rows_per_s, rate))),
+        "durable_rows": ("Durable (rows/s)", _marked(_mean_of(lambda m: m.durable_rows_per_s, rate))),
         "disk_io": ("Disk I/O (MB/s)", _mean_of(lambda m: disk_mb_per_s(axis, m), short)),
         "available_memory": ("Available memory (GB)", _mean_of(lambda m: m.memory_available_gb, short)),
         "cpu": ("CPU usage (%)", _mean_of(lambda m: m.server_cpu_percent, fixed)),
@@ -46,6 +47,10 @@ def _figures(axis: AxisFacts) -> Mapping[str, Column]:
 
 def _mean_of(read: Callable[[Measurement], float | None], say: Say) -> Callable[[Sequence[TrialResult]], str]:
     return lambda trials: say(mean(read(r.measurement) for r in trials))
+
+
+def _marked(say: Callable[[Sequence[TrialResult]], str]) -> Callable[[Sequence[TrialResult]], str]:
+    return lambda trials: marked(say(trials), trials)
 
 
 def _disk_names(trials: Sequence[TrialResult]) -> list[str]:

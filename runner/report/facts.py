@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from runner.axes import axis_of
 from runner.model import StoredRun, Sweep
+from runner.report.marks import unseen_words
 from runner.report.table import fixed, known, mean
 from runner.units import format_cpus, format_number, format_rate, format_seconds
 
@@ -111,6 +112,7 @@ def method_facts(run: StoredRun) -> tuple[Fact, ...]:
                  f"{sweep.work.data.rows_per_request:,} rows per request, {_in_a_row(sweep)}"
                  f"values: {sweep.work.data.values}")),
         ("Replicates", f"{sweep.replicates} of each level, interleaved, in an order of seed {sweep.seed_of_order}"),
+        ("Not visible", unseen_words(run)),
         ("Generator's own ceiling", _ceiling(run)),
         ("Watching cost", _sampler(run)),
         ("Took", format_seconds(sum(r.wall_s for r in run.results))),

@@ -6,6 +6,7 @@ Refuses to hide: a level without a VALID trial is shown from what there is, and 
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 from runner.axes import AxisFacts, load_axis
 from runner.fit import Asked, Terms, fit_curve, quantity
@@ -13,6 +14,7 @@ from runner.model import FitReport, KnobColumn, KnobRole, StoredRun, TrialResult
 from runner.noise import without_drift
 from runner.observations import observations
 from runner.report.columns import CONSOLE, Column, disk_mb_per_s, knob_at, published
+from runner.report.marks import marked, quick_words
 from runner.report.open_loop import with_answer
 from runner.report.table import ABSENT, Table, fixed, mean, rate, short
 from runner.units import format_number
@@ -33,7 +35,8 @@ def fit_again(run: StoredRun) -> FitReport:
     found = fitted_rate(run)
     terms = Terms(axis=axis.name, one=axis.unit, rate=found.words)
     observed = without_drift(observations(run.results, found.field))
-    return with_answer(fit_curve(observed, terms, rate=found.field, confounds=run.plan.confounds, asked=asked), run)
+    fit = with_answer(fit_curve(observed, terms, rate=found.field, confounds=run.plan.confounds, asked=asked), run)
+    return replace(fit, cautions=(*quick_words(run), *fit.cautions))
 
 
 def levels_of(run: StoredRun) -> tuple[float, ...]:
@@ -114,7 +117,7 @@ def trial_table(run: StoredRun) -> Table:
         rows.append(
             (
                 r.trial.trial_id,
-                rate(m.rows_per_s),
+                marked(rate(m.rows_per_s), [r]),
                 rate(m.durable_rows_per_s),
                 f"{fixed(m.server_cpu_cores, 2)} / {format_number(cores_given(r))}",
                 fixed(m.client_cpu_cores, 2),
@@ -158,7 +161,8 @@ def points_table(run: StoredRun) -> Table:
         relative = 100 * p.rows_per_s_std / p.rows_per_s_mean if p.rows_per_s_std is not None else None
         error = f" ± {p.speedup_std_err:.2f}" if p.speedup_std_err is not None else ""
         efficiency = 100 * p.efficiency if p.efficiency is not None else None
-        rows.append((format_number(p.level), str(p.n), rate(p.rows_per_s_mean), rate(p.rows_per_s_std),
+        found = marked(rate(p.rows_per_s_mean), at_level(run, p.level)[0])
+        rows.append((format_number(p.level), str(p.n), found, rate(p.rows_per_s_std),
                      fixed(relative, 1), fixed(p.speedup, 2) + error, fixed(efficiency)))  # fmt: skip
     headers = (axis_name(run), "Valid trials", "Mean rows/s", "Std rows/s", "Std (%)", "Speed-up", "Efficiency (%)")
     notes = ("speed-up and efficiency against the first level; ± is one standard error from the pooled spread",)
@@ -223,7 +227,7 @@ def rows_for_console(run: StoredRun) -> tuple[list[str], list[list[str]]]:
         used = mean(r.measurement.server_cpu_cores for r in trials)
         rows.append([
             format_number(level) + ("" if valid else MARK),
-            quantity(shown, spread) if shown else ABSENT,
+            marked(quantity(shown, spread), trials) if shown else ABSENT,
             f"{point.speedup:.2f}×" if point and point.speedup is not None and first is not None else ABSENT,
             f"{100 * point.efficiency:.0f} %" if point and point.efficiency is not None else ABSENT,
             f"{fixed(used, 2)} / {format_number(cores_given(trials[0]))}",

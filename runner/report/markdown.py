@@ -26,7 +26,9 @@ from runner.report.limits import limits_table, remedies
 from runner.report.noise import bridges_table, intervals_table, noise_sentences
 from runner.report.open_loop import is_open_loop, response_table
 from runner.report.reference import Reference, reference_table
+from runner.report.soak import soak_of, soak_tables
 from runner.report.table import Table
+from runner.report.warmup import warmup_words
 
 _SPECIAL = re.compile(r"([\\`*\[\]<>|#~]|(?<!\w)_|_(?!\w))")  # an underscore inside a word marks nothing up
 
@@ -47,6 +49,7 @@ def markdown(run: StoredRun, reference: Reference | None = None) -> str:
         _section("Before you believe it", _bullets(facts.cautions_of(run, fit.cautions))),
         _section("Response times", table_markdown(response_table(run))) if is_open_loop(run) else "",
         _section("The result, in the published article's columns", table_markdown(article_table(run))),
+        *_soaks(run),
         *_disks(run),
         _section("Published and ours", table_markdown(beside)) if beside else "",
         _section("Every trial and its verdict", table_markdown(_with_reasons(trial_table(run)))),
@@ -56,6 +59,7 @@ def markdown(run: StoredRun, reference: Reference | None = None) -> str:
         else "",
         _section("To make the others count", _bullets(remedies(run))) if remedies(run) else "",
         _section("How sure the points are", _noise(run)) if run.results else "",
+        _section("Was the warm-up long enough?", _bullets(warmup_words(run))),
         _section("What else changed along the curve", table_markdown(knobs_table(run))) if run.results else "",
         _section("Method and machine", _method(run)),
     ]
@@ -71,6 +75,11 @@ def _noise(run: StoredRun) -> str:
     bridges = bridges_table(run)
     tables = _both(intervals_table(run), bridges) if bridges.rows else table_markdown(intervals_table(run))
     return f"{_bullets(noise_sentences(run))}\n\n{tables}"
+
+
+def _soaks(run: StoredRun) -> list[str]:
+    found = [soak for r in run.results if (soak := soak_of(run, r)) is not None]
+    return [_section("The rate over time", f"{safe(soak.words)}\n\n{_both(*soak_tables(soak))}") for soak in found]
 
 
 def _disks(run: StoredRun) -> list[str]:

@@ -13,7 +13,8 @@ from runner.fit import model_rate
 from runner.model import StoredRun, VerdictKind
 from runner.model.compared import Comparison, PointRatio
 from runner.report.figures import fit_of
-from runner.report.page import shell, table_html
+from runner.report.markup import table_html
+from runner.report.page import shell
 from runner.report.svg import Frame, axes, clipped, drawing, legend, line, marker, rate_scale, swatch, x_levels
 from runner.report.table import ABSENT, Table, rate
 from runner.units import format_number, format_rate

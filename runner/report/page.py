@@ -16,6 +16,7 @@ from runner.report.curve import curve_svg, residuals_svg, speedup_svg, undrawn, 
 from runner.report.disk_tables import ceiling_table, disk_table, has_prepared_disks, placement_words, shares_svg
 from runner.report.figures import (
     article_table,
+    at_level,
     axis_facts,
     axis_name,
     fit_of,
@@ -27,15 +28,17 @@ from runner.report.figures import (
 from runner.report.fitted import FORMULA, asked_table, derived_table, models_table, parameters_table, rejected_table
 from runner.report.flame import profile_html
 from runner.report.limits import limits_table, remedies
+from runner.report.marks import marked
+from runner.report.markup import broken, css_of, table_html
 from runner.report.noise import bridges_table, intervals_table, noise_sentences
 from runner.report.open_loop import response_table
 from runner.report.reference import Reference, compare, reference_table
 from runner.report.series import label_of, trial_panels
+from runner.report.soak import CAPTION, soak_of, soak_svg, soak_tables
 from runner.report.style import PAGE_STYLE
 from runner.report.table import Table, ordinal
+from runner.report.warmup import NOTE, warmup_panels, warmup_words
 from runner.units import format_number, format_rate
-
-_CSS = {"VALID": "ok", "SOFTWARE_BOTTLENECK": "own"}  # of the verdicts that count; any other is bad
 
 
 def html(run: StoredRun, reference: Reference | None = None) -> str:
@@ -51,6 +54,7 @@ def body_html(run: StoredRun, reference: Reference | None = None) -> str:
         (
             _head(run, fit),
             _curve(run),
+            _soak(run),
             _tables(run, reference),
             _disks(run),
             _trials(run),
@@ -59,6 +63,7 @@ def body_html(run: StoredRun, reference: Reference | None = None) -> str:
             _limits(run),
             _knobs(run),
             profile_html(run),
+            _warmup(run),
             _series(run),
             _method(run),
         )
@@ -79,7 +84,8 @@ def _head(run: StoredRun, fit: FitReport) -> str:
     sweep = run.plan.sweep
     told = " · ".join(p for p in (facts.server_name(run), sweep.runtime, facts.created(run)) if p)
     chips = "".join(
-        f'<span class="chip {_css(kind)}" title="{escape(facts.VERDICT_MEANINGS[kind.value])}">{n} {kind.value}</span>'
+        f'<span class="chip {css_of(kind)}" title="{escape(facts.VERDICT_MEANINGS[kind.value])}">'
+        f"{n} {kind.value}</span>"
         for kind, n in verdict_counts(run)
     )
     cautions = facts.cautions_of(run, fit.cautions)
@@ -100,7 +106,7 @@ def _tiles(run: StoredRun, fit: FitReport) -> str:
     tiles = [(f"{valid} of {len(run.results)}", f"trials are valid{too}{missing}")]
     if fit.points:
         first, last = fit.points[0], fit.points[-1]
-        where = f"rows/s at {axis_facts(run).count(format_number(last.level))}"
+        where = marked(f"rows/s at {axis_facts(run).count(format_number(last.level))}", at_level(run, last.level)[0])
         tiles.insert(0, (format_rate(last.rows_per_s_mean), where))
         if last is not first:
             error = last.speedup_std_err
@@ -110,7 +116,8 @@ def _tiles(run: StoredRun, fit: FitReport) -> str:
             tiles.insert(2, (f"{100 * (last.efficiency or 0):.0f} %", f"efficiency at {format_number(last.level)}"))
         best = max(fit.points, key=lambda p: p.rows_per_s_mean)
         if best is not last:
-            tiles.insert(0, (format_rate(best.rows_per_s_mean), f"rows/s at best, at {format_number(best.level)}"))
+            words = marked(f"rows/s at best, at {format_number(best.level)}", at_level(run, best.level)[0])
+            tiles.insert(0, (format_rate(best.rows_per_s_mean), words))
     noise = f"{fit.noise_percent:.1f} %" if fit.noise_percent is not None else "not known"
     tiles.append((noise, "noise floor"))
     cells = "".join(f'<div class="tile"><b>{escape(v)}</b><span>{escape(what)}</span></div>' for v, what in tiles)
@@ -198,6 +205,24 @@ def _knobs(run: StoredRun) -> str:
     return f"<h2>What else changed along the curve</h2>{table_html(knobs_table(run))}\n" if run.results else ""
 
 
+def _soak(run: StoredRun) -> str:
+    found = [soak for r in run.results if (soak := soak_of(run, r)) is not None]
+    return "".join(
+        f"<h2>The rate over time</h2><p>{escape(soak.words)}</p>"
+        f"<figure>{soak_svg(soak)}<figcaption>{escape(CAPTION)}</figcaption></figure>"
+        + "".join(table_html(table) for table in soak_tables(soak) if table.rows)
+        for soak in found
+    )
+
+
+def _warmup(run: StoredRun) -> str:
+    rows = warmup_panels(run)
+    if not rows:
+        return ""
+    drawn = "".join(f'<div class="trial"><div class="name"><b>{escape(n)}</b></div>{svg}</div>' for n, svg in rows)
+    return f"<h2>Was the warm-up long enough?</h2>{_list(warmup_words(run))}<p class=\"note\">{NOTE}</p>{drawn}\n"
+
+
 def _series(run: StoredRun) -> str:
     note = (
         "The measuring window is shaded and drawn in colour; what lies outside it is grey. "
@@ -214,7 +239,7 @@ def _series(run: StoredRun) -> str:
 def _trial_row(result: TrialResult, panels: Sequence[str]) -> str:
     kind = result.verdict.kind
     name = (
-        f'<div class="name"><b>{label_of(result)}</b><br><span class="{_css(kind)}">{_broken(kind.value)}</span><br>'
+        f'<div class="name"><b>{label_of(result)}</b><br><span class="{css_of(kind)}">{broken(kind.value)}</span><br>'
         f'<span class="eyebrow">ran {ordinal(result.trial.order + 1)}</span></div>'
     )
     drawn = "".join(panels) or '<p class="note">no time series</p>'
@@ -260,41 +285,3 @@ def _answer(words: str) -> str:
 def _unbroken(words: str) -> str:
     """Escaped, with a number kept on one line with its error."""
     return escape(words).replace(" ± ", "&nbsp;±&nbsp;")
-
-
-def _broken(words: str) -> str:
-    """Escaped, with leave to break a verdict's name at its underscores."""
-    return escape(words).replace("_", "_<wbr>") if words in facts.VERDICT_MEANINGS else escape(words)
-
-
-def _css(kind: VerdictKind) -> str:
-    return _CSS.get(kind.value, "bad")
-
-
-def table_html(table: Table, *, dense: bool = False) -> str:
-    """A table; a row's note is a second line under it. Read aloud, each cell comes with its column and its row; by
-    keyboard, a table wider than the page can be focused and scrolled.
-    """
-    head = "".join(f'<th scope="col"{_word(table, i)}>{escape(h)}</th>' for i, h in enumerate(table.headers))
-    body = []
-    for at, row in enumerate(table.rows):
-        why = table.row_notes[at] if at < len(table.row_notes) else ""
-        first = "".join(f'<th scope="row"{_word(table, 0, cell)}>{_broken(cell)}</th>' for cell in row[:1])
-        cells = first + "".join(f"<td{_word(table, i, c)}>{_broken(c)}</td>" for i, c in enumerate(row) if i)
-        body.append(f'<tr class="has-why">{cells}</tr>' if why else f"<tr>{cells}</tr>")
-        if why:
-            css = "why" if not _CSS.keys().isdisjoint(row) else "why bad"
-            body.append(f'<tr><td class="{css}" colspan="{len(row)}"><span>{escape(why)}</span></td></tr>')
-    notes = "".join(f'<p class="note">{escape(note)}</p>' for note in table.notes)
-    css = ' class="dense"' if dense else ""
-    name = escape(table.title)
-    rows = f"<caption>{name}</caption><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody>"
-    area = f'<div class="scroll" tabindex="0" role="region" aria-label="{name}">'
-    return f"{area}<table{css}>{rows}</table></div>{notes}"
-
-
-def _word(table: Table, column: int, cell: str = "") -> str:
-    css = ["w"] if column in table.words else []
-    if cell in facts.VERDICT_MEANINGS:
-        css.append(_CSS.get(cell, "bad"))
-    return f' class="{" ".join(css)}"' if css else ""

@@ -15,7 +15,9 @@ from runner.report import subjects
 from runner.report.ab import ab_html, ab_markdown
 from runner.report.figures import axis_facts
 from runner.report.markdown import table_markdown
-from runner.report.page import shell, table_html
+from runner.report.marks import marked
+from runner.report.markup import table_html
+from runner.report.page import shell
 from runner.report.table import ABSENT, Table, fixed, mean, rate, short
 from runner.sweep.vary import label, slug
 from runner.units import format_number
@@ -74,7 +76,7 @@ def _row(level: float, results: list[TrialResult], base: float | None) -> tuple[
     return (
         format_number(level) + ("" if valid else " †"),
         label(results[0].trial.variant),
-        rate(speed),
+        marked(rate(speed), valid or results),
         ratio,
         fixed(mean(m.server_cpu_cores for m in used), 2),
         fixed(mean(m.client_cpu_cores for m in used), 2),

@@ -10,7 +10,7 @@ from dataclasses import asdict
 from typing import Any
 
 from runner.figures.series import SERIES_COLUMNS, time_series
-from runner.model import DiskFigures, Interval, Limit, Measurement, Plan, Sample, TrialResult
+from runner.model import DiskFigures, Interval, Limit, Measurement, Plan, Sample, TrialResult, is_quick
 from runner.sweep.vary import label
 
 _BY_NAME = ("disks", "cpu_mhz")  # of each disk, of each CPU; trial.json has them all
@@ -43,6 +43,7 @@ COLUMNS_AFTER_KNOBS = (
     "other_knobs",
     "started_utc",
     "wall_s",
+    "quick",
 )
 TIMESERIES_HEADER = "trial_id,t_s," + ",".join(SERIES_COLUMNS) + "\n"
 
@@ -132,4 +133,5 @@ def point_row(plan: Plan, result: TrialResult) -> dict[str, Any]:
         "other_knobs": " ".join(f"{k}={v}" for k, v in other.items()),
         "started_utc": result.started_utc,
         "wall_s": round(result.wall_s, 3),
+        "quick": "yes" if is_quick(result) else "no",
     }

@@ -14,13 +14,12 @@ from runner.axes import Axis, all_axes
 from runner.errors import UsageError
 from runner.model import Load, Origin, Rule, Sweep, Work, Workload
 from runner.sweep import axis as axes
+from runner.sweep import window
 from runner.sweep.file import read_sweep_file
 from runner.sweep.knob_settings import KNOB_NAMES
 from runner.sweep.settings import BY_KEY, SETTINGS
 
 _WORK = {"load.rows": "--rows", "load.rows_per_level": "--rows-per-level"}
-WINDOW_GROWS = 3.0  # times the duration, while the rate is not steady
-WINDOW_GROWS_FROM_S = 4.0  # of a shorter one nobody can tell whether it is steady
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +41,7 @@ def resolve_sweep(what: str, flags: Mapping[str, str | list[str]]) -> Sweep:
     swept = axes.swept_axis(what, texts.text)
     mistakes += axes.mistakes(swept, what, texts.text, values)
     mistakes += _conflicts(texts, values)
+    mistakes += window.mistakes(values, texts.origin, len(values[swept.key] or ()))
     if mistakes:
         raise UsageError("\n".join(mistakes))
     return _build(what, swept, texts, values)
@@ -104,10 +104,6 @@ def _conflicts(texts: Texts, values: Mapping[str, Any]) -> list[str]:
         mistakes.append("--rows and --rows-per-level exclude each other: the same work at all levels, or in proportion")
     if values["method.detect"] and texts.origin["method.replicates"] == "flag":
         mistakes.append("--detect and --replicates exclude each other: --detect chooses the replicates")
-    asked, most = values["load.duration"], values["load.window_max"]
-    shorter = isinstance(asked, float) and isinstance(most, float) and 0 < most < asked
-    if shorter:
-        mistakes.append("--window-max: is less than --duration, the window that it may grow from")
     if values["method.until_ci"] and int(values["method.replicates"] or 0) > int(values["method.replicates_max"] or 0):
         mistakes.append("--replicates: more than --replicates-max, the most that --until-ci may come to")
     return mistakes
@@ -128,17 +124,21 @@ def _build(what: str, swept: Axis, texts: Texts, values: Mapping[str, Any]) -> S
     fixed_work = rows is not None
     name = str(texts.text.get("name") or (what if what in axes.commands() else Path(what).stem))
     targets = tuple(dict.fromkeys(part.strip() for part in v["target.name"].split(",") if part.strip())) or ("auto",)
+    fixed_work = fixed_work and v["load.soak"] is None
+    asked = window.window_of(v, texts.origin)
     load = Load(
-        rows=rows,
-        rows_by_level=by_level,
-        duration_s=None if fixed_work else v["load.duration"],
+        rows=rows if fixed_work else None,
+        rows_by_level=by_level and fixed_work,
+        duration_s=None if fixed_work else asked.duration_s,
         warmup_s=0.0 if fixed_work and texts.origin["load.warmup"] == "default" else v["load.warmup"],
         rate=float(v["load.rate"]),
         arrival=v["load.arrival"],
-        window_max_s=None if fixed_work else _window_max(v["load.duration"], v["load.window_max"]),
+        window_max_s=None if fixed_work else asked.window_max_s,
         loader=v["load.loader"],
         table_placement=v["load.placement"],
-        may_discard=swept.facts.must_be_steady,
+        may_discard=swept.facts.must_be_steady and not asked.soak,
+        soak=asked.soak,
+        carries_claim=fixed_work or asked.carries_claim,
         request_timeout_s=v["load.request_timeout"],
         drain_s=v["load.drain"],
     )
@@ -195,17 +195,12 @@ def _knobs(v: Mapping[str, Any]) -> dict[str, Rule]:
     return {**{name: rule for name, rule in said.items() if rule is not None}, **v["knobs.other"]}
 
 
-def _window_max(duration_s: float, given_s: float | None) -> float | None:
-    """Three times the window unless said otherwise; None where it does not grow."""
-    most = WINDOW_GROWS * duration_s if given_s is None else given_s
-    return most if most > duration_s >= WINDOW_GROWS_FROM_S else None
-
-
 def _method(v: Mapping[str, Any], levels: int) -> dict[str, Any]:
     """How often and in which order it is measured; anchors where replicates can tell drift from noise."""
-    many = levels > 1 and int(v["method.replicates"]) > 1
+    replicates = 1 if v["load.soak"] is not None else int(v["method.replicates"])
+    many = levels > 1 and replicates > 1
     return {
-        "replicates": v["method.replicates"],
+        "replicates": replicates,
         "seed": v["method.seed"],
         "order_seed": v["method.order_seed"],
         "detect_percent": v["method.detect"],

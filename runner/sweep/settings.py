@@ -11,6 +11,7 @@ from runner.setting import Setting, readers
 from runner.setting import setting as _s
 from runner.sweep.knob_settings import KNOB_SETTINGS
 from runner.sweep.server_settings import LOADER, METHOD, RUNTIME, TARGET
+from runner.sweep.workload_settings import WORKLOAD_SETTINGS
 from runner.units import parse_bytes, parse_count, parse_cpus, parse_levels, parse_seconds
 
 SETTINGS: tuple[Setting, ...] = (
@@ -41,72 +42,7 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     _s("cpus.server", "--server-cpus", parse_cpus, "", "CPUs that the server may use, in this order: 0,2-5.", "LIST"),
     _s("cpus.client", "--client-cpus", parse_cpus, "", "CPUs that the load generator may use: 6-7.", "LIST"),
-    _s("workload.tables", "--tables", readers.at_least(1, parse_count), "100", "Series (child tables, devices).", "N"),
-    _s(
-        "workload.columns",
-        "--columns",
-        readers.columns,
-        "current:float,voltage:int,phase:float",
-        "Columns as name:type, or N:type for N columns m1..mN.",
-        "LIST",
-    ),
-    _s(
-        "workload.tag_columns",
-        "--tag-columns",
-        readers.columns,
-        "groupid:int,location:binary(24)",
-        "Tag columns as name:type.",
-        "LIST",
-    ),
-    _s(
-        "workload.values",
-        "--values",
-        readers.one_of("walk", "random", "constant"),
-        "walk",
-        "Values: a realistic random walk, random, or constant.",
-        "KIND",
-    ),
-    _s(
-        "workload.text",
-        "--text",
-        readers.one_of("vocabulary", "random"),
-        "vocabulary",
-        "Text columns: words, which compress as names do; or random, as long as the column and hard to compress.",
-        "KIND",
-    ),
-    _s(
-        "workload.rows_per_request",
-        "--rows-per-request",
-        readers.at_least(1, parse_count),
-        "",
-        "Rows in one request. Default: the target's.",
-        "N",
-    ),
-    _s(
-        "workload.interlace_rows",
-        "--interlace-rows",
-        readers.at_least(0, parse_count),
-        "0",
-        "Rows of one table before the next within a request; 0: a request carries one table.",
-        "N",
-    ),
-    _s(
-        "workload.requests_per_table",
-        "--requests-per-table",
-        readers.at_least(1, parse_count),
-        "1",
-        "Requests of one table before the next table's; above 1 TDengine's stmt needs less CPU in the client.",
-        "N",
-    ),
-    _s("workload.start_ms", "--start-ms", parse_count, "1500000000000", "First timestamp, ms since 1970.", "MS"),
-    _s(
-        "workload.step_ms",
-        "--step-ms",
-        readers.at_least(1, parse_count),
-        "1",
-        "Time between two rows of a table.",
-        "MS",
-    ),
+    *WORKLOAD_SETTINGS,
     METHOD,
     _s(
         "load.rows",
@@ -128,8 +64,8 @@ SETTINGS: tuple[Setting, ...] = (
         "load.duration",
         "--duration",
         readers.above_zero(parse_seconds),
-        "10s",
-        "Fixed window after the warm-up.",
+        "40s",
+        "Window after the warm-up; a number from less than 40 s is marked quick.",
         "TIME",
     ),
     _s(
@@ -137,7 +73,24 @@ SETTINGS: tuple[Setting, ...] = (
         "--window-max",
         parse_seconds,
         "",
-        "The window grows up to this while the rate is not steady; default: three times --duration, 0: never grows.",
+        "The window grows up to this while the rate is not steady; default: 1.5 times --duration, 3 times one under "
+        "40s; 0: never grows.",
+        "TIME",
+    ),
+    _s(
+        "load.quick",
+        "--quick",
+        readers.switch,
+        "",
+        "Short windows: --duration 10s, growing to 30s; every number is marked quick, since it proves little.",
+        switch=True,
+    ),
+    _s(
+        "load.soak",
+        "--soak",
+        readers.above_zero(parse_seconds),
+        "",
+        "One trial this long at one level; the report shows its rate over time, and how far short windows are off.",
         "TIME",
     ),
     _s("load.warmup", "--warmup", parse_seconds, "5s", "Warm-up, thrown away.", "TIME"),

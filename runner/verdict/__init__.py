@@ -8,7 +8,23 @@ an axis by its name.
 from runner.verdict.bottleneck import attribute, limit_of
 from runner.verdict.diagnose import diagnose
 from runner.verdict.evidence import Evidence, Given, Integrity, Use
-from runner.verdict.steady import Steadiness, is_steady, seconds_to_settle, stalled_percent, steadiness
+from runner.verdict.steady import (
+    Modes,
+    Steadiness,
+    Transient,
+    claimed,
+    is_steady,
+    look_at,
+    look_seconds,
+    modes,
+    quickly,
+    seconds_to_claim,
+    seconds_to_settle,
+    stalled_percent,
+    steadiness,
+    transient,
+    troubles,
+)
 from runner.verdict.thresholds import STALLED_SHARE
 
 __all__ = [
@@ -16,13 +32,23 @@ __all__ = [
     "Evidence",
     "Given",
     "Integrity",
+    "Modes",
     "Steadiness",
+    "Transient",
     "Use",
     "attribute",
+    "claimed",
     "diagnose",
     "is_steady",
     "limit_of",
+    "look_at",
+    "look_seconds",
+    "modes",
+    "quickly",
+    "seconds_to_claim",
     "seconds_to_settle",
     "stalled_percent",
     "steadiness",
+    "transient",
+    "troubles",
 ]

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from runner.verdict.evidence import Evidence
+from runner.verdict.steadiness import cautions
 from runner.verdict.thresholds import BUSIEST_NAMED
 
 
 def caveats(evidence: Evidence) -> tuple[str, ...]:
     """Sentences for the end of the reasons."""
-    m, told = evidence.measurement, []
-    if evidence.commits_in_window == 0:
-        told.append("no full commit cycle (checkpoint) fell in the window: see the rate to the end of the flush")
+    m, told = evidence.measurement, [*cautions(evidence)]
     if evidence.overdue:
         told.append(f"{evidence.overdue:,} requests that were due had no answer when the window ended")
     if evidence.passed_over:

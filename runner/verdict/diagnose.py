@@ -14,7 +14,7 @@ from runner.verdict.caveats import caveats
 from runner.verdict.evidence import Evidence
 from runner.verdict.integrity import what_is_wrong
 from runner.verdict.standing import judge_standing, may_be_internal
-from runner.verdict.steady import steadiness_of
+from runner.verdict.steadiness import steadiness_of
 
 
 def diagnose(evidence: Evidence, axis: AxisFacts) -> Verdict:

@@ -98,7 +98,8 @@ class Evidence:
     """All that a verdict is made of, besides the axis. window: None where there was none. seconds: its parts.
     commits_in_window: None where the server does not say. overdue: requests of an open loop that were due and had no
     answer when the window ended; None where the load core does not say. passed_over: why the window did not begin with
-    the end of the warm-up, "" where it did."""
+    the end of the warm-up, "" where it did. claims: the window is long enough to carry the claim that its rate is the
+    long-run one; else it is judged by the rules of a short one."""
 
     given: Given
     measurement: Measurement
@@ -108,3 +109,4 @@ class Evidence:
     commits_in_window: int | None = None
     overdue: int | None = None
     passed_over: str = ""
+    claims: bool = False

@@ -37,12 +37,34 @@ MEMORY_WAITING_PERCENT: Final = 10.0  # percent of the time: reclaim slows a ser
 # Is the number right?
 DISK_BEYOND_PERCENT: Final = 150.0  # percent of its own ceiling: a capped device bursts for a second after a rest
 
-# Was the rate steady?
+# Was the rate steady? In a short window (quick):
 STEADY_DRIFT_PERCENT: Final = 10.0  # percent of the mean over the window: the size of the effects that sweeps look for
 STEADY_DRIFT_ERRORS: Final = 2.0  # standard errors of the trend: within them it is noise
+STEADY_DRIFT_CAP_PERCENT: Final = 20.0  # percent of the mean over the window: a trend this large counts, noise or not
 STEADY_CV_PERCENT: Final = 25.0  # percent of the mean, from second to second: above it, no one state was measured
 STEADY_INTERVALS_MIN: Final = 4  # seconds: fewer leave a line through them less than two degrees of freedom
 STALLED_SHARE: Final = 0.1  # share of the median rate: a second below it nearly stood still
+
+# Was the rate steady? In a window that carries the claim (bench/method_steady.py says what these let through):
+CLAIM_OFF_PERCENT: Final = 5.0  # percent of the long-run mean: the claim; half the effects that sweeps look for
+CLAIM_ALPHA: Final = 0.03  # share of windows that may be further off, all looks together: 5 % lets a random walk by
+CLAIM_LOOKS: Final = 5  # looks at a window that grows: each second would spend all of the above on chance
+CLAIM_DRIFT_PERCENT: Final = 10.0  # percent of the mean over the window: at the cap, its ends are 5 % off its mean
+CLAIM_HALVES_PERCENT: Final = 5.0  # percent of the mean between the halves: the claim again, for each half
+BATCH_S: Final = 5  # seconds of a batch: the 5 of MSER-5; long against requests, short against a window
+BATCHES_MIN: Final = 4  # batches: fewer have no half in which the end of a transient can be looked for
+BATCH_ERROR: Final = 1.25  # times the spread between batches: eight of them know it to 25 %
+CORRELATION_MAX: Final = 0.95  # between neighbouring seconds: one window cannot tell more from a walk
+ALTERNATION_MAX: Final = 0.5  # between neighbouring seconds, below 0: one window cannot promise more
+CORRELATION_BIAS: Final = 3  # parts of an n-th: what an estimate from n values lacks of itself (Kendall 1954)
+CORRELATION_SLOW: Final = 0.5  # between neighbouring seconds: above it, the reason says that the rate varied slowly
+UNCORRELATED: Final = 0.2  # between neighbouring seconds: below it, batches see a fast alternation better than AR(1)
+MSER_NEAR: Final = 2.0  # times the smallest value of MSER-5: that of a steady stretch varies by as much
+STARTED: Final = 0.5  # share of the median rate: from the first second above it, one that stands still is a stall
+MODES_SECONDS: Final = 20  # seconds: fewer fall into two groups by chance
+MODES_APART: Final = 4.0  # Ashman's D of two groups of seconds: a normal rate split in two has 2.7, a flat one 3.5
+MODES_GAP_PERCENT: Final = 5.0  # percent of the mean between the groups: less is not worth a word
+MODES_SHARE: Final = 0.15  # of the seconds, in the smaller group: fewer are outliers
 
 # What a reader is told besides.
 BUSIEST_NAMED: Final = 0.95  # share of the server's CPU: when one pool of threads has more, its name says nothing new

@@ -43,7 +43,7 @@ SWEEPS = {
 def planned(name: str) -> dict[str, object]:
     what, target, cpus, flags = SWEEPS[name]
     module = load_target(target)
-    sweep = replace(resolve_sweep(what, flags), target=target, runtime="process")
+    sweep = replace(resolve_sweep(what, {"load.quick": "1", **flags}), target=target, runtime="process")
     plan = make_plan(complete(sweep, module.facts), make_host(cpus), module.facts)
     return {
         "sentence": plan_sentence(plan),

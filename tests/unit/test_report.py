@@ -121,7 +121,7 @@ def test_a_level_without_a_valid_trial_is_shown_and_marked():
 
 def test_only_valid_trials_enter_the_mean_of_a_level():
     run = synthetic_run((1,), 3, noise=0.0, gamma=1e6, verdicts={(1.0, 1): VerdictKind.UNSTEADY})
-    assert article_table(run).rows[0][3] == "1,000,000"
+    assert article_table(run).rows[0][3] == "1,000,000 quick"
 
 
 def test_trial_table_keeps_every_trial_with_its_reasons():

@@ -30,7 +30,9 @@ ALLOWED = {
     "noise": {"model", "units"},
     "verdict": {"model", "units", "axes"},
     "fit": {"model", "units"},
-    "report": {"work", "model", "units", "fit", "noise", "observations", "compare", "sweep", "axes", "connections_check"},
+    "soak": {"verdict"},
+    "report": {"work", "model", "units", "fit", "noise", "observations", "compare", "sweep", "axes", "connections_check",
+               "soak", "verdict"},
     "runtimes": {"model", "errors", "interrupts", "units", "host", "registry", "spawning"},
     "targets": {"model", "errors", "units", "loadgen", "registry"},
     "sampling": {"model", "errors", "units", "host"},
@@ -60,7 +62,7 @@ ALLOWED = {
     "compat": {"model", "errors", "units", "loadgen", "targets"},
 }  # fmt: skip
 FREE = {"compose", "cli", "__init__"}
-PURE = ("axes", "work", "setting", "observations", "connections_check", "plan", "noise", "verdict", "fit", "report", "compare", "formats", "figures")
+PURE = ("axes", "soak", "work", "setting", "observations", "connections_check", "plan", "noise", "verdict", "fit", "report", "compare", "formats", "figures")
 IMPURE_MODULES = {"subprocess", "socket", "time", "os", "shutil", "threading", "urllib", "docker", "psycopg"}
 
 

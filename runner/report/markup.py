@@ -1,0 +1,50 @@
+"""Tables, and the names of verdicts, as HTML. Refuses text that is not escaped."""
+
+from __future__ import annotations
+
+from html import escape
+
+from runner.model import VerdictKind
+from runner.report import facts
+from runner.report.table import Table
+
+_CSS = {"VALID": "ok", "SOFTWARE_BOTTLENECK": "own"}  # of the verdicts that count; any other is bad
+
+
+def broken(words: str) -> str:
+    """Escaped, with leave to break a verdict's name at its underscores."""
+    return escape(words).replace("_", "_<wbr>") if words in facts.VERDICT_MEANINGS else escape(words)
+
+
+def css_of(kind: VerdictKind) -> str:
+    """The CSS class of a verdict."""
+    return _CSS.get(kind.value, "bad")
+
+
+def table_html(table: Table, *, dense: bool = False) -> str:
+    """A table; a row's note is a second line under it. Read aloud, each cell comes with its column and its row; by
+    keyboard, a table wider than the page can be focused and scrolled.
+    """
+    head = "".join(f'<th scope="col"{_word(table, i)}>{escape(h)}</th>' for i, h in enumerate(table.headers))
+    body = []
+    for at, row in enumerate(table.rows):
+        why = table.row_notes[at] if at < len(table.row_notes) else ""
+        first = "".join(f'<th scope="row"{_word(table, 0, cell)}>{broken(cell)}</th>' for cell in row[:1])
+        cells = first + "".join(f"<td{_word(table, i, c)}>{broken(c)}</td>" for i, c in enumerate(row) if i)
+        body.append(f'<tr class="has-why">{cells}</tr>' if why else f"<tr>{cells}</tr>")
+        if why:
+            css = "why" if not _CSS.keys().isdisjoint(row) else "why bad"
+            body.append(f'<tr><td class="{css}" colspan="{len(row)}"><span>{escape(why)}</span></td></tr>')
+    notes = "".join(f'<p class="note">{escape(note)}</p>' for note in table.notes)
+    css = ' class="dense"' if dense else ""
+    name = escape(table.title)
+    rows = f"<caption>{name}</caption><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody>"
+    area = f'<div class="scroll" tabindex="0" role="region" aria-label="{name}">'
+    return f"{area}<table{css}>{rows}</table></div>{notes}"
+
+
+def _word(table: Table, column: int, cell: str = "") -> str:
+    css = ["w"] if column in table.words else []
+    if cell in facts.VERDICT_MEANINGS:
+        css.append(_CSS.get(cell, "bad"))
+    return f' class="{" ".join(css)}"' if css else ""

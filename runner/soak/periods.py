@@ -1,0 +1,107 @@
+"""Where the rate of a soak was low, how often that comes, and what disk and CPU did meanwhile. Pure.
+
+Names what was seen beside it (disk, CPU), since no counter of the machine says "compaction". Refuses to guess further.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import fmean, median
+
+SLOW_SHARE = 0.8  # of the median rate: the mean of three seconds below it is slow
+STILL_SHARE = 0.1  # of the median rate: a second below it is a stall
+SHORTEST_S = 3  # of a slow period
+GAP_S = 3  # seconds between two slow ones that are still one period
+BUSY_DISK = 1.5  # times the median of what is written
+BUSY_CPU, IDLE_CPU = 1.15, 0.7  # times the median of the server's cores
+REGULAR = 0.25  # share of the median distance that the usual distance may differ by
+DISTANCES_MIN = 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class Second:
+    """t_s: its end, since the end of the warm-up. rate: rows/s. Others: None where not measured."""
+
+    t_s: float
+    rate: float
+    disk_mb_per_s: float | None = None
+    server_cores: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Period:
+    """A slow time. rate_share: of the median rate, 0..1. still_s: seconds that nearly stood still. seen: what the
+    machine did meanwhile, as words; "" where nothing was unusual or measured."""
+
+    start_s: float
+    end_s: float
+    rate_share: float
+    still_s: int
+    seen: str
+
+    @property
+    def name(self) -> str:
+        """What to call it."""
+        return "stall" if self.still_s else "slow"
+
+
+def slow_periods(seconds: Sequence[Second]) -> tuple[Period, ...]:
+    """In order of time."""
+    if len(seconds) < SHORTEST_S:
+        return ()
+    usual = median(s.rate for s in seconds)
+    around = [fmean(s.rate for s in seconds[max(0, i - 1) : i + 2]) for i in range(len(seconds))]
+    slow = [i for i, rate in enumerate(around) if rate < SLOW_SHARE * usual]
+    groups: list[list[int]] = []
+    for i in slow:
+        if groups and i - groups[-1][-1] <= GAP_S:
+            groups[-1].append(i)
+        else:
+            groups.append([i])
+    return tuple(_period(seconds, g[0], g[-1], usual) for g in groups if g[-1] - g[0] + 1 >= SHORTEST_S)
+
+
+def regular_s(periods: Sequence[Period]) -> float | None:
+    """The distance from the start of one period to the next, seconds, where it is always about the same."""
+    distances = [b.start_s - a.start_s for a, b in pairwise(periods)]
+    if len(distances) < DISTANCES_MIN:
+        return None
+    usual = median(distances)
+    return usual if median(abs(d - usual) for d in distances) <= REGULAR * usual else None
+
+
+def _period(seconds: Sequence[Second], first: int, last: int, usual: float) -> Period:
+    """The period from its first second below SLOW_SHARE of the usual rate to its last."""
+    below = [i for i in range(first, last + 1) if seconds[i].rate < SLOW_SHARE * usual]
+    inside = seconds[below[0] : below[-1] + 1]
+    return Period(
+        start_s=inside[0].t_s - 1,
+        end_s=inside[-1].t_s,
+        rate_share=fmean(s.rate for s in inside) / usual,
+        still_s=sum(s.rate < STILL_SHARE * usual for s in inside),
+        seen=_seen(seconds, inside),
+    )
+
+
+def _seen(seconds: Sequence[Second], inside: Sequence[Second]) -> str:
+    disk = _times(seconds, inside, lambda s: s.disk_mb_per_s)
+    cores = _times(seconds, inside, lambda s: s.server_cores)
+    told = []
+    if disk is not None and disk >= BUSY_DISK:
+        told.append(f"the disks took {disk:.1f} times their usual writes: a compaction, a checkpoint or a flush")
+    if cores is not None and cores >= BUSY_CPU:
+        told.append(f"the server used {cores:.1f} times its usual CPU: background work")
+    if cores is not None and cores <= IDLE_CPU:
+        told.append(f"the server used {cores:.1f} of its usual CPU: it waited")
+    return "; ".join(told)
+
+
+def _times(
+    seconds: Sequence[Second], inside: Sequence[Second], read: Callable[[Second], float | None]
+) -> float | None:
+    whole = [v for s in seconds if (v := read(s)) is not None]
+    here = [v for s in inside if (v := read(s)) is not None]
+    usual = median(whole) if whole else 0.0
+    return fmean(here) / usual if here and usual > 0 else None

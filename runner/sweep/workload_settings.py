@@ -1,0 +1,76 @@
+"""The settings that say what is written: tables, columns, values, requests. Refuses how hard and how long."""
+
+from __future__ import annotations
+
+from runner.setting import Setting, readers
+from runner.setting import setting as _s
+from runner.units import parse_count
+
+WORKLOAD_SETTINGS: tuple[Setting, ...] = (
+    _s("workload.tables", "--tables", readers.at_least(1, parse_count), "100", "Series (child tables, devices).", "N"),
+    _s(
+        "workload.columns",
+        "--columns",
+        readers.columns,
+        "current:float,voltage:int,phase:float",
+        "Columns as name:type, or N:type for N columns m1..mN.",
+        "LIST",
+    ),
+    _s(
+        "workload.tag_columns",
+        "--tag-columns",
+        readers.columns,
+        "groupid:int,location:binary(24)",
+        "Tag columns as name:type.",
+        "LIST",
+    ),
+    _s(
+        "workload.values",
+        "--values",
+        readers.one_of("walk", "random", "constant"),
+        "walk",
+        "Values: a realistic random walk, random, or constant.",
+        "KIND",
+    ),
+    _s(
+        "workload.text",
+        "--text",
+        readers.one_of("vocabulary", "random"),
+        "vocabulary",
+        "Text columns: words, which compress as names do; or random, as long as the column and hard to compress.",
+        "KIND",
+    ),
+    _s(
+        "workload.rows_per_request",
+        "--rows-per-request",
+        readers.at_least(1, parse_count),
+        "",
+        "Rows in one request. Default: the target's.",
+        "N",
+    ),
+    _s(
+        "workload.interlace_rows",
+        "--interlace-rows",
+        readers.at_least(0, parse_count),
+        "0",
+        "Rows of one table before the next within a request; 0: a request carries one table.",
+        "N",
+    ),
+    _s(
+        "workload.requests_per_table",
+        "--requests-per-table",
+        readers.at_least(1, parse_count),
+        "1",
+        "Requests of one table before the next table's; above 1 TDengine's stmt needs less CPU in the client.",
+        "N",
+    ),
+    _s("workload.start_ms", "--start-ms", parse_count, "1500000000000", "First timestamp, ms since 1970.", "MS"),
+    _s(
+        "workload.step_ms",
+        "--step-ms",
+        readers.at_least(1, parse_count),
+        "1",
+        "Time between two rows of a table.",
+        "MS",
+    ),
+)

@@ -1,0 +1,42 @@
+"""Was the rate of a trial steady? The verdict's third step, and what to know of a number that is steady.
+
+Refuses to compute: the figures are the measurement's.
+"""
+
+from __future__ import annotations
+
+from runner.model import Measurement, is_buffered
+from runner.units import format_rate
+from runner.verdict.evidence import Evidence
+from runner.verdict.steady import Steadiness, troubles
+
+
+def steadiness_of(evidence: Evidence) -> tuple[str, ...]:
+    """Why the rate was not steady, as reasons of the verdict; empty when it was, or when that cannot be told."""
+    return troubles(_figures(evidence.measurement), claims=evidence.claims)
+
+
+def _figures(m: Measurement) -> Steadiness:
+    return Steadiness(
+        intervals=round(m.window_s or 0.0),
+        cv_percent=m.rate_cv_percent,
+        drift_percent=m.rate_drift_percent,
+        drift_error_percent=m.rate_drift_error_percent,
+        correlation=m.rate_correlation,
+        error_percent=m.rate_error_percent,
+        halves_percent=m.rate_halves_percent,
+    )
+
+
+def cautions(evidence: Evidence) -> tuple[str, ...]:
+    """What a reader must know of a rate that is steady: buffers that were not emptied, two values instead of one."""
+    m, told = evidence.measurement, []
+    if is_buffered(evidence.commits_in_window):
+        cycles = "only one" if evidence.commits_in_window else "no full"
+        told.append(f"{cycles} commit cycle (checkpoint) fell in the window: see the rate to the end of the flush")
+    if m.rate_low is not None and m.rate_high is not None:
+        told.append(
+            f"the rate jumped between {format_rate(m.rate_low)} and {format_rate(m.rate_high)} rows/s: their mean is "
+            "right, and no second has it"
+        )
+    return tuple(told)

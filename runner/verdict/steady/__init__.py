@@ -1,0 +1,32 @@
+"""Was the rate steady, and is its mean the long-run one? Pure: rates second by second in, figures and reasons out.
+
+`figures` says how the rate behaved, `rules` what speaks against it, `looks` when a growing window is looked at,
+`settle` and `warmup` what is discarded at its start, `modes` whether it jumps between two values. Refuses to know a
+trial.
+"""
+
+from runner.verdict.steady.figures import Steadiness, stalled_percent, steadiness
+from runner.verdict.steady.looks import look_at, look_seconds
+from runner.verdict.steady.modes import Modes, modes
+from runner.verdict.steady.replay import claimed, quickly
+from runner.verdict.steady.rules import troubles
+from runner.verdict.steady.settle import is_steady, seconds_to_claim, seconds_to_settle
+from runner.verdict.steady.warmup import Transient, transient
+
+__all__ = [
+    "Modes",
+    "Steadiness",
+    "Transient",
+    "claimed",
+    "is_steady",
+    "look_at",
+    "look_seconds",
+    "modes",
+    "quickly",
+    "seconds_to_claim",
+    "seconds_to_settle",
+    "stalled_percent",
+    "steadiness",
+    "transient",
+    "troubles",
+]

@@ -1,0 +1,65 @@
+"""Is a rate steady? The rules, once for short windows (quick) and once for those that carry the claim. Pure.
+
+The claim: the number is within CLAIM_OFF_PERCENT of the rate's long-run mean, as far as this window can see. Variation
+with a period above half the window cannot be seen in it; a soak shows that. Refuses to say why a rate was not steady.
+"""
+
+from __future__ import annotations
+
+from runner.verdict.steady.figures import Steadiness
+from runner.verdict.steady.looks import error_allowed_percent
+from runner.verdict.thresholds import (
+    CLAIM_DRIFT_PERCENT,
+    CLAIM_HALVES_PERCENT,
+    CLAIM_LOOKS,
+    CORRELATION_SLOW,
+    STEADY_CV_PERCENT,
+    STEADY_DRIFT_CAP_PERCENT,
+    STEADY_DRIFT_ERRORS,
+    STEADY_DRIFT_PERCENT,
+)
+
+
+def troubles(found: Steadiness, *, claims: bool, look: int = CLAIM_LOOKS) -> tuple[str, ...]:
+    """What speaks against a steady rate, as reasons; empty where nothing does, or where it cannot be told.
+
+    claims: by the rules of a window that carries the claim. look: the number of the look; a window that has ended is
+    judged as at the last.
+    """
+    return _of_claim(found, look) if claims else _of_short(found)
+
+
+def _drifts(found: Steadiness) -> bool:
+    """Whether a short window has a trend: beyond the cap, or large and larger than correlated noise makes one."""
+    drift = abs(found.drift_percent or 0.0)
+    noise = STEADY_DRIFT_ERRORS * (found.trend_error_percent or 0.0)
+    return drift > STEADY_DRIFT_CAP_PERCENT or drift > max(STEADY_DRIFT_PERCENT, noise)
+
+
+def _of_short(found: Steadiness) -> tuple[str, ...]:
+    told = [_drift_words(found)] if _drifts(found) else []
+    if found.cv_percent is not None and found.cv_percent > STEADY_CV_PERCENT:
+        told.append(f"the rate varied by {found.cv_percent:.0f} % from second to second")
+    return tuple(told)
+
+
+def _of_claim(found: Steadiness, look: int) -> tuple[str, ...]:
+    told = [_drift_words(found)] if abs(found.drift_percent or 0.0) > CLAIM_DRIFT_PERCENT else []
+    halves, error = found.halves_percent or 0.0, found.error_percent or 0.0
+    if abs(halves) > CLAIM_HALVES_PERCENT:
+        side = "above" if halves > 0 else "below"
+        told.append(f"the second half of the window is {abs(halves):.0f} % {side} the first")
+    if error > error_allowed_percent(look):
+        told.append(
+            f"the mean is known to ± {2 * error:.0f} % only: the rate varied by {found.cv_percent or 0.0:.0f} %, and "
+            "slowly, so that the window holds few independent seconds"
+            if (found.correlation or 0.0) > CORRELATION_SLOW
+            else f"the mean is known to ± {2 * error:.0f} % only: the rate varied by {found.cv_percent or 0.0:.0f} % "
+            "from second to second"
+        )
+    return tuple(told)
+
+
+def _drift_words(found: Steadiness) -> str:
+    drift = found.drift_percent or 0.0
+    return f"the rate {'fell' if drift < 0 else 'rose'} by {abs(drift):.0f} % over the window"

@@ -1,0 +1,93 @@
+"""How long a window is: the default carries the claim, --quick and explicit durations do not, --soak is one trial."""
+
+from dataclasses import replace
+
+import pytest
+
+from runner.errors import UsageError
+from runner.model import marks
+from runner.sweep.resolve import resolve_sweep
+from tests.unit.factories import make_result, make_trial
+
+
+def load(**flags):
+    return resolve_sweep("cpu", {"axis.cores": "1", **{f"load.{k}": v for k, v in flags.items()}}).load
+
+
+@pytest.mark.parametrize(
+    ("flags", "duration_s", "window_max_s", "carries_claim"),
+    [
+        ({}, 40, 60, True),
+        ({"quick": "1"}, 10, 30, False),
+        ({"quick": "1", "duration": "5s"}, 5, 15, False),
+        ({"duration": "10s"}, 10, 30, False),
+        ({"duration": "10s", "window_max": "0"}, 10, None, False),
+        ({"duration": "2s"}, 2, None, False),
+        ({"duration": "60s"}, 60, 90, True),
+        ({"duration": "60s", "window_max": "5m"}, 60, 300, True),
+        ({"quick": "1", "window_max": "20s"}, 10, 20, False),
+        ({"rows": "1M"}, None, None, True),
+    ],
+)
+def test_the_window_that_is_asked_for(flags, duration_s, window_max_s, carries_claim):
+    found = load(**flags)
+    assert (found.duration_s, found.window_max_s, found.carries_claim) == (duration_s, window_max_s, carries_claim)
+    assert not found.soak
+
+
+def test_quick_shortens_the_window_of_a_file(tmp_path):
+    path = tmp_path / "s.toml"
+    path.write_text('[axis]\ncores = "1"\n[load]\nduration = "60s"\n')
+    assert resolve_sweep(str(path), {}).load.duration_s == 60
+    assert resolve_sweep(str(path), {"load.quick": "1"}).load.duration_s == 10
+
+
+def test_a_soak_is_one_trial_that_neither_grows_nor_discards():
+    sweep = resolve_sweep("cpu", {"axis.cores": "2", "load.soak": "30m", "load.window_max": "50s"})
+    assert (sweep.load.duration_s, sweep.load.window_max_s, sweep.load.may_discard) == (1800, None, False)
+    assert (sweep.load.soak, sweep.load.carries_claim, sweep.replicates, sweep.anchors) == (True, True, 1, False)
+
+
+def test_a_soak_takes_the_place_of_a_files_rows_and_replicates(tmp_path):
+    path = tmp_path / "s.toml"
+    path.write_text('[axis]\ncores = "1"\n[load]\nrows = "1M"\n[method]\nreplicates = 5\n')
+    sweep = resolve_sweep(str(path), {"load.soak": "2m"})
+    assert (sweep.load.rows, sweep.load.duration_s, sweep.replicates) == (None, 120, 1)
+
+
+@pytest.mark.parametrize(
+    ("flags", "named"),
+    [
+        ({"load.window_max": "20s"}, "--window-max: is less than 40 s"),
+        ({"load.quick": "1", "load.duration": "50s"}, "--quick and --duration 50s"),
+        ({"load.soak": "10s"}, "--soak: at least 40 s"),
+        ({"load.soak": "60s", "axis.cores": "1..2"}, "--soak: is one long trial at one level, and 2 levels"),
+        ({"load.soak": "60s", "load.quick": "1"}, "--soak and --quick"),
+        ({"load.soak": "60s", "load.rows": "1M"}, "--soak and --rows"),
+        ({"load.soak": "60s", "load.duration": "50s"}, "--soak and --duration"),
+        ({"load.soak": "60s", "method.replicates": "3"}, "leave out --replicates"),
+    ],
+)
+def test_what_contradicts_itself_is_refused_by_its_flag(flags, named):
+    with pytest.raises(UsageError) as caught:
+        resolve_sweep("cpu", {"axis.cores": "1", **flags})
+    assert named in caught.value.message
+    assert caught.value.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("duration", "window_s", "commits", "expected"),
+    [
+        ("40s", 40.0, None, ()),
+        ("40s", 39.5, 2, ()),
+        ("40s", 40.0, 1, ("buffered rate",)),
+        ("40s", 20.0, 2, ("quick",)),
+        ("20s", 45.0, 0, ("quick", "buffered rate")),
+        ("40s", None, None, ()),
+    ],
+)
+def test_the_words_beside_a_number(duration, window_s, commits, expected):
+    result = make_result(1.0, 1e6)
+    trial = replace(make_trial(), load=load(duration=duration))
+    measured = replace(result.measurement, window_s=window_s, commits=commits)
+    assert marks(replace(result, trial=trial, measurement=measured)) == expected
