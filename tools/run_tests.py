@@ -1,15 +1,13 @@
-"""All tests in three parts, as fast as two cores allow: the disk tests and all others beside each other, then `alone`.
+"""All tests in parts, as fast as two cores allow: integration, disks, and all others beside each other; then `alone`.
 
-Most tests wait for servers and disks, so several workers run beside each other (pytest-xdist; a file stays in one
-worker, because its fixtures are made once a module). Tests marked `alone` measure: they run last, and nothing beside
-them. `--beside COMMAND ...` runs further commands during the first part: continuous integration's sanitizers.
-With other arguments it is pytest with these arguments. Refuses to hide a part: each one's output is shown whole.
+Most tests wait for servers and disks, so three processes run beside each other. Each is a plain pytest: some tests
+interrupt their own process, which ends the worker of a distributed run. Tests marked `alone` measure: they run last,
+and nothing beside them. With arguments it is pytest with these arguments. Refuses to hide a part: each one's output is
+shown whole.
 """
 
 from __future__ import annotations
 
-import os
-import shlex
 import subprocess
 import sys
 import tempfile
@@ -19,11 +17,9 @@ from dataclasses import dataclass
 from typing import IO
 
 DISKS = tuple(f"tests/integration/{name}.py" for name in ("test_disks", "test_disk_sweep", "test_striped_disks"))
-OTHERS = ("tests", *(f"--ignore={path}" for path in DISKS))
+INTEGRATION = ("tests/integration", *(f"--ignore={path}" for path in DISKS))
 PYTEST = (sys.executable, "-m", "pytest", "--durations=15", "--durations-min=5")
-# In the order of their paths: integration tests take longest and start first, unit tests fill the gaps at the end.
-SPREAD = ("-n", os.environ.get("SCALE_TEST_WORKERS", "3"), "--dist", "loadfile", "--no-loadscope-reorder")
-BESIDE = "--beside"
+BESIDE = {"disks": DISKS, "unit": ("tests", "--ignore=tests/integration")}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,16 +33,14 @@ class Part:
 
 def main(arguments: list[str]) -> int:
     """The exit code of the first part that failed, 0 when all passed."""
-    if arguments and arguments[0] != BESIDE:
+    if arguments:
         return subprocess.call([sys.executable, "-m", "pytest", *arguments])
-    commands = [("disks", [*PYTEST, "-p", "no:xdist", *DISKS])]
-    commands += [(command, shlex.split(command)) for command in arguments[1:]]
     begun = time.monotonic()
     with ExitStack() as opened:
-        parts = [started(name, command, opened) for name, command in commands]
-        codes = [shown("others", subprocess.call([*PYTEST, *SPREAD, *OTHERS, "-m", "not alone"]), begun)]
+        parts = [started(name, [*PYTEST, *paths, "-m", "not alone"], opened) for name, paths in BESIDE.items()]
+        codes = [shown("integration", subprocess.call([*PYTEST, *INTEGRATION, "-m", "not alone"]), begun)]
         codes += [finished(part, begun) for part in parts]
-    codes.append(shown("alone", subprocess.call([*PYTEST, "-p", "no:xdist", *OTHERS, "-m", "alone"]), begun))
+    codes.append(shown("alone", subprocess.call([*PYTEST, *INTEGRATION, "-m", "alone"]), begun))
     return next((code for code in codes if code), 0)
 
 
