@@ -15,7 +15,7 @@ from runner.preparing.arms import arms_of
 from runner.preparing.asked import subject_key
 from runner.preparing.noise import assumed_noise
 from runner.preparing.prepared import Prepared, looked_at, with_order_seed
-from runner.sweep.ab import as_one, variants_of
+from runner.sweep.ab import as_one, variants_of, words
 from runner.sweep.vary import VARIANT
 
 
@@ -34,5 +34,6 @@ def prepare_ab(a: Sweep, b: Sweep, blocks: int, results: Path) -> Prepared:
         choices[subject_key(arm.sweep)] = arm.choice
         own = complete(with_constants(arm.sweep, host), arm.choice.facts)
         planned.append(PlannedArm(variant={VARIANT: name}, sweep=own, facts=arm.choice.facts))
-    plan = plan_arms(as_one(planned[0].sweep), host, planned)
+    about = words(planned[0].sweep, planned[1].sweep)  # with the defaults of their targets
+    plan = plan_arms(as_one(replace(planned[0].sweep, variants_ab=about)), host, planned)
     return replace(looked_at(plan, choices, host, results), noise=noise)

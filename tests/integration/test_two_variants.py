@@ -21,6 +21,7 @@ def test_two_variants_in_turn(tmp_path, data_dir):
     path = tmp_path / found["path"]
     manifest = json.loads((path / "manifest.json").read_text())
     assert manifest["order_seed"] == 5 and manifest["sweep"]["variants_ab"]["B"] == "rows_per_request 77"
+    assert manifest["sweep"]["variants_ab"]["A"] == "rows_per_request 10000", "with the target's default"
     trials = [json.loads((path / "trials" / t["trial_id"] / "trial.json").read_text())
               for t in json.loads((path / "plan.json").read_text())["trials"]]  # fmt: skip
     order = "".join(t["trial"]["subject"]["variant"]["variant"] for t in trials)
