@@ -5,6 +5,7 @@ Refuses to draw a mean without its interval, and to hide a block.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from html import escape
 
@@ -57,7 +58,7 @@ def _picture(found: Comparison, points: Sequence[BlockPoint], width: int = 760, 
     if not points:
         return ""
     rows = {p.level: p for p in found.points if p.level is not None}
-    off = [100 * d for p in points for d in p.differences]
+    off = [100 * math.expm1(d) for p in points for d in p.differences]
     off += [100 * (v - 1) for p in found.points for v in (p.low, p.high) if v is not None]
     reach = 1.15 * max(*map(abs, off), 1.0)
     frame = Frame(width=width, height=height, left=54, right=14, top=34, bottom=44, x_min=0.0,
@@ -77,8 +78,8 @@ def _blocks(frame: Frame, point: BlockPoint, at: int) -> list[str]:
     found = []
     for n, difference in enumerate(point.differences):
         x = frame.x(at + 0.12 + 0.60 * (n + 0.5) / count)
-        title = f"block {n + 1}: {100 * difference:+.1f} %"
-        found.append(marker(x, frame.y(100 * difference), VerdictKind.VALID, title))
+        percent = 100 * math.expm1(difference)
+        found.append(marker(x, frame.y(percent), VerdictKind.VALID, f"block {n + 1}: {percent:+.1f} %"))
     return found
 
 

@@ -147,6 +147,11 @@ def test_the_report_begins_with_the_answer_and_its_picture():
     assert {"report-A.html", "report-B.html"} <= set(pages)
 
 
+def test_the_picture_shows_ratios_as_the_table_does():
+    page = documents(run_of(plan_of(3), slower=math.log(0.3), noise=1e-6)).pages["report.html"]
+    assert page.count(": -70.0 %</title>") == 6, "a mark for each block at each level"
+
+
 def test_a_stored_run_is_shown_and_judged_again(monkeypatch, tmp_path):
     stored = run_of(plan_of(5), slower=math.log(0.9))
     for module in ("runner.cli.compared", "runner.cli.runs"):
