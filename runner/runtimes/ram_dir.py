@@ -65,6 +65,6 @@ def unmount(path: Path) -> None:
 
 def _run(*command: str) -> subprocess.CompletedProcess[str]:
     try:
-        return subprocess.run(command, capture_output=True, text=True, timeout=_MOUNT_S, check=False)
+        return subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=_MOUNT_S, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         return subprocess.CompletedProcess(command, 1, "", str(error))

@@ -63,8 +63,13 @@ def _mistakes_of_soak(v: Values, origins: Origins, levels: int) -> list[str]:
     found = []
     if levels > 1:
         found.append(f"--soak: is one long trial at one level, and {levels} levels are given")
-    with_soak = ("load.rows", "--rows"), ("load.duration", "--duration"), ("load.quick", "--quick")
-    found += [f"--soak and {flag} exclude each other" for key, flag in with_soak if origins[key] == "flag"]
+    with_soak = {
+        "load.rows": "--rows",
+        "load.rows_per_level": "--rows-per-level",
+        "load.duration": "--duration",
+        "load.quick": "--quick",
+    }
+    found += [f"--soak and {flag} exclude each other" for key, flag in with_soak.items() if origins[key] == "flag"]
     if origins["method.replicates"] == "flag" and (v["method.replicates"] or 1) > 1:
         found.append("--soak: is one long trial; leave out --replicates")
     if v["load.soak"] < CLAIM_S:
