@@ -71,7 +71,7 @@ def test_each_variant_has_its_own_flags_and_what_differs_is_said():
     for t in plan.trials:
         is_b = t.variant[VARIANT] == "B"
         assert (t.knobs.get("write_threads") == "9") is is_b
-        assert (t.load.duration_s, t.work.data.rows_per_request == 50) == ((4.0, True) if is_b else (10.0, False))
+        assert (t.load.duration_s, t.work.data.rows_per_request == 50) == ((4.0, True) if is_b else (40.0, False))
     about = plan.sweep.variants_ab
     assert "write_threads default" in about["A"] and "write_threads 9" in about["B"] and "duration_s 4.0" in about["B"]
     assert plan_of().sweep.variants_ab == {"A": "the same as B", "B": "the same as A"}
