@@ -36,7 +36,7 @@ WINDOW_S, WARMUP_S = 10.0, 3.0
 
 def synthetic_sweep(cores: str = "1..4", **changes) -> Sweep:
     """A sweep whose name says that it is invented."""
-    base = make_sweep(cores=cores)
+    base = make_sweep(cores=cores, load__duration="10s")
     return replace(base, name="cpu (synthetic)", target="postgres", runtime="process", version="16.2",
                    question="How far does one PostgreSQL server scale with cores on this machine?",
                    method="copy", **changes)  # fmt: skip
