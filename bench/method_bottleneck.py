@@ -28,7 +28,7 @@ from runner.observations import observations
 from runner.plan import complete, make_plan, planner_of
 from runner.sweep.resolve import resolve_sweep
 from runner.targets import load_target
-from runner.verdict import Evidence, Given, Use, diagnose
+from runner.verdict import Evidence, ResourceUse, TrialResources, diagnose
 
 LEVELS, GIVEN_CORES, PER_CORE = 12, 12.0, 1e6
 CORES = load_axis("cores")
@@ -75,9 +75,11 @@ def judged(truth: Truth, trial: Trial, noise: float, chance: random.Random) -> T
     rate = PER_CORE * used * math.exp(chance.gauss(0, noise))
     figures = {name: value for name, value in truth.use.items() if name != "others"}
     others = trial.cores - used if truth.use.get("others") else 0.0
-    use = Use(seconds=10.0, rows_per_s=rate, server_cores=0.97 * used, client_cores=0.5, other_cores=others, **figures)
+    use = ResourceUse(seconds=10.0, rows_per_s=rate, server_cores=0.97 * used, client_cores=0.5, other_cores=others,
+                      **figures)  # fmt: skip
     m = Measurement(rows=9, rows_per_s=rate, window_s=10.0, server_cpu_cores=use.server_cores)
-    given = Given(cores=trial.cores, quota=False, client_cpus=4, shared_cpus=(), threads=trial.load.connections)
+    given = TrialResources(cores=trial.cores, quota=False, client_cpus=4, shared_cpus=(),
+                           threads=trial.load.connections)  # fmt: skip
     verdict = diagnose(Evidence(given=given, measurement=m, window=use, seconds=(use,)), CORES)
     return TrialResult(trial=trial, measurement=m, verdict=verdict)
 

@@ -22,7 +22,7 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from runner.fit import Asked, Terms, fit_rows  # noqa: E402
+from runner.fit import FitQuestions, Terms, fit_rows  # noqa: E402
 from runner.model import FitReport  # noqa: E402
 
 Curve = Callable[[float], float]
@@ -119,8 +119,8 @@ def one(curve: Curve, truth: str, levels: tuple[float, ...], noise: float, repli
         chance: np.random.Generator) -> Trial:  # fmt: skip
     """Draws one set and fits it."""
     rows = [(n, 1e6 * curve(n) * math.exp(noise * chance.standard_normal())) for n in levels for _ in range(replicates)]
-    asked = Asked(predict=[reach * levels[-1] for reach in REACHES])
-    fit = fit_rows(rows, Terms(), asked=asked, samples=samples)
+    questions = FitQuestions(predict=[reach * levels[-1] for reach in REACHES])
+    fit = fit_rows(rows, Terms(), questions=questions, samples=samples)
     return Trial(truth=truth, curve=curve, levels=levels, noise=noise, replicates=replicates, fit=fit)
 
 

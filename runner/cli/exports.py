@@ -17,7 +17,7 @@ from runner.store.reader import find_run, read_run
 NEWLINE = b"\n"
 
 
-class What(StrEnum):
+class ExportTable(StrEnum):
     """Which table."""
 
     POINTS = "points"
@@ -39,8 +39,8 @@ def export(
         typer.Option("--openmetrics", metavar="FILE", help="Write the run as it was served to Prometheus, with times."),
     ] = None,
     what: Annotated[
-        What, typer.Option(help="points: a row for each trial; timeseries: a row for each tick.")
-    ] = What.POINTS,
+        ExportTable, typer.Option(help="points: a row for each trial; timeseries: a row for each tick.")
+    ] = ExportTable.POINTS,
     results: RESULTS = Path("results"),
 ) -> None:
     """Write a stored run in another format: CSV, JSON, Parquet, OpenMetrics.

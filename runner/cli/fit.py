@@ -11,7 +11,7 @@ import typer
 from runner import console
 from runner.cli.arguments import JSON, NEED, PREDICT, asked_of
 from runner.errors import UsageError
-from runner.fit import Asked, Terms, fit_rows
+from runner.fit import FitQuestions, Terms, fit_rows
 from runner.fit.table import Columns, RowsByGroup, read_table
 from runner.model import FitReport
 from runner.report.anydata import fit_document, levels_table, picture
@@ -46,7 +46,8 @@ def fit(
     levels, rates = asked_of(predict, need)
     rows = _read(file, Columns(n=n, x=x, group=group))
     terms = Terms(axis=n, rate="rows/s" if x == "rows_per_s" else x, row="row")
-    fits = {name: fit_rows(own, terms, asked=Asked(predict=levels, need=rates)) for name, own in rows.items()}
+    questions = FitQuestions(predict=levels, need=rates)
+    fits = {name: fit_rows(own, terms, questions=questions) for name, own in rows.items()}
     if as_json:
         documents = {name: fit_document(found) for name, found in fits.items()}
         about = {"file": file, "n": n, "x": x, "group": group}

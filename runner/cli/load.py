@@ -12,7 +12,7 @@ import typer
 
 from runner import __version__, console
 from runner.compat import output
-from runner.compat.job import Job, Ours
+from runner.compat.job import Job, ScaleOptions
 from runner.compat.options import OPTIONS
 from runner.compat.run import read_given, read_job, run_job
 from runner.errors import EXIT_INTERRUPTED
@@ -83,10 +83,10 @@ def load(
         console.show_line(context.get_help())
         return
     home = os.environ.get(FACTS.home_variable, "")
-    ours = Ours(placement=placement.value, library=library or find_library(home), own_values=own_values)
-    job = read_job(given, refusals, ours, os.environ, datetime.now())
+    own = ScaleOptions(placement=placement.value, library=library or find_library(home), own_values=own_values)
+    job = read_job(given, refusals, own, os.environ, datetime.now())
     _ask(job)
-    done = run_job(job, ours, loadgen_path(), lambda level, line: console.say(line, _STYLES.get(level, "")))
+    done = run_job(job, own, loadgen_path(), lambda level, line: console.say(line, _STYLES.get(level, "")))
     if as_json:
         console.show_json(output.document(job, done.loads, interrupted=done.interrupted))
     if done.interrupted:

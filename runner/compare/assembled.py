@@ -12,7 +12,7 @@ import numpy as np
 
 from runner.compare.pairs import Unpaired
 from runner.compare.ratios import Floats, Tested, quantile
-from runner.compare.words import Told, cautions, point_name, sentence
+from runner.compare.words import CautionInputs, cautions, point_name, sentence
 from runner.model.compared import Comparison, Differing, FalseAlarms, PointRatio, Spread
 
 ALPHA = 0.05
@@ -57,7 +57,7 @@ def assembled(
     whole = (*ratios.points, ratios.overall) if ratios.overall is not None else ratios.points
     points = sorted([*ratios.points, *map(_missing, ratios.unpaired)], key=lambda p: (p.level or 0.0, p.variant))
     slower = [p for p in whole if allowed is not None and p.differs and (p.ratio or 1.0) < 1 - allowed]
-    told = Told(spread=ratios.spread, differing=differences, allowed=allowed, same=same, sessions=sessions)
+    inputs = CautionInputs(spread=ratios.spread, differing=differences, allowed=allowed, same=same, sessions=sessions)
     return Comparison(
         run_a=name_a,
         run_b=name_b,
@@ -68,7 +68,7 @@ def assembled(
         differing=differences,
         false_alarms=chance,
         sentence=sentence(ratios.points, ratios.overall, axis),
-        cautions=cautions(points, whole, told),
+        cautions=cautions(points, whole, inputs),
         allowed_percent=100 * allowed if allowed is not None else None,
         slower=tuple(ALL_POINTS if p.level is None else point_name(p.level, p.variant, axis) for p in slower),
         unjudged=tuple(point_name(u.level, u.variant, axis) for u in ratios.unpaired if u.lost),

@@ -74,7 +74,7 @@ def _direction(points: Sequence[PointRatio]) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Told:
+class CautionInputs:
     """What the cautions are made from, besides the ratios. same: A and B are one run; sessions: runs of each side."""
 
     spread: Spread | None
@@ -89,40 +89,41 @@ def name_of(run: StoredRun) -> str:
     return run.path.rstrip("/").rpartition("/")[2]
 
 
-def cautions(points: Sequence[PointRatio], tested: Sequence[PointRatio], told: Told) -> tuple[str, ...]:
+def cautions(points: Sequence[PointRatio], tested: Sequence[PointRatio], inputs: CautionInputs) -> tuple[str, ...]:
     """What a reader must know. tested: the points with a ratio, and all together."""
     found = []
-    if told.same:
+    if inputs.same:
         found.append("A and B are the same run: the ratios are 1 by themselves, the false alarms are the answer")
-    if told.spread in _SPREADS:
-        found.append(_SPREADS[told.spread])
+    if inputs.spread in _SPREADS:
+        found.append(_SPREADS[inputs.spread])
     missing = [f"{_at(p)}: {p.missing}" for p in points if p.missing]
     if missing:
         found.append(f"not compared: {'; '.join(missing)}")
-    blind = [p for p in tested if told.allowed is not None and (p.smallest_percent or 0) > 100 * told.allowed]
-    if told.allowed is not None and blind:
+    blind = [p for p in tested if inputs.allowed is not None and (p.smallest_percent or 0) > 100 * inputs.allowed]
+    if inputs.allowed is not None and blind:
         worst = max(p.smallest_percent or 0 for p in blind)
         found.append(
-            f"{100 * told.allowed:g} % is less than these trials can show at {len(blind)} of {len(tested)} comparisons "
-            f"(smallest difference up to {worst:.1f} %): passing says little; more {_more(told)} would tell"
+            f"{100 * inputs.allowed:g} % is less than these trials can show at {len(blind)} of {len(tested)} "
+            f"comparisons (smallest difference up to {worst:.1f} %): passing says little; add "
+            f"{_more(inputs)}"
         )
     found += _own_spread(points)
-    hosts = sorted({d.name for d in told.differing if d.kind == "host"} & _HOST_MATTERS)
+    hosts = sorted({d.name for d in inputs.differing if d.kind == "host"} & _HOST_MATTERS)
     if hosts:
         where = ", ".join(hosts)
         found.append(f"the runs are of different machines ({where}): the ratio is of both, server and machine")
-    if not told.same and told.spread in ("replicates", "common", "seconds"):
+    if not inputs.same and inputs.spread in ("replicates", "common", "seconds"):
         found.append(
             "one run a side: the spread between sessions (a restart, neighbours, another day) is not known and not in "
             "the interval. Use scale ab, or compare several runs a side: scale compare A1,A2,... B1,B2,..."
         )
-    if told.spread == "sessions" and min(told.sessions) < 3:
+    if inputs.spread == "sessions" and min(inputs.sessions) < 3:
         found.append("fewer than three runs a side: their spread is hardly known, so only large differences show")
     return tuple(found)
 
 
-def _more(told: Told) -> str:
-    return {"sessions": "runs a side", "blocks": "blocks"}.get(told.spread or "", "replicates")
+def _more(inputs: CautionInputs) -> str:
+    return {"sessions": "runs a side", "blocks": "blocks"}.get(inputs.spread or "", "replicates")
 
 
 def _own_spread(points: Sequence[PointRatio]) -> list[str]:

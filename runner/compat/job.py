@@ -96,7 +96,7 @@ class Job:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ours:
+class ScaleOptions:
     """The options that are ours and not taosBenchmark's."""
 
     placement: str = "stock"
@@ -108,17 +108,17 @@ class Refusals:
     """Collects every mistake under the name that the user wrote, so that all are told at once."""
 
     def __init__(self) -> None:
-        self.told: list[tuple[str, str]] = []
+        self.entries: list[tuple[str, str]] = []
 
     def add(self, name: str, why: str) -> None:
         """One refusal: the option or the path of the JSON key, and why."""
-        self.told.append((name, why))
+        self.entries.append((name, why))
 
     def raise_any(self) -> None:
         """Raises UsageError with all of them, if there are any."""
-        if self.told:
-            lines = "".join(f"\n  {name}: {why}" for name, why in self.told)
-            what = "one thing is" if len(self.told) == 1 else f"{len(self.told)} things are"
+        if self.entries:
+            lines = "".join(f"\n  {name}: {why}" for name, why in self.entries)
+            what = "one thing is" if len(self.entries) == 1 else f"{len(self.entries)} things are"
             raise UsageError(
                 f"{what} refused, nothing was started:{lines}",
                 remedy="leave them out or change them; docs/taosbenchmark.md lists what is supported",

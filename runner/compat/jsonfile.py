@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from runner.compat.flags import CREATE_THREADS, REST_PORT
-from runner.compat.job import Database, Job, Ours, Refusals
+from runner.compat.job import Database, Job, Refusals, ScaleOptions
 from runner.compat.jsontable import Common, read_table
-from runner.compat.keys import Keys
+from runner.compat.keys import ObjectReader
 from runner.compat.limits import check_vgroups, plain_name
 
 _COUNTS = frozenset(
@@ -45,19 +45,19 @@ def read_json(
     document: Mapping[str, Any],
     given: Mapping[str, str],
     client: Mapping[str, str],
-    ours: Ours,
+    own: ScaleOptions,
     now_ms: int,
     password: str,
     refusals: Refusals,
 ) -> Job:
     """The Job of a file. `given`: the options beside -f; one that the file also has is refused, not overruled."""
-    keys = Keys("", document, refusals)
+    keys = ObjectReader("", document, refusals)
     _refuse_other_kinds(keys, refusals)
     for option, key in {"host": "host", "port": "port", "user": "user", "password": "password"}.items():
         if option in given and keys.has(key):
             refusals.add(f"--{option}", "is in the file too; give it once")
     keys.text("cfgdir", "")
-    common = _common(keys, ours, now_ms)
+    common = _common(keys, own, now_ms)
     threads, create_threads = keys.number("thread_count", 8, "threads"), _create_threads(keys)
     ask = keys.is_yes("confirm_parameter_prompt", "yes")
     result_file = given.get("output") or keys.text("result_file", "./output.txt")
@@ -92,7 +92,7 @@ def _notes(idle: Sequence[tuple[str, str]]) -> tuple[str, ...]:
     return tuple(f"{', '.join(p)} {'has' if len(p) == 1 else 'have'} no effect: {why}" for why, p in paths.items())
 
 
-def _refuse_other_kinds(keys: Keys, refusals: Refusals) -> None:
+def _refuse_other_kinds(keys: ObjectReader, refusals: Refusals) -> None:
     keys.choice("filetype", "insert", ("insert",))
     for key in ("query_times", "query_mode", "specified_table_query", "super_table_query", "tmq_info"):
         if keys.has(key):
@@ -109,11 +109,11 @@ def _refuse_other_kinds(keys: Keys, refusals: Refusals) -> None:
         keys.unused(key, why)
 
 
-def _create_threads(keys: Keys) -> int:
+def _create_threads(keys: ObjectReader) -> int:
     return keys.number("create_table_thread_count", CREATE_THREADS, "threads")
 
 
-def _port(keys: Keys, given: Mapping[str, str], client: Mapping[str, str], *, uses_rest: bool) -> int:
+def _port(keys: ObjectReader, given: Mapping[str, str], client: Mapping[str, str], *, uses_rest: bool) -> int:
     usual = REST_PORT if uses_rest else int(client.get("port") or 6030)
     named = keys.number("port", usual, "port")
     text = given.get("port", "")
@@ -123,20 +123,20 @@ def _port(keys: Keys, given: Mapping[str, str], client: Mapping[str, str], *, us
     return int(text) if text else named
 
 
-def _common(keys: Keys, ours: Ours, now_ms: int) -> Common:
+def _common(keys: ObjectReader, own: ScaleOptions, now_ms: int) -> Common:
     return Common(
         keep_case=keys.is_yes("escape_character", "no"),
         rows_per_request=keys.number("num_of_records_per_req", 30_000, "rows_per_request"),
         prepared=keys.number("prepared_rand", 10_000, "prepared"),
         interval_ms=keys.number("insert_interval", 0, "interval_ms"),
         retries=keys.number("keep_trying", 0, "retries"),
-        own_values=ours.own_values,
+        own_values=own.own_values,
         now_ms=now_ms,
         idle=[],
     )
 
 
-def _database(entry: Keys, common: Common) -> Database:
+def _database(entry: ObjectReader, common: Common) -> Database:
     info = entry.object("dbinfo")
     name = "test"
     try:
@@ -167,7 +167,7 @@ def _database(entry: Keys, common: Common) -> Database:
     return database
 
 
-def _option(info: Keys, key: str) -> tuple[str, str] | None:
+def _option(info: ObjectReader, key: str) -> tuple[str, str] | None:
     """An option of CREATE DATABASE with its value as SQL, None after refusing it. taosBenchmark pastes any."""
     value, name = info.value(key, ""), key.lower()
     text = str(value) if isinstance(value, (str, int)) and not isinstance(value, bool) else ""

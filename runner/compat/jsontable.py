@@ -11,7 +11,7 @@ from typing import Any
 
 from runner.compat.flags import METHODS
 from runner.compat.job import Column, SuperTable
-from runner.compat.keys import Keys
+from runner.compat.keys import ObjectReader
 from runner.compat.limits import BOUNDS, PREFIX_MAX, check_table, clamp_request, plain_name
 from runner.compat.types import kind_of, make_column
 from runner.targets.tdengine.dialect import UNITS_PER_MS
@@ -81,7 +81,7 @@ class Common:
     idle: list[tuple[str, str]]
 
 
-def read_table(keys: Keys, precision: str, common: Common) -> SuperTable:
+def read_table(keys: ObjectReader, precision: str, common: Common) -> SuperTable:
     """The super table; mistakes go into keys.refusals."""
     for key, (neutral, why) in _ONLY.items():
         keys.only(key, neutral, why)
@@ -133,7 +133,7 @@ def read_table(keys: Keys, precision: str, common: Common) -> SuperTable:
     return table
 
 
-def _ranges(keys: Keys, *, exists: bool) -> None:
+def _ranges(keys: ObjectReader, *, exists: bool) -> None:
     """A range of the tables: taosBenchmark reads it only where the tables are there already."""
     for key in ("childtable_limit", "childtable_offset"):
         if exists:
@@ -144,20 +144,20 @@ def _ranges(keys: Keys, *, exists: bool) -> None:
         keys.only(key, (0,), "the load core loads all tables or none")
 
 
-def _method(keys: Keys) -> str:
+def _method(keys: ObjectReader) -> str:
     mode = keys.choice("insert_mode", "taosc", ("taosc", "stmt", "rest", "sml"))
     line = keys.choice("line_protocol", "line", tuple(_LINES))
     return _LINES[line] if mode == "sml" else METHODS[mode]
 
 
-def _needed(keys: Keys, key: str, bounds_name: str) -> int:
+def _needed(keys: ObjectReader, key: str, bounds_name: str) -> int:
     if not keys.has(key):
         keys.refuse(key, "is needed")
         return BOUNDS[bounds_name].least
     return keys.number(key, BOUNDS[bounds_name].least, bounds_name)
 
 
-def _name(keys: Keys, key: str, most: int, common: Common) -> str:
+def _name(keys: ObjectReader, key: str, most: int, common: Common) -> str:
     try:
         return plain_name(keys.text(key, ""), most, keep_case=common.keep_case)
     except ValueError as error:
@@ -165,7 +165,7 @@ def _name(keys: Keys, key: str, most: int, common: Common) -> str:
         return "d"
 
 
-def _start_ms(keys: Keys, precision: str, now_ms: int) -> int:
+def _start_ms(keys: ObjectReader, precision: str, now_ms: int) -> int:
     """ "now", a date as people write it in local time, or a number in units of the precision."""
     value = keys.value("start_timestamp", "now")
     if isinstance(value, str):
@@ -183,13 +183,13 @@ def _start_ms(keys: Keys, precision: str, now_ms: int) -> int:
     return ms
 
 
-def _disorder_range_ms(keys: Keys, precision: str) -> int:
+def _disorder_range_ms(keys: ObjectReader, precision: str) -> int:
     """Units of the precision, as the step."""
     units = keys.number("disorder_range", 1000, "disorder_range_ms")
     return max(1, units // UNITS_PER_MS[precision])
 
 
-def _columns(keys: Keys, key: str, letter: str, common: Common, *, tag: bool) -> tuple[Column, ...]:
+def _columns(keys: ObjectReader, key: str, letter: str, common: Common, *, tag: bool) -> tuple[Column, ...]:
     """All columns; one without a name is called by its place, copies of a named one by a number."""
     columns: list[Column] = []
     for entry in keys.objects(key):
@@ -203,7 +203,7 @@ def _columns(keys: Keys, key: str, letter: str, common: Common, *, tag: bool) ->
     return tuple(columns)
 
 
-def _column(entry: Keys, letter: str, first: int, common: Common, *, tag: bool) -> list[Column]:
+def _column(entry: ObjectReader, letter: str, first: int, common: Common, *, tag: bool) -> list[Column]:
     _values(entry, common)
     for key, neutral in {"encode": "", "compress": "", "level": "", "sma": "no", "fillNull": "true"}.items():
         entry.only(key, (neutral,), "the load core has no such column")
@@ -220,7 +220,7 @@ def _column(entry: Keys, letter: str, first: int, common: Common, *, tag: bool) 
         return []
 
 
-def _values(entry: Keys, common: Common) -> None:
+def _values(entry: ObjectReader, common: Common) -> None:
     for key in _OF_VALUES:
         if entry.has(key) and common.own_values:
             entry.unused(key, "the load core has its own values (--own-values)")

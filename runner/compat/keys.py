@@ -45,7 +45,7 @@ def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is no number of JSON")
 
 
-class Keys:
+class ObjectReader:
     """One object of the document. What was never asked for is refused by `finish`."""
 
     def __init__(self, path: str, found: Mapping[str, Any], refusals: Refusals) -> None:
@@ -104,21 +104,21 @@ class Keys:
         """Whatever it is; the caller checks it."""
         return self._take(key, default)
 
-    def objects(self, key: str) -> list[Keys]:
+    def objects(self, key: str) -> list[ObjectReader]:
         """The objects of an array."""
         value = self._take(key, [])
         if not isinstance(value, list) or not all(isinstance(v, dict) for v in value):
             self.refuse(key, "should be an array of objects")
             return []
-        return [Keys(f"{self.name(key)}[{i}]", v, self.refusals) for i, v in enumerate(value)]
+        return [ObjectReader(f"{self.name(key)}[{i}]", v, self.refusals) for i, v in enumerate(value)]
 
-    def object(self, key: str) -> Keys:
+    def object(self, key: str) -> ObjectReader:
         """An object; an empty one when it is missing."""
         value = self._take(key, {})
         if not isinstance(value, dict):
             self.refuse(key, "should be an object")
             value = {}
-        return Keys(self.name(key), value, self.refusals)
+        return ObjectReader(self.name(key), value, self.refusals)
 
     def only(self, key: str, neutral: Sequence[Any], why: str) -> None:
         """A key of which only the values without effect are taken."""

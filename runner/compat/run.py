@@ -1,6 +1,6 @@
 """The composition: reads what was asked, prepares the server, loads one super table after another, tells the lines.
 
-Refuses to print: lines go to `tell` and into the result file. Ctrl-C stops the load; what was done is told.
+Refuses to print: lines go to `say` and into the result file. Ctrl-C stops the load; what was done is told.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, TextIO
 
 from runner.compat import output, spec
 from runner.compat.flags import BESIDE_FILE, read_flags
-from runner.compat.job import Database, Job, Ours, Refusals, SuperTable
+from runner.compat.job import Database, Job, Refusals, ScaleOptions, SuperTable
 from runner.compat.jsonfile import read_json
 from runner.compat.keys import BYTES_MAX, load_document
 from runner.compat.options import name_of, parse
@@ -24,15 +24,15 @@ from runner.errors import LoadError, StoreError, UsageError
 from runner.loadgen.process import LoadProcesses
 from runner.model import Interval
 
-TOLD_EVERY_S = 30.0
+REPORT_EVERY_S = 30.0
 LOAD_S_MAX = 30 * 86_400.0
 DRAIN_S = 20.0
 
-Tell = Callable[[str, str], None]
+Say = Callable[[str, str], None]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Done:
+class JobResult:
     """All that was loaded. failure: why it ended early, to be raised after the lines were told."""
 
     loads: tuple[output.Loaded, ...]
@@ -47,7 +47,7 @@ def read_given(arguments: Sequence[str]) -> tuple[Mapping[str, str], Refusals]:
 
 
 def read_job(
-    given: Mapping[str, str], refusals: Refusals, ours: Ours, environment: Mapping[str, str], now: datetime
+    given: Mapping[str, str], refusals: Refusals, own: ScaleOptions, environment: Mapping[str, str], now: datetime
 ) -> Job:
     """Options and file → Job. Raises UsageError with all mistakes."""
     password = given.get("password") or environment.get("SCALE_PASSWORD", "")
@@ -61,7 +61,7 @@ def read_job(
         document = _document(given["file"])
         client = {} if "host" in document and not folder else _client(folder or str(document.get("cfgdir") or ""))
         folder = folder or str(document.get("cfgdir") or "")
-        job = read_json(document, given, client, ours, round(now.timestamp() * 1000), password, refusals)
+        job = read_json(document, given, client, own, round(now.timestamp() * 1000), password, refusals)
     refusals.raise_any()
     return replace(job, client_config=_client_folder(folder))
 
@@ -101,29 +101,29 @@ def _client(folder: str) -> Mapping[str, str]:
     return {key: value for key, value in {"host": host, "port": port}.items() if value}
 
 
-def run_job(job: Job, ours: Ours, program: str, tell: Tell) -> Done:
+def run_job(job: Job, own: ScaleOptions, program: str, say: Say) -> JobResult:
     """Does it all. Raises TargetError when the server refuses, StoreError when the result file cannot be written."""
     try:
         file = Path(job.result_file).open("a", encoding="utf-8")
     except OSError as error:
         raise StoreError(f"-o {job.result_file}: {error.strerror}", remedy="give another with -o") from None
     with file:
-        return _run(job, ours, program, _both(tell, file))
+        return _run(job, own, program, _both(say, file))
 
 
-def _both(tell: Tell, file: TextIO) -> Tell:
+def _both(to_console: Say, file: TextIO) -> Say:
     def say(level: str, text: str) -> None:
         line = output.stamped(datetime.now(), level, text)
-        tell(level, line)
+        to_console(level, line)
         file.write(line + "\n")
         file.flush()
 
     return say
 
 
-def _run(job: Job, ours: Ours, program: str, say: Tell) -> Done:
+def _run(job: Job, own: ScaleOptions, program: str, say: Say) -> JobResult:
     loads: list[output.Loaded] = []
-    server, vgroups = Server(program, job, ours), {}
+    server, vgroups = Server(program, job, own), {}
     for note in job.notes:
         say("INFO", note)
     for database in job.databases:
@@ -133,17 +133,17 @@ def _run(job: Job, ours: Ours, program: str, say: Tell) -> Done:
     _make_tables(job, server, vgroups, say)
     for database in job.databases:
         for table in database.tables:
-            loaded, failure, interrupted = _load(job, ours, program, database, table, vgroups[database.name], say)
+            loaded, failure, interrupted = _load(job, own, program, database, table, vgroups[database.name], say)
             if loaded is not None:
                 loads.append(loaded)
                 say("SUCC", output.spent_line(loaded))
                 say("SUCC", output.delay_line(loaded))
             if failure is not None or interrupted:
-                return Done(loads=tuple(loads), interrupted=interrupted, failure=failure)
-    return Done(loads=tuple(loads), interrupted=False, failure=None)
+                return JobResult(loads=tuple(loads), interrupted=interrupted, failure=failure)
+    return JobResult(loads=tuple(loads), interrupted=False, failure=None)
 
 
-def _make_tables(job: Job, server: Server, vgroups: Mapping[str, int], say: Tell) -> None:
+def _make_tables(job: Job, server: Server, vgroups: Mapping[str, int], say: Say) -> None:
     wanted = sum(t.tables for d in job.databases for t in d.tables if not t.exists)
     if not wanted:
         return
@@ -154,12 +154,12 @@ def _make_tables(job: Job, server: Server, vgroups: Mapping[str, int], say: Tell
 
 
 def _load(
-    job: Job, ours: Ours, program: str, database: Database, table: SuperTable, vgroups: int, say: Tell
+    job: Job, own: ScaleOptions, program: str, database: Database, table: SuperTable, vgroups: int, say: Say
 ) -> tuple[output.Loaded | None, LoadError | None, bool]:
     """One load: what was measured, why it failed, whether it was interrupted."""
     threads = vgroups if job.vgroups_auto else job.threads
     job = replace(job, threads=threads)
-    lines = spec.load_spec(job, ours, database, table, vgroups)
+    lines = spec.load_spec(job, own, database, table, vgroups)
     failure: LoadError | None = None
     interrupted = False
     with LoadProcesses(program, [lines], tuple(sorted(os.sched_getaffinity(0))), job.password) as load:
@@ -186,10 +186,10 @@ def _load(
     return loaded, failure or _failure(loaded, interrupted=interrupted), interrupted
 
 
-def _watch(load: LoadProcesses, say: Tell) -> None:
+def _watch(load: LoadProcesses, say: Say) -> None:
     told = time.monotonic()
     for line in load.lines(LOAD_S_MAX):
-        if isinstance(line, Interval) and time.monotonic() - told >= TOLD_EVERY_S:
+        if isinstance(line, Interval) and time.monotonic() - told >= REPORT_EVERY_S:
             told = time.monotonic()
             say("INFO", f"has currently inserted rows: {line.rows_total}, insert rate: {line.rows} rows in a second")
 

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Any
 
 from runner.compat import spec
-from runner.compat.job import Database, Job, Ours, SuperTable
+from runner.compat.job import Database, Job, ScaleOptions, SuperTable
 from runner.errors import TargetError
 from runner.loadgen.statements import create_tables, run_statements
 from runner.targets.tdengine.dialect import database_pending, state_statements
@@ -28,8 +28,8 @@ _BUSY = ("0386", "0396", "03d3", "0334")  # a drop or create is under way, or no
 class Server:
     """Stateless between calls: each is a connection of its own."""
 
-    def __init__(self, program: str, job: Job, ours: Ours) -> None:
-        self._program, self._job, self._ours = program, job, ours
+    def __init__(self, program: str, job: Job, own: ScaleOptions) -> None:
+        self._program, self._job, self._own = program, job, own
 
     def prepare(self, database: Database) -> int:
         """Database and supertables as asked, waited for until they are ready; returns the vgroups."""
@@ -57,7 +57,7 @@ class Server:
             for part in _parts(spec.create_normal_tables(database, table)):
                 self._ask(table.method, part)
         else:
-            lines = spec.tables_spec(self._job, self._ours, database, table, vgroups)
+            lines = spec.tables_spec(self._job, self._own, database, table, vgroups)
             create_tables(self._program, lines, self._job.password)
         return table.tables
 
@@ -74,7 +74,7 @@ class Server:
 
     def _ask(self, method: str, statements: list[str]) -> list[Rows]:
         """The rows of each, in one connection: libtaos needs more than a second to come and go."""
-        door = spec.door_spec(self._job, self._ours, method)
+        door = spec.door_spec(self._job, self._own, method)
         answers = run_statements(self._program, door, statements, self._job.password)
         for statement, answer in zip(statements, answers, strict=True):
             if not answer.ok:

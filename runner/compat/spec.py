@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from math import ceil
 
-from runner.compat.job import Database, Job, Ours, SuperTable
+from runner.compat.job import Database, Job, ScaleOptions, SuperTable
 from runner.compat.types import spec_columns, sql_columns
 from runner.targets.tdengine.dialect import ONE_COLUMN, UNITS_PER_MS
 
@@ -17,7 +17,7 @@ GO_ON = 10**15
 SEED = 1
 
 
-def door_spec(job: Job, ours: Ours, method: str) -> dict[str, str]:
+def door_spec(job: Job, own: ScaleOptions, method: str) -> dict[str, str]:
     """How to reach the server; enough for statements."""
     port = {"adapter_port": str(job.port)} if method == "rest" else {"port": str(job.port)}
     return {
@@ -27,32 +27,32 @@ def door_spec(job: Job, ours: Ours, method: str) -> dict[str, str]:
         "host": job.host,
         **port,
         "user": job.user,
-        "library": ours.library,
+        "library": own.library,
         "client_config": job.client_config,
     }
 
 
-def tables_spec(job: Job, ours: Ours, database: Database, table: SuperTable, vgroups: int) -> dict[str, str]:
+def tables_spec(job: Job, own: ScaleOptions, database: Database, table: SuperTable, vgroups: int) -> dict[str, str]:
     """For the verb `tables`: as many threads as taosBenchmark creates with."""
     return {
-        **door_spec(job, ours, table.method),
+        **door_spec(job, own, table.method),
         **_names(database, table),
         "partitions": str(min(vgroups, table.tables)),
-        "placement": ours.placement,
+        "placement": own.placement,
         "threads": str(min(job.create_threads, table.tables)),
         "seed": str(SEED),
     }
 
 
-def load_spec(job: Job, ours: Ours, database: Database, table: SuperTable, vgroups: int) -> dict[str, str]:
+def load_spec(job: Job, own: ScaleOptions, database: Database, table: SuperTable, vgroups: int) -> dict[str, str]:
     """For the verb `load`."""
     threads = min(job.threads, table.tables)
     rows = rows_per_request(table, threads)
     spec = {
-        **door_spec(job, ours, table.method),
+        **door_spec(job, own, table.method),
         **_names(database, table),
         "partitions": str(min(vgroups, table.tables)),
-        "placement": ours.placement,
+        "placement": own.placement,
         "threads": str(threads),
         "rows": str(table.tables * table.rows_each),
         "rows_per_request": str(rows),

@@ -39,7 +39,7 @@ def run_campaign(
         grown = with_block(plan, block)
         if grown is not plan:
             plan = grown
-            hand_on(PlanGrew(plan=plan), sinks)
+            dispatch(PlanGrew(plan=plan), sinks)
         for trial in block.trials:
             results += _run(plan, trial, run_trial, sinks)
 
@@ -50,17 +50,17 @@ def _run(plan: Plan, trial: Trial, run_trial: TrialRunner, sinks: Sequence[Sink]
     started = TrialStarted(
         trial=trial, position=place, total=len(plan.trials), unix_s=time.time(), monotonic_ns=time.monotonic_ns()
     )
-    hand_on(started, sinks)
+    dispatch(started, sinks)
     found: list[TrialResult] = []
     with closing(run_trial(trial)) as events:
         for event in events:
-            hand_on(event, sinks)
+            dispatch(event, sinks)
             if isinstance(event, TrialFinished):
                 found.append(event.result)
     return found
 
 
-def hand_on(event: Event, sinks: Sequence[Sink]) -> None:
+def dispatch(event: Event, sinks: Sequence[Sink]) -> None:
     """The event to every sink, in order."""
     for sink in sinks:
         sink(event)

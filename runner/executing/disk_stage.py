@@ -18,14 +18,14 @@ from runner.interrupts import Stop
 from runner.model import DataDisk, DiskCeiling, Finding, Plan, Trial
 from runner.targets import load_facts
 from runner.trial.order import TrialOrder
-from runner.trial.probe import honours_tiers
+from runner.trial.probe import supports_tiers
 
 BLOCK_BYTES = 64 * 2**10
 Say = Callable[[str], None]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stage:
+class PreparedDisks:
     """The disks of a run, in the order of the axis, and what fio measured on them."""
 
     disks: tuple[DataDisk, ...]
@@ -42,13 +42,13 @@ class Stage:
 
 
 @contextlib.contextmanager
-def stage_of(plan: Plan, data_dir: Path, run_id: str, say: Say) -> Iterator[Stage]:
+def disks_of_run(plan: Plan, data_dir: Path, run_id: str, say: Say) -> Iterator[PreparedDisks]:
     """Disks ready for the trials, gone afterwards whatever happens. Raises PreflightError or ProvisionError."""
     sweep = plan.sweep
     if sweep.disks is None:
         disk = disk_of(data_dir)
         found = data_disk(disk) if disk else memory_disk(data_dir)
-        yield Stage(disks=(found,) if found else ())
+        yield PreparedDisks(disks=(found,) if found else ())
         return
     from runner.disks import measure_ceilings, prepared, shares_bottleneck  # a sweep of cores does without
 
@@ -57,13 +57,13 @@ def stage_of(plan: Plan, data_dir: Path, run_id: str, say: Say) -> Iterator[Stag
     with prepared(sweep.disks, count, run_id, data_dir) as disks:
         say("measuring the disks' own ceilings (fio: each alone, then all together)")
         ceilings = measure_ceilings(disks, CEILING_S, BLOCK_BYTES)
-        stage = Stage(disks=disks, ceilings=ceilings, shared=shares_bottleneck(ceilings))
+        stage = PreparedDisks(disks=disks, ceilings=ceilings, shared=shares_bottleneck(ceilings))
         for sentence in ceiling_sentences(stage):
             say(sentence)
         yield stage
 
 
-def ceiling_sentences(stage: Stage) -> list[str]:
+def ceiling_sentences(stage: PreparedDisks) -> list[str]:
     """What fio measured, and a warning when the disks share a bottleneck."""
     said = [f"{' + '.join(c.disks)}: {c.write_mb_per_s:.1f} MB/s sequential writes" for c in stage.ceilings]
     if stage.shared is not None:
@@ -90,7 +90,7 @@ def placement_of(plan: Plan, order: Callable[[Trial, str], TrialOrder], stop: St
         chosen, why = can[-1], f"{can[-1]}: the only way of {facts.name}"
     if asked in ("auto", "tiers") and "tiers" in can and most.disks > 1:
         say("trying whether the server honours several data directories")
-        honoured, seen = honours_tiers(order(most, "tiers"), stop)
+        honoured, seen = supports_tiers(order(most, "tiers"), stop)
         if asked == "tiers" and not honoured:
             raise PreflightError(f"--disk-placement tiers: {seen}", remedy="--disk-placement spread")
         chosen = "tiers" if honoured else "spread"

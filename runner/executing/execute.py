@@ -6,9 +6,9 @@ import contextlib
 from collections.abc import Generator, Sequence
 
 from runner.errors import StoreError
-from runner.executing.campaign import Sink, TrialRunner, hand_on, run_campaign
+from runner.executing.campaign import Sink, TrialRunner, dispatch, run_campaign
 from runner.executing.ceilings import Ceilings
-from runner.executing.disk_stage import Say, placement_of, stage_of
+from runner.executing.disk_stage import Say, disks_of_run, placement_of
 from runner.executing.orders import Execution, Orders
 from runner.executing.reporting import report
 from runner.interrupts import Stop, current
@@ -32,7 +32,7 @@ def execute(execution: Execution, writer: RunWriter, sinks: Sequence[Sink], say:
     execution.data_dir.mkdir(parents=True, exist_ok=True)
     stop = current()
     try:
-        with stage_of(plan, execution.data_dir, writer.path.name, say) as stage:
+        with disks_of_run(plan, execution.data_dir, writer.path.name, say) as stage:
             writer.update_manifest(**stage.manifest())
             orders = Orders(
                 execution=execution, run_id=writer.path.name, program=program, stage=stage, ceilings=ceilings
@@ -40,7 +40,7 @@ def execute(execution: Execution, writer: RunWriter, sinks: Sequence[Sink], say:
             placement, why = placement_of(plan, orders.order, stop, say)
             by_trial = {t.trial_id: rate for t in plan.trials if (rate := ceilings.of(t)) is not None}
             writer.update_manifest(disk_placement=why, trial_ceilings=by_trial)
-            hand_on(CeilingsMeasured(rows_per_s=by_trial, disks=stage.ceilings), sinks)
+            dispatch(CeilingsMeasured(rows_per_s=by_trial, disks=stage.ceilings), sinks)
             run_trial_of = _runner(orders, ceilings, placement, stop)
             run_campaign(plan, planner_of(plan), run_trial_of, [writer, *sinks], writer.results, say)
     except BaseException:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from runner.executing.ceilings import Ceilings
-from runner.executing.disk_stage import Stage
+from runner.executing.disk_stage import PreparedDisks
 from runner.model import DataDisk, Plan, Trial
 from runner.trial.order import TrialOrder
 
@@ -31,7 +31,7 @@ class Orders:
     execution: Execution
     run_id: str
     program: str
-    stage: Stage
+    stage: PreparedDisks
     ceilings: Ceilings
 
     def order(self, trial: Trial, disk_placement: str) -> TrialOrder:

@@ -10,13 +10,13 @@ from runner.figures.facts import TrialFacts, whole_intervals
 from runner.figures.stalls import longest_stall
 from runner.figures.window import WindowUse, measure_window
 from runner.model import Interval, LoadSummary, Sample, Trial
-from runner.verdict import Given, Use
+from runner.verdict import ResourceUse, TrialResources
 
 
-def given_of(trial: Trial, facts: TrialFacts) -> Given:
+def given_of(trial: Trial, facts: TrialFacts) -> TrialResources:
     """What both sides had."""
     placement = trial.placement
-    return Given(
+    return TrialResources(
         cores=trial.cores,
         quota=placement.quota_cores is not None,
         client_cpus=len(placement.client_cpus),
@@ -29,7 +29,7 @@ def given_of(trial: Trial, facts: TrialFacts) -> Given:
     )
 
 
-def window_use(trial: Trial, facts: TrialFacts, summary: LoadSummary) -> Use:
+def window_use(trial: Trial, facts: TrialFacts, summary: LoadSummary) -> ResourceUse:
     """The whole window."""
     use = measure_window(facts.samples, summary.window_start_ns, summary.window_end_ns)
     seconds = summary.window_s
@@ -79,7 +79,7 @@ def workers_busy(summary: LoadSummary) -> float | None:
     return summary.worker_cores / summary.threads
 
 
-def second_uses(trial: Trial, facts: TrialFacts, summary: LoadSummary) -> list[Use]:
+def second_uses(trial: Trial, facts: TrialFacts, summary: LoadSummary) -> list[ResourceUse]:
     """Between each two samples inside the window."""
     inside = [s for s in facts.samples if summary.window_start_ns <= s.monotonic_ns <= summary.window_end_ns]
     intervals = whole_intervals(facts.intervals, summary)
@@ -89,7 +89,7 @@ def second_uses(trial: Trial, facts: TrialFacts, summary: LoadSummary) -> list[U
 
 def _second(
     trial: Trial, old: Sample, new: Sample, intervals: Sequence[Interval], waiting: float | None, busy: float | None
-) -> Use:
+) -> ResourceUse:
     """What the generator's threads did is known of the whole window only."""
     seconds = (new.monotonic_ns - old.monotonic_ns) / 1e9
     rows = [i.rows for i in intervals if old.monotonic_ns <= i.monotonic_ns < new.monotonic_ns]
@@ -119,8 +119,8 @@ def _use(
     client: float | None,
     waiting: float | None,
     busy: float | None,
-) -> Use:
-    return Use(
+) -> ResourceUse:
+    return ResourceUse(
         seconds=seconds,
         rows_per_s=rate,
         server_cores=use.server_cores,

@@ -5,7 +5,7 @@ Refuses to fit what is marked, to choose a model that the points are too few for
 knee that its own error swallows.
 """
 
-from runner.fit.curve import Asked, fit_curve, fit_rows, model_rate, value_at
+from runner.fit.curve import FitQuestions, fit_curve, fit_rows, model_rate, value_at
 from runner.fit.models import NAMES, SYMBOLS, rate_at
 from runner.fit.words import RATE_UNITS, Terms, pair, quantity, ranged
 
@@ -13,7 +13,7 @@ __all__ = [
     "NAMES",
     "RATE_UNITS",
     "SYMBOLS",
-    "Asked",
+    "FitQuestions",
     "Terms",
     "fit_curve",
     "fit_rows",

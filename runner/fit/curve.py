@@ -25,7 +25,7 @@ _SAMPLES_BESIDE = 500  # its intervals are not shown
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class FitQuestions:
     """What to say beyond the points: rates at these levels, and levels for these rates."""
 
     predict: Sequence[float] = ()
@@ -38,20 +38,20 @@ def fit_curve(
     *,
     rate: str = "rows_per_s",
     confounds: Sequence[Confound] = (),
-    asked: Asked | None = None,
+    questions: FitQuestions | None = None,
 ) -> FitReport:
     """The curve of the observations over the axis, with every caution a reader needs. rate: the name of their value."""
-    return _report(usable(observed), terms, rate, tuple(confounds), asked or Asked())
+    return _report(usable(observed), terms, rate, tuple(confounds), questions or FitQuestions())
 
 
 def fit_rows(
-    rows: Sequence[tuple[float, float]], terms: Terms, *, asked: Asked | None = None, samples: int = SAMPLES
+    rows: Sequence[tuple[float, float]], terms: Terms, *, questions: FitQuestions | None = None, samples: int = SAMPLES
 ) -> FitReport:
     """The curve of plain (level, rate) rows, both above 0. samples: of the bootstrap, for simulations that need few."""
     table = np.asarray(rows, dtype=float).reshape(-1, 2)
     table = table[np.lexsort((table[:, 1], table[:, 0]))]
     data = Usable(levels=table[:, 0], rates=table[:, 1], left_out={})
-    return _report(data, terms, terms.rate, (), asked or Asked(), samples)
+    return _report(data, terms, terms.rate, (), questions or FitQuestions(), samples)
 
 
 def value_at(fit: FitReport, level: float) -> float | None:
@@ -68,7 +68,12 @@ def model_rate(model: ModelFit, level: float) -> float:
 
 
 def _report(
-    data: Usable, terms: Terms, rate: str, confounds: tuple[Confound, ...], asked: Asked, samples: int = SAMPLES
+    data: Usable,
+    terms: Terms,
+    rate: str,
+    confounds: tuple[Confound, ...],
+    questions: FitQuestions,
+    samples: int = SAMPLES,
 ) -> FitReport:
     rows = make_rows(data.levels, data.rates)
     noise = noise_floor(data)
@@ -115,8 +120,8 @@ def _report(
         level_at_90=at_90,
         near=choice.near,
         extrapolation_limit=known.limit if len(points) else None,
-        predictions=beyond.predict(known, asked.predict),
-        needs=beyond.need(known, asked.need),
+        predictions=beyond.predict(known, questions.predict),
+        needs=beyond.need(known, questions.need),
         rejected=data.rejected,
         beside=beside,
         band=beyond.band(known, grid) if grid is not None and choice.model else (),
@@ -168,7 +173,7 @@ def _beside(data: Usable, terms: Terms, rate: str) -> FitBeside | None:
     if not data.doubted:
         return None
     levels, rates = np.array(sorted([*zip(data.levels, data.rates, strict=True), *data.doubted]), dtype=float).T
-    fit = _report(Usable(levels=levels, rates=rates, left_out={}), terms, rate, (), Asked(), _SAMPLES_BESIDE)
+    fit = _report(Usable(levels=levels, rates=rates, left_out={}), terms, rate, (), FitQuestions(), _SAMPLES_BESIDE)
     return FitBeside(
         levels=tuple(sorted({level for level, _ in data.doubted})),
         chosen=fit.chosen,

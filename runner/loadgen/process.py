@@ -23,7 +23,7 @@ from runner.interrupts import deferred
 from runner.loadgen.merge import merge_summaries, merge_troubles, odd_window
 from runner.loadgen.protocol import Hello, Line, Phase, Trouble, parse_line
 from runner.loadgen.spec import spec_text
-from runner.loadgen.together import Seconds, Told, marked
+from runner.loadgen.together import LineSource, Seconds, marked
 from runner.model import FINISHED, Interval, LoadSummary
 from runner.spawning import spawn
 
@@ -110,10 +110,10 @@ class LoadProcesses:
 
     def _read(self, index: int, process: subprocess.Popen[str]) -> None:
         assert process.stdout is not None
-        told = Told(process=index, processes=len(self._specs))
+        source = LineSource(process=index, processes=len(self._specs))
         try:
             for text in process.stdout:
-                self.raw.append(text if told.processes == 1 else marked(text, told))
+                self.raw.append(text if source.processes == 1 else marked(text, source))
                 line = parse_line(text)
                 if line is not None:
                     self._queue.put((index, line))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from runner.errors import LoadError
 from runner.loadgen.merge import merge_interval, merge_summaries
 from runner.loadgen.protocol import Hello, Line, parse_line
-from runner.loadgen.together import Seconds, Told, told_by
+from runner.loadgen.together import LineSource, Seconds, source_of
 from runner.model import Interval, LoadSummary
 
 
@@ -28,7 +28,7 @@ def read_recorded(text: str) -> Recorded:
     """All lines of one trial. Raises LoadError for a line that is not the protocol (a cut last line is one)."""
     texts = text.removesuffix("\n").split("\n") if text else []  # words of a server may hold other line ends
     lines = [parse_line(line) for line in texts]
-    told = [told_by(line) for line in texts]
+    told = [source_of(line) for line in texts]
     if told and all(told):
         return _told(lines, [by for by in told if by is not None])
     processes = max(sum(isinstance(line, Hello) for line in lines), 1)
@@ -39,7 +39,7 @@ def read_recorded(text: str) -> Recorded:
     )
 
 
-def _told(lines: Sequence[Line | None], told: Sequence[Told]) -> Recorded:
+def _told(lines: Sequence[Line | None], told: Sequence[LineSource]) -> Recorded:
     """Of lines that say who said them. Raises LoadError where they cannot all be of one load."""
     processes = told[0].processes
     odd = next((by for by in told if by.processes != processes or not 0 <= by.process < processes), None)

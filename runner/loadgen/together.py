@@ -17,26 +17,26 @@ from runner.model import Interval, LoadSummary
 
 
 @dataclass(frozen=True, kw_only=True)
-class Told:
+class LineSource:
     """Which of how many processes said a line; counted from 0."""
 
     process: int
     processes: int
 
 
-def marked(text: str, told: Told) -> str:
+def marked(text: str, source: LineSource) -> str:
     """The line with the process that said it. What is no JSON object stays as it is."""
     line = text.rstrip()
     if not (line.startswith("{") and line.endswith("}")):
         return text
-    return f'{line[:-1]},"process":{told.process},"processes":{told.processes}}}\n'
+    return f'{line[:-1]},"process":{source.process},"processes":{source.processes}}}\n'
 
 
-def told_by(text: str) -> Told | None:
+def source_of(text: str) -> LineSource | None:
     """Who said the line; None where it does not say."""
     try:
         raw = json.loads(text)
-        return Told(process=int(raw["process"]), processes=int(raw["processes"]))
+        return LineSource(process=int(raw["process"]), processes=int(raw["processes"]))
     except (ValueError, KeyError, TypeError):
         return None
 

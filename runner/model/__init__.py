@@ -4,7 +4,7 @@ Data only: no I/O, no clock, standard library alone. Units end the names (`_s`, 
 `_gb` = 10^9 bytes, `_percent`); a value that could not be measured is None, never 0.
 """
 
-from runner.model.asked import CLAIM_S, Load, Operation, Origin, Piece, Rule, Subject, Sweep, Work, Workload
+from runner.model.declared import CLAIM_S, Load, Operation, Origin, Piece, Rule, Subject, Sweep, Work, Workload
 from runner.model.disk_facts import DataDisk, DiskCeiling, DiskFigures, DiskKind, DiskSample, DiskSource
 from runner.model.events import (
     FOLDED,

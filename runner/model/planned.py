@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from runner.model.asked import Load, Subject, Sweep, Work
+from runner.model.declared import Load, Subject, Sweep, Work
 from runner.model.knobs import FORMER_KNOBS, KnobColumn
 from runner.model.observed import Role
 

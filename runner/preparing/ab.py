@@ -12,9 +12,9 @@ from runner.plan import PlannedArm, complete, plan_arms, with_constants
 from runner.plan.power import blocks_for
 from runner.preparing.able import refuse_unable
 from runner.preparing.arms import arms_of
-from runner.preparing.asked import subject_key
 from runner.preparing.noise import assumed_noise
 from runner.preparing.prepared import Prepared, looked_at, with_order_seed
+from runner.preparing.requested import subject_key
 from runner.sweep.ab import as_one, variants_of, words
 from runner.sweep.vary import VARIANT
 

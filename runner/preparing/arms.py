@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from runner.model import Sweep
-from runner.preparing.asked import subject_key
 from runner.preparing.choice import Choice, choose
+from runner.preparing.requested import subject_key
 from runner.sweep.vary import SUBJECT_FIELDS, variants
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from runner.errors import PreflightError, UsageError
 from runner.model import ServerSource
-from runner.preparing.asked import ANY, Asked, refuse_two_places
+from runner.preparing.requested import ANY, RequestedServer, refuse_two_places
 from runner.runtimes import RUNTIMES, load_runtime
 from runner.runtimes.capabilities import Capabilities
 from runner.targets import Facts, Installation, Target, all_facts, load_facts, load_target
@@ -38,7 +38,7 @@ class Choice:
         return load_runtime(self.runtime).CAN
 
 
-def choose(asked: Asked) -> Choice:
+def choose(asked: RequestedServer) -> Choice:
     """The first that is asked for and that the machine has.
 
     Raises UsageError for a pair that does not exist, PreflightError with what to install.
@@ -64,7 +64,7 @@ def runtimes_of(facts: Facts) -> tuple[str, ...]:
     return tuple(name for source in facts.runs_from for name, offers in by_source.items() if offers is source)
 
 
-def _refuse_pair(asked: Asked, facts: Facts) -> None:
+def _refuse_pair(asked: RequestedServer, facts: Facts) -> None:
     runs_as = ", ".join(runtimes_of(facts))
     if asked.runtime not in (ANY, *runtimes_of(facts)):
         raise UsageError(f"--runtime: {facts.name} does not run as {asked.runtime}; it runs as {runs_as}")
@@ -79,7 +79,7 @@ def _refuse_pair(asked: Asked, facts: Facts) -> None:
         )
 
 
-def _candidates(asked: Asked) -> list[tuple[Facts, str]]:
+def _candidates(asked: RequestedServer) -> list[tuple[Facts, str]]:
     ranked = sorted((f for f in all_facts() if f.auto_rank is not None), key=lambda f: f.auto_rank or 0)
     targets = ranked if asked.target == ANY else [load_facts(asked.target)]
     return [
@@ -90,14 +90,14 @@ def _candidates(asked: Asked) -> list[tuple[Facts, str]]:
     ]
 
 
-def _fits(asked: Asked, source: ServerSource) -> bool:
+def _fits(asked: RequestedServer, source: ServerSource) -> bool:
     if asked.endpoint:
         return source is ServerSource.ENDPOINT
     named = {ServerSource.IMAGE: asked.image, ServerSource.INSTALLATION: asked.home}
     return source in named and not any(named[other] for other in named if other is not source)
 
 
-def _try(asked: Asked, facts: Facts, name: str) -> Choice | str:
+def _try(asked: RequestedServer, facts: Facts, name: str) -> Choice | str:
     """The choice, or why not."""
     runtime = load_runtime(name)
     source = runtime.CAN.source
@@ -122,7 +122,7 @@ def _try(asked: Asked, facts: Facts, name: str) -> Choice | str:
     return replace(chosen, home=installation.home, version=installation.version, sentence=sentence)
 
 
-def _how(asked: Asked) -> str:
+def _how(asked: RequestedServer) -> str:
     return "as asked" if ANY not in (asked.target, asked.runtime) else "the best that this machine offers"
 
 
@@ -135,7 +135,7 @@ def _unusable(target: Target, installation: Installation) -> str:
     return f"{where}: {blocking[0].subject}: {blocking[0].sentence}" if blocking else ""
 
 
-def _remedy(asked: Asked) -> str:
+def _remedy(asked: RequestedServer) -> str:
     wanted = all_facts() if asked.target == ANY else (load_facts(asked.target),)
     installs = [facts.to_install for facts in wanted if facts.to_install]
     if asked.runtime == ANY:

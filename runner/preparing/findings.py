@@ -11,8 +11,8 @@ from runner.host import Host
 from runner.host.ram import RamDirectory
 from runner.model import Finding, Plan, Trial
 from runner.preparing import machine, server
-from runner.preparing.asked import subject_key
 from runner.preparing.choice import Choice
+from runner.preparing.requested import subject_key
 from runner.targets import Surroundings
 
 

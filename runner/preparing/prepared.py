@@ -17,10 +17,10 @@ from runner.plan import PlannedArm, complete, make_plan, plan_arms, with_constan
 from runner.plan.power import GUESS, AssumedNoise, replicates_for
 from runner.preparing.able import refuse_unable
 from runner.preparing.arms import Arm, arms_of
-from runner.preparing.asked import Asked, source_of, subject_key
 from runner.preparing.choice import Choice, choose
 from runner.preparing.findings import preflight
 from runner.preparing.noise import assumed_noise
+from runner.preparing.requested import RequestedServer, source_of, subject_key
 from runner.store.reference import read_reference
 from runner.sweep.vary import as_varied
 
@@ -44,7 +44,7 @@ class Prepared:
         """Of the only subject; of several, of the first."""
         return next(iter(self.choices.values()))
 
-    def choice_of(self, subject: Asked) -> Choice:
+    def choice_of(self, subject: RequestedServer) -> Choice:
         """What was chosen for a trial's subject."""
         return self.choices[subject_key(subject)]
 

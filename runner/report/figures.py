@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import replace
 
 from runner.axes import AxisFacts, load_axis
-from runner.fit import Asked, Terms, fit_curve, quantity
+from runner.fit import FitQuestions, Terms, fit_curve, quantity
 from runner.model import FitReport, KnobColumn, KnobRole, StoredRun, TrialResult, VerdictKind
 from runner.noise import without_drift
 from runner.observations import observations
@@ -30,12 +30,13 @@ def fit_of(run: StoredRun) -> FitReport:
 def fit_again(run: StoredRun) -> FitReport:
     """The fit of the run's trials, with what the sweep asks beyond them."""
     sweep = run.plan.sweep
-    asked = Asked(predict=sweep.predict, need=sweep.need)
+    questions = FitQuestions(predict=sweep.predict, need=sweep.need)
     axis = load_axis(sweep.axis)
     found = fitted_rate(run)
     terms = Terms(axis=axis.name, one=axis.unit, rate=found.words)
     observed = without_drift(observations(run.results, found.field))
-    fit = with_answer(fit_curve(observed, terms, rate=found.field, confounds=run.plan.confounds, asked=asked), run)
+    fit = fit_curve(observed, terms, rate=found.field, confounds=run.plan.confounds, questions=questions)
+    fit = with_answer(fit, run)
     return replace(fit, cautions=(*quick_words(run), *fit.cautions))
 
 

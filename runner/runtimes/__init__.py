@@ -57,7 +57,7 @@ class Runtime(Protocol):
 
     def site(self, wanted: SiteRequest) -> Site:
         """Reserves a fresh data directory and a port (a free one when port is None), and a directory on each disk.
-        Whoever asks for it removes the directories (`vacate`)."""
+        Whoever asks for it removes the directories (`remove_directories`)."""
 
     def start(self, order: ServerOrder, cleanup: ExitStack) -> Server:
         """Runs the setup and starts the server; `cleanup` stops it, be it half started. Raises ProvisionError."""

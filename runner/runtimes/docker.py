@@ -30,8 +30,8 @@ from runner.runtimes.local import (
     free_port,
     fresh_directories,
     lay_out,
+    remove_directories,
     tail,
-    vacate,
 )
 from runner.runtimes.state import alive, forget, new_state, save, started_ticks
 from runner.units import format_cpus
@@ -247,7 +247,7 @@ class DockerServer:
                     time.sleep(0.05)
                 with contextlib.suppress(Exception):
                     self._container.remove(force=True, v=True)
-            vacate(self._site)
+            remove_directories(self._site)
             forget(self._folder, self._state.name)
 
 

@@ -38,7 +38,7 @@ def fresh_directories(wanted: SiteRequest) -> tuple[str, tuple[str, ...]]:
     return str(fresh), tuple(map(str, made[1:]))
 
 
-def vacate(site: Site) -> None:
+def remove_directories(site: Site) -> None:
     """Removes what was reserved for a server, with all that is in it. An endpoint's site has nothing of ours."""
     with deferred():
         remove_trees(path for path in (site.data_dir, *site.disks) if path)

@@ -34,8 +34,8 @@ from runner.runtimes.local import (
     free_port,
     fresh_directories,
     lay_out,
+    remove_directories,
     tail,
-    vacate,
 )
 from runner.runtimes.own_memory import with_own_memory
 from runner.runtimes.segments import Shared, remove_segments, remove_shared, shared_by
@@ -230,7 +230,7 @@ class ProcessServer:
             remove_shared(self._shared, uid, self._state.server_started)
             if self._group is not None:
                 self._group.remove()
-            vacate(self._site)
+            remove_directories(self._site)
             forget(self._folder, self._state.name)
 
     def _shut_down(self, hurry: Callable[[], bool]) -> None:

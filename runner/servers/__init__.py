@@ -3,7 +3,7 @@
 Refuses to know a database: pins.toml says what is brought, the targets say how it is started.
 """
 
-from runner.servers.install import Brought, install, listed
+from runner.servers.install import ListedServer, install, listed
 from runner.servers.pins import Pinned, read_pins
 
-__all__ = ["Brought", "Pinned", "install", "listed", "read_pins"]
+__all__ = ["ListedServer", "Pinned", "install", "listed", "read_pins"]

@@ -28,7 +28,7 @@ PIP_S = 900.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Brought:
+class ListedServer:
     """A server that can be brought. home: where it is; "": not yet."""
 
     name: str
@@ -36,15 +36,15 @@ class Brought:
     home: str
 
 
-def listed() -> tuple[Brought, ...]:
+def listed() -> tuple[ListedServer, ...]:
     """Every server of the pins."""
     return tuple(
-        Brought(name=one.name, version=one.version, home=str(_home(one)) if _is_whole(_home(one)) else "")
+        ListedServer(name=one.name, version=one.version, home=str(_home(one)) if _is_whole(_home(one)) else "")
         for one in read_pins().servers.values()
     )
 
 
-def install(name: str) -> Brought:
+def install(name: str) -> ListedServer:
     """Brings the server, once. Raises UsageError for one that is not pinned, PreflightError for what is missing."""
     pins = read_pins()
     if name not in pins.servers:
@@ -60,7 +60,7 @@ def install(name: str) -> Brought:
             (made / COMPLETE).touch()
             shutil.rmtree(home, ignore_errors=True)
             os.rename(made, home)
-    return Brought(name=name, version=pinned.version, home=str(home))
+    return ListedServer(name=name, version=pinned.version, home=str(home))
 
 
 def _home(pinned: Pinned) -> Path:

@@ -115,7 +115,7 @@ def bytes_at_rest(folders: Sequence[str]) -> int | None:
     return sum(found.values()) if found else None
 
 
-def prove_placement(parts: Sequence[Part], disks: Sequence[DataDisk], folders: Sequence[str]) -> Mapping[str, str]:
+def check_placement(parts: Sequence[Part], disks: Sequence[DataDisk], folders: Sequence[str]) -> Mapping[str, str]:
     """Parts on each disk, as `parts_per_disk`. Raises ProvisionError naming the parts that are not on their disk.
 
     folders: the trial's directory on each disk. A part is on a disk when its path, links followed, is inside that

@@ -15,12 +15,12 @@ from runner.runtimes import load_runtime
 from runner.targets import load_target
 from runner.trial.asking import ANSWER_S, SCHEMA_S, asked, closed_at_last, until_ready
 from runner.trial.order import TrialOrder
-from runner.trial.placed import prove_placement
+from runner.trial.placed import check_placement
 from runner.trial.provision import Reached, provision
 from runner.trial.waiting import wait_for
 
 
-def honours_tiers(order: TrialOrder, stop: Stop) -> tuple[bool, str]:
+def supports_tiers(order: TrialOrder, stop: Stop) -> tuple[bool, str]:
     """Whether the parts of a database came on every disk of the trial, and what was seen. Leaves nothing.
 
     Raises Stopped.
@@ -46,5 +46,5 @@ def _try(order: TrialOrder, stop: Stop, cleanup: ExitStack) -> list[int]:
         wait_for(server, until_ready(reached, session.not_ready), "the server was not ready", stop)
         asked(reached, session.create_schema, SCHEMA_S)
         wait_for(server, until_ready(reached, session.schema_pending), "the schema was not ready", stop)
-        told = prove_placement(asked(reached, session.parts, ANSWER_S), order.disks, address.disks)
+        told = check_placement(asked(reached, session.parts, ANSWER_S), order.disks, address.disks)
     return [int(n) for n in told.get("parts_per_disk", "").split(",") if n]

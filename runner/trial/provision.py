@@ -14,7 +14,7 @@ from runner.errors import ProvisionError
 from runner.interrupts import deferred
 from runner.model import Placement, ServerOrder, SiteRequest
 from runner.runtimes import Runtime, Server
-from runner.runtimes.local import vacate
+from runner.runtimes.local import remove_directories
 from runner.targets import ENDPOINT_PASSWORD, Address, Session, Target
 from runner.trial.order import TrialOrder
 from runner.trial.placed import data_paths
@@ -50,7 +50,7 @@ def provision(
                 disks=tuple(data_paths(order.disks)) if order.is_on_disks else (),
             )
         )
-        cleanup.callback(vacate, site)
+        cleanup.callback(remove_directories, site)
     site = replace(site, disk_placement=order.disk_placement, wal_disk=order.wal_disk)
     asked = ServerOrder(
         spec=replace(target.server(trial, site, secret), image=trial.subject.image),

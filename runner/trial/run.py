@@ -37,9 +37,9 @@ from runner.trial.clock import LOCAL, Clock
 from runner.trial.loading import Loading
 from runner.trial.loads import load_of
 from runner.trial.order import TrialOrder
-from runner.trial.placed import bytes_at_rest, full_disk, prove_placement
+from runner.trial.placed import bytes_at_rest, check_placement, full_disk
 from runner.trial.provision import Reached, prove_pinning, provision
-from runner.trial.stages import Aborted, Ended, SchemaMade, Stage, Verified, with_stage
+from runner.trial.stages import Aborted, Ended, SchemaMade, StageResult, Verified, with_stage
 from runner.trial.waiting import LOG_LINES, answer_within, last_words, wait_for
 from runner.work import logical_bytes
 
@@ -134,7 +134,7 @@ class _RunningTrial:
         asked(reached, session.create_schema, SCHEMA_S)
         wait_for(server, until_ready(reached, session.schema_pending), "the schema was not ready", self._stop)
         asked(reached, session.create_tables, TABLES_S)
-        placed = prove_placement(asked(reached, session.parts, ANSWER_S), self._order.disks, reached.address.disks)
+        placed = check_placement(asked(reached, session.parts, ANSWER_S), self._order.disks, reached.address.disks)
         version, settings = asked(reached, session.version, ANSWER_S), asked(reached, session.effective, ANSWER_S)
         effective = {"server_version": version, **settings, **placed}
         return SchemaMade(effective=effective, mismatches=_mismatches(session.expected(), effective))
@@ -162,7 +162,7 @@ class _RunningTrial:
         order = self._order
         return answer_within(FULL_S, lambda: full_disk(order.disks, order.disk_free_min_bytes)) or ""
 
-    def _add(self, stage: Stage) -> None:
+    def _add(self, stage: StageResult) -> None:
         self._facts = with_stage(self._facts, stage)
 
     def _enter(self, phase: str) -> PhaseEntered:

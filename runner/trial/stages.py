@@ -64,9 +64,9 @@ class Aborted:
     aborted: str
 
 
-Stage = SchemaMade | Loaded | Verified | Ended | Aborted
+StageResult = SchemaMade | Loaded | Verified | Ended | Aborted
 
 
-def with_stage(facts: TrialFacts, stage: Stage) -> TrialFacts:
+def with_stage(facts: TrialFacts, stage: StageResult) -> TrialFacts:
     """The facts and what the stage added."""
     return replace(facts, **{f.name: getattr(stage, f.name) for f in fields(stage)})

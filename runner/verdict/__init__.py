@@ -7,7 +7,7 @@ an axis by its name.
 
 from runner.verdict.bottleneck import attribute, limit_of
 from runner.verdict.diagnose import diagnose
-from runner.verdict.evidence import Evidence, Given, Integrity, Use
+from runner.verdict.evidence import Evidence, Integrity, ResourceUse, TrialResources
 from runner.verdict.steady import (
     Modes,
     Steadiness,
@@ -30,12 +30,12 @@ from runner.verdict.thresholds import STALLED_SHARE
 __all__ = [
     "STALLED_SHARE",
     "Evidence",
-    "Given",
+    "TrialResources",
     "Integrity",
     "Modes",
     "Steadiness",
     "Transient",
-    "Use",
+    "ResourceUse",
     "attribute",
     "claimed",
     "diagnose",

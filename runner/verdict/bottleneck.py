@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from runner.axes import AxisFacts
 from runner.model import Limit, LimitKind, Standing
-from runner.verdict.evidence import Given, Use
+from runner.verdict.evidence import ResourceUse, TrialResources
 from runner.verdict.rules import RULES, WORDS, Found, Place, Rule
 
 
@@ -27,7 +27,7 @@ class Findings:
         return self.overruling[0] if self.overruling else self.first
 
 
-def findings(use: Use, given: Given, axis: AxisFacts) -> Findings:
+def findings(use: ResourceUse, given: TrialResources, axis: AxisFacts) -> Findings:
     """What the rules say, in their order for this axis."""
     rules = in_order(axis)
     overruling = (rule.find(use, given) for rule in rules if rule.place is Place.OVERRULES)
@@ -54,19 +54,19 @@ def is_swept(axis: AxisFacts, kind: LimitKind) -> bool:
     return axis.standings[kind].standing is Standing.SWEPT
 
 
-def swept_words(use: Use, given: Given, axis: AxisFacts) -> str:
+def swept_words(use: ResourceUse, given: TrialResources, axis: AxisFacts) -> str:
     """How far the resource that the axis varies was used; "" where there are no words for it."""
     return next((told for kind, words in WORDS.items() if is_swept(axis, kind) and (told := words(use, given))), "")
 
 
-def limit_of(use: Use, given: Given, axis: AxisFacts) -> Limit:
+def limit_of(use: ResourceUse, given: TrialResources, axis: AxisFacts) -> Limit:
     """The limit over some time, with the axis' own remedy where it has one."""
     found = findings(use, given, axis).bottleneck
     remedy = axis.standings[found.kind].remedy or found.remedy
     return Limit(kind=found.kind, sentence=found.sentence, remedy=remedy)
 
 
-def attribute(window: Use, seconds: Sequence[Use], given: Given, axis: AxisFacts) -> Limit:
+def attribute(window: ResourceUse, seconds: Sequence[ResourceUse], given: TrialResources, axis: AxisFacts) -> Limit:
     """The limit over the window, with the share of its seconds that each kind takes."""
     counts = Counter(limit_of(second, given, axis).kind.value for second in seconds)
     shares = {kind: 100 * count / len(seconds) for kind, count in counts.most_common()}

@@ -12,7 +12,7 @@ from runner.model import DiskFigures, Measurement
 
 
 @dataclass(frozen=True, kw_only=True)
-class Given:
+class TrialResources:
     """What both sides had. quota: the server's cores are CPU time, not whole CPUs. threads: of the generator, each with
     one request in flight at most. shared_cpus: those that both sides may use. prepared_disks: how many disks were made
     ready for the server's data; 0 where they lie wherever they always do. Rates in rows/s, None: none was measured, or
@@ -30,7 +30,7 @@ class Given:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Use:
+class ResourceUse:
     """Over a window, or one second of it; None where it was not read.
 
     seconds: how long it is. throttled: share of that time in which the server was held back by its quota. hot_thread:
@@ -101,10 +101,10 @@ class Evidence:
     the end of the warm-up, "" where it did. claims: the window is long enough to carry the claim that its rate is the
     long-run one; else it is judged by the rules of a short one."""
 
-    given: Given
+    given: TrialResources
     measurement: Measurement
-    window: Use | None
-    seconds: tuple[Use, ...] = ()
+    window: ResourceUse | None
+    seconds: tuple[ResourceUse, ...] = ()
     integrity: Integrity = Integrity()
     commits_in_window: int | None = None
     overdue: int | None = None

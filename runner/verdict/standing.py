@@ -8,7 +8,7 @@ from runner.axes import AxisFacts
 from runner.model import LimitKind, Standing, VerdictKind
 from runner.units import format_rate
 from runner.verdict.bottleneck import findings, swept_words
-from runner.verdict.evidence import Given, Use
+from runner.verdict.evidence import ResourceUse, TrialResources
 from runner.verdict.rules import Found, grows, is_met
 from runner.verdict.thresholds import CLIENT_ROOM, OTHERS_ROOM
 
@@ -31,7 +31,7 @@ def verdict_of(kind: LimitKind, axis: AxisFacts) -> VerdictKind:
     return axis.own_verdict if standing is Standing.OWN else EXTERNAL[kind]
 
 
-def may_be_internal(kind: LimitKind, use: Use, given: Given, axis: AxisFacts) -> bool:
+def may_be_internal(kind: LimitKind, use: ResourceUse, given: TrialResources, axis: AxisFacts) -> bool:
     """Whether this limit may be the server's own reason not to use what the axis gives it.
 
     Too few connections look the same, so that only a trial with more of them tells. What nothing explains counts only
@@ -43,7 +43,7 @@ def may_be_internal(kind: LimitKind, use: Use, given: Given, axis: AxisFacts) ->
     return kind is not LimitKind.UNKNOWN or _has_room(use, given)
 
 
-def _has_room(use: Use, given: Given) -> bool:
+def _has_room(use: ResourceUse, given: TrialResources) -> bool:
     """Whether the load generator and the machine had CPU time to spare, as far as that was read."""
     if use.client_cores is None or use.server_cores is None or use.other_cores is None:
         return False
@@ -51,7 +51,7 @@ def _has_room(use: Use, given: Given) -> bool:
     return use.client_cores <= CLIENT_ROOM * given.client_cpus and use.taken_cores <= OTHERS_ROOM * lacks
 
 
-def judge_standing(use: Use, given: Given, axis: AxisFacts) -> tuple[VerdictKind, tuple[str, ...]]:
+def judge_standing(use: ResourceUse, given: TrialResources, axis: AxisFacts) -> tuple[VerdictKind, tuple[str, ...]]:
     """The verdict that the window's bottleneck leads to, with its reasons.
 
     An open loop that fell short is OFFERED_NOT_MET whatever kept it back; the limit says what that was.
@@ -68,7 +68,7 @@ def judge_standing(use: Use, given: Given, axis: AxisFacts) -> tuple[VerdictKind
     return kind, tuple(dict.fromkeys(reason for each in told for reason in _reasons(each, use, given, axis)))
 
 
-def _reasons(found: Found, use: Use, given: Given, axis: AxisFacts) -> tuple[str, ...]:
+def _reasons(found: Found, use: ResourceUse, given: TrialResources, axis: AxisFacts) -> tuple[str, ...]:
     """One sentence that joins how far the axis' own resource was used with what kept it from more."""
     if verdict_of(found.kind, axis) is VerdictKind.VALID and not found.noted:
         return ()

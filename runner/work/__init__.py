@@ -2,7 +2,7 @@
 
 `operation_of` is the door; `told` is what the load generator is told of a whole work, `rate_of` what is fitted of it.
 Another package registers a kind by an entry point of the group scale.operations. Refuses to know a database and to
-know how hard it is loaded: that is the load (model/asked.py).
+know how hard it is loaded: that is the load (model/declared.py).
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from runner.interrupts import deferred, listen
 from runner.model import Placement, ServerOrder, ServerSpec, SiteRequest
 from runner.runtimes import load_runtime
 from runner.runtimes.docker_facts import docker_facts
-from runner.runtimes.local import vacate
+from runner.runtimes.local import remove_directories
 from runner.sampling.subjects import subject_reader
 from runner.targets import load_target
 from tests.integration.docker_image import HOME, ensure_image
@@ -67,7 +67,7 @@ def provide(cleanup, kind, data_dir, placement=ONE, memory_bytes=None, spec=None
     names = {"run_id": "test-run", "trial_id": "cores-1-r1"}
     with deferred():
         site = runtime.site(SiteRequest(**names, data_dir=str(data_dir), home=home))
-        cleanup.callback(vacate, site)
+        cleanup.callback(remove_directories, site)
     wanted = replace(spec or POSTGRES.server(make_trial(), site, SECRET), image=image)
     order = ServerOrder(spec=wanted, site=site, placement=placement, memory_bytes=memory_bytes, **names)
     return runtime.start(order, cleanup)

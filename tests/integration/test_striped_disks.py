@@ -18,7 +18,7 @@ from runner.disks.prepare import prepared
 from runner.disks.sets import find_set, folder_of, save
 from runner.errors import ProvisionError
 from runner.executing.ceilings import Ceilings
-from runner.executing.disk_stage import Stage
+from runner.executing.disk_stage import PreparedDisks
 from runner.executing.orders import Execution, Orders
 from runner.host import disk_of
 from runner.interrupts import current
@@ -170,7 +170,7 @@ def test_the_server_of_a_striped_trial_lies_on_the_array(base, disks):
     trial = replace(trial, subject=replace(trial.subject, home=home))
     homes = {trial.subject.server: home}
     execution = Execution(plan=plan, data_dir=base / "data", client_homes=homes)
-    orders = Orders(execution=execution, run_id=base.name, program=loadgen_path(), stage=Stage(disks=disks),
+    orders = Orders(execution=execution, run_id=base.name, program=loadgen_path(), stage=PreparedDisks(disks=disks),
                     ceilings=Ceilings(loadgen_path(), homes))  # fmt: skip
     seen = set()
     for event in run_trial(orders.order(trial, "stripe"), current()):

@@ -6,12 +6,12 @@ import pytest
 
 from runner.axes import load_axis
 from runner.model import LimitKind
-from runner.verdict import Given, Use, attribute, is_steady, limit_of, stalled_percent
+from runner.verdict import ResourceUse, TrialResources, attribute, is_steady, limit_of, stalled_percent
 
 CORES = load_axis("cores")
-GIVEN = Given(cores=4.0, quota=False, client_cpus=2, shared_cpus=(), threads=8, ceiling_rows_per_s=1e9,
+GIVEN = TrialResources(cores=4.0, quota=False, client_cpus=2, shared_cpus=(), threads=8, ceiling_rows_per_s=1e9,
               disk_ceilings_mb_per_s={"d1": 20.0})  # fmt: skip
-IDLE = Use(rows_per_s=1e6, server_cores=2.0, client_cores=0.5, other_cores=0.0, throttled=0.0, in_flight=0.3,
+IDLE = ResourceUse(rows_per_s=1e6, server_cores=2.0, client_cores=0.5, other_cores=0.0, throttled=0.0, in_flight=0.3,
            disk_busy_percent={"d1": 20.0}, disk_mb_per_s={"d1": 5.0}, io_waiting_percent=1.0)  # fmt: skip
 
 
@@ -61,8 +61,8 @@ def test_others_must_explain_most_of_what_the_server_lacks():
 
 
 def test_what_was_not_read_explains_nothing():
-    assert limit_of(Use(), GIVEN, CORES).kind is LimitKind.UNREAD
-    assert limit_of(Use(server_cores=2.0), GIVEN, CORES).kind is LimitKind.UNKNOWN
+    assert limit_of(ResourceUse(), GIVEN, CORES).kind is LimitKind.UNREAD
+    assert limit_of(ResourceUse(server_cores=2.0), GIVEN, CORES).kind is LimitKind.UNKNOWN
 
 
 def test_the_shares_are_of_the_seconds():

@@ -5,7 +5,7 @@ from datetime import datetime
 
 import pytest
 
-from runner.compat.job import Ours
+from runner.compat.job import ScaleOptions
 from runner.compat.keys import load_document
 from runner.compat.options import OPTIONS
 from runner.compat.run import read_given, read_job
@@ -25,7 +25,7 @@ NEEDS = {"w": ["-b", "BINARY,NCHAR(3)"], "R": ["-O", "5"], "E": ["-d", "Power"]}
 
 
 def read(arguments):
-    return read_job(*read_given(arguments), Ours(), {}, NOW)
+    return read_job(*read_given(arguments), ScaleOptions(), {}, NOW)
 
 
 def test_the_table_holds_every_option_once():

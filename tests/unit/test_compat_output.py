@@ -6,7 +6,7 @@ from datetime import datetime
 import pytest
 
 from runner.compat import output
-from runner.compat.job import Ours
+from runner.compat.job import ScaleOptions
 from runner.compat.run import read_given, read_job
 from runner.loadgen.merge import HdrHistogram
 from runner.model import Latency, LoadSummary
@@ -54,7 +54,7 @@ def loaded(values_us, rows=10_000, threads=2, window_s=2.0, **fields):
 
 
 def job():
-    return read_job(*read_given(["-p", "hunter2", "-t", "10", "-n", "1000", "-T", "2"]), Ours(), {}, NOW)
+    return read_job(*read_given(["-p", "hunter2", "-t", "10", "-n", "1000", "-T", "2"]), ScaleOptions(), {}, NOW)
 
 
 def test_the_two_lines():

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from runner.compat import spec
-from runner.compat.job import Ours
+from runner.compat.job import ScaleOptions
 from runner.compat.run import read_given, read_job
 from runner.errors import UsageError
 
@@ -33,7 +33,7 @@ def utc_and_folder(monkeypatch):
 
 def transcript(command: str) -> str:
     words = shlex.split(command)[2:]
-    ours = Ours(own_values="--own-values" in words)
+    ours = ScaleOptions(own_values="--own-values" in words)
     try:
         job = read_job(*read_given([w for w in words if w != "--own-values"]), ours, {}, NOW)
     except UsageError as error:
@@ -63,10 +63,10 @@ def test_transcript(path):
 
 
 def test_the_password_is_in_no_transcript_and_in_no_words_about_the_job():
-    job = read_job(*read_given(["-p", "hunter2", "-y"]), Ours(), {}, NOW)
+    job = read_job(*read_given(["-p", "hunter2", "-y"]), ScaleOptions(), {}, NOW)
     assert job.password == "hunter2"
     assert "hunter2" not in repr(job)
-    assert "hunter2" not in str(spec.load_spec(job, Ours(), job.databases[0], job.databases[0].tables[0], 1))
+    assert "hunter2" not in str(spec.load_spec(job, ScaleOptions(), job.databases[0], job.databases[0].tables[0], 1))
 
 
 @pytest.mark.parametrize(
@@ -80,4 +80,4 @@ def test_the_password_is_in_no_transcript_and_in_no_words_about_the_job():
     ],
 )
 def test_where_the_password_comes_from(arguments, environment, password):
-    assert read_job(*read_given(arguments), Ours(), environment, NOW).password == password
+    assert read_job(*read_given(arguments), ScaleOptions(), environment, NOW).password == password

@@ -12,14 +12,14 @@ from runner.executing.campaign import run_campaign
 from runner.model import Limit, LimitKind, Measurement, PlanGrew, TrialFinished, TrialResult, Verdict, VerdictKind
 from runner.observations import observations
 from runner.plan import bound_sentence, planner_of
-from runner.verdict import Evidence, Given, Use, diagnose
+from runner.verdict import Evidence, ResourceUse, TrialResources, diagnose
 from tests.unit.observing import fit_curve
 from tests.unit.test_plan import planned
 
 CORES, CLIENTS = load_axis("cores"), load_axis("clients")
 OWN, LACKING = VerdictKind.SOFTWARE_BOTTLENECK, VerdictKind.RESOURCE_NOT_SATURATED
-GIVEN = Given(cores=4.0, quota=False, client_cpus=2, shared_cpus=(), threads=8)
-IDLE = Use(rows_per_s=1e6, server_cores=2.0, client_cores=0.5, other_cores=0.0, in_flight=0.3)
+GIVEN = TrialResources(cores=4.0, quota=False, client_cpus=2, shared_cpus=(), threads=8)
+IDLE = ResourceUse(rows_per_s=1e6, server_cores=2.0, client_cores=0.5, other_cores=0.0, in_flight=0.3)
 GOOD = Measurement(rows=10, window_s=10.0, rows_per_s=1e6, rate_drift_percent=0.0, rate_cv_percent=2.0)
 
 

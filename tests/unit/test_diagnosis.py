@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from runner.axes import AXES, load_axis
 from runner.model import DiskFigures, LimitKind, Measurement, Placement, Standing, VerdictKind
 from runner.report.limits import NAMES
-from runner.verdict import Evidence, Given, Integrity, Use, diagnose, limit_of
+from runner.verdict import Evidence, Integrity, ResourceUse, TrialResources, diagnose, limit_of
 from runner.verdict.bottleneck import in_order
 from runner.verdict.rules import RULES
 from runner.verdict.standing import EXTERNAL
@@ -61,13 +61,13 @@ def evidences(draw, whole=True):
     prepared = draw(st.integers(0, 3))
     names = [f"d{n}" for n in range(1, prepared + 2)]
     clients = draw(st.integers(1, 3))
-    what = Given(
+    what = TrialResources(
         cores=cores, quota=draw(st.booleans()), client_cpus=clients, threads=draw(st.integers(1, 8)),
         shared_cpus=tuple(range(draw(st.integers(0, clients)))), ceiling_rows_per_s=draw(maybe(st.just(1e6))),
         offered_rows_per_s=draw(maybe(st.just(9e5))), prepared_disks=prepared,
         disk_ceilings_mb_per_s=draw(st.dictionaries(st.sampled_from(names), st.just(100.0))),
     )  # fmt: skip
-    use = Use(
+    use = ResourceUse(
         seconds=10.0, rows_per_s=draw(st.sampled_from([1e5, 7.9e5, 8.1e5, 8.83e5, 9e5])),
         server_cores=draw(maybe(shares.map(lambda share: share * cores))),
         client_cores=draw(maybe(shares.map(lambda share: share * clients))),
@@ -228,8 +228,8 @@ def test_verdict_bottleneck_and_first_reason(axis, trial, changes, expected, tol
     assert next((r for r in verdict.reasons if "too short" not in r), "") == told
 
 
-LACKING = Use(server_cores=2.0, client_cores=0.5, in_flight=0.3)
-FOUR = Given(cores=4.0, quota=False, client_cpus=2, shared_cpus=(), threads=8)
+LACKING = ResourceUse(server_cores=2.0, client_cores=0.5, in_flight=0.3)
+FOUR = TrialResources(cores=4.0, quota=False, client_cpus=2, shared_cpus=(), threads=8)
 
 
 def diagnosed(use, axis, **given_too):

@@ -11,7 +11,7 @@ from runner.figures.window import measure_window
 from runner.model import DataDisk, DiskCeiling, DiskFigures, DiskSample, Interval, Measurement, Sample, SubjectSample
 from runner.report.columns import disk_mb_per_s
 from runner.targets import Part
-from runner.trial.placed import prove_placement, refuse_full, sync_disks
+from runner.trial.placed import check_placement, refuse_full, sync_disks
 from runner.verdict import diagnose
 from tests.unit.evidences import evidence_of
 from tests.unit.factories import make_trial
@@ -69,13 +69,13 @@ def test_the_part_of_a_database_must_lie_on_its_own_disk(tmp_path):
     (tmp_path / "data/vnode2").symlink_to(tmp_path / "a/t/vnode2")
     (tmp_path / "data/vnode3").symlink_to(tmp_path / "b/t/vnode3")
     parts = [Part(name=f"vnode {n}", path=str(tmp_path / f"data/vnode{n}"), disk=n - 2) for n in (2, 3)]
-    assert prove_placement(parts, disks, folders) == {"parts_per_disk": "1,1"}
+    assert check_placement(parts, disks, folders) == {"parts_per_disk": "1,1"}
     with pytest.raises(ProvisionError, match="vnode 2 is on d1, planned was d2"):
-        prove_placement([replace(parts[0], disk=1)], disks, folders)
+        check_placement([replace(parts[0], disk=1)], disks, folders)
     (tmp_path / "data/vnode4").mkdir()
     with pytest.raises(ProvisionError, match="vnode 4 is on .*data/vnode4, planned was any"):
-        prove_placement([Part(name="vnode 4", path=str(tmp_path / "data/vnode4"), disk=None)], disks, folders)
-    assert prove_placement([], disks, folders) == {}
+        check_placement([Part(name="vnode 4", path=str(tmp_path / "data/vnode4"), disk=None)], disks, folders)
+    assert check_placement([], disks, folders) == {}
 
 
 def test_a_disk_about_to_fill_is_named(tmp_path):

@@ -8,7 +8,7 @@ import pytest
 
 from runner.compose import asked_again
 from runner.errors import UsageError
-from runner.fit import Asked, Terms, fit_rows, value_at
+from runner.fit import FitQuestions, Terms, fit_rows, value_at
 from runner.model import FitReport
 from runner.report.documents import documents
 from runner.store.codec import from_json, to_json
@@ -48,7 +48,7 @@ def test_the_verdict_names_the_curve(verdict, curve):
 
 @pytest.mark.parametrize("count", [1, 2, 3, 4])
 def test_too_few_points_are_undecided_and_say_so(count):
-    fit = fit_rows(rows(lambda n: n, range(1, count + 1), replicates=1), Terms(row="row"), asked=Asked(predict=[3.0]))
+    fit = fit_rows(rows(lambda n: n, range(1, count + 1), replicates=1), Terms(row="row"), questions=FitQuestions(predict=[3.0]))
     assert fit.verdict == "undecided"
     assert fit.chosen is None
     assert fit.predictions[0].rate is None
@@ -71,7 +71,7 @@ def test_superlinear_without_replicates_by_the_scatter_of_the_others():
 
 
 def test_predictions_stop_at_the_extrapolation_limit():
-    fit = fit_rows(rows(law(0.05)), Terms(), asked=Asked(predict=[0.25, 6.0, 24.0, 25.0]))
+    fit = fit_rows(rows(law(0.05)), Terms(), questions=FitQuestions(predict=[0.25, 6.0, 24.0, 25.0]))
     below, inside, edge, beyond = fit.predictions
     assert (below.rate, beyond.rate) == (None, None)
     assert "below half of the lowest level" in below.reason
@@ -94,7 +94,7 @@ def test_predictions_stop_at_the_extrapolation_limit():
     ],
 )
 def test_the_level_that_a_rate_needs(curve, rate, level):
-    fit = fit_rows(rows(curve, noise=0.003), Terms(), asked=Asked(need=[rate]))
+    fit = fit_rows(rows(curve, noise=0.003), Terms(), questions=FitQuestions(need=[rate]))
     found = fit.needs[0]
     if level is None:
         level = next(n / 1000 for n in range(1000, 12000) if 1e6 * curve(n / 1000) >= rate)
@@ -105,32 +105,32 @@ def test_the_level_that_a_rate_needs(curve, rate, level):
 
 def test_no_rate_below_0_is_foretold():
     falls = [(float(n), 100.0 - 9 * n + 0.1 * (-1) ** n) for n in range(1, 9)]
-    fit = fit_rows(falls, Terms(), asked=Asked(predict=[9.0, 10.0, 12.0]))
+    fit = fit_rows(falls, Terms(), questions=FitQuestions(predict=[9.0, 10.0, 12.0]))
     assert fit.chosen == "affine"
     assert fit.predictions[0].rate == pytest.approx(19, abs=0.5)
     assert fit.predictions[2].rate is None
     assert "falls to 0" in fit.predictions[2].reason
     vague = fit_rows([(float(n), x) for n, x in enumerate((90, 40, 75, 20, 55, 30, 25, 2), 1)], Terms(),
-                     asked=Asked(predict=[8.0, 9.0]))  # fmt: skip
+                     questions=FitQuestions(predict=[8.0, 9.0]))  # fmt: skip
     assert all(p.low is None or p.low >= 0 for p in vague.predictions)
 
 
 def test_a_rate_that_every_level_has_needs_no_level():
-    fit = fit_rows(rows(lambda n: n + 5, noise=0.003), Terms(), asked=Asked(need=[1e6, 6e6]))
+    fit = fit_rows(rows(lambda n: n + 5, noise=0.003), Terms(), questions=FitQuestions(need=[1e6, 6e6]))
     assert fit.needs[0].level is None
     assert "below half of the lowest level (1)" in fit.needs[0].reason
     assert fit.needs[1].level == pytest.approx(1, rel=0.1)
 
 
 def test_a_rate_above_the_roof_is_refused_with_the_roof():
-    fit = fit_rows(rows(law(0.2), noise=0.003), Terms(), asked=Asked(need=[6e6]))
+    fit = fit_rows(rows(law(0.2), noise=0.003), Terms(), questions=FitQuestions(need=[6e6]))
     assert fit.needs[0].level is None
     assert "never reaches it: its maximum is 5" in fit.needs[0].reason
     assert fit.roof.low < 5e6 < fit.roof.high
 
 
 def test_a_level_beyond_the_limit_is_refused():
-    fit = fit_rows(rows(lambda n: n), Terms(), asked=Asked(need=[40e6]))
+    fit = fit_rows(rows(lambda n: n), Terms(), questions=FitQuestions(need=[40e6]))
     assert fit.needs[0].level is None
     assert "extrapolation limit" in fit.needs[0].reason
 
@@ -175,7 +175,7 @@ def test_questions_that_make_no_sense_are_refused(key, text):
 
 
 def test_the_fit_is_stored_and_read_back_whole(tmp_path):
-    fit = fit_rows(rows(law(0.05)), Terms(), asked=Asked(predict=[16.0, 99.0], need=[3e6, 9e9]))
+    fit = fit_rows(rows(law(0.05)), Terms(), questions=FitQuestions(predict=[16.0, 99.0], need=[3e6, 9e9]))
     text = to_json(fit)
     assert from_json(text, FitReport, tmp_path / "fit.json") == fit
     assert len(text) < 40_000

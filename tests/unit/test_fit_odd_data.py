@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from runner.cli import app
-from runner.fit import Asked, Terms, fit_rows
+from runner.fit import FitQuestions, Terms, fit_rows
 from runner.fit.table import Columns, parse_table
 from runner.report.anydata import fit_document
 
@@ -31,8 +31,8 @@ def every_number(found):
 @settings(max_examples=25, deadline=None)
 def test_any_numbers_give_an_answer_that_makes_sense(rows, unit):
     rows = [(level, rate * unit) for level, rate in rows]
-    asked = Asked(predict=[0.1, 3.0, 70.0], need=[1e-9, 50.0])
-    fit = fit_rows(rows, Terms(axis="n", rate="x", row="row"), asked=asked, samples=200)
+    questions = FitQuestions(predict=[0.1, 3.0, 70.0], need=[1e-9, 50.0])
+    fit = fit_rows(rows, Terms(axis="n", rate="x", row="row"), questions=questions, samples=200)
     document = fit_document(fit)
     assert all(map(math.isfinite, every_number(document)))
     assert document["sentence"].endswith(".")

@@ -3,7 +3,7 @@
 import json
 from dataclasses import replace
 
-from runner.fit import Asked, Terms, fit_curve
+from runner.fit import FitQuestions, Terms, fit_curve
 from runner.model import FitReport, Observation, VerdictKind
 from runner.report.anydata import fit_document
 from runner.report.curve import curve_svg, drawn_range
@@ -26,7 +26,7 @@ def server_with_a_lock():
 
 
 def test_nothing_is_predicted_across_rejected_levels_and_what_was_measured_is_said():
-    fit = fit_curve(server_with_a_lock(), Terms(), asked=Asked(predict=[5.5, 6.5, 7.0, 12.0], need=[4e6, 7e6, 12e6]))
+    fit = fit_curve(server_with_a_lock(), Terms(), questions=FitQuestions(predict=[5.5, 6.5, 7.0, 12.0], need=[4e6, 7e6, 12e6]))
     inside, before, at, beyond = fit.predictions
     assert inside.rate is not None and before.rate is not None
     for refused in (at, beyond):
@@ -51,7 +51,7 @@ def test_a_maximum_beyond_rejected_levels_is_not_given():
 
 def test_a_rejected_level_between_good_ones_is_said_beside_the_answer():
     observed = [seen(n, 1e6 * n * w) for n in (1, 2, 4, 5, 6) for w in (0.99, 1.01)]
-    fit = fit_curve([*observed, seen(3, 2e6, "GENERATOR_BOUND")], Terms(), asked=Asked(predict=[3.0, 8.0]))
+    fit = fit_curve([*observed, seen(3, 2e6, "GENERATOR_BOUND")], Terms(), questions=FitQuestions(predict=[3.0, 8.0]))
     assert fit.predictions[0].rate is not None
     assert "measured there, and rejected: 2 M rows/s (1 GENERATOR_BOUND)" in fit.predictions[0].reason
     assert fit.predictions[1].rate is not None and fit.predictions[1].reason == ""
@@ -59,7 +59,7 @@ def test_a_rejected_level_between_good_ones_is_said_beside_the_answer():
 
 def test_levels_below_the_first_good_one_end_the_curve_too():
     observed = [seen(n, 1e6 * n * w) for n in range(3, 9) for w in (0.99, 1.01)]
-    fit = fit_curve([seen(2, 5e5, "UNSTEADY"), *observed], Terms(), asked=Asked(predict=[2.0], need=[1.9e6]))
+    fit = fit_curve([seen(2, 5e5, "UNSTEADY"), *observed], Terms(), questions=FitQuestions(predict=[2.0], need=[1.9e6]))
     assert "every trial at 2 cores was rejected" in fit.predictions[0].reason
     assert "at or below 2 cores" in fit.needs[0].reason
 
@@ -100,7 +100,7 @@ def test_a_bottleneck_inside_the_server_is_a_point_of_the_curve_with_its_note():
         for n in range(1, 13)
         for w in (0.995, 1.005)
     ]
-    fit = fit_curve(observed, Terms(), asked=Asked(predict=[12.0]))
+    fit = fit_curve(observed, Terms(), questions=FitQuestions(predict=[12.0]))
     assert (fit.verdict, fit.ends_before) == ("knee", None)
     assert fit.predictions[0].low < 6.2e6 < fit.predictions[0].high
     assert "SOFTWARE_BOTTLENECK at 7 to 12 cores: these trials are fitted" in fit.cautions

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from runner.fit import Asked, Terms, fit_rows
+from runner.fit import FitQuestions, Terms, fit_rows
 from runner.fit.bootstrap import make_rows
 from runner.fit.shapes import bends, falls
 
@@ -71,7 +71,7 @@ def test_a_rate_that_loses_a_fifth_after_its_peak_is_retrograde_not_a_knee():
 def test_levels_below_1_are_counted_in_units_of_the_smallest(alpha, verdict):
     curve = lambda n: (n / 0.25) / (1 + alpha * (n / 0.25 - 1))  # noqa: E731
     levels = (0.25, 0.4, 0.5, 0.6, 0.75, 0.9, 1.0)
-    fit = fit_rows(rows(curve, levels, 3, 0.01, 1), Terms(), asked=Asked(predict=[1.25]))
+    fit = fit_rows(rows(curve, levels, 3, 0.01, 1), Terms(), questions=FitQuestions(predict=[1.25]))
     amdahl = next(m for m in fit.models if m.model == "amdahl")
     assert fit.verdict == verdict
     assert amdahl.unit_level == 0.25
@@ -84,7 +84,7 @@ def test_levels_below_1_are_counted_in_units_of_the_smallest(alpha, verdict):
 def test_the_interval_at_twice_the_last_level_holds_the_truth(curve, noise):
     held = 0
     for seed in range(6):
-        fit = fit_rows(rows(curve, range(1, 9), 2, noise, seed), Terms(), asked=Asked(predict=[16.0]), samples=100)
+        fit = fit_rows(rows(curve, range(1, 9), 2, noise, seed), Terms(), questions=FitQuestions(predict=[16.0]), samples=100)
         low, high = fit.predictions[0].low, fit.predictions[0].high
         held += low <= 1e6 * curve(16) <= high
     assert held >= 5
@@ -93,7 +93,7 @@ def test_the_interval_at_twice_the_last_level_holds_the_truth(curve, noise):
 def test_the_interval_of_a_line_stays_narrow():
     ends = []
     for seed in range(6):
-        fit = fit_rows(rows(lambda n: n, range(1, 9), 3, 0.01, seed), Terms(), asked=Asked(predict=[16.0]), samples=100)
+        fit = fit_rows(rows(lambda n: n, range(1, 9), 3, 0.01, seed), Terms(), questions=FitQuestions(predict=[16.0]), samples=100)
         ends.append([fit.predictions[0].low / 16e6 - 1, fit.predictions[0].high / 16e6 - 1])
     low, high = np.median(ends, axis=0)
     assert -0.08 < low < 0 < high < 0.03
@@ -101,7 +101,7 @@ def test_the_interval_of_a_line_stays_narrow():
 
 def test_no_number_without_an_interval():
     fit = fit_rows([(1.0, 10.0), (2.0, 20.0), (3.0, 28.0), (4.0, 35.0), (5.0, 40.0)], Terms(),
-                   asked=Asked(predict=[8.0], need=[45.0]))  # fmt: skip
+                   questions=FitQuestions(predict=[8.0], need=[45.0]))  # fmt: skip
     for asked in fit.predictions:
         assert (asked.rate is None) == (asked.low is None) == (asked.high is None)
         assert asked.rate is None or set(asked.by_model) >= {fit.chosen}
@@ -110,7 +110,7 @@ def test_no_number_without_an_interval():
 
 def test_a_rate_that_falling_data_reaches_at_first_has_the_level_up_to_which():
     falls_down = [(float(n), 100 - 9 * n + 0.1 * (-1) ** n) for n in range(1, 9)]
-    fit = fit_rows(falls_down, Terms(), asked=Asked(need=[70.0, 200.0]))
+    fit = fit_rows(falls_down, Terms(), questions=FitQuestions(need=[70.0, 200.0]))
     found, never = fit.needs
     assert found.falling and 3 < found.level < 4
     assert found.low <= found.level <= found.high

@@ -9,12 +9,12 @@ from runner.figures.uses import backlog_growth
 from runner.model import Interval, Limit, LimitKind, Measurement, Plan, StoredRun, Verdict, VerdictKind
 from runner.report.documents import documents
 from runner.report.open_loop import response_table
-from runner.verdict import Evidence, Given, Use, diagnose
+from runner.verdict import Evidence, ResourceUse, TrialResources, diagnose
 from tests.unit.factories import make_result, make_sweep, make_trial
 
 CORES = load_axis("cores")
-GIVEN = Given(cores=1.0, quota=False, client_cpus=1, shared_cpus=(), threads=8, offered_rows_per_s=20e3)
-MET = Use(rows_per_s=20e3, server_cores=0.1, client_cores=0.1, other_cores=0.0, throttled=0.0, in_flight=0.1)
+GIVEN = TrialResources(cores=1.0, quota=False, client_cpus=1, shared_cpus=(), threads=8, offered_rows_per_s=20e3)
+MET = ResourceUse(rows_per_s=20e3, server_cores=0.1, client_cores=0.1, other_cores=0.0, throttled=0.0, in_flight=0.1)
 GOOD = Measurement(rows=10, window_s=10.0, rows_per_s=20e3)
 
 

@@ -9,9 +9,9 @@ from runner.model import ServerSource
 from runner.preparing import choose
 from runner.preparing.able import refuse_unable
 from runner.preparing.arms import arms_of
-from runner.preparing.asked import subject_key
 from runner.preparing.choice import runtimes_of
 from runner.preparing.prepared import with_order_seed
+from runner.preparing.requested import subject_key
 from runner.preparing.server import client, enterable, unlimited
 from runner.runtimes import RUNTIMES, load_runtime
 from runner.sweep.resolve import resolve_sweep

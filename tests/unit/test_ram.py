@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from runner.errors import LoadError, ProvisionError, UsageError
-from runner.executing.disk_stage import stage_of
+from runner.executing.disk_stage import disks_of_run
 from runner.host.ram import RamDirectory, left_mounts, may_mount, ram_directory, with_size
 from runner.model import DiskSample, Sample, SubjectSample
 from runner.plan.words import notes
@@ -67,7 +67,7 @@ def test_a_run_has_its_tmpfs_and_leaves_nothing(tmp_path):
     directory = RamDirectory(path=tmp_path / "ram-1", size_bytes=4 * MIB, is_mounted=True)
     with mounted(directory):
         assert directory.path.is_mount() and directory.path not in left_mounts()
-        with stage_of(planned(cores="1"), directory.path, "run", print) as stage:
+        with disks_of_run(planned(cores="1"), directory.path, "run", print) as stage:
             (disk,) = stage.disks
         assert (disk.kind, disk.file_system, disk.size_bytes) == ("ram", "tmpfs", 4 * MIB)
         with pytest.raises(OSError, match="No space"):

@@ -17,7 +17,7 @@ from runner.errors import LoadError, ProvisionError
 from runner.model import DataDisk, DiskSource, Site
 from runner.targets import Part
 from runner.targets.tdengine import placement
-from runner.trial.placed import prove_placement, refuse_full
+from runner.trial.placed import check_placement, refuse_full
 from tests.unit.test_disk_trial import sample
 
 LOOPS = DiskSource(kind="loop", loop_bytes=2**28, cap_bytes_per_s=2**23)
@@ -100,7 +100,7 @@ def test_parts_are_counted_on_the_array_and_its_members_fill_together(tmp_path):
     members = [disk(1, str(tmp_path)), disk(2, str(tmp_path))]
     (tmp_path / "t/vnode/vnode2").mkdir(parents=True)
     part = Part(name="vnode 2", path=str(tmp_path / "t/vnode/vnode2"), disk=None)
-    assert prove_placement([part], members, [str(tmp_path / "t")]) == {"parts_per_disk": "1"}
+    assert check_placement([part], members, [str(tmp_path / "t")]) == {"parts_per_disk": "1"}
     with pytest.raises(LoadError, match=r"disk d1\+d2 \(.*\) is about to fill"):
         refuse_full(sample(1, d1=450, d2=450), members, 64 * 2**20)
 

@@ -8,7 +8,7 @@ from hdrh.histogram import HdrHistogram
 from runner.errors import LoadError
 from runner.loadgen.protocol import parse_line
 from runner.loadgen.recorded import read_recorded
-from runner.loadgen.together import Seconds, Told, marked, told_by
+from runner.loadgen.together import LineSource, Seconds, marked, source_of
 from runner.model import Interval, LoadSummary
 
 LATENCY = {"count": 0, "min_us": None, "mean_us": None, "p50_us": None, "p90_us": None, "p95_us": None, "p99_us": None,
@@ -42,7 +42,7 @@ MERGED = [(1.002, 20, 20), (2.0, 13, 33), (3.0, 10, 43), (3.4, 4, 47)]
 
 def recorded(*told: tuple[int, list[str]], processes: int = 2) -> str:
     """loadgen.jsonl: the lines of each process, one process after the other."""
-    return "".join(marked(f"{line}\n", Told(process=p, processes=processes)) for p, lines in told for line in lines)
+    return "".join(marked(f"{line}\n", LineSource(process=p, processes=processes)) for p, lines in told for line in lines)
 
 
 def merged(text: str) -> list[tuple[float, int, int]]:
@@ -104,13 +104,13 @@ def test_lines_of_before_that_do_not_say_their_process_keep_their_reading():
 
 
 def test_a_line_is_marked_with_its_process():
-    assert told_by(marked('{"event":"hello"}\n', Told(process=1, processes=3))) == Told(process=1, processes=3)
-    assert marked("no JSON\n", Told(process=1, processes=3)) == "no JSON\n"
+    assert source_of(marked('{"event":"hello"}\n', LineSource(process=1, processes=3))) == LineSource(process=1, processes=3)
+    assert marked("no JSON\n", LineSource(process=1, processes=3)) == "no JSON\n"
     for text in ("", "[]", "{}", '{"process":1}', '{"process":"x","processes":2}'):
-        assert told_by(text) is None
+        assert source_of(text) is None
 
 
 @pytest.mark.parametrize(("process", "processes"), [(2, 2), (-1, 2), (0, 3)])
 def test_lines_that_cannot_be_of_one_load_are_refused(process, processes):
     with pytest.raises(LoadError, match="process"):
-        read_recorded(recorded((0, FIRST)) + marked(HELLO, Told(process=process, processes=processes)))
+        read_recorded(recorded((0, FIRST)) + marked(HELLO, LineSource(process=process, processes=processes)))

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from runner.model import LimitKind
 from runner.units import format_cpus, format_number
-from runner.verdict.evidence import Given, Use
+from runner.verdict.evidence import ResourceUse, TrialResources
 from runner.verdict.rules.rule import Found
 from runner.verdict.thresholds import CORES_FULL, SHARED_TAKE
 
 
-def used_share(use: Use, given: Given) -> float | None:
+def used_share(use: ResourceUse, given: TrialResources) -> float | None:
     """Of the cores that the server was given."""
     return use.server_cores / given.cores if use.server_cores is not None and given.cores else None
 
 
-def cpu_words(use: Use, given: Given) -> str:
+def cpu_words(use: ResourceUse, given: TrialResources) -> str:
     """How much of its cores the server used; "" where it was not read."""
     share = used_share(use, given)
     if share is None:
@@ -22,7 +22,7 @@ def cpu_words(use: Use, given: Given) -> str:
     return f"the server used {use.server_cores:.2f} of {format_number(given.cores)} cores ({100 * share:.0f} %)"
 
 
-def cpu_unread(use: Use, given: Given) -> Found | None:
+def cpu_unread(use: ResourceUse, given: TrialResources) -> Found | None:
     """Nothing can prove that the cores of the level were used up."""
     if used_share(use, given) is not None:
         return None
@@ -34,7 +34,7 @@ def cpu_unread(use: Use, given: Given) -> Found | None:
     )
 
 
-def server_cpu(use: Use, given: Given) -> Found | None:
+def server_cpu(use: ResourceUse, given: TrialResources) -> Found | None:
     """The server used the cores that it was given, but for a little that the generator took of those they share."""
     share = used_share(use, given)
     if share is None:
@@ -48,7 +48,7 @@ def server_cpu(use: Use, given: Given) -> Found | None:
     return Found(kind=LimitKind.SERVER_CPU, sentence=told, remedy="more cores", noted=True)
 
 
-def shared_cpu(use: Use, given: Given) -> Found | None:
+def shared_cpu(use: ResourceUse, given: TrialResources) -> Found | None:
     """Both sides together filled the server's CPUs, and the generator took a good part."""
     taken = generator_take(use, given)
     if use.server_cores is None or taken <= SHARED_TAKE * given.cores:
@@ -63,7 +63,7 @@ def shared_cpu(use: Use, given: Given) -> Found | None:
     )
 
 
-def generator_take(use: Use, given: Given) -> float:
+def generator_take(use: ResourceUse, given: TrialResources) -> float:
     """Cores that the generator took of the server's: its use, in proportion to the CPUs that both share."""
     if not given.shared_cpus or not given.client_cpus:
         return 0.0

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from runner.model import DiskFigures, LimitKind
-from runner.verdict.evidence import Given, Use
+from runner.verdict.evidence import ResourceUse, TrialResources
 from runner.verdict.rules.rule import Found
 from runner.verdict.thresholds import DISK_BUSY_PERCENT, DISK_FULL_PERCENT, IO_WAITING_PERCENT
 
 SPREAD = "vgroups or partitions that every number of disks divides, more commit threads, a longer load"
 
 
-def disks_of(use: Use, given: Given) -> Mapping[str, DiskFigures]:
+def disks_of(use: ResourceUse, given: TrialResources) -> Mapping[str, DiskFigures]:
     """Over the whole load; of a single second, over that second."""
     if use.load_disks is not None:
         return use.load_disks
@@ -33,7 +33,7 @@ def disks_of(use: Use, given: Given) -> Mapping[str, DiskFigures]:
     }
 
 
-def disk_words(use: Use, given: Given) -> str:
+def disk_words(use: ResourceUse, given: TrialResources) -> str:
     """How far the disks were used, and whether the one that the level adds was; "" where they were not read."""
     disks = disks_of(use, given)
     if not _known(disks):
@@ -56,7 +56,7 @@ def uses(disks: Mapping[str, DiskFigures]) -> str:
     return ", ".join(f"{name} {_use(disk) or 0.0:.0f} %" for name, disk in disks.items()) + f" {of}"
 
 
-def disks_unread(use: Use, given: Given) -> Found | None:
+def disks_unread(use: ResourceUse, given: TrialResources) -> Found | None:
     """Nothing can prove that the disks of the level were used up."""
     if _known(disks_of(use, given)):
         return None
@@ -64,7 +64,7 @@ def disks_unread(use: Use, given: Given) -> Found | None:
     return Found(kind=LimitKind.UNREAD, sentence=told, remedy="measure where /proc/diskstats has them")
 
 
-def disks_full(use: Use, given: Given) -> Found | None:
+def disks_full(use: ResourceUse, given: TrialResources) -> Found | None:
     """Every prepared disk was used up."""
     disks = disks_of(use, given)
     if not given.prepared_disks or not _known(disks) or not all(map(_full, disks.values())):
@@ -73,7 +73,7 @@ def disks_full(use: Use, given: Given) -> Found | None:
     return Found(kind=LimitKind.DISK, sentence=told, remedy="more disks", noted=True)
 
 
-def uneven_disks(use: Use, given: Given) -> Found | None:
+def uneven_disks(use: ResourceUse, given: TrialResources) -> Found | None:
     """Some prepared disks were used up while others had room."""
     disks = disks_of(use, given)
     if not given.prepared_disks or not _known(disks) or not any(map(_full, disks.values())):
@@ -82,7 +82,7 @@ def uneven_disks(use: Use, given: Given) -> Found | None:
     return Found(kind=LimitKind.UNEVEN_DISKS, sentence=told, remedy=SPREAD)
 
 
-def disk_waits(use: Use, given: Given) -> Found | None:
+def disk_waits(use: ResourceUse, given: TrialResources) -> Found | None:
     """Prepared disks held the server up for a while, and had room over the whole load."""
     told = held_up(use, given)
     if not given.prepared_disks or not told:
@@ -94,7 +94,7 @@ def disk_waits(use: Use, given: Given) -> Found | None:
     )
 
 
-def disk(use: Use, given: Given) -> Found | None:
+def disk(use: ResourceUse, given: TrialResources) -> Found | None:
     """A disk was busy all the time, wrote nearly what it can by itself, or had the server waiting for it."""
     told = held_up(use, given)
     if given.prepared_disks or not told:
@@ -106,7 +106,7 @@ def disk(use: Use, given: Given) -> Found | None:
     )
 
 
-def held_up(use: Use, given: Given) -> str:
+def held_up(use: ResourceUse, given: TrialResources) -> str:
     """How a disk kept the server waiting, in words; "" where none did."""
     for name, busy in use.disk_busy_percent.items():
         written, own = use.disk_mb_per_s.get(name), given.disk_ceilings_mb_per_s.get(name)

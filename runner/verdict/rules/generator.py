@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from runner.model import LimitKind
 from runner.units import format_rate
-from runner.verdict.evidence import Given, Use
+from runner.verdict.evidence import ResourceUse, TrialResources
 from runner.verdict.rules.rule import Found
 from runner.verdict.thresholds import CEILING, CLIENT_FULL, CLIENT_SPENT, GENERATOR_HOT_CORES, WORKERS_BUSY
 
 _MORE_CPUS = "add a client core (--client-cpus), or write in a cheaper way (TDengine: --method stmt instead of sql)"
 
 
-def generator_ceiling(use: Use, given: Given) -> Found | None:
+def generator_ceiling(use: ResourceUse, given: TrialResources) -> Found | None:
     """The rate is near what the generator makes when nothing takes the rows."""
     ceiling = given.ceiling_rows_per_s
     if not ceiling or use.rows_per_s is None or use.rows_per_s <= CEILING * ceiling:
@@ -25,7 +25,7 @@ def generator_ceiling(use: Use, given: Given) -> Found | None:
     )
 
 
-def generator_spent(use: Use, given: Given) -> Found | None:
+def generator_spent(use: ResourceUse, given: TrialResources) -> Found | None:
     """The generator's own CPUs had no time left: whatever the server used, it was asked for no more than they make."""
     if use.client_cores is None or use.server_cores is None or not given.client_cpus or given.shared_cpus:
         return None
@@ -40,7 +40,7 @@ def generator_spent(use: Use, given: Given) -> Found | None:
     )
 
 
-def hot_generator_thread(use: Use, given: Given) -> Found | None:
+def hot_generator_thread(use: ResourceUse, given: TrialResources) -> Found | None:
     """One thread of the generator had no time left while its other CPUs were idle: each row passes through it."""
     if use.hot_generator_thread is None or use.hot_generator_thread[1] < GENERATOR_HOT_CORES:
         return None
@@ -53,7 +53,7 @@ def hot_generator_thread(use: Use, given: Given) -> Found | None:
     )
 
 
-def generator_cpu(use: Use, given: Given) -> Found | None:
+def generator_cpu(use: ResourceUse, given: TrialResources) -> Found | None:
     """The generator used up its own CPUs while the server had some left."""
     if use.client_cores is None or not given.client_cpus or given.shared_cpus:
         return None
@@ -68,7 +68,7 @@ def generator_cpu(use: Use, given: Given) -> Found | None:
     )
 
 
-def busy_workers(use: Use, given: Given) -> Found | None:
+def busy_workers(use: ResourceUse, given: TrialResources) -> Found | None:
     """Each of the generator's threads did its own work nearly all the time: none was free to send more."""
     if use.workers_busy is None or use.workers_busy < WORKERS_BUSY:
         return None

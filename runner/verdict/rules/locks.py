@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from runner.model import LimitKind
-from runner.verdict.evidence import Given, Use
+from runner.verdict.evidence import ResourceUse, TrialResources
 from runner.verdict.rules.rule import Found
 from runner.verdict.thresholds import LOCK_WAITING
 
 _LOCK = "lock: "
 
 
-def locks(use: Use, given: Given) -> Found | None:
+def locks(use: ResourceUse, given: TrialResources) -> Found | None:
     """The connections at work spent most of their time waiting for locks that others of them held."""
     waited = {name.removeprefix(_LOCK): share for name, share in use.waits.items() if name.startswith(_LOCK)}
     total = sum(waited.values())

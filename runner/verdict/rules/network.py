@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from runner.model import LimitKind
-from runner.verdict.evidence import Given, Use
+from runner.verdict.evidence import ResourceUse, TrialResources
 from runner.verdict.rules.rule import Found
 from runner.verdict.thresholds import NETWORK_FULL
 
 
-def network(use: Use, given: Given) -> Found | None:
+def network(use: ResourceUse, given: TrialResources) -> Found | None:
     """An interface moved nearly all that it can, in one direction."""
     name = max(use.network, key=lambda one: use.network[one], default="")
     if not name or use.network[name] < NETWORK_FULL:

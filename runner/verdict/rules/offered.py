@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from runner.model import LimitKind
 from runner.units import format_rate
-from runner.verdict.evidence import Given, Use
+from runner.verdict.evidence import ResourceUse, TrialResources
 from runner.verdict.rules.rule import Found
 from runner.verdict.thresholds import BACKLOG_GROWS, OFFERED_MET
 
 
-def is_met(use: Use, given: Given) -> bool | None:
+def is_met(use: ResourceUse, given: TrialResources) -> bool | None:
     """None in a closed loop, and where the rate is not known. A backlog that grows is never worked off."""
     if not given.offered_rows_per_s or use.rows_per_s is None:
         return None
     return use.rows_per_s >= OFFERED_MET * given.offered_rows_per_s and not grows(use, given)
 
 
-def grows(use: Use, given: Given) -> bool:
+def grows(use: ResourceUse, given: TrialResources) -> bool:
     """Whether what was due and unanswered grew over the window by more than chance makes it."""
     if use.backlog_rows_per_s is None or not given.offered_rows_per_s:
         return False
     return use.backlog_rows_per_s >= BACKLOG_GROWS * given.offered_rows_per_s
 
 
-def offered_rate(use: Use, given: Given) -> Found | None:
+def offered_rate(use: ResourceUse, given: TrialResources) -> Found | None:
     """No more was asked for."""
     if not is_met(use, given):
         return None

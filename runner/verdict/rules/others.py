@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from runner.model import LimitKind
-from runner.verdict.evidence import Given, Use
+from runner.verdict.evidence import ResourceUse, TrialResources
 from runner.verdict.rules.rule import Found
 from runner.verdict.thresholds import OTHERS_CORES, OTHERS_EXPLAIN
 
 
-def hypervisor(use: Use, given: Given) -> Found | None:
+def hypervisor(use: ResourceUse, given: TrialResources) -> Found | None:
     """Steal time explains it, more than other processes do."""
     stolen = use.stolen_cores or 0.0
     if not _explain(use, given) or stolen <= (use.other_cores or 0.0):
@@ -20,7 +20,7 @@ def hypervisor(use: Use, given: Given) -> Found | None:
     )
 
 
-def other_processes(use: Use, given: Given) -> Found | None:
+def other_processes(use: ResourceUse, given: TrialResources) -> Found | None:
     """Other processes of this machine explain it."""
     if not _explain(use, given):
         return None
@@ -31,7 +31,7 @@ def other_processes(use: Use, given: Given) -> Found | None:
     )
 
 
-def _explain(use: Use, given: Given) -> bool:
+def _explain(use: ResourceUse, given: TrialResources) -> bool:
     if use.server_cores is None or max(use.other_cores or 0.0, use.stolen_cores or 0.0) < OTHERS_CORES:
         return False
     lacks = given.cores - use.server_cores - (use.client_cores or 0.0 if given.shared_cpus else 0.0)

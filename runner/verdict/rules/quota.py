@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from runner.model import LimitKind
 from runner.units import format_number
-from runner.verdict.evidence import Given, Use
+from runner.verdict.evidence import ResourceUse, TrialResources
 from runner.verdict.rules.cpu import used_share
 from runner.verdict.rules.rule import Found
 from runner.verdict.thresholds import CORES_FULL, THROTTLED
 
 
-def foreign_quota(use: Use, given: Given) -> Found | None:
+def foreign_quota(use: ResourceUse, given: TrialResources) -> Found | None:
     """Held back, and no quota was asked for."""
     if given.quota or not _throttled(use):
         return None
@@ -22,7 +22,7 @@ def foreign_quota(use: Use, given: Given) -> Found | None:
     )
 
 
-def own_quota(use: Use, given: Given) -> Found | None:
+def own_quota(use: ResourceUse, given: TrialResources) -> Found | None:
     """Held back by the quota that the level gives, which was used up."""
     share = used_share(use, given)
     if not given.quota or not _throttled(use) or share is None or share < CORES_FULL:
@@ -35,9 +35,9 @@ def own_quota(use: Use, given: Given) -> Found | None:
     )
 
 
-def _throttled(use: Use) -> bool:
+def _throttled(use: ResourceUse) -> bool:
     return use.throttled is not None and use.throttled > THROTTLED
 
 
-def _percent(use: Use) -> str:
+def _percent(use: ResourceUse) -> str:
     return f"{100 * (use.throttled or 0.0):.0f} %"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from runner.model import LimitKind
-from runner.verdict.evidence import Given, Use
+from runner.verdict.evidence import ResourceUse, TrialResources
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,5 +44,5 @@ class Rule:
 
     names: LimitKind
     place: Place
-    find: Callable[[Use, Given], Found | None]
+    find: Callable[[ResourceUse, TrialResources], Found | None]
     only_on: LimitKind | None = None

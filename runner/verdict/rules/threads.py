@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from runner.model import LimitKind
-from runner.verdict.evidence import Given, Use
+from runner.verdict.evidence import ResourceUse, TrialResources
 from runner.verdict.rules.rule import Found
 from runner.verdict.thresholds import HOT_ABOVE_MEDIAN, HOT_CORES
 
 
-def hot_thread(use: Use, given: Given) -> Found | None:
+def hot_thread(use: ResourceUse, given: TrialResources) -> Found | None:
     """One thread of the server was full while cores were idle: more cores cannot help it."""
     if use.hot_thread is None or use.hot_thread[1] < HOT_CORES:
         return None

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from runner.model import LimitKind
-from runner.verdict.evidence import Given, Use
+from runner.verdict.evidence import ResourceUse, TrialResources
 from runner.verdict.rules.disks import held_up
 from runner.verdict.rules.rule import Found
 from runner.verdict.thresholds import IN_FLIGHT, MEMORY_WAITING_PERCENT, OTHERS_CORES, STALL_S, STALL_SHARE
 
 
-def few_connections(use: Use, given: Given) -> Found | None:
+def few_connections(use: ResourceUse, given: TrialResources) -> Found | None:
     """Fewer requests in flight than the server has cores, and all of them waited for answers."""
     return connections(use, given) if given.threads < given.cores else None
 
 
-def connections(use: Use, given: Given) -> Found | None:
+def connections(use: ResourceUse, given: TrialResources) -> Found | None:
     """All requests in flight waited for answers, and neither side was busy: latency, not resources."""
     if use.in_flight is None or use.in_flight < IN_FLIGHT:
         return None
@@ -26,7 +26,7 @@ def connections(use: Use, given: Given) -> Found | None:
     )
 
 
-def stall(use: Use, given: Given) -> Found | None:
+def stall(use: ResourceUse, given: TrialResources) -> Found | None:
     """For a good part of the window nothing was acknowledged at all, and neither a disk nor memory explains that."""
     if use.stalled_s is None or use.stalled_s < max(STALL_S, STALL_SHARE * use.seconds):
         return None
@@ -42,7 +42,7 @@ def stall(use: Use, given: Given) -> Found | None:
     )
 
 
-def memory(use: Use, given: Given) -> Found | None:
+def memory(use: ResourceUse, given: TrialResources) -> Found | None:
     """Tasks waited for memory: reclaim or swap."""
     if use.memory_waiting_percent is None or use.memory_waiting_percent < MEMORY_WAITING_PERCENT:
         return None
@@ -53,6 +53,6 @@ def memory(use: Use, given: Given) -> Found | None:
     )
 
 
-def unknown(use: Use, given: Given) -> Found | None:
+def unknown(use: ResourceUse, given: TrialResources) -> Found | None:
     """Nothing explains it; always answers, so that there always is an answer."""
     return Found(kind=LimitKind.UNKNOWN, sentence="nothing that was measured explains it")

@@ -12,7 +12,7 @@ from runner.sweep.vary import SUBJECT_FIELDS
 ANY = "auto"
 
 
-class Asked(Protocol):
+class RequestedServer(Protocol):
     """A database, where it runs, which version or build of it; "auto" and "" leave it to the choice."""
 
     @property
@@ -29,7 +29,7 @@ class Asked(Protocol):
     def endpoint(self) -> str: ...
 
 
-def subject_key(asked: Asked) -> str:
+def subject_key(asked: RequestedServer) -> str:
     """The same for trials that are measured on the same server."""
     return "|".join(getattr(asked, name) for name in SUBJECT_FIELDS)
 
@@ -39,7 +39,7 @@ def source_of(runtime: str) -> ServerSource | None:
     return None if runtime == ANY else load_runtime(runtime).CAN.source
 
 
-def refuse_two_places(asked: Asked) -> None:
+def refuse_two_places(asked: RequestedServer) -> None:
     """A server runs already, or comes from an image, or from an installation. Raises UsageError for two at once.
 
     With --endpoint, --home is where the client library is.
