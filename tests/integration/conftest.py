@@ -15,6 +15,8 @@ from tests.integration.observed_sweep import Observed, dashboards_room, observe
 from tests.integration.prometheus_server import required
 from tests.unit.trial_orders import RUN
 
+pytest.register_assert_rewrite("tests.integration.database_contract")  # its failures say their values
+
 
 @pytest.fixture(scope="session")
 def data_dir():

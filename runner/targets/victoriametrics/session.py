@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Mapping
 
 from runner.errors import TargetError
@@ -79,9 +80,8 @@ class VictoriametricsSession(Session):
         """Samples of each column of each device: as many in all columns, consecutive from the first timestamp on."""
         self._get("/internal/force_flush")  # makes the last rows visible
         names = list(series.columns_of(self._trial.work.data))
-        rows = [self._by_device(f"count_over_time({series.MEASUREMENT}_{name}[RANGE])") for name in names]
-        first, last = (self._by_device(f"{which}_over_time({series.MEASUREMENT}_{names[0]}[RANGE])")
-                       for which in ("tfirst", "tlast"))  # fmt: skip
+        rows = [self._by_device("count", name) for name in names]
+        first, last = (self._by_device(which, names[0]) for which in ("tfirst", "tlast"))
         found = {device: (int(n), first[device] * 1000, last[device] * 1000) for device, n in rows[0].items()}
         counted = series.counted(found, self._trial.work.data)
         unlike = [name for name, other in zip(names, rows, strict=True) if other != rows[0]]
@@ -90,16 +90,20 @@ class VictoriametricsSession(Session):
         gaps += (f"VictoriaMetrics acknowledged samples that it ignored: {lost}",) if lost else ()
         return Counted(rows=counted.rows, gaps=(*counted.gaps, *gaps))
 
-    def _by_device(self, query: str) -> dict[str, float]:
-        """A number of each device, over ten years from a day before its first timestamp: 3e11 rows of 1 ms."""
+    def _by_device(self, what: str, column: str) -> dict[str, float]:
+        """A number of each device, over ten years from a day before its first timestamp: 3e11 rows of 1 ms.
+
+        VictoriaMetrics remembers for ten seconds which series it found for a selector, even with its caches switched
+        off: a count of the empty database would be repeated after the load. A label that no series has makes each
+        selector a new one.
+        """
         span = 3650 * 86400
         end = self._trial.work.data.start_ms // 1000 + span - 86400
+        selector = f'{series.MEASUREMENT}_{column}{{asked!="{time.monotonic_ns()}"}}'
+        query = f"{what}_over_time({selector}[{span}s])"
         self.asking = query[:60]
         answer = self._web.post_json(
-            "/api/v1/query",
-            self.left_s(WITHIN_S),
-            query=f"sum by ({series.DEVICE}) ({query.replace('RANGE', f'{span}s')})",
-            time=str(end),
+            "/api/v1/query", self.left_s(WITHIN_S), query=f"sum by ({series.DEVICE}) ({query})", time=str(end)
         )
         if answer.get("status") != "success":
             raise TargetError(f"VictoriaMetrics refused {query[:60]!r}: {answer}")
