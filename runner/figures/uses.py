@@ -132,6 +132,7 @@ def _use(
         hot_thread_median=use.hot_thread_median,
         waits=use.waits,
         network=use.network,
+        switches_per_s=use.switches_per_s,
         hot_generator_thread=use.hot_generator_thread,
         disk_busy_percent=_known({n: d.busy_percent for n, d in use.disks.items()}),
         disk_mb_per_s=_known({n: d.write_mb_per_s for n, d in use.disks.items()}),

@@ -26,7 +26,8 @@ class WindowUse:
     disk_busy_percent is the busiest disk's. hot_thread: the name whose busiest thread used most, with its mean cores;
     hot_thread_median: of the other threads of that name that worked. hot_generator_thread: the same of the generator.
     cpus: cores that were busy, by the number of the CPU. waits: share of the connections' time by what they waited for.
-    network: share of what each interface can take, by interface and direction.
+    network: share of what each interface can take, by interface and direction. switches_per_s: context switches of the
+    server's threads, by whether they went to sleep ("voluntary") or lost their CPU ("nonvoluntary").
     """
 
     server_cores: float | None
@@ -51,6 +52,7 @@ class WindowUse:
     cpu_mhz: Mapping[str, float] = field(default_factory=dict)
     waits: Mapping[str, float] = field(default_factory=dict)
     network: Mapping[str, float] = field(default_factory=dict)
+    switches_per_s: Mapping[str, float] = field(default_factory=dict)
 
 
 Counter = Callable[[Sample], float | None]
@@ -76,7 +78,7 @@ def measure_window(samples: Sequence[Sample], start_ns: int, end_ns: int) -> Win
     disks = _disks(samples, rate)
     inside = [s for s in samples if start_ns <= s.monotonic_ns <= end_ns]
     hot = _hot_thread(inside)
-    cpus = {name: rate(_busy_of(name)) for name in _cpu_names(samples)}
+    cpus = _rates(samples, rate, "cpu_busy_s_total")
     return WindowUse(
         server_cores=server,
         client_cores=client,
@@ -98,7 +100,8 @@ def measure_window(samples: Sequence[Sample], start_ns: int, end_ns: int) -> Win
         hot_generator_thread=_hottest([s.generator_peak_cores for s in inside]),
         waits=_waits(inside),
         network=_network(samples, rate),
-        cpus={int(name): busy for name, busy in cpus.items() if busy is not None},
+        switches_per_s=_rates(samples, rate, "thread_switches_total"),
+        cpus={int(name): busy for name, busy in cpus.items()},
         psi_memory_percent=rate(lambda s: s.psi_some_s_total.get("memory"), 100.0),
         disks=disks,
         cpu_mhz=_clock_rates(inside),
@@ -142,10 +145,6 @@ def _hot_thread(inside: Sequence[Sample]) -> tuple[str, float] | None:
     return _hottest([s.thread_peak_cores for s in inside])
 
 
-def _busy_of(cpu: str) -> Counter:
-    return lambda sample: sample.cpu_busy_s_total.get(cpu)
-
-
 def _hottest(peaks: Sequence[Mapping[str, float]]) -> tuple[str, float] | None:
     """The name whose busiest thread used most, with the mean over the samples."""
     names = {name for peak in peaks for name in peak}
@@ -160,15 +159,21 @@ def _median_of(name: str, inside: Sequence[Sample]) -> float | None:
     return sum(s.thread_median_cores.get(name, 0.0) for s in inside) / len(inside)
 
 
-def _bytes_of(interface: str) -> Counter:
-    return lambda sample: sample.network_bytes_total.get(interface)
-
-
 def _network(samples: Sequence[Sample], rate: Callable[[Counter], float | None]) -> Mapping[str, float]:
-    names = samples[-1].network_bytes_total if samples else {}
-    moved = {name: rate(_bytes_of(name)) for name in names}
-    speeds = {name: samples[-1].network_bytes_per_s.get(name.partition(" ")[0]) for name in names}
-    return {name: used / speed for name, used in moved.items() if used is not None and (speed := speeds[name])}
+    moved = _rates(samples, rate, "network_bytes_total")
+    speeds = {name: samples[-1].network_bytes_per_s.get(name.partition(" ")[0]) for name in moved}
+    return {name: used / speed for name, used in moved.items() if (speed := speeds[name])}
+
+
+def _rates(samples: Sequence[Sample], rate: Callable[[Counter], float | None], counters: str) -> Mapping[str, float]:
+    """Of each counter of a mapping of a sample."""
+
+    def of(name: str) -> Counter:
+        return lambda sample: getattr(sample, counters).get(name)
+
+    names = getattr(samples[-1], counters) if samples else ()
+    found = {name: rate(of(name)) for name in names}
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def _waits(inside: Sequence[Sample]) -> Mapping[str, float]:
@@ -179,10 +184,6 @@ def _waits(inside: Sequence[Sample]) -> Mapping[str, float]:
     grown = {name: told[-1][name] - told[0].get(name, 0.0) for name in told[-1]}
     total = sum(grown.values())
     return {name: count / total for name, count in grown.items()} if total > 0 else {}
-
-
-def _cpu_names(samples: Sequence[Sample]) -> tuple[str, ...]:
-    return tuple(samples[-1].cpu_busy_s_total) if samples else ()
 
 
 def _at(samples: Sequence[Sample], counter: Counter, when_ns: int) -> float | None:

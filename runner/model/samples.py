@@ -27,9 +27,10 @@ class Sample:
     host_cpu_busy_s_total: CPU seconds of the whole machine; host_cpu_stolen_s_total: those that its hypervisor took.
     cpu_busy_s_total: CPU seconds of each CPU, by its number. thread_median_cores: by name, the median use of the
     threads that worked since the sample before, without the busiest. generator_peak_cores: the generator's busiest.
+    thread_switches_total: context switches of the server's threads, "voluntary" (to sleep) and "nonvoluntary".
     cpu_mhz: clock rate of each CPU of both sides, by its number. waits_total: how often a connection at work was seen,
-    by what it waited for; empty where the target does not tell. network_bytes_total: by interface and direction
-    ("eth0 sent"), of those with hardware and a speed; network_bytes_per_s: what each can take.
+    by what it waited for; where the database does not tell, how often a thread was. network_bytes_total: by interface
+    and direction ("eth0 sent"), of those with hardware and a speed; network_bytes_per_s: what each can take.
     """
 
     monotonic_ns: int
@@ -44,6 +45,7 @@ class Sample:
     thread_peak_cores: Mapping[str, float] = field(default_factory=dict)
     thread_median_cores: Mapping[str, float] = field(default_factory=dict)
     generator_peak_cores: Mapping[str, float] = field(default_factory=dict)
+    thread_switches_total: Mapping[str, float] = field(default_factory=dict)
     cpu_busy_s_total: Mapping[str, float] = field(default_factory=dict)
     cpu_mhz: Mapping[str, float] = field(default_factory=dict)
     waits_total: Mapping[str, float] = field(default_factory=dict)

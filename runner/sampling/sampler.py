@@ -20,7 +20,7 @@ class Sampler:
     """A context manager; samples from entering to leaving, with one more sample at each end.
 
     pids: gives the server's processes, whose threads are then counted by name; None: they are not. cpus: those whose
-    clock rate is read. waits: what the server's connections wait for now; None: nobody tells.
+    clock rate is read. waits: what the server's connections or threads wait for now; None: nobody tells.
     """
 
     def __init__(
@@ -101,6 +101,7 @@ class Sampler:
             thread_cpu_s_total=threads.cpu_s_total,
             thread_peak_cores=threads.peak_cores,
             thread_median_cores=threads.median_cores,
+            thread_switches_total=threads.switches_total,
             generator_peak_cores=of_generator.peak_cores,
             cpu_busy_s_total=machine.each_cpu_busy_s(),
             waits_total=self._waits.totals(),

@@ -1,4 +1,5 @@
-"""The CPU time of a server's threads by name: all of a name together, and the busiest single one since the last look.
+"""The CPU time of a server's threads by name: all of a name together, and the busiest single one since the last look;
+and how often they gave their CPU up (context switches).
 
 A number at the end of a thread's name is dropped, so that a pool of threads has one name.
 """
@@ -6,7 +7,9 @@ A number at the end of a thread's name is dropped, so that a pool of threads has
 from __future__ import annotations
 
 import os
+import re
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,16 +17,30 @@ from statistics import median
 
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _PEAK_CORES_MIN = 0.05  # of less nothing is kept: it is nobody's limit
+_SWITCHES = re.compile(r"^(voluntary|nonvoluntary)_ctxt_switches:\s+(\d+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ThreadUse:
     """cpu_s_total: by name, summed. peak_cores: by name, of the busiest thread since the last look; median_cores: of
-    the others of the name that worked meanwhile, where there are any."""
+    the others of the name that worked meanwhile, where there are any. switches_total: context switches of all, by
+    whether a thread went to sleep ("voluntary") or lost its CPU to another ("nonvoluntary"); never falls."""
 
     cpu_s_total: Mapping[str, float]
     peak_cores: Mapping[str, float]
     median_cores: Mapping[str, float]
+    switches_total: Mapping[str, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Task:
+    """One thread at one look. pool: its name without the number."""
+
+    number: str
+    pool: str
+    cpu_s: float
+    when_s: float
+    switches: Mapping[str, int]
 
 
 class ThreadReader:
@@ -34,29 +51,31 @@ class ThreadReader:
 
     def __init__(self, proc: Path = Path("/proc")) -> None:
         self._proc = proc
-        self._before: dict[str, tuple[float, float]] = {}
+        self._before: dict[str, _Task] = {}
+        self._switches: Counter[str] = Counter()
 
     def read(self, pids: Sequence[int]) -> ThreadUse:
         """All threads of the processes; one that has ended meanwhile is left out."""
         sums: dict[str, float] = {}
         uses: dict[str, list[float]] = {}
-        seen: dict[str, tuple[float, float]] = {}
-        for pid in pids:
-            for task, name, cpu_s, when_s in self._tasks(pid):
-                sums[name] = sums.get(name, 0.0) + cpu_s
-                seen[task] = (cpu_s, when_s)
-                before_s, looked_s = self._before.get(task, (cpu_s, when_s))
-                if when_s > looked_s:
-                    uses.setdefault(name, []).append((cpu_s - before_s) / (when_s - looked_s))
+        seen: dict[str, _Task] = {}
+        for task in (task for pid in pids for task in self._tasks(pid)):
+            sums[task.pool] = sums.get(task.pool, 0.0) + task.cpu_s
+            seen[task.number] = task
+            before = self._before.get(task.number, task)
+            if task.when_s > before.when_s:
+                uses.setdefault(task.pool, []).append((task.cpu_s - before.cpu_s) / (task.when_s - before.when_s))
+            self._switches.update({kind: now - before.switches.get(kind, now) for kind, now in task.switches.items()})
         self._before = seen
         worked = {name: [use for use in found if use >= _PEAK_CORES_MIN] for name, found in uses.items()}
         return ThreadUse(
             cpu_s_total=sums,
             peak_cores={name: max(found) for name, found in worked.items() if found},
             median_cores={name: median(sorted(found)[:-1]) for name, found in worked.items() if len(found) > 1},
+            switches_total={kind: float(count) for kind, count in self._switches.items()},
         )
 
-    def _tasks(self, pid: int) -> list[tuple[str, str, float, float]]:
+    def _tasks(self, pid: int) -> list[_Task]:
         folder = self._proc / str(pid) / "task"
         found = []
         try:
@@ -69,7 +88,27 @@ class ThreadReader:
                 stat = (folder / task / "stat").read_text(encoding="ascii", errors="replace")
             except OSError:
                 continue
-            name = stat[stat.index("(") + 1 : stat.rindex(")")].rstrip("0123456789:-_ ")
             fields = stat.rpartition(")")[2].split()
-            found.append((task, name, (int(fields[11]) + int(fields[12])) / _TICKS_PER_S, when_s))
+            found.append(
+                _Task(
+                    number=task,
+                    pool=pool_name(stat[stat.index("(") + 1 : stat.rindex(")")]),
+                    cpu_s=(int(fields[11]) + int(fields[12])) / _TICKS_PER_S,
+                    when_s=when_s,
+                    switches=_switches(folder / task / "status"),
+                )
+            )
         return found
+
+
+def pool_name(thread: str) -> str:
+    """A thread's name without the number at its end, so that a pool of threads has one name."""
+    return thread.rstrip("0123456789:-_ ")
+
+
+def _switches(status: Path) -> Mapping[str, int]:
+    try:
+        text = status.read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return {}
+    return {kind: int(count) for kind, count in _SWITCHES.findall(text)}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import queue
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping
 
 from runner.errors import LoadError, ScaleError
 from runner.figures.facts import STEADY_PHASE
@@ -28,7 +28,7 @@ from runner.model import (
     Trial,
 )
 from runner.runtimes.stacks import StackRecorder
-from runner.sampling import Sampler
+from runner.sampling import Sampler, lock_waits
 from runner.trial.asking import asked, flush_s
 from runner.trial.clock import Clock
 from runner.trial.order import TrialOrder
@@ -118,7 +118,7 @@ class Loading:
             on_sample=self._taken.put,
             pids=self._server.pids if self._by_thread else None,
             cpus=_cpus(self._order.trial),
-            waits=self._session.wait_events if self._waits else None,
+            waits=self._session.wait_events if self._waits else self._lock_waits,
         )
         try:
             with self._sampler:
@@ -132,6 +132,10 @@ class Loading:
         except ScaleError as error:
             return error
         return None
+
+    def _lock_waits(self) -> Mapping[str, int]:
+        """For a database that tells nothing of its connections."""
+        return lock_waits(self._server.pids())
 
     def _named(self, error: ScaleError) -> ScaleError:
         """The failure of a load that waited in vain names for whom; any other one as it is."""

@@ -42,8 +42,9 @@ class ResourceUse:
     took from this machine (steal time).
     backlog_rows_per_s: open loop: how fast the rows that were due and not sent became more; None where that was no
     steady rise, in a closed loop, and of a second.
-    waits: share of the time of the connections at work by what they waited for, "lock: NAME" for a lock; empty where
-    the server does not tell.
+    waits: share of the time of the connections at work by what they waited for, "lock: NAME" for a lock; where the
+    server does not tell, of its threads that ran or waited for a lock, "mutex: POOL". Empty where neither was read.
+    switches_per_s: context switches of the server's threads, "voluntary" and "nonvoluntary".
     network: share of what a network interface can take, by interface and direction; none of virtual ones.
     load_disks: the disks from the first request to the end of flush and sync, in the order of the axis; None for a
     second of the window, whose own figures count instead.
@@ -60,6 +61,7 @@ class ResourceUse:
     hot_thread_median: float | None = None
     hot_generator_thread: tuple[str, float] | None = None
     waits: Mapping[str, float] = field(default_factory=dict)
+    switches_per_s: Mapping[str, float] = field(default_factory=dict)
     network: Mapping[str, float] = field(default_factory=dict)
     stalled_s: float | None = None
     stalled_cores: float | None = None

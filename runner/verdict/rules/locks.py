@@ -1,25 +1,37 @@
-"""The server's locks: did its connections wait for one another, as the database tells it?"""
+"""The server's locks: did its connections wait for one another, as the database tells it? Of a database that does not
+tell: did its threads, as the kernel tells it?"""
 
 from __future__ import annotations
 
 from runner.model import LimitKind
+from runner.units import format_rate
 from runner.verdict.evidence import ResourceUse, TrialResources
 from runner.verdict.rules.rule import Found
 from runner.verdict.thresholds import LOCK_WAITING
 
-_LOCK = "lock: "
+_LOCK, _MUTEX = "lock: ", "mutex: "  # how the names of waits begin that the database tells, and the kernel
+_ROWS = (
+    "see what holds the lock: rows, indexes or sequences that every connection writes; partitions, shorter transactions"
+)
+_PARTS = "see what these threads share: more vgroups or partitions (--vgroups, --partitions), as many write threads"
 
 
 def locks(use: ResourceUse, given: TrialResources) -> Found | None:
-    """The connections at work spent most of their time waiting for locks that others of them held."""
-    waited = {name.removeprefix(_LOCK): share for name, share in use.waits.items() if name.startswith(_LOCK)}
-    total = sum(waited.values())
+    """Those at work spent most of their time waiting for locks that others of them held."""
+    total, most = _waited(use, _LOCK)
+    if total >= LOCK_WAITING:
+        told, remedy = f"connections waited for locks {100 * total:.0f} % of the time, mostly {most}", _ROWS
+    else:
+        total, most = _waited(use, _MUTEX)
+        told, remedy = f"threads waited for locks {100 * total:.0f} % of the time, mostly those named {most}", _PARTS
     if total < LOCK_WAITING:
         return None
-    most = max(waited, key=lambda name: waited[name])
-    return Found(
-        kind=LimitKind.LOCKS,
-        sentence=f"the server's connections waited for locks {100 * total:.0f} % of the time, mostly {most}",
-        remedy="see what holds that lock: rows, indexes or sequences that every connection writes; partitions, shorter "
-        "transactions",
-    )
+    slept = use.switches_per_s.get("voluntary")
+    switches = f"; its threads went to sleep {format_rate(slept)} times a second" if slept else ""
+    return Found(kind=LimitKind.LOCKS, sentence=f"the server's {told}{switches}", remedy=remedy)
+
+
+def _waited(use: ResourceUse, opening: str) -> tuple[float, str]:
+    """Share of the time, and the name of the lock or pool with most of it."""
+    shares = {name.removeprefix(opening): share for name, share in use.waits.items() if name.startswith(opening)}
+    return sum(shares.values()), max(shares, key=lambda name: shares[name], default="")

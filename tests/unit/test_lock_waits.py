@@ -1,0 +1,121 @@
+"""Threads that wait for a lock, told from idle ones by the futex that they sleep in; and how often threads switch."""
+
+import os
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+import pytest
+
+from runner.axes import load_axis
+from runner.figures.window import measure_window
+from runner.model import LimitKind
+from runner.sampling import lock_waits
+from runner.sampling.threads import ThreadReader
+from runner.verdict import limit_of
+from tests.unit.test_attribution import CORES, GIVEN, IDLE
+from tests.unit.test_more_eyes import sample
+
+CONVOY = """
+import ctypes, threading, time
+libc = ctypes.CDLL(None)
+mutex = ctypes.create_string_buffer(64)
+libc.pthread_mutex_init(mutex, None)
+def work():
+    while True:
+        libc.pthread_mutex_lock(mutex)
+        libc.usleep(2000)
+        libc.pthread_mutex_unlock(mutex)
+[threading.Thread(target=work, daemon=True).start() for _ in range(6)]
+time.sleep(60)
+"""
+IDLE_POOL = """
+import threading, time
+[threading.Thread(target=threading.Event().wait, daemon=True).start() for _ in range(6)]
+time.sleep(60)
+"""
+
+
+def readable() -> bool:
+    try:
+        with open("/proc/self/syscall") as file:
+            return bool(file.read())
+    except OSError:
+        return False
+
+
+@pytest.fixture(params=[CONVOY, IDLE_POOL], ids=["convoy", "idle"])
+def pool(request):
+    with subprocess.Popen([sys.executable, "-c", request.param]) as process:
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline and len(os.listdir(f"/proc/{process.pid}/task")) < 7:
+            time.sleep(0.02)
+        yield request.param, process.pid
+        process.kill()
+
+
+@pytest.mark.skipif(not readable(), reason="the kernel does not tell this user the system calls of threads")
+def test_a_real_convoy_waits_for_its_mutex_and_an_idle_pool_for_nothing(pool):
+    program, pid = pool
+    waited = 0
+    for _ in range(10):
+        waited += sum(n for name, n in lock_waits((pid,)).items() if name.startswith("mutex: python"))
+        time.sleep(0.02)
+    assert waited > 30 if program == CONVOY else waited == 0, waited
+
+
+def test_threads_switch_more_often_in_a_convoy_than_in_an_idle_pool(pool):
+    program, pid = pool
+    reader = ThreadReader()
+    assert set(reader.read((pid,)).switches_total.values()) == {0}
+    time.sleep(0.3)
+    slept = reader.read((pid,)).switches_total["voluntary"]
+    assert slept > 20 if program == CONVOY else slept <= 2, slept
+
+
+CALLS = [
+    ("running", None),
+    ("202 0x7f00 0x80 0x2 0x0 0x0 0x0 0x7ffd 0x7fff", "mutex: vnode-write"),
+    ("202 0x7f00 0x189 0x2 0x0 0x0 0xffffffff 0x7ffd 0x7fff", "mutex: vnode-write"),
+    ("202 0x7f00 0x189 0x3 0x0 0x0 0xffffffff 0x7ffd 0x7fff", "mutex: vnode-write"),
+    ("202 0x7f00 0x8d 0x0 0x0 0x0 0x0 0x7ffd 0x7fff", "mutex: vnode-write"),
+    ("202 0x7f00 0x189 0x0 0x0 0x0 0xffffffff 0x7ffd 0x7fff", ""),
+    ("202 0x7f00 0x80 0x0 0x0 0x0 0x0 0x7ffd 0x7fff", ""),
+    ("98 0x7f00 0x80 0x2 0x0 0x0 0x0 0x7ffd 0x7fff", ""),
+    ("74 0x9 0x0 0x0 0x0 0x0 0x0 0x7ffd 0x7fff", ""),
+    ("-1 0x7ffd 0x7fff", ""),
+    ("", ""),
+]
+
+
+@pytest.mark.parametrize(("call", "name"), CALLS)
+def test_which_sleep_is_a_lock(call, name, tmp_path):
+    folder = tmp_path / "7/task/8"
+    folder.mkdir(parents=True)
+    (folder / "syscall").write_text(call + "\n")
+    (folder / "comm").write_text("vnode-write_3\n")
+    (tmp_path / "7/task/9").mkdir()  # a thread that has just ended
+    expected = {"": 1} if name is None else {name: 1} if name else {}
+    assert lock_waits((7, 5), tmp_path, "x86_64") == expected
+    assert lock_waits((7,), tmp_path, "sparc") == ({"": 1} if name is None else {})
+
+
+def test_threads_that_wait_for_a_mutex_are_locks_where_the_database_tells_nothing():
+    waiting = {"in_flight": 0.95, "waits": {"mutex: vnode-write": 0.6, "": 0.4}, "switches_per_s": {"voluntary": 52e3}}
+    found = limit_of(replace(IDLE, **waiting), GIVEN, CORES)
+    assert found.kind is LimitKind.LOCKS
+    assert found.sentence == (
+        "the server's threads waited for locks 60 % of the time, mostly those named vnode-write; its threads went to "
+        "sleep 52 k times a second"
+    )
+    few = replace(IDLE, in_flight=0.95, waits={"mutex: vnode-write": 0.3, "": 0.7})
+    assert limit_of(few, GIVEN, CORES).kind is LimitKind.CONNECTIONS
+    assert limit_of(replace(IDLE, **waiting), GIVEN, load_axis("clients")).kind is LimitKind.LOCKS
+
+
+def test_context_switches_are_rates_of_the_window():
+    before = replace(sample(0, {0: 0.0}, 0.0), thread_switches_total={"voluntary": 100.0, "nonvoluntary": 5.0})
+    after = replace(sample(10, {0: 0.0}, 0.0), thread_switches_total={"voluntary": 1100.0, "nonvoluntary": 15.0})
+    use = measure_window((before, after), 0, 10**10)
+    assert use.switches_per_s == {"voluntary": pytest.approx(100.0), "nonvoluntary": pytest.approx(1.0)}
