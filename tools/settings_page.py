@@ -1,4 +1,4 @@
-"""Writes docs/settings.md from the settings table, so that the page cannot fall behind. Run from the project's root.
+"""Writes docs/settings.md from the settings table, so that the page is always up to date. Run it in the root directory.
 
     python tools/settings_page.py > docs/settings.md
 """
@@ -12,10 +12,12 @@ from runner.sweep.settings import SETTINGS
 
 HEAD = """# Settings
 
-Made by `tools/settings_page.py` from `runner/sweep/settings.py`. Each setting has a flag and a key in a sweep file;
-**default < file < flag**, and `scale plan` shows the value and where it came from. In a sweep file the part before the
-dot is the section: `load.duration` is `duration` in `[load]`; any other key in `[knobs]` is a setting of the server,
-like `--knob`; `[tags]` holds what `--tag` gives. `name` and `question` stand at the top of the file.
+`tools/settings_page.py` generates this page from `runner/sweep/settings.py`. Each setting has a flag and a key in a
+sweep file. A flag overrides the file, and the file overrides the default. `scale plan` shows each value and its origin.
+
+In a sweep file, the part of a key before the dot is the section: `load.duration` is `duration` in `[load]`. Any other
+key in `[knobs]` is a setting of the server, like `--knob`. `[tags]` holds the notes of `--tag`. `name` and `question`
+are at the top of the file.
 
 | flag | key | default | meaning |
 |---|---|---|---|

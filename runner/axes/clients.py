@@ -53,7 +53,7 @@ class _Clients(Axis):
             "--clients",
             readers.whole_levels(parse_levels, "clients"),
             "",
-            "Connections that write at once: 1..64:x2, 1..16 or 1,2,4. This makes it a sweep of clients.",
+            "Connections that write at the same time: 1..64:x2, 1..16 or 1,2,4. Selects a sweep of clients.",
             "LEVELS",
         ),
     )

@@ -44,8 +44,8 @@ class _Cores(Axis):
             "--cores",
             parse_levels,
             "",
-            "Cores to give the server: 1..12, 1..12:2, 1..64:x2, 1,2,4,8 or 0.5,1,1.5. In a sweep of something else: "
-            "one number.",
+            "Cores of the server: 1..12, 1..12:2, 1..64:x2, 1,2,4,8 or 0.5,1,1.5. In a sweep of another axis: one "
+            "number.",
             "LEVELS",
         ),
     )

@@ -1,7 +1,7 @@
-"""The settings of knobs, made from what the registered targets declare: a flag for each role, and for each name of one.
+"""The settings of knobs, generated from the registered targets: a flag for each role, and for each name of such a knob.
 
-`--partitions` is a role: each target says which of its knobs plays it, and what that knob is called. Refuses to list
-knobs here; one that plays no role is given by `--knob NAME=VALUE`.
+`--partitions` is a role: each target declares which of its knobs has the role, and the name of that knob. This module
+lists no knobs. A knob without a role is set by `--knob NAME=VALUE`.
 """
 
 from __future__ import annotations
@@ -12,25 +12,25 @@ from runner.setting import setting as _s
 from runner.targets import all_facts
 
 _ROLES = {
-    KnobRole.PARTITIONS: "Parts that the data are split into",
-    KnobRole.WRITERS: "Writing threads of the generator, one connection each",
-    KnobRole.COMMIT_THREADS: "Threads of the server that bring data to disk",
+    KnobRole.PARTITIONS: "Number of parts into which the data is split",
+    KnobRole.WRITERS: "Writing threads of the load generator, with one connection each",
+    KnobRole.COMMIT_THREADS: "Threads of the server that write data files",
 }
-_VALUE = "a number or a rule '1..4=4,5..=12'."
+_VALUE = "A number, or a rule such as '1..4=4,5..=12'."
 
 
 def _of_role(role: KnobRole, meaning: str) -> Setting:
-    """`--partitions`: in each database what plays the role."""
+    """`--partitions`: the knob with this role in each database."""
     named = [f"{k.help} ({f.title})" for f in all_facts() for k in f.role_knobs if k.role is role and k.help]
-    where = f": {', '.join(named)}" if named else ""
-    return _setting(role.value, f"{meaning}{where}; {_VALUE}")
+    where = f": {'; '.join(named)}" if named else ""
+    return _setting(role.value, f"{meaning}{where}. {_VALUE}")
 
 
 def _of_name(name: str) -> Setting:
-    """`--vgroups`: the same by the name that the database has for it."""
+    """`--vgroups`: the same setting by its name in the database."""
     owners = [(facts.title, knob.role) for facts in all_facts() for knob in facts.role_knobs if knob.name == name]
     titles = ", ".join(title for title, _ in owners)
-    return _setting(name, f"The name that {_flag(owners[0][1])} has in {titles}.")
+    return _setting(name, f"The same as {_flag(owners[0][1])}, for {titles}.")
 
 
 def _setting(name: str, text: str) -> Setting:
@@ -42,7 +42,7 @@ def _flag(name: str) -> str:
 
 
 def _names() -> tuple[str, ...]:
-    """Names of knobs that play a role and are not called like it."""
+    """Names of knobs that have a role and another name than the role."""
     declared = dict.fromkeys(knob.name for facts in all_facts() for knob in facts.role_knobs)
     return tuple(name for name in declared if name not in list(KnobRole))
 
@@ -55,7 +55,7 @@ KNOB_SETTINGS: tuple[Setting, ...] = (
         "--knob",
         readers.named_rule,
         "",
-        "Any other setting of the server, NAME=VALUE or NAME=RULE; repeatable.",
+        "Any other setting of the server, NAME=VALUE or NAME=RULE. Can be repeated.",
         "NAME=VALUE",
         many=True,
     ),

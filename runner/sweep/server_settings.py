@@ -1,6 +1,6 @@
-"""The settings whose choices are what is registered: which database, where it runs, how it is written to.
+"""The settings whose choices are registered elsewhere: the database, the runtime, the write method, the load generator.
 
-Refuses to name one: the texts are made of the facts of the registered targets and of the names of the runtimes.
+This module names none of them: the texts come from the facts of the registered targets and the names of the runtimes.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ LOADER = _s(
     "--loader",
     readers.one_of(_OURS, *_genuine()),
     _OURS,
-    "The load generator: "
-    + _one_of(f"{_OURS} (ours)", *(f"{name} (the genuine one of {title})" for name, title in _genuine().items()))
+    "Program that writes the rows: "
+    + _one_of(f"{_OURS} (scale-loadgen)", *(f"{name} (the tool of {title})" for name, title in _genuine().items()))
     + ".",
     "NAME",
 )

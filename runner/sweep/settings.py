@@ -1,7 +1,7 @@
-"""Every setting of a sweep, declared once: its key in a sweep file, its flag, how it is read, its default, its help.
+"""Every setting of a sweep, declared once: its key in a sweep file, its flag, its reader, its default, its help.
 
-The command line, the sweep files, `scale plan` and docs/settings.md are all made from this table.
-Refuses to hold logic: what a value means is for the room that uses it.
+The command line, the sweep files, `scale plan` and docs/settings.md are generated from this table.
+Contains no logic: the package that uses a value knows what it means.
 """
 
 from __future__ import annotations
@@ -18,30 +18,30 @@ SETTINGS: tuple[Setting, ...] = (
     *(setting for axis in all_axes() for setting in axis.settings),
     TARGET,
     RUNTIME,
-    _s("target.version", "--version", str, "", "Version of the server (pins the image).", "VERSION"),
-    _s("target.image", "--image", str, "", "Docker image; default: the target's, pinned.", "IMAGE"),
-    _s("target.home", "--home", str, "", "Directory of an installed server, holding bin/ and lib/.", "DIR"),
+    _s("target.version", "--version", str, "", "Version of the server; selects the pinned image.", "VERSION"),
+    _s("target.image", "--image", str, "", "Docker image. Default: the pinned image of the target.", "IMAGE"),
+    _s("target.home", "--home", str, "", "Directory of an installed server; it contains bin/ and lib/.", "DIR"),
     _s(
         "target.endpoint",
         "--endpoint",
         readers.endpoint,
         "",
-        "host:port of a server that already runs: loaded and observed, never pinned or stopped.",
+        "host:port of a server that already runs. scale loads and observes it, and never pins or stops it.",
         "HOST:PORT",
     ),
-    _s("target.port", "--port", readers.port, "", "TCP port of the server on loopback; default: a free one.", "PORT"),
+    _s("target.port", "--port", readers.port, "", "TCP port of the server on loopback. Default: a free port.", "PORT"),
     _s("target.memory", "--memory", parse_bytes, "", "Memory limit of the server, like 4GiB.", "SIZE"),
     _s(
         "target.data_dir",
         "--data-dir",
         readers.data_directory,
         "",
-        "Where the server's data go; each trial gets a fresh directory there. ram, ram:8GiB: memory, a tmpfs of this "
-        "size, mounted for the run; size by default: half of the available memory. Default: /var/tmp/scale-<user>.",
+        "Directory for the server's data; each trial gets a new directory in it. ram or ram:8GiB: a tmpfs of this size "
+        "that is mounted for the run; default size: half of the available memory. Default: /var/tmp/scale-<user>.",
         "DIR|ram",
     ),
-    _s("cpus.server", "--server-cpus", parse_cpus, "", "CPUs that the server may use, in this order: 0,2-5.", "LIST"),
-    _s("cpus.client", "--client-cpus", parse_cpus, "", "CPUs that the load generator may use: 6-7.", "LIST"),
+    _s("cpus.server", "--server-cpus", parse_cpus, "", "CPUs for the server, in this order: 0,2-5.", "LIST"),
+    _s("cpus.client", "--client-cpus", parse_cpus, "", "CPUs for the load generator: 6-7.", "LIST"),
     *WORKLOAD_SETTINGS,
     METHOD,
     _s(
@@ -49,7 +49,7 @@ SETTINGS: tuple[Setting, ...] = (
         "--rows",
         readers.at_least(1, parse_count),
         "",
-        "Fixed work: rows in total, as in the article (100M). Excludes --duration.",
+        "Fixed work: this number of rows in total, like 100M. Excludes --duration.",
         "N",
     ),
     _s(
@@ -57,7 +57,7 @@ SETTINGS: tuple[Setting, ...] = (
         "--rows-per-level",
         readers.at_least(1, parse_count),
         "",
-        "Fixed work in proportion to the level: so many rows for each core, disk or client. Excludes --rows.",
+        "Fixed work in proportion to the level: this number of rows for each core, disk or client. Excludes --rows.",
         "N",
     ),
     _s(
@@ -65,7 +65,7 @@ SETTINGS: tuple[Setting, ...] = (
         "--duration",
         readers.above_zero(parse_seconds),
         "40s",
-        "Window after the warm-up; a number from less than 40 s is marked quick.",
+        "Length of the window after the warm-up. A number from a window under 40 s is marked quick.",
         "TIME",
     ),
     _s(
@@ -73,8 +73,8 @@ SETTINGS: tuple[Setting, ...] = (
         "--window-max",
         parse_seconds,
         "",
-        "The window grows up to this while the rate is not steady; default: 1.5 times --duration, 3 times one under "
-        "40s; 0: never grows.",
+        "The window grows up to this length while the rate is not steady; 0: it never grows. Default: 1.5 times "
+        "--duration, or 3 times a --duration under 40s.",
         "TIME",
     ),
     _s(
@@ -82,7 +82,7 @@ SETTINGS: tuple[Setting, ...] = (
         "--quick",
         readers.switch,
         "",
-        "Short windows: --duration 10s, growing to 30s; every number is marked quick, since it proves little.",
+        "Short windows: 10 s, growing to 30 s. Every number is marked quick, because it may not be the long-run rate.",
         switch=True,
     ),
     _s(
@@ -90,17 +90,17 @@ SETTINGS: tuple[Setting, ...] = (
         "--soak",
         readers.above_zero(parse_seconds),
         "",
-        "One trial this long at one level; the report shows its rate over time, and how far short windows are off.",
+        "One trial of this length at one level. The report shows its rate over time and the error of short windows.",
         "TIME",
     ),
-    _s("load.warmup", "--warmup", parse_seconds, "5s", "Warm-up, thrown away.", "TIME"),
-    _s("load.rate", "--rate", parse_count, "0", "Open loop: rows per second offered; 0: closed loop.", "ROWS/S"),
+    _s("load.warmup", "--warmup", parse_seconds, "5s", "Length of the warm-up, which is discarded.", "TIME"),
+    _s("load.rate", "--rate", parse_count, "0", "Open loop: offered rows per second. 0: closed loop.", "ROWS/S"),
     _s(
         "load.arrival",
         "--arrival",
         readers.one_of("constant", "poisson"),
         "constant",
-        "Open loop: how requests arrive.",
+        "Open loop: distribution of the times at which requests are due: constant or poisson.",
         "KIND",
     ),
     _s(
@@ -108,8 +108,8 @@ SETTINGS: tuple[Setting, ...] = (
         "--request-timeout",
         parse_seconds,
         "60s",
-        "Time for the answer to one request, where the client library can end one (libtaos cannot); then the trial is "
-        "ABORTED. 0: none.",
+        "Longest time for the answer to one request, if the client library can end a request (libtaos cannot). After "
+        "it, the trial is ABORTED. 0: no limit.",
         "TIME",
     ),
     _s(
@@ -117,7 +117,7 @@ SETTINGS: tuple[Setting, ...] = (
         "--drain",
         readers.above_zero(parse_seconds),
         "30s",
-        "Time for requests in flight when the window ends, or when the load breaks off.",
+        "Time for the answers to requests in flight when the window ends or the load fails.",
         "TIME",
     ),
     LOADER,
@@ -126,7 +126,8 @@ SETTINGS: tuple[Setting, ...] = (
         "--placement",
         readers.one_of("owned", "stock"),
         "owned",
-        "owned: each thread owns its vgroups, evenly filled; stock: contiguous ranges of tables.",
+        "Table placement. owned: each thread owns its vgroups, which hold equally many tables; stock: contiguous "
+        "ranges of tables.",
         "KIND",
     ),
     *KNOB_SETTINGS,
@@ -136,7 +137,7 @@ SETTINGS: tuple[Setting, ...] = (
         readers.variation,
         "",
         "A second factor, NAME=V1,V2,...: method, rows_per_request, requests_per_table, interlace_rows, tables, "
-        "placement or a knob; repeatable.",
+        "placement or a knob. Can be repeated.",
         "NAME=V1,V2",
         many=True,
     ),
@@ -146,7 +147,8 @@ SETTINGS: tuple[Setting, ...] = (
         "--detect",
         readers.percent,
         "",
-        "Choose the replicates so that a difference between two levels of this size, like 5%, is seen 4 times in 5.",
+        "Choose the number of replicates so that a difference of this size between two levels, like 5%, is found 4 "
+        "times in 5.",
         "PERCENT",
     ),
     _s(
@@ -154,7 +156,7 @@ SETTINGS: tuple[Setting, ...] = (
         "--until-ci",
         readers.percent,
         "",
-        "Add replicates until the 95 % interval of every level's mean is within this, like 5%.",
+        "Add replicates until the 95 % interval of every level's mean is within this share of it, like 5%.",
         "PERCENT",
     ),
     _s(
@@ -162,7 +164,7 @@ SETTINGS: tuple[Setting, ...] = (
         "--replicates-max",
         readers.at_least(2, parse_count),
         "10",
-        "With --until-ci: at most so many trials of each level.",
+        "With --until-ci: the largest number of trials of each level.",
         "N",
     ),
     _s(
@@ -170,7 +172,8 @@ SETTINGS: tuple[Setting, ...] = (
         "--anchors",
         readers.one_of("auto", "on", "off"),
         "auto",
-        "Repeat the first trial at the end, to show drift of the machine; auto: with several levels and replicates.",
+        "Drift check: repeat the first trial at the end, to detect drift of the machine. auto: with several levels and "
+        "replicates.",
         "auto|on|off",
     ),
     _s(
@@ -178,7 +181,8 @@ SETTINGS: tuple[Setting, ...] = (
         "--bridge",
         readers.switch,
         "",
-        "Where a knob's rule moves: measure the level after it with the old knobs too, and split the gain.",
+        "Ablation trials: where a rule changes a knob, also measure the level after the change with the old knobs, and "
+        "split the gain into hardware and knobs.",
         switch=True,
     ),
     _s(
@@ -186,7 +190,7 @@ SETTINGS: tuple[Setting, ...] = (
         "--profile",
         readers.switch,
         "",
-        "Repeat a trial of the lowest and of the highest level with Linux' perf, and show what grew between them.",
+        "Repeat a trial of the lowest and of the highest level with Linux perf, and show which functions use more CPU.",
         switch=True,
     ),
     _s(
@@ -194,9 +198,9 @@ SETTINGS: tuple[Setting, ...] = (
         "--connections-check",
         readers.one_of("on", "off"),
         "on",
-        "Where the server leaves idle what a level gives, and nothing outside it explains that: measure the level once "
-        "more with twice the connections. If the rate does not rise, the level counts as SOFTWARE_BOTTLENECK; "
-        "else, and with off, it is not fitted. At most one trial for each level.",
+        "If the server does not use what a level gives it, and nothing outside the server explains this, measure the "
+        "level once more with twice the connections. If the rate does not rise, the level is a SOFTWARE_BOTTLENECK "
+        "and is fitted. Otherwise, and with off, it is not fitted. At most one trial for each level.",
         "on|off",
     ),
     _s("method.seed", "--seed", parse_count, "42", "Seed of the data.", "N"),
@@ -205,16 +209,16 @@ SETTINGS: tuple[Setting, ...] = (
         "--order-seed",
         parse_count,
         "",
-        "Seed of the order of the trials. Default: a new one for each run; it is recorded in the manifest.",
+        "Seed of the order of the trials. Default: a new one for each run, which the manifest records.",
         "N",
     ),
-    _s("method.sample_hz", "--sample-hz", readers.between(0.1, 10.0), "1", "Samples per second, up to 10.", "HZ"),
+    _s("method.sample_hz", "--sample-hz", readers.between(0.1, 10.0), "1", "Samples per second, at most 10.", "HZ"),
     _s(
         "report.reference",
         "--reference",
         str,
         "",
-        "Published table to lay beside ours: tdengine-cpu, or a CSV file.",
+        "Published table to show beside the result: tdengine-cpu, tdengine-disk or a CSV file.",
         "NAME",
     ),
     _s(
@@ -222,7 +226,7 @@ SETTINGS: tuple[Setting, ...] = (
         "--predict",
         parse_levels,
         "",
-        "Levels whose rate the report is to predict, up to twice the highest measured: 16,24.",
+        "Levels whose rate the report predicts, at most twice the highest level measured: 16,24.",
         "LEVELS",
     ),
     _s(
@@ -230,10 +234,10 @@ SETTINGS: tuple[Setting, ...] = (
         "--need",
         readers.rates,
         "",
-        "Rates, in rows/s, whose level the report is to find: 2000000 or 2M,5M.",
+        "Rates in rows/s for which the report finds the level: 2000000 or 2M,5M.",
         "RATES",
     ),
-    _s("tags", "--tag", readers.tag, "", "Anything worth remembering, k=v; repeatable.", "K=V", many=True),
+    _s("tags", "--tag", readers.tag, "", "A note for the manifest, key=value. Can be repeated.", "K=V", many=True),
 )
 
 BY_KEY = {s.key: s for s in SETTINGS}

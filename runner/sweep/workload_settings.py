@@ -1,4 +1,4 @@
-"""The settings that say what is written: tables, columns, values, requests. Refuses how hard and how long."""
+"""The settings of the workload: tables, columns, values, requests. Its rate and duration are in `settings.py`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ WORKLOAD_SETTINGS: tuple[Setting, ...] = (
         "--values",
         readers.one_of("walk", "random", "constant"),
         "walk",
-        "Values: a realistic random walk, random, or constant.",
+        "Values: walk (a random walk, like measurements), random, or constant.",
         "KIND",
     ),
     _s(
@@ -37,7 +37,8 @@ WORKLOAD_SETTINGS: tuple[Setting, ...] = (
         "--text",
         readers.one_of("vocabulary", "random"),
         "vocabulary",
-        "Text columns: words, which compress as names do; or random, as long as the column and hard to compress.",
+        "Text columns: vocabulary (words of a fixed list, which compress well) or random (as long as the column, hard "
+        "to compress).",
         "KIND",
     ),
     _s(
@@ -53,7 +54,7 @@ WORKLOAD_SETTINGS: tuple[Setting, ...] = (
         "--interlace-rows",
         readers.at_least(0, parse_count),
         "0",
-        "Rows of one table before the next within a request; 0: a request carries one table.",
+        "Rows of one table before rows of the next table, within a request. 0: a request has rows of one table only.",
         "N",
     ),
     _s(
@@ -61,7 +62,8 @@ WORKLOAD_SETTINGS: tuple[Setting, ...] = (
         "--requests-per-table",
         readers.at_least(1, parse_count),
         "1",
-        "Requests of one table before the next table's; above 1 TDengine's stmt needs less CPU in the client.",
+        "Requests with rows of one table before those of the next table. Above 1, TDengine's stmt uses less CPU in the "
+        "client library.",
         "N",
     ),
     _s("workload.start_ms", "--start-ms", parse_count, "1500000000000", "First timestamp, ms since 1970.", "MS"),
@@ -70,7 +72,7 @@ WORKLOAD_SETTINGS: tuple[Setting, ...] = (
         "--step-ms",
         readers.at_least(1, parse_count),
         "1",
-        "Time between two rows of a table.",
+        "Time between two rows of a table, in ms.",
         "MS",
     ),
 )

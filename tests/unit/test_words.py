@@ -17,14 +17,14 @@ NOT_YET = {
     "CHANGELOG.md", "CONTRIBUTING.md", "README.md",
     "docs/databases.md", "docs/decisions.md", "docs/disk-sweep.md", "docs/disks.md", "docs/fit.md", "docs/loadgen.md",
     "docs/method.md", "docs/metrics.md", "docs/performance.md", "docs/reads.md", "docs/report.md", "docs/results.md",
-    "docs/settings.md", "docs/taosbenchmark.md", "docs/tdengine-driver.md", "docs/tdengine.md",
+    "docs/taosbenchmark.md", "docs/tdengine-driver.md", "docs/tdengine.md",
 }  # fmt: skip
 
 # A pattern of whole words, and what to write instead.
 REPLACED = {
     r"(?<!load )(?<!load-)generators?": "load generator",
     r"load cores?": "load generator",
-    r"loadgens?": "load generator",
+    r"(?<!scale-)loadgens?": "load generator",
     r"loaders?": "load generator",
     r"both sides|two sides|each side|either side": "server and load generator; runs A and B",
     r"anchors?": "drift check",

@@ -1,4 +1,4 @@
-"""The settings of a disk sweep: how many disks, where they come from, what lies on them."""
+"""The settings of a disk sweep: the number of disks, their source, and the disk placement."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SETTINGS: tuple[Setting, ...] = (
         "--disks",
         readers.whole_levels(parse_levels, "disks"),
         "",
-        "Disks to give the server: 1..3 or 1,2,4. This makes it a disk sweep.",
+        "Disks of the server: 1..3 or 1,2,4. Selects a disk sweep.",
         "LEVELS",
     ),
     _s("disks.dir", "--dir", readers.paths, "", "Existing mounts, one for each disk: /mnt/a,/mnt/b.", "LIST"),
@@ -22,7 +22,7 @@ SETTINGS: tuple[Setting, ...] = (
         "--loop",
         readers.above_zero(parse_bytes),
         "",
-        "Make loop devices of this size, where there are no spare disks. Needs root.",
+        "Make loop devices of this size, for machines without spare disks. Needs root.",
         "SIZE",
     ),
     _s(
@@ -46,7 +46,7 @@ SETTINGS: tuple[Setting, ...] = (
         "--format",
         readers.switch,
         "",
-        "Make a file system on each --device, after a typed confirmation (or -y).",
+        "Make a file system on each --device, after a typed confirmation or with -y.",
         switch=True,
     ),
     _s(
@@ -54,7 +54,7 @@ SETTINGS: tuple[Setting, ...] = (
         "--file-system",
         str,
         "ext4",
-        "What is made on loop and block devices: ext4 or xfs.",
+        "File system to make on loop and block devices: ext4 or xfs.",
         "TYPE",
     ),
     _s(
@@ -62,7 +62,7 @@ SETTINGS: tuple[Setting, ...] = (
         "--wipe",
         readers.switch,
         "",
-        "With --format: also a --device that holds a file system or partitions.",
+        "With --format: also format a --device that holds a file system or partitions.",
         switch=True,
     ),
     _s(
@@ -70,7 +70,7 @@ SETTINGS: tuple[Setting, ...] = (
         "--allow-shared-device",
         readers.switch,
         "",
-        "Let two of --dir lie on one device.",
+        "Accept two directories of --dir on one device.",
         switch=True,
     ),
     _s(
@@ -78,9 +78,9 @@ SETTINGS: tuple[Setting, ...] = (
         "--disk-placement",
         readers.one_of("auto", "tiers", "spread", "stripe"),
         "auto",
-        "How the data come on the disks: tiers (the server's own, several dataDir), spread (each vgroup or partition "
-        "on one disk), stripe (RAID-0 of --loop or --device, where the kernel has md); auto: tiers where the server "
-        "proves that it honours them, else spread.",
+        "Disk placement: how the data is distributed over the disks. tiers: by the server, with several dataDir; "
+        "spread: each vgroup or partition on one disk; stripe: RAID-0 of --loop or --device, if the kernel has md; "
+        "auto: tiers if a test shows that the server supports it, else spread.",
         "KIND",
     ),
     _s(
@@ -88,7 +88,7 @@ SETTINGS: tuple[Setting, ...] = (
         "--wal-disk",
         readers.one_of("auto", "data", "first", "off-axis"),
         "auto",
-        "Where the write-ahead log goes: data (with its data, TDengine's default), off-axis (to --data-dir, "
+        "Place of the write-ahead log: data (with its data, TDengine's default), off-axis (in --data-dir, "
         "PostgreSQL's default) or first (on disk d1).",
         "WHERE",
     ),
@@ -97,7 +97,7 @@ SETTINGS: tuple[Setting, ...] = (
         "--disk-free-min",
         parse_bytes,
         "64MiB",
-        "A trial ends as ABORTED when a disk has less than this free.",
+        "A trial ends as ABORTED if a disk has less free space than this.",
         "SIZE",
     ),
 )

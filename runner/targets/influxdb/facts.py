@@ -23,7 +23,7 @@ FACTS = Facts(
             role=KnobRole.COMMIT_THREADS,
             kind="count",
             label="Compactions at once",
-            help="compactions at once; half of the cores where it is not given",
+            help="concurrent compactions, by default half of the cores",
         ),
         Knob(name="shard_duration", default="7d"),
         Knob(name="data_wal_fsync_delay", default="0s"),

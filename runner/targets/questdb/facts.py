@@ -24,7 +24,7 @@ FACTS = Facts(
             kind="count",
             column="partitions",
             default=_tables,
-            help="QuestDB tables, which the devices are dealt to",
+            help="tables, over which the devices are distributed",
         ),
         Knob(name="write_threads", role=KnobRole.WRITERS, kind="count", column="write_threads", default=_tables),
         Knob(
@@ -32,7 +32,7 @@ FACTS = Facts(
             role=KnobRole.COMMIT_THREADS,
             kind="count",
             label="WAL apply workers",
-            help="threads that bring the log into the tables; as many as cores where it is not given",
+            help="threads that apply the log to the tables, by default as many as cores",
         ),
         Knob(name="cairo_commit_mode"),
         Knob(name="heap", default="512m"),

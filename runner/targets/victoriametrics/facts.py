@@ -23,7 +23,7 @@ FACTS = Facts(
             role=KnobRole.COMMIT_THREADS,
             kind="count",
             label="Merge workers",
-            help="merges of small parts at once; as many as it takes by itself where it is not given",
+            help="concurrent merges of small parts, by default as many as the server chooses",
         ),
         Knob(name="memory", default="1GiB"),
     ),
