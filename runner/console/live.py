@@ -17,7 +17,7 @@ from rich.text import Text
 
 from runner.console import as_it_is, err
 from runner.live import UNDER_LOAD, WATCHED, LiveState, Running, ceiling_of, progress, rates, take
-from runner.model import Event, Noted, Trial, TrialFinished, TrialResult, TrialStarted, VerdictKind
+from runner.model import Event, Noted, Trial, TrialFinished, TrialResult, TrialStarted, VerdictKind, marks
 from runner.units import format_number, format_rate, format_seconds
 
 REFRESH_PER_S = 2.0
@@ -83,7 +83,7 @@ def finished_line(head: str, result: TrialResult, width: int) -> tuple[str, str]
     reason = f": {result.verdict.reasons[0]}" if told else ""
     name = f"{head}{result.trial.trial_id}"
     line = (
-        f"{name:<{width}} {format_rate(m.rows_per_s):>8} rows/s  server {cores} of "
+        f"{name:<{width}} {format_rate(m.rows_per_s):>8} rows/s{_beside(result)}  server {cores} of "
         f"{format_number(result.trial.cores)} cores  {kind.value}{reason}"
     )
     return line, _STYLES.get(kind, "yellow")
@@ -138,7 +138,14 @@ def _cell(trial: Trial, result: TrialResult | None, is_running: bool) -> Text:
     if result is None:
         return Text(f"{mark}running", style="bold") if is_running else Text(f"{mark}·", style="dim")
     kind = result.verdict.kind
-    return Text(f"{mark}{format_rate(result.measurement.rows_per_s)} {kind.value}", style=_STYLES.get(kind, "yellow"))
+    number = f"{format_rate(result.measurement.rows_per_s)}{_beside(result)}"
+    return Text(f"{mark}{number} {kind.value}", style=_STYLES.get(kind, "yellow"))
+
+
+def _beside(result: TrialResult) -> str:
+    """The words that stand beside a number, with a space before them."""
+    words = ", ".join(marks(result))
+    return f" {words}" if words else ""
 
 
 def _running(state: LiveState, running: Running, now_ns: int) -> RenderableType:

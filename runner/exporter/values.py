@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from runner.live import UNDER_LOAD, WATCHED, LiveState, Running, ceiling_of, curves, progress, rates
-from runner.model import DiskSample, Sample, SubjectSample, TrialResult, VerdictKind
+from runner.model import DiskSample, Sample, SubjectSample, TrialResult, VerdictKind, marks
 from runner.sweep.vary import label
 from runner.units import format_number
 
@@ -181,6 +181,8 @@ def _trial(state: LiveState, result: TrialResult) -> Iterator[Point]:
         yield "trial_start_time_seconds", (name,), start
         yield "trial_end_time_seconds", (name,), end
     yield "trial_verdict", (name, level, variant, result.verdict.kind.value), 1.0
+    for word in marks(result):
+        yield "trial_mark", (name, level, variant, word), 1.0
     yield "trial_rows_per_second", (name, level, variant), m.rows_per_s
     yield "trial_durable_rows_per_second", (name, level, variant), m.durable_rows_per_s
     yield "trial_rows_acknowledged", (name,), m.rows_acked

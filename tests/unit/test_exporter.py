@@ -29,6 +29,7 @@ from runner.model import (
     TrialFinished,
     TrialStarted,
     VerdictKind,
+    marks,
 )
 from runner.noise import without_drift
 from runner.observations import observations
@@ -155,6 +156,8 @@ def test_values_are_the_trials():
     assert value(state, "response_time_seconds", quantile="0.99") == pytest.approx(0.004)
     assert value(state, "service_time_seconds", quantile="1") == pytest.approx(0.008)
     assert value(state, "trial_setting", setting="mode") is None
+    quick = {r.trial.trial_id for r in RUN.results if "quick" in marks(r)}
+    assert quick and all(value(state, "trial_mark", trial=name, mark="quick") == 1 for name in quick)
     assert value(state, "run_finished_trials_total", verdict="VALID") == sum(
         r.verdict.kind is VerdictKind.VALID for r in RUN.results)  # fmt: skip
     counted = [o.value for o in without_drift(observations(RUN.results, "rows_per_s")) if o.level == 1 and not o.mark]

@@ -1,14 +1,15 @@
 """The view of a running sweep: every trial stands in the row of its point, whatever its name begins or ends with."""
 
 import io
+from dataclasses import replace
 
 import pytest
 from rich.console import Console, ConsoleDimensions
 
-from runner.console.live import OTHER_LINES, render
+from runner.console.live import OTHER_LINES, finished_line, render
 from runner.live import LiveState, take
-from runner.model import Plan, Trial, TrialStarted
-from tests.unit.factories import make_sweep, make_trial
+from runner.model import Plan, Trial, TrialFinished, TrialResult, TrialStarted
+from tests.unit.factories import make_result, make_sweep, make_trial
 
 
 def trials(*levels: float, replicates: int = 2, variants: tuple[str, ...] = ("rest", "stmt")) -> list[Trial]:
@@ -26,11 +27,15 @@ def trials(*levels: float, replicates: int = 2, variants: tuple[str, ...] = ("re
     return [*made, anchor]
 
 
-def shown(planned: list[Trial], running: Trial, height: int = 40) -> dict[str, str]:
+def shown(
+    planned: list[Trial], running: Trial, height: int = 40, ended: tuple[TrialResult, ...] = ()
+) -> dict[str, str]:
     """What stands behind each point's name."""
     plan = Plan(sweep=make_sweep(), trials=tuple(planned), confounds=(), notes=(), seconds_estimated=60.0)
     started = TrialStarted(trial=running, position=1, total=len(planned), unix_s=1.0, monotonic_ns=1)
-    state = take(LiveState(run="r", plan=plan), started)
+    state = LiveState(run="r", plan=plan)
+    for event in (*(TrialFinished(result=result) for result in ended), started):
+        state = take(state, event)
     console = Console(file=io.StringIO(), width=160, height=height)
     console.print(render(state, 2, ConsoleDimensions(160, height)))
     names = {trial.point_id for trial in planned}
@@ -65,3 +70,13 @@ def test_a_point_whose_name_begins_like_anothers_is_not_taken_for_it():
                [("cores-1", 1.0), *((f"cores-{n}", float(n)) for n in range(2, 9)), ("cores-1-rest", 9.0)]]  # fmt: skip
     rows = shown(planned, planned[-1], height=OTHER_LINES + 2)
     assert rows.get("cores-1-rest") == "running"
+
+
+def test_a_finished_trial_says_what_its_window_could_not_see():
+    result = make_result(rate=1e6)
+    assert "rows/s quick  server" in finished_line("", result, 10)[0]
+    long = replace(result, measurement=replace(result.measurement, window_s=45.0, commits=0))
+    assert "rows/s buffered rate  server" in finished_line("", long, 10)[0]
+    planned = trials(1.0)
+    done = replace(result, trial=planned[0])
+    assert shown(planned, planned[-1], ended=(done,))["cores-1-rest"].startswith("1 M quick VALID")

@@ -135,23 +135,27 @@ def _styles(names: dict[str, str], ideal: str) -> list[Json]:
 
 
 def levels() -> Json:
-    """The figures of the curve."""
+    """The figures of the curve, and how many of a level's trials are quick."""
+    quick = f'count by (level) (last_over_time(scale_trial_mark{{run="$run",{VARIANT},mark="quick"}}{RANGE}))'
     targets = [
         target("A", curve("valid_trials", "run"), table=True),
         target("B", curve("rows_per_second", "run"), table=True),
         target("C", curve("fitted_rows_per_second", "run"), table=True),
         target("D", curve("speedup_ratio", "run"), table=True),
         target("E", curve("efficiency_ratio", "run"), table=True),
+        target("F", f"{quick} or 0 * {curve('valid_trials', 'run')}", table=True),
     ]
     names = {"level": "n", "Value #A": "VALID", "Value #B": "Rows/s", "Value #C": "Fitted", "Value #D": "Speedup",
-             "Value #E": "Efficiency"}  # fmt: skip
-    hidden = {"Time": True, **{f"Time {i}": True for i in range(1, 6)}}
+             "Value #E": "Efficiency", "Value #F": "Quick"}  # fmt: skip
+    hidden = {"Time": True, **{f"Time {i}": True for i in range(1, 7)}}
     return panel(
-        "table", "Levels", "The same as figures: VALID trials, mean and fitted rate, speedup and efficiency of each level.",
+        "table", "Levels", "The same as figures: VALID trials, mean and fitted rate, speedup and efficiency of each level. Quick: trials with a "
+        "window under 40 s, which is too short for a claim.",
         (0, 9, 9, 8), targets, "sishort", {"showHeader": True, "cellHeight": "sm",
                                           "footer": {"show": False, "reducer": ["sum"], "fields": ""}},
         custom={"align": "right", "cellOptions": {"type": "auto"}, "filterable": False, "minWidth": 50},
         overrides=[override("n", unit="string", custom__width=44), override("VALID", unit="none", custom__width=60),
+                   override("Quick", unit="none", custom__width=52),
                    override("Speedup", unit="none", decimals=2), override("Efficiency", unit="percentunit", decimals=0)],
         transformations=[
             {"id": "joinByField", "options": {"byField": "level", "mode": "outer"}},
