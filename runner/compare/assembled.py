@@ -12,7 +12,7 @@ import numpy as np
 
 from runner.compare.pairs import Unpaired
 from runner.compare.ratios import Floats, Tested, quantile
-from runner.compare.words import CautionInputs, cautions, point_name, sentence
+from runner.compare.words import CautionInputs, cautions, nothing_words, point_name, sentence
 from runner.model.compared import Comparison, Differing, FalseAlarms, PointRatio, Spread
 
 ALPHA = 0.05
@@ -67,7 +67,7 @@ def assembled(
         overall=ratios.overall,
         differing=differences,
         false_alarms=chance,
-        sentence=sentence(ratios.points, ratios.overall, axis),
+        sentence=sentence(ratios.points, ratios.overall, axis) if ratios.points else nothing_words(ratios.unpaired),
         cautions=cautions(points, whole, inputs),
         allowed_percent=100 * allowed if allowed is not None else None,
         slower=tuple(ALL_POINTS if p.level is None else point_name(p.level, p.variant, axis) for p in slower),

@@ -51,9 +51,12 @@ def block_points(run: StoredRun) -> tuple[list[BlockPoint], list[Unpaired]]:
         trials = {side: sum(len(cells.get((level, n, side), ())) for n in blocks) for side in (A, B)}
         if not whole:
             lacking = [side for side in (A, B) if not trials[side]]
-            why = "; ".join(f"no VALID trial of {side}" for side in lacking) or "no block with VALID trials of both"
+            is_open = any(t.load.rate for t in run.plan.trials if t.level == level)
+            what = "an open loop" if is_open else "no VALID trial"
+            why = "; ".join(f"{what} of {side}" for side in lacking) or "no block with VALID trials of both"
             missing.append(Unpaired(level=level, variant="", trials_a=trials[A], trials_b=trials[B], why=why,
-                                    lost=bool(trials[A]) and not trials[B]))  # fmt: skip
+                                    lost=bool(trials[A]) and not trials[B] and not is_open,
+                                    open_loop=is_open))  # fmt: skip
             continue
         means = {side: tuple(float(np.mean(cells[level, n, side])) for n in whole) for side in (A, B)}
         paired.append(

@@ -30,7 +30,10 @@ class PointLogs:
 
 @dataclass(frozen=True, kw_only=True)
 class Unpaired:
-    """A point that cannot be compared; lost: A has VALID trials, B was to have some, and has none."""
+    """A point that cannot be compared; lost: A has VALID trials, B was to have some, and has none.
+
+    open_loop: a side offered a fixed rate there, which is no capacity.
+    """
 
     level: float
     variant: str
@@ -38,6 +41,7 @@ class Unpaired:
     trials_b: int
     why: str
     lost: bool
+    open_loop: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,14 +74,27 @@ def pair_points(a: StoredRun, b: StoredRun) -> tuple[list[PointLogs], list[Unpai
                 )
             )
             continue
-        lost = bool(here_a) and key in planned_b
-        sides = [n for n, here in (("A", here_a), ("B", here_b)) if not here]
-        planned = [n for n, keys in (("A", planned_a), ("B", planned_b)) if key in keys]
-        why = "; ".join(f"no VALID trial in {n}" if n in planned else f"not in the plan of {n}" for n in sides)
+        is_open_b = key in open_points(b)
+        sides = [(n, run) for n, run, here in (("A", a, here_a), ("B", b, here_b)) if not here]
         unpaired.append(
-            Unpaired(level=key[0], variant=key[1], trials_a=len(here_a), trials_b=len(here_b), why=why, lost=lost)
+            Unpaired(
+                level=key[0],
+                variant=key[1],
+                trials_a=len(here_a),
+                trials_b=len(here_b),
+                why="; ".join(_lacking(run, name, key) for name, run in sides),
+                lost=bool(here_a) and key in planned_b and not is_open_b,
+                open_loop=is_open_b or key in open_points(a),
+            )
         )
     return paired, unpaired
+
+
+def _lacking(run: StoredRun, name: str, key: Key) -> str:
+    """Why a run has nothing to compare at a point."""
+    if key not in planned_points(run):
+        return f"not in the plan of {name}"
+    return f"open loop in {name}" if key in open_points(run) else f"no VALID trial in {name}"
 
 
 def window_rates(run: StoredRun, result: TrialResult) -> list[float]:
@@ -100,6 +117,11 @@ def counted_trials(run: StoredRun) -> dict[Key, list[Counted]]:
             counted = Counted(result=result, log=math.log(one.value or 1.0))
             found.setdefault((one.level, label(result.trial.variant)), []).append(counted)
     return found
+
+
+def open_points(run: StoredRun) -> set[Key]:
+    """Level and variant of the planned points whose rate is offered (`--rate`), and so is no capacity."""
+    return {(t.level, label(t.variant)) for t in run.plan.trials if t.role == "point" and t.load.rate}
 
 
 def planned_points(run: StoredRun) -> set[Key]:

@@ -51,7 +51,7 @@ def compare_runs(a: StoredRun, b: StoredRun, allowed: float | None = None) -> Co
         chance=false_alarms(paired, ALPHA, allowed) if found else None,
         not_judged_because=f"{SINGLE}, and {ONE_SESSION}" if is_single else ONE_SESSION,
     )
-    return replace(comparison, cautions=(*comparison.cautions, *quick_words(a, b)))
+    return replace(comparison, cautions=(*comparison.cautions, *quick_words(a.results, b.results)))
 
 
 def plain(point: PointLogs) -> PointRatio:

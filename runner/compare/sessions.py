@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from runner.compare.equal import Floats, sides_equal
-from runner.compare.pairs import Counted, Key, PointLogs, Unpaired, counted_trials, planned_points
+from runner.compare.pairs import Counted, Key, PointLogs, Unpaired, counted_trials, open_points, planned_points
 from runner.compare.ratios import Side, Tested, Variance, welch
 from runner.model import StoredRun
 
@@ -49,13 +49,15 @@ def session_points(a: Sequence[StoredRun], b: Sequence[StoredRun]) -> tuple[Sess
         if not any(lacking):
             paired.append(PointLogs(level=key[0], variant=key[1], a=tuple(means[0]), b=tuple(means[1])))
             continue
-        why = "; ".join(f"no VALID trial in {n} of {len(side)} sessions of {name}"
-                        for n, side, name in zip(lacking, counted, "AB", strict=True) if n)  # fmt: skip
+        is_open = [any(key in open_points(run) for run in side) for side in (a, b)]
+        why = "; ".join(f"{'open loop' if o else 'no VALID trial'} in {n} of {len(side)} sessions of {name}"
+                        for n, side, name, o in zip(lacking, counted, "AB", is_open, strict=True) if n)  # fmt: skip
         trials = [sum(len(of.get(key, ())) for of in side) for side in counted]
-        lost = not lacking[0] and lacking[1] > 0 and key in planned[1]
+        lost = not lacking[0] and lacking[1] > 0 and key in planned[1] and not is_open[1]
         missing.append(
-            Unpaired(level=key[0], variant=key[1], trials_a=trials[0], trials_b=trials[1], why=why, lost=lost)
-        )
+            Unpaired(level=key[0], variant=key[1], trials_a=trials[0], trials_b=trials[1], why=why, lost=lost,
+                     open_loop=any(is_open))
+        )  # fmt: skip
     sides = [np.array([getattr(p, name) for p in paired], dtype=float).T for name in ("a", "b")]
     return Sessions(points=tuple(paired), a=sides[0], b=sides[1]), missing
 

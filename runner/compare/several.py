@@ -13,9 +13,9 @@ from runner.compare.pairs import PointLogs
 from runner.compare.ratios import Tested, together
 from runner.compare.runs import overall_row, plain
 from runner.compare.sessions import adjusted, session_percent, session_points, tested_sessions
-from runner.compare.words import name_of
+from runner.compare.words import name_of, quick_words
 from runner.errors import UsageError
-from runner.model import StoredRun
+from runner.model import StoredRun, TrialResult
 from runner.model.compared import Comparison, PointRatio
 
 ONE_BLOCK = "no level has two blocks with VALID trials of both: the spread between blocks is not known"
@@ -39,7 +39,7 @@ def compare_sessions(a: Sequence[StoredRun], b: Sequence[StoredRun], allowed: fl
         found = tested_sessions(sessions.a, sessions.b)
         whole = _at(found, slice(-1, None)) if len(sessions.points) > 1 else None
         ratios = ratios.with_tests(found, whole, adjusted(found, sessions), "sessions")
-    return assembled(
+    comparison = assembled(
         ", ".join(map(name_of, a)),
         ", ".join(map(name_of, b)),
         a[0].plan.sweep.axis,
@@ -50,6 +50,7 @@ def compare_sessions(a: Sequence[StoredRun], b: Sequence[StoredRun], allowed: fl
         session_percent=session_percent(sessions) if sessions.points else None,
         not_judged_because="" if sessions.points else "no point has VALID trials in every run",
     )
+    return _with_doubts(comparison, [r for run in a for r in run.results], [r for run in b for r in run.results])
 
 
 def compare_variants(run: StoredRun, allowed: float | None = None) -> Comparison:
@@ -65,7 +66,7 @@ def compare_variants(run: StoredRun, allowed: float | None = None) -> Comparison
         whole = together(found) if len(points) > 1 else None
         ratios = ratios.with_tests(found, whole, family(found)[0], "blocks")
     about = run.plan.sweep.variants_ab
-    return assembled(
+    comparison = assembled(
         about[A],
         about[B],
         run.plan.sweep.axis,
@@ -74,6 +75,12 @@ def compare_variants(run: StoredRun, allowed: float | None = None) -> Comparison
         allowed,
         not_judged_because="" if found is not None else ONE_BLOCK,
     )
+    return _with_doubts(comparison, *([r for r in run.results if side_of(r) == side] for side in (A, B)))
+
+
+def _with_doubts(found: Comparison, a: Sequence[TrialResult], b: Sequence[TrialResult]) -> Comparison:
+    """With a caution where windows are too short for a claim."""
+    return replace(found, cautions=(*found.cautions, *quick_words(a, b)))
 
 
 def _overall(logs: Sequence[PointLogs], points: Sequence[BlockPoint]) -> PointRatio | None:

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from runner.axes import load_axis
-from runner.model import CLAIM_S, StoredRun, is_quick
+from runner.compare.pairs import Unpaired
+from runner.model import CLAIM_S, StoredRun, TrialResult, is_quick
 from runner.model.compared import Differing, PointRatio, Spread
 from runner.units import format_number
 
@@ -38,10 +39,18 @@ def ratio_words(point: PointRatio) -> str:
     return f"{said} ({100 * (point.low - 1):+.1f}..{100 * (point.high - 1):+.1f})"
 
 
+def nothing_words(unpaired: Sequence[Unpaired]) -> str:
+    """Why there is no answer at all."""
+    if any(u.open_loop for u in unpaired):
+        return (
+            "Nothing can be compared: an open loop (--rate) measures response times at an offered rate, which is no "
+            "capacity. scale show RUN shows its response times."
+        )
+    return "Nothing can be compared: no point has VALID trials in both runs."
+
+
 def sentence(ratios: Sequence[PointRatio], overall: PointRatio | None, axis: str) -> str:
-    """The answer."""
-    if not ratios:
-        return "Nothing can be compared: no point has VALID trials in both runs."
+    """The answer, from one ratio or more."""
     if ratios[0].low is None:
         told = ", ".join(f"{ratio_words(p)} at {point_name(p.level, p.variant, axis)}" for p in ratios)
         return f"B against A: {told}; single trials with short windows, so nothing tells whether that is noise."
@@ -135,10 +144,10 @@ def _own_spread(points: Sequence[PointRatio]) -> list[str]:
     return [f"the trials at {noisy} spread far more than those of the other points and stand for themselves"]
 
 
-def quick_words(a: StoredRun, b: StoredRun) -> tuple[str, ...]:
-    """A caution where numbers of A or B are quick."""
-    counts = {name: sum(is_quick(r) for r in run.results) for name, run in (("A", a), ("B", b))}
-    told = [f"{n} of {len(run.results)} of {name}" for (name, n), run in zip(counts.items(), (a, b), strict=True) if n]
+def quick_words(a: Sequence[TrialResult], b: Sequence[TrialResult]) -> tuple[str, ...]:
+    """A caution where numbers of A or B are quick. a, b: all trials of a side; one without a window does not count."""
+    sides = {name: [is_quick(r) for r in of if r.measurement.window_s] for name, of in (("A", a), ("B", b))}
+    told = [f"{sum(quick)} of {len(quick)} of {name}" for name, quick in sides.items() if any(quick)]
     if not told:
         return ()
     return (

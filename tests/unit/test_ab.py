@@ -61,6 +61,11 @@ def test_every_block_is_abba_or_baab_at_each_level():
     assert "4 blocks of A B B A" in plan_sentence(plan)
 
 
+def test_short_windows_are_a_caution_of_the_variant_that_has_them():
+    found = compare_variants(run_of(plan_of()))
+    assert "quick: 12 of 12 of A and 12 of 12 of B trials" in " ".join(found.cautions)
+
+
 def test_the_order_is_that_of_its_seed():
     assert list(abba((1, 2), 5, 7)) == list(abba((1, 2), 5, 7)) != list(abba((1, 2), 5, 8))
     assert Counter((p.level, p.variant, p.replicate) for p in abba((1, 2), 5, 7)).most_common(1)[0][1] == 1

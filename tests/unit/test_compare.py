@@ -218,6 +218,31 @@ def test_a_point_that_lost_its_valid_trials_cannot_pass():
     assert shorter.points[-1].missing == "not in the plan of B"
 
 
+def open_loop(run):
+    """The same run, as if its rate had been offered."""
+
+    def offered(trial):
+        return replace(trial, load=replace(trial.load, rate=5e4))
+
+    return replace(run, plan=replace(run.plan, trials=tuple(map(offered, run.plan.trials))),
+                   results=tuple(replace(r, trial=offered(r.trial)) for r in run.results))  # fmt: skip
+
+
+@pytest.mark.parametrize("closed", [0, 1, 2])
+def test_an_open_loop_has_no_capacity_to_compare(closed):
+    a, b = synthetic_run(), synthetic_run(seed=9)
+    found = compare_runs(a if closed == 1 else open_loop(a), b if closed == 2 else open_loop(b), 0.05)
+    assert "no capacity" in found.sentence and "response times" in found.sentence
+    assert {p.missing for p in found.points} == {
+        0: {"open loop in A; open loop in B"}, 1: {"open loop in B"}, 2: {"open loop in A"}}[closed]  # fmt: skip
+    assert found.unjudged == (), "nobody lost a point"
+
+
+def test_trials_that_failed_are_not_taken_for_an_open_loop():
+    nothing = {(level, r): VerdictKind.ABORTED for level in (1.0, 2.0, 3.0, 4.0) for r in (1, 2, 3)}
+    assert "no point has VALID trials" in compare_runs(synthetic_run(verdicts=nothing), synthetic_run()).sentence
+
+
 @pytest.mark.parametrize("role", ["anchor", "bridge"])
 def test_trials_that_are_not_on_the_curve_are_not_compared(role):
     a = synthetic_run()
@@ -227,6 +252,16 @@ def test_trials_that_are_not_on_the_curve_are_not_compared(role):
     found = compare_runs(a, b)
     assert {p.ratio for p in found.points} == {1.0}
     assert found.differing == ()
+
+
+def test_numbers_of_short_windows_are_a_caution():
+    a, b = synthetic_run(), synthetic_run(seed=9)
+    assert "quick: 12 of 12 of A and 12 of 12 of B trials" in " ".join(compare_runs(a, b).cautions)
+    long = replace(b, results=tuple(
+        replace(r, trial=replace(r.trial, load=replace(r.trial.load, duration_s=40.0)),
+                measurement=replace(r.measurement, window_s=45.0)) for r in b.results))  # fmt: skip
+    assert "quick: 12 of 12 of A trials" in " ".join(compare_runs(a, long).cautions)
+    assert "quick" not in " ".join(compare_runs(long, replace(long, path="other")).cautions)
 
 
 def test_what_differs_is_said_and_what_always_differs_is_not():

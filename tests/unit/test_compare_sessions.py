@@ -75,6 +75,17 @@ def test_a_point_that_a_session_lacks_is_not_compared_and_cannot_pass():
     assert found.points[-1].missing == "no VALID trial in 1 of 2 sessions of B"
 
 
+def test_an_open_loop_among_the_sessions_has_no_capacity_and_short_windows_are_a_caution():
+    a, (closed, other) = sessions(2), sessions(2, first=40)
+    offered = [replace(t, load=replace(t.load, rate=5e4)) for t in other.plan.trials]
+    results = tuple(replace(r, trial=t) for r, t in zip(other.results, offered, strict=True))
+    opened = replace(other, results=results, plan=replace(other.plan, trials=tuple(offered)))
+    found = compare_sessions(a, [closed, opened], 0.05)
+    assert {p.missing for p in found.points} == {"open loop in 1 of 2 sessions of B"}
+    assert "no capacity" in found.sentence and found.unjudged == ()
+    assert "quick: 24 of 24 of A and 24 of 24 of B trials" in " ".join(compare_sessions(a, [closed, other]).cautions)
+
+
 def test_two_runs_are_too_few_and_no_run_counts_twice():
     with pytest.raises(UsageError, match="at least three"):
         compare_sessions(sessions(1), sessions(1, first=5))
