@@ -1,28 +1,25 @@
 """What a plan can see: the smallest difference, the intervals of a level and of a prediction; replicates for a wish.
 
 The noise of a trial is assumed: it is that of an earlier run, or a guess. Formulas: Student's t and the usual
-normal-theory sample size of two means; for a prediction the error that the linearised USL passes on (delta method).
+normal-theory sample size of two means; for a prediction see prediction.py.
 Refuses to say anything of one replicate, which shows no noise of its own.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-
-import numpy as np
 
 from runner.errors import UsageError
 from runner.model import Plan
 from runner.noise.spread import smallest_of, student
 from runner.plan.abba import TRIALS_OF_A_VARIANT
+from runner.plan.prediction import prediction_percent
 from runner.units import format_number
 
 GUESS_PERCENT = 3.0
 REPLICATES_MAX = 100
 REACH = 2.0  # how far beyond the last level the prediction lies
-_CONTENTION = 0.03  # of the curve that the prediction is estimated for
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,13 +37,14 @@ GUESS = AssumedNoise(percent=GUESS_PERCENT, source="assumed: no earlier run of i
 class Power:
     """What the plan can see at a noise. smallest_percent: the difference of two levels (of `scale ab`: of B and A at a
     level) that is seen four times in five at 5 %. level_percent: half of the 95 % interval of a level's mean.
-    prediction_percent: likewise, of the rate at predicted_level; None where too few levels or replicates tell."""
+    prediction_percent: both ends of the 95 % interval of the rate at predicted_level, against the rate; None where the
+    levels or replicates are too few for one."""
 
     noise: AssumedNoise
     smallest_percent: float | None
     level_percent: float | None = None
     predicted_level: float | None = None
-    prediction_percent: float | None = None
+    prediction_percent: tuple[float, float] | None = None
 
 
 def power_of(plan: Plan, noise: AssumedNoise) -> Power:
@@ -77,27 +75,6 @@ def _of_blocks(std: float, levels: int, blocks: int) -> float | None:
         return None
     reach = student(degrees, 1 - 0.05 / 2 / (levels + (levels > 1))) + student(degrees, 0.80)
     return 100 * math.expm1(reach * std / math.sqrt(blocks))
-
-
-def prediction_percent(levels: Sequence[float], replicates: int, std: float, at: float) -> float | None:
-    """Half of the 95 % interval of X(at), from the USL's three parameters at a slightly contended curve.
-
-    ln X = ln γ + ln n − ln(1 + α(n−1) + βn(n−1)); std: of one trial's ln X. None for fewer than four levels: a
-    curve with three parameters goes through any three levels.
-    """
-    distinct = sorted(set(levels))
-    degrees = len(distinct) * replicates - 3
-    if len(distinct) < 4 or degrees < 1:
-        return None
-    jacobian = np.array([_slopes(n) for n in distinct])
-    covariance = std**2 / replicates * np.linalg.pinv(jacobian.T @ jacobian)
-    there = _slopes(at)
-    return 100 * math.expm1(student(degrees) * math.sqrt(float(there @ covariance @ there)))
-
-
-def _slopes(n: float) -> np.ndarray:
-    below = 1 + _CONTENTION * (n - 1)
-    return np.array([1.0, -(n - 1) / below, -n * (n - 1) / below])
 
 
 def replicates_for(percent: float, points: int, noise: AssumedNoise) -> int:
@@ -143,5 +120,6 @@ def power_sentence(plan: Plan, power: Power) -> str:
         said.insert(0, f"a difference of {power.smallest_percent:.1f} % between two levels is seen four times in five")
     if power.prediction_percent is not None and power.predicted_level is not None:
         at = format_number(power.predicted_level)
-        said.append(f"the USL's rate at {at} {plan.sweep.axis} to about ± {power.prediction_percent:.0f} %")
+        low, high = power.prediction_percent
+        said.append(f"a rate predicted for {at} {plan.sweep.axis} to about {low:.0f}..{high:+.0f} %")
     return f"{given} {', '.join(said)}"

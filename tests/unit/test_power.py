@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +12,8 @@ from scipy import stats
 from bench.method_compare import SEED, by_blocks
 from runner.errors import UsageError
 from runner.plan import power_of, power_sentence
-from runner.plan.power import GUESS, AssumedNoise, blocks_for, prediction_percent, replicates_for
+from runner.plan.power import GUESS, AssumedNoise, blocks_for, replicates_for
+from runner.plan.prediction import CONTENTION, prediction_percent
 from runner.preparing.noise import assumed_noise
 from tests.unit.factories import make_sweep
 from tests.unit.test_ab import plan_of
@@ -64,25 +66,38 @@ def test_the_blocks_of_an_ab_see_what_they_say():
     assert "one block" in power_sentence(plan_of(1), power_of(plan_of(1), TWO))
 
 
-def test_the_interval_of_a_prediction_is_that_of_the_usl_s_least_squares():
-    levels, replicates, draws = np.arange(1.0, 9.0), 3, 3000
-    said = math.log1p(prediction_percent(levels, replicates, 0.005, 16.0) / 100)
-    design = np.array([np.ones(8), levels - 1, levels * (levels - 1)])
-    true = 1 + 0.03 * (levels - 1)
-    noise = chance(11).normal(0, 0.005 / math.sqrt(replicates), (draws, 8))
-    found = np.linalg.lstsq((design / true).T, np.exp(-noise).T, rcond=None)[0]
-    predicted = np.log(16 / (found.T @ np.array([1, 15, 240]))) - math.log(16 / 1.45)
-    assert said / stats.t.ppf(0.975, 21) == pytest.approx(predicted.std(), rel=0.15)
+def usl_alone(levels, replicates, std, at):
+    """Half of the interval in percent, by the delta method, if the USL were known to be the right model."""
+
+    def slopes(n):
+        below = 1 + CONTENTION * (n - 1)
+        return [1.0, -(n - 1) / below, -n * (n - 1) / below]
+
+    design, there = np.array([slopes(n) for n in levels]), np.array(slopes(at))
+    variance = std**2 / replicates * there @ np.linalg.pinv(design.T @ design) @ there
+    return 100 * math.expm1(stats.t.ppf(0.975, len(levels) * replicates - 3) * math.sqrt(variance))
+
+
+def test_the_interval_of_a_prediction_is_the_fit_s_that_spans_several_models():
+    said = np.array(prediction_percent(range(1, 9), 3, STD, 16.0))
+    found = np.array(prediction_percent(range(1, 9), 3, STD, 16.0, draws=21, seed=1))
+    assert found == pytest.approx(said, abs=0.25 * (said[1] - said[0]))
+    assert said[1] - said[0] < 0.8 * 2 * usl_alone(np.arange(1, 9), 3, STD, 16.0), "simpler models share the work"
+
+
+def test_more_replicates_narrow_the_prediction_and_parts_of_a_core_have_one():
+    few, many = (prediction_percent((0.25, 0.5, 0.75, 1.0), n, STD, 2.0) for n in (3, 12))
+    assert few[0] < many[0] < 0 < many[1] < few[1]
 
 
 def test_what_cannot_be_said_is_not_said():
     single = planned(cores="1..4", method__replicates="1")
     assert power_of(single, TWO).smallest_percent is None
     assert "no difference can be tested" in power_sentence(single, power_of(single, TWO))
-    few = power_of(planned(cores="1..3"), TWO)
+    few = power_of(planned(cores="1..2"), TWO)
     assert few.prediction_percent is None and few.smallest_percent
     words = power_sentence(planned(cores="1..8"), power_of(planned(cores="1..8"), GUESS))
-    assert "3.0 % (assumed" in words and "16 cores to about" in words
+    assert "3.0 % (assumed" in words and re.search(r"predicted for 16 cores to about -\d+\.\.\+\d+ %", words)
 
 
 def test_the_noise_is_that_of_the_newest_run_of_the_target_on_this_machine(tmp_path):

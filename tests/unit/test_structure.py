@@ -24,7 +24,7 @@ ALLOWED = {
     "axes": {"work", "model", "errors", "units", "host", "registry", "setting"},
     "sweep": {"model", "errors", "units", "setting", "axes", "targets", "runtimes"},
     "plan": {"work", "model", "errors", "units", "host", "sweep", "setting", "targets", "axes", "noise", "observations",
-             "connections_check"},
+             "connections_check", "fit"},
     "observations": {"model", "sweep"},
     "connections_check": {"model", "axes", "work", "noise", "observations", "units"},
     "noise": {"model", "units"},
