@@ -10,7 +10,7 @@ int cursor_init(struct cursor *cursor, const struct spec *spec, const struct sha
     *cursor = (struct cursor){
         .share = share,
         .next_row = calloc(share->count + 1, sizeof *cursor->next_row),
-        .rows_each = spec->rows ? spec->rows / spec->tables : UINT64_MAX,
+        .rows_each = spec->rows ? spec->rows_present + spec->rows / spec->tables : UINT64_MAX,
         .tables_with_one = spec->rows ? spec->rows % spec->tables : 0,
         .rows_per_request = (uint32_t)spec->rows_per_request,
         .rows_per_slice = (uint32_t)per_slice,
@@ -18,7 +18,11 @@ int cursor_init(struct cursor *cursor, const struct spec *spec, const struct sha
         .requests_per_table = (uint32_t)spec->requests_per_table,
         .progressive = spec->order == ORDER_PROGRESSIVE,
     };
-    return cursor->next_row ? 0 : -1;
+    if (!cursor->next_row)
+        return -1;
+    for (uint32_t i = 0; i < share->count; i++) /* behind the rows that are there already */
+        cursor->next_row[i] = spec->rows_present;
+    return 0;
 }
 
 void cursor_free(struct cursor *cursor)

@@ -9,7 +9,7 @@
 struct cursor {
     const struct share *share;
     uint64_t *next_row;       /* per table of the share */
-    uint64_t rows_each;       /* a table's quota; UINT64_MAX: no end */
+    uint64_t rows_each;       /* a table's last row and one; UINT64_MAX: no end */
     uint64_t tables_with_one; /* the first so many tables have one row more */
     uint32_t rows_per_request, rows_per_slice, slices_max;
     uint32_t requests_per_table; /* above 1: a request carries one table */

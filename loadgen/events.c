@@ -144,6 +144,22 @@ static void put_counts(struct json *json, const char *key, const struct histogra
     free(hdr);
 }
 
+static void put_operations(struct json *json, const struct interval *i)
+{
+    json_key(json, "operations");
+    json_open(json, '[');
+    for (uint32_t k = 0; k < i->operation_count; k++) {
+        const struct interval_operation *o = &i->operations[k];
+        json_open(json, '{');
+        json_put_text(json, "name", o->name);
+        json_put_whole(json, "requests", o->requests);
+        json_put_whole(json, "answered", o->answered);
+        json_put_whole(json, "errors", o->errors);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
 void event_interval(const struct interval *i)
 {
     struct json json;
@@ -158,6 +174,7 @@ void event_interval(const struct interval *i)
     json_put_whole(&json, "requests", i->requests);
     json_put_whole(&json, "errors", i->errors);
     json_put_whole(&json, "retries", i->retries);
+    put_operations(&json, i);
     put_quantile(&json, "response_us_p50", i->response, 0.5);
     put_quantile(&json, "response_us_p99", i->response, 0.99);
     put_highest(&json, "response_us_max", i->response);
@@ -198,7 +215,10 @@ void event_put_histogram(struct json *json, const char *key, const struct histog
     json_put_real(json, "min_us", total ? (double)counter_get(&h->least_ns) / 1e3 : NAN);
     json_put_real(json, "mean_us",
                   total ? (double)counter_get(&h->sum_ns) / (double)total / 1e3 : NAN);
+    put_quantile(json, "p10_us", h, 0.1);
+    put_quantile(json, "p25_us", h, 0.25);
     put_quantile(json, "p50_us", h, 0.5);
+    put_quantile(json, "p75_us", h, 0.75);
     put_quantile(json, "p90_us", h, 0.9);
     put_quantile(json, "p95_us", h, 0.95);
     put_quantile(json, "p99_us", h, 0.99);

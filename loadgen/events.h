@@ -8,11 +8,18 @@
 #include "json.h"
 #include "placement.h"
 
+struct interval_operation {
+    const char *name;
+    uint64_t requests, answered, errors;
+};
+
 struct interval {
     double t_s;
     uint64_t monotonic_ns;
     const char *phase;
     uint64_t rows, rows_total, requests, errors, retries;
+    uint32_t operation_count;
+    struct interval_operation operations[OPERATIONS_MAX];
     bool is_open_loop;
     double backlog_rows;
     double cpu_s; /* of this process */

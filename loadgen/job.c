@@ -56,6 +56,19 @@ static void check_method(struct job *job, enum verb verb, struct mistakes *mista
                     job->ops->name, method->name);
 }
 
+/* What a load that reads cannot be. */
+static void check_asks(const struct job *job, struct mistakes *mistakes)
+{
+    if (!job->operations.has_ask)
+        return;
+    if (job->ops && !job->ops->ask)
+        mistake_add(mistakes, "operations", "driver %s can only write", job->ops->name);
+    if (job->spec.sending == SENDING_STUBBED)
+        mistake_add(mistakes, "sending", "stubbed is for loads that only write");
+    if (!job->operations.has_write && job->spec.duration_s <= 0)
+        mistake_add(mistakes, "duration_s", "is needed: operations without write have no rows");
+}
+
 static void check_partial(const struct job *job, struct mistakes *mistakes)
 {
     if (job->spec.partial_from + job->spec.partial_columns > job->schema.column_count)
@@ -76,9 +89,11 @@ enum exitcode job_open(struct job *job, const char *path, enum verb verb)
     spec_read(&job->spec, text, is_option, job->ops, &mistakes);
     spec_check(&job->spec, verb, &mistakes);
     schema_read(&job->schema, job->spec.columns, job->spec.tags, &mistakes);
-    operations_read(&job->operations, job->spec.operations, &mistakes);
+    operations_read(&job->operations, &job->spec, &mistakes);
     if (job->ops)
         check_method(job, verb, &mistakes);
+    if (verb == VERB_LOAD)
+        check_asks(job, &mistakes);
     check_partial(job, &mistakes);
     if (mistakes.count || !job->ops) /* no driver is a mistake already */
         return is_missing && mistakes.count == 1 ? EXIT_MISSING : EXIT_SPEC;
@@ -87,6 +102,8 @@ enum exitcode job_open(struct job *job, const char *path, enum verb verb)
         fprintf(stderr, "scale-loadgen: driver %s lacks the %s\n", job->ops->name, lack);
         return EXIT_MISSING;
     }
+    if (verb == VERB_ROWS)
+        return EXIT_DONE;
     job->setup = (struct driver_setup){.spec = &job->spec,
                                        .schema = &job->schema,
                                        .password = getenv("SCALE_PASSWORD"),
@@ -101,6 +118,7 @@ void job_close(struct job *job)
 {
     if (job->driver)
         job->ops->close(job->driver);
+    operations_free(&job->operations);
     schema_free(&job->schema);
     spec_free(&job->spec);
 }

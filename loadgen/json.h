@@ -25,6 +25,9 @@ void json_append(struct json *json, const struct json *part);        /* members 
 void json_put_text(struct json *json, const char *key, const char *text);
 void json_put_whole(struct json *json, const char *key, uint64_t value);
 void json_put_real(struct json *json, const char *key, double value);
+/* `units` units of time from 1970 on, so many to the ms, as exact ms */
+void json_ms(struct json *json, int64_t units, int64_t per_ms);
+void json_put_ms(struct json *json, const char *key, int64_t units, int64_t per_ms);
 void json_put_null(struct json *json, const char *key);
 void json_put_bool(struct json *json, const char *key, bool value);
 

@@ -79,6 +79,7 @@ static enum exitcode prepare(struct job *job, struct load *load, struct parts *p
     if (placement_share(spec, parts->partition_of, parts->shares))
         return out_of_memory();
     load->partition_of = parts->partition_of;
+    load->workers = parts->workers;
     for (uint64_t i = 0; i < spec->threads; i++) {
         parts->made++;
         if (worker_init(&parts->workers[i], load, (uint32_t)(spec->first_worker + i),

@@ -13,11 +13,12 @@ static const char help[] =
     "usage: scale-loadgen VERB [SPEC|-]\n"
     "\n"
     "verbs\n"
-    "  load SPEC     load rows, report as JSON lines on standard output\n"
+    "  load SPEC     load rows, ask queries, report as JSON lines on standard output\n"
     "  tables SPEC   create the tables\n"
     "  sql SPEC      run statements, one a line (of the file that the spec's key `statements`\n"
     "                names, else of standard input)\n"
     "  library SPEC  open the driver's client library, connect to nothing: path and version\n"
+    "  rows SPEC     tell the rows that the spec's key `rows_of` names, as they are sent\n"
     "  drivers       list the drivers compiled in, as JSON\n"
     "  --version, --help\n"
     "\n"
@@ -29,12 +30,13 @@ static const char help[] =
     "  printf 'driver=null\\ntables=100\\nthreads=2\\nduration_s=5\\n' | scale-loadgen load -\n"
     "\n"
     "exit codes\n"
-    "  0    done, every row acknowledged\n"
+    "  0    done, every row acknowledged and every query answered\n"
     "  2    bad spec or usage; nothing was started\n"
     "  3    driver or client library missing\n"
     "  4    cannot connect, or cannot place the tables\n"
     "  5    fatal while loading\n"
-    "  6    finished, but some rows were not acknowledged (sql: some statements failed)\n"
+    "  6    finished, but some rows were not acknowledged, or some queries failed (sql: some\n"
+    "       statements)\n"
     "  7    internal: a fault of our own, or out of memory\n"
     "  8    ready too late for start_at_ns; nothing was sent\n"
     "  130  interrupted; the summary was printed\n";
@@ -89,7 +91,7 @@ static enum exitcode run_verb(const char *name, const char *path)
 {
     static const char *const names[] = {
         [VERB_LOAD] = "load", [VERB_TABLES] = "tables", [VERB_SQL] = "sql",
-        [VERB_LIBRARY] = "library"};
+        [VERB_LIBRARY] = "library", [VERB_ROWS] = "rows"};
     const size_t count = sizeof names / sizeof *names;
     size_t verb = 0;
     struct job job;
@@ -104,6 +106,8 @@ static enum exitcode run_verb(const char *name, const char *path)
         code = verb_load(&job);
     else if (code == EXIT_DONE && verb == VERB_TABLES)
         code = verb_tables(&job);
+    else if (code == EXIT_DONE && verb == VERB_ROWS)
+        code = verb_rows(&job);
     else if (code == EXIT_DONE && verb == VERB_LIBRARY)
         event_library(job.ops, job.driver);
     else if (code == EXIT_DONE)

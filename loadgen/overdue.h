@@ -11,7 +11,8 @@ struct overdue {
     uint64_t in_flight; /* sent before, and not answered when it ended */
 };
 
-/* Adds what the worker owed at `end_ns` to the counts and the response times. */
+/* Adds what the worker owed at `end_ns` to the counts and to the response times, which are by
+ * operation: a request that was not sent has one already. */
 void overdue_add(struct overdue *overdue, struct histogram *response, const struct worker *worker,
                  uint64_t end_ns);
 

@@ -14,25 +14,26 @@ static double draw(struct pacing *pacing)
     return ((double)bits + 0.5) / 4503599627370496.0;
 }
 
-void pacing_init(struct pacing *pacing, const struct spec *spec, uint32_t worker, double part)
+void pacing_init(struct pacing *pacing, const struct spec *spec, uint32_t worker,
+                 uint32_t units, double part)
 {
     *pacing = (struct pacing){
-        .rows_per_ns = spec->rate * part / 1e9,
+        .units_per_ns = spec->rate * part / 1e9,
         .seed = chance_of(chance_of(spec->seed, 1), worker),
         .poisson = spec->arrival == ARRIVAL_POISSON,
     };
     if (pacing_is_open(pacing)) {
         /* Workers start apart from each other, or all requests would come at once. */
-        const double gap_ns = (double)spec->rows_per_request / pacing->rows_per_ns;
+        const double gap_ns = (double)units / pacing->units_per_ns;
         const double place = (double)worker / (double)spec->workers_total;
         pacing->next_ns = gap_ns * (pacing->poisson ? -log(draw(pacing)) : place);
     }
 }
 
-uint64_t pacing_next_ns(struct pacing *pacing, uint32_t rows)
+uint64_t pacing_next_ns(struct pacing *pacing, uint32_t units)
 {
     const double next_ns = atomic_load_explicit(&pacing->next_ns, memory_order_relaxed);
-    const double gap_ns = (double)rows / pacing->rows_per_ns;
+    const double gap_ns = (double)units / pacing->units_per_ns;
     const double step_ns = pacing->poisson ? -log(draw(pacing)) * gap_ns : gap_ns;
     atomic_store_explicit(&pacing->next_ns, next_ns + step_ns, memory_order_relaxed);
     return counter_get(&pacing->origin_ns) + (uint64_t)next_ns;
@@ -41,7 +42,7 @@ uint64_t pacing_next_ns(struct pacing *pacing, uint32_t rows)
 struct pacing pacing_copy(const struct pacing *from)
 {
     struct pacing copy = {
-        .rows_per_ns = from->rows_per_ns, .seed = from->seed, .poisson = from->poisson};
+        .units_per_ns = from->units_per_ns, .seed = from->seed, .poisson = from->poisson};
     atomic_init(&copy.next_ns, atomic_load_explicit(&from->next_ns, memory_order_relaxed));
     atomic_init(&copy.origin_ns, counter_get(&from->origin_ns));
     atomic_init(&copy.drawn, counter_get(&from->drawn));

@@ -8,7 +8,7 @@
 #include "spec.h"
 
 struct pacing {
-    double rows_per_ns; /* this worker's part of the rate; 0: closed loop */
+    double units_per_ns; /* this worker's part of the rate; 0: closed loop */
     /* Written by the worker alone, by relaxed stores, so that what hangs can be read. */
     _Atomic double next_ns; /* intended start of the next request, counted from the origin */
     counter origin_ns, drawn;
@@ -16,18 +16,20 @@ struct pacing {
     bool poisson;
 };
 
-/* `part`: the worker's part of the whole load, 0..1. */
-void pacing_init(struct pacing *pacing, const struct spec *spec, uint32_t worker, double part);
+/* `units`: of a whole request; `part`: the worker's part of the whole load, 0..1. */
+void pacing_init(struct pacing *pacing, const struct spec *spec, uint32_t worker, uint32_t units,
+                 double part);
 
 static inline bool pacing_is_open(const struct pacing *pacing)
 {
-    return pacing->rows_per_ns > 0;
+    return pacing->units_per_ns > 0;
 }
 
 /* As it is now; from any thread. */
 struct pacing pacing_copy(const struct pacing *pacing);
 
-/* Intended start of a request of `rows` rows; open loop only. */
-uint64_t pacing_next_ns(struct pacing *pacing, uint32_t rows);
+/* Intended start of a request of so many units (rows, or 1 where requests are counted); open loop
+ * only. */
+uint64_t pacing_next_ns(struct pacing *pacing, uint32_t units);
 
 #endif

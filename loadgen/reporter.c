@@ -22,6 +22,7 @@ struct watch { /* the reporter's own state */
     struct histogram sum, before; /* of all workers' recent responses */
     struct histogram service_sum, service_before;
     struct totals last;
+    struct tally_sums last_of[OPERATIONS_MAX];
     uint64_t tick_ns, step_ns, give_up_ns, ended, cpu_ns;
     bool measure_told, drain_told;
 };
@@ -52,7 +53,7 @@ static double backlog_rows(const struct watch *watch, uint64_t now)
         const struct worker *w = &watch->workers[i];
         const uint64_t since = counter_get(&w->counters.waiting_since_ns);
         if (since < now)
-            rows += (double)(now - since) * w->pacing.rows_per_ns;
+            rows += (double)(now - since) * w->pacing.units_per_ns;
     }
     return rows;
 }
@@ -63,6 +64,20 @@ static const char *phase_at(const struct load *load, uint64_t at_ns)
     if (at_ns < load->window_start_ns)
         return "warmup";
     return at_ns < load->window_end_ns ? "measure" : "drain";
+}
+
+static void fill_operations(struct watch *watch, struct interval *interval)
+{
+    const struct operations *operations = watch->load->operations;
+    interval->operation_count = operations->count;
+    for (uint32_t i = 0; i < operations->count; i++) {
+        struct tally_sums now, *last = &watch->last_of[i];
+        totals_of_operation(watch->workers, watch->load->spec->threads, i, &now);
+        interval->operations[i] = (struct interval_operation){
+            operations->list[i].name, now.requests - last->requests,
+            now.answered - last->answered, now.errors - last->errors};
+        *last = now;
+    }
 }
 
 static void tell_interval(struct watch *watch, uint64_t now)
@@ -80,7 +95,7 @@ static void tell_interval(struct watch *watch, uint64_t now)
     }
     histogram_since(&watch->sum, &watch->before);
     histogram_since(&watch->service_sum, &watch->service_before);
-    const struct interval interval = {
+    struct interval interval = {
         .t_s = (double)(now - watch->load->start_ns) / 1e9,
         .monotonic_ns = now,
         .phase = phase_at(watch->load, watch->tick_ns - watch->step_ns),
@@ -97,6 +112,7 @@ static void tell_interval(struct watch *watch, uint64_t now)
          * they would differ by the request that it is just noting. */
         .service = is_open_loop ? &watch->service_sum : &watch->sum,
     };
+    fill_operations(watch, &interval);
     event_interval(&interval);
     watch->last = totals;
     watch->cpu_ns = cpu_ns;

@@ -45,6 +45,10 @@ static const struct key keys[] = {
     {"table", KIND_TEXT, AT(table), NULL, 0, 0, NULL},
     {"statements", KIND_TEXT, AT(statements), NULL, 0, 0, NULL},
     {"operations", KIND_TEXT, AT(operations), "write", 0, 0, NULL},
+    {"rows_present", KIND_WHOLE, AT(rows_present), "0", 0, 1e15, NULL},
+    {"read_seed", KIND_WHOLE, AT(read_seed), "0", 0, 9e15, NULL},
+    {"check_every", KIND_WHOLE, AT(check_every), "1000", 0, 1e15, NULL},
+    {"rows_of", KIND_TEXT, AT(rows_of), NULL, 0, 0, NULL},
     {"tables", KIND_WHOLE, AT(tables), "1", 1, 100000000, NULL},
     {"columns", KIND_TEXT, AT(columns), METERS_COLUMNS, 0, 0, NULL},
     {"tags", KIND_TEXT, AT(tags), METERS_TAGS, 0, 0, NULL},
@@ -222,15 +226,18 @@ static void tell_unknown(const char *name, struct mistakes *mistakes)
         mistake_add(mistakes, name, "unknown key");
 }
 
-static void add_option(struct spec *spec, const char *name, const char *value,
-                       struct mistakes *mistakes)
+static void add_option(struct spec_option *list, uint32_t *count, uint32_t most,
+                       struct spec_option option, struct mistakes *mistakes)
 {
-    if (spec_option(spec, name))
-        mistake_add(mistakes, name, "given twice");
-    else if (spec->option_count < SPEC_OPTIONS_MAX)
-        spec->options[spec->option_count++] = (struct spec_option){name, value};
+    for (uint32_t i = 0; i < *count; i++)
+        if (strcmp(list[i].name, option.name) == 0) {
+            mistake_add(mistakes, option.name, "given twice");
+            return;
+        }
+    if (*count < most)
+        list[(*count)++] = option;
     else
-        mistake_add(mistakes, name, "more than %d keys of the driver", SPEC_OPTIONS_MAX);
+        mistake_add(mistakes, option.name, "more than %u keys of its kind", most);
 }
 
 void spec_read(struct spec *spec, char *text, spec_is_option *is_option, const void *context,
@@ -257,7 +264,11 @@ void spec_read(struct spec *spec, char *text, spec_is_option *is_option, const v
         const char *value = trim(equals + 1);
         const struct key *key = find_key(name);
         if (!key && is_option(context, name))
-            add_option(spec, name, value, mistakes);
+            add_option(spec->options, &spec->option_count, SPEC_OPTIONS_MAX,
+                       (struct spec_option){name, value}, mistakes);
+        else if (strncmp(name, "ask.", 4) == 0)
+            add_option(spec->asks, &spec->ask_count, SPEC_ASKS_MAX,
+                       (struct spec_option){name, value}, mistakes);
         else if (!key)
             tell_unknown(name, mistakes);
         else if (seen[key - keys])

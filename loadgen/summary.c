@@ -50,7 +50,8 @@ static enum exitcode find_outcome(const struct load *load, const struct worker *
         *outcome = "interrupted";
         return EXIT_INTERRUPTED;
     }
-    if (totals->rows_failed > 0 || any_ended(load, workers, ENDING_ERRORS)) {
+    if (totals->rows_failed > 0 || totals->requests_failed > 0 ||
+        any_ended(load, workers, ENDING_ERRORS)) {
         *outcome = "errors";
         return EXIT_ERRORS;
     }
@@ -106,58 +107,110 @@ static bool has_overdue(const struct worker *w, const struct report *report)
            (!is_done || w->ending == ENDING_WINDOW);
 }
 
-static void put_histograms(struct json *json, const struct load *load,
-                           const struct worker *workers, const struct report *report)
+struct times { /* by operation, and of all together */
+    struct histogram response[OPERATIONS_MAX], service[OPERATIONS_MAX];
+    struct histogram all_response, all_service;
+};
+
+static void times_init(struct times *times, uint32_t count)
 {
-    struct histogram response, service;
-    struct overdue overdue = {0};
-    if (histogram_init(&response, 3) || histogram_init(&service, 3))
+    bool ok = histogram_init(&times->all_response, 3) == 0 &&
+              histogram_init(&times->all_service, 3) == 0;
+    for (uint32_t i = 0; ok && i < count; i++)
+        ok = histogram_init(&times->response[i], 3) == 0 &&
+             histogram_init(&times->service[i], 3) == 0;
+    if (!ok)
         abort();
-    for (uint64_t i = 0; i < load->spec->threads; i++) {
-        histogram_add(&response, &workers[i].response);
-        histogram_add(&service, &workers[i].service);
-        if (has_overdue(&workers[i], report))
-            overdue_add(&overdue, &response, &workers[i], load->window_end_ns);
-    }
-    json_put_whole(json, "overdue", overdue.unsent);
-    json_put_whole(json, "in_flight_at_end", overdue.in_flight);
-    event_put_histogram(json, "response", &response);
-    event_put_histogram(json, "service", &service);
-    histogram_free(&response);
-    histogram_free(&service);
 }
 
-/* What each operation did. While there is one, all numbers are its own, and the histograms of the
- * whole load are not written a second time. */
-static void put_operations(struct json *json, const struct load *load, const struct totals *totals)
+static void times_free(struct times *times, uint32_t count)
+{
+    histogram_free(&times->all_response);
+    histogram_free(&times->all_service);
+    for (uint32_t i = 0; i < count; i++) {
+        histogram_free(&times->response[i]);
+        histogram_free(&times->service[i]);
+    }
+}
+
+static void add_times(struct times *times, const struct load *load, const struct worker *workers,
+                      const struct report *report, struct overdue *overdue)
+{
+    const uint32_t count = load->operations->count;
+    for (uint64_t i = 0; i < load->spec->threads; i++) {
+        for (uint32_t k = 0; k < count; k++) {
+            histogram_add(&times->response[k], &workers[i].tallies[k].response);
+            histogram_add(&times->service[k], &workers[i].tallies[k].service);
+        }
+        if (has_overdue(&workers[i], report))
+            overdue_add(overdue, times->response, &workers[i], load->window_end_ns);
+    }
+    for (uint32_t k = 0; k < count; k++) {
+        histogram_add(&times->all_response, &times->response[k]);
+        histogram_add(&times->all_service, &times->service[k]);
+    }
+}
+
+/* What each operation did. */
+static void put_operations(struct json *json, const struct load *load, const struct worker *workers,
+                           const struct times *times)
 {
     json_key(json, "operations");
     json_open(json, '[');
     for (uint32_t i = 0; i < load->operations->count; i++) {
         const struct operation *operation = &load->operations->list[i];
+        struct tally_sums sums;
+        totals_of_operation(workers, load->spec->threads, i, &sums);
         json_open(json, '{');
         json_put_text(json, "name", operation->name);
         json_put_text(json, "unit", operation->unit);
         json_put_whole(json, "weight", operation->weight);
-        json_put_whole(json, "requests", totals->requests);
-        json_put_whole(json, "errors", totals->errors);
-        json_put_whole(json, "retries", totals->retries);
-        json_put_whole(json, "units_acked", totals->rows_acked);
-        json_put_whole(json, "units_window", totals->rows_window);
-        json_put_null(json, "response");
-        json_put_null(json, "service");
+        json_put_whole(json, "requests", sums.requests);
+        json_put_whole(json, "requests_window", sums.answered_window);
+        json_put_whole(json, "failed", sums.failed);
+        json_put_whole(json, "errors", sums.errors);
+        json_put_whole(json, "retries", sums.retries);
+        json_put_whole(json, "units_acked", sums.units);
+        json_put_whole(json, "units_window", sums.units_window);
+        if (operation->ask) {
+            json_put_whole(json, "rows_window", sums.rows_window);
+            json_put_whole(json, "values_window", sums.values_window);
+            json_put_whole(json, "bytes_window", sums.bytes_window);
+            json_put_whole(json, "empty_window", sums.empty_window);
+        }
+        event_put_histogram(json, "response", &times->response[i]);
+        event_put_histogram(json, "service", &times->service[i]);
         json_close(json, '}');
     }
     json_close(json, ']');
 }
 
-/* Rows a second that were meant to be sent by this process; not finite in a closed loop. */
-static double offered_rows_per_s(const struct load *load, const struct worker *workers)
+static void put_times(struct json *json, const struct load *load, const struct worker *workers,
+                      const struct report *report)
 {
-    double rows_per_ns = 0;
+    struct overdue overdue = {0};
+    struct times times;
+    times_init(&times, load->operations->count);
+    add_times(&times, load, workers, report, &overdue);
+    json_put_whole(json, "overdue", overdue.unsent);
+    json_put_whole(json, "in_flight_at_end", overdue.in_flight);
+    event_put_histogram(json, "response", &times.all_response);
+    event_put_histogram(json, "service", &times.all_service);
+    put_operations(json, load, workers, &times);
+    times_free(&times, load->operations->count);
+}
+
+/* What a second was meant to be sent by this process, in rows, or in requests where there is
+ * anything but writes; null for the other one, and in a closed loop. */
+static void put_offered(struct json *json, const struct load *load, const struct worker *workers)
+{
+    const bool has_ask = load->operations->has_ask;
+    double units_per_ns = 0;
     for (uint64_t i = 0; i < load->spec->threads; i++)
-        rows_per_ns += workers[i].pacing.rows_per_ns;
-    return load->spec->rate > 0 ? rows_per_ns * 1e9 : NAN;
+        units_per_ns += workers[i].pacing.units_per_ns;
+    const double offered = load->spec->rate > 0 ? units_per_ns * 1e9 : NAN;
+    json_put_real(json, "offered_rows_per_s", has_ask ? NAN : offered);
+    json_put_real(json, "offered_requests_per_s", has_ask ? offered : NAN);
 }
 
 static void put_numbers(struct json *json, const struct window *window,
@@ -177,6 +230,9 @@ static void put_numbers(struct json *json, const struct window *window,
     json_put_whole(json, "rows_failed", totals->rows_failed);
     json_put_whole(json, "rows_unanswered", totals->rows_unanswered);
     json_put_whole(json, "requests", totals->requests);
+    json_put_whole(json, "requests_window", totals->requests_window);
+    json_put_real(json, "requests_per_s",
+                  window_s > 0 ? (double)totals->requests_window / window_s : NAN);
     json_put_whole(json, "errors", totals->errors);
     json_put_whole(json, "retries", totals->retries);
     if (totals->last_ack_ns)
@@ -201,9 +257,8 @@ enum exitcode summary_tell(struct load *load, const struct worker *workers,
     event_begin(&json, "summary");
     json_put_text(&json, "outcome", outcome);
     put_numbers(&json, &window, &totals, report);
-    json_put_real(&json, "offered_rows_per_s", offered_rows_per_s(load, workers));
-    put_histograms(&json, load, workers, report);
-    put_operations(&json, load, &totals);
+    put_offered(&json, load, workers);
+    put_times(&json, load, workers, report);
     put_workers(&json, load, workers, report);
     put_partitions(&json, load, workers);
     faults_put(&load->faults, &json);

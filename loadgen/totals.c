@@ -18,11 +18,24 @@ void totals_of(const struct worker *workers, uint64_t count, struct totals *tota
         totals->rows_acked += counter_get(&c->rows_acked);
         totals->rows_window += counter_get(&c->rows_window);
         totals->rows_failed += counter_get(&c->rows_failed);
+        totals->rows_sent += counter_get(&c->rows_sent);
         totals->requests += counter_get(&c->requests);
         totals->errors += counter_get(&c->errors);
         totals->retries += counter_get(&c->retries);
+        for (uint32_t k = 0; k < workers[i].load->operations->count; k++) {
+            totals->requests_failed += counter_get(&workers[i].tallies[k].failed);
+            totals->requests_window += counter_get(&workers[i].tallies[k].answered_window);
+        }
         totals->rows_unanswered += rows_unanswered(c);
         if (last_ack_ns > totals->last_ack_ns)
             totals->last_ack_ns = last_ack_ns;
     }
+}
+
+void totals_of_operation(const struct worker *workers, uint64_t count, uint32_t operation,
+                         struct tally_sums *sums)
+{
+    *sums = (struct tally_sums){0};
+    for (uint64_t i = 0; i < count; i++)
+        tally_add(&workers[i].tallies[operation], sums);
 }

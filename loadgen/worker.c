@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "asking.h"
 #include "clock.h"
+#include "counting.h"
 
 enum { SLEEP_SLICE_NS = 50000000, RETRY_PAUSE_NS = 10000000 };
 
@@ -20,10 +22,12 @@ int worker_init(struct worker *w, struct load *load, uint32_t number, const stru
     w->number = number;
     w->share = share;
     w->partition_rows = calloc(spec->partitions + 16, sizeof *w->partition_rows);
-    pacing_init(&w->pacing, spec, number, (double)share->count / (double)spec->tables);
-    if (!w->partition_rows || histogram_init(&w->recent, 2) ||
-        histogram_init(&w->recent_service, 2) || histogram_init(&w->response, 3) ||
-        histogram_init(&w->service, 3) || cursor_init(&w->cursor, spec, share) ||
+    w->tallies = tallies_new(load->operations->count);
+    pacing_init(&w->pacing, spec, number, operations_units(load->operations, spec),
+                load->operations->has_ask ? 1 / (double)spec->workers_total
+                                          : (double)share->count / (double)spec->tables);
+    if (!w->partition_rows || !w->tallies || histogram_init(&w->recent, 2) ||
+        histogram_init(&w->recent_service, 2) || cursor_init(&w->cursor, spec, share) ||
         values_init(&w->maker, spec, load->schema))
         return -1;
     return batch_init(&w->batch, load->schema, (uint32_t)spec->rows_per_request,
@@ -39,14 +43,8 @@ void worker_free(struct worker *w)
     cursor_free(&w->cursor);
     histogram_free(&w->recent);
     histogram_free(&w->recent_service);
-    histogram_free(&w->response);
-    histogram_free(&w->service);
+    tallies_free(w->tallies, w->load->operations->count);
     free(w->partition_rows);
-}
-
-static uint64_t window_end(const struct load *load)
-{
-    return atomic_load_explicit(&load->window_end_ns, memory_order_relaxed);
 }
 
 static bool stopped(const struct worker *w)
@@ -57,10 +55,19 @@ static bool stopped(const struct worker *w)
 /* Makes the next request; false when all rows are sent. */
 static bool make(struct worker *w, uint64_t *now_ns)
 {
+    const struct operations *operations = w->load->operations;
     const uint64_t before = *now_ns;
-    if (!cursor_next(&w->cursor, &w->batch))
-        return false;
-    values_make(&w->maker, &w->batch);
+    if (operations->has_ask) {
+        w->hash = ask_hash(w->load->spec, w->number, counter_get(&w->counters.requests));
+        w->operation = operations_pick(operations, w->hash);
+    }
+    if (operations->list[w->operation].ask) {
+        asking_draw(w);
+    } else {
+        if (!cursor_next(&w->cursor, &w->batch))
+            return false;
+        values_make(&w->maker, &w->batch);
+    }
     *now_ns = clock_now_ns();
     counter_add(&w->counters.make_ns, *now_ns - before);
     return true;
@@ -83,7 +90,8 @@ static bool wait_turn(struct worker *w, uint64_t *now_ns, uint64_t *intended_ns)
 {
     const uint64_t end = window_end(w->load);
     if (pacing_is_open(&w->pacing)) {
-        *intended_ns = pacing_next_ns(&w->pacing, w->batch.rows);
+        *intended_ns = pacing_next_ns(
+            &w->pacing, w->load->operations->has_ask ? 1 : w->batch.rows);
         counter_set(&w->counters.waiting_since_ns, *intended_ns);
         if (*now_ns < *intended_ns)
             *now_ns = sleep_until(w, *intended_ns < end ? *intended_ns : end);
@@ -95,54 +103,6 @@ static bool wait_turn(struct worker *w, uint64_t *now_ns, uint64_t *intended_ns)
     else if (*now_ns >= end)
         w->ending = ENDING_WINDOW;
     return w->ending == ENDING_NONE;
-}
-
-static void count_acked(struct worker *w, uint64_t rows, bool in_window)
-{
-    const uint32_t *const partition_of = w->load->partition_of;
-    const struct slice *const slices = w->batch.slices;
-    const uint32_t count = w->batch.slice_count;
-    uint32_t partition = count ? partition_of[slices[0].table] : 0;
-    uint64_t sum = 0; /* of the slices of one partition that follow each other */
-    counter_add(&w->counters.rows_acked, rows);
-    if (in_window)
-        counter_add(&w->counters.rows_window, rows);
-    for (uint32_t i = 0; i < count && rows > 0; i++) {
-        const uint32_t here = partition_of[slices[i].table];
-        const uint64_t part = slices[i].rows < rows ? slices[i].rows : rows;
-        if (here != partition) {
-            counter_add(&w->partition_rows[partition], sum);
-            partition = here;
-            sum = 0;
-        }
-        sum += part;
-        rows -= part;
-    }
-    if (count)
-        counter_add(&w->partition_rows[partition], sum);
-}
-
-static void count_failure(struct worker *w, uint64_t rows)
-{
-    counter_add(&w->counters.rows_failed, rows);
-    if (counter_get(&w->counters.errors) >= w->load->spec->max_errors)
-        w->ending = ENDING_ERRORS;
-}
-
-static void note_error(struct worker *w)
-{
-    counter_add(&w->counters.errors, 1);
-    faults_note(&w->load->faults, &w->fault, w->number);
-}
-
-static void record(struct worker *w, uint64_t response_ns, uint64_t service_ns, bool in_window)
-{
-    histogram_record(&w->recent, response_ns);
-    histogram_record(&w->recent_service, service_ns);
-    if (in_window) {
-        histogram_record(&w->response, response_ns);
-        histogram_record(&w->service, service_ns);
-    }
 }
 
 /* When the time of what is still in flight after the window is over. */
@@ -167,13 +127,15 @@ static enum outcome attempt(struct worker *w, uint64_t sent_ns, uint64_t *rows, 
 {
     *rows = 0;
     counter_set(&w->counters.is_in_flight, 1);
-    const enum outcome outcome = w->load->ops->send(
-        w->connection, &w->batch, request_deadline(w->load, sent_ns), rows, &w->fault);
+    const uint64_t deadline_ns = request_deadline(w->load, sent_ns);
+    const enum outcome outcome =
+        worker_asks(w) ? asking_ask(w, deadline_ns)
+                  : w->load->ops->send(w->connection, &w->batch, deadline_ns, rows, &w->fault);
     *ack_ns = clock_now_ns();
     counter_set(&w->counters.is_in_flight, 0);
     counter_add(&w->counters.send_ns, *ack_ns - sent_ns);
     if (outcome != OUTCOME_OK)
-        note_error(w);
+        counting_error(w);
     return outcome;
 }
 
@@ -191,39 +153,33 @@ static bool may_retry(const struct worker *w, uint64_t i, uint64_t sent_ns, uint
  * send, out the time of the answer. */
 static void deliver(struct worker *w, uint64_t *now_ns, uint64_t intended_ns)
 {
-    const struct load *load = w->load;
     const uint64_t sent_ns = *now_ns;
     uint64_t rows = 0;
     counter_add(&w->counters.requests, 1);
-    counter_add(&w->counters.rows_sent, w->batch.rows);
+    counter_add(&counting_tally(w)->requests, 1);
+    if (!worker_asks(w))
+        counter_add(&w->counters.rows_sent, w->batch.rows);
     enum outcome outcome = attempt(w, sent_ns, &rows, now_ns);
     for (uint64_t i = 1; outcome == OUTCOME_ERROR && may_retry(w, i, sent_ns, *now_ns); i++) {
         const uint64_t again = sleep_until(w, *now_ns + i * RETRY_PAUSE_NS);
         counter_add(&w->counters.retries, 1);
+        counter_add(&counting_tally(w)->retries, 1);
         outcome = attempt(w, again, &rows, now_ns);
     }
     if (outcome == OUTCOME_OK) {
-        const bool in_window = *now_ns >= load->window_start_ns && *now_ns <= window_end(load);
         rows = rows < w->batch.rows ? rows : w->batch.rows;
-        count_acked(w, rows, in_window);
-        counter_set(&w->counters.last_ack_ns, *now_ns);
-        record(w, *now_ns - intended_ns, *now_ns - sent_ns, in_window);
-        if (pacing_is_open(&w->pacing) && *now_ns > window_end(load) &&
-            intended_ns < window_end(load)) { /* until then it had waited so long at least */
-            histogram_record(&w->response, window_end(load) - intended_ns);
-            counter_add(&w->counters.answered_late, 1);
-        }
-        if (rows < w->batch.rows) {
+        counting_answer(w, rows, sent_ns, intended_ns, *now_ns);
+        if (!worker_asks(w) && rows < w->batch.rows) {
             fault_set(&w->fault, FAULT_SERVER, "SHORT_ACK",
                       "the server acknowledged %llu of %u rows", (unsigned long long)rows,
                       w->batch.rows);
-            note_error(w);
-            count_failure(w, w->batch.rows - rows);
+            counting_error(w);
+            counting_failure(w, w->batch.rows - rows);
         }
         return;
     }
     if (!w->fault.is_late) /* else they are unanswered: sent, and neither acknowledged nor failed */
-        count_failure(w, w->batch.rows);
+        counting_failure(w, w->batch.rows);
     if (outcome == OUTCOME_FATAL || (w->fault.is_transient && !stopped(w))) {
         uint64_t none = 0;
         w->ending = ENDING_FATAL;
@@ -247,6 +203,18 @@ static void load_loop(struct worker *w, bool made)
         counter_set(&w->counters.waiting_since_ns, NS_NEVER);
 }
 
+static enum outcome connect_and_prepare(struct worker *w)
+{
+    const struct load *load = w->load;
+    enum outcome outcome = load->ops->connect(load->driver, w->number, &w->connection, &w->fault);
+    if (outcome == OUTCOME_OK && load->operations->has_ask &&
+        (outcome = asking_prepare(w)) != OUTCOME_OK) {
+        load->ops->disconnect(w->connection);
+        w->connection = NULL;
+    }
+    return outcome;
+}
+
 void *worker_main(void *argument)
 {
     struct worker *w = argument;
@@ -255,8 +223,7 @@ void *worker_main(void *argument)
     uint64_t now_ns = clock_now_ns();
     clock_precise_sleep();
     counter_set(&w->counters.waiting_since_ns, NS_NEVER);
-    const enum outcome outcome =
-        load->ops->connect(load->driver, w->number, &w->connection, &w->fault);
+    const enum outcome outcome = connect_and_prepare(w);
     const bool made = outcome == OUTCOME_OK && make(w, &now_ns);
     if (gate_arrive(&load->gate, outcome == OUTCOME_OK))
         load_loop(w, made);

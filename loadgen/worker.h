@@ -14,6 +14,7 @@
 #include "histogram.h"
 #include "operations.h"
 #include "pacing.h"
+#include "tally.h"
 #include "values.h"
 
 enum ending {
@@ -31,6 +32,7 @@ struct load { /* what the workers of a load share; read-only while it runs, but 
     const struct driver_ops *ops;
     const struct operations *operations;
     struct driver *driver;
+    const struct worker *workers;
     const uint32_t *partition_of;
     uint64_t request_timeout_ns; /* 0: none */
     uint64_t drain_ns; /* for requests in flight, from the window's end or the first fatal fault */
@@ -43,10 +45,17 @@ struct load { /* what the workers of a load share; read-only while it runs, but 
     _Atomic uint64_t fatal_ns; /* when the first fatal fault came; 0: none has */
 };
 
+struct asking { /* of the request at hand */
+    struct drawn drawn;
+    struct answer answer;
+    bool is_told; /* its answer becomes an event */
+    uint64_t rows_acked_before; /* of the process, when it was asked; of answers that are told */
+};
+
 struct worker {
     struct counters counters; /* first: on cache lines of its own */
     struct histogram recent, recent_service; /* all phases, two digits: for the intervals */
-    struct histogram response, service;
+    struct tally *tallies; /* by operation */
     struct load *load;
     uint32_t number; /* within the whole load */
     const struct share *share;
@@ -54,6 +63,9 @@ struct worker {
     struct connection *connection;
     struct cursor cursor;
     struct batch batch;
+    uint64_t hash;      /* of the request at hand: what it draws */
+    uint32_t operation; /* which one it is */
+    struct asking asking;
     struct maker maker;
     struct pacing pacing;
     struct fault fault; /* of the connect; later the last one */

@@ -1,4 +1,4 @@
-/* The door to a database, version 2: one table of functions per driver, checked before use.
+/* The door to a database, version 3: one table of functions per driver, checked before use.
  * A driver knows its client library, which it opens with dlopen, and its own names of tables.
  * It starts no threads, reads no clock, keeps no latencies and prints nothing: it answers with
  * one of three outcomes and says in a fault what went wrong, in the server's words. Where it
@@ -13,7 +13,7 @@
 #include "../schema.h"
 #include "../spec.h"
 
-#define DRIVER_ABI 2u
+#define DRIVER_ABI 3u
 
 enum outcome {
     OUTCOME_OK,
@@ -85,6 +85,8 @@ struct result_sink { /* takes the answer of one SQL statement */
     void (*affected)(void *context, uint64_t rows);
 };
 
+enum { OPERATIONS_MAX = 16 }; /* of a load */
+
 struct parameter { /* of an operation, in the order of the places in its text */
     bool is_table;  /* the table `table`, by the driver's own name; else a value */
     uint32_t table;
@@ -94,8 +96,9 @@ struct parameter { /* of an operation, in the order of the places in its text */
 };
 
 struct answer { /* of an operation: all of it was read from the server */
+    bool wants_digest; /* asked for by the core; without it no value need be looked at */
     uint64_t rows, values, bytes;
-    uint64_t digest; /* the same for the same values in the same order */
+    uint64_t digest; /* the same for the same values in the same order: see digest.h */
 };
 
 struct completion { /* of a request in flight */
@@ -135,9 +138,10 @@ struct driver_ops {
     enum outcome (*sql)(struct connection *connection, const char *statement,
                         const struct result_sink *sink, struct fault *fault);
 
-    /* Both or none. `prepare` makes an operation, numbered from 0, ready on this connection; its
-     * text was rendered by the target, in the database's own language and marks for parameters.
-     * `ask` runs it once and reads the whole answer. */
+    /* Both or none. `prepare` makes an operation, numbered below OPERATIONS_MAX, ready
+     * on this connection; its text is in the database's own language, with the marks of
+     * marks.h, and outlives the connection. `ask` runs it once, with a parameter for each mark in
+     * their order, and reads the whole answer. */
     enum outcome (*prepare)(struct connection *connection, uint32_t operation, const char *text,
                             struct fault *fault);
     enum outcome (*ask)(struct connection *connection, uint32_t operation,

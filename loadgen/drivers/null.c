@@ -2,8 +2,10 @@
  * at none, unless one of its own keys asks for more:
  *   null_latency_us=N   sleeps so long in each request, as a server would (not beyond the deadline)
  *   null_fail_every=N   every Nth request of a connection is an ERROR
+ *   null_answer_rows=N  rows of an answer, 1 by default
  *   null_fatal_after=N  the request after N of a connection is FATAL
- *   dump=FILE           writes each row (verb tables: each table's tags) to FILE.<worker> */
+ *   dump=FILE           writes each row (verb tables: each table's tags) to FILE.<worker>, and of
+ *                       each query its operation and its parameters, after a word `ask` */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,31 +13,37 @@
 #include <string.h>
 
 #include "../deadline.h"
+#include "../digest.h"
+#include "../marks.h"
 #include "../tags.h"
 #include "driver.h"
 
 struct driver {
     const struct driver_setup *setup;
     const char *dump;
-    uint64_t latency_us, fail_every, fatal_after;
+    uint64_t latency_us, fail_every, fatal_after, answer_rows;
 };
 
 struct connection {
     struct driver *driver;
     uint64_t requests;
+    uint32_t parameters[OPERATIONS_MAX]; /* how many an operation has */
     FILE *dump;
 };
 
 static const struct driver_method methods[] = {{"discard", FEATURE_DEADLINE | FEATURE_SEPARABLE},
                                                {NULL, 0}};
 static const char *const options[] = {"dump", "null_latency_us", "null_fail_every",
-                                      "null_fatal_after", NULL};
+                                      "null_fatal_after", "null_answer_rows", NULL};
 
 static bool read_options(struct driver *d, const struct spec *spec, struct fault *fault)
 {
     char why[160];
     d->dump = spec_option(spec, "dump");
+    d->answer_rows = 1;
     if (spec_option_whole(spec, "null_latency_us", 0, 1ull << 40, &d->latency_us, why,
+                          sizeof why) &&
+        spec_option_whole(spec, "null_answer_rows", 0, 1ull << 32, &d->answer_rows, why,
                           sizeof why) &&
         spec_option_whole(spec, "null_fail_every", 0, INT64_MAX, &d->fail_every, why,
                           sizeof why) &&
@@ -166,8 +174,8 @@ static void dump_row(FILE *file, const struct batch *batch, const struct slice *
     fputc('\n', file);
 }
 
-static enum outcome null_send(struct connection *c, const struct batch *batch,
-                              uint64_t deadline_ns, uint64_t *rows_acked, struct fault *fault)
+/* What a request does before it does anything. */
+static enum outcome pretend(struct connection *c, uint64_t deadline_ns, struct fault *fault)
 {
     const struct driver *d = c->driver;
     c->requests++;
@@ -181,12 +189,69 @@ static enum outcome null_send(struct connection *c, const struct batch *batch,
         fault_set(fault, FAULT_SERVER, "NULL_FAIL", "null_fail_every reached");
         return OUTCOME_ERROR;
     }
-    if (c->dump)
-        for (uint32_t s = 0; s < batch->slice_count; s++)
-            for (uint32_t i = 0; i < batch->slices[s].rows; i++)
-                dump_row(c->dump, batch, &batch->slices[s], i);
+    return OUTCOME_OK;
+}
+
+static enum outcome null_send(struct connection *c, const struct batch *batch,
+                              uint64_t deadline_ns, uint64_t *rows_acked, struct fault *fault)
+{
+    const enum outcome outcome = pretend(c, deadline_ns, fault);
+    if (outcome != OUTCOME_OK)
+        return outcome;
+    for (uint32_t s = 0; c->dump && s < batch->slice_count; s++)
+        for (uint32_t i = 0; i < batch->slices[s].rows; i++)
+            dump_row(c->dump, batch, &batch->slices[s], i);
     *rows_acked = batch->rows;
     return OUTCOME_OK;
+}
+static enum outcome null_prepare(struct connection *c, uint32_t operation, const char *text,
+                                 struct fault *fault)
+{
+    char why[128];
+    struct marks marks;
+    if (!marks_read(&marks, text, why, sizeof why)) {
+        fault_set(fault, FAULT_SPEC, "SPEC", "%s", why);
+        return OUTCOME_FATAL;
+    }
+    c->parameters[operation] = marks.parameter_count;
+    return OUTCOME_OK;
+}
+
+static uint64_t bits_of(const struct parameter *parameter)
+{
+    uint64_t bits = parameter->table;
+    if (!parameter->is_table)
+        memcpy(&bits, parameter->value, sizeof bits);
+    return bits;
+}
+
+static void dump_ask(FILE *file, uint32_t operation, const struct parameter *parameters,
+                     uint32_t count)
+{
+    fprintf(file, "ask,%" PRIu32, operation);
+    for (const struct parameter *p = parameters; p < parameters + count; p++) {
+        fputs(p->is_table ? ",d" : ",", file);
+        dump_fixed(file, p->is_table ? TYPE_UINT : p->type, p->is_table ? &p->table : p->value);
+    }
+    fputc('\n', file);
+}
+
+/* An answer of as many rows as were asked for, each as wide as a row of the load. */
+static enum outcome null_ask(struct connection *c, uint32_t operation,
+                             const struct parameter *parameters, uint64_t deadline_ns,
+                             struct answer *answer, struct fault *fault)
+{
+    const struct driver *d = c->driver;
+    const uint32_t count = c->parameters[operation];
+    const enum outcome outcome = pretend(c, deadline_ns, fault);
+    if (outcome == OUTCOME_OK && c->dump)
+        dump_ask(c->dump, operation, parameters, count);
+    answer->rows = d->answer_rows;
+    answer->values = d->answer_rows * (d->setup->schema->column_count + 1);
+    answer->bytes = d->answer_rows * schema_row_bytes(d->setup->schema);
+    for (uint32_t i = 0; answer->wants_digest && i < count; i++)
+        answer->digest = digest_word(answer->digest, bits_of(&parameters[i]));
+    return outcome;
 }
 
 static void null_disconnect(struct connection *c)
@@ -230,4 +295,6 @@ const struct driver_ops driver_null = {
     .disconnect = null_disconnect,
     .close = null_close,
     .create_tables = null_create_tables,
+    .prepare = null_prepare,
+    .ask = null_ask,
 };

@@ -1,0 +1,116 @@
+/* Asking and telling; see asking.h. */
+#include "asking.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "events.h"
+#include "output.h"
+#include "totals.h"
+
+enum outcome asking_prepare(struct worker *w)
+{
+    const struct operations *operations = w->load->operations;
+    for (uint32_t i = 0; i < operations->count; i++) {
+        const struct operation *operation = &operations->list[i];
+        if (!operation->ask)
+            continue;
+        const enum outcome outcome =
+            w->load->ops->prepare(w->connection, i, operation->ask->text, &w->fault);
+        if (outcome != OUTCOME_OK) {
+            const struct fault said = w->fault;
+            fault_set(&w->fault, said.kind, said.code, "ask.%s.text: %.400s", operation->name,
+                      said.message);
+            return outcome;
+        }
+    }
+    return OUTCOME_OK;
+}
+
+void asking_draw(struct worker *w)
+{
+    const struct load *load = w->load;
+    const struct tally *tally = &w->tallies[w->operation];
+    const uint64_t every = load->spec->check_every;
+    ask_draw(load->operations->list[w->operation].ask, load->spec, w->hash, &w->asking.drawn);
+    w->asking.is_told = every && counter_get(&tally->answered) % every == 0;
+}
+
+enum outcome asking_ask(struct worker *w, uint64_t deadline_ns)
+{
+    struct asking *a = &w->asking;
+    if (a->is_told && w->load->operations->has_write) {
+        struct totals totals;
+        totals_of(w->load->workers, w->load->spec->threads, &totals);
+        a->rows_acked_before = totals.rows_acked;
+    }
+    a->answer = (struct answer){.wants_digest = a->is_told};
+    return w->load->ops->ask(w->connection, w->operation, a->drawn.parameters, deadline_ns,
+                             &a->answer, &w->fault);
+}
+
+static void put_devices(struct json *json, const struct drawn *drawn)
+{
+    char text[16];
+    json_key(json, "devices");
+    json_open(json, '[');
+    for (uint32_t i = 0; i < drawn->device_count; i++)
+        json_plain(json, text, (size_t)snprintf(text, sizeof text, "%" PRIu32, drawn->devices[i]));
+    json_close(json, ']');
+}
+
+/* What was drawn; null for what the text does not name. */
+static void put_drawn(struct json *json, const struct worker *w, const struct drawn *drawn)
+{
+    const struct marks *marks = &w->load->operations->list[w->operation].ask->marks;
+    const int64_t per_ms = spec_units_per_ms(w->load->spec);
+    const bool has_to = marks_count(marks, MARK_TO) > 0;
+    const bool has_from = has_to || marks_count(marks, MARK_FROM) || marks_count(marks, MARK_AT);
+    char text[40];
+    put_devices(json, drawn);
+    if (has_from)
+        json_put_ms(json, "from_ms", drawn->from, per_ms);
+    else
+        json_put_null(json, "from_ms");
+    if (has_to)
+        json_put_ms(json, "to_ms", drawn->to, per_ms);
+    else
+        json_put_null(json, "to_ms");
+    json_key(json, "value");
+    if (marks_count(marks, MARK_VALUE))
+        json_plain(json, text, (size_t)snprintf(text, sizeof text, "%.17g", drawn->value));
+    else
+        json_plain(json, "null", 4);
+}
+
+void asking_tell(const struct worker *w, uint64_t sent_ns, uint64_t answered_ns, bool in_window)
+{
+    const struct load *load = w->load;
+    const struct answer *answer = &w->asking.answer;
+    struct json json;
+    char digest[20];
+    if (!w->asking.is_told || output_is_behind())
+        return;
+    snprintf(digest, sizeof digest, "%016" PRIx64, answer->digest);
+    event_begin(&json, "asked");
+    json_put_text(&json, "operation", load->operations->list[w->operation].name);
+    json_put_whole(&json, "worker", w->number);
+    json_put_whole(&json, "request", counter_get(&w->counters.requests) - 1);
+    put_drawn(&json, w, &w->asking.drawn);
+    json_put_whole(&json, "rows", answer->rows);
+    json_put_whole(&json, "values", answer->values);
+    json_put_text(&json, "digest", digest);
+    json_put_bool(&json, "in_window", in_window);
+    json_put_whole(&json, "sent_ns", sent_ns);
+    json_put_whole(&json, "answered_ns", answered_ns);
+    if (load->operations->has_write) {
+        struct totals totals;
+        totals_of(load->workers, load->spec->threads, &totals);
+        json_put_whole(&json, "rows_acked_when_asked", w->asking.rows_acked_before);
+        json_put_whole(&json, "rows_sent_when_answered", totals.rows_sent);
+    } else {
+        json_put_null(&json, "rows_acked_when_asked");
+        json_put_null(&json, "rows_sent_when_answered");
+    }
+    event_end(&json);
+}

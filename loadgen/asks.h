@@ -1,0 +1,34 @@
+/* What an operation that reads asks, and how its parameters are drawn: the keys `ask.NAME.*` of the
+ * spec turned into numbers once. A draw is a pure function of (read_seed, worker, request). It
+ * knows no driver: the text is the database's own language. */
+#ifndef SCALE_ASKS_H
+#define SCALE_ASKS_H
+
+#include "drivers/driver.h"
+#include "marks.h"
+
+struct ask {
+    const char *text; /* with its marks */
+    struct marks marks;
+    int64_t first, step; /* units of the precision: `from` is first + n * step, n < choices */
+    uint64_t choices;
+    int64_t span;
+    double value_low, value_high;
+};
+
+struct drawn { /* of one request; parameters point into it, so it stays where it is */
+    uint32_t device_count;
+    uint32_t devices[PARAMETERS_MAX];
+    int64_t from, to; /* `at` is `from` */
+    double value;     /* has no more digits than a float */
+    struct parameter parameters[PARAMETERS_MAX];
+};
+
+/* NULL after telling what is wrong with the keys of the operation NAME. */
+struct ask *ask_read(const struct spec *spec, const char *name, struct mistakes *mistakes);
+
+/* The hash of a request: chances of it are chance_of(hash, n). */
+uint64_t ask_hash(const struct spec *spec, uint32_t worker, uint64_t request);
+void ask_draw(const struct ask *ask, const struct spec *spec, uint64_t hash, struct drawn *drawn);
+
+#endif

@@ -1,0 +1,31 @@
+/* The marks in the text of an ask: `{device}`, `{from}`, `{to}`, `{at}` and `{value}` stand for
+ * what each request draws anew; `{{` and `}}` are braces. The core reads them to know what to
+ * draw, a driver to know where it goes. It knows no language of a database. */
+#ifndef SCALE_MARKS_H
+#define SCALE_MARKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum mark { MARK_NONE, MARK_DEVICE, MARK_FROM, MARK_TO, MARK_AT, MARK_VALUE, MARK_COUNT };
+
+enum { PIECES_MAX = 512, PARAMETERS_MAX = 256 };
+
+struct text_piece { /* plain text, then a mark */
+    const char *plain;
+    uint32_t length;
+    enum mark mark; /* MARK_NONE: the next piece follows at once */
+};
+
+struct marks {
+    uint32_t count, parameter_count; /* a parameter for each mark, in the order of the text */
+    struct text_piece pieces[PIECES_MAX];
+};
+
+/* The pieces point into `text`. False after saying in `why` what is wrong. */
+bool marks_read(struct marks *marks, const char *text, char *why, size_t why_size);
+
+uint32_t marks_count(const struct marks *marks, enum mark mark);
+
+#endif

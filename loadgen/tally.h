@@ -1,0 +1,32 @@
+/* What one worker did of one operation: counters on cache lines of their own and histograms. Only
+ * the worker writes, by relaxed stores; the reporter sums them up while it runs. */
+#ifndef SCALE_TALLY_H
+#define SCALE_TALLY_H
+
+#include "drivers/driver.h"
+#include "histogram.h"
+
+struct tally {
+    _Alignas(LINE_PAIR_BYTES) counter requests; /* begun */
+    counter answered, answered_window;
+    counter failed; /* given up, attempts more included */
+    counter errors, retries;
+    counter units, units_window; /* what the operation counts: rows acknowledged, or answers */
+    counter rows_window, values_window, bytes_window, empty_window; /* read */
+    struct histogram response, service;
+};
+
+struct tally_sums { /* of one operation, over workers */
+    uint64_t requests, answered, answered_window, failed, errors, retries, units, units_window;
+    uint64_t rows_window, values_window, bytes_window, empty_window;
+};
+
+struct tally *tallies_new(uint32_t count); /* NULL when memory is short */
+void tallies_free(struct tally *tallies, uint32_t count);
+
+void tally_add(const struct tally *tally, struct tally_sums *sums);
+
+/* An answer that was read. */
+void tally_answer(struct tally *tally, const struct answer *answer, bool in_window);
+
+#endif
