@@ -17,7 +17,7 @@ NOT_YET = {
     "CHANGELOG.md", "CONTRIBUTING.md", "README.md",
     "docs/databases.md", "docs/decisions.md", "docs/disk-sweep.md", "docs/disks.md", "docs/fit.md",
     "docs/method.md", "docs/metrics.md", "docs/performance.md", "docs/reads.md", "docs/report.md",
-    "docs/taosbenchmark.md", "docs/tdengine.md",
+    "docs/tdengine.md",
 }  # fmt: skip
 
 # A pattern of whole words, and what to write instead.
