@@ -8,12 +8,14 @@
 
 extern const struct driver_ops driver_lines;
 extern const struct driver_ops driver_null;
+extern const struct driver_ops driver_points;
 extern const struct driver_ops driver_postgres;
 extern const struct driver_ops driver_tdengine;
 
 const struct driver_ops *const drivers[] = {
     &driver_lines,
     &driver_null,
+    &driver_points,
     &driver_postgres,
     &driver_tdengine,
     NULL,

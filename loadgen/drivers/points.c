@@ -1,0 +1,239 @@
+/* Rows as points; see points.h. */
+#include "points.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "../tags.h"
+
+enum { NAME_BYTES = 2 * NAME_MAX_BYTES, FRAME_BYTES = 64, TIME_BYTES = 24 };
+
+struct point_name {
+    char text[NAME_BYTES + FRAME_BYTES]; /* {"metric":"m_current","tags":{ */
+    uint32_t length;
+};
+
+const struct column *points_lack(const struct schema *schema, uint32_t first, uint32_t count)
+{
+    for (const struct column *c = schema->columns + first; count > 0; c++, count--)
+        if (type_is_text(c->type) || c->type == TYPE_UBIGINT || c->type == TYPE_GEOMETRY)
+            return c;
+    return NULL;
+}
+
+static char *put_text(char *out, const char *text, size_t length)
+{
+    memcpy(out, text, length);
+    return out + length;
+}
+
+#define PUT(out, literal) put_text(out, literal, sizeof(literal) - 1)
+
+/* What all of these databases take in a tag; "_" for nothing, since none takes an empty one. */
+static char *put_tag_text(char *out, const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        *out++ = isalnum((unsigned char)text[i]) || strchr("-_./", text[i]) ? text[i] : '_';
+    if (length == 0)
+        *out++ = '_';
+    return out;
+}
+
+/* Of a tag's SQL literal the text without its quotes. */
+static char *put_tag(char *out, const struct points *p, uint32_t tag, uint32_t table)
+{
+    const char *name = p->schema->tags[tag].name;
+    char literal[TAG_TEXT_MAX];
+    const char *text = literal;
+    uint32_t length = tag_literal(p->spec, p->schema, tag, table, literal);
+    if (length >= 2 && *text == '\'') {
+        text++;
+        length -= 2;
+    }
+    out = PUT(out, ",\"");
+    out = put_tag_text(out, name, strlen(name));
+    out = PUT(out, "\":\"");
+    out = put_tag_text(out, text, length);
+    return PUT(out, "\"");
+}
+
+static bool make_tags(struct points *p)
+{
+    const size_t most = NUMBER_BYTES + FRAME_BYTES +
+                        (size_t)p->schema->tag_count * (NAME_MAX_BYTES + TAG_TEXT_MAX + 8);
+    size_t used = 0, size = 0;
+    p->tags_at = calloc(p->spec->tables + 1, sizeof *p->tags_at);
+    if (!p->tags_at)
+        return false;
+    for (uint32_t table = 0; table < p->spec->tables; table++) {
+        if (used + most > size) {
+            size = 2 * size + most;
+            char *larger = realloc(p->tags, size);
+            if (!larger)
+                return false;
+            p->tags = larger;
+        }
+        char *out = PUT(p->tags + used, "\"device\":\"d");
+        out = PUT(numbers_put_unsigned(out, table), "\"");
+        for (uint32_t i = 0; i < p->schema->tag_count; i++)
+            out = put_tag(out, p, i, table);
+        const uint32_t length = (uint32_t)(out - (p->tags + used));
+        p->tags_bytes = length > p->tags_bytes ? length : p->tags_bytes;
+        p->tags_at[table + 1] = used += length;
+    }
+    return true;
+}
+
+bool points_init(struct points *p, enum points_form form, const struct spec *spec,
+                 const struct schema *schema, const char *measurement)
+{
+    const char *key = form == POINTS_PUT ? "metric" : "name";
+    *p = (struct points){.spec = spec, .schema = schema, .form = form};
+    p->names = calloc(schema->column_count, sizeof *p->names);
+    if (!p->names)
+        return false;
+    for (uint32_t i = 0; i < schema->column_count; i++)
+        p->names[i].length =
+            (uint32_t)snprintf(p->names[i].text, sizeof p->names[i].text,
+                               "{\"%s\":\"%.*s_%s\",\"tags\":{", key, NAME_MAX_BYTES - 1,
+                               measurement, schema->columns[i].name);
+    return make_tags(p);
+}
+
+void points_free(struct points *p)
+{
+    free(p->tags);
+    free(p->tags_at);
+    free(p->names);
+}
+
+/* Of one point with all that is said of its series. */
+static uint64_t point_bytes(const struct points *p)
+{
+    return NAME_BYTES + 2 * FRAME_BYTES + p->tags_bytes + TIME_BYTES + NUMBER_BYTES;
+}
+
+uint64_t points_row_bytes(const struct points *p, uint32_t first, uint32_t count)
+{
+    (void)first;
+    return count * point_bytes(p) + 2;
+}
+
+#define VALUE(ctype) (((const ctype *)data->values)[row])
+
+static char *with_point(char *begin, char *end)
+{
+    if (!memchr(begin, '.', (size_t)(end - begin)) && !memchr(begin, 'e', (size_t)(end - begin)))
+        end = PUT(end, ".0");
+    return end;
+}
+
+static char *put_value(char *out, enum type type, const struct column_data *data, uint32_t row)
+{
+    switch (type) {
+    case TYPE_FLOAT:
+        return with_point(out, put_float(out, VALUE(float)));
+    case TYPE_DOUBLE:
+        return with_point(out, put_double(out, VALUE(double)));
+    case TYPE_BOOL:
+        *out = VALUE(int8_t) ? '1' : '0';
+        return out + 1;
+    case TYPE_TINYINT:
+        return put_whole(out, VALUE(int8_t));
+    case TYPE_SMALLINT:
+        return put_whole(out, VALUE(int16_t));
+    case TYPE_INT:
+        return put_whole(out, VALUE(int32_t));
+    case TYPE_UTINYINT:
+        return put_whole(out, VALUE(uint8_t));
+    case TYPE_USMALLINT:
+        return put_whole(out, VALUE(uint16_t));
+    case TYPE_UINT:
+        return put_whole(out, VALUE(uint32_t));
+    default: /* bigint, timestamp */
+        return put_whole(out, VALUE(int64_t));
+    }
+}
+
+static bool is_null(const struct batch *batch, uint32_t c, uint32_t row)
+{
+    return batch->columns[c].nulls && batch->columns[c].nulls[row];
+}
+
+/* A NULL that is not the one value that a row of nothing but NULLs keeps. */
+static bool is_left_out(const struct batch *batch, uint32_t c, uint32_t row)
+{
+    if (!is_null(batch, c, row))
+        return false;
+    if (c != batch->first_column)
+        return true;
+    for (uint32_t i = 1; i < batch->column_count; i++)
+        if (!is_null(batch, c + i, row))
+            return true;
+    return false;
+}
+
+static char *put_head(const struct points *p, uint32_t column, uint32_t table, char *out)
+{
+    out = put_text(out, p->names[column].text, p->names[column].length);
+    out = put_text(out, p->tags + p->tags_at[table],
+                   (size_t)(p->tags_at[table + 1] - p->tags_at[table]));
+    return p->form == POINTS_PUT ? PUT(out, "},\"timestamp\":") : PUT(out, "},\"datapoints\":[");
+}
+
+/* The points of one column of a slice, from place->row on; it has not reached the slice's end when
+ * the room has ended. */
+static char *put_series(const struct points *p, const struct batch *batch,
+                        struct point_place *place, char *out, const char *end, uint32_t *rows)
+{
+    const struct slice *slice = &batch->slices[place->slice];
+    const uint32_t c = batch->first_column + place->column;
+    const uint64_t most = point_bytes(p);
+    bool is_open = false;
+    for (; place->row < slice->rows; place->row++) {
+        const uint32_t row = slice->offset + place->row;
+        *rows += place->column + 1 == batch->column_count;
+        if (is_left_out(batch, c, row))
+            continue;
+        if ((uint64_t)(end - out) < most) {
+            *rows -= place->column + 1 == batch->column_count;
+            break;
+        }
+        if (p->form == POINTS_PUT || !is_open)
+            out = put_head(p, c, slice->table, out);
+        is_open = true;
+        if (p->form == POINTS_SERIES)
+            *out++ = '[';
+        out = put_time(&place->time, out, batch->times[row]);
+        out = p->form == POINTS_PUT ? PUT(out, ",\"value\":") : PUT(out, ",");
+        out = put_value(out, p->schema->columns[c].type, &batch->columns[c], row);
+        out = p->form == POINTS_PUT ? PUT(out, "},") : PUT(out, "],");
+    }
+    if (is_open && p->form == POINTS_SERIES)
+        out = PUT(out - 1, "]},");
+    return out;
+}
+
+char *points_put(const struct points *p, const struct batch *batch, struct point_place *place,
+                 char *out, uint64_t room, uint32_t *rows)
+{
+    char *const begin = out;
+    const char *const end = out + room - 1;
+    *out++ = '[';
+    *rows = 0;
+    while (place->slice < batch->slice_count) {
+        out = put_series(p, batch, place, out, end, rows);
+        if (place->row < batch->slices[place->slice].rows)
+            break;
+        place->row = 0;
+        if (++place->column == batch->column_count) {
+            place->column = 0;
+            place->slice++;
+        }
+    }
+    if (out == begin + 1)
+        return begin;
+    out[-1] = ']'; /* for the last comma */
+    return out;
+}

@@ -1,0 +1,101 @@
+/* The driver of databases that take points as JSON over HTTP; points.h and posts.h have how.
+ * Methods: `put`, points one by one; `datapoints`, points by series. Options:
+ *   write_path=/api/put?sync  where they are posted; times are as `precision` of the spec says */
+#include <stdlib.h>
+
+#include "points.h"
+#include "posts.h"
+
+static const struct driver_method methods[] = {
+    {"put", FEATURE_DEADLINE | FEATURE_SEPARABLE},
+    {"datapoints", FEATURE_DEADLINE | FEATURE_SEPARABLE},
+    {NULL, 0}};
+static const char *const options[] = {"write_path", NULL};
+
+static void drop(void *form)
+{
+    points_free(form);
+    free(form);
+}
+
+static void *make(const struct driver_setup *setup, enum points_form form, struct fault *fault)
+{
+    const struct spec *spec = setup->spec;
+    const uint32_t count =
+        spec->partial_columns ? (uint32_t)spec->partial_columns : setup->schema->column_count;
+    const struct column *lacking =
+        points_lack(setup->schema, (uint32_t)spec->partial_from, count);
+    if (lacking) {
+        fault_set(fault, FAULT_SPEC, "SPEC", "columns: points have no number for %s:%s",
+                  lacking->name, type_name(lacking->type));
+        return NULL;
+    }
+    struct points *points = malloc(sizeof *points);
+    if (points && points_init(points, form, spec, setup->schema,
+                              spec->table ? spec->table : "measurement"))
+        return points;
+    fault_set(fault, FAULT_SERVER, "MEMORY", "out of memory");
+    if (points)
+        drop(points);
+    return NULL;
+}
+
+static void *make_put(const struct driver_setup *setup, struct fault *fault)
+{
+    return make(setup, POINTS_PUT, fault);
+}
+
+static void *make_series(const struct driver_setup *setup, struct fault *fault)
+{
+    return make(setup, POINTS_SERIES, fault);
+}
+
+static uint64_t row_bytes(const void *form, uint32_t first_column, uint32_t column_count)
+{
+    return points_row_bytes(form, first_column, column_count);
+}
+
+static void begin(void *place)
+{
+    struct point_place *p = place;
+    p->slice = p->column = p->row = 0;
+}
+
+static char *put(const void *form, const struct batch *batch, void *place, char *out,
+                 uint64_t room, uint32_t *rows)
+{
+    return points_put(form, batch, place, out, room, rows);
+}
+
+#define FORM(its_path, its_port, its_make)                                                         \
+    {                                                                                              \
+        .header = "Content-Type: application/json\r\n", .path = its_path, .port = its_port,        \
+        .place_bytes = sizeof(struct point_place), .make = its_make, .drop = drop,                 \
+        .row_bytes = row_bytes, .begin = begin, .put = put,                                        \
+    }
+
+static const struct post_form forms[] = {FORM("/api/put", 4242, make_put),
+                                         FORM("/api/v1/datapoints", 8080, make_series)};
+
+static enum outcome points_open(const struct driver_setup *setup, struct driver **driver,
+                                struct fault *fault)
+{
+    const char *method = setup->spec->method;
+    const bool is_series = method && strcmp(method, methods[1].name) == 0;
+    return posts_open(&forms[is_series], setup, driver, fault);
+}
+
+extern const struct driver_ops driver_points;
+const struct driver_ops driver_points = {
+    .abi = DRIVER_ABI,
+    .name = "points",
+    .methods = methods,
+    .options = options,
+    .open = points_open,
+    .place = posts_place,
+    .connect = posts_connect,
+    .send = posts_send,
+    .disconnect = posts_disconnect,
+    .close = posts_close,
+    .row_bytes = posts_row_bytes,
+};

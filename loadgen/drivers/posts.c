@@ -1,0 +1,171 @@
+/* Rows posted over HTTP; see posts.h. */
+#include "posts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "http.h"
+
+enum { BODY_BYTES = 1 << 23 };
+
+struct driver {
+    const struct driver_setup *setup;
+    const struct post_form *form;
+    void *made; /* by the form */
+    const char *host, *path;
+    uint16_t port;
+    uint32_t first_column, column_count;
+};
+
+struct connection {
+    const struct driver *driver;
+    struct stream stream;
+    void *place; /* of the request */
+    char *body;
+    uint64_t body_size;
+};
+
+static enum outcome no_memory(struct fault *fault)
+{
+    fault_set(fault, FAULT_SERVER, "MEMORY", "out of memory");
+    return OUTCOME_FATAL;
+}
+
+enum outcome posts_open(const struct post_form *form, const struct driver_setup *setup,
+                        struct driver **driver, struct fault *fault)
+{
+    const struct spec *spec = setup->spec;
+    const char *path = spec_option(spec, "write_path");
+    struct driver *d = calloc(1, sizeof *d);
+    if (!d)
+        return no_memory(fault);
+    *driver = d;
+    d->setup = setup;
+    d->form = form;
+    d->host = spec->host ? spec->host : "localhost";
+    d->port = spec->port ? (uint16_t)spec->port : form->port;
+    d->path = path ? path : form->path;
+    d->first_column = (uint32_t)spec->partial_from;
+    d->column_count =
+        spec->partial_columns ? (uint32_t)spec->partial_columns : setup->schema->column_count;
+    d->made = form->make(setup, fault);
+    if (!d->made)
+        return OUTCOME_FATAL;
+    if (posts_row_bytes(d) > BODY_BYTES) {
+        fault_set(fault, FAULT_SPEC, "SPEC", "columns: a row takes more than %d bytes",
+                  BODY_BYTES);
+        return OUTCOME_FATAL;
+    }
+    return OUTCOME_OK;
+}
+
+enum outcome posts_place(struct driver *d, uint32_t *partition_of, struct fault *fault)
+{
+    const struct spec *spec = d->setup->spec;
+    (void)fault;
+    for (uint32_t table = 0; table < spec->tables; table++)
+        partition_of[table] = table % (uint32_t)spec->partitions;
+    return OUTCOME_OK;
+}
+
+/* The way to the server fails. Whether it has the rows of the request is not known, so that they
+ * are not sent again unless the spec says so. */
+static enum outcome broken(const struct stream *stream, struct fault *fault)
+{
+    if (stream->is_late)
+        return fault_late(fault, "the server has not answered all of it");
+    fault_set(fault, FAULT_SERVER, "CONNECTION", "%s", stream->problem);
+    return OUTCOME_ERROR;
+}
+
+static enum outcome reach(struct connection *c, struct fault *fault)
+{
+    const struct driver *d = c->driver;
+    if (c->stream.fd >= 0 || stream_open(&c->stream, d->host, d->port))
+        return OUTCOME_OK;
+    const enum outcome outcome = broken(&c->stream, fault);
+    fault->is_transient = outcome == OUTCOME_ERROR; /* nothing was sent */
+    return outcome;
+}
+
+void posts_disconnect(struct connection *c)
+{
+    stream_free(&c->stream);
+    free(c->place);
+    free(c->body);
+    free(c);
+}
+
+enum outcome posts_connect(struct driver *d, uint32_t worker, struct connection **connection,
+                           struct fault *fault)
+{
+    const uint64_t row = posts_row_bytes(d);
+    const uint64_t rows = d->setup->spec->rows_per_request;
+    struct connection *c = calloc(1, sizeof *c);
+    (void)worker;
+    if (!c)
+        return no_memory(fault);
+    c->driver = d;
+    c->stream.fd = -1;
+    c->body_size = rows < BODY_BYTES / row ? (rows + 1) * row : BODY_BYTES;
+    c->body = malloc(c->body_size);
+    c->place = calloc(1, d->form->place_bytes);
+    if (!c->body || !c->place) {
+        posts_disconnect(c);
+        return no_memory(fault);
+    }
+    if (!d->setup->is_sending_stubbed && reach(c, fault) != OUTCOME_OK) {
+        posts_disconnect(c);
+        return OUTCOME_FATAL;
+    }
+    *connection = c;
+    return OUTCOME_OK;
+}
+
+/* One piece of a request. */
+static enum outcome post(struct connection *c, size_t length, struct fault *fault)
+{
+    const struct driver *d = c->driver;
+    struct http_reply reply;
+    const enum outcome outcome = reach(c, fault);
+    if (outcome != OUTCOME_OK)
+        return outcome;
+    if (!http_post(&c->stream, d->host, d->path, d->form->header, c->body, length, &reply))
+        return broken(&c->stream, fault);
+    if (reply.status >= 200 && reply.status < 300)
+        return OUTCOME_OK;
+    char code[32];
+    snprintf(code, sizeof code, "HTTP%d", reply.status);
+    fault_set(fault, FAULT_SERVER, code, "HTTP status %d: %.400s", reply.status, reply.body);
+    return OUTCOME_ERROR;
+}
+
+enum outcome posts_send(struct connection *c, const struct batch *batch, uint64_t deadline_ns,
+                        uint64_t *rows_acked, struct fault *fault)
+{
+    const struct driver *d = c->driver;
+    enum outcome outcome = OUTCOME_OK;
+    uint32_t rows;
+    d->form->begin(c->place);
+    stream_deadline(&c->stream, deadline_ns);
+    for (*rows_acked = 0; outcome == OUTCOME_OK && *rows_acked < batch->rows;) {
+        const char *end = d->form->put(d->made, batch, c->place, c->body, c->body_size, &rows);
+        if (end > c->body && !d->setup->is_sending_stubbed)
+            outcome = post(c, (size_t)(end - c->body), fault);
+        if (outcome == OUTCOME_OK)
+            *rows_acked += rows;
+    }
+    return outcome;
+}
+
+void posts_close(struct driver *d)
+{
+    if (d->made)
+        d->form->drop(d->made);
+    free(d);
+}
+
+uint64_t posts_row_bytes(const struct driver *d)
+{
+    return d->form->row_bytes(d->made, d->first_column, d->column_count);
+}

@@ -1,0 +1,40 @@
+/* Rows posted over HTTP/1.1 as text, for drivers whose requests are bodies of one form: no client
+ * library, one connection that is kept. A request of more than 8 MiB is posted in several pieces.
+ * Its rows count when the server has answered each piece with a status of 200 to 299.
+ * It knows no form: a driver says it in a `post_form`. */
+#ifndef SCALE_POSTS_H
+#define SCALE_POSTS_H
+
+#include "driver.h"
+
+struct post_form {
+    const char *header; /* what the body is, as a header line with its CR LF */
+    const char *path;   /* where it is posted unless the spec has write_path */
+    uint16_t port;
+    uint32_t place_bytes; /* of what `put` keeps on a connection */
+
+    /* `form` is what `make` made; `fault` says what the spec asks for that it cannot do. */
+    void *(*make)(const struct driver_setup *setup, struct fault *fault);
+    void (*drop)(void *form);
+    /* The most bytes that a row takes, and a body in which it is the only one. */
+    uint64_t (*row_bytes)(const void *form, uint32_t first_column, uint32_t column_count);
+    void (*begin)(void *place); /* of a request: the next row is its first */
+    /* Puts rows of the batch from `place` on, as many as fit into `room` bytes; returns the end of
+     * the text, which is `out` where there is nothing to post. *rows: how many it completes. */
+    char *(*put)(const void *form, const struct batch *batch, void *place, char *out,
+                 uint64_t room, uint32_t *rows);
+};
+
+/* The functions of a driver: its own `open` calls posts_open. */
+enum outcome posts_open(const struct post_form *form, const struct driver_setup *setup,
+                        struct driver **driver, struct fault *fault);
+enum outcome posts_place(struct driver *driver, uint32_t *partition_of, struct fault *fault);
+enum outcome posts_connect(struct driver *driver, uint32_t worker, struct connection **connection,
+                           struct fault *fault);
+enum outcome posts_send(struct connection *connection, const struct batch *batch,
+                        uint64_t deadline_ns, uint64_t *rows_acked, struct fault *fault);
+void posts_disconnect(struct connection *connection);
+void posts_close(struct driver *driver);
+uint64_t posts_row_bytes(const struct driver *driver);
+
+#endif
