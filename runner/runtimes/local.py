@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import pwd
+import random
 import shutil
 import socket
 import tempfile
@@ -16,6 +17,7 @@ from runner.interrupts import deferred
 from runner.model import ServerSpec, Site, SiteRequest
 
 UNPRIVILEGED_USER = "nobody"
+PORTS_FROM, SERVER_PORTS, PORT_TRIES = 11_000, 16, 100
 
 
 def fresh_directories(wanted: SiteRequest) -> tuple[str, tuple[str, ...]]:
@@ -74,10 +76,26 @@ def lay_out(spec: ServerSpec, trees: Sequence[str], user: pwd.struct_passwd | No
 
 
 def free_port() -> int:
-    """A TCP port that nobody listens on now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """The first of SERVER_PORTS TCP ports in a row that nobody listens on now, for a server and its further doors.
+
+    It lies below the ports that the kernel gives to outgoing connections, so that none of those takes it before the
+    server does. Raises ProvisionError when no such ports are found.
+    """
+    for _ in range(PORT_TRIES):
+        first = random.randrange(PORTS_FROM, _ephemeral_ports() - SERVER_PORTS)
+        with contextlib.ExitStack() as held, contextlib.suppress(OSError):
+            for port in range(first, first + SERVER_PORTS):
+                held.enter_context(socket.socket()).bind(("127.0.0.1", port))
+            return first
+    raise ProvisionError(f"no {SERVER_PORTS} free TCP ports in a row on 127.0.0.1", remedy="--port PORT")
+
+
+def _ephemeral_ports() -> int:
+    """The first port that outgoing connections are given."""
+    try:
+        return max(PORTS_FROM + 1000, int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0]))
+    except (OSError, ValueError):
+        return 32768
 
 
 def allowed_cpus(pids: Sequence[int]) -> tuple[int, ...]:

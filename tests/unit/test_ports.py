@@ -1,0 +1,34 @@
+"""A server's port: with room for its further doors, and none that an outgoing connection could be given meanwhile."""
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from runner.errors import ProvisionError
+from runner.runtimes import local
+
+
+def test_a_free_port_has_free_ports_behind_it_below_those_of_outgoing_connections():
+    for _ in range(20):
+        port = local.free_port()
+        assert port + local.SERVER_PORTS <= int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+        for one in range(port, port + local.SERVER_PORTS):
+            with socket.socket() as probe:
+                probe.bind(("127.0.0.1", one))
+
+
+def test_ports_of_which_one_is_taken_are_passed_over(monkeypatch):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        tried = iter([taken.getsockname()[1] - 3, 12_345])
+        monkeypatch.setattr(local.random, "randrange", lambda *_: next(tried))
+        assert local.free_port() == 12_345
+
+
+def test_no_free_port_is_said(monkeypatch):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        monkeypatch.setattr(local.random, "randrange", lambda *_: taken.getsockname()[1])
+        with pytest.raises(ProvisionError, match="free TCP ports"):
+            local.free_port()
