@@ -1,4 +1,4 @@
-"""What databases share that are loaded with lines: what the load generator is told, and which columns they can have.
+"""What databases of series share: what the load generator is told of lines or points, and which columns they can have.
 
 Refuses to know a database: names, paths and limits are the target's.
 """
@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from runner.model import Finding, Trial, Workload
 from runner.targets.nouns import Address, Counted
 
-DRIVER = "lines"
+DRIVER, POINTS_DRIVER = "lines", "points"
 DEVICE = "device"  # the tag that tells a table of the load
 MEASUREMENT = "measurement"
 
@@ -25,6 +25,18 @@ def load_spec(trial: Trial, address: Address, write_path: str, *, parted: bool =
         "table": MEASUREMENT,
         "write_path": write_path,
         **({"parted": "1"} if parted else {}),
+    }
+
+
+def points_spec(trial: Trial, host: str, port: int, write_path: str) -> dict[str, str]:
+    """The driver of points as JSON on this door; its methods are named as the target's are."""
+    return {
+        "driver": POINTS_DRIVER,
+        "method": trial.subject.method,
+        "host": host,
+        "port": str(port),
+        "table": MEASUREMENT,
+        "write_path": write_path,
     }
 
 

@@ -15,7 +15,7 @@ FACTS = Facts(
     name="victoriametrics",
     title="VictoriaMetrics",
     implementation="runner.targets.victoriametrics.target:VictoriametricsTarget",
-    methods=("http",),
+    methods=("http", "put"),
     knobs=(
         Knob(name="write_threads", role=KnobRole.WRITERS, kind="count", column="write_threads", default=_connections),
         Knob(

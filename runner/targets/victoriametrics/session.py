@@ -14,7 +14,8 @@ from runner.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_MEMORY
 from runner.targets.web import Web, metrics
 
 WITHIN_S = 3600.0
-_OF_THIS_TRIAL = ("httpListenAddr", "storageDataPath")
+PUT, PUT_OFFSET = "put", 1  # the method, and its port from that of the server on
+_OF_THIS_TRIAL = ("httpListenAddr", "opentsdbHTTPListenAddr", "storageDataPath")
 _FLAG = re.compile(r'-([\w.]+)="(.*)"')
 
 
@@ -60,7 +61,9 @@ class VictoriametricsSession(Session):
         return {**flags, "gomaxprocs": f"{self._metrics().get('go_gomaxprocs', 0):.0f}", **terms}
 
     def load_spec(self) -> Mapping[str, str]:
-        """Lines, as InfluxDB has them."""
+        """Lines as InfluxDB has them, or points as OpenTSDB has them, through a door of their own."""
+        if self._trial.subject.method == PUT:
+            return series.points_spec(self._trial, self._address.host, self._address.port + PUT_OFFSET, "/api/put")
         return series.load_spec(self._trial, self._address, "/write?precision=ms")
 
     def commit_cycles(self) -> int | None:

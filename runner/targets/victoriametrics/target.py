@@ -1,4 +1,4 @@
-"""VictoriaMetrics, one server, loaded with lines over HTTP: each column of a row becomes a sample of a series.
+"""VictoriaMetrics, one server, loaded with lines or points over HTTP: each column of a row is a sample of a series.
 
 Refuses text: it would store 0 for it. Keeps everything (-retentionPeriod=100y): by default it drops what is older than
 a month, and acknowledges it.
@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from runner.model import Finding, ServerSpec, Site, Trial
 from runner.targets import Address, Installation, Surroundings, Target, series
 from runner.targets.debian import packaged
-from runner.targets.victoriametrics.session import VictoriametricsSession
+from runner.targets.victoriametrics.session import PUT, PUT_OFFSET, VictoriametricsSession
 
 PROGRAM = "victoria-metrics"
 # Samples are doubles: a whole number beyond 2^53 would not read back.
@@ -69,12 +69,14 @@ class VictoriametricsTarget(Target):
     def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
         """The single-node server on the given address."""
         settings = self.settings(trial, is_ours=True)
+        more = (site.port + PUT_OFFSET,) if trial.subject.method == PUT else ()
         return ServerSpec(
             argv=(
                 f"{site.home}/bin/{PROGRAM}",
                 *_flags(settings),
                 f"-storageDataPath={site.data_dir}/victoriametrics",
                 f"-httpListenAddr={site.bind_address}:{site.port}",
+                *(f"-opentsdbHTTPListenAddr={site.bind_address}:{port}" for port in more),
                 "-loggerLevel=WARN",
                 "-search.maxSamplesPerQuery=100000000000",
                 "-search.maxSamplesPerSeries=100000000000",
@@ -82,7 +84,7 @@ class VictoriametricsTarget(Target):
                 "-search.disableCache",
             ),
             env={"GOMAXPROCS": settings["gomaxprocs"], "TZ": "UTC", "LC_ALL": "C.UTF-8"},
-            ports=(site.port,),
+            ports=(site.port, *more),
             stop_timeout_s=30.0,
         )
 
