@@ -2,6 +2,8 @@
 
 Both load the same schema (meters), tables, rows, rows in a request, threads and vgroups into the same server, which
 this starts on CPU 0 with a configuration of its own and removes at the end; the client runs on CPU 1. Runs alternate.
+Ratios are the medians of the ratios within one round, whose runs follow each other: the machine's speed moves between
+rounds by more than the clients differ.
 Both clients' CPU seconds hold everything: start, creating the tables, preparing, sending.
 taosBenchmark binds the same values in every batch of stmt; ours sends fresh values in every row.
 
@@ -133,13 +135,12 @@ def measure(
 
 
 def row(name: str, runs: list[Seen], seen: dict[str, list[Seen]], millions: float) -> list[str]:
-    method = name.split()[1].rstrip(",")
-    base = seen.get(f"taosBenchmark {method}")
+    base = seen.get(f"taosBenchmark {name.split()[1].rstrip(',')}")
     against = ["-", "-"]
     if base:
         against = [
-            f"{statistics.median(a.cpu_s for a in runs) / statistics.median(b.cpu_s for b in base):.3f}",
-            f"{statistics.median(a.rows_per_s for a in runs) / statistics.median(b.rows_per_s for b in base):.3f}",
+            spread([a.cpu_s / b.cpu_s for a, b in zip(runs, base, strict=True)], ".3f"),
+            spread([a.rows_per_s / b.rows_per_s for a, b in zip(runs, base, strict=True)], ".3f"),
         ]
     return [
         name,
