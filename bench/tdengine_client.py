@@ -18,7 +18,6 @@ import os
 import re
 import resource
 import shutil
-import statistics
 import sys
 import tempfile
 from dataclasses import dataclass

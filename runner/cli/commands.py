@@ -31,7 +31,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "ab": ("ab", "Measure two variants in turn on this machine, in blocks of A B B A, and test whether B is slower."),
     "compare": ("compared", "Compare stored runs point by point, with the noise in mind, and say what else differs."),
     "verify": ("checks", "Make everything again from a run's raw files, and name every file that disagrees."),
-    "export": ("exports", "Write a stored run in another format: CSV, JSON, Parquet, OpenMetrics."),
+    "export": ("exports", "Write a stored run in another format: CSV, JSON, Parquet, OpenMetrics, SQL tables."),
     "dashboards": ("boards", "Prometheus and Grafana beside a sweep, on this machine only."),
     "load": ("load", "Load rows into TDengine as taosBenchmark would."),
     "disks": ("disks", "Make disks for sweeps, list them, remove them."),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from runner import console, exporter, formats
+from runner import console, exporter, formats, sqlexport
 from runner.cli.arguments import RESULTS, RUN
 from runner.errors import UsageError
 from runner.store.outside import write_outside
@@ -38,12 +39,21 @@ def export(
         Path | None,
         typer.Option("--openmetrics", metavar="FILE", help="Write the run as it was served to Prometheus, with times."),
     ] = None,
+    sql: Annotated[
+        str | None,
+        typer.Option(
+            "--sql",
+            metavar="URL",
+            help="Write the run into tables of an SQL database, like sqlite:///runs.db or postgresql://user@host/db. "
+            "The password comes from SCALE_SQL_PASSWORD.",
+        ),
+    ] = None,
     what: Annotated[
         ExportTable, typer.Option(help="points: a row for each trial; timeseries: a row for each tick.")
     ] = ExportTable.POINTS,
     results: RESULTS = Path("results"),
 ) -> None:
-    """Write a stored run in another format: CSV, JSON, Parquet, OpenMetrics.
+    """Write a stored run in another format: CSV, JSON, Parquet, OpenMetrics, SQL tables.
 
     Give one FILE or several; - is standard output.
     """
@@ -52,8 +62,10 @@ def export(
         for file, encode in ((csv, formats.as_csv), (json, formats.as_json), (parquet, formats.as_parquet))
         if file is not None
     ]
-    if not wanted and openmetrics is None:
-        raise UsageError("scale export needs a format", remedy="give --csv, --json, --parquet or --openmetrics FILE")
+    if not wanted and openmetrics is None and sql is None:
+        raise UsageError(
+            "scale export needs a format", remedy="give --csv, --json, --parquet or --openmetrics FILE, or --sql URL"
+        )
     stored = read_run(find_run(results, run))
     columns = formats.columns_of(stored, what.value)
     for file, encode in wanted:
@@ -61,6 +73,11 @@ def export(
     if openmetrics is not None:
         content = exporter.openmetrics(stored)
         _write(openmetrics, content, f"{content.count(NEWLINE)} lines")
+    if sql is not None:
+        password = os.environ.get(sqlexport.PASSWORD_VARIABLE, "")
+        written = sqlexport.write(columns.run, sqlexport.tables_of(stored), sql, password)
+        told = ", ".join(f"{name} {rows}" for name, rows in written.rows.items())
+        console.say(f"rows of {columns.run} in {written.where}: {told}")
 
 
 def _write(file: Path, content: bytes, what: str) -> None:

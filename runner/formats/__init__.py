@@ -4,6 +4,6 @@ Refuses to write a file (the store does), and to invent: what was not measured i
 """
 
 from runner.formats.encode import as_csv, as_json, as_parquet
-from runner.formats.tables import WHATS, Columns, columns_of
+from runner.formats.tables import WHATS, Cell, Columns, Kind, columns_of
 
-__all__ = ["WHATS", "Columns", "as_csv", "as_json", "as_parquet", "columns_of"]
+__all__ = ["WHATS", "Cell", "Columns", "Kind", "as_csv", "as_json", "as_parquet", "columns_of"]

@@ -44,6 +44,7 @@ ALLOWED = {
     },
     "store": {"axes", "model", "errors", "sweep", "units", "figures", "connections_check"},
     "formats": {"model", "errors", "units", "store", "figures"},
+    "sqlexport": {"model", "errors", "formats"},
     "compare": {"model", "errors", "units", "observations", "noise", "sweep", "axes"},
     "live": {"work", "model", "fit", "noise", "sweep", "units", "observations", "axes", "connections_check"},
     "exporter": {"model", "errors", "live", "loadgen", "store", "sweep", "units"},

@@ -1,0 +1,10 @@
+"""A stored run as tables of an SQL database: runs, settings, trials, ticks.
+
+`tables.py` says which rows; `write.py` writes them through SQLAlchemy. Refuses to know a database by name, and to hold
+a password: it comes from the environment.
+"""
+
+from runner.sqlexport.tables import SqlTable, tables_of
+from runner.sqlexport.write import PASSWORD_VARIABLE, Written, write
+
+__all__ = ["PASSWORD_VARIABLE", "SqlTable", "Written", "tables_of", "write"]

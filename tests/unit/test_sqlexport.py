@@ -1,0 +1,75 @@
+"""SQL export: tables that grow with versions, several runs beside each other, and URLs that are refused."""
+
+import sqlite3
+from dataclasses import replace
+
+import pytest
+
+from runner.errors import StoreError, UsageError
+from runner.sqlexport import tables_of, write
+from tests.unit.synthetic_run import mixed_run
+
+RUN = mixed_run()
+
+
+def kept(file, statement):
+    with sqlite3.connect(file) as connection:
+        return connection.execute(statement).fetchall()
+
+
+def test_a_second_run_stands_beside_the_first(tmp_path):
+    other = replace(RUN, path="/elsewhere/another")
+    for run in (RUN, other, RUN):
+        tables = tables_of(run)
+        write(tables[0].rows[0][0], tables, f"sqlite:///{tmp_path}/r.db")
+    found = kept(tmp_path / "r.db", "SELECT run, count(*) FROM scale_trials GROUP BY run")
+    assert len(found) == 2
+    assert {count for _, count in found} == {len(RUN.results)}
+
+
+def test_a_column_that_an_older_version_had_not_is_added(tmp_path):
+    tables = tables_of(RUN)
+    older = [
+        replace(
+            t,
+            kinds={k: v for k, v in t.kinds.items() if k != "rows_per_s"},
+            rows=[tuple(c for c, k in zip(row, t.kinds, strict=True) if k != "rows_per_s") for row in t.rows],
+        )
+        for t in tables
+    ]
+    write("old", [replace(t, rows=[("old", *row[1:]) for row in t.rows]) for t in older], f"sqlite:///{tmp_path}/r.db")
+    name = tables[0].rows[0][0]
+    write(name, tables, f"sqlite:///{tmp_path}/r.db")
+    rates = dict(kept(tmp_path / "r.db", "SELECT run, max(rows_per_s) FROM scale_trials GROUP BY run"))
+    assert rates["old"] is None
+    assert rates[name] > 0
+
+
+def test_settings_are_a_row_each(tmp_path):
+    settings = tables_of(RUN)[1]
+    run = RUN.path.rstrip("/").rpartition("/")[2]
+    manifest = {**RUN.manifest, "sweep": {"load": {"rate": 0.0, "arrival": "constant"}, "levels": [1, 2]}}
+    rows = tables_of(replace(RUN, manifest=manifest))[1].rows
+    assert set(settings.kinds) == {"run", "setting", "value"}
+    assert rows == [(run, "levels", "[1, 2]"), (run, "load.arrival", "constant"), (run, "load.rate", "0.0")]
+
+
+@pytest.mark.parametrize(
+    ("url", "words"),
+    [
+        ("postgresql://me:secret@host/db", "SCALE_SQL_PASSWORD"),
+        ("nonsense", "no URL of a database"),
+        ("nosuch://host/db", "knows no database 'nosuch'"),
+    ],
+)
+def test_a_url_that_cannot_be_used_is_one_message_without_the_password(url, words):
+    with pytest.raises(UsageError) as refused:
+        write("run", tables_of(RUN), url)
+    said = f"{refused.value.message} {refused.value.remedy}"
+    assert words in said
+    assert "secret@" not in said
+
+
+def test_what_the_database_refuses_is_said(tmp_path):
+    with pytest.raises(StoreError, match="unable to open database file"):
+        write("run", tables_of(RUN), f"sqlite:///{tmp_path}/no/such/folder.db")
