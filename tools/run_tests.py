@@ -1,4 +1,5 @@
-"""All tests in parts, as fast as two cores allow: integration, disks, and all others beside each other; then `alone`.
+"""All tests in parts, as fast as two cores allow: integration, disks and databases, and all others beside each other;
+then `alone`.
 
 Most tests wait for servers and disks, so three processes run beside each other. Each is a plain pytest: some tests
 interrupt their own process, which ends the worker of a distributed run. Tests marked `alone` measure: they run last,
@@ -16,10 +17,12 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import IO
 
-DISKS = tuple(f"tests/integration/{name}.py" for name in ("test_disks", "test_disk_sweep", "test_striped_disks"))
-INTEGRATION = ("tests/integration", *(f"--ignore={path}" for path in DISKS))
+DISKS = ("test_disks", "test_disk_sweep", "test_striped_disks")
+DATABASES = ("test_influxdb", "test_questdb", "test_victoriametrics", "test_sql_databases")
+APART = tuple(f"tests/integration/{name}.py" for name in (*DISKS, *DATABASES))
+INTEGRATION = ("tests/integration", *(f"--ignore={path}" for path in APART))
 PYTEST = (sys.executable, "-m", "pytest", "--durations=15", "--durations-min=5")
-BESIDE = {"disks": DISKS, "unit": ("tests", "--ignore=tests/integration")}
+BESIDE = {"disks and databases": APART, "unit": ("tests", "--ignore=tests/integration")}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +43,7 @@ def main(arguments: list[str]) -> int:
         parts = [started(name, [*PYTEST, *paths, "-m", "not alone"], opened) for name, paths in BESIDE.items()]
         codes = [shown("integration", subprocess.call([*PYTEST, *INTEGRATION, "-m", "not alone"]), begun)]
         codes += [finished(part, begun) for part in parts]
-    codes.append(shown("alone", subprocess.call([*PYTEST, *INTEGRATION, "-m", "alone"]), begun))
+    codes.append(shown("alone", subprocess.call([*PYTEST, "tests", "-m", "alone"]), begun))
     return next((code for code in codes if code), 0)
 
 
