@@ -17,6 +17,7 @@ from runner.units import parse_levels
 _OWN = (
     LimitKind.SERVER_CPU,
     LimitKind.QUOTA,
+    LimitKind.MEMORY_BANDWIDTH,
     LimitKind.LOCKS,
     LimitKind.HOT_THREAD,
     LimitKind.DISK,

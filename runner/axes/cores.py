@@ -24,7 +24,8 @@ _FACTS = AxisFacts(
     example="scale sweep cpu --cores 1..4",
     missing="say which core counts to sweep, like 1..4",
     standings=standings(
-        swept=(LimitKind.SERVER_CPU, LimitKind.QUOTA),
+        # Cores that waited for memory were used up as well: the number is the level's.
+        swept=(LimitKind.SERVER_CPU, LimitKind.QUOTA, LimitKind.MEMORY_BANDWIDTH),
         own=(LimitKind.LOCKS, LimitKind.HOT_THREAD, LimitKind.CONNECTIONS, LimitKind.UNKNOWN),
     ),
     own_verdict=VerdictKind.RESOURCE_NOT_SATURATED,

@@ -7,7 +7,7 @@ from typing import Any
 
 from runner.figures.disk_figures import ceiling_mb_per_s, disk_figures, stalled_s
 from runner.figures.facts import STEADY_PHASE, TrialFacts, whole_intervals
-from runner.figures.uses import in_flight
+from runner.figures.uses import in_flight, per
 from runner.figures.window import WindowUse, measure_window
 from runner.model import (
     DiskFigures,
@@ -77,7 +77,7 @@ def measurement(trial: Trial, facts: TrialFacts) -> Measurement:
         hot_thread=use.hot_thread[0] if use.hot_thread else None,
         hot_thread_cores=use.hot_thread[1] if use.hot_thread else None,
         **_disks(facts, whole),
-        **_clock(use.cpu_mhz, trial),
+        **_processors(use, trial),
         data_gb=_giga(facts.data_bytes),
     )
 
@@ -87,9 +87,13 @@ def _busiest(threads: Mapping[str, float]) -> dict[str, Any]:
     return {"busiest_thread": name, "busiest_thread_cores": cores}
 
 
-def _clock(rates: Mapping[str, float], trial: Trial) -> dict[str, Any]:
-    """Clock rates of the CPUs of both sides."""
+def _processors(use: WindowUse, trial: Trial) -> dict[str, Any]:
+    """Clock rates of the CPUs of both sides, what those of the server counted, and how often its threads switched."""
+    rates = use.cpu_mhz
     return {
+        "server_switches_per_s": sum(use.switches_per_s.values()) if use.switches_per_s else None,
+        "server_instructions_per_cycle": per(use.counters_per_s, "instructions", "cycles"),
+        "server_cycles_per_miss": per(use.counters_per_s, "cycles", "llc_misses"),
         "cpu_mhz": rates,
         "server_cpu_mhz": _mean_mhz(rates, trial.placement.server_cpus),
         "client_cpu_mhz": _mean_mhz(rates, trial.placement.client_cpus),

@@ -133,6 +133,8 @@ def _use(
         waits=use.waits,
         network=use.network,
         switches_per_s=use.switches_per_s,
+        instructions_per_cycle=per(use.counters_per_s, "instructions", "cycles"),
+        cycles_per_miss=per(use.counters_per_s, "cycles", "llc_misses"),
         hot_generator_thread=use.hot_generator_thread,
         disk_busy_percent=_known({n: d.busy_percent for n, d in use.disks.items()}),
         disk_mb_per_s=_known({n: d.write_mb_per_s for n, d in use.disks.items()}),
@@ -141,6 +143,12 @@ def _use(
         in_flight=waiting,
         workers_busy=busy,
     )
+
+
+def per(rates: Mapping[str, float], of: str, for_each: str) -> float | None:
+    """How many of one for each of the other; None where either was not read, or there was none of the other."""
+    counted = rates.get(for_each)
+    return rates[of] / counted if of in rates and counted else None
 
 
 def _known(values: Mapping[str, float | None]) -> dict[str, float]:

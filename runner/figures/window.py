@@ -27,7 +27,8 @@ class WindowUse:
     hot_thread_median: of the other threads of that name that worked. hot_generator_thread: the same of the generator.
     cpus: cores that were busy, by the number of the CPU. waits: share of the connections' time by what they waited for.
     network: share of what each interface can take, by interface and direction. switches_per_s: context switches of the
-    server's threads, by whether they went to sleep ("voluntary") or lost their CPU ("nonvoluntary").
+    server's threads, by whether they went to sleep ("voluntary") or lost their CPU ("nonvoluntary"). counters_per_s:
+    hardware counters of the server's CPUs.
     """
 
     server_cores: float | None
@@ -53,6 +54,7 @@ class WindowUse:
     waits: Mapping[str, float] = field(default_factory=dict)
     network: Mapping[str, float] = field(default_factory=dict)
     switches_per_s: Mapping[str, float] = field(default_factory=dict)
+    counters_per_s: Mapping[str, float] = field(default_factory=dict)
 
 
 Counter = Callable[[Sample], float | None]
@@ -101,6 +103,7 @@ def measure_window(samples: Sequence[Sample], start_ns: int, end_ns: int) -> Win
         waits=_waits(inside),
         network=_network(samples, rate),
         switches_per_s=_rates(samples, rate, "thread_switches_total"),
+        counters_per_s=_rates(samples, rate, "cpu_counters_total"),
         cpus={int(name): busy for name, busy in cpus.items()},
         psi_memory_percent=rate(lambda s: s.psi_some_s_total.get("memory"), 100.0),
         disks=disks,

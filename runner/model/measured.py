@@ -161,7 +161,9 @@ class Measurement:
     hot_thread: the busiest single thread's name. in_flight_percent: how much of their time the generator's threads
     waited for answers, without the client library's own work where that is known. server_cpu_mhz: mean clock rate of
     the server's CPUs, client_cpu_mhz: of the generator's; cpu_mhz: of each CPU of both, by its number.
-    data_gb: what the server's files took when everything was flushed.
+    data_gb: what the server's files took when everything was flushed. server_switches_per_s: context switches of the
+    server's threads. server_instructions_per_cycle, server_cycles_per_miss (of the last-level cache): of the server's
+    CPUs, whoever ran there, where the kernel gives hardware counters.
     """
 
     rows: int | None = None
@@ -223,6 +225,9 @@ class Measurement:
     rate_halves_percent: float | None = None
     rate_low: float | None = None
     rate_high: float | None = None
+    server_switches_per_s: float | None = None
+    server_instructions_per_cycle: float | None = None
+    server_cycles_per_miss: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -31,6 +31,7 @@ class Sample:
     cpu_mhz: clock rate of each CPU of both sides, by its number. waits_total: how often a connection at work was seen,
     by what it waited for; where the database does not tell, how often a thread was. network_bytes_total: by interface
     and direction ("eth0 sent"), of those with hardware and a speed; network_bytes_per_s: what each can take.
+    cpu_counters_total: cycles, instructions and llc_misses of the server's CPUs; empty where they cannot be had.
     """
 
     monotonic_ns: int
@@ -51,6 +52,7 @@ class Sample:
     waits_total: Mapping[str, float] = field(default_factory=dict)
     network_bytes_total: Mapping[str, float] = field(default_factory=dict)
     network_bytes_per_s: Mapping[str, float] = field(default_factory=dict)
+    cpu_counters_total: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def disk_written_bytes_total(self) -> int | None:

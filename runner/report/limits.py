@@ -24,6 +24,7 @@ NAMES = {
     LimitKind.DISK_WAITS: "waits for a disk",
     LimitKind.UNEVEN_DISKS: "disks used unevenly",
     LimitKind.MEMORY: "memory",
+    LimitKind.MEMORY_BANDWIDTH: "memory bandwidth",
     LimitKind.STALL: "stall",
     LimitKind.NETWORK: "network",
     LimitKind.LOCKS: "locks of the server",
@@ -38,6 +39,10 @@ BY_VERDICT = {  # what no limit explains: the number is wrong, or no number of o
     VerdictKind.LOST_ROWS: "see the end of the server's log (trials/<id>/server.log): no setting helps",
     VerdictKind.ABORTED: "see the server's last words in the reasons, and repeat the sweep",
 }
+_NO_COUNTERS = (
+    "Memory bandwidth is not distinguished from the server's CPU: the kernel gave no hardware counters (cycles, "
+    "instructions, misses of the last-level cache), and a core that waits for memory counts as busy."
+)
 SHOWN_SHARE = 10.0  # percent of the seconds
 
 
@@ -46,6 +51,14 @@ def limits_table(run: StoredRun) -> Table:
     rows = tuple(_row(run, level) for level in levels_of(run))
     headers = (axis_name(run), "Limit", "Second by second", "Figures", "To move it")
     return Table(title="Who was the limit", headers=headers, rows=rows, words=(1, 2, 3, 4))
+
+
+def limit_notes(run: StoredRun) -> tuple[str, ...]:
+    """What the named limits cannot tell apart."""
+    full = [r for r in run.on_curve if r.verdict.limit and r.verdict.limit.kind is LimitKind.SERVER_CPU]
+    if all(r.measurement.server_cycles_per_miss is not None for r in full):
+        return ()
+    return (_NO_COUNTERS,)
 
 
 def _row(run: StoredRun, level: float) -> tuple[str, ...]:

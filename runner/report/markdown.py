@@ -22,7 +22,7 @@ from runner.report.figures import (
     verdict_counts,
 )
 from runner.report.fitted import asked_table, derived_table, models_table, parameters_table, rejected_table
-from runner.report.limits import limits_table, remedies
+from runner.report.limits import limit_notes, limits_table, remedies
 from runner.report.noise import bridges_table, intervals_table, noise_sentences
 from runner.report.open_loop import is_open_loop, response_table
 from runner.report.reference import Reference, reference_table
@@ -67,7 +67,7 @@ def markdown(run: StoredRun, reference: Reference | None = None) -> str:
 
 
 def _limits(run: StoredRun) -> str:
-    told = sentences(run.plan, run.results)
+    told = (*limit_notes(run), *sentences(run.plan, run.results))
     return "\n\n".join(filter(None, (table_markdown(limits_table(run)), _bullets(told))))
 
 

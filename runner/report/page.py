@@ -27,7 +27,7 @@ from runner.report.figures import (
 )
 from runner.report.fitted import FORMULA, asked_table, derived_table, models_table, parameters_table, rejected_table
 from runner.report.flame import profile_html
-from runner.report.limits import limits_table, remedies
+from runner.report.limits import limit_notes, limits_table, remedies
 from runner.report.marks import marked
 from runner.report.markup import broken, css_of, table_html
 from runner.report.noise import bridges_table, intervals_table, noise_sentences
@@ -188,7 +188,7 @@ def _certainty(run: StoredRun, fit: FitReport) -> str:
 
 def _limits(run: StoredRun) -> str:
     told, known = remedies(run), any(r.verdict.limit for r in run.results)
-    checked = _list(sentences(run.plan, run.results))
+    checked = _list((*limit_notes(run), *sentences(run.plan, run.results)))
     table = f"<h2>Who was the limit</h2>{table_html(limits_table(run), dense=True)}{checked}\n" if known else ""
     return table + (f"<h2>To make the others count</h2>{_list(told)}\n" if told else "")
 

@@ -9,6 +9,7 @@ from types import TracebackType
 
 from runner.model import Accounting, DataDisk, Sample, SamplerCost
 from runner.sampling import machine, network
+from runner.sampling.counters import CpuCounters
 from runner.sampling.subjects import subject_reader
 from runner.sampling.threads import ThreadReader
 from runner.sampling.waits import WaitReader
@@ -20,7 +21,8 @@ class Sampler:
     """A context manager; samples from entering to leaving, with one more sample at each end.
 
     pids: gives the server's processes, whose threads are then counted by name; None: they are not. cpus: those whose
-    clock rate is read. waits: what the server's connections or threads wait for now; None: nobody tells.
+    clock rate is read. server_cpus: those whose hardware counters are. waits: what the server's connections or threads
+    wait for now; None: nobody tells.
     """
 
     def __init__(
@@ -34,6 +36,7 @@ class Sampler:
         pids: Callable[[], Sequence[int]] | None = None,
         cpus: Sequence[int] = (),
         waits: Callable[[], Mapping[str, int]] | None = None,
+        server_cpus: Sequence[int] = (),
     ) -> None:
         self._server, self._generator = subject_reader(server), subject_reader(generator)
         self._disks = tuple(disks)
@@ -43,6 +46,7 @@ class Sampler:
         self._cpus = tuple(cpus)
         self._waits = WaitReader(waits)
         self._speeds = network.speeds()
+        self._server_cpus, self._counters = tuple(server_cpus), CpuCounters(())
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="sampler", daemon=True)
         self._cpu_s = self._wall_s = 0.0
@@ -50,6 +54,7 @@ class Sampler:
         self._failure: Exception | None = None
 
     def __enter__(self) -> Sampler:
+        self._counters = CpuCounters(self._server_cpus)
         self._waits.start()
         self._thread.start()
         return self
@@ -60,6 +65,8 @@ class Sampler:
         self._stop.set()
         self._thread.join(END_S)
         self._waits.stop()
+        if not self._thread.is_alive():
+            self._counters.close()
         if self._failure is not None and value is None:
             raise self._failure
 
@@ -107,6 +114,7 @@ class Sampler:
             waits_total=self._waits.totals(),
             network_bytes_total=network.bytes_total(self._speeds),
             network_bytes_per_s=self._speeds,
+            cpu_counters_total=self._counters.read(),
             host_cpu_busy_s_total=machine.cpu_busy_s(),
             host_cpu_stolen_s_total=machine.cpu_stolen_s(),
             disks=machine.disk_samples(self._disks),

@@ -118,6 +118,7 @@ class Loading:
             on_sample=self._taken.put,
             pids=self._server.pids if self._by_thread else None,
             cpus=_cpus(self._order.trial),
+            server_cpus=self._order.trial.placement.server_cpus,
             waits=self._session.wait_events if self._waits else self._lock_waits,
         )
         try:

@@ -45,6 +45,8 @@ class ResourceUse:
     waits: share of the time of the connections at work by what they waited for, "lock: NAME" for a lock; where the
     server does not tell, of its threads that ran or waited for a lock, "mutex: POOL". Empty where neither was read.
     switches_per_s: context switches of the server's threads, "voluntary" and "nonvoluntary".
+    instructions_per_cycle, cycles_per_miss: of the server's CPUs, whoever ran there; None where the kernel gives no
+    hardware counters. A miss is one of the last-level cache.
     network: share of what a network interface can take, by interface and direction; none of virtual ones.
     load_disks: the disks from the first request to the end of flush and sync, in the order of the axis; None for a
     second of the window, whose own figures count instead.
@@ -62,6 +64,8 @@ class ResourceUse:
     hot_generator_thread: tuple[str, float] | None = None
     waits: Mapping[str, float] = field(default_factory=dict)
     switches_per_s: Mapping[str, float] = field(default_factory=dict)
+    instructions_per_cycle: float | None = None
+    cycles_per_miss: float | None = None
     network: Mapping[str, float] = field(default_factory=dict)
     stalled_s: float | None = None
     stalled_cores: float | None = None

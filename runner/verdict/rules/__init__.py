@@ -17,6 +17,7 @@ from runner.verdict.rules.generator import (
     hot_generator_thread,
 )
 from runner.verdict.rules.locks import locks
+from runner.verdict.rules.memory_bandwidth import memory_bandwidth
 from runner.verdict.rules.network import network
 from runner.verdict.rules.offered import grows, is_met, offered_rate
 from runner.verdict.rules.others import hypervisor, other_processes
@@ -38,6 +39,8 @@ RULES: tuple[Rule, ...] = (
     Rule(names=LimitKind.OFFERED_RATE, place=Place.OVERRULES, find=offered_rate),
     # The quota of the level before its cores: it is the more exact word for the same limit.
     Rule(names=LimitKind.QUOTA, place=Place.USED_UP, find=own_quota),
+    # Cores that wait for memory are full cores, and more of them do not help: the more exact word again.
+    Rule(names=LimitKind.MEMORY_BANDWIDTH, place=Place.USED_UP, find=memory_bandwidth),
     Rule(names=LimitKind.SERVER_CPU, place=Place.USED_UP, find=server_cpu),
     # Without the server's CPU no later rule on a sweep of cores may speak: each of them says that cores were idle.
     Rule(names=LimitKind.UNREAD, place=Place.USED_UP, find=cpu_unread, only_on=LimitKind.SERVER_CPU),

@@ -1,0 +1,114 @@
+"""Memory bandwidth from hardware counters: the rule on recorded series, and the reading of the kernel's counters."""
+
+import json
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from runner.axes import load_axis
+from runner.figures.uses import per
+from runner.figures.window import measure_window
+from runner.model import Limit, LimitKind
+from runner.report.limits import limit_notes
+from runner.sampling.counters import CpuCounters, events
+from runner.verdict import Evidence, diagnose, limit_of
+from tests.unit.synthetic_run import synthetic_run
+from tests.unit.test_attribution import CORES, GIVEN, IDLE
+from tests.unit.test_diagnosis import GOOD
+from tests.unit.test_more_eyes import sample
+
+# Of a real machine, see bench/counters.py: an AMD EPYC (Zen 3) under programs whose need of memory is known.
+REAL = json.loads((Path(__file__).parent / "recorded/counters.json").read_text())["series"]
+# Synthetic, since no machine of that size gave one: twelve cores at 3 GHz, which share 120 GB/s.
+SYNTHETIC = [{"t_s": float(t), "cycles": 36e9 * t, "instructions": 18e9 * t, "llc_misses": 1.9e9 * t} for t in range(6)]
+FULL = {"server_cores": 3.9}
+SOFTWARE_CLOCK = (1, 0)  # PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK: counts nanoseconds on every machine
+
+
+def used(series, given=GIVEN, **use):
+    """The use of a server whose cores counted so."""
+    names = [name for name in series[0] if name != "t_s"]
+    samples = [replace(sample(one["t_s"], {0: 0.0}, 0.0), cpu_counters_total={name: one[name] for name in names})
+               for one in series]  # fmt: skip
+    rates = measure_window(samples, samples[0].monotonic_ns, samples[-1].monotonic_ns).counters_per_s
+    return replace(IDLE, **FULL, instructions_per_cycle=per(rates, "instructions", "cycles"),
+                   cycles_per_miss=per(rates, "cycles", "llc_misses"), **use)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("series", "kind"),
+    [
+        (REAL["stream"], LimitKind.MEMORY_BANDWIDTH), (REAL["gather"], LimitKind.MEMORY_BANDWIDTH),
+        (REAL["chase"], LimitKind.SERVER_CPU), (REAL["cache"], LimitKind.SERVER_CPU),
+        (REAL["compute"], LimitKind.SERVER_CPU), (SYNTHETIC, LimitKind.MEMORY_BANDWIDTH),
+    ],
+    ids=["stream", "gather", "chase", "cache", "compute", "synthetic"],
+)  # fmt: skip
+def test_full_cores_that_always_have_several_misses_under_way_wait_for_memory(series, kind):
+    assert limit_of(used(series), GIVEN, CORES).kind is kind
+    assert limit_of(used(series), replace(GIVEN, shared_cpus=(0,)), CORES).kind is LimitKind.SERVER_CPU
+    assert limit_of(replace(used(series), server_cores=2.0), GIVEN, CORES).kind is LimitKind.UNKNOWN
+
+
+def test_its_number_is_valid_and_says_why_more_cores_do_not_help():
+    verdict = diagnose(Evidence(given=GIVEN, measurement=GOOD, window=used(SYNTHETIC)), CORES)
+    assert (verdict.kind, verdict.limit.kind) == ("VALID", "MEMORY_BANDWIDTH")
+    assert verdict.reasons[0] == (
+        "the server used 3.90 of 4 cores (98 %), which waited for memory: 0.50 instructions a cycle, and every 19 cycles "
+        "a miss of the last-level cache"
+    )
+    assert "memory channels" in verdict.limit.remedy
+    disks = replace(used(SYNTHETIC), load_disks={})
+    assert limit_of(disks, replace(GIVEN, prepared_disks=1), load_axis("clients")).kind is LimitKind.MEMORY_BANDWIDTH
+
+
+def test_without_counters_nothing_is_said_and_the_report_says_that():
+    without = [{"t_s": one["t_s"]} for one in SYNTHETIC]
+    assert used(without).cycles_per_miss is None
+    assert limit_of(used(without), GIVEN, CORES).kind is LimitKind.SERVER_CPU
+    busy = Limit(kind=LimitKind.SERVER_CPU, sentence="the server used 0.99 of 1 cores (99 %)")
+    run = synthetic_run()
+    assert limit_notes(run) == ()
+    run = replace(run, results=tuple(replace(r, verdict=replace(r.verdict, limit=busy)) for r in run.results))
+    assert "Memory bandwidth is not distinguished from the server's CPU" in limit_notes(run)[0]
+    counted = [replace(r, measurement=replace(r.measurement, server_cycles_per_miss=500.0)) for r in run.results]
+    assert limit_notes(replace(run, results=tuple(counted))) == ()
+
+
+def test_real_counters_grow_and_are_closed():
+    """With an event that the kernel counts itself: hardware events are not on every machine."""
+    try:
+        counters = CpuCounters((0,), {"clock": SOFTWARE_CLOCK, "again": SOFTWARE_CLOCK})
+    except OSError:
+        pytest.fail("a refused event is no error")
+    with counters:
+        if not counters.read():
+            pytest.skip("perf_event_open is not permitted here")
+        before, began = counters.read()["clock"], time.monotonic()
+        time.sleep(0.1)
+        grown, passed = counters.read()["clock"] - before, time.monotonic() - began
+    assert 0.05e9 < grown < 2e9 * passed
+    assert counters.read() == {}
+    counters.close()
+
+
+def test_an_event_that_the_kernel_refuses_leaves_none():
+    with CpuCounters((0,), {"clock": SOFTWARE_CLOCK, "absent": (1, 999)}) as counters:
+        assert counters.read() == {}
+    assert CpuCounters((), {"clock": SOFTWARE_CLOCK}).read() == {}
+
+
+@pytest.mark.parametrize(
+    ("about", "misses"),
+    [
+        ("processor\t: 0\nvendor_id\t: AuthenticAMD\ncpu family\t: 25\n", (4, 0x4844)),
+        ("processor\t: 0\nvendor_id\t: AuthenticAMD\ncpu family\t: 21\n", (0, 3)),
+        ("processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\n", (0, 3)), ("", (0, 3)),
+    ],
+)  # fmt: skip
+def test_which_event_counts_misses_of_the_last_level(about, misses, tmp_path):
+    (tmp_path / "cpuinfo").write_text(about)
+    assert events(tmp_path)["llc_misses"] == misses
+    assert events(tmp_path / "none")["cycles"] == (0, 0)
