@@ -125,6 +125,7 @@ void postgres_disconnect(struct connection *c)
 {
     if (c->conn)
         c->driver->libpq.finish(c->conn);
+    postgres_free_asks(c);
     free(c->buffer);
     free(c);
 }
@@ -237,4 +238,6 @@ const struct driver_ops driver_postgres = {
     .library_version = library_version,
     .row_bytes = row_bytes,
     .sql = postgres_sql,
+    .prepare = postgres_prepare,
+    .ask = postgres_ask,
 };

@@ -23,6 +23,10 @@ struct libpq {
     void (*finish)(PGconn *);
     PGresult *(*exec)(PGconn *, const char *);
     int (*send_query)(PGconn *, const char *);
+    PGresult *(*prepare)(PGconn *, const char *name, const char *, int count,
+                         const unsigned *types);
+    int (*send_prepared)(PGconn *, const char *name, int count, const char *const *values,
+                         const int *lengths, const int *formats, int result_format);
     int (*single_row)(PGconn *);
     PGresult *(*get_result)(PGconn *);
     int (*result_status)(const PGresult *);
@@ -57,6 +61,8 @@ struct driver {
     char copy[8192];     /* the COPY statement */
 };
 
+struct postgres_ask; /* see postgres_ask.c */
+
 struct connection {
     struct driver *driver;
     PGconn *conn;
@@ -64,6 +70,7 @@ struct connection {
     enum { WAY_UNKNOWN, WAY_SOCKET, WAY_LIBRARY, WAY_NOWHERE } way; /* of the data of COPY */
     bool has_template;    /* the buffer holds what all rows of fixed length have in common */
     uint64_t deadline_ns; /* of the request; 0: none */
+    struct postgres_ask *asks[OPERATIONS_MAX];
     bool is_late;         /* it has passed, and the answer had not come */
 };
 
@@ -83,6 +90,14 @@ void postgres_disconnect(struct connection *connection);
 
 enum outcome postgres_sql(struct connection *connection, const char *statement,
                           const struct result_sink *sink, struct fault *fault);
+
+/* As the driver door has them. */
+enum outcome postgres_prepare(struct connection *connection, uint32_t operation, const char *text,
+                              struct fault *fault);
+enum outcome postgres_ask(struct connection *connection, uint32_t operation,
+                          const struct parameter *parameters, uint64_t deadline_ns,
+                          struct answer *answer, struct fault *fault);
+void postgres_free_asks(struct connection *connection);
 
 /* One request's waits, all within its deadline: false or NULL when it has passed (is_late), or when
  * the connection is broken. `begin` comes first; `flush` waits until the server has taken what was

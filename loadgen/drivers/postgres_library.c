@@ -14,6 +14,8 @@ enum outcome postgres_load_library(struct libpq *p, const char *wanted, struct f
         {"PQfinish", &p->finish},
         {"PQexec", &p->exec},
         {"PQsendQuery", &p->send_query},
+        {"PQprepare", &p->prepare},
+        {"PQsendQueryPrepared", &p->send_prepared},
         {"PQsetSingleRowMode", &p->single_row},
         {"PQgetResult", &p->get_result},
         {"PQresultStatus", &p->result_status},

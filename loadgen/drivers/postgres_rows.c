@@ -176,11 +176,9 @@ static bool is_fixed(const struct batch *b)
 bool postgres_send_rows(struct connection *c, const struct batch *batch)
 {
     static const uint8_t header[HEADER_BYTES] = "PGCOPY\n\377\r\n"; /* no flags, no extension */
-    const int64_t units = spec_units_per_ms(c->driver->setup->spec);
     struct writer w = {.c = c,
                        .batch = batch,
-                       .us = {.multiply = units < 1000 ? 1000 / units : 1,
-                              .divide = units > 1000 ? units / 1000 : 1},
+                       .us = postgres_us_ratio(c->driver->setup->spec),
                        .start = c->buffer + POSTGRES_ROWS_PLACE - HEADER_BYTES,
                        .used = HEADER_BYTES};
     memcpy(w.start, header, HEADER_BYTES);

@@ -53,6 +53,13 @@ static inline uint64_t get_u64(const uint8_t *at)
     return value;
 }
 
+static inline struct us_ratio postgres_us_ratio(const struct spec *spec)
+{
+    const int64_t units = spec_units_per_ms(spec);
+    return (struct us_ratio){.multiply = units < 1000 ? 1000 / units : 1,
+                             .divide = units > 1000 ? units / 1000 : 1};
+}
+
 static inline int64_t postgres_us(const struct us_ratio *us, int64_t time)
 {
     return (us->divide == 1 ? time * us->multiply : time / 1000) - EPOCH_US;
