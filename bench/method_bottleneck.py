@@ -75,10 +75,10 @@ def judged(truth: Truth, trial: Trial, noise: float, chance: random.Random) -> T
     rate = PER_CORE * used * math.exp(chance.gauss(0, noise))
     figures = {name: value for name, value in truth.use.items() if name != "others"}
     others = trial.cores - used if truth.use.get("others") else 0.0
-    use = ResourceUse(seconds=10.0, rows_per_s=rate, server_cores=0.97 * used, client_cores=0.5, other_cores=others,
+    use = ResourceUse(seconds=10.0, rows_per_s=rate, server_cores=0.97 * used, generator_cores=0.5, other_cores=others,
                       **figures)  # fmt: skip
     m = Measurement(rows=9, rows_per_s=rate, window_s=10.0, server_cpu_cores=use.server_cores)
-    given = TrialResources(cores=trial.cores, quota=False, client_cpus=4, shared_cpus=(),
+    given = TrialResources(cores=trial.cores, quota=False, generator_cpus=4, shared_cpus=(),
                            threads=trial.load.connections)  # fmt: skip
     verdict = diagnose(Evidence(given=given, measurement=m, window=use, seconds=(use,)), CORES)
     return TrialResult(trial=trial, measurement=m, verdict=verdict)

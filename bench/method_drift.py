@@ -28,7 +28,7 @@ def run_of(levels: int, replicates: int, check: bool, drift: float, noise: float
         chance.shuffle(of_block)
         order += of_block
     if check:
-        order.append((order[0][0], 0, "anchor"))
+        order.append((order[0][0], 0, "drift_check"))
     last = len(order) - 1
     return [
         Observation(

@@ -98,14 +98,15 @@ def cases(home: str, data_dir: str, folder: str) -> list[Case]:
     found.append(Case(what="PostgreSQL beside a busy loop on its core", limit="OTHER_PROCESSES",
                       words=(*postgres, "--cores", "1"), hog_cpu=0))  # fmt: skip
     found.append(Case(what="PostgreSQL, two cores shared with the generator", limit="SHARED_CPU",
-                      words=(*postgres, "--cores", "2", "--server-cpus", "0-1", "--client-cpus", "0-1")))  # fmt: skip
+                      words=(*postgres, "--cores", "2", "--server-cpus", "0-1", "--generator-cpus", "0-1"),
+                      ))  # fmt: skip
     found.append(Case(what="null target", limit="GENERATOR_CEILING", words=("--target", "null", "--cores", "1")))
     found.append(Case(what="PostgreSQL, a tenth of what it does offered", limit="OFFERED_RATE",
                       words=(*postgres, "--cores", "1", "--rate", "20k")))  # fmt: skip
     found.append(Case(what="PostgreSQL, two cores, a row that every writer updates", limit="LOCKS",
                       words=(*postgres, "--home", hot_row_home(folder), "--cores", "2", "--knob",
                              "synchronous_commit=on", "--rows-per-request", "10", "--server-cpus", "0-1",
-                             "--client-cpus", "0-1")))  # fmt: skip
+                             "--generator-cpus", "0-1")))  # fmt: skip
     found.append(Case(what="PostgreSQL, stopped for three seconds", limit="STALL", stopped=True,
                       words=(*postgres, "--cores", "1", "--window-max", "0")))  # fmt: skip
     if data_dir:
@@ -177,9 +178,9 @@ def main() -> None:
                 continue
             trial = seen(case, folder)
             m, verdict = trial["measurement"], trial["verdict"]
-            limit = verdict["limit"] or {"kind": "-", "sentence": ""}
+            limit = verdict["bottleneck"] or {"kind": "-", "sentence": ""}
             cores = " | ".join(f"{m[name]:.2f}" if m[name] is not None else "-" for name in
-                               ("server_cpu_cores", "client_cpu_cores", "other_cpu_cores"))  # fmt: skip
+                               ("server_cpu_cores", "generator_cpu_cores", "other_cpu_cores"))  # fmt: skip
             row = (case.what, case.limit, limit["kind"], verdict["kind"], cores, limit["sentence"])
             print(f"| {' | '.join(map(str, row))} |",
                   flush=True)  # fmt: skip

@@ -52,14 +52,14 @@ def main() -> None:
         run = hogged_sweep(Path(folder), asked.seconds, asked.duration)
         trial = json.loads(next(run.glob("trials/*/trial.json")).read_text(encoding="utf-8"))
         m, verdict = trial["measurement"], trial["verdict"]
-        start, end = m["passed_over_s"], m["passed_over_s"] + m["window_s"]
+        start, end = m["transient_s"], m["transient_s"] + m["window_s"]
         for row in csv.DictReader(next(run.glob("trials/*/series.csv")).open(encoding="utf-8")):
             if row["rows_per_s"]:
                 t_s = float(row["t_s"])
                 where = "window" if start < t_s - 0.5 < end else "warm-up" if t_s < 0.5 else ""
                 print(f"{t_s:7.1f} s {float(row['rows_per_s']):12,.0f} rows/s  {where}")
         print(f"window: {start:.2f} s .. {end:.2f} s, {m['rows_per_s']:,.0f} rows/s; before it "
-              f"{m['passed_over_rows_per_s'] or 0:,.0f} rows/s; {verdict['kind']}")  # fmt: skip
+              f"{m['transient_rows_per_s'] or 0:,.0f} rows/s; {verdict['kind']}")  # fmt: skip
         print(*verdict["reasons"], sep="\n")
         checked = subprocess.run([str(Path(sys.executable).parent / "scale"), "verify", str(run)], check=False)
         raise SystemExit(checked.returncode)

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from runner.axes import load_axis
-from runner.model import LimitKind, Plan, TrialResult, Verdict, VerdictKind
+from runner.model import BottleneckKind, Plan, TrialResult, Verdict, VerdictKind
 from runner.noise.spread import student
 from runner.observations import observations
 from runner.units import format_number
@@ -115,13 +115,14 @@ def _judged(verdict: Verdict, check: Check) -> Verdict:
     first = verdict.reasons[:1]
     rest = (reason for reason in verdict.reasons[1:] if reason != check.sentence)
     judged = replace(verdict, reasons=(*first, check.sentence, *rest))
-    limit = verdict.limit
+    bottleneck = verdict.bottleneck
     if check.is_internal and verdict.once_checked is not None:
-        lacks = limit is not None and limit.kind is LimitKind.CONNECTIONS
-        own = replace(limit, remedy=_SERVERS_OWN) if limit is not None and lacks else limit
-        return replace(judged, kind=verdict.once_checked, limit=own)
-    if check.is_internal is False and limit is not None:
-        return replace(judged, limit=replace(limit, kind=LimitKind.CONNECTIONS, sentence=check.sentence, remedy=_MORE))
+        lacks = bottleneck is not None and bottleneck.kind is BottleneckKind.CONNECTIONS
+        own = replace(bottleneck, remedy=_SERVERS_OWN) if bottleneck is not None and lacks else bottleneck
+        return replace(judged, kind=verdict.once_checked, bottleneck=own)
+    if check.is_internal is False and bottleneck is not None:
+        lacking = replace(bottleneck, kind=BottleneckKind.CONNECTIONS, sentence=check.sentence, remedy=_MORE)
+        return replace(judged, bottleneck=lacking)
     return judged
 
 

@@ -45,7 +45,7 @@ def _observation(result: TrialResult, value: float | None) -> Observation:
         mark=mark,
         note="" if mark or kind is VerdictKind.VALID else kind.value,
         role=trial.role,
-        bridged_from=trial.bridged_from,
+        knobs_of_level=trial.knobs_of_level,
     )
 
 

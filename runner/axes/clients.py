@@ -10,21 +10,21 @@ from dataclasses import replace
 
 from runner.axes.axis import Axis, Grant
 from runner.axes.facts import AxisFacts, standings
-from runner.model import LimitKind, VerdictKind
+from runner.model import BottleneckKind, VerdictKind
 from runner.setting import readers, setting
 from runner.units import parse_levels
 
 _OWN = (
-    LimitKind.SERVER_CPU,
-    LimitKind.QUOTA,
-    LimitKind.MEMORY_BANDWIDTH,
-    LimitKind.LOCKS,
-    LimitKind.HOT_THREAD,
-    LimitKind.DISK,
-    LimitKind.DISK_WAITS,
-    LimitKind.UNEVEN_DISKS,
-    LimitKind.MEMORY,
-    LimitKind.UNKNOWN,
+    BottleneckKind.SERVER_CPU,
+    BottleneckKind.QUOTA,
+    BottleneckKind.MEMORY_BANDWIDTH,
+    BottleneckKind.LOCKS,
+    BottleneckKind.HOT_THREAD,
+    BottleneckKind.DISK,
+    BottleneckKind.DISK_WAITS,
+    BottleneckKind.UNEVEN_DISKS,
+    BottleneckKind.MEMORY,
+    BottleneckKind.UNKNOWN,
 )
 _MORE_CLIENTS = "more --clients, or larger requests (--rows-per-request)"
 
@@ -39,7 +39,7 @@ _FACTS = AxisFacts(
     example="scale sweep clients --clients 1..64:x2",
     missing="say how many clients to sweep, like 1..64:x2",
     standings=standings(
-        swept=(LimitKind.CONNECTIONS,), own=_OWN, remedies={LimitKind.CONNECTIONS: _MORE_CLIENTS}
+        swept=(BottleneckKind.CONNECTIONS,), own=_OWN, remedies={BottleneckKind.CONNECTIONS: _MORE_CLIENTS}
     ),
     own_verdict=VerdictKind.VALID,
     published_columns=("partitions", "rows", "disk_io", "available_memory", "cpu"),

@@ -9,7 +9,7 @@ from runner.axes.axis import Axis, Grant
 from runner.axes.facts import AxisFacts, standings
 from runner.errors import UsageError
 from runner.host import Host
-from runner.model import LimitKind, Sweep, VerdictKind
+from runner.model import BottleneckKind, Sweep, VerdictKind
 from runner.setting import setting
 from runner.units import format_cpus, format_number, parse_levels
 
@@ -25,8 +25,8 @@ _FACTS = AxisFacts(
     missing="say which core counts to sweep, like 1..4",
     standings=standings(
         # Cores that waited for memory were used up as well: the number is the level's.
-        swept=(LimitKind.SERVER_CPU, LimitKind.QUOTA, LimitKind.MEMORY_BANDWIDTH),
-        own=(LimitKind.LOCKS, LimitKind.HOT_THREAD, LimitKind.CONNECTIONS, LimitKind.UNKNOWN),
+        swept=(BottleneckKind.SERVER_CPU, BottleneckKind.QUOTA, BottleneckKind.MEMORY_BANDWIDTH),
+        own=(BottleneckKind.LOCKS, BottleneckKind.HOT_THREAD, BottleneckKind.CONNECTIONS, BottleneckKind.UNKNOWN),
     ),
     own_verdict=VerdictKind.RESOURCE_NOT_SATURATED,
     needs="pins_cpus",
@@ -57,16 +57,16 @@ class _Cores(Axis):
 
     def default_constant(self, sweep: Sweep, host: Host) -> float | None:
         """All that the server may use."""
-        free = tuple(c for c in host.allowed if c not in sweep.client_cpus)
+        free = tuple(c for c in host.allowed if c not in sweep.generator_cpus)
         return float(len(sweep.server_cpus or free or host.allowed))
 
     def check(self, sweep: Sweep, host: Host, grants: Sequence[Grant]) -> None:
         """Not more cores than there are CPUs."""
         available = sweep.server_cpus or host.allowed
-        absent = sorted(set(sweep.server_cpus + sweep.client_cpus) - set(host.allowed))
+        absent = sorted(set(sweep.server_cpus + sweep.generator_cpus) - set(host.allowed))
         if absent:
             raise UsageError(
-                f"--server-cpus/--client-cpus: this machine has no usable CPU {format_cpus(tuple(absent))}",
+                f"--server-cpus/--generator-cpus: this machine has no usable CPU {format_cpus(tuple(absent))}",
                 remedy=f"usable are {format_cpus(host.allowed)}",
             )
         most = max(grant.cores or 0.0 for grant in grants)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from runner.model import LimitKind, Stand, Standing, VerdictKind
+from runner.model import BottleneckKind, Stand, Standing, VerdictKind
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +36,7 @@ class AxisFacts:
     question: str
     example: str
     missing: str
-    standings: Mapping[LimitKind, Stand]
+    standings: Mapping[BottleneckKind, Stand]
     own_verdict: VerdictKind
     needs: str = ""
     one_without: str = ""
@@ -54,18 +54,18 @@ class AxisFacts:
 
 
 def standings(
-    swept: tuple[LimitKind, ...],
-    own: tuple[LimitKind, ...],
-    remedies: Mapping[LimitKind, str] | None = None,
-    reasons: Mapping[LimitKind, str] | None = None,
-) -> dict[LimitKind, Stand]:
+    swept: tuple[BottleneckKind, ...],
+    own: tuple[BottleneckKind, ...],
+    remedies: Mapping[BottleneckKind, str] | None = None,
+    reasons: Mapping[BottleneckKind, str] | None = None,
+) -> dict[BottleneckKind, Stand]:
     """A standing for every kind: those named, and EXTERNAL for all others. remedies, reasons: the axis' own words."""
 
-    def standing(kind: LimitKind) -> Standing:
+    def standing(kind: BottleneckKind) -> Standing:
         return Standing.SWEPT if kind in swept else Standing.OWN if kind in own else Standing.EXTERNAL
 
-    def stand(kind: LimitKind) -> Stand:
+    def stand(kind: BottleneckKind) -> Stand:
         remedy, reason = (remedies or {}).get(kind, ""), (reasons or {}).get(kind, "")
         return Stand(standing=standing(kind), remedy=remedy, reason=reason)
 
-    return {kind: stand(kind) for kind in LimitKind}
+    return {kind: stand(kind) for kind in BottleneckKind}

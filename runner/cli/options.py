@@ -9,6 +9,7 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from runner.errors import UsageError
 from runner.setting import Setting
 from runner.sweep.settings import SETTINGS, parameter_name
 
@@ -50,19 +51,21 @@ def with_settings(command: Callable[..., None]) -> Callable[..., None]:
     ]
     options = [
         inspect.Parameter(
-            parameter_name(s),
+            parameter_name(s.flag),
             inspect.Parameter.KEYWORD_ONLY,
             default=[] if s.many else False if s.switch else None,
             annotation=_annotation(s),
         )
         for s in SETTINGS
     ]
-    names = {parameter_name(s): s.key for s in SETTINGS}
+    options += [_former(s) for s in SETTINGS if s.former_flag]
+    names = {parameter_name(flag): s.key for s in SETTINGS for flag in (s.flag, s.former_flag) if flag}
 
     @wraps(command)
     def wrapped(**given: Any) -> None:
         given.pop(_HELP_ALL.name)
         said = {k: v for k, v in given.items() if k in names and v not in (None, [], False)}
+        _refuse_both({k: names[k] for k in said})
         flags = {names[k]: "1" if v is True else v for k, v in said.items()}
         command(flags=flags, **{name: value for name, value in given.items() if name not in names})
 
@@ -72,11 +75,28 @@ def with_settings(command: Callable[..., None]) -> Callable[..., None]:
     return wrapped
 
 
+def _former(s: Setting) -> inspect.Parameter:
+    """The option of the flag's former name, which no help shows."""
+    name = parameter_name(s.former_flag)
+    kind: Any = bool if s.switch else str | None
+    option = typer.Option(s.former_flag, hidden=True)
+    default = False if s.switch else None
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, option])
+
+
+def _refuse_both(keys: Mapping[str, str]) -> None:
+    """keys: of what was given, by the Python name of its flag. Raises UsageError for a flag under both of its names."""
+    for s in SETTINGS:
+        if list(keys.values()).count(s.key) > 1:
+            raise UsageError(f"{s.former_flag} is the former name of {s.flag}, which is given too", remedy="give one")
+
+
 def _help_all(context: typer.Context, wanted: bool) -> None:
     """The help with every flag, and the end."""
     if wanted:
+        former = {parameter_name(s.former_flag) for s in SETTINGS}
         for parameter in context.command.params:
-            vars(parameter)["hidden"] = False
+            vars(parameter)["hidden"] = parameter.name in former
         typer.echo(context.get_help())
         raise typer.Exit
 

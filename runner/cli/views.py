@@ -17,8 +17,8 @@ from runner.connections_check import sentences
 from runner.model import Plan, StoredRun, Sweep, Trial
 from runner.plan import power_of
 from runner.report import rows_for_console
+from runner.report.bottlenecks import remedies
 from runner.report.fitted import asked_table
-from runner.report.limits import remedies
 from runner.report.noise import noise_of, noise_sentences
 from runner.report.open_loop import is_open_loop, response_table
 from runner.report.variants import comparison_table, labels_of
@@ -38,7 +38,7 @@ def plan_rows(plan: Plan) -> Rows:
             t.trial_id,
             format_number(t.cores),
             format_cpus(t.placement.server_cpus),
-            format_cpus(t.placement.client_cpus),
+            format_cpus(t.placement.generator_cpus),
             format_cpus(t.placement.shared) if t.placement.shared else "none",
             *(t.knobs.get(k, "–") for k in knobs),
         ]
@@ -107,7 +107,7 @@ def _values(sweep: Sweep) -> dict[str, str]:
         "target.data_dir": sweep.data_dir,
         "target.memory": f"{sweep.memory_bytes} B" if sweep.memory_bytes else "",
         "cpus.server": format_cpus(sweep.server_cpus),
-        "cpus.client": format_cpus(sweep.client_cpus),
+        "cpus.generator": format_cpus(sweep.generator_cpus),
         "workload.tables": str(w.tables),
         "workload.columns": ",".join(w.columns),
         "workload.tag_columns": ",".join(w.tags),
@@ -128,14 +128,14 @@ def _values(sweep: Sweep) -> dict[str, str]:
         "load.arrival": load.arrival,
         "load.request_timeout": f"{load.request_timeout_s:g} s" if load.request_timeout_s else "none",
         "load.drain": f"{load.drain_s:g} s",
-        "load.loader": load.loader,
+        "load.generator": load.generator,
         "load.placement": load.table_placement,
         **knobs,
         "method.replicates": str(sweep.replicates),
         "method.until_ci": f"{sweep.until_ci_percent:g} %" if sweep.until_ci_percent else "",
         "method.replicates_max": str(sweep.replicates_max) if sweep.until_ci_percent else "",
-        "method.anchors": "on" if sweep.anchors else "off",
-        "method.bridge": "on" if sweep.bridge else "",
+        "method.drift_check": "on" if sweep.drift_check else "off",
+        "method.ablation": "on" if sweep.ablation else "",
         "method.profile": "on" if sweep.profile else "",
         "method.connections_check": "on" if sweep.connections_check else "off",
         "method.seed": str(sweep.seed),

@@ -99,7 +99,7 @@ def _lacking(run: StoredRun, name: str, key: Key) -> str:
 
 def window_rates(run: StoredRun, result: TrialResult) -> list[float]:
     """rows/s of each whole second inside the window, in order."""
-    start = result.measurement.passed_over_s or 0.0
+    start = result.measurement.transient_s or 0.0
     end = start + (result.measurement.window_s or 0.0)
     return [
         rate

@@ -149,7 +149,7 @@ def _load_document(loaded: Loaded) -> dict[str, Any]:
         "rows_per_s": summary.rows_per_s,
         "real_s": real,
         "real_rows_per_s": summary.rows_acked / real if real > 0 else None,
-        "client_cpu_s": summary.cpu_window_s,
+        "generator_cpu_s": summary.cpu_window_s,
         "delay": None if measured is None else {name: getattr(measured, name) for name in Delays.__dataclass_fields__},
         "error_kinds": list(loaded.troubles),
     }

@@ -110,11 +110,11 @@ def _head(state: LiveState, now_ns: int, width: int) -> RenderableType:
 
 
 def _plan(state: LiveState, rows_max: int) -> RenderableType:
-    """A row for each point: what its replicates gave, or where they are; the anchor last, as it is measured."""
+    """A row for each point: what its replicates gave, or where they are; the drift check last, as it is measured."""
     done = {r.trial.trial_id: r for r in state.results}
     running = state.running.trial if state.running else None
     rows: dict[str, list[Text]] = {}
-    for trial in sorted(state.plan.trials, key=lambda t: (t.level, t.point_id, t.role == "anchor", t.replicate)):
+    for trial in sorted(state.plan.trials, key=lambda t: (t.level, t.point_id, t.role == "drift_check", t.replicate)):
         is_running = running is not None and trial.trial_id == running.trial_id
         rows.setdefault(trial.point_id, []).append(_cell(trial, done.get(trial.trial_id), is_running))
     table = Table.grid(padding=(0, 2))
@@ -134,7 +134,7 @@ def _window(rows: Sequence[tuple[str, list[Text]]], point_id: str, rows_max: int
 
 
 def _cell(trial: Trial, result: TrialResult | None, is_running: bool) -> Text:
-    mark = "anchor " if trial.role == "anchor" else ""
+    mark = "drift check " if trial.role == "drift_check" else ""
     if result is None:
         return Text(f"{mark}running", style="bold") if is_running else Text(f"{mark}·", style="dim")
     kind = result.verdict.kind
@@ -161,7 +161,7 @@ def _running(state: LiveState, running: Running, now_ns: int) -> RenderableType:
         table.add_row("response", f"p50 {_ms(p50)}   p99 {_ms(p99)}   errors {running.errors}")
     if running.phase not in WATCHED:
         return table
-    clients = len(trial.placement.client_cpus)
+    clients = len(trial.placement.generator_cpus)
     server, generator = _cores(used.server_cores, trial.cores), _cores(used.generator_cores, clients)
     table.add_row("CPU", f"server {server}   generator {generator}")
     for name, disk in used.disks.items():

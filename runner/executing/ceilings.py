@@ -41,7 +41,7 @@ class Ceilings:
         method = spec["driver"], spec.get("method", "")
         if method not in self._means:
             self._means[method] = means_of(self._program, spec)
-        cpus, threads = trial.placement.client_cpus, target.facts.threads_per_process
+        cpus, threads = trial.placement.generator_cpus, target.facts.threads_per_process
         return ceiling_key(spec, cpus, threads, self._means[method])
 
 

@@ -91,7 +91,7 @@ METRICS: tuple[Metric, ...] = (
     _m("now", "disk_free_bytes", "gauge", "trial disk", "Free space of the file system", "sampled"),
     # Every trial that began
     _m("trial", "trial_info", "info", "trial level replicate role variant",
-       "1; which point of the axis the trial is; role: a point is on the curve; an anchor, bridge or check is not"),
+       "1; which point of the axis the trial is; role: a point is on the curve; no other role is"),
     _m("trial", "trial_start_time_seconds", "gauge", "trial", "When the trial began, since 1970"),
     _m("trial", "trial_end_time_seconds", "gauge", "trial", "When it ended, since 1970", "the trial ended"),
     _m("trial", "trial_verdict", "gauge", "trial level variant verdict", "1 for its verdict", "the trial ended"),

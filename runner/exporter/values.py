@@ -51,7 +51,7 @@ def points_phase(state: LiveState) -> Iterator[Point]:
     for setting, value in settings.items():
         yield "trial_setting", (name, setting), value
     yield "cpu_given_cores", (name, "server"), trial.cores
-    yield "cpu_given_cores", (name, "generator"), float(len(trial.placement.client_cpus))
+    yield "cpu_given_cores", (name, "generator"), float(len(trial.placement.generator_cpus))
     yield "generator_ceiling_rows_per_second", (name,), ceiling_of(state, trial)
     yield "offered_rows_per_second", (name,), state.plan.sweep.load.rate or None
 
@@ -188,9 +188,9 @@ def _trial(state: LiveState, result: TrialResult) -> Iterator[Point]:
     yield "trial_rows_acknowledged", (name,), m.rows_acked
     yield "trial_rows_counted", (name,), m.rows_counted
     yield "trial_cpu_used_cores", (name, "server"), m.server_cpu_cores
-    yield "trial_cpu_used_cores", (name, "generator"), m.client_cpu_cores
+    yield "trial_cpu_used_cores", (name, "generator"), m.generator_cpu_cores
     yield "trial_cpu_given_cores", (name, "server"), trial.cores
-    yield "trial_cpu_given_cores", (name, "generator"), float(len(trial.placement.client_cpus))
+    yield "trial_cpu_given_cores", (name, "generator"), float(len(trial.placement.generator_cpus))
     yield "trial_disk_write_bytes_per_second", (name,), _scaled(m.disk_write_mb_per_s, 1e6)
     response = {"0.5": m.response_ms_p50, "0.95": m.response_ms_p95, "0.99": m.response_ms_p99, "1": m.response_ms_max}
     for quantile, ms in response.items():

@@ -42,14 +42,14 @@ def evidence(trial: Trial, facts: TrialFacts, m: Measurement) -> Evidence:
         ),
         commits_in_window=commits_in_window(facts),
         overdue=s.overdue if s is not None and trial.load.rate else None,
-        passed_over=_passed_over(facts),
+        transient=_passed_over(facts),
         claims=s is not None and trial.load.carries_claim and trial.load.is_long(s.window_s),
     )
 
 
 def _passed_over(facts: TrialFacts) -> str:
     """Why the window did not begin with the end of the warm-up."""
-    passed, s = facts.passed_over, facts.summary
+    passed, s = facts.transient, facts.summary
     if passed is None or s is None:
         return ""
     still = f", {passed.stalled} of them nearly still" if passed.stalled else ""

@@ -11,7 +11,7 @@ STEADY_PHASE = "measure"
 
 
 @dataclass(frozen=True, kw_only=True)
-class PassedOver:
+class DiscardedTransient:
     """What was measured after the warm-up and before the window, because the rate had not settled.
 
     drift_percent: of the rate over both together, in percent of its mean; stalled: of its seconds, those under a tenth
@@ -50,7 +50,7 @@ class TrialFacts:
     samples: tuple[Sample, ...] = ()
     disk_ceilings: tuple[DiskCeiling, ...] = ()
     logical_bytes_per_row: float | None = None
-    passed_over: PassedOver | None = None
+    transient: DiscardedTransient | None = None
     data_bytes: int | None = None
 
 

@@ -31,19 +31,19 @@ def measurement(trial: Trial, facts: TrialFacts) -> Measurement:
     whole = _whole(facts)
     per_row = whole.disk_bytes / s.rows_acked if whole and whole.disk_bytes is not None and s.rows_acked else None
     logical = facts.logical_bytes_per_row
-    clients = len(trial.placement.client_cpus)
-    client_cores = (s.cpu_window_s or 0.0) / s.window_s  # the load core's own count: exact, unlike the sampler's ticks
+    clients = len(trial.placement.generator_cpus)
+    generator_cores = (s.cpu_window_s or 0.0) / s.window_s  # the load generator's own count, not the sampler's
     return Measurement(
         rows=s.rows_window,
         window_s=s.window_s,
-        passed_over_s=facts.passed_over.seconds if facts.passed_over else 0.0,
-        passed_over_rows_per_s=facts.passed_over.rows_per_s if facts.passed_over else None,
+        transient_s=facts.transient.seconds if facts.transient else 0.0,
+        transient_rows_per_s=facts.transient.rows_per_s if facts.transient else None,
         rows_per_s=s.rows_per_s,
         durable_rows_per_s=_durable(facts, s),
         server_cpu_cores=use.server_cores,
         server_cpu_percent=_share(use.server_cores, trial.cores),
-        client_cpu_cores=client_cores,
-        client_cpu_percent=_share(client_cores, clients),
+        generator_cpu_cores=generator_cores,
+        generator_cpu_percent=_share(generator_cores, clients),
         other_cpu_cores=use.other_cores,
         stolen_cpu_cores=use.stolen_cores,
         throttled_s=use.throttled_s,
@@ -96,7 +96,7 @@ def _processors(use: WindowUse, trial: Trial) -> dict[str, Any]:
         "server_cycles_per_miss": per(use.counters_per_s, "cycles", "llc_misses"),
         "cpu_mhz": rates,
         "server_cpu_mhz": _mean_mhz(rates, trial.placement.server_cpus),
-        "client_cpu_mhz": _mean_mhz(rates, trial.placement.client_cpus),
+        "generator_cpu_mhz": _mean_mhz(rates, trial.placement.generator_cpus),
     }
 
 

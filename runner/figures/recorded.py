@@ -10,7 +10,7 @@ from dataclasses import asdict, fields, is_dataclass
 
 from runner.figures.facts import TrialFacts
 
-IN_RAW_FILES = ("summary", "intervals", "samples", "log_tail", "generator_log", "passed_over")
+IN_RAW_FILES = ("summary", "intervals", "samples", "log_tail", "generator_log", "transient")
 
 
 def facts_text(facts: TrialFacts, *, with_summary: bool) -> str:

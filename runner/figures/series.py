@@ -9,7 +9,7 @@ from runner.model import Interval, Sample
 SERIES_COLUMNS = (
     "rows_per_s",
     "server_cpu_cores",
-    "client_cpu_cores",
+    "generator_cpu_cores",
     "disk_write_mb_per_s",
     "memory_used_gb",
     "memory_available_gb",
@@ -55,7 +55,7 @@ def _from_samples(samples: Sequence[Sample], start_ns: int) -> list[Row]:
                 (new.monotonic_ns - start_ns) / 1e9,
                 {
                     "server_cpu_cores": rate(old.server.cpu_s_total, new.server.cpu_s_total),
-                    "client_cpu_cores": rate(old.generator.cpu_s_total, new.generator.cpu_s_total),
+                    "generator_cpu_cores": rate(old.generator.cpu_s_total, new.generator.cpu_s_total),
                     "disk_write_mb_per_s": written / 1e6 if written is not None else None,
                     "memory_used_gb": used / 1e9 if used is not None else None,
                     "memory_available_gb": available / 1e9 if available is not None else None,

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from runner.figures.facts import PassedOver, TrialFacts, whole_intervals
+from runner.figures.facts import DiscardedTransient, TrialFacts, whole_intervals
 from runner.loadgen.merge import latency_of
 from runner.model import Interval, Load, LoadSummary
 from runner.verdict import STALLED_SHARE, seconds_to_claim, seconds_to_settle, steadiness
@@ -19,7 +19,7 @@ from runner.verdict import STALLED_SHARE, seconds_to_claim, seconds_to_settle, s
 
 def with_summary(facts: TrialFacts, summary: LoadSummary | None, load: Load) -> TrialFacts:
     """The facts with the load core's last word, of the stretch that has settled. The intervals must be there."""
-    whole = replace(facts, summary=summary, passed_over=None)
+    whole = replace(facts, summary=summary, transient=None)
     if summary is None or not least_seconds(load):
         return whole
     inside = whole_intervals(facts.intervals, summary)
@@ -31,7 +31,7 @@ def with_summary(facts: TrialFacts, summary: LoadSummary | None, load: Load) -> 
     if any(i.cpu_s is None or (i.requests and not i.response_hdr) for i in after):
         return whole  # written by a load core that did not tell what a part of a window needs
     kept = _of_stretch(summary, before.monotonic_ns, after)
-    return replace(facts, summary=kept, passed_over=_passed_over(summary, kept, inside, passed))
+    return replace(facts, summary=kept, transient=_passed_over(summary, kept, inside, passed))
 
 
 def least_seconds(load: Load) -> int:
@@ -68,12 +68,12 @@ def _of_stretch(summary: LoadSummary, start_ns: int, stretch: Sequence[Interval]
     )
 
 
-def _passed_over(whole: LoadSummary, kept: LoadSummary, inside: Sequence[Interval], passed: int) -> PassedOver:
+def _passed_over(whole: LoadSummary, kept: LoadSummary, inside: Sequence[Interval], passed: int) -> DiscardedTransient:
     rates = sorted(i.rows for i in inside)
     still = STALLED_SHARE * rates[len(rates) // 2]
     seconds = (kept.window_start_ns - whole.window_start_ns) / 1e9
     rows = [i.rows for i in inside[:passed]]
-    return PassedOver(
+    return DiscardedTransient(
         seconds=seconds,
         rows_per_s=sum(rows) / len(rows),
         drift_percent=steadiness([i.rows for i in inside]).drift_percent or 0.0,

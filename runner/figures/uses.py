@@ -19,7 +19,7 @@ def given_of(trial: Trial, facts: TrialFacts) -> TrialResources:
     return TrialResources(
         cores=trial.cores,
         quota=placement.quota_cores is not None,
-        client_cpus=len(placement.client_cpus),
+        generator_cpus=len(placement.generator_cpus),
         shared_cpus=placement.shared,
         threads=trial.load.connections,
         ceiling_rows_per_s=facts.ceiling_rows_per_s,
@@ -94,7 +94,7 @@ def _second(
     seconds = (new.monotonic_ns - old.monotonic_ns) / 1e9
     rows = [i.rows for i in intervals if old.monotonic_ns <= i.monotonic_ns < new.monotonic_ns]
     use = measure_window([old, new], old.monotonic_ns, new.monotonic_ns)
-    return _use(trial, use, seconds, float(rows[0]) if rows else None, use.client_cores, waiting, busy)
+    return _use(trial, use, seconds, float(rows[0]) if rows else None, use.generator_cores, waiting, busy)
 
 
 def _others(trial: Trial, use: WindowUse, client: float | None) -> float | None:
@@ -107,7 +107,7 @@ def _others(trial: Trial, use: WindowUse, client: float | None) -> float | None:
     if use.server_cores is None or client is None or not set(placement.server_cpus) <= set(use.cpus):
         return use.other_cores
     busy = sum(use.cpus[cpu] for cpu in placement.server_cpus)
-    taken = client * len(placement.shared) / len(placement.client_cpus) if placement.client_cpus else 0.0
+    taken = client * len(placement.shared) / len(placement.generator_cpus) if placement.generator_cpus else 0.0
     return max(0.0, busy - use.server_cores - taken)
 
 
@@ -124,7 +124,7 @@ def _use(
         seconds=seconds,
         rows_per_s=rate,
         server_cores=use.server_cores,
-        client_cores=client,
+        generator_cores=client,
         other_cores=_others(trial, use, client),
         stolen_cores=use.stolen_cores,
         throttled=use.throttled_s / seconds if use.throttled_s is not None and seconds > 0 else None,

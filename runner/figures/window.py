@@ -32,7 +32,7 @@ class WindowUse:
     """
 
     server_cores: float | None
-    client_cores: float | None
+    generator_cores: float | None
     other_cores: float | None
     stolen_cores: float | None
     throttled_s: float | None
@@ -83,7 +83,7 @@ def measure_window(samples: Sequence[Sample], start_ns: int, end_ns: int) -> Win
     cpus = _rates(samples, rate, "cpu_busy_s_total")
     return WindowUse(
         server_cores=server,
-        client_cores=client,
+        generator_cores=client,
         other_cores=others,
         stolen_cores=rate(lambda s: s.host_cpu_stolen_s_total),
         throttled_s=grown(lambda s: s.server.throttled_s_total),

@@ -174,5 +174,5 @@ def document(candidate: Candidate, grid: Floats | None) -> ModelFit:
         trials=candidate.trials,
         unit_level=candidate.unit_level,
         rse=candidate.rse,
-        leave_last_out_error=candidate.left_out_error,
+        holdout_error=candidate.left_out_error,
     )

@@ -134,7 +134,7 @@ def _model_doubts(f: Findings) -> list[str]:
     found = []
     if misfit(f):
         found.append(f"the levels lie off the {name} curve by more than the replicates' spread explains")
-    near = [NAMES[n] for n in f.choice.near]
+    near = [NAMES[n] for n in f.choice.supported]
     if near:
         verb = "explains" if len(near) == 1 else "explain"
         found.append(f"{_listed(near)} {verb} the points about as well as {name} (AICc within {NEAR_AICC:.0f})")

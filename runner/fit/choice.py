@@ -37,7 +37,7 @@ class Choice:
     """
 
     model: ModelName | None
-    near: tuple[ModelName, ...]
+    supported: tuple[ModelName, ...]
     verdict: Shape
     doubts: tuple[str, ...] = ()
     plausible: tuple[ModelName, ...] = ()
@@ -47,9 +47,8 @@ def choose(candidates: Mapping[ModelName, Candidate], rows: Rows, superlinear: b
     """The choice and the verdict; superlinear: whether the points rise faster than a line beyond noise."""
     retrograde = shapes.falls(rows)
     if sum(c.aicc is not None for c in candidates.values()) < 2 or len(rows.distinct) < LEVELS_FOR_A_MODEL:
-        return Choice(
-            model=None, near=(), verdict="retrograde" if retrograde else "superlinear" if superlinear else "undecided"
-        )
+        verdict: Shape = "retrograde" if retrograde else "superlinear" if superlinear else "undecided"
+        return Choice(model=None, supported=(), verdict=verdict)
     able = _able(candidates, rows, retrograde)
     lowest = min(_aicc(c) for c in able)
     noise = _noise(min(able, key=_aicc), rows)
@@ -65,7 +64,7 @@ def choose(candidates: Mapping[ModelName, Candidate], rows: Rows, superlinear: b
     ]  # fmt: skip
     return Choice(
         model=chosen.model,
-        near=tuple(c.model for c in sorted(near, key=_aicc) if c is not chosen),
+        supported=tuple(c.model for c in sorted(near, key=_aicc) if c is not chosen),
         verdict="undecided" if doubts else shape,
         doubts=tuple(doubts),
         plausible=_plausible(candidates, rows, chosen, retrograde),

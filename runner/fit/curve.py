@@ -82,7 +82,7 @@ def _report(
     superlinear = superlinear_levels(points, noise)
     choice = choose(candidates, rows, bool(superlinear) or _rises_faster(candidates))
     known = _known(candidates, choice, rows, terms, data, samples)
-    peak, knee, roof, at_90 = _figures(known)
+    peak, knee, maximum, at_90 = _figures(known)
     beside = _beside(data, terms, rate)
     findings = Findings(
         terms=terms,
@@ -95,7 +95,7 @@ def _report(
         superlinear=superlinear,
         peak=peak,
         knee=knee,
-        roof=roof,
+        maximum=maximum,
         beside=with_them(beside),
         outliers=outliers(rows, terms),
     )
@@ -116,9 +116,9 @@ def _report(
         verdict=choice.verdict,
         peak=peak,
         knee=knee,
-        roof=roof,
+        maximum=maximum,
         level_at_90=at_90,
-        near=choice.near,
+        supported=choice.supported,
         extrapolation_limit=known.limit if len(points) else None,
         predictions=beyond.predict(known, questions.predict),
         needs=beyond.need(known, questions.need),
@@ -165,7 +165,7 @@ def _figures(known: beyond.Known) -> tuple[Estimate | None, Estimate | None, Est
         found if found is not None and found.value < end else None
         for found in (derived.peak(chosen), derived.knee(chosen), derived.level_at_90(chosen, known.rows))
     )
-    return peak, knee, derived.roof(chosen) if above is None or peak or knee else None, at_90
+    return peak, knee, derived.maximum(chosen) if above is None or peak or knee else None, at_90
 
 
 def _beside(data: Usable, terms: Terms, rate: str) -> FitBeside | None:

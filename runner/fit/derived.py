@@ -67,7 +67,7 @@ def knee(candidate: Candidate) -> Estimate | None:
     return _known(candidate, lambda p: _ratio(p[:, 1], p[:, 0])) if candidate.model == "knee" else None
 
 
-def roof(candidate: Candidate) -> Estimate | None:
+def maximum(candidate: Candidate) -> Estimate | None:
     """The highest rate that the model can reach: γ/α of Amdahl, C of the knee, X at the peak of the USL."""
     if candidate.model not in _BOUNDED:
         return None

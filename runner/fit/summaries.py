@@ -52,7 +52,7 @@ class Noise:
 
 
 def usable(observed: Sequence[Observation]) -> Usable:
-    """The points that count and have a value, by level; anchors and bridges are not on the curve."""
+    """The points that count and have a value, by level; drift checks and ablation trials are not on the curve."""
     points = [o for o in observed if o.role == "point"]
     kept = sorted((o.level, o.value) for o in points if not o.mark and o.value is not None)
     rejected = tuple(_rejected(points, level) for level in sorted({o.level for o in points if o.mark}))

@@ -63,7 +63,7 @@ class Findings:
     superlinear: tuple[str, ...]
     peak: Estimate | None
     knee: Estimate | None
-    roof: Estimate | None
+    maximum: Estimate | None
     beside: str = ""
     outliers: tuple[str, ...] = ()
 
@@ -198,8 +198,8 @@ def _law(f: Findings, c: Candidate) -> str:
     if c.model == "usl":
         parts.append(f"coherency {told(c, 'beta')}")
         parts.append(_peak(f))
-    if f.roof and c.model == "amdahl":
-        parts.append(f"maximum {ranged(f.roof, rate=True)} {f.terms.rate}")
+    if f.maximum and c.model == "amdahl":
+        parts.append(f"maximum {ranged(f.maximum, rate=True)} {f.terms.rate}")
     return f"{slope(f, c, 'gamma')} at first, {f.span}; {', '.join(parts)}; at {speedup(f)}"
 
 

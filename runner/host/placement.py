@@ -31,13 +31,13 @@ def cpu_order(host: Host) -> tuple[int, ...]:
 
 
 def place(
-    host: Host, cores: float, server_cpus: Sequence[int], client_cpus: Sequence[int], cores_max: float
+    host: Host, cores: float, server_cpus: Sequence[int], generator_cpus: Sequence[int], cores_max: float
 ) -> Placement:
-    """CPUs for a level of `cores`; cores_max: of the largest. server_cpus, client_cpus: as the user named them."""
+    """CPUs for a level of `cores`; cores_max: of the largest. server_cpus, generator_cpus: as the user named them."""
     order, core_of = cpu_order(host), _core_of(host)
     most, count = math.ceil(cores_max), math.ceil(cores)
-    if client_cpus:
-        theirs = tuple(client_cpus)
+    if generator_cpus:
+        theirs = tuple(generator_cpus)
     elif server_cpus:
         theirs = _beside(order, core_of, server_cpus[:most])
     else:
@@ -45,7 +45,7 @@ def place(
     mine = _for_the_server(order, core_of, server_cpus, theirs)[:count]
     return Placement(
         server_cpus=mine,
-        client_cpus=theirs,
+        generator_cpus=theirs,
         quota_cores=cores if cores != count else None,
         smt_cpus=tuple(cpu for i, cpu in enumerate(mine) if core_of.get(cpu) in _cores(mine[:i], core_of)),
         sibling_cpus=tuple(c for c in theirs if c not in mine and core_of.get(c) in _cores(mine, core_of)),

@@ -4,6 +4,7 @@ Data only: no I/O, no clock, standard library alone. Units end the names (`_s`, 
 `_gb` = 10^9 bytes, `_percent`); a value that could not be measured is None, never 0.
 """
 
+from runner.model.bottleneck import Bottleneck, BottleneckKind
 from runner.model.declared import CLAIM_S, Load, Operation, Origin, Piece, Rule, Subject, Sweep, Work, Workload
 from runner.model.disk_facts import DataDisk, DiskCeiling, DiskFigures, DiskKind, DiskSample, DiskSource
 from runner.model.events import (
@@ -32,7 +33,6 @@ from runner.model.fitted import (
     StoredRun,
 )
 from runner.model.knobs import FORMER_KNOBS, KnobColumn, KnobRole
-from runner.model.limits import Limit, LimitKind
 from runner.model.marks import is_buffered, is_quick, marks
 from runner.model.measured import (
     FINISHED,
@@ -46,7 +46,7 @@ from runner.model.measured import (
     Verdict,
     VerdictKind,
 )
-from runner.model.noise import BridgeSplit, Drift, LevelInterval, NoiseReport, Ratio, Trend
+from runner.model.noise import AblationSplit, Drift, LevelInterval, NoiseReport, Ratio, Trend
 from runner.model.observed import Observation
 from runner.model.planned import Confound, Finding, Placement, Plan, ResourceRange, Resources, Trial
 from runner.model.samples import Sample, SamplerCost, SubjectSample
@@ -60,7 +60,7 @@ __all__ = [
     "Accounting",
     "FOLDED",
     "ArtifactMade",
-    "BridgeSplit",
+    "AblationSplit",
     "CeilingsMeasured",
     "Confound",
     "Counted",
@@ -82,8 +82,8 @@ __all__ = [
     "KnobColumn",
     "KnobRole",
     "LevelInterval",
-    "Limit",
-    "LimitKind",
+    "Bottleneck",
+    "BottleneckKind",
     "Load",
     "LoadSummary",
     "Measurement",

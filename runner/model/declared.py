@@ -79,7 +79,7 @@ class Work:
 class Load:
     """How hard, and for how long: fixed work (rows) or a window after the warm-up (duration_s); one is None.
 
-    window_max_s: the window may grow up to this while the rate is not steady; None: it does not grow. loader: which
+    window_max_s: the window may grow up to this while the rate is not steady; None: it does not grow. generator: which
     load generator. table_placement: which connection writes which tables (owned, stock). connections, partitions: of
     one trial, from its knobs; 0 in a sweep. may_discard: seconds after the warm-up in which the rate had not settled
     may be left out of the window. request_timeout_s: for the answer to one request, where the driver can end one, 0:
@@ -96,7 +96,7 @@ class Load:
     rate: float
     arrival: str
     window_max_s: float | None = None
-    loader: str = "scale"
+    generator: str = "scale"
     table_placement: str = "owned"
     connections: int = 0
     partitions: int = 0
@@ -116,7 +116,7 @@ class Load:
     @property
     def is_ours(self) -> bool:
         """Whether our own load generator makes the load."""
-        return self.loader == "scale"
+        return self.generator == "scale"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,7 +173,7 @@ class Sweep:
     seed: int
     sample_hz: float
     server_cpus: tuple[int, ...]
-    client_cpus: tuple[int, ...]
+    generator_cpus: tuple[int, ...]
     memory_bytes: int | None
     data_dir: str
     reference: str
@@ -184,10 +184,10 @@ class Sweep:
     disk_placement: str = "auto"
     wal_disk: str = "auto"
     disk_free_min_bytes: int = 64 * 2**20
-    anchors: bool = True
+    drift_check: bool = True
     until_ci_percent: float | None = None
     replicates_max: int = 10
-    bridge: bool = False
+    ablation: bool = False
     connections_check: bool = False
     profile: bool = False
     predict: tuple[float, ...] = ()

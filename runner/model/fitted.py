@@ -28,7 +28,7 @@ class ModelFit:
     """One model on the VALID trials, by least squares on the rate; the formulas are in runner/fit/models.py.
 
     rss, rse: sum of squared residuals and residual standard error, in (rows/s)² and rows/s. aicc: None where the points
-    are too few for it. leave_last_out_error: how far off the last level lies, as a share of it, when the model is
+    are too few for it. holdout_error: how far off the last level lies, as a share of it, when the model is
     fitted without that level. band: (level, low, high), 95 % for the curve, given the model. on_bound: parameters at
     the end of their range, or that the points do not reach, so that nothing can be said of their error. unit_level: the
     level that the formulas of Amdahl and the USL count in, 1 or the smallest level where that is below 1.
@@ -42,7 +42,7 @@ class ModelFit:
     on_bound: tuple[str, ...] = ()
     trials: int = 0
     rse: float | None = None
-    leave_last_out_error: float | None = None
+    holdout_error: float | None = None
     unit_level: float = 1.0
 
 
@@ -138,9 +138,10 @@ class FitReport:
     noise_percent: pooled relative spread of the replicates, the noise floor. peak_level: where USL has its maximum,
     only when that is better known than its own size; peak_extrapolated: it lies beyond what was measured.
     knee_level: where a hard limit starts, only when that explains the points better than every smooth model.
-    roof: the highest rate that the chosen model can reach. level_at_90: where efficiency falls to 90 % of that at the
-    smallest level. near: models that the points do not tell from the chosen one. extrapolation_limit: the highest level
-    for which anything is predicted. rejected: levels that lost trials. beside: the fit with the rejected trials of
+    maximum: the highest rate that the chosen model can reach. level_at_90: where efficiency falls to 90 % of that at
+    the smallest level. supported: models with an AICc at most 2 above the lowest, besides the chosen one.
+    extrapolation_limit: the highest level for which anything is predicted. rejected: levels that lost trials.
+    beside: the fit with the rejected trials of
     levels that lost a third or more. band: (level, low, high), the 95 % hull over the models that the points leave
     possible.
     """
@@ -160,9 +161,9 @@ class FitReport:
     verdict: Shape = "undecided"
     peak: Estimate | None = None
     knee: Estimate | None = None
-    roof: Estimate | None = None
+    maximum: Estimate | None = None
     level_at_90: Estimate | None = None
-    near: tuple[str, ...] = ()
+    supported: tuple[str, ...] = ()
     extrapolation_limit: float | None = None
     predictions: tuple[Prediction, ...] = ()
     needs: tuple[Need, ...] = ()
@@ -191,5 +192,5 @@ class StoredRun:
 
     @cached_property
     def on_curve(self) -> tuple[TrialResult, ...]:
-        """The trials that make the curve: neither anchors nor bridges nor checks."""
+        """The trials that make the curve: no drift checks, ablation trials and connections checks."""
         return tuple(r for r in self.results if r.trial.role == "point")

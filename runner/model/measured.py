@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from runner.model.bottleneck import Bottleneck
 from runner.model.disk_facts import DiskFigures
-from runner.model.limits import Limit
 from runner.model.planned import Trial
 
 
@@ -147,20 +147,20 @@ class Counted:
 class Measurement:
     """The figures of one trial, over its window unless the name says otherwise.
 
-    server_cpu_percent is of what the server was given (100 = all of its cores busy); client_cpu_percent likewise.
+    server_cpu_percent is of what the server was given (100 = all of its cores busy); generator_cpu_percent likewise.
     other_cpu_cores: of all else on the machine; stolen_cpu_cores: taken by its hypervisor (steal time).
     durable_rows_per_s counts to the end of the flush (in a disk sweep: and sync). ceiling_rows_per_s is the generator's
     own, disk_ceiling_mb_per_s that of the trial's disks together; disk_used_percent is the share of it that was used
     from the first request to the end of flush and sync. logical_bytes_per_row: the values without any overhead;
     write_amplification: bytes on the disks for each of them. stalled_s: time without any acknowledgement.
-    passed_over_s: seconds measured before the window began, left out of it because the rate had not settled, and
-    passed_over_rows_per_s their rate. stalled_percent: seconds of the window under a tenth of the median rate.
+    transient_s: seconds measured before the window began, left out of it because the rate had not settled, and
+    transient_rows_per_s their rate. stalled_percent: seconds of the window under a tenth of the median rate.
     rate_drift_error_percent takes seconds as independent; rate_correlation is that between neighbouring seconds, and
     rate_error_percent the standard error of the mean with it. rate_halves_percent: second half of the window against
     the first. rate_low, rate_high (rows/s): the two values that the rate jumped between, where it did.
     hot_thread: the busiest single thread's name. in_flight_percent: how much of their time the generator's threads
     waited for answers, without the client library's own work where that is known. server_cpu_mhz: mean clock rate of
-    the server's CPUs, client_cpu_mhz: of the generator's; cpu_mhz: of each CPU of both, by its number.
+    the server's CPUs, generator_cpu_mhz: of the generator's; cpu_mhz: of each CPU of both, by its number.
     data_gb: what the server's files took when everything was flushed. server_switches_per_s: context switches of the
     server's threads. server_instructions_per_cycle, server_cycles_per_miss (of the last-level cache): of the server's
     CPUs, whoever ran there, where the kernel gives hardware counters.
@@ -168,14 +168,14 @@ class Measurement:
 
     rows: int | None = None
     window_s: float | None = None
-    passed_over_s: float | None = None
-    passed_over_rows_per_s: float | None = None
+    transient_s: float | None = None
+    transient_rows_per_s: float | None = None
     rows_per_s: float | None = None
     durable_rows_per_s: float | None = None
     server_cpu_cores: float | None = None
     server_cpu_percent: float | None = None
-    client_cpu_cores: float | None = None
-    client_cpu_percent: float | None = None
+    generator_cpu_cores: float | None = None
+    generator_cpu_percent: float | None = None
     other_cpu_cores: float | None = None
     stolen_cpu_cores: float | None = None
     throttled_s: float | None = None
@@ -217,7 +217,7 @@ class Measurement:
     in_flight_percent: float | None = None
     disks: Mapping[str, DiskFigures] = field(default_factory=dict)
     server_cpu_mhz: float | None = None
-    client_cpu_mhz: float | None = None
+    generator_cpu_mhz: float | None = None
     cpu_mhz: Mapping[str, float] = field(default_factory=dict)
     data_gb: float | None = None
     rate_correlation: float | None = None
@@ -240,7 +240,7 @@ class Verdict:
 
     kind: VerdictKind
     reasons: tuple[str, ...] = ()
-    limit: Limit | None = None
+    bottleneck: Bottleneck | None = None
     once_checked: VerdictKind | None = None
 
 

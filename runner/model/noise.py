@@ -1,4 +1,4 @@
-"""How sure the points are: intervals, the smallest difference that could have been seen, drift, bridges."""
+"""How sure the points are: intervals, the smallest difference that could have been seen, drift, ablations."""
 
 from __future__ import annotations
 
@@ -49,18 +49,18 @@ class Trend:
 @dataclass(frozen=True, kw_only=True)
 class Drift:
     """The run's first trial repeated at its end: the later rate over the earlier one. The trials by their order in the
-    run; trial_id, anchor_id: by name, "" where only observations are known."""
+    run; trial_id, repeat_id: by name, "" where only observations are known."""
 
     first_order: int
-    anchor_order: int
+    repeat_order: int
     ratio: Ratio
     are_valid: bool
     trial_id: str = ""
-    anchor_id: str = ""
+    repeat_id: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
-class BridgeSplit:
+class AblationSplit:
     """The gain from one level to the next, across a boundary where knobs moved: total = hardware x knobs.
 
     knobs: what moved, "" where only observations are known.
@@ -85,6 +85,6 @@ class NoiseReport:
     noise_percent: float | None
     smallest_difference_percent: float | None
     drift: Drift | None
-    bridges: tuple[BridgeSplit, ...]
+    ablations: tuple[AblationSplit, ...]
     conditions: tuple[str, ...] = ()
     trend: Trend | None = None

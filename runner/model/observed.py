@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Role = Literal["point", "anchor", "bridge", "check", "profile"]
+Role = Literal["point", "drift_check", "ablation", "check", "profile"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,8 +16,8 @@ class Observation:
     has none. error: its standard error, where that is known. order: when it was made, among all of the run; block:
     those of one block were made one after the other.
     mark: "" where it counts, else why it does not (a verdict, in its name). note: what a reader is told of one that
-    counts (SOFTWARE_BOTTLENECK), "" where there is nothing to say. role: only points make the curve; a bridge
-    was made with the knobs of the level bridged_from.
+    counts (SOFTWARE_BOTTLENECK), "" where there is nothing to say. role: only points make the curve; an ablation trial
+    was made with the knobs that the plan gives to knobs_of_level.
     """
 
     level: float
@@ -29,7 +29,7 @@ class Observation:
     mark: str = ""
     note: str = ""
     role: Role = "point"
-    bridged_from: float | None = None
+    knobs_of_level: float | None = None
 
     @property
     def point(self) -> tuple[float, str]:

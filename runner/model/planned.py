@@ -20,7 +20,7 @@ class Placement:
     """
 
     server_cpus: tuple[int, ...]
-    client_cpus: tuple[int, ...]
+    generator_cpus: tuple[int, ...]
     quota_cores: float | None = None
     smt_cpus: tuple[int, ...] = ()
     sibling_cpus: tuple[int, ...] = ()
@@ -29,7 +29,7 @@ class Placement:
     @property
     def shared(self) -> tuple[int, ...]:
         """CPUs that both sides may use."""
-        return tuple(c for c in self.server_cpus if c in self.client_cpus)
+        return tuple(c for c in self.server_cpus if c in self.generator_cpus)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,8 +62,8 @@ class Trial:
     """One measured execution: a point (level and subject), a replicate, and every knob's value at that point.
 
     point_id: the same for all replicates of a point. block: trials of one block run one after the other, in random
-    order. role: only points make the curve. An anchor is the run's first trial repeated at its end; a bridge has the
-    knobs of the level bridged_from; a check has twice the connections of its level.
+    order. role: only points make the curve. A drift check is the run's first trial repeated at its end; an ablation
+    trial has the knobs that the plan gives to the level knobs_of_level; a check has twice the connections of its level.
     """
 
     trial_id: str
@@ -79,7 +79,7 @@ class Trial:
     seed: int
     block: int = 0
     role: Role = "point"
-    bridged_from: float | None = None
+    knobs_of_level: float | None = None
 
     @property
     def cores(self) -> float:

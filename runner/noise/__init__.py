@@ -1,4 +1,4 @@
-"""How sure the points are, from observations alone: spread, drift, bridges. Pure.
+"""How sure the points are, from observations alone: spread, drift, ablations. Pure.
 
 `noise_report` gives everything that is known of a run, `without_drift` the observations that a fit should be given.
 Refuses to call anything certain that the replicates do not carry.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from runner.model import NoiseReport, Observation
-from runner.noise.bridges import bridge_splits
+from runner.noise.ablations import ablation_splits
 from runner.noise.drift import drift_of
 from runner.noise.spread import intervals, rates_of, smallest_difference_percent
 from runner.noise.trend import at_the_middle, line_of, trend_of, without_drift
@@ -27,6 +27,6 @@ def noise_report(observed: Sequence[Observation]) -> NoiseReport:
         noise_percent=100 * rates.std if rates.std is not None else None,
         smallest_difference_percent=smallest_difference_percent(rates),
         drift=drift_of(observed, rates),
-        bridges=bridge_splits(steady, rates),
+        ablations=ablation_splits(steady, rates),
         trend=trend_of(observed),
     )

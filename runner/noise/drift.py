@@ -10,19 +10,19 @@ from runner.noise.trend import log_value
 
 
 def drift_of(observed: Sequence[Observation], rates: Rates) -> Drift | None:
-    """The anchor against the first observation of its point; None without an anchor that has a value."""
-    anchor = next((o for o in observed if o.role == "anchor" and log_value(o) is not None), None)
-    if anchor is None:
+    """The drift check against the first observation of its point; None without a drift check that has a value."""
+    drift_check = next((o for o in observed if o.role == "drift_check" and log_value(o) is not None), None)
+    if drift_check is None:
         return None
-    same = [o for o in observed if o.role == "point" and o.point == anchor.point and log_value(o) is not None]
+    same = [o for o in observed if o.role == "point" and o.point == drift_check.point and log_value(o) is not None]
     first = min(same, key=lambda o: o.order, default=None)
     if first is None:
         return None
-    later, earlier = log_value(anchor), log_value(first)
+    later, earlier = log_value(drift_check), log_value(first)
     assert later is not None and earlier is not None
     return Drift(
         first_order=first.order,
-        anchor_order=anchor.order,
+        repeat_order=drift_check.order,
         ratio=ratio_of([later], [earlier], rates),
-        are_valid=not first.mark and not anchor.mark,
+        are_valid=not first.mark and not drift_check.mark,
     )

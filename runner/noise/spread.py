@@ -60,20 +60,20 @@ def _leverage(observed: Sequence[Observation], point: Point, line: Line) -> floa
 def _as_measured(observed: Sequence[Observation]) -> Rates:
     """Drift checks and ablation trials are no points, but the replicates of an ablation trial show the noise."""
     groups: dict[Point, list[float]] = {}
-    bridges: dict[tuple[Point, float | None], list[float]] = {}
+    ablations: dict[tuple[Point, float | None], list[float]] = {}
     points: dict[Point, None] = {}
     for one in observed:
         value = log_value(one)
         if one.role == "point":
             points[one.point] = None
-        if one.mark or value is None or one.role == "anchor":
+        if one.mark or value is None or one.role == "drift_check":
             continue
-        if one.role == "bridge":
-            bridges.setdefault((one.point, one.bridged_from), []).append(value)
+        if one.role == "ablation":
+            ablations.setdefault((one.point, one.knobs_of_level), []).append(value)
         else:
             groups.setdefault(one.point, []).append(value)
     squares, degrees = 0.0, 0
-    for logs in (*groups.values(), *bridges.values()):
+    for logs in (*groups.values(), *ablations.values()):
         mean = sum(logs) / len(logs)
         squares += sum((v - mean) ** 2 for v in logs)
         degrees += len(logs) - 1

@@ -92,7 +92,7 @@ def _groups(observed: Sequence[Observation]) -> Mapping[Group, list[tuple[float,
     for one in observed:
         log = log_value(one)
         if not one.mark and log is not None:
-            found.setdefault((*one.point, one.bridged_from), []).append((float(one.order), log))
+            found.setdefault((*one.point, one.knobs_of_level), []).append((float(one.order), log))
     return found
 
 
@@ -140,7 +140,7 @@ def without_drift(observed: Sequence[Observation]) -> tuple[Observation, ...]:
     wider = math.sqrt(degrees / (degrees - 1)) if degrees > 1 else 1.0
 
     def widened(one: Observation) -> Observation:
-        log, mean = log_value(one), means.get((*one.point, one.bridged_from))
+        log, mean = log_value(one), means.get((*one.point, one.knobs_of_level))
         if one.mark or log is None or mean is None or one.role != "point":
             return one
         return replace(one, value=math.exp(mean + wider * (log - mean)))

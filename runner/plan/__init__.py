@@ -1,6 +1,7 @@
 """Sweep → Plan, and what comes next: which trials, in which order, on which CPUs, with which knobs. Pure and seeded.
 
-`make` plans, `extra` adds trials that are no points of the curve (anchors, bridges), `planner` says what a planner is;
+`make` plans, `extra` adds trials that are no points of the curve (drift checks, ablation trials), `planner` says what a
+planner is;
 `fixed` and `until` are the planners; `check` adds trials to what either of them measures.
 """
 

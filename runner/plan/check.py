@@ -1,7 +1,7 @@
 """Adds a trial with twice the connections to each point that may be limited inside the server. Pure.
 
-The checks come when all points are measured, before the anchor. They follow from the results of the points alone, so a
-run that is resumed asks for the same ones. Refuses a check where no knob says how many connections there are.
+The checks come when all points are measured, before the drift check. They follow from the results of the points alone,
+so a run that is resumed asks for the same ones. Refuses a check where no knob says how many connections there are.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class WithConnectionsCheck:
         self._measured = measured(self._plan)
 
     def next(self, done: Sequence[TrialResult]) -> Block:
-        """The checks when only anchors are left; an anchor is always the last."""
+        """The checks when only drift checks are left; a drift check is always the last."""
         block = self._measured.next(done)
         if any(trial.role not in LAST for trial in block.trials):
             return block

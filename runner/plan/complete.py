@@ -26,10 +26,10 @@ def complete(sweep: Sweep, facts: Facts) -> Sweep:
     method = sweep.method or facts.methods[0]
     if method not in facts.methods:
         mistakes.append(f"--method: {facts.name} has no method {method!r}; it has {', '.join(facts.methods)}")
-    if sweep.load.loader not in facts.loaders:
-        mistakes.append(f"--loader: {facts.name} can be loaded by {', '.join(facts.loaders)}")
+    if sweep.load.generator not in facts.load_generators:
+        mistakes.append(f"--load-generator: {facts.name} can be loaded by {', '.join(facts.load_generators)}")
     if not sweep.load.is_ours and sweep.load.rows is None:
-        mistakes.append(f"--loader: {sweep.load.loader} knows fixed work only; give --rows instead of --duration")
+        mistakes.append(f"--load-generator: {sweep.load.generator} knows fixed work only; give --rows")
     mistakes += check_variants(sweep, facts.methods)
     mistakes += knob_mistakes(sweep, facts)
     mistakes += _disk_mistakes(sweep, facts)

@@ -1,7 +1,7 @@
-"""Trials that are no points of the curve: anchors, which show drift, and bridges, which split a confounded gain. Pure.
+"""Trials that are no points of the curve: drift checks and ablation trials, which split a confounded gain. Pure.
 
-An anchor repeats the run's first trial at its very end. A bridge measures the first level after a knob has moved with
-the knobs of the level before it. Neither is fitted; both are kept, judged and reported.
+A drift check repeats the run's first trial at its very end. An ablation trial measures the first level after a knob has
+moved with the knobs of the level before it. Neither is fitted; both are kept, judged and reported.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from runner.plan.knobs import with_knobs
 from runner.units import format_number
 
 Knobs = Mapping[str, str]
-LAST = ("anchor", "profile")  # roles that come when all else is measured
+LAST = ("drift_check", "profile")  # roles that come when all else is measured
 
 
-def anchor_of(trials: Sequence[Trial]) -> tuple[Trial, ...]:
+def drift_check_of(trials: Sequence[Trial]) -> tuple[Trial, ...]:
     """The first trial once more, last; nothing for a run of one trial."""
     if len(trials) < 2:
         return ()
     first = min(trials, key=lambda t: t.order)
-    return (replace(first, trial_id=f"{first.point_id}-anchor", role="anchor", order=len(trials)),)
+    return (replace(first, trial_id=f"{first.point_id}-drift", role="drift_check", order=len(trials)),)
 
 
 def profiled(trials: Sequence[Trial]) -> tuple[Trial, ...]:
@@ -42,10 +42,10 @@ def boundaries(levels: Sequence[float], knobs: Mapping[float, Knobs]) -> tuple[t
     return tuple((a, b) for a, b in zip(ordered, ordered[1:], strict=False) if knobs[a] != knobs[b])
 
 
-def bridge(after: Trial, before: float, knobs: Knobs, varied: Knobs, declared: Sequence[KnobColumn]) -> Trial:
+def ablation(after: Trial, before: float, knobs: Knobs, varied: Knobs, declared: Sequence[KnobColumn]) -> Trial:
     """The trial `after` with the knobs of the level `before`; varied: the knobs of its variant, which stay."""
-    point_id = f"{after.point_id}-bridge-{format_number(before)}"
+    point_id = f"{after.point_id}-ablation-{format_number(before)}"
     made = replace(
-        after, trial_id=f"{point_id}-r{after.replicate}", point_id=point_id, role="bridge", bridged_from=before
+        after, trial_id=f"{point_id}-r{after.replicate}", point_id=point_id, role="ablation", knobs_of_level=before
     )
     return with_knobs(made, {**knobs, **varied}, declared)

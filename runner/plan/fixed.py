@@ -1,4 +1,4 @@
-"""The fixed plan: block after block as they were planned, the anchors last. Pure."""
+"""The fixed plan: block after block as they were planned, the drift checks last. Pure."""
 
 from __future__ import annotations
 
@@ -25,4 +25,4 @@ class FixedPlan:
 
 
 def _block(trial: Trial) -> tuple[bool, int]:
-    return trial.role == "anchor", trial.block
+    return trial.role == "drift_check", trial.block

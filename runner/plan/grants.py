@@ -47,7 +47,7 @@ def resources(sweep: Sweep, host: Host, level: float) -> Resources:
     most = max(map(_cores, granted.values()))
     return Resources(
         cores=cores,
-        placement=place(host, cores, sweep.server_cpus, sweep.client_cpus, most),
+        placement=place(host, cores, sweep.server_cpus, sweep.generator_cpus, most),
         disks=granted[level].disks,
         memory_bytes=granted[level].memory_bytes,
     )

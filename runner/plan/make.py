@@ -18,7 +18,7 @@ from runner.model import KnobColumn, Load, Plan, Sweep, Trial
 from runner.plan.abba import TRIALS_OF_A_VARIANT, abba
 from runner.plan.arms import Arm, arms_of
 from runner.plan.cpus import cpu_confounds, cpu_notes
-from runner.plan.extra import anchor_of, boundaries, bridge, profiled
+from runner.plan.extra import ablation, boundaries, drift_check_of, profiled
 from runner.plan.grants import grants, resources, with_constants
 from runner.plan.knobs import granted_knobs, with_granted, with_knobs
 from runner.plan.words import confounds, notes, seconds
@@ -79,12 +79,12 @@ def _trials(
     trials: list[Trial] = []
     for replicate in range(1, sweep.replicates + 1):
         block = [_trial(host, arms[i], level, replicate, knobs[i][level], declared) for level, i in points]
-        if sweep.bridge:
-            block += _bridges(sweep, block, arms, knobs, declared)
+        if sweep.ablation:
+            block += _ablations(sweep, block, arms, knobs, declared)
         chance.shuffle(block)
         trials += [replace(trial, order=len(trials) + i) for i, trial in enumerate(block)]
     trials += profiled(trials) if sweep.profile else ()
-    return [*trials, *(anchor_of(trials) if sweep.anchors else ())]
+    return [*trials, *(drift_check_of(trials) if sweep.drift_check else ())]
 
 
 def _in_blocks(
@@ -146,7 +146,7 @@ def _load(load: Load, level: float) -> Load:
     return replace(load, rows=max(1, round(load.rows * level)), rows_by_level=False)
 
 
-def _bridges(
+def _ablations(
     sweep: Sweep,
     block: Sequence[Trial],
     arms: Sequence[Arm],
@@ -155,7 +155,7 @@ def _bridges(
 ) -> list[Trial]:
     """Where a knob moves: the level after it once more, with the knobs of the level before it."""
     return [
-        bridge(trial, before, by_level[before], arm.knobs, declared)
+        ablation(trial, before, by_level[before], arm.knobs, declared)
         for arm, by_level in zip(arms, knobs, strict=True)
         for before, after in boundaries(sweep.levels, by_level)
         for trial in block

@@ -41,14 +41,14 @@ class Planner(Protocol):
 
 
 def with_block(plan: Plan, block: Block) -> Plan:
-    """The plan with the trials of a block that it does not hold yet, before its anchors."""
+    """The plan with the trials of a block that it does not hold yet, before its drift checks."""
     known = {trial.trial_id for trial in plan.trials}
     added = [trial for trial in block.trials if trial.trial_id not in known]
     if not added:
         return plan
     body = [t for t in plan.trials if t.role not in LAST]
-    anchors = [t for t in plan.trials if t.role in LAST]
-    trials = (*body, *added, *anchors)
+    drift_checks = [t for t in plan.trials if t.role in LAST]
+    trials = (*body, *added, *drift_checks)
     return replace(
         plan,
         trials=tuple(replace(t, order=at) for at, t in enumerate(trials)),

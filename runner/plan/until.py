@@ -1,4 +1,4 @@
-"""More replicates where the interval of a mean is still too wide, within a limit; the anchors stay last. Pure."""
+"""More replicates where the interval of a mean is still too wide, within a limit; the drift checks stay last. Pure."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class UntilInterval:
         self._plan, self._sweep = plan, plan.sweep
         self._rate = rate_of(plan.sweep.work, durable=load_axis(plan.sweep.axis).is_durable).field
         self._planned = [t for t in plan.trials if t.replicate <= plan.sweep.replicates and t.role not in LAST]
-        self._anchors = [t for t in plan.trials if t.role in LAST]
+        self._drift_checks = [t for t in plan.trials if t.role in LAST]
 
     def next(self, done: Sequence[TrialResult]) -> Block:
         """The blocks are made again from the first: each from the results of those before it, as it was then."""
@@ -52,12 +52,12 @@ class UntilInterval:
     def bound(self) -> Bound:
         """As many replicates of every point as are allowed."""
         points = {t.point_id for t in self._planned}
-        trials = len(points) * self._sweep.replicates_max + len(self._anchors)
+        trials = len(points) * self._sweep.replicates_max + len(self._drift_checks)
         each_s = self._plan.seconds_estimated / max(1, len(self._plan.trials))
         return Bound(trials=trials, seconds=each_s * trials)
 
     def _last(self, body: int, done: Sequence[TrialResult]) -> tuple[Trial, ...]:
-        return left_of([replace(t, order=body + at) for at, t in enumerate(self._anchors)], done)
+        return left_of([replace(t, order=body + at) for at, t in enumerate(self._drift_checks)], done)
 
     def _more(self, body: Sequence[Trial], done: Sequence[TrialResult]) -> _Step:
         wanted = self._sweep.until_ci_percent
@@ -93,7 +93,7 @@ def _once_checked(result: TrialResult) -> TrialResult:
 
 
 def _last_replicates(trials: Sequence[Trial]) -> list[Trial]:
-    """Of each point, and of each bridge, the trial with the highest replicate."""
+    """Of each point, and of each ablation, the trial with the highest replicate."""
     last: dict[str, Trial] = {}
     for trial in trials:
         held = last.get(trial.point_id)

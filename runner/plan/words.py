@@ -50,8 +50,8 @@ def notes(sweep: Sweep, trials: Sequence[Trial]) -> tuple[str, ...]:
     if in_a_row:
         numbers = " or ".join(f"{number:,}" for number in in_a_row)
         found.append(f"{numbers} requests of a table come before the next table's: tables are not written in turn")
-    if sweep.bridge and not any(t.role == "bridge" for t in trials):
-        found.append("--bridge: no knob moves along the axis, so there is nothing to bridge")
+    if sweep.ablation and not any(t.role == "ablation" for t in trials):
+        found.append("--ablation: no knob moves along the axis, so there is nothing to split")
     if sweep.data_dir.startswith("ram:"):
         size = sweep.data_dir.partition(":")[2]
         found.append(
@@ -74,9 +74,9 @@ def plan_sentence(plan: Plan) -> str:
     """What will happen, in one line."""
     sweep = plan.sweep
     many = f" × {len(variants(sweep))} variants" if sweep.vary else ""
-    bridges = sum(t.role == "bridge" for t in plan.trials)
-    extra = f" + {bridges} bridges" if bridges else ""
-    extra += " + 1 anchor" if any(t.role == "anchor" for t in plan.trials) else ""
+    ablations = sum(t.role == "ablation" for t in plan.trials)
+    extra = f" + {ablations} ablation trials" if ablations else ""
+    extra += " + 1 drift check" if any(t.role == "drift_check" for t in plan.trials) else ""
     extra += " + 2 profiled" if sweep.profile else ""
     extra += f", more until ± {sweep.until_ci_percent:g} %" if sweep.until_ci_percent else ""
     times = f"{sweep.replicates} replicate{'s' if sweep.replicates > 1 else ''}{extra}"

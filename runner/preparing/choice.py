@@ -52,8 +52,8 @@ def choose(asked: RequestedServer) -> Choice:
     for facts, runtime in _candidates(asked):
         found = _try(asked, facts, runtime)
         if isinstance(found, Choice):
-            passed_over = f" ({'; '.join(missing)})" if missing else ""
-            return replace(found, sentence=found.sentence + passed_over)
+            skipped = f" ({'; '.join(missing)})" if missing else ""
+            return replace(found, sentence=found.sentence + skipped)
         missing.append(found)
     raise PreflightError("nothing to measure here: " + "; ".join(missing), remedy=_remedy(asked))
 

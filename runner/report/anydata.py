@@ -32,10 +32,10 @@ def fit_document(fit: FitReport) -> dict[str, Any]:
             for n in fit.needs
         ],
         "warnings": list(fit.cautions),
-        "near": list(fit.near),
+        "supported": list(fit.supported),
         "peak": _estimate(fit.peak),
         "knee": _estimate(fit.knee),
-        "roof": _estimate(fit.roof),
+        "maximum": _estimate(fit.maximum),
         "level_at_90": _estimate(fit.level_at_90),
         "extrapolation_limit": fit.extrapolation_limit,
         "rejected": [
@@ -65,7 +65,7 @@ def _model(m: ModelFit) -> dict[str, Any]:
         "rse": m.rse,
         "rss": m.rss,
         "aicc": m.aicc,
-        "leave_last_out_error": m.leave_last_out_error,
+        "holdout_error": m.holdout_error,
         "on_bound": list(m.on_bound),
     }
 

@@ -49,10 +49,10 @@ def _shared(results: Sequence[TrialResult], unit: str) -> str:
 def _taken(result: TrialResult) -> float:
     """Cores that the generator used, as far as its CPUs were the server's too."""
     placement = result.trial.placement
-    used = result.measurement.client_cpu_cores
+    used = result.measurement.generator_cpu_cores
     if not placement.shared or used is None:
         return 0.0
-    return used * len(placement.shared) / len(placement.client_cpus)
+    return used * len(placement.shared) / len(placement.generator_cpus)
 
 
 def _others(results: Sequence[TrialResult], unit: str) -> str:

@@ -19,8 +19,8 @@ VERDICT_MEANINGS = {
     "VALID": "the number is the server's",
     "SOFTWARE_BOTTLENECK": "the server does not use what it is given, for a reason of its own; the number is its own",
     "UNSTEADY": "the rate drifted or varied too much inside the window",
-    "GENERATOR_BOUND": "the load generator was the limit, or too near to its own",
-    "RESOURCE_NOT_SATURATED": "the server left given cores idle: something else was the limit",
+    "GENERATOR_BOUND": "the load generator was the bottleneck, or too near to its own",
+    "RESOURCE_NOT_SATURATED": "the server left given cores idle: something else was the bottleneck",
     "OFFERED_NOT_MET": "the offered rate was not reached",
     "THROTTLED": "the kernel held the server back for lack of quota",
     "ERRORS": "requests failed, or the server was not set as planned",
@@ -153,7 +153,7 @@ def placements(run: StoredRun) -> tuple[tuple[str, ...], ...]:
     for r in sorted(run.results, key=lambda r: r.trial.level):
         p = r.trial.placement
         quota = f" (quota {format_number(p.quota_cores)})" if p.quota_cores is not None else ""
-        rows[(r.trial.level, format_cpus(p.server_cpus) + quota, format_cpus(p.client_cpus),
+        rows[(r.trial.level, format_cpus(p.server_cpus) + quota, format_cpus(p.generator_cpus),
               format_cpus(p.shared) if p.shared else "none")] = None  # fmt: skip
     return tuple((format_number(level), *rest) for level, *rest in rows)
 

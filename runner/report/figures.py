@@ -121,7 +121,7 @@ def trial_table(run: StoredRun) -> Table:
                 marked(rate(m.rows_per_s), [r]),
                 rate(m.durable_rows_per_s),
                 f"{fixed(m.server_cpu_cores, 2)} / {format_number(cores_given(r))}",
-                fixed(m.client_cpu_cores, 2),
+                fixed(m.generator_cpu_cores, 2),
                 fixed(m.throttled_s, 1),
                 short(disk_mb_per_s(axis_facts(run), m)),
                 short(m.disk_bytes_per_row),

@@ -22,7 +22,7 @@ def models_table(fit: FitReport) -> Table:
         delta = m.aicc - best if m.aicc is not None and best is not None else None
         size = _mean(fit)
         residual = 100 * m.rse / size if m.rse is not None and size else None
-        off = 100 * m.leave_last_out_error if m.leave_last_out_error is not None else None
+        off = 100 * m.holdout_error if m.holdout_error is not None else None
         values = ", ".join(_parameter(m, name) for name in m.parameters)
         rows.append((NAMES[m.model] + (" ← chosen" if m.model == fit.chosen else ""), values,
                      fixed(residual, 1), fixed(off, 1), fixed(m.aicc, 1), fixed(delta, 1)))  # fmt: skip
@@ -104,7 +104,7 @@ def derived_table(fit: FitReport) -> Table:
     found = (
         ("Peak", fit.peak, False),
         ("Hard limit", fit.knee, False),
-        ("Highest rate that the model can reach", fit.roof, True),
+        ("Highest rate that the model can reach", fit.maximum, True),
         ("Efficiency falls to 90 %", fit.level_at_90, False),
     )
     rows, unit = [], RATE_UNITS.get(fit.rate, fit.rate)

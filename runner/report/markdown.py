@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from runner.connections_check import sentences
 from runner.model import FitReport, StoredRun
 from runner.report import facts
+from runner.report.bottlenecks import bottleneck_notes, bottlenecks_table, remedies
 from runner.report.curve import with_fit
 from runner.report.disk_tables import ceiling_table, disk_table, has_prepared_disks, placement_words
 from runner.report.figures import (
@@ -22,8 +23,7 @@ from runner.report.figures import (
     verdict_counts,
 )
 from runner.report.fitted import asked_table, derived_table, models_table, parameters_table, rejected_table
-from runner.report.limits import limit_notes, limits_table, remedies
-from runner.report.noise import bridges_table, intervals_table, noise_sentences
+from runner.report.noise import ablations_table, intervals_table, noise_sentences
 from runner.report.open_loop import is_open_loop, response_table
 from runner.report.reference import Reference, reference_table
 from runner.report.soak import soak_of, soak_tables
@@ -54,8 +54,8 @@ def markdown(run: StoredRun, reference: Reference | None = None) -> str:
         _section("Published and ours", table_markdown(beside)) if beside else "",
         _section("Every trial and its verdict", table_markdown(_with_reasons(trial_table(run)))),
         _section("How sure the fit is", _certainty(run, fit)) if fit.points else "",
-        _section("Who was the limit", _limits(run))
-        if any(r.verdict.limit for r in run.results)
+        _section("What was the bottleneck", _limits(run))
+        if any(r.verdict.bottleneck for r in run.results)
         else "",
         _section("To make the others count", _bullets(remedies(run))) if remedies(run) else "",
         _section("How sure the points are", _noise(run)) if run.results else "",
@@ -67,13 +67,13 @@ def markdown(run: StoredRun, reference: Reference | None = None) -> str:
 
 
 def _limits(run: StoredRun) -> str:
-    told = (*limit_notes(run), *sentences(run.plan, run.results))
-    return "\n\n".join(filter(None, (table_markdown(limits_table(run)), _bullets(told))))
+    told = (*bottleneck_notes(run), *sentences(run.plan, run.results))
+    return "\n\n".join(filter(None, (table_markdown(bottlenecks_table(run)), _bullets(told))))
 
 
 def _noise(run: StoredRun) -> str:
-    bridges = bridges_table(run)
-    tables = _both(intervals_table(run), bridges) if bridges.rows else table_markdown(intervals_table(run))
+    ablations = ablations_table(run)
+    tables = _both(intervals_table(run), ablations) if ablations.rows else table_markdown(intervals_table(run))
     return f"{_bullets(noise_sentences(run))}\n\n{tables}"
 
 

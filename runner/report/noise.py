@@ -1,11 +1,11 @@
-"""How sure the points are, in words and tables: intervals, drift, bridges, conditions that moved. Pure."""
+"""How sure the points are, in words and tables: intervals, drift, ablation trials, conditions that moved. Pure."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from runner.axes import load_axis
-from runner.model import BridgeSplit, Drift, NoiseReport, Ratio, StoredRun, Trend, TrialResult
+from runner.model import AblationSplit, Drift, NoiseReport, Ratio, StoredRun, Trend, TrialResult
 from runner.noise import noise_report
 from runner.observations import observations
 from runner.report.conditions import conditions
@@ -24,24 +24,24 @@ def noise_of(run: StoredRun) -> NoiseReport:
     return replace(
         found,
         drift=_named(found.drift, run) if found.drift else None,
-        bridges=tuple(replace(split, knobs=_moved(split, run)) for split in found.bridges),
+        ablations=tuple(replace(split, knobs=_moved(split, run)) for split in found.ablations),
         conditions=conditions(run.results, axis),
     )
 
 
 def _named(drift: Drift, run: StoredRun) -> Drift:
     names = {r.trial.order: r.trial.trial_id for r in run.results}
-    return replace(drift, trial_id=names[drift.first_order], anchor_id=names[drift.anchor_order])
+    return replace(drift, trial_id=names[drift.first_order], repeat_id=names[drift.repeat_order])
 
 
-def _moved(split: BridgeSplit, run: StoredRun) -> str:
-    """The knobs in which a bridge differs from the point that it stands beside."""
+def _moved(split: AblationSplit, run: StoredRun) -> str:
+    """The knobs in which an ablation trial differs from the point that it stands beside."""
 
     def is_at(result: TrialResult) -> bool:
         return (result.trial.level, slug(result.trial.variant)) == (split.after, split.variant)
 
     here = [r.trial for r in run.results if is_at(r)]
-    old = next(t.knobs for t in here if t.role == "bridge" and t.bridged_from == split.before)
+    old = next(t.knobs for t in here if t.role == "ablation" and t.knobs_of_level == split.before)
     new = next(t.knobs for t in here if t.role == "point")
     return ", ".join(f"{name} {old.get(name, '?')} → {value}" for name, value in new.items() if old.get(name) != value)
 
@@ -49,7 +49,7 @@ def _moved(split: BridgeSplit, run: StoredRun) -> str:
 def noise_sentences(run: StoredRun) -> tuple[str, ...]:
     """What a reader must know of the noise, shortest first."""
     found = noise_of(run)
-    return (*_floor(found), *_drift(found), *(_bridge(split) for split in found.bridges), *found.conditions)
+    return (*_floor(found), *_drift(found), *(_ablation(split) for split in found.ablations), *found.conditions)
 
 
 def _floor(found: NoiseReport) -> list[str]:
@@ -106,7 +106,7 @@ def _check(drift: Drift) -> list[str]:
     return [f"{said}: no drift beyond the noise"]
 
 
-def _bridge(split: BridgeSplit) -> str:
+def _ablation(split: AblationSplit) -> str:
     variant = f" ({split.variant})" if split.variant else ""
     return (
         f"from {format_number(split.before)} to {format_number(split.after)}{variant} the rate grew "
@@ -137,8 +137,8 @@ def intervals_table(run: StoredRun) -> Table:
     return Table(title="Intervals", headers=(title, "Valid trials", "Mean rows/s", "95 % interval"), rows=rows)
 
 
-def bridges_table(run: StoredRun) -> Table:
-    """The gain across each bridged boundary: total = hardware × knobs."""
+def ablations_table(run: StoredRun) -> Table:
+    """The gain across each boundary with an ablation trial: total = hardware × knobs."""
     rows = tuple(
         (
             f"{format_number(b.before)} → {format_number(b.after)}" + (f" {b.variant}" if b.variant else ""),
@@ -147,7 +147,7 @@ def bridges_table(run: StoredRun) -> Table:
             ratio_words(b.hardware),
             ratio_words(b.by_knobs),
         )
-        for b in noise_of(run).bridges
+        for b in noise_of(run).ablations
     )
     return Table(
         title="Bridges",

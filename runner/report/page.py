@@ -12,6 +12,7 @@ from runner.connections_check import sentences
 from runner.fit import pair
 from runner.model import FitReport, StoredRun, TrialResult, VerdictKind
 from runner.report import facts
+from runner.report.bottlenecks import bottleneck_notes, bottlenecks_table, remedies
 from runner.report.curve import curve_svg, residuals_svg, speedup_svg, undrawn, with_fit
 from runner.report.disk_tables import ceiling_table, disk_table, has_prepared_disks, placement_words, shares_svg
 from runner.report.figures import (
@@ -27,10 +28,9 @@ from runner.report.figures import (
 )
 from runner.report.fitted import FORMULA, asked_table, derived_table, models_table, parameters_table, rejected_table
 from runner.report.flame import profile_html
-from runner.report.limits import limit_notes, limits_table, remedies
 from runner.report.marks import marked
 from runner.report.markup import broken, css_of, table_html
-from runner.report.noise import bridges_table, intervals_table, noise_sentences
+from runner.report.noise import ablations_table, intervals_table, noise_sentences
 from runner.report.open_loop import response_table
 from runner.report.reference import Reference, compare, reference_table
 from runner.report.series import label_of, trial_panels
@@ -187,17 +187,18 @@ def _certainty(run: StoredRun, fit: FitReport) -> str:
 
 
 def _limits(run: StoredRun) -> str:
-    told, known = remedies(run), any(r.verdict.limit for r in run.results)
-    checked = _list((*limit_notes(run), *sentences(run.plan, run.results)))
-    table = f"<h2>Who was the limit</h2>{table_html(limits_table(run), dense=True)}{checked}\n" if known else ""
+    told, known = remedies(run), any(r.verdict.bottleneck for r in run.results)
+    checked = _list((*bottleneck_notes(run), *sentences(run.plan, run.results)))
+    rows = table_html(bottlenecks_table(run), dense=True)
+    table = f"<h2>What was the bottleneck</h2>{rows}{checked}\n" if known else ""
     return table + (f"<h2>To make the others count</h2>{_list(told)}\n" if told else "")
 
 
 def _noise(run: StoredRun) -> str:
     if not run.results:
         return ""
-    bridges = bridges_table(run)
-    split = table_html(bridges) if bridges.rows else ""
+    ablations = ablations_table(run)
+    split = table_html(ablations) if ablations.rows else ""
     return f"<h2>How sure the points are</h2>{_list(noise_sentences(run))}{table_html(intervals_table(run))}{split}\n"
 
 

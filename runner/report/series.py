@@ -39,7 +39,7 @@ class Metric:
 METRICS = (
     Metric(name="rows_per_s", title="rate", css="s-rate"),
     Metric(name="server_cpu_cores", title="server CPU, cores", css="s-server"),
-    Metric(name="client_cpu_cores", title="generator CPU, cores", css="s-client"),
+    Metric(name="generator_cpu_cores", title="generator CPU, cores", css="s-client"),
     Metric(name="disk_write_mb_per_s", title="disk written, MB/s", css="s-disk"),
 )
 
@@ -97,7 +97,7 @@ def scale_of(run: StoredRun, results: Sequence[TrialResult]) -> Scale:
 def window_of(result: TrialResult) -> Window | None:
     """Where the trial's window begins and ends on the axis of its series, seconds."""
     m = result.measurement
-    start = m.passed_over_s or 0.0
+    start = m.transient_s or 0.0
     return (start, start + m.window_s) if m.window_s else None
 
 

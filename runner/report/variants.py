@@ -79,7 +79,7 @@ def _row(level: float, results: list[TrialResult], base: float | None) -> tuple[
         marked(rate(speed), valid or results),
         ratio,
         fixed(mean(m.server_cpu_cores for m in used), 2),
-        fixed(mean(m.client_cpu_cores for m in used), 2),
+        fixed(mean(m.generator_cpu_cores for m in used), 2),
         short(mean(_client_cost(m) for m in used)),
         short(mean(m.response_ms_p99 for m in used)),
         ", ".join(f"{n} {kind}" for kind, n in verdicts.most_common()),
@@ -88,7 +88,7 @@ def _row(level: float, results: list[TrialResult], base: float | None) -> tuple[
 
 def _client_cost(m: Measurement) -> float | None:
     """CPU seconds of the generator for a million rows."""
-    return m.client_cpu_cores / m.rows_per_s * 1e6 if m.client_cpu_cores is not None and m.rows_per_s else None
+    return m.generator_cpu_cores / m.rows_per_s * 1e6 if m.generator_cpu_cores is not None and m.rows_per_s else None
 
 
 def index_markdown(run: StoredRun) -> str:

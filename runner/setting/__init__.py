@@ -11,7 +11,7 @@ class Setting:
     """One setting. `read` turns text into the value and raises ValueError with one sentence.
 
     default is text as a user would write it; "" means "decided later" (by the target, or from the machine).
-    switch: a flag without a value; its text is "1".
+    switch: a flag without a value; its text is "1". former_key, former_flag: names that it had, which are still read.
     """
 
     key: str
@@ -22,6 +22,8 @@ class Setting:
     metavar: str = "TEXT"
     many: bool = False
     switch: bool = False
+    former_key: str = ""
+    former_flag: str = ""
 
 
 def setting(
@@ -34,8 +36,19 @@ def setting(
     *,
     many: bool = False,
     switch: bool = False,
+    former: tuple[str, str] = ("", ""),
 ) -> Setting:
-    """A line of a table of settings."""
+    """A line of a table of settings. former: the key and the flag that it had before."""
+    former_key, former_flag = former
     return Setting(
-        key=key, flag=flag, read=read, default=default, help=help_text, metavar=metavar, many=many, switch=switch
+        key=key,
+        flag=flag,
+        read=read,
+        default=default,
+        help=help_text,
+        metavar=metavar,
+        many=many,
+        switch=switch,
+        former_key=former_key,
+        former_flag=former_flag,
     )

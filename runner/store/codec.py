@@ -11,7 +11,7 @@ import cattrs
 
 from runner.errors import StoreError
 
-SCHEMA = 2  # of what is written; upgrade.py reads what was written before
+SCHEMA = 3  # of what is written; upgrade.py reads what was written before
 T = TypeVar("T")
 _CONVERTER = cattrs.Converter(forbid_extra_keys=False)
 

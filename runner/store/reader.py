@@ -152,7 +152,7 @@ def series_from_text(text: str, path: Path = Path("series.csv")) -> Series:
     try:
         return tuple(
             (float(row.pop("t_s")), {k: float(v) if v else None for k, v in row.items()})
-            for row in csv.DictReader(io.StringIO(text))
+            for row in csv.DictReader(io.StringIO(upgrade.table_now(text)))
         )
     except (ValueError, KeyError, TypeError, csv.Error) as error:
         raise StoreError(f"{path} cannot be read back: {error}", remedy="scale verify names what was changed") from None

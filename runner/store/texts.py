@@ -10,7 +10,7 @@ from dataclasses import asdict
 from typing import Any
 
 from runner.figures.series import SERIES_COLUMNS, time_series
-from runner.model import DiskFigures, Interval, Limit, Measurement, Plan, Sample, TrialResult, is_quick
+from runner.model import Bottleneck, DiskFigures, Interval, Measurement, Plan, Sample, TrialResult, is_quick
 from runner.sweep.vary import label
 
 _BY_NAME = ("disks", "cpu_mhz")  # of each disk, of each CPU; trial.json has them all
@@ -33,10 +33,10 @@ COLUMNS_AFTER_KNOBS = (
     *_MEASURED,
     "verdict",
     "reasons",
-    "limit",
-    "limit_shares",
+    "bottleneck",
+    "bottleneck_shares",
     "server_cpus",
-    "client_cpus",
+    "generator_cpus",
     "shared_cpus",
     "smt_cpus",
     "sibling_cpus",
@@ -98,8 +98,8 @@ def points_text(plan: Plan, results: Iterable[TrialResult]) -> str:
     return text.getvalue()
 
 
-def _shares(limit: Limit | None) -> str | None:
-    return " ".join(f"{kind}={share:.0f}%" for kind, share in limit.shares.items()) if limit else None
+def _shares(bottleneck: Bottleneck | None) -> str | None:
+    return " ".join(f"{kind}={share:.0f}%" for kind, share in bottleneck.shares.items()) if bottleneck else None
 
 
 def point_row(plan: Plan, result: TrialResult) -> dict[str, Any]:
@@ -123,10 +123,10 @@ def point_row(plan: Plan, result: TrialResult) -> dict[str, Any]:
         **{f"{d}_{k}": v for d, figures in result.measurement.disks.items() for k, v in asdict(figures).items()},
         "verdict": result.verdict.kind.value,
         "reasons": "; ".join(result.verdict.reasons),
-        "limit": result.verdict.limit.kind.value if result.verdict.limit else None,
-        "limit_shares": _shares(result.verdict.limit),
+        "bottleneck": result.verdict.bottleneck.kind.value if result.verdict.bottleneck else None,
+        "bottleneck_shares": _shares(result.verdict.bottleneck),
         "server_cpus": " ".join(map(str, trial.placement.server_cpus)),
-        "client_cpus": " ".join(map(str, trial.placement.client_cpus)),
+        "generator_cpus": " ".join(map(str, trial.placement.generator_cpus)),
         "shared_cpus": " ".join(map(str, trial.placement.shared)),
         "smt_cpus": " ".join(map(str, trial.placement.smt_cpus)),
         "sibling_cpus": " ".join(map(str, trial.placement.sibling_cpus)),

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from runner.store import format1
+from runner.store import format1, format2
 from runner.store.codec import SCHEMA
 
 Plain = dict[str, Any]
@@ -36,6 +36,7 @@ class Step:
 
 STEPS: Mapping[int, Step] = {
     1: Step(manifest=format1.manifest, plan=format1.plan, result=format1.result, fit=format1.fit),
+    2: Step(manifest=format2.manifest, plan=format2.plan, result=format2.result, fit=format2.fit),
 }
 
 
@@ -52,7 +53,7 @@ def format_of(document: object) -> int:
         raise FormatUnknown("is no JSON object")
     number = document.get("schema", FIRST)
     if number != SCHEMA and number not in STEPS:
-        raise FormatUnknown(f"is of schema {number}; this version reads {' and '.join(map(str, (*STEPS, SCHEMA)))}")
+        raise FormatUnknown(f"is of schema {number}; this version reads {', '.join(map(str, STEPS))} and {SCHEMA}")
     return int(number)
 
 
@@ -89,6 +90,17 @@ def fit_now(document: Plain) -> Plain:
     for step in _steps(document):
         document = step.fit(document)
     return _marked(document)
+
+
+def row_now(row: Mapping[str, Any]) -> Plain:
+    """A row of a table of any format, by column, with today's names of the columns."""
+    return format2.table_row(row)
+
+
+def table_now(text: str) -> str:
+    """A table of any format (CSV) with today's names of the columns in its first line."""
+    header, end, rows = text.partition("\n")
+    return format2.table_header(header) + end + rows
 
 
 def _steps(document: Plain) -> Sequence[Step]:

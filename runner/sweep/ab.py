@@ -24,10 +24,12 @@ _WHOLE_RUN = (
     ("order_seed", "--order-seed"), ("detect_percent", "--detect"),
 )  # fmt: skip
 _DECIDED = {
-    "method.replicates": "--replicates", "method.until_ci": "--until-ci", "method.anchors": "--anchors",
-    "method.bridge": "--bridge",
+    "method.replicates": "--replicates", "method.until_ci": "--until-ci", "method.drift_check": "--drift-check",
+    "method.ablation": "--ablation",
 }  # fmt: skip
-_NO_SETTING = {"name", "question", "origin", "tags", "variants_ab", "replicates", "replicates_max", "anchors", "vary"}
+_NO_SETTING = {
+    "name", "question", "origin", "tags", "variants_ab", "replicates", "replicates_max", "drift_check", "vary",
+}  # fmt: skip
 
 
 def flags_of(text: str, where: str) -> dict[str, str | list[str]]:
@@ -35,7 +37,7 @@ def flags_of(text: str, where: str) -> dict[str, str | list[str]]:
 
     Raises UsageError for a flag that no setting has, or one without its value.
     """
-    by_flag = {setting.flag: setting for setting in SETTINGS}
+    by_flag = {flag: setting for setting in SETTINGS for flag in (setting.flag, setting.former_flag) if flag}
     found: dict[str, str | list[str]] = {}
     try:
         words = shlex.split(text)
@@ -80,8 +82,8 @@ def variants_of(a: Sweep, b: Sweep, blocks: int) -> tuple[Sweep, Sweep]:
         )
     about = words(a, b)
     return tuple(
-        replace(one, name="ab", question="Does B write as fast as A?", replicates=2 * blocks, anchors=False,
-                until_ci_percent=None, bridge=False, variants_ab=about)
+        replace(one, name="ab", question="Does B write as fast as A?", replicates=2 * blocks, drift_check=False,
+                until_ci_percent=None, ablation=False, variants_ab=about)
         for one in (a, b)
     )  # type: ignore[return-value] # fmt: skip
 

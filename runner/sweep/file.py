@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from runner.errors import UsageError
-from runner.sweep.settings import BY_KEY, DESCRIPTIVE_KEYS
+from runner.sweep.settings import BY_KEY, DESCRIPTIVE_KEYS, FORMER_KEYS
 
 FILE_BYTES_MAX = 1 << 20
 
@@ -55,9 +55,11 @@ def _take(texts: dict[str, str | list[str]], section: str, value: object) -> lis
         return [_unknown(section, sorted(sections | {"tags", "vary", *DESCRIPTIVE_KEYS}))]
     mistakes: list[str] = []
     for name, entry in value.items():
-        key = f"{section}.{name}"
+        key = FORMER_KEYS.get(f"{section}.{name}", f"{section}.{name}")
         text = _text(entry)
-        if text is None:
+        if key in texts and key != "knobs.other":
+            mistakes.append(f"{section}.{name}: means {key}, which is given too; leave out the former name")
+        elif text is None:
             mistakes.append(f"{key}: a text, a number or a list is expected")
         elif key in BY_KEY and key != "knobs.other":
             texts[key] = text

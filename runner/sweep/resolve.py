@@ -134,7 +134,7 @@ def _build(what: str, swept: Axis, texts: Texts, values: Mapping[str, Any]) -> S
         rate=float(v["load.rate"]),
         arrival=v["load.arrival"],
         window_max_s=None if fixed_work else asked.window_max_s,
-        loader=v["load.loader"],
+        generator=v["load.generator"],
         table_placement=v["load.placement"],
         may_discard=swept.facts.must_be_steady and not asked.soak,
         soak=asked.soak,
@@ -161,7 +161,7 @@ def _build(what: str, swept: Axis, texts: Texts, values: Mapping[str, Any]) -> S
         knobs=_knobs(v),
         vary=({"target": targets} if len(targets) > 1 else {}) | v["vary"],
         server_cpus=v["cpus.server"] or (),
-        client_cpus=v["cpus.client"] or (),
+        generator_cpus=v["cpus.generator"] or (),
         memory_bytes=v["target.memory"],
         data_dir=v["target.data_dir"] or "",
         reference=v["report.reference"] or "",
@@ -196,7 +196,7 @@ def _knobs(v: Mapping[str, Any]) -> dict[str, Rule]:
 
 
 def _method(v: Mapping[str, Any], levels: int) -> dict[str, Any]:
-    """How often and in which order it is measured; anchors where replicates can tell drift from noise."""
+    """How often and in which order it is measured; drift checks where replicates can tell drift from noise."""
     replicates = 1 if v["load.soak"] is not None else int(v["method.replicates"])
     many = levels > 1 and replicates > 1
     return {
@@ -205,10 +205,10 @@ def _method(v: Mapping[str, Any], levels: int) -> dict[str, Any]:
         "order_seed": v["method.order_seed"],
         "detect_percent": v["method.detect"],
         "sample_hz": v["method.sample_hz"],
-        "anchors": v["method.anchors"] == "on" or v["method.anchors"] == "auto" and many,
+        "drift_check": v["method.drift_check"] == "on" or v["method.drift_check"] == "auto" and many,
         "until_ci_percent": v["method.until_ci"],
         "replicates_max": v["method.replicates_max"],
-        "bridge": bool(v["method.bridge"]),
+        "ablation": bool(v["method.ablation"]),
         "profile": bool(v["method.profile"]),
         "connections_check": v["method.connections_check"] == "on",
     }

@@ -26,7 +26,7 @@ def _genuine() -> dict[str, str]:
     """Load generators that are a database's own, each with the databases that it loads."""
     found: dict[str, list[str]] = {}
     for facts in all_facts():
-        for name in facts.loaders:
+        for name in facts.load_generators:
             found.setdefault(name, []).append(facts.title)
     return {name: ", ".join(titles) for name, titles in found.items() if name != _OURS}
 
@@ -43,13 +43,14 @@ RUNTIME = _s(
     "NAME",
 )
 METHOD = _s("load.method", "--method", str, "", f"How rows are written. {_methods()}.", "NAME")
-LOADER = _s(
-    "load.loader",
-    "--loader",
+LOAD_GENERATOR = _s(
+    "load.generator",
+    "--load-generator",
     readers.one_of(_OURS, *_genuine()),
     _OURS,
     "Program that writes the rows: "
     + _one_of(f"{_OURS} (scale-loadgen)", *(f"{name} (the tool of {title})" for name, title in _genuine().items()))
     + ".",
     "NAME",
+    former=("load.loader", "--loader"),
 )

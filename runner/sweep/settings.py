@@ -10,7 +10,7 @@ from runner.axes import all_axes
 from runner.setting import Setting, readers
 from runner.setting import setting as _s
 from runner.sweep.knob_settings import KNOB_SETTINGS
-from runner.sweep.server_settings import LOADER, METHOD, RUNTIME, TARGET
+from runner.sweep.server_settings import LOAD_GENERATOR, METHOD, RUNTIME, TARGET
 from runner.sweep.workload_settings import WORKLOAD_SETTINGS
 from runner.units import parse_bytes, parse_count, parse_cpus, parse_levels, parse_seconds
 
@@ -41,7 +41,15 @@ SETTINGS: tuple[Setting, ...] = (
         "DIR|ram",
     ),
     _s("cpus.server", "--server-cpus", parse_cpus, "", "CPUs for the server, in this order: 0,2-5.", "LIST"),
-    _s("cpus.client", "--client-cpus", parse_cpus, "", "CPUs for the load generator: 6-7.", "LIST"),
+    _s(
+        "cpus.generator",
+        "--generator-cpus",
+        parse_cpus,
+        "",
+        "CPUs for the load generator: 6-7.",
+        "LIST",
+        former=("cpus.client", "--client-cpus"),
+    ),
     *WORKLOAD_SETTINGS,
     METHOD,
     _s(
@@ -120,7 +128,7 @@ SETTINGS: tuple[Setting, ...] = (
         "Time for the answers to requests in flight when the window ends or the load fails.",
         "TIME",
     ),
-    LOADER,
+    LOAD_GENERATOR,
     _s(
         "load.placement",
         "--placement",
@@ -168,22 +176,24 @@ SETTINGS: tuple[Setting, ...] = (
         "N",
     ),
     _s(
-        "method.anchors",
-        "--anchors",
+        "method.drift_check",
+        "--drift-check",
         readers.one_of("auto", "on", "off"),
         "auto",
         "Drift check: repeat the first trial at the end, to detect drift of the machine. auto: with several levels and "
         "replicates.",
         "auto|on|off",
+        former=("method.anchors", "--anchors"),
     ),
     _s(
-        "method.bridge",
-        "--bridge",
+        "method.ablation",
+        "--ablation",
         readers.switch,
         "",
         "Ablation trials: where a rule changes a knob, also measure the level after the change with the old knobs, and "
         "split the gain into hardware and knobs.",
         switch=True,
+        former=("method.bridge", "--bridge"),
     ),
     _s(
         "method.profile",
@@ -241,9 +251,10 @@ SETTINGS: tuple[Setting, ...] = (
 )
 
 BY_KEY = {s.key: s for s in SETTINGS}
+FORMER_KEYS = {s.former_key: s.key for s in SETTINGS if s.former_key}
 DESCRIPTIVE_KEYS = ("name", "question")
 
 
-def parameter_name(setting: Setting) -> str:
+def parameter_name(flag: str) -> str:
     """The Python name of a flag: --rows-per-request → rows_per_request."""
-    return setting.flag.removeprefix("--").replace("-", "_")
+    return flag.removeprefix("--").replace("-", "_")

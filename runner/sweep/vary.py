@@ -14,7 +14,8 @@ from runner.setting.readers import at_least
 from runner.units import parse_count
 
 _WORKLOAD = {"tables": 1, "rows_per_request": 1, "requests_per_table": 1, "interlace_rows": 0}  # each with its least
-_LOAD = {"placement": "table_placement", "loader": "loader"}
+# loader: the former name of load_generator
+_LOAD = {"placement": "table_placement", "load_generator": "generator", "loader": "generator"}
 _PLAIN = ("method",)
 VARIANT = "variant"  # of `scale ab`: A or B, each with a sweep of its own
 SUBJECT_FIELDS = ("target", "runtime", "version", "image", "home", "endpoint")
@@ -48,7 +49,7 @@ def _order_mistakes(sweep: Sweep) -> list[str]:
     if any(data.requests_per_table > 1 and data.interlace_rows for data in every):
         return ["--requests-per-table: is for requests of one table each; leave out --interlace-rows"]
     if not sweep.load.is_ours and any(data.requests_per_table > 1 for data in every):
-        return [f"--requests-per-table: the order of {sweep.load.loader} is its own; leave it out"]
+        return [f"--requests-per-table: the order of {sweep.load.generator} is its own; leave it out"]
     return []
 
 

@@ -76,7 +76,7 @@ class Session:
     def genuine_load(self) -> ForeignCommand:
         """The database's own load generator on this trial. Raises TargetError where it has none."""
         raise TargetError(
-            f"{self._trial.subject.target} has no load generator of its own here", remedy="--loader scale"
+            f"{self._trial.subject.target} has no load generator of its own here", remedy="--load-generator scale"
         )
 
     def commit_cycles(self) -> int | None:

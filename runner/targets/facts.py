@@ -59,7 +59,7 @@ class Facts:
     refuses_root: the server will not run as root. thread_names: its threads have names of their own. wait_events: it
     tells what its connections wait for.
     threads_per_process: how many threads of one load process the client library serves well; 0: any number.
-    loaders: load generators that can load it.
+    load_generators: load generators that can load it.
 
     disk_placements: how its data can be put on several disks, best first; empty: it has none.
     wal_disks: where its write-ahead log can go in a disk sweep, the default first.
@@ -86,7 +86,7 @@ class Facts:
     thread_names: bool = False
     wait_events: bool = False
     threads_per_process: int = 0
-    loaders: tuple[str, ...] = ("scale",)
+    load_generators: tuple[str, ...] = ("scale",)
     disk_placements: tuple[str, ...] = ()
     wal_disks: tuple[str, ...] = ()
     image: str = ""

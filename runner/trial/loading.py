@@ -154,7 +154,7 @@ class Loading:
             yield from self._take(line)
             self._refuse_full(new)
             if isinstance(line, Phase) and self.stacks is not None:
-                self.stacks.start(self._server.pids(), self._order.trial.placement.client_cpus)
+                self.stacks.start(self._server.pids(), self._order.trial.placement.generator_cpus)
             if isinstance(line, Phase) and line.phase == STEADY_PHASE:
                 self._commits_before = self._commits()
             elif isinstance(line, Phase) and self._measure_start_ns is not None:
@@ -228,7 +228,7 @@ class Loading:
 
 def _cpus(trial: Trial) -> tuple[int, ...]:
     """Of both sides, each once."""
-    return tuple(sorted({*trial.placement.server_cpus, *trial.placement.client_cpus}))
+    return tuple(sorted({*trial.placement.server_cpus, *trial.placement.generator_cpus}))
 
 
 def limit_s(trial: Trial) -> float:

@@ -15,7 +15,7 @@ from runner.trial.provision import Reached
 
 def load_of(order: TrialOrder, spec: Mapping[str, str], threads_per_process: int, reached: Reached) -> LoadHandle:
     """The load of the order's trial, not started. Raises TargetError where the target has no such load generator."""
-    cpus, network = order.trial.placement.client_cpus, reached.server.network_namespace
+    cpus, network = order.trial.placement.generator_cpus, reached.server.network_namespace
     if not order.trial.load.is_ours:
         return ForeignLoad(reached.session.genuine_load(), cpus, network)
     specs = split_spec(spec, threads_per_process, time.monotonic_ns())

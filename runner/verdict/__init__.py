@@ -1,11 +1,11 @@
-"""Is this number the server's, and who was the limit? Pure: one evidence in, a Verdict with its reasons out.
+"""Is this number the server's, and what was the bottleneck? Pure: one evidence in, a Verdict with its reasons out.
 
 `diagnose` is the door. `rules` name the bottleneck, `standing` says what it makes of the number on an axis, `integrity`
 whether the number is right, `steady` whether the rate was; `thresholds` holds every threshold. Refuses I/O, and to know
 an axis by its name.
 """
 
-from runner.verdict.bottleneck import attribute, limit_of
+from runner.verdict.bottleneck import attribute, bottleneck_of
 from runner.verdict.diagnose import diagnose
 from runner.verdict.evidence import Evidence, Integrity, ResourceUse, TrialResources
 from runner.verdict.steady import (
@@ -40,7 +40,7 @@ __all__ = [
     "claimed",
     "diagnose",
     "is_steady",
-    "limit_of",
+    "bottleneck_of",
     "look_at",
     "look_seconds",
     "modes",

@@ -1,5 +1,5 @@
-"""Who was the limit of a trial: the rules on the whole window, and on each of its seconds. Refuses to say what it is
-worth: that depends on the bottleneck's standing (standing.py)."""
+"""What was the bottleneck of a trial: the rules on the whole window, and on each of its seconds. Refuses to say what it
+is worth: that depends on the bottleneck's standing (standing.py)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from runner.axes import AxisFacts
-from runner.model import Limit, LimitKind, Standing
+from runner.model import Bottleneck, BottleneckKind, Standing
 from runner.verdict.evidence import ResourceUse, TrialResources
 from runner.verdict.rules import RULES, WORDS, Found, Place, Rule
 
@@ -49,8 +49,8 @@ def in_order(axis: AxisFacts) -> list[Rule]:
     return sorted(asked, key=rank)
 
 
-def is_swept(axis: AxisFacts, kind: LimitKind) -> bool:
-    """Whether the axis gives more of what this limit lacks."""
+def is_swept(axis: AxisFacts, kind: BottleneckKind) -> bool:
+    """Whether the axis gives more of what this bottleneck lacks."""
     return axis.standings[kind].standing is Standing.SWEPT
 
 
@@ -59,15 +59,17 @@ def swept_words(use: ResourceUse, given: TrialResources, axis: AxisFacts) -> str
     return next((told for kind, words in WORDS.items() if is_swept(axis, kind) and (told := words(use, given))), "")
 
 
-def limit_of(use: ResourceUse, given: TrialResources, axis: AxisFacts) -> Limit:
-    """The limit over some time, with the axis' own remedy where it has one."""
+def bottleneck_of(use: ResourceUse, given: TrialResources, axis: AxisFacts) -> Bottleneck:
+    """The bottleneck over some time, with the axis' own remedy where it has one."""
     found = findings(use, given, axis).bottleneck
     remedy = axis.standings[found.kind].remedy or found.remedy
-    return Limit(kind=found.kind, sentence=found.sentence, remedy=remedy)
+    return Bottleneck(kind=found.kind, sentence=found.sentence, remedy=remedy)
 
 
-def attribute(window: ResourceUse, seconds: Sequence[ResourceUse], given: TrialResources, axis: AxisFacts) -> Limit:
-    """The limit over the window, with the share of its seconds that each kind takes."""
-    counts = Counter(limit_of(second, given, axis).kind.value for second in seconds)
+def attribute(
+    window: ResourceUse, seconds: Sequence[ResourceUse], given: TrialResources, axis: AxisFacts
+) -> Bottleneck:
+    """The bottleneck over the window, with the share of its seconds that each kind takes."""
+    counts = Counter(bottleneck_of(second, given, axis).kind.value for second in seconds)
     shares = {kind: 100 * count / len(seconds) for kind, count in counts.most_common()}
-    return replace(limit_of(window, given, axis), shares=shares)
+    return replace(bottleneck_of(window, given, axis), shares=shares)

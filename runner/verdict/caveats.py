@@ -12,8 +12,8 @@ def caveats(evidence: Evidence) -> tuple[str, ...]:
     m, told = evidence.measurement, [*cautions(evidence)]
     if evidence.overdue:
         told.append(f"{evidence.overdue:,} requests that were due had no answer when the window ended")
-    if evidence.passed_over:
-        told.append(evidence.passed_over)
+    if evidence.transient:
+        told.append(evidence.transient)
     if m.rate_drift_percent is None and m.rows:
         told.append("the window is too short to tell whether the rate was steady")
     if m.stalled_percent:

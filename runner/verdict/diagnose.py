@@ -1,5 +1,5 @@
-"""The verdict, from one evidence, in three steps: is the number right, who was the limit and what does that make of it
-on this axis, was the rate steady.
+"""The verdict, from one evidence, in three steps: is the number right, what was the bottleneck and what does that make
+of it on this axis, was the rate steady.
 
 Verdict and named bottleneck come from the same finding, so they cannot disagree. Refuses to look at anything but its
 arguments, and to know an axis by its name.
@@ -8,7 +8,7 @@ arguments, and to know an axis by its name.
 from __future__ import annotations
 
 from runner.axes import AxisFacts
-from runner.model import Limit, Verdict, VerdictKind
+from runner.model import Bottleneck, Verdict, VerdictKind
 from runner.verdict.bottleneck import attribute
 from runner.verdict.caveats import caveats
 from runner.verdict.evidence import Evidence
@@ -20,30 +20,30 @@ from runner.verdict.steadiness import steadiness_of
 def diagnose(evidence: Evidence, axis: AxisFacts) -> Verdict:
     """The first step that finds something names the verdict; every reason is kept, then what a reader must know anyway.
 
-    A trial that was aborted has no figures, so it has no limit either.
+    A trial that was aborted has no figures, so it has no bottleneck either.
     """
     if why := evidence.integrity.aborted or evidence.integrity.unfinished:
         return Verdict(kind=VerdictKind.ABORTED, reasons=(why,))
     wrong = what_is_wrong(evidence)
-    standing, reasons, limit = _bottleneck(evidence, axis)
+    standing, reasons, bottleneck = _bottleneck(evidence, axis)
     unsteady = steadiness_of(evidence) if axis.must_be_steady else ()
     internal = VerdictKind.UNSTEADY if unsteady else VerdictKind.SOFTWARE_BOTTLENECK
     steps = (*(kind for kind, _ in wrong), standing, *(VerdictKind.UNSTEADY for _ in unsteady))
     return Verdict(
         kind=next((kind for kind in steps if kind is not VerdictKind.VALID), VerdictKind.VALID),
         reasons=(*(reason for _, reason in wrong), *reasons, *unsteady, *caveats(evidence)),
-        limit=limit,
-        once_checked=internal if not wrong and _may_be_internal(evidence, axis, limit) else None,
+        bottleneck=bottleneck,
+        once_checked=internal if not wrong and _may_be_internal(evidence, axis, bottleneck) else None,
     )
 
 
-def _may_be_internal(evidence: Evidence, axis: AxisFacts, limit: Limit | None) -> bool:
+def _may_be_internal(evidence: Evidence, axis: AxisFacts, bottleneck: Bottleneck | None) -> bool:
     """Whether the server left unused what the level gives for a reason that may be its own."""
     window, given = evidence.window, evidence.given
-    return window is not None and limit is not None and may_be_internal(limit.kind, window, given, axis)
+    return window is not None and bottleneck is not None and may_be_internal(bottleneck.kind, window, given, axis)
 
 
-def _bottleneck(evidence: Evidence, axis: AxisFacts) -> tuple[VerdictKind, tuple[str, ...], Limit | None]:
+def _bottleneck(evidence: Evidence, axis: AxisFacts) -> tuple[VerdictKind, tuple[str, ...], Bottleneck | None]:
     window, given = evidence.window, evidence.given
     if window is None:  # without one the number is wrong already
         return VerdictKind.VALID, (), None

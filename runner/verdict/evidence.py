@@ -20,7 +20,7 @@ class TrialResources:
 
     cores: float
     quota: bool
-    client_cpus: int
+    generator_cpus: int
     shared_cpus: tuple[int, ...]
     threads: int
     ceiling_rows_per_s: float | None = None
@@ -55,7 +55,7 @@ class ResourceUse:
     seconds: float = 1.0
     rows_per_s: float | None = None
     server_cores: float | None = None
-    client_cores: float | None = None
+    generator_cores: float | None = None
     other_cores: float | None = None
     stolen_cores: float | None = None
     throttled: float | None = None
@@ -103,7 +103,7 @@ class Integrity:
 class Evidence:
     """All that a verdict is made of, besides the axis. window: None where there was none. seconds: its parts.
     commits_in_window: None where the server does not say. overdue: requests of an open loop that were due and had no
-    answer when the window ended; None where the load core does not say. passed_over: why the window did not begin with
+    answer when the window ended; None where the load core does not say. transient: why the window did not begin with
     the end of the warm-up, "" where it did. claims: the window is long enough to carry the claim that its rate is the
     long-run one; else it is judged by the rules of a short one."""
 
@@ -114,5 +114,5 @@ class Evidence:
     integrity: Integrity = Integrity()
     commits_in_window: int | None = None
     overdue: int | None = None
-    passed_over: str = ""
+    transient: str = ""
     claims: bool = False

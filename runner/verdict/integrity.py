@@ -1,6 +1,6 @@
 """Is the number right? Rows lost, requests failed, settings that differ, disks that wrote more than they can.
 
-Refuses to ask who was the limit: a number that is wrong is nobody's.
+Refuses to ask what was the bottleneck: a number that is wrong is nobody's.
 """
 
 from __future__ import annotations

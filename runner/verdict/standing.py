@@ -5,34 +5,34 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from runner.axes import AxisFacts
-from runner.model import LimitKind, Standing, VerdictKind
+from runner.model import BottleneckKind, Standing, VerdictKind
 from runner.units import format_rate
 from runner.verdict.bottleneck import findings, swept_words
 from runner.verdict.evidence import ResourceUse, TrialResources
 from runner.verdict.rules import Found, grows, is_met
-from runner.verdict.thresholds import CLIENT_ROOM, OTHERS_ROOM
+from runner.verdict.thresholds import GENERATOR_ROOM, OTHERS_ROOM
 
 # The verdict on a bottleneck that is neither what the axis varies nor the server's own. An open loop that was met is
 # judged by what was offered alone, so that its number stands.
-EXTERNAL: Mapping[LimitKind, VerdictKind] = {
-    **dict.fromkeys(LimitKind, VerdictKind.RESOURCE_NOT_SATURATED),
-    LimitKind.OFFERED_RATE: VerdictKind.VALID,
-    LimitKind.GENERATOR_CEILING: VerdictKind.GENERATOR_BOUND,
-    LimitKind.GENERATOR_CPU: VerdictKind.GENERATOR_BOUND,
-    LimitKind.THROTTLING: VerdictKind.THROTTLED,
+EXTERNAL: Mapping[BottleneckKind, VerdictKind] = {
+    **dict.fromkeys(BottleneckKind, VerdictKind.RESOURCE_NOT_SATURATED),
+    BottleneckKind.OFFERED_RATE: VerdictKind.VALID,
+    BottleneckKind.GENERATOR_CEILING: VerdictKind.GENERATOR_BOUND,
+    BottleneckKind.GENERATOR_CPU: VerdictKind.GENERATOR_BOUND,
+    BottleneckKind.THROTTLING: VerdictKind.THROTTLED,
 }
 
 
-def verdict_of(kind: LimitKind, axis: AxisFacts) -> VerdictKind:
-    """What the number is worth when this was the limit."""
+def verdict_of(kind: BottleneckKind, axis: AxisFacts) -> VerdictKind:
+    """What the number is worth when this was the bottleneck."""
     standing = axis.standings[kind].standing
     if standing is Standing.SWEPT:
         return VerdictKind.VALID
     return axis.own_verdict if standing is Standing.OWN else EXTERNAL[kind]
 
 
-def may_be_internal(kind: LimitKind, use: ResourceUse, given: TrialResources, axis: AxisFacts) -> bool:
-    """Whether this limit may be the server's own reason not to use what the axis gives it.
+def may_be_internal(kind: BottleneckKind, use: ResourceUse, given: TrialResources, axis: AxisFacts) -> bool:
+    """Whether this bottleneck may be the server's own reason not to use what the axis gives it.
 
     Too few connections look the same, so that only a trial with more of them tells. What nothing explains counts only
     where the load generator and the rest of the machine had room. An open loop was asked for no more.
@@ -40,21 +40,21 @@ def may_be_internal(kind: LimitKind, use: ResourceUse, given: TrialResources, ax
     is_own = axis.standings[kind].standing is Standing.OWN
     if not is_own or axis.own_verdict is not VerdictKind.RESOURCE_NOT_SATURATED or given.offered_rows_per_s:
         return False
-    return kind is not LimitKind.UNKNOWN or _has_room(use, given)
+    return kind is not BottleneckKind.UNKNOWN or _has_room(use, given)
 
 
 def _has_room(use: ResourceUse, given: TrialResources) -> bool:
     """Whether the load generator and the machine had CPU time to spare, as far as that was read."""
-    if use.client_cores is None or use.server_cores is None or use.other_cores is None:
+    if use.generator_cores is None or use.server_cores is None or use.other_cores is None:
         return False
     lacks = given.cores - use.server_cores
-    return use.client_cores <= CLIENT_ROOM * given.client_cpus and use.taken_cores <= OTHERS_ROOM * lacks
+    return use.generator_cores <= GENERATOR_ROOM * given.generator_cpus and use.taken_cores <= OTHERS_ROOM * lacks
 
 
 def judge_standing(use: ResourceUse, given: TrialResources, axis: AxisFacts) -> tuple[VerdictKind, tuple[str, ...]]:
     """The verdict that the window's bottleneck leads to, with its reasons.
 
-    An open loop that fell short is OFFERED_NOT_MET whatever kept it back; the limit says what that was.
+    An open loop that fell short is OFFERED_NOT_MET whatever kept it back; the bottleneck says what that was.
     """
     if is_met(use, given) is False:
         offered, achieved = format_rate(given.offered_rows_per_s), format_rate(use.rows_per_s)
@@ -63,7 +63,7 @@ def judge_standing(use: ResourceUse, given: TrialResources, axis: AxisFacts) -> 
     found = findings(use, given, axis)
     kind = verdict_of(found.bottleneck.kind, axis)
     told = [found.bottleneck] if kind is VerdictKind.VALID else list(found.overruling)
-    if kind is not VerdictKind.VALID and (not told or found.first.kind is not LimitKind.UNKNOWN):
+    if kind is not VerdictKind.VALID and (not told or found.first.kind is not BottleneckKind.UNKNOWN):
         told.append(found.first)
     return kind, tuple(dict.fromkeys(reason for each in told for reason in _reasons(each, use, given, axis)))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from runner.store.codec import to_json
 from runner.store.reader import read_fit, read_text
 from runner.store.reference import read_reference
 from runner.store.texts import TIMESERIES_HEADER, points_text, timeseries_part
+from runner.store.upgrade import row_now, table_now
 from runner.verify.figures import differences, leaves, show
 from runner.verify.result import Disagreement, OtherMethod
 from runner.verify.trial import TrialAgain
@@ -84,7 +85,7 @@ def _points(path: Path, made: str, *, is_former: bool) -> Iterator[Disagreement]
 
 def _rows(text: str) -> dict[str, dict[str, object]]:
     return {
-        row.get("trial_id") or "": {k: _value(v) for k, v in row.items() if k}
+        row.get("trial_id") or "": {k: _value(v) for k, v in row_now(row).items() if k}
         for row in csv.DictReader(io.StringIO(text))
     }
 
@@ -99,13 +100,14 @@ def _value(cell: object) -> object:
 
 def _series(path: Path, again: Mapping[str, TrialAgain]) -> Iterator[Disagreement]:
     for trial_id, trial in again.items():
-        yield from _text(path, f"trials/{trial_id}/series.csv", trial.series)
+        yield from _text(path, f"trials/{trial_id}/series.csv", trial.series, table_now)
     name = "timeseries.csv"
     try:
         stored = read_text(path / name)
     except StoreError as error:
         yield Disagreement(file=name, sentence=error.message.replace(f"{path}/", ""))
         return
+    stored = table_now(stored)
     parts = _by_trial(stored)
     for trial_id, trial in again.items():
         wanted = timeseries_part(trial_id, trial.series)
@@ -155,9 +157,10 @@ def _documents(path: Path, run: StoredRun) -> _Documents:
     return _Documents(figures=figures, compared=compared, missing=tuple(missing), differing=tuple(differing))
 
 
-def _text(path: Path, name: str, wanted: str) -> Iterator[Disagreement]:
+def _text(path: Path, name: str, wanted: str, now: Callable[[str], str] = str) -> Iterator[Disagreement]:
+    """now: what brings a stored text of an older format to today's names."""
     try:
-        stored = read_text(path / name)
+        stored = now(read_text(path / name))
     except StoreError as error:
         yield Disagreement(file=name, sentence=error.message.replace(f"{path}/", ""))
         return

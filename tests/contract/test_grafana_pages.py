@@ -96,7 +96,7 @@ def test_pages_beside_a_running_sweep_of_cores(services: Services, tmp_path: Pat
     home = os.environ.get("SCALE_TDENGINE_HOME", "")
     target = ("--target", "tdengine", "--home", home) if home else ("--target", "postgres")
     sweep = cli.start("sweep", "cpu", *target, "--runtime", "process", "--cores", "0.25,0.5,0.75,1",
-                      "--duration", "12s", "--warmup", "2s", "--replicates", "1", "--anchors", "off",
+                      "--duration", "12s", "--warmup", "2s", "--replicates", "1", "--drift-check", "off",
                       cwd=tmp_path, SCALE_DASHBOARDS_DIR=str(services.room))  # fmt: skip
     try:
         run = wait_for_trials(services.prometheus, 2)

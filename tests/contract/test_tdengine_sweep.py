@@ -112,7 +112,7 @@ def test_more_threads_than_one_client_process_serves(tmp_path):
 
 def test_the_genuine_loader(tmp_path):
     done = run("sweep", "cpu", "--target", "tdengine", "--runtime", "process", "--home", HOME, "--cores", "1", "--rows",
-               "5M", "--replicates", "1", "--loader", "taosbenchmark", "--json", cwd=tmp_path, timeout_s=240)  # fmt: skip
+               "5M", "--replicates", "1", "--load-generator", "taosbenchmark", "--json", cwd=tmp_path, timeout_s=240)  # fmt: skip
     assert done.returncode == 0, done.stderr
     m = json.loads(done.stdout)["trials"][0]["measurement"]
     assert m["rows"] == m["rows_counted"] == 5_000_000

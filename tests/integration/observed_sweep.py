@@ -29,7 +29,7 @@ from tests.integration.pseudo_terminal import Terminal
 
 # Open loop, so that there is an offered rate, and small requests, so that there are enough for percentiles.
 WORDS = ("sweep", "cpu", "--target", "postgres", "--runtime", "process", "--cores", "0.3,0.4,0.5", "--duration", "4s",
-         "--warmup", "1s", "--replicates", "1", "--anchors", "off", "--rate", "15000", "--rows-per-request", "10",
+         "--warmup", "1s", "--replicates", "1", "--drift-check", "off", "--rate", "15000", "--rows-per-request", "10",
          "--tables", "20", "--results", "r")  # fmt: skip
 MEASURED = re.compile(rb'scale_trial_phase\{[^}]*phase="measure"[^}]*\} 1')
 

@@ -38,7 +38,7 @@ def test_each_level_has_as_many_connections_and_the_same_resources(swept, data_d
 def test_a_server_whose_cores_are_full_or_whose_clients_wait_counts(swept):
     _, document = swept
     for trial in document["trials"]:
-        if trial["verdict"]["limit"]["kind"] in ("SERVER_CPU", "CONNECTIONS", "HOT_THREAD", "QUOTA"):
+        if trial["verdict"]["bottleneck"]["kind"] in ("SERVER_CPU", "CONNECTIONS", "HOT_THREAD", "QUOTA"):
             assert trial["verdict"]["kind"] in ("VALID", "UNSTEADY"), trial["verdict"]
 
 

@@ -1,4 +1,4 @@
-"""Anchors, bridges and growth in a real sweep of a real PostgreSQL."""
+"""Drift checks, ablation trials and growth in a real sweep of a real PostgreSQL."""
 
 import json
 
@@ -11,16 +11,16 @@ QUICK = ("--target", "postgres", "--runtime", "process", "--duration", "2s", "--
 
 def test_a_sweep_grows_to_its_limit_bridges_its_boundary_and_ends_with_its_anchor(tmp_path):
     done = run("sweep", "cpu", "--cores", "1..2", *QUICK, "--replicates", "2", "--until-ci", "0.01%", "--replicates-max",
-               "3", "--partitions", "1=4,2=8", "--bridge", cwd=tmp_path, timeout_s=240)  # fmt: skip
+               "3", "--partitions", "1=4,2=8", "--ablation", cwd=tmp_path, timeout_s=240)  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "3 replicates are the limit" in done.stderr
     document = json.loads(done.stdout)
     trials = [t["trial"] for t in document["trials"]]
     roles = [t["role"] for t in trials]
-    assert (roles.count("point"), roles.count("bridge"), roles.count("anchor")) == (6, 3, 1)
+    assert (roles.count("point"), roles.count("ablation"), roles.count("drift_check")) == (6, 3, 1)
     last = max(trials, key=lambda t: t["order"])
-    assert last["role"] == "anchor"
-    assert {(t["resources"]["cores"], t["knobs"]["partitions"]) for t in trials if t["role"] == "bridge"} == {(2.0, "4")}
+    assert last["role"] == "drift_check"
+    assert {(t["resources"]["cores"], t["knobs"]["partitions"]) for t in trials if t["role"] == "ablation"} == {(2.0, "4")}
     assert document["noise"]["drift"]["ratio"]["value"] > 0
     stored = json.loads(next((tmp_path / "results").glob("*/plan.json")).read_text())
     assert len(stored["trials"]) == 10

@@ -30,7 +30,7 @@ from tests.unit.factories import make_trial
 POSTGRES = load_target("postgres")
 SECRET = "a secret for this test"
 LAST = max(os.sched_getaffinity(0))
-ONE = Placement(server_cpus=(LAST,), client_cpus=(0,))
+ONE = Placement(server_cpus=(LAST,), generator_cpus=(0,))
 
 
 @pytest.fixture(params=["process", pytest.param("docker", marks=pytest.mark.docker)])
@@ -167,9 +167,9 @@ def test_it_listens_on_loopback_only(kind, data_dir):
 def test_a_part_of_a_core_is_a_quota(kind, data_dir):
     if kind[0] == "process" and not read_host().cgroup_writable:
         with pytest.raises(ProvisionError, match="control group"):
-            start(kind, data_dir, Placement(server_cpus=(LAST,), client_cpus=(0,), quota_cores=0.5))
+            start(kind, data_dir, Placement(server_cpus=(LAST,), generator_cpus=(0,), quota_cores=0.5))
         return
-    server = start(kind, data_dir, Placement(server_cpus=(LAST,), client_cpus=(0,), quota_cores=0.5))
+    server = start(kind, data_dir, Placement(server_cpus=(LAST,), generator_cpus=(0,), quota_cores=0.5))
     try:
         with connect(server) as connection:
             read = subject_reader(server.accounting())

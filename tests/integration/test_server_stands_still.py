@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from runner.interrupts import Stop
-from runner.model import IntervalSeen, LimitKind, PhaseEntered, VerdictKind
+from runner.model import BottleneckKind, IntervalSeen, PhaseEntered, VerdictKind
 from runner.trial.run import run_trial
 from tests.unit.trial_orders import artifact_of, result_of, trial_order
 
@@ -151,8 +151,8 @@ def test_a_server_that_stood_still_in_the_window_is_named_as_a_stall(folder):
             threading.Timer(2.0, signal_the_server, (signal.SIGSTOP,)).start()
             threading.Timer(5.0, signal_the_server, (signal.SIGCONT,)).start()
     verdict = result_of(events).verdict
-    assert verdict.limit.kind is LimitKind.STALL
+    assert verdict.bottleneck.kind is BottleneckKind.STALL
     assert not verdict.kind.is_fitted
-    told = re.search(r"no row was acknowledged for ([\d.]+) s: the server's threads did not run", verdict.limit.sentence)
+    told = re.search(r"no row was acknowledged for ([\d.]+) s: the server's threads did not run", verdict.bottleneck.sentence)
     assert told, verdict.reasons
     assert float(told[1]) > 2.5, "longer where others leave it no CPU afterwards"

@@ -165,7 +165,7 @@ def test_the_server_of_a_striped_trial_lies_on_the_array(base, disks):
     last = max(os.sched_getaffinity(0))
     knobs = {name: rule.pieces[0].value for name, rule in sweep.knobs.items()}
     trial = make_trial(sweep, trial_id="disks-2-r1", level=2.0, disks=2, knobs=knobs,
-                       placement=Placement(server_cpus=(last,), client_cpus=(last,)))  # fmt: skip
+                       placement=Placement(server_cpus=(last,), generator_cpus=(last,)))  # fmt: skip
     plan = Plan(sweep=sweep, trials=(trial,), confounds=(), notes=(), seconds_estimated=1.0)
     trial = replace(trial, subject=replace(trial.subject, home=home))
     homes = {trial.subject.server: home}

@@ -27,7 +27,7 @@ def test_a_small_terminal_without_colours_until_ctrl_c(tmp_path):
 
 
 def test_no_terminal_gets_plain_lines_and_no_metrics_means_no_port(tmp_path):
-    done = run(*NULL, "--cores", "1", "--duration", "1s", "--replicates", "1", "--anchors", "off", cwd=tmp_path,
+    done = run(*NULL, "--cores", "1", "--duration", "1s", "--replicates", "1", "--drift-check", "off", cwd=tmp_path,
                TERM="xterm-256color")  # fmt: skip
     assert "\x1b[" not in done.stdout + done.stderr
     assert "trial 1 of 1: cores-1-r1 begins, about" in done.stderr

@@ -20,7 +20,7 @@ from runner.model import (
 from runner.plan.knobs import with_knobs
 from runner.sweep.resolve import resolve_sweep
 
-ON_TWO_CPUS = Placement(server_cpus=(0,), client_cpus=(1,))
+ON_TWO_CPUS = Placement(server_cpus=(0,), generator_cpus=(1,))
 KNOBS = {"partitions": "4", "write_threads": "4"}
 
 

@@ -46,7 +46,7 @@ def synthetic_trial(level: float, replicate: int, order: int, knobs: Mapping[str
     count = max(math.ceil(level), 1)
     server = tuple(range(count))
     client = (0, 1) if shared else tuple(range(16, 20))
-    placement = Placement(server_cpus=server, client_cpus=client)
+    placement = Placement(server_cpus=server, generator_cpus=client)
     return make_trial(synthetic_sweep(), trial_id=f"cores-{level:g}-r{replicate}", order=order, level=level,
                       replicate=replicate, cores=level, placement=placement, knobs=dict(knobs), seed=42)  # fmt: skip
 
@@ -58,8 +58,8 @@ def synthetic_result(trial: Trial, rate: float, kind: VerdictKind, chance: rando
     rate *= {K.GENERATOR_BOUND: 0.8, K.UNSTEADY: 0.9, K.RESOURCE_NOT_SATURATED: 0.75}.get(kind, 1.0)
     measurement = Measurement(
         rows=int(rate * WINDOW_S), window_s=WINDOW_S, rows_per_s=rate, durable_rows_per_s=rate * 0.93,
-        server_cpu_cores=used, server_cpu_percent=100 * used / trial.level, client_cpu_cores=0.21 * rate / 4e5,
-        client_cpu_percent=20.0, throttled_s=0.0, disk_write_mb_per_s=rate * 122 / 1e6, disk_bytes_per_row=122.4,
+        server_cpu_cores=used, server_cpu_percent=100 * used / trial.level, generator_cpu_cores=0.21 * rate / 4e5,
+        generator_cpu_percent=20.0, throttled_s=0.0, disk_write_mb_per_s=rate * 122 / 1e6, disk_bytes_per_row=122.4,
         memory_used_gb=1.2, memory_available_gb=58.3, response_ms_p50=4.2 + chance.random(), response_ms_p95=9.8,
         response_ms_p99=21.7 if chance.random() > 0.2 else None, response_ms_max=88.1, requests=4123, errors=0,
         rows_acked=int(rate * 13), rows_counted=int(rate * 13), ceiling_rows_per_s=1.4e8, sampler_cpu_percent=0.11,
@@ -86,7 +86,7 @@ def synthetic_series(result: TrialResult, chance: random.Random):
         rows.append((t, {"rows_per_s": m.rows_per_s * on * wobble, "response_ms_p99": 20.0}))
         burst = 2.4 if second % 5 == 3 else 0.65
         rows.append((t + 0.03, {"server_cpu_cores": (m.server_cpu_cores or 0) * min(on * 1.02, 1.02),
-                                "client_cpu_cores": (m.client_cpu_cores or 0) * on * wobble,
+                                "generator_cpu_cores": (m.generator_cpu_cores or 0) * on * wobble,
                                 "disk_write_mb_per_s": (m.disk_write_mb_per_s or 0) * burst * wobble,
                                 "memory_available_gb": 58.0}))  # fmt: skip
     return tuple(rows)

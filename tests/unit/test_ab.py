@@ -83,8 +83,8 @@ def test_each_variant_has_its_own_flags_and_what_differs_is_said():
 
 
 def test_flags_of_one_variant():
-    found = flags_of("--knob fsync=off --write-threads=4 --knob 'a=b c' --bridge", "--b")
-    assert found == {"knobs.other": ["fsync=off", "a=b c"], "knobs.write_threads": "4", "method.bridge": "1"}
+    found = flags_of("--knob fsync=off --write-threads=4 --knob 'a=b c' --ablation", "--b")
+    assert found == {"knobs.other": ["fsync=off", "a=b c"], "knobs.write_threads": "4", "method.ablation": "1"}
     assert together({"knobs.other": ["x=1"], "load.rows": "5"}, {**found, "load.rows": "7"}) == {
         **found, "knobs.other": ["x=1", "fsync=off", "a=b c"], "load.rows": "7"
     }  # fmt: skip
@@ -101,7 +101,7 @@ def test_a_flag_that_is_none_is_refused_by_name(text, why):
 @pytest.mark.parametrize(
     ("b", "why"),
     [({"cores": "1..3"}, "the levels"), ({"target__data_dir": "/x"}, "--data-dir"), ({"vary": ["method=copy"]}, "vary"),
-     ({"method__replicates": "4"}, "--replicates"), ({"method__bridge": "1"}, "--bridge")],
+     ({"method__replicates": "4"}, "--replicates"), ({"method__ablation": "1"}, "--ablation")],
 )  # fmt: skip
 def test_what_would_not_be_one_run_is_refused(b, why):
     a = make_sweep(cores="1..2")

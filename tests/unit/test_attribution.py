@@ -5,70 +5,70 @@ from dataclasses import replace
 import pytest
 
 from runner.axes import load_axis
-from runner.model import LimitKind
-from runner.verdict import ResourceUse, TrialResources, attribute, is_steady, limit_of, stalled_percent
+from runner.model import BottleneckKind
+from runner.verdict import ResourceUse, TrialResources, attribute, bottleneck_of, is_steady, stalled_percent
 
 CORES = load_axis("cores")
-GIVEN = TrialResources(cores=4.0, quota=False, client_cpus=2, shared_cpus=(), threads=8, ceiling_rows_per_s=1e9,
+GIVEN = TrialResources(cores=4.0, quota=False, generator_cpus=2, shared_cpus=(), threads=8, ceiling_rows_per_s=1e9,
               disk_ceilings_mb_per_s={"d1": 20.0})  # fmt: skip
-IDLE = ResourceUse(rows_per_s=1e6, server_cores=2.0, client_cores=0.5, other_cores=0.0, throttled=0.0, in_flight=0.3,
+IDLE = ResourceUse(rows_per_s=1e6, server_cores=2.0, generator_cores=0.5, other_cores=0.0, throttled=0.0, in_flight=0.3,
            disk_busy_percent={"d1": 20.0}, disk_mb_per_s={"d1": 5.0}, io_waiting_percent=1.0)  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("use", "given", "kind"),
     [
-        ({}, {}, LimitKind.UNKNOWN),
-        ({"server_cores": 3.7}, {}, LimitKind.SERVER_CPU),
-        ({"rows_per_s": 0.9e9}, {}, LimitKind.GENERATOR_CEILING),
-        ({"client_cores": 1.9}, {}, LimitKind.GENERATOR_CPU),
-        ({"throttled": 0.3, "server_cores": 3.9}, {"quota": True}, LimitKind.QUOTA),
-        ({"throttled": 0.3}, {}, LimitKind.THROTTLING),
-        ({"client_cores": 0.9, "server_cores": 3.0}, {"shared_cpus": (0, 1)}, LimitKind.SHARED_CPU),
-        ({"other_cores": 1.8}, {}, LimitKind.OTHER_PROCESSES),
-        ({"other_cores": 0.9, "stolen_cores": 0.6}, {}, LimitKind.OTHER_PROCESSES),
-        ({"other_cores": 0.4, "stolen_cores": 1.4}, {}, LimitKind.HYPERVISOR),
-        ({"in_flight": 0.95}, {"threads": 1}, LimitKind.CONNECTIONS),
-        ({"in_flight": 0.15, "workers_busy": 0.83}, {"threads": 1}, LimitKind.GENERATOR_CPU),
-        ({"in_flight": 0.95, "workers_busy": 0.05}, {"threads": 1}, LimitKind.CONNECTIONS),
-        ({"workers_busy": 0.83, "server_cores": 3.9}, {}, LimitKind.SERVER_CPU),
-        ({"in_flight": 0.95}, {}, LimitKind.CONNECTIONS),
-        ({"hot_thread": ("vnode-write", 0.98)}, {}, LimitKind.HOT_THREAD),
-        ({"hot_thread": ("vnode-write", 0.98), "in_flight": 0.95}, {}, LimitKind.HOT_THREAD),
-        ({"hot_thread": ("postgres", 0.98), "in_flight": 0.95}, {"threads": 1}, LimitKind.CONNECTIONS),
-        ({"disk_busy_percent": {"d1": 97.0}}, {}, LimitKind.DISK),
-        ({"disk_mb_per_s": {"d1": 18.0}}, {}, LimitKind.DISK),
-        ({"io_waiting_percent": 80.0}, {}, LimitKind.DISK),
-        ({"memory_waiting_percent": 40.0}, {}, LimitKind.MEMORY),
-        ({}, {"offered_rows_per_s": 1e6}, LimitKind.OFFERED_RATE),
+        ({}, {}, BottleneckKind.UNKNOWN),
+        ({"server_cores": 3.7}, {}, BottleneckKind.SERVER_CPU),
+        ({"rows_per_s": 0.9e9}, {}, BottleneckKind.GENERATOR_CEILING),
+        ({"generator_cores": 1.9}, {}, BottleneckKind.GENERATOR_CPU),
+        ({"throttled": 0.3, "server_cores": 3.9}, {"quota": True}, BottleneckKind.QUOTA),
+        ({"throttled": 0.3}, {}, BottleneckKind.THROTTLING),
+        ({"generator_cores": 0.9, "server_cores": 3.0}, {"shared_cpus": (0, 1)}, BottleneckKind.SHARED_CPU),
+        ({"other_cores": 1.8}, {}, BottleneckKind.OTHER_PROCESSES),
+        ({"other_cores": 0.9, "stolen_cores": 0.6}, {}, BottleneckKind.OTHER_PROCESSES),
+        ({"other_cores": 0.4, "stolen_cores": 1.4}, {}, BottleneckKind.HYPERVISOR),
+        ({"in_flight": 0.95}, {"threads": 1}, BottleneckKind.CONNECTIONS),
+        ({"in_flight": 0.15, "workers_busy": 0.83}, {"threads": 1}, BottleneckKind.GENERATOR_CPU),
+        ({"in_flight": 0.95, "workers_busy": 0.05}, {"threads": 1}, BottleneckKind.CONNECTIONS),
+        ({"workers_busy": 0.83, "server_cores": 3.9}, {}, BottleneckKind.SERVER_CPU),
+        ({"in_flight": 0.95}, {}, BottleneckKind.CONNECTIONS),
+        ({"hot_thread": ("vnode-write", 0.98)}, {}, BottleneckKind.HOT_THREAD),
+        ({"hot_thread": ("vnode-write", 0.98), "in_flight": 0.95}, {}, BottleneckKind.HOT_THREAD),
+        ({"hot_thread": ("postgres", 0.98), "in_flight": 0.95}, {"threads": 1}, BottleneckKind.CONNECTIONS),
+        ({"disk_busy_percent": {"d1": 97.0}}, {}, BottleneckKind.DISK),
+        ({"disk_mb_per_s": {"d1": 18.0}}, {}, BottleneckKind.DISK),
+        ({"io_waiting_percent": 80.0}, {}, BottleneckKind.DISK),
+        ({"memory_waiting_percent": 40.0}, {}, BottleneckKind.MEMORY),
+        ({}, {"offered_rows_per_s": 1e6}, BottleneckKind.OFFERED_RATE),
     ],
 )
 def test_each_rule_names_its_own_limit(use, given, kind):
-    found = limit_of(replace(IDLE, **use), replace(GIVEN, **given), CORES)
+    found = bottleneck_of(replace(IDLE, **use), replace(GIVEN, **given), CORES)
     assert found.kind is kind
     assert found.sentence
-    assert found.remedy or kind is LimitKind.UNKNOWN
+    assert found.remedy or kind is BottleneckKind.UNKNOWN
 
 
 def test_in_a_sweep_of_disks_nobody_is_told_to_sweep_disks():
     busy = replace(IDLE, disk_busy_percent={"d1": 97.0})
-    assert "vgroups" in limit_of(busy, replace(GIVEN, prepared_disks=1), load_axis("disks")).remedy
-    assert "scale sweep disk" in limit_of(busy, replace(GIVEN, disk_ceilings_mb_per_s={}), CORES).remedy
+    assert "vgroups" in bottleneck_of(busy, replace(GIVEN, prepared_disks=1), load_axis("disks")).remedy
+    assert "scale sweep disk" in bottleneck_of(busy, replace(GIVEN, disk_ceilings_mb_per_s={}), CORES).remedy
 
 
 def test_others_must_explain_most_of_what_the_server_lacks():
-    assert limit_of(replace(IDLE, other_cores=0.5), GIVEN, CORES).kind is LimitKind.UNKNOWN
+    assert bottleneck_of(replace(IDLE, other_cores=0.5), GIVEN, CORES).kind is BottleneckKind.UNKNOWN
 
 
 def test_what_was_not_read_explains_nothing():
-    assert limit_of(ResourceUse(), GIVEN, CORES).kind is LimitKind.UNREAD
-    assert limit_of(ResourceUse(server_cores=2.0), GIVEN, CORES).kind is LimitKind.UNKNOWN
+    assert bottleneck_of(ResourceUse(), GIVEN, CORES).kind is BottleneckKind.UNREAD
+    assert bottleneck_of(ResourceUse(server_cores=2.0), GIVEN, CORES).kind is BottleneckKind.UNKNOWN
 
 
 def test_the_shares_are_of_the_seconds():
     seconds = [replace(IDLE, server_cores=3.9)] * 6 + [replace(IDLE, disk_busy_percent={"d1": 99.0})] * 2
     found = attribute(replace(IDLE, server_cores=3.7), seconds, GIVEN, CORES)
-    assert found.kind is LimitKind.SERVER_CPU
+    assert found.kind is BottleneckKind.SERVER_CPU
     assert found.shares == {"SERVER_CPU": 75.0, "DISK": 25.0}
 
 

@@ -243,7 +243,7 @@ def test_trials_that_failed_are_not_taken_for_an_open_loop():
     assert "no point has VALID trials" in compare_runs(synthetic_run(verdicts=nothing), synthetic_run()).sentence
 
 
-@pytest.mark.parametrize("role", ["anchor", "bridge"])
+@pytest.mark.parametrize("role", ["drift_check", "ablation"])
 def test_trials_that_are_not_on_the_curve_are_not_compared(role):
     a = synthetic_run()
     odd = replace(a.results[0].trial, trial_id="odd", role=role, knobs={"partitions": "99"})

@@ -9,7 +9,16 @@ import pytest
 from runner.axes import load_axis
 from runner.connections_check import checks, sentences, with_checks
 from runner.executing.campaign import run_campaign
-from runner.model import Limit, LimitKind, Measurement, PlanGrew, TrialFinished, TrialResult, Verdict, VerdictKind
+from runner.model import (
+    Bottleneck,
+    BottleneckKind,
+    Measurement,
+    PlanGrew,
+    TrialFinished,
+    TrialResult,
+    Verdict,
+    VerdictKind,
+)
 from runner.observations import observations
 from runner.plan import bound_sentence, planner_of
 from runner.verdict import Evidence, ResourceUse, TrialResources, diagnose
@@ -18,8 +27,8 @@ from tests.unit.test_plan import planned
 
 CORES, CLIENTS = load_axis("cores"), load_axis("clients")
 OWN, LACKING = VerdictKind.SOFTWARE_BOTTLENECK, VerdictKind.RESOURCE_NOT_SATURATED
-GIVEN = TrialResources(cores=4.0, quota=False, client_cpus=2, shared_cpus=(), threads=8)
-IDLE = ResourceUse(rows_per_s=1e6, server_cores=2.0, client_cores=0.5, other_cores=0.0, in_flight=0.3)
+GIVEN = TrialResources(cores=4.0, quota=False, generator_cpus=2, shared_cpus=(), threads=8)
+IDLE = ResourceUse(rows_per_s=1e6, server_cores=2.0, generator_cores=0.5, other_cores=0.0, in_flight=0.3)
 GOOD = Measurement(rows=10, window_s=10.0, rows_per_s=1e6, rate_drift_percent=0.0, rate_cv_percent=2.0)
 
 
@@ -33,11 +42,11 @@ def judged(axis=CORES, given=GIVEN, m=GOOD, **use):
         ({"in_flight": 0.95}, OWN),
         ({"hot_thread": ("vnode-write", 0.98)}, OWN),
         ({}, OWN),
-        ({"client_cores": 1.5}, None),
+        ({"generator_cores": 1.5}, None),
         ({"other_cores": 0.9}, None),
         ({"other_cores": None}, None),
         ({"other_cores": 1.9}, None),
-        ({"client_cores": 1.9}, None),
+        ({"generator_cores": 1.9}, None),
         ({"disk_busy_percent": {"d1": 97.0}}, None),
         ({"server_cores": 3.9}, None),
     ],
@@ -58,8 +67,8 @@ def test_what_is_wrong_unsteady_or_asked_for_no_more_is_no_point_after_a_check_e
 
 
 WAITING = Verdict(kind=LACKING, reasons=("all 8 connections waited",), once_checked=OWN,
-                  limit=Limit(kind=LimitKind.CONNECTIONS, sentence="waited", remedy="more --write-threads"))  # fmt: skip
-FULL = Verdict(kind=VerdictKind.VALID, limit=Limit(kind=LimitKind.SERVER_CPU, sentence="full"))
+                  bottleneck=Bottleneck(kind=BottleneckKind.CONNECTIONS, sentence="waited", remedy="more --write-threads"))  # fmt: skip
+FULL = Verdict(kind=VerdictKind.VALID, bottleneck=Bottleneck(kind=BottleneckKind.SERVER_CPU, sentence="full"))
 
 
 def campaign(plan, rate, capacity, done=()):
@@ -106,14 +115,14 @@ def test_each_level_is_checked_once_and_a_resumed_run_asks_for_the_same(flags):
     assert {t.point_id.removesuffix("-check") for t in made} == points and len(made) == len(points)
     assert all(t.load.connections == 2 * plan.trials[0].load.connections for t in made)
     assert all(t.knobs["write_threads"] == str(t.load.connections) for t in made)
-    assert results[-1].trial.role == "anchor"
+    assert results[-1].trial.role == "drift_check"
     assert [t.trial_id for t in grown.trials] == [r.trial.trial_id for r in results]
     assert [r.trial.order for r in results] == list(range(len(results)))
     assert len(results) <= planner_of(plan).bound().trials
     assert "connections check" in bound_sentence(plan, planner_of(plan).bound())
     for stopped_after in range(len(results) + 1):
         kept = with_checks(grown, results[:stopped_after])
-        held = grown if any(r.trial.role in ("check", "anchor") for r in kept) or flags else plan
+        held = grown if any(r.trial.role in ("check", "drift_check") for r in kept) or flags else plan
         again, _ = campaign(held, rate, 2.2, kept)
         assert [r.trial for r in again] == [r.trial for r in results]
 
@@ -131,7 +140,7 @@ def test_a_level_whose_rate_does_not_rise_is_a_point_of_the_curve():
     assert len(fit_curve(judged_again).points) == 4
     last = next(r.verdict for r in judged_again if r.trial.level == 4)
     assert "inside the server" in last.reasons[1]
-    assert "more connections do not help" in last.limit.remedy
+    assert "more connections do not help" in last.bottleneck.remedy
     assert sentences(grown, results)[0].startswith("3 cores: with twice the connections (16) the rate was ")
 
 
@@ -140,7 +149,7 @@ def test_a_level_whose_rate_rises_lacks_connections():
     results, grown = campaign(plan, lock(gain=1.3), 2.2)
     assert kinds(grown, results)[4] is LACKING
     last = next(r.verdict for r in with_checks(grown, results) if r.trial.level == 4)
-    assert last.limit.remedy == "more --write-threads"
+    assert last.bottleneck.remedy == "more --write-threads"
     assert "lacks connections" in last.reasons[1]
 
 
@@ -149,7 +158,7 @@ def test_a_level_whose_rate_rises_lacks_connections():
 ])  # fmt: skip
 def test_the_test_of_a_rise(gain, noise, expected):
     """A rise of less than 5 % is none; what the noise could hide is not said."""
-    plan = planned(cores="1..6", method__replicates="3", method__anchors="off")
+    plan = planned(cores="1..6", method__replicates="3", method__drift_check="off")
     results, grown = campaign(plan, lock(7, gain, noise), 2.2)
     told = [c.is_internal for c in checks(grown, results)]
     assert len(told) == 4

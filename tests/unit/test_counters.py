@@ -10,10 +10,10 @@ import pytest
 from runner.axes import load_axis
 from runner.figures.uses import per
 from runner.figures.window import measure_window
-from runner.model import Limit, LimitKind
-from runner.report.limits import limit_notes
+from runner.model import Bottleneck, BottleneckKind
+from runner.report.bottlenecks import bottleneck_notes
 from runner.sampling.counters import CpuCounters, events
-from runner.verdict import Evidence, diagnose, limit_of
+from runner.verdict import Evidence, bottleneck_of, diagnose
 from tests.unit.synthetic_run import synthetic_run
 from tests.unit.test_attribution import CORES, GIVEN, IDLE
 from tests.unit.test_diagnosis import GOOD
@@ -40,41 +40,41 @@ def used(series, given=GIVEN, **use):
 @pytest.mark.parametrize(
     ("series", "kind"),
     [
-        (REAL["stream"], LimitKind.MEMORY_BANDWIDTH), (REAL["gather"], LimitKind.MEMORY_BANDWIDTH),
-        (REAL["chase"], LimitKind.SERVER_CPU), (REAL["cache"], LimitKind.SERVER_CPU),
-        (REAL["compute"], LimitKind.SERVER_CPU), (SYNTHETIC, LimitKind.MEMORY_BANDWIDTH),
+        (REAL["stream"], BottleneckKind.MEMORY_BANDWIDTH), (REAL["gather"], BottleneckKind.MEMORY_BANDWIDTH),
+        (REAL["chase"], BottleneckKind.SERVER_CPU), (REAL["cache"], BottleneckKind.SERVER_CPU),
+        (REAL["compute"], BottleneckKind.SERVER_CPU), (SYNTHETIC, BottleneckKind.MEMORY_BANDWIDTH),
     ],
     ids=["stream", "gather", "chase", "cache", "compute", "synthetic"],
 )  # fmt: skip
 def test_full_cores_that_always_have_several_misses_under_way_wait_for_memory(series, kind):
-    assert limit_of(used(series), GIVEN, CORES).kind is kind
-    assert limit_of(used(series), replace(GIVEN, shared_cpus=(0,)), CORES).kind is LimitKind.SERVER_CPU
-    assert limit_of(replace(used(series), server_cores=2.0), GIVEN, CORES).kind is LimitKind.UNKNOWN
+    assert bottleneck_of(used(series), GIVEN, CORES).kind is kind
+    assert bottleneck_of(used(series), replace(GIVEN, shared_cpus=(0,)), CORES).kind is BottleneckKind.SERVER_CPU
+    assert bottleneck_of(replace(used(series), server_cores=2.0), GIVEN, CORES).kind is BottleneckKind.UNKNOWN
 
 
 def test_its_number_is_valid_and_says_why_more_cores_do_not_help():
     verdict = diagnose(Evidence(given=GIVEN, measurement=GOOD, window=used(SYNTHETIC)), CORES)
-    assert (verdict.kind, verdict.limit.kind) == ("VALID", "MEMORY_BANDWIDTH")
+    assert (verdict.kind, verdict.bottleneck.kind) == ("VALID", "MEMORY_BANDWIDTH")
     assert verdict.reasons[0] == (
         "the server used 3.90 of 4 cores (98 %), which waited for memory: 0.50 instructions a cycle, and every 19 cycles "
         "a miss of the last-level cache"
     )
-    assert "memory channels" in verdict.limit.remedy
+    assert "memory channels" in verdict.bottleneck.remedy
     disks = replace(used(SYNTHETIC), load_disks={})
-    assert limit_of(disks, replace(GIVEN, prepared_disks=1), load_axis("clients")).kind is LimitKind.MEMORY_BANDWIDTH
+    assert bottleneck_of(disks, replace(GIVEN, prepared_disks=1), load_axis("clients")).kind is BottleneckKind.MEMORY_BANDWIDTH
 
 
 def test_without_counters_nothing_is_said_and_the_report_says_that():
     without = [{"t_s": one["t_s"]} for one in SYNTHETIC]
     assert used(without).cycles_per_miss is None
-    assert limit_of(used(without), GIVEN, CORES).kind is LimitKind.SERVER_CPU
-    busy = Limit(kind=LimitKind.SERVER_CPU, sentence="the server used 0.99 of 1 cores (99 %)")
+    assert bottleneck_of(used(without), GIVEN, CORES).kind is BottleneckKind.SERVER_CPU
+    busy = Bottleneck(kind=BottleneckKind.SERVER_CPU, sentence="the server used 0.99 of 1 cores (99 %)")
     run = synthetic_run()
-    assert limit_notes(run) == ()
+    assert bottleneck_notes(run) == ()
     run = replace(run, results=tuple(replace(r, verdict=replace(r.verdict, limit=busy)) for r in run.results))
-    assert "Memory bandwidth is not distinguished from the server's CPU" in limit_notes(run)[0]
+    assert "Memory bandwidth is not distinguished from the server's CPU" in bottleneck_notes(run)[0]
     counted = [replace(r, measurement=replace(r.measurement, server_cycles_per_miss=500.0)) for r in run.results]
-    assert limit_notes(replace(run, results=tuple(counted))) == ()
+    assert bottleneck_notes(replace(run, results=tuple(counted))) == ()
 
 
 def test_real_counters_grow_and_are_closed():

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runner.axes import AXES, load_axis
-from runner.model import DiskFigures, LimitKind, Measurement, Placement, Standing, VerdictKind
-from runner.report.limits import NAMES
-from runner.verdict import Evidence, Integrity, ResourceUse, TrialResources, diagnose, limit_of
+from runner.model import BottleneckKind, DiskFigures, Measurement, Placement, Standing, VerdictKind
+from runner.report.bottlenecks import NAMES
+from runner.verdict import Evidence, Integrity, ResourceUse, TrialResources, bottleneck_of, diagnose
 from runner.verdict.bottleneck import in_order
 from runner.verdict.rules import RULES
 from runner.verdict.standing import EXTERNAL
@@ -25,21 +25,21 @@ EVERY_AXIS = list(map(load_axis, AXES.names()))
 SETTINGS = settings(max_examples=150, deadline=None, derandomize=True)
 
 
-def agree(verdict: VerdictKind, limit: LimitKind, axis) -> bool:
+def agree(verdict: VerdictKind, limit: BottleneckKind, axis) -> bool:
     """The pairs that may stand side by side."""
     standing = axis.standings[limit].standing
     own, external = standing is Standing.OWN, standing is Standing.EXTERNAL
-    named = {LimitKind.GENERATOR_CEILING, LimitKind.GENERATOR_CPU, LimitKind.THROTTLING, LimitKind.OFFERED_RATE}
-    stands = standing is Standing.SWEPT or limit is LimitKind.OFFERED_RATE or (own and axis.own_verdict == "VALID")
+    named = {BottleneckKind.GENERATOR_CEILING, BottleneckKind.GENERATOR_CPU, BottleneckKind.THROTTLING, BottleneckKind.OFFERED_RATE}
+    stands = standing is Standing.SWEPT or limit is BottleneckKind.OFFERED_RATE or (own and axis.own_verdict == "VALID")
     return {
         VerdictKind.LOST_ROWS: True,
         VerdictKind.ERRORS: True,
         VerdictKind.ABORTED: False,
         VerdictKind.VALID: stands,
         VerdictKind.UNSTEADY: stands and axis.must_be_steady,
-        VerdictKind.GENERATOR_BOUND: limit in (LimitKind.GENERATOR_CEILING, LimitKind.GENERATOR_CPU),
-        VerdictKind.THROTTLED: limit is LimitKind.THROTTLING,
-        VerdictKind.OFFERED_NOT_MET: limit is not LimitKind.OFFERED_RATE,
+        VerdictKind.GENERATOR_BOUND: limit in (BottleneckKind.GENERATOR_CEILING, BottleneckKind.GENERATOR_CPU),
+        VerdictKind.THROTTLED: limit is BottleneckKind.THROTTLING,
+        VerdictKind.OFFERED_NOT_MET: limit is not BottleneckKind.OFFERED_RATE,
         VerdictKind.RESOURCE_NOT_SATURATED: (external and limit not in named) or (own and axis.own_verdict != "VALID"),
     }[verdict]
 
@@ -62,7 +62,7 @@ def evidences(draw, whole=True):
     names = [f"d{n}" for n in range(1, prepared + 2)]
     clients = draw(st.integers(1, 3))
     what = TrialResources(
-        cores=cores, quota=draw(st.booleans()), client_cpus=clients, threads=draw(st.integers(1, 8)),
+        cores=cores, quota=draw(st.booleans()), generator_cpus=clients, threads=draw(st.integers(1, 8)),
         shared_cpus=tuple(range(draw(st.integers(0, clients)))), ceiling_rows_per_s=draw(maybe(st.just(1e6))),
         offered_rows_per_s=draw(maybe(st.just(9e5))), prepared_disks=prepared,
         disk_ceilings_mb_per_s=draw(st.dictionaries(st.sampled_from(names), st.just(100.0))),
@@ -70,7 +70,7 @@ def evidences(draw, whole=True):
     use = ResourceUse(
         seconds=10.0, rows_per_s=draw(st.sampled_from([1e5, 7.9e5, 8.1e5, 8.83e5, 9e5])),
         server_cores=draw(maybe(shares.map(lambda share: share * cores))),
-        client_cores=draw(maybe(shares.map(lambda share: share * clients))),
+        generator_cores=draw(maybe(shares.map(lambda share: share * clients))),
         other_cores=draw(maybe(shares)), stolen_cores=draw(maybe(shares)), throttled=draw(maybe(shares)),
         hot_thread=draw(maybe(st.tuples(st.just("writer"), shares))),
         disk_busy_percent=draw(st.dictionaries(st.sampled_from(names), percents)),
@@ -95,11 +95,11 @@ def evidences(draw, whole=True):
 @given(evidence=evidences())
 def test_verdict_and_bottleneck_agree_whatever_was_measured(axis, evidence):
     verdict = diagnose(evidence, axis)
-    if verdict.limit is None:
+    if verdict.bottleneck is None:
         assert evidence.window is None
         assert verdict.kind in (VerdictKind.ERRORS, VerdictKind.LOST_ROWS)
     else:
-        assert agree(verdict.kind, verdict.limit.kind, axis), verdict
+        assert agree(verdict.kind, verdict.bottleneck.kind, axis), verdict
     assert verdict.reasons or verdict.kind is VerdictKind.VALID
 
 
@@ -107,7 +107,7 @@ def test_verdict_and_bottleneck_agree_whatever_was_measured(axis, evidence):
 @SETTINGS
 @given(evidence=evidences(whole=False))
 def test_the_seconds_are_judged_by_the_rules_of_the_window(axis, evidence):
-    limit = diagnose(evidence, axis).limit
+    limit = diagnose(evidence, axis).bottleneck
     assert limit is None or limit.shares == {limit.kind.value: 100.0}
 
 
@@ -121,7 +121,7 @@ def test_a_number_of_cores_that_stands_had_full_cores_or_got_what_was_offered(ev
     if what.offered_rows_per_s:
         assert use.rows_per_s >= 0.98 * what.offered_rows_per_s
         return
-    together = (use.server_cores or 0) + (use.client_cores or 0) * len(what.shared_cpus) / what.client_cpus
+    together = (use.server_cores or 0) + (use.generator_cores or 0) * len(what.shared_cpus) / what.generator_cpus
     assert together >= 0.9 * what.cores - 1e-9
     assert use.server_cores >= (0.9 - (0.15 if what.shared_cpus else 0)) * what.cores - 1e-9
     assert what.quota or (use.throttled or 0) <= 0.01
@@ -151,12 +151,12 @@ def test_a_rule_answers_with_the_kind_that_it_names(evidence):
 
 @pytest.mark.parametrize("axis", EVERY_AXIS, ids=lambda axis: axis.name)
 def test_every_kind_has_a_standing_a_rule_a_verdict_and_a_name(axis):
-    assert set(axis.standings) == set(EXTERNAL) == set(NAMES) == {rule.names for rule in RULES} == set(LimitKind)
+    assert set(axis.standings) == set(EXTERNAL) == set(NAMES) == {rule.names for rule in RULES} == set(BottleneckKind)
     assert len(in_order(axis)) <= len(RULES)
 
 
-SHARED = make_trial(cores=2.0, placement=Placement(server_cpus=(0, 1), client_cpus=(1,)))
-GOOD = Measurement(rows=10, window_s=10.0, rows_per_s=1e6, server_cpu_percent=97.0, client_cpu_percent=30.0,
+SHARED = make_trial(cores=2.0, placement=Placement(server_cpus=(0, 1), generator_cpus=(1,)))
+GOOD = Measurement(rows=10, window_s=10.0, rows_per_s=1e6, server_cpu_percent=97.0, generator_cpu_percent=30.0,
                    throttled_s=0.0, rows_acked=12, rows_counted=12, ceiling_rows_per_s=5e8)  # fmt: skip
 IDLE = {"server_cpu_percent": 40.0}
 FULL = {"disks": {"d1": DiskFigures(write_mb_per_s=20.0, used_percent=95.0)}}
@@ -168,9 +168,9 @@ UNEVEN = {"disks": {**FULL["disks"], "d2": ROOM["disks"]["d1"]}}
     ("axis", "trial", "changes", "expected", "told"),
     [
         (CORES, None, {}, "VALID SERVER_CPU", ""),
-        (CORES, SHARED, {"server_cpu_percent": 80.0, "client_cpu_cores": 0.25}, "VALID SERVER_CPU",
+        (CORES, SHARED, {"server_cpu_percent": 80.0, "generator_cpu_cores": 0.25}, "VALID SERVER_CPU",
          "the server used 1.60 of 2 cores (80 %); the generator took 0.25 of them, on shared CPU 1"),
-        (CORES, SHARED, {"server_cpu_percent": 80.0, "client_cpu_cores": 0.35}, "RESOURCE_NOT_SATURATED SHARED_CPU",
+        (CORES, SHARED, {"server_cpu_percent": 80.0, "generator_cpu_cores": 0.35}, "RESOURCE_NOT_SATURATED SHARED_CPU",
          "the server used 1.60 of 2 cores (80 %): the generator took 0.35 of the server's cores, on shared CPU 1"),
         (CORES, None, {"ceiling_rows_per_s": 1.1e6}, "GENERATOR_BOUND GENERATOR_CEILING",
          "the generator alone reaches 1.1 M rows/s with these rows; 1 M is too near to that"),
@@ -183,9 +183,9 @@ UNEVEN = {"disks": {**FULL["disks"], "d2": ROOM["disks"]["d1"]}}
         (CORES, None, {"rate": 2e6}, "OFFERED_NOT_MET SERVER_CPU", "2 M rows/s offered, 1 M achieved"),
         (CORES, None, {"server_cpu_percent": None}, "RESOURCE_NOT_SATURATED UNREAD",
          "the server's CPU could not be read, so nothing proves that its cores were busy"),
-        (CORES, None, {"server_cpu_percent": None, "client_cpu_percent": 99.0}, "RESOURCE_NOT_SATURATED UNREAD",
+        (CORES, None, {"server_cpu_percent": None, "generator_cpu_percent": 99.0}, "RESOURCE_NOT_SATURATED UNREAD",
          "the server's CPU could not be read, so nothing proves that its cores were busy"),
-        (CORES, None, {"client_cpu_percent": 86.0, **IDLE}, "GENERATOR_BOUND GENERATOR_CPU",
+        (CORES, None, {"generator_cpu_percent": 86.0, **IDLE}, "GENERATOR_BOUND GENERATOR_CPU",
          "the server used 0.40 of 1 cores (40 %) while the generator's CPUs were 86 % busy"),
         (CORES, None, {"rate_cv_percent": 40.0}, "UNSTEADY SERVER_CPU",
          "the rate varied by 40 % from second to second"),
@@ -201,8 +201,8 @@ UNEVEN = {"disks": {**FULL["disks"], "d2": ROOM["disks"]["d1"]}}
         (DISKS, 1, {**FULL, "ceiling_rows_per_s": 1.1e6}, "GENERATOR_BOUND GENERATOR_CEILING",
          "the generator alone reaches 1.1 M rows/s with these rows; 1 M is too near to that"),
         (DISKS, 1, ROOM, "RESOURCE_NOT_SATURATED SERVER_CPU",
-         "the server's cores were the limit and not its disks: the server used 0.97 of 1 cores (97 %)"),
-        (DISKS, 1, {**ROOM, **IDLE, "client_cpu_percent": 86.0}, "GENERATOR_BOUND GENERATOR_CPU",
+         "the server's cores were the bottleneck and not its disks: the server used 0.97 of 1 cores (97 %)"),
+        (DISKS, 1, {**ROOM, **IDLE, "generator_cpu_percent": 86.0}, "GENERATOR_BOUND GENERATOR_CPU",
          "the disk was not used fully (d1 50 % of its own ceiling) while the generator's CPUs were 86 % busy"),
         (DISKS, 1, {**ROOM, "throttled_s": 0.2, "quota": True}, "RESOURCE_NOT_SATURATED QUOTA",
          "the disk was not used fully (d1 50 % of its own ceiling): the server used its quota of 1 cores and was held "
@@ -215,7 +215,7 @@ UNEVEN = {"disks": {**FULL["disks"], "d2": ROOM["disks"]["d1"]}}
          "the disk was used fully (d1 95 % of its own ceiling)"),
         (CLIENTS, None, {}, "VALID SERVER_CPU", ""),
         (CLIENTS, None, IDLE, "VALID UNKNOWN", ""),
-        (CLIENTS, None, {"client_cpu_percent": 86.0, **IDLE}, "GENERATOR_BOUND GENERATOR_CPU",
+        (CLIENTS, None, {"generator_cpu_percent": 86.0, **IDLE}, "GENERATOR_BOUND GENERATOR_CPU",
          "the generator's CPUs were 86 % busy"),
     ],
 )  # fmt: skip
@@ -224,18 +224,18 @@ def test_verdict_bottleneck_and_first_reason(axis, trial, changes, expected, tol
     others = {k: v for k, v in changes.items() if k not in figures}
     where = make_trial(disks=trial) if isinstance(trial, int) else trial or make_trial()
     verdict = diagnose(evidence_of(where, replace(GOOD, **figures), **others), axis)
-    assert f"{verdict.kind.value} {verdict.limit.kind.value}" == expected
+    assert f"{verdict.kind.value} {verdict.bottleneck.kind.value}" == expected
     assert next((r for r in verdict.reasons if "too short" not in r), "") == told
 
 
-LACKING = ResourceUse(server_cores=2.0, client_cores=0.5, in_flight=0.3)
-FOUR = TrialResources(cores=4.0, quota=False, client_cpus=2, shared_cpus=(), threads=8)
+LACKING = ResourceUse(server_cores=2.0, generator_cores=0.5, in_flight=0.3)
+FOUR = TrialResources(cores=4.0, quota=False, generator_cpus=2, shared_cpus=(), threads=8)
 
 
 def diagnosed(use, axis, **given_too):
     m = replace(GOOD, disks=use.load_disks or {})
     verdict = diagnose(Evidence(given=replace(FOUR, **given_too), measurement=m, window=use), axis)
-    return f"{verdict.kind.value} {verdict.limit.kind.value}", verdict.reasons[0], verdict.limit.remedy
+    return f"{verdict.kind.value} {verdict.bottleneck.kind.value}", verdict.reasons[0], verdict.bottleneck.remedy
 
 
 def test_steal_is_not_the_servers_on_any_axis():
@@ -260,7 +260,7 @@ def test_prepared_disks_that_were_busy_for_a_while_are_not_full():
 def test_of_two_resources_that_are_full_the_level_is_the_bottleneck():
     both = replace(LACKING, server_cores=3.9, load_disks=FULL["disks"])
     assert diagnosed(both, DISKS, prepared_disks=1)[0] == "VALID DISK"
-    assert limit_of(both, replace(FOUR, prepared_disks=1), CORES).kind is LimitKind.SERVER_CPU
+    assert bottleneck_of(both, replace(FOUR, prepared_disks=1), CORES).kind is BottleneckKind.SERVER_CPU
     idle = replace(both, server_cores=1.0)
     assert diagnosed(idle, CORES, prepared_disks=1)[:2] == (
         "RESOURCE_NOT_SATURATED DISK",
@@ -270,22 +270,22 @@ def test_of_two_resources_that_are_full_the_level_is_the_bottleneck():
 
 def test_the_remedy_of_the_axis_goes_before_the_rules_own():
     waiting = replace(LACKING, in_flight=0.95)
-    assert limit_of(waiting, FOUR, CORES).remedy.startswith("more --write-threads")
-    assert limit_of(waiting, FOUR, CLIENTS).remedy.startswith("more --clients")
+    assert bottleneck_of(waiting, FOUR, CORES).remedy.startswith("more --write-threads")
+    assert bottleneck_of(waiting, FOUR, CLIENTS).remedy.startswith("more --clients")
 
 
 def test_connections_that_wait_are_named_last_even_where_they_are_swept():
     """All of them wait for a server whose cores are full, too."""
     assert diagnosed(replace(LACKING, in_flight=0.95, server_cores=3.9), CLIENTS)[0] == "VALID SERVER_CPU"
     verdict = diagnose(Evidence(given=FOUR, measurement=GOOD, window=replace(LACKING, in_flight=0.95)), CLIENTS)
-    assert (verdict.kind, verdict.limit.kind) == (VerdictKind.VALID, LimitKind.CONNECTIONS)
+    assert (verdict.kind, verdict.bottleneck.kind) == (VerdictKind.VALID, BottleneckKind.CONNECTIONS)
     assert not any("waited" in reason for reason in verdict.reasons)
 
 
 def test_what_spoils_a_number_and_what_limited_the_server_are_both_told():
     slow = replace(LACKING, throttled=0.02, hot_thread=("vnode-write", 0.97))
     verdict = diagnose(Evidence(given=FOUR, measurement=GOOD, window=slow), CORES)
-    assert (verdict.kind, verdict.limit.kind) == (VerdictKind.THROTTLED, LimitKind.THROTTLING)
+    assert (verdict.kind, verdict.bottleneck.kind) == (VerdictKind.THROTTLED, BottleneckKind.THROTTLING)
     assert verdict.reasons[1].startswith("the server used 2.00 of 4 cores (50 %): one thread of the server (vnode")
 
 
@@ -318,10 +318,10 @@ def test_the_method_page_says_the_order_and_the_standings_of_the_code():
     rules = list(dict.fromkeys(rule.names for rule in RULES))
     assert list(dict.fromkeys(kind for kind, *_ in table)) == sorted(rules, key=rank_on_page)
     for kind, *told in table:
-        assert told == [axis.standings[LimitKind(kind)].standing for axis in (CORES, DISKS, CLIENTS)], kind
+        assert told == [axis.standings[BottleneckKind(kind)].standing for axis in (CORES, DISKS, CLIENTS)], kind
 
 
-def rank_on_page(kind: LimitKind) -> int:
+def rank_on_page(kind: BottleneckKind) -> int:
     """UNREAD stands once on the page, after the resources."""
     order = list(dict.fromkeys(rule.names for rule in RULES))
-    return order.index(LimitKind.DISK) * 2 + 1 if kind is LimitKind.UNREAD else order.index(kind) * 2
+    return order.index(BottleneckKind.DISK) * 2 + 1 if kind is BottleneckKind.UNREAD else order.index(kind) * 2

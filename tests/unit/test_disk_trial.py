@@ -99,7 +99,7 @@ def test_time_without_an_acknowledgement():
 def measured(cpu=20.0, client=20.0, **used):
     figures = {k: DiskFigures(write_mb_per_s=20.0, used_percent=v, busy_percent=1.0) for k, v in used.items()}
     return Measurement(rows=1, disks=figures, server_cpu_percent=cpu, server_cpu_cores=cpu / 50,
-                       client_cpu_percent=client)  # fmt: skip
+                       generator_cpu_percent=client)  # fmt: skip
 
 
 def judged(m, **trial):
@@ -114,7 +114,7 @@ def judged(m, **trial):
         (measured(d1=95.0, d2=90.0), "VALID", "the new disk d2 was used fully, and so were the others"),
         (measured(d1=95.0, d2=61.0), "RESOURCE_NOT_SATURATED", "the new disk d2 was not used fully (d1 95 %, d2 61 %"),
         (measured(d1=50.0, d2=90.0), "RESOURCE_NOT_SATURATED", "the new disk d2 was used fully, d1 not"),
-        (measured(d1=50.0, cpu=97.0), "RESOURCE_NOT_SATURATED", "the server's cores were the limit and not its disks"),
+        (measured(d1=50.0, cpu=97.0), "RESOURCE_NOT_SATURATED", "the server's cores were the bottleneck and not its disks"),
         (measured(d1=95.0, cpu=97.0), "VALID", "used fully"),
         (measured(d1=50.0, client=97.0), "GENERATOR_BOUND", "the generator's CPUs were 97 % busy"),
         (measured(d1=95.0, d2=500.0), "ERRORS", "d2 wrote far more than its own ceiling"),

@@ -126,7 +126,7 @@ def test_a_rate_above_the_roof_is_refused_with_the_roof():
     fit = fit_rows(rows(law(0.2), noise=0.003), Terms(), questions=FitQuestions(need=[6e6]))
     assert fit.needs[0].level is None
     assert "never reaches it: its maximum is 5" in fit.needs[0].reason
-    assert fit.roof.low < 5e6 < fit.roof.high
+    assert fit.maximum.low < 5e6 < fit.maximum.high
 
 
 def test_a_level_beyond_the_limit_is_refused():
@@ -140,7 +140,7 @@ def test_the_level_at_90_percent_and_the_peak():
     assert amdahl.level_at_90.value == pytest.approx(1 + (1 / 0.9 - 1) / 0.05, rel=0.05)
     usl = fit_rows(rows(law(0.05, 0.01), noise=0.003), Terms())
     assert usl.peak.low < math.sqrt(0.95 / 0.01) < usl.peak.high
-    assert usl.roof.value == pytest.approx(value_at(usl, usl.peak.value), rel=1e-6)
+    assert usl.maximum.value == pytest.approx(value_at(usl, usl.peak.value), rel=1e-6)
     knee = fit_rows(rows(lambda n: min(n, 6.5), noise=0.003), Terms())
     assert knee.knee.value == pytest.approx(6.5, rel=0.02)
     assert knee.level_at_90.value == pytest.approx(6.5 / 0.9, rel=0.02)

@@ -137,7 +137,7 @@ def test_the_unit_of_the_rate_changes_nothing_but_the_unit(seed, unit):
     n, x = noisy("usl", [1, 2, 3, 4, 6, 8, 12], 0.03, seed)
     one = fit_rows(list(zip(n, x, strict=True)), Terms())
     other = fit_rows(list(zip(n, x * unit, strict=True)), Terms())
-    assert (one.chosen, one.verdict, one.near) == (other.chosen, other.verdict, other.near)
+    assert (one.chosen, one.verdict, one.supported) == (other.chosen, other.verdict, other.supported)
     for a, b in zip(one.models, other.models, strict=True):
         for name, estimate in a.parameters.items():
             scale = 1 if name in ("alpha", "beta", "exponent") else unit

@@ -45,8 +45,8 @@ def test_nothing_is_predicted_across_rejected_levels_and_what_was_measured_is_sa
 def test_a_maximum_beyond_rejected_levels_is_not_given():
     wobble = (0.995, 1.005)
     good = [seen(n, 1e6 * n / (1 + 0.1 * (n - 1)) * w) for n in range(1, 7) for w in wobble]
-    assert fit_curve(good, Terms()).roof is not None
-    assert fit_curve([*good, seen(8, 2e6, "UNSTEADY")], Terms()).roof is None
+    assert fit_curve(good, Terms()).maximum is not None
+    assert fit_curve([*good, seen(8, 2e6, "UNSTEADY")], Terms()).maximum is None
 
 
 def test_a_rejected_level_between_good_ones_is_said_beside_the_answer():

@@ -128,7 +128,7 @@ def test_the_document_for_scripts(tmp_path):
     document = json.loads(done.stdout)
     assert [m["name"] for m in document["models"]] == ["linear", "amdahl", "usl", "knee", "affine", "power"]
     for model in document["models"]:
-        assert {"name", "params", "std_errors", "intervals", "rse", "aicc", "leave_last_out_error"} <= set(model)
+        assert {"name", "params", "std_errors", "intervals", "rse", "aicc", "holdout_error"} <= set(model)
         assert set(model["params"]) == set(model["std_errors"]) == set(model["intervals"])
     assert document["chosen"] == "amdahl"
     assert document["verdict"] == "contended"

@@ -25,14 +25,14 @@ SWEEPS = {
     "cores": ("cpu", "postgres", 12, {"axis.cores": "1..4"}),
     "cores, shared CPUs": ("cpu", "postgres", 2, {"axis.cores": "1..2"}),
     "parts of a core": ("cpu", "postgres", 2, {"axis.cores": "0.5,1"}),
-    "a knob that moves, with bridges": (
-        "cpu", "postgres", 12, {"axis.cores": "1..6", "knobs.partitions": "1..4=4,5..=12", "method.bridge": "1"}),
+    "a knob that moves, with ablation trials": (
+        "cpu", "postgres", 12, {"axis.cores": "1..6", "knobs.partitions": "1..4=4,5..=12", "method.ablation": "1"}),
     "variants": ("cpu", "tdengine", 12, {"axis.cores": "1..2", "vary": ["method=stmt,sql", "write_threads=1,4"]}),
     "fixed work": ("cpu", "tdengine", 12, {"axis.cores": "1..6", "load.rows": "1M"}),
     "one replicate": ("cpu", "tdengine", 4, {"axis.cores": "1..3", "method.replicates": "1"}),
     "another seed": ("cpu", "postgres", 4, {"axis.cores": "1..3", "method.seed": "7"}),
     "until an interval is met": ("cpu", "postgres", 4, {"axis.cores": "1..3", "method.until_ci": "5%"}),
-    "named CPUs": ("cpu", "postgres", 8, {"axis.cores": "1..3", "cpus.server": "5,3,1", "cpus.client": "7"}),
+    "named CPUs": ("cpu", "postgres", 8, {"axis.cores": "1..3", "cpus.server": "5,3,1", "cpus.generator": "7"}),
     "null": ("cpu", "null", 4, {"axis.cores": "1..2"}),
     "disks of TDengine": ("disk", "tdengine", 4, DIRS),
     "disks of PostgreSQL": ("disk", "postgres", 4, {**DIRS, "axis.cores": "2", "load.rows": "2M"}),
@@ -51,8 +51,8 @@ def planned(name: str) -> dict[str, object]:
         "notes": list(plan.notes),
         "confounds": [c.sentence for c in plan.confounds],
         "trials": [
-            [t.trial_id, t.order, t.level, t.replicate, t.role, t.bridged_from, t.cores, t.disks,
-             list(t.placement.server_cpus), list(t.placement.client_cpus), t.placement.quota_cores, dict(t.knobs),
+            [t.trial_id, t.order, t.level, t.replicate, t.role, t.knobs_of_level, t.cores, t.disks,
+             list(t.placement.server_cpus), list(t.placement.generator_cpus), t.placement.quota_cores, dict(t.knobs),
              dict(t.variant), t.seed]
             for t in plan.trials
         ],
@@ -66,7 +66,7 @@ def judged(path: Path, folder: Path) -> dict[str, object]:
     return {
         "kind": verdict.kind.value,
         "reasons": list(verdict.reasons),
-        "limit": verdict.limit.kind.value if verdict.limit else None,
+        "limit": verdict.bottleneck.kind.value if verdict.bottleneck else None,
     }
 
 

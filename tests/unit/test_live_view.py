@@ -22,9 +22,9 @@ def trials(*levels: float, replicates: int = 2, variants: tuple[str, ...] = ("re
                 made.append(make_trial(trial_id=f"{point}-r{replicate}", point_id=point, level=level,
                                        replicate=replicate, order=len(made)))  # fmt: skip
     first = made[0]
-    anchor = make_trial(trial_id=f"{first.point_id}-anchor", point_id=first.point_id, level=first.level,
-                        role="anchor", order=len(made))  # fmt: skip
-    return [*made, anchor]
+    drift_check = make_trial(trial_id=f"{first.point_id}-drift", point_id=first.point_id, level=first.level,
+                        role="drift_check", order=len(made))  # fmt: skip
+    return [*made, drift_check]
 
 
 def shown(
@@ -46,14 +46,14 @@ def shown(
 def test_the_anchor_stands_last_in_the_row_of_its_point():
     planned = trials(1.0, 2.0)
     assert shown(planned, planned[-1]) == {
-        "cores-1-rest": "· · anchor running", "cores-1-stmt": "· ·", "cores-2-rest": "· ·", "cores-2-stmt": "· ·"
+        "cores-1-rest": "· · drift check running", "cores-1-stmt": "· ·", "cores-2-rest": "· ·", "cores-2-stmt": "· ·"
     }  # fmt: skip
 
 
 def test_more_than_nine_replicates_stand_in_their_order():
     planned = trials(1.0, replicates=11, variants=("rest",))
     tenth = next(t for t in planned if t.replicate == 10)
-    assert shown(planned, tenth)["cores-1-rest"].split() == [*"·" * 9, "running", "·", "anchor", "·"]
+    assert shown(planned, tenth)["cores-1-rest"].split() == [*"·" * 9, "running", "·", "drift", "check", "·"]
 
 
 @pytest.mark.parametrize("at", [0, 9, -1])

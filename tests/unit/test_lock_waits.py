@@ -10,10 +10,10 @@ import pytest
 
 from runner.axes import load_axis
 from runner.figures.window import measure_window
-from runner.model import LimitKind
+from runner.model import BottleneckKind
 from runner.sampling import lock_waits
 from runner.sampling.threads import ThreadReader
-from runner.verdict import limit_of
+from runner.verdict import bottleneck_of
 from tests.unit.test_attribution import CORES, GIVEN, IDLE
 from tests.unit.test_more_eyes import sample
 
@@ -103,15 +103,15 @@ def test_which_sleep_is_a_lock(call, name, tmp_path):
 
 def test_threads_that_wait_for_a_mutex_are_locks_where_the_database_tells_nothing():
     waiting = {"in_flight": 0.95, "waits": {"mutex: vnode-write": 0.6, "": 0.4}, "switches_per_s": {"voluntary": 52e3}}
-    found = limit_of(replace(IDLE, **waiting), GIVEN, CORES)
-    assert found.kind is LimitKind.LOCKS
+    found = bottleneck_of(replace(IDLE, **waiting), GIVEN, CORES)
+    assert found.kind is BottleneckKind.LOCKS
     assert found.sentence == (
         "the server's threads waited for locks 60 % of the time, mostly those named vnode-write; its threads went to "
         "sleep 52 k times a second"
     )
     few = replace(IDLE, in_flight=0.95, waits={"mutex: vnode-write": 0.3, "": 0.7})
-    assert limit_of(few, GIVEN, CORES).kind is LimitKind.CONNECTIONS
-    assert limit_of(replace(IDLE, **waiting), GIVEN, load_axis("clients")).kind is LimitKind.LOCKS
+    assert bottleneck_of(few, GIVEN, CORES).kind is BottleneckKind.CONNECTIONS
+    assert bottleneck_of(replace(IDLE, **waiting), GIVEN, load_axis("clients")).kind is BottleneckKind.LOCKS
 
 
 def test_context_switches_are_rates_of_the_window():

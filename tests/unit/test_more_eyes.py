@@ -1,4 +1,4 @@
-"""Who was the limit, where one figure of the whole machine hides it: per CPU, per thread, second by second."""
+"""What was the bottleneck, where one figure of the whole machine hides it: per CPU, per thread, second by second."""
 
 import threading
 from dataclasses import replace
@@ -9,12 +9,12 @@ from runner.axes import load_axis
 from runner.figures.stalls import longest_stall
 from runner.figures.uses import _others
 from runner.figures.window import measure_window
-from runner.model import LimitKind, Placement, Sample, SubjectSample
+from runner.model import BottleneckKind, Placement, Sample, SubjectSample
 from runner.sampling import machine, network, threads
 from runner.sampling.sampler import Sampler
 from runner.sampling.threads import ThreadReader
 from runner.sampling.waits import WaitReader
-from runner.verdict import Evidence, diagnose, limit_of
+from runner.verdict import Evidence, bottleneck_of, diagnose
 from tests.unit.factories import make_trial
 from tests.unit.test_attribution import CORES, GIVEN, IDLE
 from tests.unit.test_diagnosis import GOOD
@@ -22,31 +22,31 @@ from tests.unit.test_open_loop import intervals
 
 
 def kind_of(given=GIVEN, axis=CORES, **use):
-    return limit_of(replace(IDLE, **use), given, axis).kind
+    return bottleneck_of(replace(IDLE, **use), given, axis).kind
 
 
 def test_a_generator_without_time_left_spoils_a_busy_servers_number_too():
-    full = replace(IDLE, server_cores=3.8, client_cores=2.0)
+    full = replace(IDLE, server_cores=3.8, generator_cores=2.0)
     verdict = diagnose(Evidence(given=GIVEN, measurement=GOOD, window=full), CORES)
-    assert (verdict.kind, verdict.limit.kind) == ("GENERATOR_BOUND", "GENERATOR_CPU")
-    assert kind_of(server_cores=3.8, client_cores=1.9) is LimitKind.SERVER_CPU
+    assert (verdict.kind, verdict.bottleneck.kind) == ("GENERATOR_BOUND", "GENERATOR_CPU")
+    assert kind_of(server_cores=3.8, generator_cores=1.9) is BottleneckKind.SERVER_CPU
 
 
 def test_one_hot_thread_of_a_generator_with_idle_cpus_is_named():
-    four = replace(GIVEN, client_cpus=4)
-    assert kind_of(four, client_cores=1.1, hot_generator_thread=("scale-loadgen", 0.97)) is LimitKind.GENERATOR_CPU
-    assert kind_of(four, client_cores=1.1, hot_generator_thread=("scale-loadgen", 0.6)) is LimitKind.UNKNOWN
+    four = replace(GIVEN, generator_cpus=4)
+    assert kind_of(four, generator_cores=1.1, hot_generator_thread=("scale-loadgen", 0.97)) is BottleneckKind.GENERATOR_CPU
+    assert kind_of(four, generator_cores=1.1, hot_generator_thread=("scale-loadgen", 0.6)) is BottleneckKind.UNKNOWN
 
 
 def test_busy_backends_on_a_full_disk_are_the_disks():
     backends = {"hot_thread": ("postgres", 0.85), "disk_busy_percent": {"d1": 99.0}}
-    assert kind_of(**backends) is LimitKind.DISK
+    assert kind_of(**backends) is BottleneckKind.DISK
 
 
 def test_a_thread_is_hot_only_above_the_others_of_its_name():
-    assert kind_of(hot_thread=("postgres", 0.85), hot_thread_median=0.84) is LimitKind.UNKNOWN
-    assert kind_of(hot_thread=("vnode-write", 0.95), hot_thread_median=0.4) is LimitKind.HOT_THREAD
-    assert kind_of(hot_thread=("vnode-commit", 0.85)) is LimitKind.HOT_THREAD, "the only one of its name"
+    assert kind_of(hot_thread=("postgres", 0.85), hot_thread_median=0.84) is BottleneckKind.UNKNOWN
+    assert kind_of(hot_thread=("vnode-write", 0.95), hot_thread_median=0.4) is BottleneckKind.HOT_THREAD
+    assert kind_of(hot_thread=("vnode-commit", 0.85)) is BottleneckKind.HOT_THREAD, "the only one of its name"
 
 
 def test_the_others_of_a_name_are_those_that_worked(tmp_path, monkeypatch):
@@ -81,7 +81,7 @@ def sample(at_s, busy, server, generator=0.0):
 
 def test_a_neighbour_on_other_cpus_of_a_large_machine_takes_nothing_from_the_server():
     """Eight CPUs are busy elsewhere; the server lacks one of its two, because its disk is full."""
-    placement = Placement(server_cpus=(0, 1), client_cpus=(2,))
+    placement = Placement(server_cpus=(0, 1), generator_cpus=(2,))
     trial = make_trial(cores=2.0, placement=placement)
     before = dict.fromkeys(range(16), 0.0)
     after = {**before, 0: 5.0, 1: 5.2, 2: 1.0, **dict.fromkeys(range(8, 16), 10.0)}
@@ -93,8 +93,8 @@ def test_a_neighbour_on_other_cpus_of_a_large_machine_takes_nothing_from_the_ser
     assert own == pytest.approx(0.02)
     busy = {"server_cores": 1.0, "disk_busy_percent": {"d1": 99.0}}
     two = replace(GIVEN, cores=2.0)
-    assert kind_of(two, other_cores=use.other_cores, **busy) is LimitKind.OTHER_PROCESSES, "what hid it"
-    assert kind_of(two, other_cores=own, **busy) is LimitKind.DISK
+    assert kind_of(two, other_cores=use.other_cores, **busy) is BottleneckKind.OTHER_PROCESSES, "what hid it"
+    assert kind_of(two, other_cores=own, **busy) is BottleneckKind.DISK
 
 
 def test_each_cpu_is_read(tmp_path):
@@ -122,14 +122,14 @@ def test_the_longest_stall_of_a_window():
 def test_a_stop_of_three_seconds_is_a_stall_and_no_lack_of_connections():
     stopped = replace(IDLE, seconds=8.0, in_flight=0.97, stalled_s=3.0, stalled_cores=0.0, server_cores=1.2)
     verdict = diagnose(Evidence(given=GIVEN, measurement=GOOD, window=stopped), CORES)
-    assert (verdict.kind, verdict.limit.kind) == ("RESOURCE_NOT_SATURATED", "STALL")
+    assert (verdict.kind, verdict.bottleneck.kind) == ("RESOURCE_NOT_SATURATED", "STALL")
     assert "no row was acknowledged for 3.0 s: the server's threads did not run" in verdict.reasons[0]
     assert verdict.once_checked is None
-    ran = limit_of(replace(stopped, stalled_cores=1.9), GIVEN, CORES)
+    ran = bottleneck_of(replace(stopped, stalled_cores=1.9), GIVEN, CORES)
     assert "ran without answering" in ran.sentence
-    assert limit_of(replace(stopped, stalled_s=1.0), GIVEN, CORES).kind is LimitKind.CONNECTIONS
-    assert limit_of(replace(stopped, io_waiting_percent=90.0), GIVEN, CORES).kind is LimitKind.DISK
-    assert limit_of(stopped, GIVEN, load_axis("clients")).kind is LimitKind.STALL
+    assert bottleneck_of(replace(stopped, stalled_s=1.0), GIVEN, CORES).kind is BottleneckKind.CONNECTIONS
+    assert bottleneck_of(replace(stopped, io_waiting_percent=90.0), GIVEN, CORES).kind is BottleneckKind.DISK
+    assert bottleneck_of(stopped, GIVEN, load_axis("clients")).kind is BottleneckKind.STALL
 
 
 LOCKED = {"lock: tuple": 0.5, "lock: transactionid": 0.25, "": 0.25}
@@ -137,15 +137,15 @@ LOCKED = {"lock: tuple": 0.5, "lock: transactionid": 0.25, "": 0.25}
 
 def test_locks_are_what_the_database_says_of_its_connections():
     waiting = {"in_flight": 0.95, "waits": LOCKED}
-    found = limit_of(replace(IDLE, **waiting), GIVEN, CORES)
-    assert found.kind is LimitKind.LOCKS
+    found = bottleneck_of(replace(IDLE, **waiting), GIVEN, CORES)
+    assert found.kind is BottleneckKind.LOCKS
     assert found.sentence == "the server's connections waited for locks 75 % of the time, mostly tuple"
     assert diagnose(Evidence(given=GIVEN, measurement=GOOD, window=replace(IDLE, **waiting)), CORES).once_checked == (
         "SOFTWARE_BOTTLENECK"
     )
-    assert kind_of(in_flight=0.95, waits={"IO: WALSync": 0.8, "": 0.2}) is LimitKind.CONNECTIONS
-    assert kind_of(in_flight=0.95, waits={"lock: tuple": 0.3, "": 0.7}) is LimitKind.CONNECTIONS
-    assert kind_of(disk_busy_percent={"d1": 97.0}, waits=LOCKED) is LimitKind.DISK
+    assert kind_of(in_flight=0.95, waits={"IO: WALSync": 0.8, "": 0.2}) is BottleneckKind.CONNECTIONS
+    assert kind_of(in_flight=0.95, waits={"lock: tuple": 0.3, "": 0.7}) is BottleneckKind.CONNECTIONS
+    assert kind_of(disk_busy_percent={"d1": 97.0}, waits=LOCKED) is BottleneckKind.DISK
 
 
 def test_the_shares_of_the_waits_are_of_the_window():
@@ -187,11 +187,11 @@ def test_a_database_that_tells_no_more_ends_the_questions():
 
 def test_a_full_network_is_no_lack_of_connections(tmp_path):
     full = {"in_flight": 0.95, "network": {"eth0 received": 0.93, "eth0 sent": 0.02}}
-    found = limit_of(replace(IDLE, **full), GIVEN, CORES)
-    assert found.kind is LimitKind.NETWORK
+    found = bottleneck_of(replace(IDLE, **full), GIVEN, CORES)
+    assert found.kind is BottleneckKind.NETWORK
     assert "eth0 received 93 % of its speed" in found.sentence
     assert diagnose(Evidence(given=GIVEN, measurement=GOOD, window=replace(IDLE, **full)), CORES).once_checked is None
-    assert kind_of(in_flight=0.95, network={"eth0 received": 0.5}) is LimitKind.CONNECTIONS
+    assert kind_of(in_flight=0.95, network={"eth0 received": 0.5}) is BottleneckKind.CONNECTIONS
 
 
 def test_only_interfaces_with_hardware_and_a_speed_are_read(tmp_path):

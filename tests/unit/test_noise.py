@@ -1,4 +1,4 @@
-"""Noise, drift, bridges and growth, on synthetic trials with known ratios; orders by property."""
+"""Noise, drift, ablation trials and growth, on synthetic trials with known ratios; orders by property."""
 
 import math
 import random
@@ -64,25 +64,25 @@ def test_without_replicates_nothing_is_claimed():
 @pytest.mark.parametrize(("factor", "drifted"), [(1.0, False), (0.8, True)])
 def test_drift_is_told_from_noise(factor, drifted):
     results = [r for n in (1, 2) for r in noisy(n, 1e6 * n, 0.01, 4, random.Random(1))]
-    anchor = with_role(make_result(1, 1e6 * factor), "anchor")
-    report = noise_report([*results, anchor], "rows_per_s")
+    drift_check = with_role(make_result(1, 1e6 * factor), "drift_check")
+    report = noise_report([*results, drift_check], "rows_per_s")
     assert report.drift.ratio.value == pytest.approx(factor, rel=0.05)
     assert report.drift.ratio.differs_from_one is drifted
-    assert report.levels[0].n == 4, "the anchor is no replicate"
+    assert report.levels[0].n == 4, "the drift check is no replicate"
 
 
 def test_a_bridge_splits_the_gain_and_the_parts_multiply():
     before, after = noisy(2, 1e6, 0.001, 3, random.Random(1)), noisy(3, 1.8e6, 0.001, 3, random.Random(2))
     before = [replace(r, trial=replace(r.trial, knobs={"vgroups": "4"})) for r in before]
     after = [replace(r, trial=replace(r.trial, knobs={"vgroups": "12"})) for r in after]
-    bridges = [with_role(r, "bridge", bridged_from=2.0, knobs={"vgroups": "4"})
+    ablations = [with_role(r, "ablation", knobs_of_level=2.0, knobs={"vgroups": "4"})
                for r in noisy(3, 1.2e6, 0.001, 3, random.Random(3))]  # fmt: skip
-    split = noise_report([*before, *after, *bridges], "rows_per_s").bridges[0]
+    split = noise_report([*before, *after, *ablations], "rows_per_s").ablations[0]
     assert split.hardware.value == pytest.approx(1.2, rel=0.01)
     assert split.by_knobs.value == pytest.approx(1.5, rel=0.01)
     assert split.total.value == pytest.approx(split.hardware.value * split.by_knobs.value, rel=1e-9)
-    run = StoredRun(path="", manifest={}, plan=planned(cores="2..3"), results=(*before, *after, *bridges), timeseries={})
-    assert noise_of(run).bridges[0].knobs == "vgroups 4 → 12"
+    run = StoredRun(path="", manifest={}, plan=planned(cores="2..3"), results=(*before, *after, *ablations), timeseries={})
+    assert noise_of(run).ablations[0].knobs == "vgroups 4 → 12"
 
 
 def test_conditions_that_move_are_named_and_those_that_do_not_are_not():
@@ -109,22 +109,22 @@ def test_clock_rates_and_data_that_move_with_the_level_are_named(figure, values,
 
 def test_the_anchor_is_the_first_trial_again_and_comes_last():
     plan = planned(cores="1..4")
-    anchor = plan.trials[-1]
-    assert anchor.role == "anchor" and anchor.order == len(plan.trials) - 1
-    assert (anchor.level, anchor.knobs) == (plan.trials[0].level, plan.trials[0].knobs)
-    assert [t.role for t in plan.trials].count("anchor") == 1
-    assert not any(t.role == "anchor" for t in planned(cores="1..4", method__replicates="1").trials)
-    assert not any(t.role == "anchor" for t in planned(cores="1..4", method__anchors="off").trials)
+    drift_check = plan.trials[-1]
+    assert drift_check.role == "drift_check" and drift_check.order == len(plan.trials) - 1
+    assert (drift_check.level, drift_check.knobs) == (plan.trials[0].level, plan.trials[0].knobs)
+    assert [t.role for t in plan.trials].count("drift_check") == 1
+    assert not any(t.role == "drift_check" for t in planned(cores="1..4", method__replicates="1").trials)
+    assert not any(t.role == "drift_check" for t in planned(cores="1..4", method__drift_check="off").trials)
 
 
 def test_a_bridge_has_the_knobs_of_the_level_before():
-    plan = planned(cores="1..4", knobs__partitions=RULE, method__bridge="1", method__replicates="2")
-    bridges = [t for t in plan.trials if t.role == "bridge"]
-    assert {(t.level, t.bridged_from, t.knobs["partitions"]) for t in bridges} == {(3.0, 2.0, "4")}
-    assert len(bridges) == 2 and len({t.trial_id for t in plan.trials}) == len(plan.trials)
-    assert "2 bridges" not in plan.notes
-    nothing = planned(cores="1..4", method__bridge="1")
-    assert any("nothing to bridge" in note for note in nothing.notes)
+    plan = planned(cores="1..4", knobs__partitions=RULE, method__ablation="1", method__replicates="2")
+    ablations = [t for t in plan.trials if t.role == "ablation"]
+    assert {(t.level, t.knobs_of_level, t.knobs["partitions"]) for t in ablations} == {(3.0, 2.0, "4")}
+    assert len(ablations) == 2 and len({t.trial_id for t in plan.trials}) == len(plan.trials)
+    assert "2 ablation trials" not in plan.notes
+    nothing = planned(cores="1..4", method__ablation="1")
+    assert any("nothing to split" in note for note in nothing.notes)
 
 
 @given(levels=st.integers(2, 9), replicates=st.integers(1, 5), seed=st.integers(0, 10**6))
@@ -168,7 +168,7 @@ def test_replicates_are_added_until_the_intervals_are_narrow_and_the_anchor_stay
     chance = random.Random(5)
     plan = planned(cores="1..3", method__replicates="2", method__until_ci="5%")
     results, ran, plans = campaign(plan, lambda t: 1e6 * t.level * math.exp(chance.gauss(0, 0.03)))
-    assert ran[-1].endswith("anchor") and len(ran) == len(set(ran)) > len(plan.trials)
+    assert ran[-1].endswith("drift") and len(ran) == len(set(ran)) > len(plan.trials)
     assert wide_above(5)(results) == set()
     assert [t.trial_id for t in plans[-1].trials] == ran, "what is stored is what was run, in that order"
     assert [t.order for t in plans[-1].trials] == list(range(len(ran)))
@@ -178,7 +178,7 @@ def test_replicates_are_added_until_the_intervals_are_narrow_and_the_anchor_stay
 def test_growth_ends_at_the_limit_and_only_wide_levels_grow():
     chance = random.Random(5)
     plan = planned(cores="1..2", method__replicates="3", method__until_ci="5%", method__replicates_max="6",
-                   method__anchors="off")  # fmt: skip
+                   method__drift_check="off")  # fmt: skip
     spread = {1.0: 0.0, 2.0: 0.5}
     _, ran, _ = campaign(plan, lambda t: t.level * math.exp(chance.gauss(0, spread[t.level])))
     ones = [name for name in ran if name.startswith("cores-1")]

@@ -6,21 +6,21 @@ import pytest
 
 from runner.axes import load_axis
 from runner.figures.uses import backlog_growth
-from runner.model import Interval, Limit, LimitKind, Measurement, Plan, StoredRun, Verdict, VerdictKind
+from runner.model import Bottleneck, BottleneckKind, Interval, Measurement, Plan, StoredRun, Verdict, VerdictKind
 from runner.report.documents import documents
 from runner.report.open_loop import response_table
 from runner.verdict import Evidence, ResourceUse, TrialResources, diagnose
 from tests.unit.factories import make_result, make_sweep, make_trial
 
 CORES = load_axis("cores")
-GIVEN = TrialResources(cores=1.0, quota=False, client_cpus=1, shared_cpus=(), threads=8, offered_rows_per_s=20e3)
-MET = ResourceUse(rows_per_s=20e3, server_cores=0.1, client_cores=0.1, other_cores=0.0, throttled=0.0, in_flight=0.1)
+GIVEN = TrialResources(cores=1.0, quota=False, generator_cpus=1, shared_cpus=(), threads=8, offered_rows_per_s=20e3)
+MET = ResourceUse(rows_per_s=20e3, server_cores=0.1, generator_cores=0.1, other_cores=0.0, throttled=0.0, in_flight=0.1)
 GOOD = Measurement(rows=10, window_s=10.0, rows_per_s=20e3)
 
 
 def judged(use=MET, **given):
     verdict = diagnose(Evidence(given=replace(GIVEN, **given), measurement=GOOD, window=use), CORES)
-    return f"{verdict.kind.value} {verdict.limit.kind.value}", verdict.reasons[0]
+    return f"{verdict.kind.value} {verdict.bottleneck.kind.value}", verdict.reasons[0]
 
 
 def test_what_was_offered_and_achieved_stands():
@@ -59,7 +59,7 @@ def test_a_slow_rise_within_the_offered_rate_is_none():
 def make_run(kinds):
     sweep = make_sweep(cores="1..2", load__rate="20000")
     m = replace(GOOD, response_ms_p50=1.5, response_ms_p95=2.0, response_ms_p99=3.25, response_ms_max=9.0)
-    verdict = Verdict(kind=VerdictKind.VALID, limit=Limit(kind=LimitKind.OFFERED_RATE, sentence="offered"))
+    verdict = Verdict(kind=VerdictKind.VALID, bottleneck=Bottleneck(kind=BottleneckKind.OFFERED_RATE, sentence="offered"))
     results = tuple(
         replace(make_result(level), trial=make_trial(sweep, level=level, trial_id=f"cores-{level:g}-r1"), measurement=m,
                 verdict=replace(verdict, kind=kind))

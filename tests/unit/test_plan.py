@@ -39,15 +39,15 @@ def test_physical_cores_before_siblings_and_one_node_first():
 
 def test_the_generator_has_the_same_cpus_at_every_level_where_the_machine_allows():
     plan = planned(cores="1..4")
-    assert {t.placement.client_cpus for t in plan.trials} == {tuple(range(4, 12))}
+    assert {t.placement.generator_cpus for t in plan.trials} == {tuple(range(4, 12))}
     assert not any(t.placement.shared for t in plan.trials)
 
 
 def test_sharing_is_planned_and_said_where_it_cannot_be_avoided():
     plan = planned(make_host(2), cores="1..2")
     by_level = {t.level: t.placement for t in plan.trials}
-    assert (by_level[1].server_cpus, by_level[1].client_cpus, by_level[1].shared) == ((0,), (1,), ())
-    assert (by_level[2].server_cpus, by_level[2].client_cpus, by_level[2].shared) == ((0, 1), (1,), (1,))
+    assert (by_level[1].server_cpus, by_level[1].generator_cpus, by_level[1].shared) == ((0,), (1,), ())
+    assert (by_level[2].server_cpus, by_level[2].generator_cpus, by_level[2].shared) == ((0, 1), (1,), (1,))
     assert any("shares CPU 1" in note for note in plan.notes)
 
 
@@ -58,7 +58,7 @@ def test_a_part_of_a_core_is_one_cpu_with_a_quota():
 
 def test_cpus_named_by_the_user_are_used_in_that_order():
     placement = place(make_host(8), 2, (5, 3, 1), (7,), 3)
-    assert (placement.server_cpus, placement.client_cpus) == ((5, 3), (7,))
+    assert (placement.server_cpus, placement.generator_cpus) == ((5, 3), (7,))
 
 
 def test_every_block_holds_every_level_in_an_order_of_its_own():
@@ -67,11 +67,11 @@ def test_every_block_holds_every_level_in_an_order_of_its_own():
     assert all(sorted(b) == list(range(1, 9)) for b in blocks)
     assert len({tuple(b) for b in blocks}) == 3
     assert [t.trial_id for t in plan.trials] == [t.trial_id for t in planned(cores="1..8").trials]
-    assert len({t.trial_id for t in plan.trials}) == 25, "24 points and the anchor"
+    assert len({t.trial_id for t in plan.trials}) == 25, "24 points and the drift check"
 
 
 def test_another_seed_is_another_order():
-    ids = [[t.trial_id for t in planned(cores="1..8", method__seed=s, method__anchors="off").trials] for s in ("1", "2")]
+    ids = [[t.trial_id for t in planned(cores="1..8", method__seed=s, method__drift_check="off").trials] for s in ("1", "2")]
     assert ids[0] != ids[1]
     assert sorted(ids[0]) == sorted(ids[1])
 
@@ -95,7 +95,7 @@ def test_default_knobs_are_constant_and_a_moving_knob_is_a_confound():
     [
         ({"cores": "1..13"}, "this machine has 12"),
         ({"cores": "1..3", "cpus__server": "0,1"}, "--server-cpus names 2"),
-        ({"cores": "1", "cpus__client": "99"}, "99"),
+        ({"cores": "1", "cpus__generator": "99"}, "99"),
         ({"cores": "1..4", "knobs__partitions": "1..2=4"}, "says nothing for 3"),
         ({"cores": "1", "knobs__partitions": "zero"}, "--partitions"),
         ({"cores": "1", "knobs__vgroups": "4"}, "no knob vgroups"),
@@ -140,7 +140,7 @@ def test_the_generator_has_whole_cores_and_the_same_ones_at_every_level():
     small = make_host(cores=4, threads=2)
     for cores in ("1..3", "1..4", "1..6", "1..8"):
         plan, at = placements(small, cores)
-        assert {p.client_cpus for p in at.values()} == {(3, 7)}, cores
+        assert {p.generator_cpus for p in at.values()} == {(3, 7)}, cores
         assert not any(p.shared or p.sibling_cpus for level, p in at.items() if level <= 6), cores
     assert [at[n].server_cpus for n in (3, 4, 8)] == [(0, 1, 2), (0, 1, 2, 4), (0, 1, 2, 4, 5, 6, 3, 7)]
     assert [at[n].shared for n in (6, 7, 8)] == [(), (3,), (3, 7)]
@@ -158,7 +158,7 @@ def test_siblings_that_the_server_gets_are_a_confound_from_their_level_on():
 
 def test_a_generator_beside_its_server_on_one_core_is_named():
     plan, at = placements(make_host(cores=4, threads=2), "1..7")
-    assert {p.client_cpus for p in at.values()} == {(7,)}
+    assert {p.generator_cpus for p in at.values()} == {(7,)}
     assert [at[n].sibling_cpus for n in (6, 7)] == [(), (7,)]
     assert [c.knob for c in plan.confounds] == ["SMT within the server", "SMT between the two sides"]
     plan, at = placements(make_host(cores=1, threads=2), "1")
@@ -168,7 +168,7 @@ def test_a_generator_beside_its_server_on_one_core_is_named():
 def test_the_second_node_is_a_confound_and_comes_before_siblings():
     plan, at = placements(make_host(cores=8, threads=2, nodes=2), "1..12")
     assert at[12].server_cpus == (0, 1, 2, 3, 4, 5, 6, 8, 9, 10, 11, 12)
-    assert {p.client_cpus for p in at.values()} == {(7, 15)}
+    assert {p.generator_cpus for p in at.values()} == {(7, 15)}
     found = {c.knob: c.values for c in plan.confounds}
     assert found == {
         "SMT within the server": ("0",) * 7 + ("1", "2", "3", "4", "5"),
@@ -178,8 +178,8 @@ def test_the_second_node_is_a_confound_and_comes_before_siblings():
 
 def test_cpus_that_the_user_names_leave_whole_cores_to_the_generator():
     host = make_host(cores=4, threads=2)
-    assert place(host, 1, (0, 1), (), 2).client_cpus == (2, 3, 6, 7)
-    assert place(host, 4, (0, 1, 2, 3), (), 4).client_cpus == (4, 5, 6, 7)
+    assert place(host, 1, (0, 1), (), 2).generator_cpus == (2, 3, 6, 7)
+    assert place(host, 4, (0, 1, 2, 3), (), 4).generator_cpus == (4, 5, 6, 7)
     assert place(host, 4, (0, 1, 2, 3), (), 4).sibling_cpus == (4, 5, 6, 7)
     assert place(host, 4, (), (3,), 7).server_cpus == (0, 1, 2, 4)
     assert place(host, 7, (), (3,), 7).server_cpus == (0, 1, 2, 4, 5, 6, 7)
@@ -195,7 +195,7 @@ def test_siblings_that_are_numbered_beside_each_other_are_known_as_such():
     host = replace(make_host(16), cpus=cpus)
     assert cpu_order(host) == (0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15)
     plan, at = placements(host, "1..12")
-    assert {p.client_cpus for p in at.values()} == {(14, 15)}
+    assert {p.generator_cpus for p in at.values()} == {(14, 15)}
     assert at[12].server_cpus == (0, 2, 4, 6, 8, 10, 12, 1, 3, 5, 7, 9)
     assert sorted(n for n, p in at.items() if p.smt_cpus) == [8, 9, 10, 11, 12]
     assert sorted(n for n, p in at.items() if len(p.nodes) == 2) == [5, 6, 7, 8, 9, 10, 11, 12]

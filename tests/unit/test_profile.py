@@ -47,7 +47,7 @@ def test_the_lowest_and_the_highest_level_are_profiled_after_all_else_and_not_fi
     plan = planned(cores="1..4", method__profile="1")
     profiled = [t for t in plan.trials if t.role == "profile"]
     assert [(t.trial_id, t.level) for t in profiled] == [("cores-1-profile", 1), ("cores-4-profile", 4)]
-    assert [t.role for t in plan.trials[-3:]] == ["profile", "profile", "anchor"]
+    assert [t.role for t in plan.trials[-3:]] == ["profile", "profile", "drift_check"]
     assert [t.order for t in plan.trials] == list(range(len(plan.trials)))
     assert not any(t.role == "profile" for t in planned(cores="1..4").trials)
     assert [t.trial_id for t in planned(cores="2", method__profile="1").trials if t.role == "profile"] == [

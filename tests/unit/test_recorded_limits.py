@@ -34,6 +34,6 @@ def test_the_limit_that_was_provoked_is_named(path, tmp_path):
     told = json.loads(gzip.decompress(path.read_bytes()))
     folder = as_run(told, tmp_path)
     again = trial_again(tmp_path, read_plan(tmp_path), read_result(folder / "trial.json"))
-    assert again.judged.limit.kind == told["limit"]
-    assert again.judged.limit.sentence
-    assert again.judged.limit.shares
+    assert again.judged.bottleneck.kind == told["limit"]
+    assert again.judged.bottleneck.sentence
+    assert again.judged.bottleneck.shares

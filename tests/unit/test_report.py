@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from runner.model import Limit, LimitKind, Measurement, StoredRun, Verdict, VerdictKind
+from runner.model import Bottleneck, BottleneckKind, Measurement, StoredRun, Verdict, VerdictKind
 from runner.report import article_table, html, markdown, reference_table, rows_for_console, trial_table
+from runner.report.bottlenecks import remedies
 from runner.report.documents import documents
-from runner.report.limits import remedies
 from runner.report.plots import curve_png, curve_svg_bytes, timeseries_png
 from runner.report.series import pick, runs_of
 from runner.report.svg import SHAPES, ticks
@@ -141,8 +141,8 @@ def test_unmeasured_is_a_dash_and_never_0():
 
 def test_every_trial_that_is_left_out_has_something_to_change():
     run = mixed_run()
-    limit = Limit(kind=LimitKind.GENERATOR_CPU, sentence="the generator's CPUs were full", remedy="add a client core")
-    full = [replace(r, verdict=replace(r.verdict, limit=limit)) for r in run.results]
+    limit = Bottleneck(kind=BottleneckKind.GENERATOR_CPU, sentence="the generator's CPUs were full", remedy="add a client core")
+    full = [replace(r, verdict=replace(r.verdict, bottleneck=limit)) for r in run.results]
     told = remedies(replace(run, results=tuple(full)))
     assert "1 × GENERATOR_BOUND, limited by generator's CPUs: add a client core" in told
     assert any(t.startswith("1 × UNSTEADY: a longer --warmup") for t in told), "a core more does not make it steady"

@@ -42,7 +42,7 @@ def test_rates_over_a_window_between_the_ticks():
                for t in range(11)]  # fmt: skip
     use = measure_window(samples, 2_500_000_000, 7_500_000_000)
     assert use.server_cores == pytest.approx(0.9)
-    assert use.client_cores == pytest.approx(0.2)
+    assert use.generator_cores == pytest.approx(0.2)
     assert use.other_cores == pytest.approx(0.4)
     assert use.stolen_cores == pytest.approx(0.3)
     assert use.disk_write_mb_per_s == pytest.approx(1.0)

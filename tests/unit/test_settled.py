@@ -87,11 +87,11 @@ def said(rates, end_ns):
 def test_every_figure_is_of_the_stretch_that_was_steady():
     facts = facts_of(RAMP + STEADY)
     m = measurement(make_trial(), facts)
-    assert (m.rows, m.passed_over_s) == (sum(STEADY), pytest.approx(8.00004))
+    assert (m.rows, m.transient_s) == (sum(STEADY), pytest.approx(8.00004))
     assert m.window_s == pytest.approx(10)
     assert m.rows_per_s == pytest.approx(1000)
-    assert m.client_cpu_cores == pytest.approx(0.1)
-    assert m.passed_over_rows_per_s == pytest.approx(450)
+    assert m.generator_cpu_cores == pytest.approx(0.1)
+    assert m.transient_rows_per_s == pytest.approx(450)
     assert m.response_ms_p50 == pytest.approx(1.0, rel=0.02), "of the stretch: a request of the ramp took up to 10 ms"
     assert m.response_ms_max < 1.1
     assert m.rate_cv_percent < 1
@@ -111,9 +111,9 @@ def test_the_verdict_says_what_was_passed_over_and_why():
 
 def test_a_rate_that_never_settles_is_unsteady_over_all_that_was_measured():
     facts = facts_of(FOR_EVER)
-    assert facts.passed_over is None
+    assert facts.transient is None
     m, verdict = measurement(make_trial(), facts), outcome(load_axis("cores"), make_trial(SWEEP), facts).verdict
-    assert (m.rows, m.window_s, m.passed_over_s) == (sum(FOR_EVER), 30.0, 0.0)
+    assert (m.rows, m.window_s, m.transient_s) == (sum(FOR_EVER), 30.0, 0.0)
     assert any("the rate rose by" in reason for reason in verdict.reasons)
 
 
@@ -127,14 +127,14 @@ def test_a_rate_that_never_settles_is_unsteady_over_all_that_was_measured():
     ids=["a window that may not grow", "a disk sweep", "fixed work"],
 )
 def test_other_windows_stay_what_they_are(sweep):
-    assert facts_of(RAMP + STEADY, sweep).passed_over is None
+    assert facts_of(RAMP + STEADY, sweep).transient is None
 
 
 def test_lines_of_an_older_load_core_give_the_window_they_gave():
     facts = facts_of(RAMP + STEADY)
     facts = replace(facts, intervals=tuple(replace(i, cpu_s=None, response_hdr=()) for i in facts.intervals))
     facts = with_summary(facts, said(RAMP + STEADY, 20 * 10**9), SWEEP.load)
-    assert (facts.passed_over, facts.summary.rows_window) == (None, sum(RAMP + STEADY))
+    assert (facts.transient, facts.summary.rows_window) == (None, sum(RAMP + STEADY))
 
 
 def test_no_row_is_lost_where_a_reading_was_late():

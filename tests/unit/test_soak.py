@@ -68,7 +68,7 @@ def soak_run(rates):
     run = synthetic_run((1,), 1)
     result = run.results[0]
     trial = replace(result.trial, load=replace(result.trial.load, soak=True, duration_s=float(len(rates))))
-    measured = replace(result.measurement, window_s=float(len(rates)), passed_over_s=0.0)
+    measured = replace(result.measurement, window_s=float(len(rates)), transient_s=0.0)
     series = tuple((t + 1.0, {"rows_per_s": r, "disk_write_mb_per_s": 2.0}) for t, r in enumerate(rates))
     result = replace(result, trial=trial, measurement=measured)
     return replace(run, results=(result,), timeseries={trial.trial_id: series}, fit=None)

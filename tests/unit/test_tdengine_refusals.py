@@ -98,9 +98,9 @@ def test_memory_and_disk_of_this_machine_are_no_limit_of_a_server_elsewhere():
         ({"workload__columns": "groupid:int"}, "--columns", "groupid is there twice"),
         ({"load__method": "sml-telnet"}, "--method", "writes one column, there are 3"),
         ({"load__method": "sml-json"}, "--method", "writes one column, there are 3"),
-        ({"load__loader": "taosbenchmark", "load__rows": "1M", "load__method": "ws"}, "--loader", "method ws"),
-        ({"load__loader": "taosbenchmark", "load__rows": "1234"}, "--rows", "each of 100 tables"),
-        ({"load__loader": "taosbenchmark", "load__rows": "1M", "load__placement": "owned"}, "--placement", "itself"),
+        ({"load__generator": "taosbenchmark", "load__rows": "1M", "load__method": "ws"}, "--load-generator", "method ws"),
+        ({"load__generator": "taosbenchmark", "load__rows": "1234"}, "--rows", "each of 100 tables"),
+        ({"load__generator": "taosbenchmark", "load__rows": "1M", "load__placement": "owned"}, "--placement", "itself"),
     ],
 )
 def test_work_that_a_method_or_loader_cannot_do_is_refused_before_the_first_trial(flags, subject, words):

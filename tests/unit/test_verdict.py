@@ -12,14 +12,14 @@ from tests.unit.factories import make_trial
 
 GOOD = Measurement(
     rows=10_000_000, window_s=10.0, rows_per_s=1e6, server_cpu_cores=0.98, server_cpu_percent=98.0,
-    client_cpu_cores=0.3, client_cpu_percent=30.0, throttled_s=0.0, requests=1000, errors=0, rows_acked=12_000_000,
+    generator_cpu_cores=0.3, generator_cpu_percent=30.0, throttled_s=0.0, requests=1000, errors=0, rows_acked=12_000_000,
     rows_counted=12_000_000, ceiling_rows_per_s=5e8, rate_cv_percent=3.0, rate_drift_percent=1.0, missed_ticks=0,
 )  # fmt: skip
 
 
 def verdict(trial=None, rate=0.0, **changes):
     figures = {k: changes.pop(k) for k in list(changes) if k in Measurement.__dataclass_fields__}
-    measurement = replace(GOOD, **{"client_cpu_cores": None, **figures})
+    measurement = replace(GOOD, **{"generator_cpu_cores": None, **figures})
     evidence = evidence_of(trial or make_trial(), measurement, rate=rate, **changes)
     return diagnose(evidence, load_axis("cores"))
 
@@ -35,8 +35,8 @@ def verdict(trial=None, rate=0.0, **changes):
         ({"mismatches": ("numOfCores was to be 4, the server says 2",)}, VerdictKind.ERRORS),
         ({"suspicious": ("vnodeCommitImpl failed",)}, VerdictKind.ERRORS),
         ({"ceiling_rows_per_s": 1.1e6}, VerdictKind.GENERATOR_BOUND),
-        ({"server_cpu_percent": 43.0, "client_cpu_percent": 99.0}, VerdictKind.GENERATOR_BOUND),
-        ({"server_cpu_percent": 43.0, "client_cpu_percent": 30.0}, VerdictKind.RESOURCE_NOT_SATURATED),
+        ({"server_cpu_percent": 43.0, "generator_cpu_percent": 99.0}, VerdictKind.GENERATOR_BOUND),
+        ({"server_cpu_percent": 43.0, "generator_cpu_percent": 30.0}, VerdictKind.RESOURCE_NOT_SATURATED),
         ({"server_cpu_percent": None}, VerdictKind.RESOURCE_NOT_SATURATED),
         ({"throttled_s": 2.0}, VerdictKind.THROTTLED),
         ({"rate_drift_percent": -20.0}, VerdictKind.UNSTEADY),
@@ -60,9 +60,9 @@ def test_open_loop_is_judged_by_what_was_offered_not_by_saturation():
 
 
 def test_a_generator_that_shares_the_servers_cpu_is_counted_against_it():
-    shared = make_trial(cores=2.0, placement=Placement(server_cpus=(0, 1), client_cpus=(1,)))
-    little = verdict(shared, server_cpu_cores=1.78, server_cpu_percent=89.0, client_cpu_cores=0.2)
-    much = verdict(shared, server_cpu_cores=1.3, server_cpu_percent=65.0, client_cpu_cores=0.65)
+    shared = make_trial(cores=2.0, placement=Placement(server_cpus=(0, 1), generator_cpus=(1,)))
+    little = verdict(shared, server_cpu_cores=1.78, server_cpu_percent=89.0, generator_cpu_cores=0.2)
+    much = verdict(shared, server_cpu_cores=1.3, server_cpu_percent=65.0, generator_cpu_cores=0.65)
     assert little.kind == VerdictKind.VALID
     assert "shared CPU 1" in little.reasons[0]
     assert much.kind == VerdictKind.RESOURCE_NOT_SATURATED
@@ -70,8 +70,8 @@ def test_a_generator_that_shares_the_servers_cpu_is_counted_against_it():
 
 
 def test_a_harmless_note_does_not_hide_an_unsteady_rate():
-    shared = make_trial(cores=2.0, placement=Placement(server_cpus=(0, 1), client_cpus=(1,)))
-    both = verdict(shared, server_cpu_cores=1.78, server_cpu_percent=89.0, client_cpu_cores=0.2, rate_drift_percent=30.0)
+    shared = make_trial(cores=2.0, placement=Placement(server_cpus=(0, 1), generator_cpus=(1,)))
+    both = verdict(shared, server_cpu_cores=1.78, server_cpu_percent=89.0, generator_cpu_cores=0.2, rate_drift_percent=30.0)
     assert both.kind == VerdictKind.UNSTEADY
 
 

@@ -180,7 +180,7 @@ def ramped(tmp_path):
 def test_a_window_that_moved_is_found_again(ramped):
     assert verify_run(ramped).disagreements == ()
     rows = list(csv.DictReader((ramped / "points.csv").open()))
-    assert {(r["passed_over_s"], r["window_s"]) for r in rows} == {("8.0", "10.0")}
+    assert {(r["transient_s"], r["window_s"]) for r in rows} == {("8.0", "10.0")}
     assert all("passed over" in r["reasons"] and r["verdict"] == "VALID" for r in rows)
 
 

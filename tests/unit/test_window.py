@@ -45,7 +45,7 @@ def test_quick_shortens_the_window_of_a_file(tmp_path):
 def test_a_soak_is_one_trial_that_neither_grows_nor_discards():
     sweep = resolve_sweep("cpu", {"axis.cores": "2", "load.soak": "30m", "load.window_max": "50s"})
     assert (sweep.load.duration_s, sweep.load.window_max_s, sweep.load.may_discard) == (1800, None, False)
-    assert (sweep.load.soak, sweep.load.carries_claim, sweep.replicates, sweep.anchors) == (True, True, 1, False)
+    assert (sweep.load.soak, sweep.load.carries_claim, sweep.replicates, sweep.drift_check) == (True, True, 1, False)
 
 
 def test_a_soak_takes_the_place_of_a_files_rows_and_replicates(tmp_path):

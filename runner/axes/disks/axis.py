@@ -9,16 +9,16 @@ from runner.axes.axis import Axis, Grant
 from runner.axes.disks import estimate, source
 from runner.axes.disks.settings import SETTINGS
 from runner.axes.facts import AxisFacts, standings
-from runner.model import Finding, KnobRole, LimitKind, Plan, Sweep, Trial, VerdictKind
+from runner.model import BottleneckKind, Finding, KnobRole, Plan, Sweep, Trial, VerdictKind
 from runner.units import common_multiple
 
 _OWN = (
-    LimitKind.LOCKS,
-    LimitKind.HOT_THREAD,
-    LimitKind.CONNECTIONS,
-    LimitKind.UNKNOWN,
+    BottleneckKind.LOCKS,
+    BottleneckKind.HOT_THREAD,
+    BottleneckKind.CONNECTIONS,
+    BottleneckKind.UNKNOWN,
 )
-_NOT_THE_DISKS = "the server's cores were the limit and not its disks"
+_NOT_THE_DISKS = "the server's cores were the bottleneck and not its disks"
 _FACTS = AxisFacts(
     name="disks",
     unit="disk",
@@ -31,9 +31,9 @@ _FACTS = AxisFacts(
     missing="say how many disks to sweep, like 1..3",
     is_durable=True,
     standings=standings(
-        swept=(LimitKind.DISK,),
+        swept=(BottleneckKind.DISK,),
         own=_OWN,
-        reasons={LimitKind.SERVER_CPU: _NOT_THE_DISKS},
+        reasons={BottleneckKind.SERVER_CPU: _NOT_THE_DISKS},
     ),
     own_verdict=VerdictKind.RESOURCE_NOT_SATURATED,
     needs="places_disks",

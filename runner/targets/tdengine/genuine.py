@@ -30,7 +30,8 @@ def command(trial: Trial, address: Address, database: str, table: str) -> Foreig
         raise TargetError(f"taosBenchmark has no method {trial.subject.method}", remedy=", ".join(METHODS))
     program = Path(address.home) / "bin" / "taosBenchmark"
     if not program.exists():
-        raise TargetError(f"no taosBenchmark in {program.parent}", remedy="--loader scale, or --home DIR that has it")
+        remedy = "--load-generator scale, or --home DIR that has it"
+        raise TargetError(f"no taosBenchmark in {program.parent}", remedy=remedy)
     folder = client_folder(address.data_dir)
     job = _job(trial, address, database, table)
     return ForeignCommand(

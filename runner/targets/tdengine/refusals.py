@@ -23,7 +23,7 @@ _WORDS = {
 
 def refusals(trial: Trial, explicit: frozenset[str]) -> tuple[Finding, ...]:
     """All of them, none of which needs a machine to be seen. explicit: keys of settings that the user gave."""
-    return (*_knobs(trial, explicit), *_values(trial), *_work(trial), *_loader(trial, explicit))
+    return (*_knobs(trial, explicit), *_values(trial), *_work(trial), *_load_generator(trial, explicit))
 
 
 def _blocking(subject: str, sentence: str, remedy: str) -> Finding:
@@ -128,12 +128,12 @@ def _work(trial: Trial) -> list[Finding]:
     return found
 
 
-def _loader(trial: Trial, explicit: frozenset[str]) -> list[Finding]:
+def _load_generator(trial: Trial, explicit: frozenset[str]) -> list[Finding]:
     load, method = trial.load, trial.subject.method
-    if load.loader != "taosbenchmark":
+    if load.generator != "taosbenchmark":
         return []
     if method not in genuine.METHODS:
-        return [_blocking("--loader", f"taosBenchmark does not run with method {method}",
+        return [_blocking("--load-generator", f"taosBenchmark does not run with method {method}",
                           f"--method {', '.join(genuine.METHODS)}")]  # fmt: skip
     found = []
     if (load.rows or 0) % trial.work.data.tables:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runner.model import LimitKind
+from runner.model import BottleneckKind
 from runner.units import format_cpus, format_number
 from runner.verdict.evidence import ResourceUse, TrialResources
 from runner.verdict.rules.rule import Found
@@ -28,7 +28,7 @@ def cpu_unread(use: ResourceUse, given: TrialResources) -> Found | None:
         return None
     told = "the server's CPU could not be read, so nothing proves that its cores were busy"
     return Found(
-        kind=LimitKind.UNREAD,
+        kind=BottleneckKind.UNREAD,
         sentence=told,
         remedy="measure where the server's cgroup or processes can be read",
     )
@@ -41,11 +41,11 @@ def server_cpu(use: ResourceUse, given: TrialResources) -> Found | None:
         return None
     told, taken = cpu_words(use, given), generator_take(use, given)
     if share >= CORES_FULL:
-        return Found(kind=LimitKind.SERVER_CPU, sentence=told, remedy="more cores")
+        return Found(kind=BottleneckKind.SERVER_CPU, sentence=told, remedy="more cores")
     if taken > SHARED_TAKE * given.cores or taken + (use.server_cores or 0.0) < CORES_FULL * given.cores:
         return None
     told += f"; the generator took {taken:.2f} of them, on shared CPU {format_cpus(given.shared_cpus)}"
-    return Found(kind=LimitKind.SERVER_CPU, sentence=told, remedy="more cores", noted=True)
+    return Found(kind=BottleneckKind.SERVER_CPU, sentence=told, remedy="more cores", noted=True)
 
 
 def shared_cpu(use: ResourceUse, given: TrialResources) -> Found | None:
@@ -56,7 +56,7 @@ def shared_cpu(use: ResourceUse, given: TrialResources) -> Found | None:
     if taken + use.server_cores < CORES_FULL * given.cores - use.taken_cores:
         return None
     return Found(
-        kind=LimitKind.SHARED_CPU,
+        kind=BottleneckKind.SHARED_CPU,
         sentence=f"the generator took {taken:.2f} of the server's cores, on shared CPU "
         f"{format_cpus(given.shared_cpus)}",
         remedy="leave a CPU to the generator: fewer --cores",
@@ -65,6 +65,6 @@ def shared_cpu(use: ResourceUse, given: TrialResources) -> Found | None:
 
 def generator_take(use: ResourceUse, given: TrialResources) -> float:
     """Cores that the generator took of the server's: its use, in proportion to the CPUs that both share."""
-    if not given.shared_cpus or not given.client_cpus:
+    if not given.shared_cpus or not given.generator_cpus:
         return 0.0
-    return (use.client_cores or 0.0) * min(1.0, len(given.shared_cpus) / given.client_cpus)
+    return (use.generator_cores or 0.0) * min(1.0, len(given.shared_cpus) / given.generator_cpus)

@@ -1,15 +1,15 @@
-"""The disks: were those that were prepared used up, unevenly or not at all? Was another one the limit?
+"""The disks: were those that were prepared used up, unevenly or not at all? Was another one the bottleneck?
 
 A prepared disk was used fully when, from the first request to the end of flush and sync, it wrote most of what it can
 without a database (fio). Time with requests in flight says less: a capped device waits before that counter. Refuses to
-call prepared disks the limit because they were busy for a while: buffers take a load in bursts.
+call prepared disks the bottleneck because they were busy for a while: buffers take a load in bursts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from runner.model import DiskFigures, LimitKind
+from runner.model import BottleneckKind, DiskFigures
 from runner.verdict.evidence import ResourceUse, TrialResources
 from runner.verdict.rules.rule import Found
 from runner.verdict.thresholds import DISK_BUSY_PERCENT, DISK_FULL_PERCENT, IO_WAITING_PERCENT
@@ -61,7 +61,7 @@ def disks_unread(use: ResourceUse, given: TrialResources) -> Found | None:
     if _known(disks_of(use, given)):
         return None
     told = "the disks could not be read, so nothing proves that they were full"
-    return Found(kind=LimitKind.UNREAD, sentence=told, remedy="measure where /proc/diskstats has them")
+    return Found(kind=BottleneckKind.UNREAD, sentence=told, remedy="measure where /proc/diskstats has them")
 
 
 def disks_full(use: ResourceUse, given: TrialResources) -> Found | None:
@@ -70,7 +70,7 @@ def disks_full(use: ResourceUse, given: TrialResources) -> Found | None:
     if not given.prepared_disks or not _known(disks) or not all(map(_full, disks.values())):
         return None
     told = disk_words(use, given)
-    return Found(kind=LimitKind.DISK, sentence=told, remedy="more disks", noted=True)
+    return Found(kind=BottleneckKind.DISK, sentence=told, remedy="more disks", noted=True)
 
 
 def uneven_disks(use: ResourceUse, given: TrialResources) -> Found | None:
@@ -79,7 +79,7 @@ def uneven_disks(use: ResourceUse, given: TrialResources) -> Found | None:
     if not given.prepared_disks or not _known(disks) or not any(map(_full, disks.values())):
         return None
     told = disk_words(use, given)
-    return Found(kind=LimitKind.UNEVEN_DISKS, sentence=told, remedy=SPREAD)
+    return Found(kind=BottleneckKind.UNEVEN_DISKS, sentence=told, remedy=SPREAD)
 
 
 def disk_waits(use: ResourceUse, given: TrialResources) -> Found | None:
@@ -88,7 +88,7 @@ def disk_waits(use: ResourceUse, given: TrialResources) -> Found | None:
     if not given.prepared_disks or not told:
         return None
     return Found(
-        kind=LimitKind.DISK_WAITS,
+        kind=BottleneckKind.DISK_WAITS,
         sentence=f"in the window {told}, but over the whole load the disks had room",
         remedy=f"fewer flushes (see the target's page), {SPREAD}",
     )
@@ -100,7 +100,7 @@ def disk(use: ResourceUse, given: TrialResources) -> Found | None:
     if given.prepared_disks or not told:
         return None
     return Found(
-        kind=LimitKind.DISK,
+        kind=BottleneckKind.DISK,
         sentence=told,
         remedy="a faster disk (--data-dir), fewer flushes (see the target's page), or sweep disks: scale sweep disk",
     )

@@ -1,14 +1,14 @@
-"""Was the generator the limit: near what it makes by itself, or with its own CPUs full?"""
+"""Was the generator the bottleneck: near what it makes by itself, or with its own CPUs full?"""
 
 from __future__ import annotations
 
-from runner.model import LimitKind
+from runner.model import BottleneckKind
 from runner.units import format_rate
 from runner.verdict.evidence import ResourceUse, TrialResources
 from runner.verdict.rules.rule import Found
-from runner.verdict.thresholds import CEILING, CLIENT_FULL, CLIENT_SPENT, GENERATOR_HOT_CORES, WORKERS_BUSY
+from runner.verdict.thresholds import CEILING, GENERATOR_FULL, GENERATOR_HOT_CORES, GENERATOR_SPENT, WORKERS_BUSY
 
-_MORE_CPUS = "add a client core (--client-cpus), or write in a cheaper way (TDengine: --method stmt instead of sql)"
+_MORE_CPUS = "add a client core (--generator-cpus), or write in a cheaper way (TDengine: --method stmt instead of sql)"
 
 
 def generator_ceiling(use: ResourceUse, given: TrialResources) -> Found | None:
@@ -18,22 +18,22 @@ def generator_ceiling(use: ResourceUse, given: TrialResources) -> Found | None:
         return None
     told = f"the generator alone reaches {format_rate(ceiling)} rows/s with these rows"
     return Found(
-        kind=LimitKind.GENERATOR_CEILING,
+        kind=BottleneckKind.GENERATOR_CEILING,
         sentence=told,
-        remedy="give the generator more CPUs (--client-cpus) and threads (--write-threads)",
+        remedy="give the generator more CPUs (--generator-cpus) and threads (--write-threads)",
         reason=f"{told}; {format_rate(use.rows_per_s)} is too near to that",
     )
 
 
 def generator_spent(use: ResourceUse, given: TrialResources) -> Found | None:
     """The generator's own CPUs had no time left: whatever the server used, it was asked for no more than they make."""
-    if use.client_cores is None or use.server_cores is None or not given.client_cpus or given.shared_cpus:
+    if use.generator_cores is None or use.server_cores is None or not given.generator_cpus or given.shared_cpus:
         return None
-    share = use.client_cores / given.client_cpus
-    if share < CLIENT_SPENT:
+    share = use.generator_cores / given.generator_cpus
+    if share < GENERATOR_SPENT:
         return None
     return Found(
-        kind=LimitKind.GENERATOR_CPU,
+        kind=BottleneckKind.GENERATOR_CPU,
         sentence=f"the generator's CPUs were {100 * share:.0f} % busy",
         remedy=_MORE_CPUS,
         link=" while ",
@@ -46,7 +46,7 @@ def hot_generator_thread(use: ResourceUse, given: TrialResources) -> Found | Non
         return None
     name, cores = use.hot_generator_thread
     return Found(
-        kind=LimitKind.GENERATOR_CPU,
+        kind=BottleneckKind.GENERATOR_CPU,
         sentence=f"one thread of the generator ({name}) was {100 * cores:.0f} % busy",
         remedy="more --write-threads, or a cheaper way to write (--method)",
         link=" while ",
@@ -55,13 +55,13 @@ def hot_generator_thread(use: ResourceUse, given: TrialResources) -> Found | Non
 
 def generator_cpu(use: ResourceUse, given: TrialResources) -> Found | None:
     """The generator used up its own CPUs while the server had some left."""
-    if use.client_cores is None or not given.client_cpus or given.shared_cpus:
+    if use.generator_cores is None or not given.generator_cpus or given.shared_cpus:
         return None
-    share = use.client_cores / given.client_cpus
-    if share < CLIENT_FULL:
+    share = use.generator_cores / given.generator_cpus
+    if share < GENERATOR_FULL:
         return None
     return Found(
-        kind=LimitKind.GENERATOR_CPU,
+        kind=BottleneckKind.GENERATOR_CPU,
         sentence=f"the generator's CPUs were {100 * share:.0f} % busy",
         remedy=_MORE_CPUS,
         link=" while ",
@@ -74,8 +74,8 @@ def busy_workers(use: ResourceUse, given: TrialResources) -> Found | None:
         return None
     many = f"the generator's {given.threads} threads" if given.threads > 1 else "the generator's one thread"
     return Found(
-        kind=LimitKind.GENERATOR_CPU,
+        kind=BottleneckKind.GENERATOR_CPU,
         sentence=f"{many} worked themselves {100 * use.workers_busy:.0f} % of the time, client library included",
-        remedy="more --write-threads on more client cores (--client-cpus), or a cheaper way to write (--method)",
+        remedy="more --write-threads on more client cores (--generator-cpus), or a cheaper way to write (--method)",
         link=" while ",
     )

@@ -3,7 +3,7 @@ tell: did its threads, as the kernel tells it?"""
 
 from __future__ import annotations
 
-from runner.model import LimitKind
+from runner.model import BottleneckKind
 from runner.units import format_rate
 from runner.verdict.evidence import ResourceUse, TrialResources
 from runner.verdict.rules.rule import Found
@@ -28,7 +28,7 @@ def locks(use: ResourceUse, given: TrialResources) -> Found | None:
         return None
     slept = use.switches_per_s.get("voluntary")
     switches = f"; its threads went to sleep {format_rate(slept)} times a second" if slept else ""
-    return Found(kind=LimitKind.LOCKS, sentence=f"the server's {told}{switches}", remedy=remedy)
+    return Found(kind=BottleneckKind.LOCKS, sentence=f"the server's {told}{switches}", remedy=remedy)
 
 
 def _waited(use: ResourceUse, opening: str) -> tuple[float, str]:

@@ -7,7 +7,7 @@ with one miss under way at a time, which is not enough for this rule.
 
 from __future__ import annotations
 
-from runner.model import LimitKind
+from runner.model import BottleneckKind
 from runner.verdict.evidence import ResourceUse, TrialResources
 from runner.verdict.rules.cpu import cpu_words, used_share
 from runner.verdict.rules.rule import Found
@@ -22,7 +22,7 @@ def memory_bandwidth(use: ResourceUse, given: TrialResources) -> Found | None:
     if each > MEMORY_INSTRUCTIONS_PER_CYCLE or between > MEMORY_CYCLES_PER_MISS:
         return None
     return Found(
-        kind=LimitKind.MEMORY_BANDWIDTH,
+        kind=BottleneckKind.MEMORY_BANDWIDTH,
         sentence=f"{cpu_words(use, given)}, which waited for memory: {each:.2f} instructions a cycle, and every "
         f"{between:.0f} cycles a miss of the last-level cache",
         remedy="a machine with more memory channels or a larger last-level cache; more cores where they bring these",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runner.model import LimitKind
+from runner.model import BottleneckKind
 from runner.verdict.evidence import ResourceUse, TrialResources
 from runner.verdict.rules.rule import Found
 from runner.verdict.thresholds import NETWORK_FULL
@@ -14,7 +14,7 @@ def network(use: ResourceUse, given: TrialResources) -> Found | None:
     if not name or use.network[name] < NETWORK_FULL:
         return None
     return Found(
-        kind=LimitKind.NETWORK,
+        kind=BottleneckKind.NETWORK,
         sentence=f"the network interface was full: {name} {100 * use.network[name]:.0f} % of its speed",
         remedy="a faster network, smaller rows, or the load generator on the server's machine",
     )

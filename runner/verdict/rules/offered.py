@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runner.model import LimitKind
+from runner.model import BottleneckKind
 from runner.units import format_rate
 from runner.verdict.evidence import ResourceUse, TrialResources
 from runner.verdict.rules.rule import Found
@@ -28,7 +28,7 @@ def offered_rate(use: ResourceUse, given: TrialResources) -> Found | None:
     if not is_met(use, given):
         return None
     return Found(
-        kind=LimitKind.OFFERED_RATE,
+        kind=BottleneckKind.OFFERED_RATE,
         sentence=f"{format_rate(given.offered_rows_per_s)} rows/s were offered, and no more",
         remedy="raise --rate, or leave it out",
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runner.model import LimitKind
+from runner.model import BottleneckKind
 from runner.units import format_number
 from runner.verdict.evidence import ResourceUse, TrialResources
 from runner.verdict.rules.cpu import used_share
@@ -15,7 +15,7 @@ def foreign_quota(use: ResourceUse, given: TrialResources) -> Found | None:
     if given.quota or not _throttled(use):
         return None
     return Found(
-        kind=LimitKind.THROTTLING,
+        kind=BottleneckKind.THROTTLING,
         sentence=f"a CPU quota that the sweep did not set held the server back {_percent(use)} of the time",
         remedy="lift the quota of the cgroup that this runs in",
         reason=f"the server was throttled for {use.seconds * (use.throttled or 0.0):.1f} s of {use.seconds:.1f} s",
@@ -29,7 +29,7 @@ def own_quota(use: ResourceUse, given: TrialResources) -> Found | None:
         return None
     cores, held = format_number(given.cores), _percent(use)
     return Found(
-        kind=LimitKind.QUOTA,
+        kind=BottleneckKind.QUOTA,
         sentence=f"the server used its quota of {cores} cores and was held back {held} of the time",
         remedy="a larger level of --cores",
     )

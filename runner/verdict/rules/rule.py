@@ -6,20 +6,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from runner.model import LimitKind
+from runner.model import BottleneckKind
 from runner.verdict.evidence import ResourceUse, TrialResources
 
 
 @dataclass(frozen=True, kw_only=True)
 class Found:
-    """A rule's answer: the figures as a sentence, and what to change to move the limit.
+    """A rule's answer: the figures as a sentence, and what to change to move the bottleneck.
 
     link: what joins the sentence to how far the axis' own resource was used, in a verdict's reason. reason: that reason
     whole, where it needs other words. noted: the reader of a valid number is
     told it too.
     """
 
-    kind: LimitKind
+    kind: BottleneckKind
     sentence: str
     remedy: str = ""
     link: str = ": "
@@ -42,7 +42,7 @@ class Rule:
     """find: the answer for a window or a second, or None. names: the only kind that it answers with. only_on: asked
     only where the axis sweeps this kind; None: always."""
 
-    names: LimitKind
+    names: BottleneckKind
     place: Place
     find: Callable[[ResourceUse, TrialResources], Found | None]
-    only_on: LimitKind | None = None
+    only_on: BottleneckKind | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runner.model import LimitKind
+from runner.model import BottleneckKind
 from runner.verdict.evidence import ResourceUse, TrialResources
 from runner.verdict.rules.rule import Found
 from runner.verdict.thresholds import HOT_ABOVE_MEDIAN, HOT_CORES
@@ -16,7 +16,7 @@ def hot_thread(use: ResourceUse, given: TrialResources) -> Found | None:
     if cores < HOT_ABOVE_MEDIAN * (use.hot_thread_median or 0.0):
         return None  # the others of its name are about as busy: the work is spread already
     return Found(
-        kind=LimitKind.HOT_THREAD,
+        kind=BottleneckKind.HOT_THREAD,
         sentence=f"one thread of the server ({pool}) was {100 * cores:.0f} % busy while cores were idle",
         remedy="spread the tables over more vgroups or partitions (--vgroups, --partitions), with as many "
         "--write-threads",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runner.model import LimitKind
+from runner.model import BottleneckKind
 from runner.verdict.evidence import ResourceUse, TrialResources
 from runner.verdict.rules.disks import held_up
 from runner.verdict.rules.rule import Found
@@ -20,7 +20,7 @@ def connections(use: ResourceUse, given: TrialResources) -> Found | None:
         return None
     many = f"all {given.threads} connections" if given.threads > 1 else "the one connection"
     return Found(
-        kind=LimitKind.CONNECTIONS,
+        kind=BottleneckKind.CONNECTIONS,
         sentence=f"{many} waited for an answer {100 * use.in_flight:.0f} % of the time",
         remedy="more --write-threads, or larger requests (--rows-per-request)",
     )
@@ -36,7 +36,7 @@ def stall(use: ResourceUse, given: TrialResources) -> Found | None:
     did = "the server's threads did not run" if idle else "the server's threads ran without answering"
     told = f"no row was acknowledged for {use.stalled_s:.1f} s"
     return Found(
-        kind=LimitKind.STALL,
+        kind=BottleneckKind.STALL,
         sentence=told if use.stalled_cores is None else f"{told}: {did}",
         remedy="see the server's log and the machine at that time; a longer window, if the server pauses by itself",
     )
@@ -47,7 +47,7 @@ def memory(use: ResourceUse, given: TrialResources) -> Found | None:
     if use.memory_waiting_percent is None or use.memory_waiting_percent < MEMORY_WAITING_PERCENT:
         return None
     return Found(
-        kind=LimitKind.MEMORY,
+        kind=BottleneckKind.MEMORY,
         sentence=f"something waited for memory {use.memory_waiting_percent:.0f} % of the time",
         remedy="raise --memory, or smaller buffers (--knob)",
     )
@@ -55,4 +55,4 @@ def memory(use: ResourceUse, given: TrialResources) -> Found | None:
 
 def unknown(use: ResourceUse, given: TrialResources) -> Found | None:
     """Nothing explains it; always answers, so that there always is an answer."""
-    return Found(kind=LimitKind.UNKNOWN, sentence="nothing that was measured explains it")
+    return Found(kind=BottleneckKind.UNKNOWN, sentence="nothing that was measured explains it")

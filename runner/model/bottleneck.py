@@ -1,4 +1,4 @@
-"""Who was the limit: the kinds, and what is said of one trial."""
+"""What was the bottleneck: the kinds, and what is said of one trial."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 
-class LimitKind(StrEnum):
+class BottleneckKind(StrEnum):
     """What kept the rate from being higher. The rules are in docs/method.md."""
 
     SERVER_CPU = "SERVER_CPU"
@@ -34,13 +34,13 @@ class LimitKind(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Limit:
-    """The limit over the window: its kind, the figures as a sentence, what to change to move it.
+class Bottleneck:
+    """The bottleneck over the window: its kind, the figures as a sentence, what to change to move it.
 
-    shares: percent of the window's seconds in which each kind was the limit, by the same rules on each second.
+    shares: percent of the window's seconds in which each kind was the bottleneck, by the same rules on each second.
     """
 
-    kind: LimitKind
+    kind: BottleneckKind
     sentence: str
     remedy: str = ""
     shares: Mapping[str, float] = field(default_factory=dict)

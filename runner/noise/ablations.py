@@ -4,28 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from runner.model import BridgeSplit, Observation
+from runner.model import AblationSplit, Observation
 from runner.noise.spread import Rates, ratio_of
 from runner.noise.trend import log_value
 
 
-def bridge_splits(observed: Sequence[Observation], rates: Rates) -> tuple[BridgeSplit, ...]:
+def ablation_splits(observed: Sequence[Observation], rates: Rates) -> tuple[AblationSplit, ...]:
     """One for each boundary that counts on all sides: before it, after it, and after it with the old knobs."""
-    bridged: dict[tuple[float, float, str], list[Observation]] = {}
+    ablated: dict[tuple[float, float, str], list[Observation]] = {}
     for one in observed:
-        if one.role == "bridge" and one.bridged_from is not None:
-            bridged.setdefault((one.bridged_from, *one.point), []).append(one)
-    found = [_split(key, of_it, rates) for key, of_it in sorted(bridged.items())]
+        if one.role == "ablation" and one.knobs_of_level is not None:
+            ablated.setdefault((one.knobs_of_level, *one.point), []).append(one)
+    found = [_split(key, of_it, rates) for key, of_it in sorted(ablated.items())]
     return tuple(split for split in found if split is not None)
 
 
-def _split(key: tuple[float, float, str], observed: Sequence[Observation], rates: Rates) -> BridgeSplit | None:
+def _split(key: tuple[float, float, str], observed: Sequence[Observation], rates: Rates) -> AblationSplit | None:
     before, after, subject = key
     old, new = rates.logs.get((before, subject)), rates.logs.get((after, subject))
     middle = [value for o in observed if not o.mark and (value := log_value(o)) is not None]
     if not old or not new or not middle:
         return None
-    return BridgeSplit(
+    return AblationSplit(
         before=before,
         after=after,
         variant=subject,
