@@ -64,9 +64,11 @@ def test_old_flags_of_a_variant_are_read():
 
 def test_help_shows_todays_names_only():
     shown = CliRunner().invoke(app, ["sweep", "--help-all"]).output
-    for setting in SETTINGS:
+    renamed = [setting for setting in SETTINGS if setting.former_flag]
+    assert renamed
+    for setting in renamed:
         assert setting.flag in shown
-        assert not setting.former_flag or f"{setting.former_flag} " not in shown
+        assert f"{setting.former_flag} " not in shown
 
 
 PLACEMENT = {"server_cpus": [0, 1], "client_cpus": [2]}
