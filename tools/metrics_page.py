@@ -1,4 +1,4 @@
-"""Writes docs/metrics.md from the table of metrics, so that the page cannot fall behind. Run from the project's root.
+"""Writes docs/metrics.md from the table of metrics, so that the page is up to date. Run it in the root directory.
 
     python tools/metrics_page.py > docs/metrics.md
 """
@@ -11,33 +11,33 @@ from runner.exporter.names import COMMON, METRICS
 
 HEAD = """# Metrics
 
-Made by `tools/metrics_page.py` from `runner/exporter/names.py`. `scale sweep` serves these at
-`http://127.0.0.1:9464/metrics`, on the loopback interface only: `--metrics-port` takes another port, a free one
-replaces one that is taken (said on start), and `--no-metrics` serves nothing. `scale export RUN --openmetrics FILE`
-writes the same names and labels of a stored run, with its times.
+`tools/metrics_page.py` generates this page from `runner/exporter/names.py`. `scale sweep` serves these metrics at
+`http://127.0.0.1:9464/metrics`, on the loopback interface only. `--metrics-port` selects another port. If the port is
+taken, `scale` uses a free port and prints it at the start. `--no-metrics` serves nothing.
+`scale export RUN --openmetrics FILE` writes a stored run with the same names and labels, and with its times.
 
-- Units are Prometheus' base units and end the names: `_seconds`, `_bytes`, `_ratio` (1 = all), `_cores`, `_per_second`.
-- Every metric has the labels `run` (the directory's name) and `sweep` (its name). An empty label is no label: `variant`
-  is only there when the sweep has a second factor.
-- The plan bounds the labels: `trial`, `level`, `variant`, `setting`, `disk`; fixed sets do the rest: `side` (server,
-  generator), `phase`, `verdict`, `role`, `quantile`, `resource`, `model`, `parameter`, and at most 49 values of `pool`.
-- A counter starts anew with every trial, at its first sample, and does not fall within one: what a thread that ended
-  had used stays counted.
-- What is not known has no sample; nothing is 0 for want of a measurement.
-- The series of the running trial end with it; those of the trials that ended, and the curve, stay to the end of the
-  run.
-- After the last trial the port stays open until it has been read once more, 2 seconds at most, so that a Prometheus
+- Names end with Prometheus' base units: `_seconds`, `_bytes`, `_ratio` (1 = all), `_cores`, `_per_second`.
+- Every metric has the labels `run` (the directory's name) and `sweep` (its name). An empty label is omitted: `variant`
+  exists only if the sweep has a second factor.
+- The plan bounds the values of the labels `trial`, `level`, `variant`, `setting` and `disk`. The other labels have
+  fixed sets of values: `side` (`server`, `generator`), `phase`, `verdict`, `role`, `quantile`, `resource`, `model`,
+  `parameter`, and at most 49 values of `pool`.
+- A counter starts again in every trial, at its first sample. It does not fall within a trial: the use of a thread that
+  ended stays counted.
+- A value that is not known has no sample. It is never 0 because a measurement is missing.
+- The series of the running trial end with the trial. Those of finished trials, and the curve, stay until the run ends.
+- After the last trial the port stays open until it has been read once more, for at most 2 seconds, so that a Prometheus
   that reads every second has the whole curve.
-- A stored run has no label `job` or `instance`: queries do not use them. Values of the running trial are written once a
-  second, the others every 15 seconds. A block cannot hold the mark with which Prometheus ends a series, so an instant
-  query sees a trial's last values for the look-back time (5 minutes): choose the trial by its label.
+- A stored run has no labels `job` and `instance`; queries do not use them. Values of the running trial are written once
+  per second, the others every 15 seconds. A block cannot contain the mark with which Prometheus ends a series, so an
+  instant query sees the last values of a trial for the look-back time (5 minutes). Select the trial by its label.
 """
 
 TITLES = {
     "run": "The run",
     "now": "The running trial",
     "trial": "Every trial that began",
-    "curve": "The curve, from the VALID trials so far",
+    "curve": "The curve, from the fitted trials so far",
 }
 
 
@@ -45,7 +45,7 @@ def page() -> str:
     """The page as Markdown."""
     text = HEAD
     for part, title in TITLES.items():
-        text += f"\n## {title}\n| metric | type | labels | meaning | there when |\n|---|---|---|---|---|\n"
+        text += f"\n## {title}\n| metric | type | labels | meaning | exists |\n|---|---|---|---|---|\n"
         for m in METRICS:
             if m.part == part:
                 labels = ", ".join(f"`{name}`" for name in m.labels)
