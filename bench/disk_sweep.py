@@ -3,7 +3,7 @@
     python bench/disk_sweep.py --scale scale --home DIR --picture docs/disk-sweep.svg     (as root, about 10 min)
     python bench/disk_sweep.py --run results/<run> --picture docs/disk-sweep.svg          (of a stored run)
 
-Runs sweeps/disk.toml on three capped loop devices; says whether the goals are met: durable speed-up at least 2.8 on
+Runs sweeps/disk.toml on three capped loop devices; says whether the goals are met: durable speedup at least 2.8 on
 three disks, each disk's share within 5 % of an even one. Refuses to count trials that are not VALID.
 """
 
@@ -43,7 +43,7 @@ def main() -> None:
     results = [r for r in run.results if r.trial.role == "point"]
     levels = sorted({r.trial.level for r in results})
     valid = {n: [r for r in results if r.trial.level == n and r.verdict.kind == "VALID"] for n in levels}
-    headers = ("disks", "valid trials", "acknowledged rows/s", "durable rows/s", "speed-up", "MB/s of each disk",
+    headers = ("disks", "valid trials", "acknowledged rows/s", "durable rows/s", "speedup", "MB/s of each disk",
                "shares (%)", "of their ceiling (%)", "write amplification")  # fmt: skip
     lines = [f"| {' | '.join(headers)} |", "|" + "---|" * len(headers)]
     first, worst, speedup = None, 0.0, 0.0

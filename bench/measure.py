@@ -1,4 +1,4 @@
-"""What the measurements of the load core share: programs, CPU seconds of a child, medians, tables.
+"""What the measurements of the load generator share: programs, CPU seconds of a child, medians, tables.
 
 Measurements print what they ran and what they saw; they judge nothing and are no tests.
 """

@@ -74,7 +74,7 @@ class TdengineServer:
         return self.port + ADAPTER_OFFSET
 
     def spec(self) -> dict[str, object]:
-        """How the load core reaches it."""
+        """How the load generator reaches it."""
         return {
             "driver": "tdengine",
             "host": "localhost",

@@ -53,9 +53,9 @@ def _machine(host: Host) -> list[Ability]:
 
 def _load_core() -> Ability:
     try:
-        return Ability(subject="load core", there=True, found=loadgen_path())
+        return Ability(subject="load generator", there=True, found=loadgen_path())
     except PreflightError as error:
-        return Ability(subject="load core", there=False, found=error.message, remedy=error.remedy)
+        return Ability(subject="load generator", there=False, found=error.message, remedy=error.remedy)
 
 
 def _docker() -> Ability:

@@ -4,7 +4,7 @@
     ├── UsageError          2   a flag, key or file is wrong; nothing was started
     ├── PreflightError      3   this machine cannot do what was asked; nothing was started
     ├── ProvisionError      4   the server did not start, or not as planned
-    ├── LoadError           5   the load core refused or failed
+    ├── LoadError           5   the load generator refused or failed
     ├── StoreError          6   results cannot be written or read
     └── TargetError         7   the database refused what the trial needs
 
@@ -51,7 +51,7 @@ class ProvisionError(ScaleError):
 
 
 class LoadError(ScaleError):
-    """The load core refused its spec, or failed."""
+    """The load generator refused its spec, or failed."""
 
     exit_code = 5
 

@@ -1,4 +1,4 @@
-"""The command `scale`: Typer wiring and the only exit. It reads flags, calls rooms, shows results; never computes."""
+"""The command `scale`: Typer wiring and the only exit. It reads flags, calls packages, shows results."""
 
 from __future__ import annotations
 

@@ -44,14 +44,14 @@ def register(root: typer.Typer) -> None:
     root.add_typer(app, name="dashboards")
 
 
-def room() -> dashboards.Room:
+def state_directory() -> dashboards.StateDirectory:
     """The one of this user."""
-    return dashboards.room_in(compose.default_data_dir())
+    return dashboards.state_directory_in(compose.default_data_dir())
 
 
 def up(how: HOW = How.AUTO, image: IMAGES = None, as_json: JSON = False) -> None:
     """Start Prometheus and Grafana with the dashboards, and say where to look. What runs already stays."""
-    _show(dashboards.up(room(), how.value, dashboards.images_of(image or []), console.say), as_json)
+    _show(dashboards.up(state_directory(), how.value, dashboards.images_of(image or []), console.say), as_json)
 
 
 def down(
@@ -59,20 +59,20 @@ def down(
     as_json: JSON = False,
 ) -> None:
     """Stop them. What they have stored stays and is there again after the next `up`."""
-    stopped = dashboards.down(room())
+    stopped = dashboards.down(state_directory())
     if purge:
-        dashboards.purge(room())
+        dashboards.purge(state_directory())
     if as_json:
         console.show_json({"stopped": list(stopped), "purged": purge})
         return
     console.say(f"stopped {' and '.join(stopped)}" if stopped else "nothing ran")
     if purge:
-        console.say(f"removed {room().path}")
+        console.say(f"removed {state_directory().path}")
 
 
 def status(as_json: JSON = False) -> None:
     """Say what runs, where to look and which sweeps are watched."""
-    _show(dashboards.status(room()), as_json)
+    _show(dashboards.status(state_directory()), as_json)
 
 
 def load(run: RUN, results: RESULTS = Path("results"), as_json: JSON = False) -> None:
@@ -81,8 +81,8 @@ def load(run: RUN, results: RESULTS = Path("results"), as_json: JSON = False) ->
     name = Path(stored.path).name
     console.say(f"making blocks of {name}; Prometheus shows them within a minute")
     openmetrics = exporter.openmetrics(stored)
-    fresh, span = dashboards.load_run(room(), name, openmetrics), dashboards.span_of(openmetrics)
-    services = dashboards.status(room()).services
+    fresh, span = dashboards.load_run(state_directory(), name, openmetrics), dashboards.span_of(openmetrics)
+    services = dashboards.status(state_directory()).services
     pages = {board: dashboards.page_of(services, name, board, span) or None for board in ("live", "curve", "trial")}
     if as_json:
         console.show_json({"run": name, "loaded": fresh, "from_s": span[0], "to_s": span[1], "pages": pages})
@@ -94,12 +94,12 @@ def load(run: RUN, results: RESULTS = Path("results"), as_json: JSON = False) ->
 
 def start_for_sweep() -> None:
     """`scale sweep --dashboards`."""
-    dashboards.up(room(), How.AUTO.value, {}, console.say)
+    dashboards.up(state_directory(), How.AUTO.value, {}, console.say)
 
 
 def say_page() -> None:
     """Where the running sweep can be watched; nothing where no Grafana of ours runs."""
-    page = dashboards.status(room()).page
+    page = dashboards.status(state_directory()).page
     if page:
         console.say(f"watch it at {page}")
 
@@ -113,7 +113,7 @@ def _show(found: dashboards.Status, as_json: bool) -> None:
 
 def _document(found: dashboards.Status) -> dict[str, Any]:
     return {
-        "room": str(found.room),
+        "state_directory": str(found.state),
         "page": found.page or None,
         "admin_password_file": str(found.password_file),
         "services": {

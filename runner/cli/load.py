@@ -1,4 +1,4 @@
-"""`scale load`: taosBenchmark's insert options and files, done by our load core. Wiring only; see runner/compat."""
+"""`scale load`: taosBenchmark's insert options and files, run by scale-loadgen. Wiring only; see runner/compat."""
 
 from __future__ import annotations
 

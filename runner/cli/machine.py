@@ -69,10 +69,10 @@ def _clean_disks(dry_run: bool) -> list[dict[str, Any]]:
 
 
 def _clean_dashboards(dry_run: bool) -> list[dict[str, Any]]:
-    room = dashboards.room_in(compose.default_data_dir())
-    found = dashboards.find_leftovers(room)
+    state = dashboards.state_directory_in(compose.default_data_dir())
+    found = dashboards.find_leftovers(state)
     for leftover in found:
         if not dry_run:
-            dashboards.remove(room, leftover)
+            dashboards.remove(state, leftover)
         console.say(f"{'would remove' if dry_run else 'removed'} {leftover.kind}: {leftover.name}")
     return [asdict(leftover) for leftover in found]

@@ -202,7 +202,7 @@ def run_watched(prepared: Prepared, writer: RunWriter, metrics_port: int) -> Sto
             sinks: list[Sink] = []
             if metrics_port:
                 exporter = _metrics(state, writer, metrics_port)
-                stack.enter_context(announced(boards.room(), writer.path.name, exporter.port))
+                stack.enter_context(announced(boards.state_directory(), writer.path.name, exporter.port))
                 sinks.append(stack.enter_context(exporter))
                 boards.say_page()
             sinks.append(stack.enter_context(LiveView(state)))

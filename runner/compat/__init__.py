@@ -1,5 +1,5 @@
-"""taosBenchmark's insert options and JSON files, read into a Job that our own load core does.
+"""taosBenchmark's insert options and JSON files, read into a Job that our own load generator does.
 
 Same work, same two result lines, so that scripts written for taosBenchmark go on working. Refuses, by name and all at
-once, whatever the load core cannot do: no option is dropped in silence. Refuses queries and subscriptions altogether.
+once, whatever the load generator cannot do: no option is dropped in silence. Refuses queries and subscriptions.
 """

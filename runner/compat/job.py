@@ -1,6 +1,6 @@
 """What was asked, in our words: the nouns that both readers (options and JSON file) make and everything else takes.
 
-Refuses to read, to print and to know how the load core spells it.
+Refuses to read, to print and to know how the load generator spells it.
 """
 
 from __future__ import annotations

@@ -100,9 +100,9 @@ def _refuse_other_kinds(keys: ObjectReader, refusals: Refusals) -> None:
     keys.only("dsn", ("",), "belongs to taosBenchmark built for WebSocket")
     keys.only("streams", ([],), "scale load makes no streams")
     keys.only("check_sql", ("no",), "scale load does not read rows back")
-    keys.only("chinese", ("no",), "the load core writes no Chinese text")
+    keys.only("chinese", ("no",), "the load generator writes no Chinese text")
     keys.only("continue_if_fail", ("no",), "is read inside a super table")
-    keys.only("trying_interval", (0,), "the load core waits 10 ms longer before each further try")
+    keys.only("trying_interval", (0,), "the load generator waits 10 ms longer before each further try")
     if keys.has("thread_count_create_tbl"):
         keys.refuse("thread_count_create_tbl", "is of version 2; write create_table_thread_count")
     for key, why in _IDLE_KEYS.items():
@@ -144,7 +144,7 @@ def _database(entry: ObjectReader, common: Common) -> Database:
     except ValueError as error:
         info.refuse("name", str(error))
     drop = info.is_yes("drop", "yes")
-    info.only("flush_each_batch", ("no",), "the load core does not flush between requests")
+    info.only("flush_each_batch", ("no",), "the load generator does not flush between requests")
     precision = info.text("precision", "ms").strip("'").lower()
     if precision not in ("ms", "us", "ns"):
         info.refuse("precision", f"{precision!r} is none of ms, us, ns")

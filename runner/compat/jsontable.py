@@ -1,6 +1,6 @@
 """One super table of taosBenchmark's insert JSON file → SuperTable. Pure: the time comes in.
 
-Refuses what the load core cannot do, by the path of its key: rows from files, table ranges, generated columns.
+Refuses what the load generator cannot do, by the path of its key: rows from files, table ranges, generated columns.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ from runner.targets.tdengine.dialect import UNITS_PER_MS
 
 WIDTH = 64
 START_MS_MAX = 9_000_000_000_000
-_FILES = "rows come from the load core, not from a file"
-_AT_CREATION = "the load core creates tables before the clock starts"
+_FILES = "rows come from the load generator, not from a file"
+_AT_CREATION = "the load generator creates tables before the clock starts"
 _ONLY: dict[str, tuple[tuple[Any, ...], str]] = {
     "data_source": (("rand",), _FILES),
     "auto_create_table": (("no",), _AT_CREATION),
     "use_sample_ts": (("no",), _FILES),
     "tags_file": (("",), _FILES),
     "childtable_sample_file": (("",), _FILES),
-    "tcp_transfer": (("no",), "the load core has no OpenTSDB socket"),
+    "tcp_transfer": (("no",), "the load generator has no OpenTSDB socket"),
     "non_stop_mode": (("no",), "a load has an end; use scale sweep with a duration"),
     "start_fillback_time": (("", "auto"), "there is no filling back"),
-    "angle_step": ((1,), "the load core's values have no angle"),
-    "trying_interval": ((0,), "the load core waits 10 ms longer before each further try"),
+    "angle_step": ((1,), "the load generator's values have no angle"),
+    "trying_interval": ((0,), "the load generator waits 10 ms longer before each further try"),
     "disorder_fill_interval": ((0,), "there is no filling afterwards"),
-    "update_ratio": ((0,), "the load core writes no row twice"),
-    "update_fill_interval": ((0,), "the load core writes no row twice"),
-    "delete_ratio": ((0,), "the load core deletes nothing"),
+    "update_ratio": ((0,), "the load generator writes no row twice"),
+    "update_fill_interval": ((0,), "the load generator writes no row twice"),
+    "delete_ratio": ((0,), "the load generator deletes nothing"),
     "generate_row_rule": ((0,), "there is one rule"),
-    "binary_prefix": (("",), "the load core's texts have no prefix"),
-    "nchar_prefix": (("",), "the load core's texts have no prefix"),
+    "binary_prefix": (("",), "the load generator's texts have no prefix"),
+    "nchar_prefix": (("",), "the load generator's texts have no prefix"),
     "random_write_future": (("no",), "rows have the times that start and step give"),
     "check_correct_interval": ((0,), "scale load does not read rows back"),
     "delay": ((0,), "belongs to rollup"),
@@ -53,9 +53,9 @@ _ONLY: dict[str, tuple[tuple[Any, ...], str]] = {
     "tsmas": (([],), "scale load makes no TSMA"),
 }
 _IDLE = {
-    "batch_create_tbl_num": "the load core chooses its own",
-    "batch_create_tbl_numbers": "the load core chooses its own",
-    "batch_create_tbl_intervals": "the load core does not pause",
+    "batch_create_tbl_num": "the load generator chooses its own",
+    "batch_create_tbl_numbers": "the load generator chooses its own",
+    "batch_create_tbl_intervals": "the load generator does not pause",
     "max_sql_len": "num_of_records_per_req alone says how long a request is",
     "sample_file": "data_source is rand",
     "sample_format": "data_source is rand",
@@ -137,11 +137,11 @@ def _ranges(keys: ObjectReader, *, exists: bool) -> None:
     """A range of the tables: taosBenchmark reads it only where the tables are there already."""
     for key in ("childtable_limit", "childtable_offset"):
         if exists:
-            keys.only(key, (0, -1), "the load core loads all tables or none")
+            keys.only(key, (0, -1), "the load generator loads all tables or none")
         else:
             keys.unused(key, "child_table_exists is no")
     for key in ("childtable_from", "childtable_to"):
-        keys.only(key, (0,), "the load core loads all tables or none")
+        keys.only(key, (0,), "the load generator loads all tables or none")
 
 
 def _method(keys: ObjectReader) -> str:
@@ -206,7 +206,7 @@ def _columns(keys: ObjectReader, key: str, letter: str, common: Common, *, tag: 
 def _column(entry: ObjectReader, letter: str, first: int, common: Common, *, tag: bool) -> list[Column]:
     _values(entry, common)
     for key, neutral in {"encode": "", "compress": "", "level": "", "sma": "no", "fillNull": "true"}.items():
-        entry.only(key, (neutral,), "the load core has no such column")
+        entry.only(key, (neutral,), "the load generator has no such column")
     count = entry.number("count", 1, "columns")
     length = entry.number("len", WIDTH, "width")
     name = entry.text("name", "")
@@ -223,7 +223,7 @@ def _column(entry: ObjectReader, letter: str, first: int, common: Common, *, tag
 def _values(entry: ObjectReader, common: Common) -> None:
     for key in _OF_VALUES:
         if entry.has(key) and common.own_values:
-            entry.unused(key, "the load core has its own values (--own-values)")
+            entry.unused(key, "the load generator has its own values (--own-values)")
         elif entry.has(key):
-            entry.refuse(key, "the load core has its own values; --own-values accepts that")
+            entry.refuse(key, "the load generator has its own values; --own-values accepts that")
     common.idle.extend(entry.idle)

@@ -12,7 +12,7 @@ from runner.compat.job import Database, Refusals, SuperTable
 from runner.compat.types import COLUMNS_MAX, TAGS_MAX, check_name
 from runner.targets.tdengine.dialect import UNITS_PER_MS
 
-PREFIX_MAX = 64  # the load core takes no longer one
+PREFIX_MAX = 64  # the load generator takes no longer one
 ROWS_MAX = 1_000_000_000_000
 ROW_BYTES_MAX = 65_531
 _WIDTHS = {"bool": 1, "tinyint": 1, "utinyint": 1, "smallint": 2, "usmallint": 2, "int": 4, "uint": 4, "float": 4}
@@ -92,18 +92,18 @@ def check_table(table: SuperTable, precision: str, where: Mapping[str, str], ref
     if any(c.kind == "json" for c in table.tags) and len(table.tags) > 1:
         refusals.add(where["tags"], "a JSON tag must be the only one")
     if table.method in ("sql", "rest") and table.prefix != table.prefix.lower():
-        refusals.add(where["prefix"], "the load core writes names of tables without escape characters; use stmt")
+        refusals.add(where["prefix"], "the load generator writes names of tables without escape characters; use stmt")
     if table.normal and table.schemaless:
         refusals.add(where["normal"], f"{table.method} always makes a supertable")
 
 
 def check_vgroups(database: Database, where: str, refusals: Refusals) -> None:
-    """The load core wants a table for each vgroup, where there are several tables."""
+    """The load generator wants a table for each vgroup, where there are several tables."""
     vgroups = int(dict(database.options).get("vgroups", "1"))
     for table in database.tables:
         if 1 < table.tables < vgroups and not table.schemaless:
             refusals.add(
-                where, f"{vgroups} vgroups are more than the {table.tables} tables; the load core wants one each"
+                where, f"{vgroups} vgroups are more than the {table.tables} tables; the load generator wants one each"
             )
 
 

@@ -1,6 +1,6 @@
 """The server before the load: databases dropped and created, vgroups counted, tables made.
 
-All by the load core's verbs `sql` and `tables`, so that no client library enters this process. Refuses to load.
+All by the load generator's verbs `sql` and `tables`, so that no client library enters this process. Refuses to load.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Job → the load core's spec and SQL. Pure.
+"""Job → the load generator's spec and SQL. Pure.
 
 Refuses to paste what a user wrote: names were checked, options of CREATE DATABASE are a closed list.
 """

@@ -1,6 +1,6 @@
-"""Column types as taosBenchmark writes them, `FLOAT,BINARY(16)`, → columns of the load core. Pure.
+"""Column types as taosBenchmark writes them, `FLOAT,BINARY(16)`, → columns of the load generator. Pure.
 
-Refuses a type that the load core has not, and a name that would need quoting.
+Refuses a type that the load generator has not, and a name that would need quoting.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ DEMO_TAGS = (Column(name="groupid", kind="int"), Column(name="location", kind="b
 
 
 def kind_of(written: str) -> str:
-    """The load core's name of a type. Raises ValueError."""
+    """The load generator's name of a type. Raises ValueError."""
     word = " ".join(written.lower().split())
     kind = _ALIASES.get(word, word)
     if kind not in KINDS:
@@ -80,7 +80,7 @@ def read_types(text: str, letter: str, width: int, *, tag: bool) -> tuple[Column
 
 
 def spec_columns(columns: Sequence[Column]) -> str:
-    """As the load core reads them."""
+    """As the load generator reads them."""
     return ",".join(f"{c.name}:{_sized(c)}" for c in columns)
 
 

@@ -1,4 +1,4 @@
-"""The only room that prints: progress and words on standard error, results on standard output.
+"""The only package that prints: progress and words on standard error, results on standard output.
 
 Computes nothing: it is handed events, tables and sentences.
 """

@@ -1,19 +1,19 @@
 """Prometheus and Grafana beside a sweep: started, found again, stopped, and filled with stored runs.
 
-`dashboards/compose.yaml` declares both; this room starts them as containers or as processes with the same commands and
-files. Refuses to listen anywhere but on the loopback interface, and to touch what it did not start.
+`dashboards/compose.yaml` declares both; this package starts them as containers or as processes with the same
+commands and files. Refuses to listen anywhere but on the loopback interface, and to touch what it did not start.
 """
 
 from runner.dashboards.leftover import Leftover, find_leftovers, remove
 from runner.dashboards.load import load_run, span_of
-from runner.dashboards.room import Room, room_in
 from runner.dashboards.services import url_of
+from runner.dashboards.state_directory import StateDirectory, state_directory_in
 from runner.dashboards.targets import announced, running_sweeps
 from runner.dashboards.updown import Status, down, images_of, page_of, purge, status, up
 
 __all__ = [
     "Leftover",
-    "Room",
+    "StateDirectory",
     "Status",
     "announced",
     "down",
@@ -23,7 +23,7 @@ __all__ = [
     "page_of",
     "purge",
     "remove",
-    "room_in",
+    "state_directory_in",
     "running_sweeps",
     "span_of",
     "status",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from runner.dashboards.declared import Service
-from runner.dashboards.room import Started
+from runner.dashboards.state_directory import Started
 from runner.errors import ProvisionError
 from runner.runtimes.docker_facts import client, image_state
 
@@ -34,11 +34,11 @@ def pull(image: str) -> bool:
     return True
 
 
-def start(service: Service, port: int, room: str) -> Started:
+def start(service: Service, port: int, state: str) -> Started:
     """Runs it. Raises ProvisionError with the engine's words."""
     engine = client()
     try:
-        _remove_older(engine, service.name, room)
+        _remove_older(engine, service.name, state)
         container = engine.containers.run(
             service.image,
             name=f"scale-dashboards-{service.name}-{port}",
@@ -50,7 +50,7 @@ def start(service: Service, port: int, room: str) -> Started:
             volumes={path: {"bind": path, "mode": "rw"} for path in service.volumes},
             cap_drop=list(service.cap_drop),
             security_opt=list(service.security_opt),
-            labels={LABEL: service.name, f"{LABEL}.room": room},
+            labels={LABEL: service.name, f"{LABEL}.room": state},
             detach=True,
         )
     except Exception as error:
@@ -59,8 +59,8 @@ def start(service: Service, port: int, room: str) -> Started:
     return Started(name=service.name, how="docker", port=port, container=container.id, program=service.image)
 
 
-def _remove_older(engine: Any, name: str, room: str) -> None:
-    for old in engine.containers.list(all=True, filters={"label": [f"{LABEL}={name}", f"{LABEL}.room={room}"]}):
+def _remove_older(engine: Any, name: str, state: str) -> None:
+    for old in engine.containers.list(all=True, filters={"label": [f"{LABEL}={name}", f"{LABEL}.room={state}"]}):
         old.remove(force=True, v=True)
 
 
@@ -102,10 +102,10 @@ def run_inside(started: Started, argv: Sequence[str]) -> tuple[int, str]:
     return int(done.exit_code), done.output.decode("utf-8", "replace")
 
 
-def stopped_ids(room: str) -> tuple[str, ...]:
-    """Containers of this room that exist and do not run."""
+def stopped_ids(state: str) -> tuple[str, ...]:
+    """Containers of this state directory that exist and do not run."""
     engine = client()
     if engine is None:
         return ()
-    found = engine.containers.list(all=True, filters={"label": f"{LABEL}.room={room}"})
+    found = engine.containers.list(all=True, filters={"label": f"{LABEL}.room={state}"})
     return tuple(c.id for c in found if c.status != "running")

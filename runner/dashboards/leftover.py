@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from runner.dashboards import containers
-from runner.dashboards.room import Room, Started
 from runner.dashboards.services import lives
+from runner.dashboards.state_directory import Started, StateDirectory
 from runner.dashboards.targets import stale
 
 
@@ -23,22 +23,22 @@ class Leftover:
     file: Path | None = None
 
 
-def find_leftovers(room: Room) -> tuple[Leftover, ...]:
-    """Everything of the room that serves nobody any more."""
-    dead = [s for s in room.started().values() if not lives(s)]
+def find_leftovers(state: StateDirectory) -> tuple[Leftover, ...]:
+    """Everything of the state directory that serves nobody any more."""
+    dead = [s for s in state.started().values() if not lives(s)]
     recorded = {s.container for s in dead}
     return (
         *(Leftover(kind="dashboards", name=f"{s.name}, which does not run", record=s) for s in dead),
         *(
             Leftover(kind="dashboards", name=f"container {one[:12]}", container=one)
-            for one in containers.stopped_ids(str(room.path))
+            for one in containers.stopped_ids(str(state.path))
             if one not in recorded
         ),
-        *(Leftover(kind="dashboards", name=f"address of a dead sweep, {f.name}", file=f) for f in stale(room)),
+        *(Leftover(kind="dashboards", name=f"address of a dead sweep, {f.name}", file=f) for f in stale(state)),
     )
 
 
-def remove(room: Room, found: Leftover) -> None:
+def remove(state: StateDirectory, found: Leftover) -> None:
     """Undoes it; safe when it is gone already."""
     if found.file is not None:
         found.file.unlink(missing_ok=True)
@@ -47,4 +47,4 @@ def remove(room: Room, found: Leftover) -> None:
     if found.record is not None:
         if found.record.container:
             containers.stop(found.record)
-        room.remember({name: s for name, s in room.started().items() if s != found.record})
+        state.remember({name: s for name, s in state.started().items() if s != found.record})

@@ -13,8 +13,8 @@ import urllib.parse
 from pathlib import Path
 
 from runner.dashboards import containers, processes
-from runner.dashboards.room import Room, Started
 from runner.dashboards.services import ask, lives
+from runner.dashboards.state_directory import Started, StateDirectory
 from runner.dashboards.targets import running_sweeps
 from runner.dashboards.updown import restart
 from runner.errors import ProvisionError, UsageError
@@ -31,37 +31,37 @@ def span_of(openmetrics: bytes) -> tuple[float, float]:
     return (min(times) - MARGIN_S, max(times) + MARGIN_S) if times else (0.0, 0.0)
 
 
-def load_run(room: Room, run: str, openmetrics: bytes) -> bool:
+def load_run(state: StateDirectory, run: str, openmetrics: bytes) -> bool:
     """Whether it was loaded; False: it is there already. Raises UsageError when nothing runs, ProvisionError."""
-    prometheus = room.started().get("prometheus")
+    prometheus = state.started().get("prometheus")
     if prometheus is None or not lives(prometheus):
         raise UsageError("no Prometheus of ours runs", remedy="scale dashboards up")
-    record = room.path / "load" / f"{run}.loaded"
+    record = state.path / "load" / f"{run}.loaded"
     if record.exists():
         return False
-    blocks = _blocks(room, prometheus, openmetrics)
+    blocks = _blocks(state, prometheus, openmetrics)
     for block in blocks:
         _as_late(block)
-        block.rename(room.path / "prometheus" / block.name)
-    shutil.rmtree(room.path / "load" / "blocks" / "made", ignore_errors=True)
+        block.rename(state.path / "prometheus" / block.name)
+    shutil.rmtree(state.path / "load" / "blocks" / "made", ignore_errors=True)
     record.touch()
-    if not running_sweeps(room):
+    if not running_sweeps(state):
         # Two seconds without scraping harm nobody now, and a minute of waiting is saved.
-        restart(room, prometheus)
-    _wait_seen(room, run)
+        restart(state, prometheus)
+    _wait_seen(state, run)
     return True
 
 
-def _blocks(room: Room, prometheus: Started, openmetrics: bytes) -> list[Path]:
-    source, made = room.path / "load" / "run.om", room.path / "load" / "blocks" / "made"
+def _blocks(state: StateDirectory, prometheus: Started, openmetrics: bytes) -> list[Path]:
+    source, made = state.path / "load" / "run.om", state.path / "load" / "blocks" / "made"
     shutil.rmtree(made, ignore_errors=True)
     made.parent.mkdir(parents=True, exist_ok=True)
     source.write_bytes(openmetrics)
-    room.give()
+    state.give()
     argv = ["promtool", "tsdb", "create-blocks-from", "openmetrics", str(source), str(made)]
     try:
         docker = prometheus.how == "docker"
-        code, said = containers.run_inside(prometheus, argv) if docker else processes.run_beside(room, argv)
+        code, said = containers.run_inside(prometheus, argv) if docker else processes.run_beside(state, argv)
     finally:
         source.unlink(missing_ok=True)
     found = sorted(path.parent for path in made.glob("*/meta.json"))
@@ -83,8 +83,8 @@ def _as_late(block: Path) -> None:
         file.truncate()
 
 
-def _wait_seen(room: Room, run: str) -> None:
-    prometheus = room.started()["prometheus"]
+def _wait_seen(state: StateDirectory, run: str) -> None:
+    prometheus = state.started()["prometheus"]
     query = urllib.parse.urlencode({"match[]": f'scale_run_info{{run="{run}"}}', "start": "0"})
     deadline = time.monotonic() + SEEN_S
     while time.monotonic() < deadline:

@@ -1,6 +1,7 @@
 """A service as a process of an installed program, with the declared command, settings and files.
 
-It outlives this process, in a session of its own, as the room's owner; a PID is believed only with its start time.
+It outlives this process, in a session of its own, as the owner of the state directory; a PID is believed only
+with its start time.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from runner.dashboards.declared import Service
-from runner.dashboards.room import Room, Started
+from runner.dashboards.state_directory import Started, StateDirectory
 from runner.errors import ProvisionError
 from runner.runtimes.local import tail
 from runner.runtimes.state import alive, started_ticks
@@ -44,20 +45,20 @@ def grafana_home() -> str:
     return next((home for home in homes if home and (Path(home) / "public").is_dir()), "")
 
 
-def start(service: Service, port: int, room: Room) -> Started:
+def start(service: Service, port: int, state: StateDirectory) -> Started:
     """Runs it in the background. Raises ProvisionError."""
     program = find_program(service.argv[0])
-    owner = room.owner if os.geteuid() == 0 else None
-    _refuse_closed(service.argv[0], program, room.owner)
-    environment = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "HOME": str(room.path), **service.environment}
+    owner = state.owner if os.geteuid() == 0 else None
+    _refuse_closed(service.argv[0], program, state.owner)
+    environment = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "HOME": str(state.path), **service.environment}
     try:
-        with room.log(service.name).open("ab") as log:
+        with state.log(service.name).open("ab") as log:
             process = subprocess.Popen(
                 [program, *service.argv[1:]],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                cwd=room.path,
+                cwd=state.path,
                 env=environment,
                 start_new_session=True,
                 user=owner.pw_uid if owner else None,
@@ -65,7 +66,7 @@ def start(service: Service, port: int, room: Room) -> Started:
                 extra_groups=[] if owner else None,
             )
     except OSError as error:
-        raise ProvisionError(f"{program} did not start as {room.owner.pw_name}: {error}") from None
+        raise ProvisionError(f"{program} did not start as {state.owner.pw_name}: {error}") from None
     pid = process.pid
     return Started(name=service.name, how="process", port=port, pid=pid, ticks=started_ticks(pid), program=program)
 
@@ -111,9 +112,9 @@ def lives(started: Started) -> bool:
     return alive(started.pid, started.ticks)
 
 
-def last_words(started: Started, room: Room) -> str:
+def last_words(started: Started, state: StateDirectory) -> str:
     """The end of its log."""
-    return tail([room.log(started.name)], 5)
+    return tail([state.log(started.name)], 5)
 
 
 def stop(started: Started) -> None:
@@ -128,16 +129,16 @@ def stop(started: Started) -> None:
             time.sleep(0.05)
 
 
-def run_beside(room: Room, argv: Sequence[str]) -> tuple[int, str]:
-    """A command as the room's owner: exit code and what it printed."""
-    owner = room.owner if os.geteuid() == 0 else None
+def run_beside(state: StateDirectory, argv: Sequence[str]) -> tuple[int, str]:
+    """A command as the state directory's owner: exit code and what it printed."""
+    owner = state.owner if os.geteuid() == 0 else None
     try:
         done = subprocess.run(
             argv,
             capture_output=True,
             text=True,
             check=False,
-            cwd=room.path,
+            cwd=state.path,
             user=owner.pw_uid if owner else None,
             group=owner.pw_gid if owner else None,
             extra_groups=[] if owner else None,

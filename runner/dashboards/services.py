@@ -9,7 +9,7 @@ import urllib.request
 from typing import Any
 
 from runner.dashboards import containers, processes
-from runner.dashboards.room import Room, Started
+from runner.dashboards.state_directory import Started, StateDirectory
 from runner.errors import ProvisionError
 
 _READY = {"prometheus": "/-/ready", "grafana": "/api/health"}
@@ -45,7 +45,7 @@ def ask(started: Started, path: str) -> Any:
         return body
 
 
-def wait_ready(started: Started, room: Room) -> None:
+def wait_ready(started: Started, state: StateDirectory) -> None:
     """Until it answers. Raises ProvisionError with its last words when it ends or does not answer."""
     deadline = time.monotonic() + READY_S
     while time.monotonic() < deadline:
@@ -54,6 +54,6 @@ def wait_ready(started: Started, room: Room) -> None:
         if not lives(started):
             break
         time.sleep(0.1)
-    words = containers.last_words(started) if started.how == "docker" else processes.last_words(started, room)
+    words = containers.last_words(started) if started.how == "docker" else processes.last_words(started, state)
     said = " | ".join(words.split("\n"))[-600:]
-    raise ProvisionError(f"{started.name}, run as {room.owner.pw_name}, did not come up: {said}")
+    raise ProvisionError(f"{started.name}, run as {state.owner.pw_name}, did not come up: {said}")

@@ -1,4 +1,4 @@
-"""How a sweep is found: it writes its address into the room, whether the dashboards are up or not.
+"""How a sweep is found: it writes its address into the state, whether the dashboards are up or not.
 
 The file's name holds the sweep's PID and start time, so that the file of a sweep that was killed is known as such.
 """
@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from runner.dashboards.room import Room
+from runner.dashboards.state_directory import StateDirectory
 from runner.runtimes.state import alive, started_ticks
 
 _NAME = re.compile(r"sweep-(\d+)-(\d+)\.json")
@@ -30,14 +30,14 @@ class RunningSweep:
 
 
 @contextlib.contextmanager
-def announced(room: Room, run: str, port: int) -> Iterator[None]:
-    """While inside, a Prometheus of this room reads the sweep's metrics. A room that cannot be written is passed over:
-    a sweep does not fail because nobody can watch it."""
+def announced(state: StateDirectory, run: str, port: int) -> Iterator[None]:
+    """While inside, a Prometheus of this state directory reads the sweep's metrics. A state directory that cannot be
+    written is ignored: a sweep does not fail because nobody can watch it."""
     pid = os.getpid()
-    path = room.targets / f"sweep-{pid}-{started_ticks(pid)}.json"
+    path = state.targets / f"sweep-{pid}-{started_ticks(pid)}.json"
     partial = path.with_suffix(".partial")
     with contextlib.suppress(OSError):
-        room.targets.mkdir(parents=True, exist_ok=True)
+        state.targets.mkdir(parents=True, exist_ok=True)
         partial.write_text(json.dumps([{"targets": [f"127.0.0.1:{port}"], "labels": {RUN_LABEL: run}}]))
         partial.chmod(0o644)  # for the user that Prometheus runs as, whatever the umask
         partial.replace(path)
@@ -47,11 +47,11 @@ def announced(room: Room, run: str, port: int) -> Iterator[None]:
         path.unlink(missing_ok=True)
 
 
-def running_sweeps(room: Room) -> tuple[RunningSweep, ...]:
+def running_sweeps(state: StateDirectory) -> tuple[RunningSweep, ...]:
     """The sweeps that live now, the newest last."""
     found = []
-    for path in sorted(room.targets.glob("sweep-*.json"), key=_age):
-        if path in stale(room):
+    for path in sorted(state.targets.glob("sweep-*.json"), key=_age):
+        if path in stale(state):
             continue
         with contextlib.suppress(OSError, ValueError, LookupError, TypeError):
             one = json.loads(path.read_text(encoding="utf-8"))[0]
@@ -66,9 +66,9 @@ def _age(path: Path) -> float:
         return 0.0
 
 
-def stale(room: Room) -> tuple[Path, ...]:
+def stale(state: StateDirectory) -> tuple[Path, ...]:
     """Files of sweeps that do not live any more."""
-    return tuple(path for path in sorted(room.targets.glob("sweep-*.json")) if not _lives(path))
+    return tuple(path for path in sorted(state.targets.glob("sweep-*.json")) if not _lives(path))
 
 
 def _lives(path: Path) -> bool:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from runner.dashboards import containers, processes
 from runner.dashboards.declared import Service, read_services
-from runner.dashboards.room import How, Room, Started, pins
 from runner.dashboards.services import lives, stop, url_of, wait_ready
+from runner.dashboards.state_directory import How, Started, StateDirectory, pins
 from runner.dashboards.targets import RunningSweep, running_sweeps, stale
 from runner.errors import ProvisionError, UsageError
 from runner.interrupts import deferred
@@ -26,22 +26,22 @@ Say = Callable[[str], None]
 class Status:
     """services: what runs, by name. page: the address to open, "" without Grafana. sweeps: those that run now."""
 
-    room: Path
+    state: Path
     services: Mapping[str, Started]
     page: str
     sweeps: tuple[RunningSweep, ...]
 
     @property
     def password_file(self) -> Path:
-        return Room(path=self.room).password_file
+        return StateDirectory(path=self.state).password_file
 
 
-def status(room: Room) -> Status:
+def status(state: StateDirectory) -> Status:
     """What runs now."""
-    running = {name: s for name, s in room.started().items() if lives(s)}
-    sweeps = running_sweeps(room)
+    running = {name: s for name, s in state.started().items() if lives(s)}
+    sweeps = running_sweeps(state)
     page = page_of(running, sweeps[-1].run if sweeps else "")
-    return Status(room=room.path, services=running, page=page, sweeps=sweeps)
+    return Status(state=state.path, services=running, page=page, sweeps=sweeps)
 
 
 def page_of(
@@ -56,15 +56,15 @@ def page_of(
     return f"{url_of(services['grafana'])}/d/scale-{board}/{board}" + (f"?{query}" if query else "")
 
 
-def up(room: Room, how: str, images: Mapping[str, str], say: Say) -> Status:
+def up(state: StateDirectory, how: str, images: Mapping[str, str], say: Say) -> Status:
     """Starts what does not run. how: docker, process or auto; images: other images than the pinned ones, by service.
     Raises ProvisionError when not even Prometheus can be started; Grafana alone may be missing, which is said."""
-    running = dict(status(room).services)
+    running = dict(status(state).services)
     if set(PORTS) <= set(running):
-        return status(room)
+        return status(state)
     if not running:
-        room.fill()
-    for path in stale(room):
+        state.fill()
+    for path in stale(state):
         path.unlink(missing_ok=True)
     named = {name: images.get(name) or pinned_image(name) for name in PORTS}
     for name in PORTS:
@@ -76,16 +76,16 @@ def up(room: Room, how: str, images: Mapping[str, str], say: Say) -> Status:
             continue
         ports = {other: running[other].port if other in running else _port(other) for other in PORTS}
         with deferred():
-            started = _start(room, _declared(room, way, ports, named)[name], way, ports[name])
+            started = _start(state, _declared(state, way, ports, named)[name], way, ports[name])
             running[name] = started
-            room.remember(running)
+            state.remember(running)
         try:
-            wait_ready(started, room)
+            wait_ready(started, state)
         except BaseException:
             stop(started)
-            room.remember({n: s for n, s in running.items() if n != name})
+            state.remember({n: s for n, s in running.items() if n != name})
             raise
-    return status(room)
+    return status(state)
 
 
 def images_of(said: Sequence[str]) -> Mapping[str, str]:
@@ -138,50 +138,52 @@ def _port(name: str) -> int:
     return PORTS[name]
 
 
-def _declared(room: Room, way: How, ports: Mapping[str, int], images: Mapping[str, str]) -> Mapping[str, Service]:
+def _declared(
+    state: StateDirectory, way: How, ports: Mapping[str, int], images: Mapping[str, str]
+) -> Mapping[str, Service]:
     values = {
-        "ROOM": str(room.path),
-        "OWNER": f"{room.owner.pw_uid}:{room.owner.pw_gid}",
+        "STATE_DIRECTORY": str(state.path),
+        "OWNER": f"{state.owner.pw_uid}:{state.owner.pw_gid}",
         "PROMETHEUS_IMAGE": images["prometheus"],
         "GRAFANA_IMAGE": images["grafana"],
         "PROMETHEUS_PORT": str(ports["prometheus"]),
         "GRAFANA_PORT": str(ports["grafana"]),
         "GRAFANA_HOME": GRAFANA_HOME_IN_IMAGE if way == "docker" else processes.grafana_home(),
     }
-    return read_services(room.path / "config" / "compose.yaml", values)
+    return read_services(state.path / "config" / "compose.yaml", values)
 
 
-def _start(room: Room, service: Service, way: How, port: int) -> Started:
+def _start(state: StateDirectory, service: Service, way: How, port: int) -> Started:
     if way == "docker":
-        return containers.start(service, port, str(room.path))
-    return processes.start(service, port, room)
+        return containers.start(service, port, str(state.path))
+    return processes.start(service, port, state)
 
 
-def down(room: Room) -> tuple[str, ...]:
+def down(state: StateDirectory) -> tuple[str, ...]:
     """Stops what runs; names of what was stopped. The data stay."""
-    found = room.started()
+    found = state.started()
     for started in reversed(list(found.values())):
         stop(started)
     if found:
-        room.remember({})
+        state.remember({})
     return tuple(found)
 
 
-def purge(room: Room) -> None:
-    """Stops what runs and removes the room with its data and its password."""
-    down(room)
-    room.remove()
+def purge(state: StateDirectory) -> None:
+    """Stops what runs and removes the state directory with its data and its password."""
+    down(state)
+    state.remove()
 
 
-def restart(room: Room, started: Started) -> None:
+def restart(state: StateDirectory, started: Started) -> None:
     """Ends and starts one service under its port. Raises ProvisionError."""
     if started.how == "docker":
         again = containers.restart(started)
     else:
         stop(started)
-        ports = {n: s.port for n, s in room.started().items()}
+        ports = {n: s.port for n, s in state.started().items()}
         images = {name: pinned_image(name) for name in PORTS}
-        services = _declared(room, "process", {**PORTS, **ports}, images)
-        again = processes.start(services[started.name], started.port, room)
-    room.remember({**room.started(), started.name: again})
-    wait_ready(again, room)
+        services = _declared(state, "process", {**PORTS, **ports}, images)
+        again = processes.start(services[started.name], started.port, state)
+    state.remember({**state.started(), started.name: again})
+    wait_ready(again, state)

@@ -21,7 +21,7 @@ __all__ = ["STEADY_PHASE", "TrialFacts", "measurement"]
 
 
 def measurement(trial: Trial, facts: TrialFacts) -> Measurement:
-    """The figures over the window; without a summary of the load core only what the sampler cost."""
+    """The figures over the window; without a summary of the load generator only what the sampler cost."""
     s, cost = facts.summary, facts.sampler_cost
     if s is None or s.window_end_ns <= s.window_start_ns:
         return Measurement(

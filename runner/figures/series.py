@@ -22,7 +22,7 @@ Row = tuple[float, Mapping[str, float | None]]
 
 
 def time_series(intervals: Sequence[Interval], samples: Sequence[Sample], start_ns: int) -> tuple[Row, ...]:
-    """Rows ordered by time; the load core's and the sampler's ticks stay apart, each with the columns it knows."""
+    """Rows ordered by time; the load generator's and the sampler's ticks stay apart, each with the columns it knows."""
     rows = [*_from_intervals(intervals, start_ns), *_from_samples(samples, start_ns)]
     return tuple(sorted(rows, key=lambda row: row[0]))
 

@@ -18,7 +18,7 @@ from runner.verdict import STALLED_SHARE, seconds_to_claim, seconds_to_settle, s
 
 
 def with_summary(facts: TrialFacts, summary: LoadSummary | None, load: Load) -> TrialFacts:
-    """The facts with the load core's last word, of the stretch that has settled. The intervals must be there."""
+    """The facts with the load generator's last word, of the stretch that has settled. The intervals must be there."""
     whole = replace(facts, summary=summary, transient=None)
     if summary is None or not least_seconds(load):
         return whole
@@ -29,7 +29,7 @@ def with_summary(facts: TrialFacts, summary: LoadSummary | None, load: Load) -> 
         return whole
     before, after = _cut(facts.intervals, inside[passed - 1], inside[-1])
     if any(i.cpu_s is None or (i.requests and not i.response_hdr) for i in after):
-        return whole  # written by a load core that did not tell what a part of a window needs
+        return whole  # written by a load generator that did not tell what a part of a window needs
     kept = _of_stretch(summary, before.monotonic_ns, after)
     return replace(facts, summary=kept, transient=_passed_over(summary, kept, inside, passed))
 

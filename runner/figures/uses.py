@@ -73,7 +73,7 @@ def in_flight(summary: LoadSummary) -> float | None:
 
 
 def workers_busy(summary: LoadSummary) -> float | None:
-    """Share of the generator's threads' time in which they ran on a CPU; None where the load core does not say."""
+    """Share of the generator's threads' time in which they ran on a CPU; None where the load generator does not say."""
     if summary.worker_cores is None or not summary.threads:
         return None
     return summary.worker_cores / summary.threads

@@ -1,4 +1,4 @@
-"""fit_curve and fit_rows: observations or plain rows in, FitReport out. Puts the parts of this room together."""
+"""fit_curve and fit_rows: observations or plain rows in, FitReport out. Puts the parts of this package together."""
 
 from __future__ import annotations
 

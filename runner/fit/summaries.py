@@ -1,4 +1,4 @@
-"""From observations to points: which ones count, the mean and spread of each level, speed-up, noise floor.
+"""From observations to points: which ones count, the mean and spread of each level, speedup, noise floor.
 
 Refuses to count one that is marked; what is left out is counted by its mark.
 """
@@ -93,7 +93,7 @@ def noise_floor(data: Usable) -> Noise | None:
 
 
 def summaries(data: Usable, noise: Noise | None) -> tuple[PointSummary, ...]:
-    """One summary per level, ascending; the first is what speed-up and efficiency refer to."""
+    """One summary per level, ascending; the first is what speedup and efficiency refer to."""
     found: list[PointSummary] = []
     for level, rates in data.by_level:
         first = found[0] if found else None

@@ -164,7 +164,7 @@ def speedup(f: Findings) -> str:
     last = f.points[-1]
     error = last.speedup_std_err
     ratio = pair(last.speedup or 0.0, error) if error else f"{last.speedup:.2f}"
-    return f"{f.terms.count(last.level)}: speed-up {ratio} (efficiency {100 * (last.efficiency or 0):.0f} %)"
+    return f"{f.terms.count(last.level)}: speedup {ratio} (efficiency {100 * (last.efficiency or 0):.0f} %)"
 
 
 def slope(f: Findings, c: Candidate, name: str) -> str:

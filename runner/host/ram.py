@@ -72,7 +72,7 @@ def is_shared(path: Path) -> bool:
 
 
 def shortage(directory: RamDirectory) -> str:
-    """The sentence about a directory that has less room than it was asked for; "" when it has as much."""
+    """The sentence about a directory that has less space than it was asked for; "" when it has as much."""
     free = _free_bytes(directory)
     if directory.size_bytes <= free:
         return ""

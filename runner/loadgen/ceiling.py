@@ -24,7 +24,7 @@ LIMIT_S = 60.0
 
 class Means(StrEnum):
     """How a ceiling can be measured. STUBBED: by the driver itself, its sending left out. DISCARDED: rows are made and
-    thrown away, which is all that a load core of before can do. NONE: there is no such ceiling."""
+    thrown away, which is all that a load generator of before can do. NONE: there is no such ceiling."""
 
     STUBBED = "its sending left out"
     DISCARDED = "rows thrown away"
@@ -42,7 +42,7 @@ class CeilingKey:
 
 
 def means_of(program: str, spec: Mapping[str, str]) -> Means:
-    """What the load core can do for the driver and the method of a spec. Raises LoadError when it does not say."""
+    """What the load generator can do for the driver and the method of a spec. Raises LoadError when it does not say."""
     features = features_of(program)
     if not any(SEPARABLE in words for methods in features.values() for words in methods.values()):
         return Means.DISCARDED

@@ -1,4 +1,4 @@
-"""Which client library a driver of the load core finds, asked of the load core itself; nothing is connected to."""
+"""Which client library a driver of the load generator finds; asks it, and connects to nothing."""
 
 from __future__ import annotations
 

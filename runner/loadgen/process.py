@@ -1,4 +1,4 @@
-"""Runs the load core: one or several processes on the generator's CPUs, their lines as one stream.
+"""Runs the load generator: one or several processes on the generator's CPUs, their lines as one stream.
 
 A context manager: leaving it ends every process. Refuses to wait without a limit, and to pass a password in any way
 but the environment.
@@ -80,7 +80,7 @@ class LoadProcesses:
         except BaseException as error:
             self.stop()
             if isinstance(error, OSError):
-                raise LoadError(f"the load core did not start: {error}", remedy="scale doctor") from None
+                raise LoadError(f"the load generator did not start: {error}", remedy="scale doctor") from None
             raise
 
     def __exit__(
@@ -178,8 +178,8 @@ class LoadProcesses:
         if str(hello.protocol) != asked:
             spoken = "none" if hello.protocol is None else hello.protocol
             raise LoadError(
-                f"the load core {hello.version} speaks protocol {spoken}, asked for was protocol {asked}",
-                remedy="install the load core of this version (make setup), or correct SCALE_LOADGEN",
+                f"the load generator {hello.version} speaks protocol {spoken}, asked for was protocol {asked}",
+                remedy="install the load generator of this version (make setup), or correct SCALE_LOADGEN",
             )
 
     def _check_exit(self) -> None:
@@ -192,7 +192,7 @@ class LoadProcesses:
             code, index = bad[0]
             meaning = EXIT_MEANINGS.get(code, f"died of signal {-code}" if code < 0 else f"ended with code {code}")
             which = f" (process {index + 1} of {len(self._processes)})" if len(self._processes) > 1 else ""
-            raise LoadError(f"the load core{which} {meaning}: {self.said(index) or self._trouble_text()}")
+            raise LoadError(f"the load generator{which} {meaning}: {self.said(index) or self._trouble_text()}")
 
     def _await_end(self, limit_s: float) -> None:
         """Of all processes together; one that goes on has no returncode then."""

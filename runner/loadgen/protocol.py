@@ -1,4 +1,4 @@
-"""JSON lines of the load core → model objects. Pure; an unknown event is ignored, a malformed line is a LoadError."""
+"""JSON lines of the load generator → model objects. Pure; ignores unknown events; a malformed line is a LoadError."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from runner.model import Interval, Latency, LoadSummary, OperationSummary
 
 @dataclass(frozen=True, kw_only=True)
 class Hello:
-    """The load core is up: what it is, which client library it opened, how the tables fell on the partitions.
+    """The load generator is up: what it is, which client library it opened, how the tables fell on the partitions.
 
     protocol: the number of the language that it speaks; None in lines that do not say it.
     """
@@ -29,7 +29,7 @@ class Hello:
 
 @dataclass(frozen=True, kw_only=True)
 class Phase:
-    """The load core entered warmup, measure or drain."""
+    """The load generator entered warmup, measure or drain."""
 
     phase: str
     monotonic_ns: int
@@ -55,7 +55,7 @@ def parse_line(text: str) -> Line | None:
         return reader(raw) if reader else None
     except (ValueError, KeyError, TypeError) as error:
         raise LoadError(
-            f"the load core said something that is not its protocol: {text[:200]!r} ({error})",
+            f"the load generator said something that is not its protocol: {text[:200]!r} ({error})",
             remedy="is scale-loadgen of the same version as scale? (scale doctor)",
         ) from None
 
@@ -79,7 +79,7 @@ def _phase(raw: Mapping[str, Any]) -> Phase:
 def _interval(raw: Mapping[str, Any]) -> Interval:
     hdr: dict[str, Any] = {name: (raw[name],) if raw.get(name) else () for name in ("response_hdr", "service_hdr")}
     names = [name for name in Interval.__dataclass_fields__ if name not in hdr]
-    later = ("service_", "cpu_s")  # a load core of before did not say them
+    later = ("service_", "cpu_s")  # a load generator of before did not say them
     plain: dict[str, Any] = {name: raw.get(name) if name.startswith(later) else raw[name] for name in names}
     return Interval(**plain, **hdr)
 

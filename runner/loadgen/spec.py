@@ -1,4 +1,4 @@
-"""What the load core is told: the lines of its spec, from a sweep and a trial. Pure; see docs/loadgen.md."""
+"""What the load generator is told: the lines of its spec, from a sweep and a trial. Pure; see docs/loadgen.md."""
 
 from __future__ import annotations
 
@@ -68,5 +68,5 @@ def _load(load: Load) -> dict[str, str]:
 
 
 def spec_text(spec: Mapping[str, str]) -> str:
-    """The spec as the load core reads it; empty values are left out."""
+    """The spec as the load generator reads it; empty values are left out."""
     return "".join(f"{key}={value}\n" for key, value in spec.items() if value != "")

@@ -1,4 +1,4 @@
-"""The load core's other verbs: SQL statements through a driver, and tables made before the clock starts.
+"""The load generator's other verbs: SQL statements through a driver, and tables made before the clock starts.
 
 For databases whose client library we do not want inside the runner: a crash in it ends one call, not the sweep.
 """
@@ -81,7 +81,7 @@ def run_verb(
     limit_s: float,
     children: Children | None = None,
 ) -> list[dict[str, Any]]:
-    """The events that a verb of the load core prints. Raises LoadError (no driver), TargetError (no connection).
+    """The events that a verb of the load generator prints. Raises LoadError (no driver), TargetError (no connection).
 
     children: holds the process while it runs.
     """

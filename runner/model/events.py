@@ -69,7 +69,7 @@ FOLDED = "profile.folded"  # the stacks of a profiled trial, one a line with its
 
 @dataclass(frozen=True, kw_only=True)
 class ArtifactMade:
-    """A file for the trial's directory: spec, raw load core output, server log."""
+    """A file for the trial's directory: spec, raw load generator output, server log."""
 
     trial_id: str
     name: str

@@ -48,9 +48,9 @@ class ModelFit:
 
 @dataclass(frozen=True, kw_only=True)
 class PointSummary:
-    """All VALID trials of one level: mean rate with n and spread, speed-up and efficiency against the first level.
+    """All VALID trials of one level: mean rate with n and spread, speedup and efficiency against the first level.
 
-    speedup_std_err is of the speed-up, from the pooled spread of the replicates; None without replicates.
+    speedup_std_err is of the speedup, from the pooled spread of the replicates; None without replicates.
     """
 
     level: float

@@ -1,4 +1,4 @@
-"""What was measured: lines of the load core, samples, figures, verdicts."""
+"""What was measured: lines of the load generator, samples, figures, verdicts."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class VerdictKind(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Interval:
-    """One line of the load core, once a second. rows and requests are of this interval and acknowledged.
+    """One line of the load generator, once a second. rows and requests are of this interval and acknowledged.
 
     service_us_*: from the sending; None from a generator that does not say it. cpu_s: of the generator, meanwhile.
     *_hdr: the interval's own histogram from each process (HdrHistogram V2, base64, nanoseconds, two digits); that of
@@ -98,12 +98,12 @@ FINISHED = ("ok", "errors")  # outcomes of a load that came to its end; with err
 
 @dataclass(frozen=True, kw_only=True)
 class LoadSummary:
-    """The load core's last word. rows_window counts acknowledgements inside the window, rows_acked all of them.
+    """The load generator's last word. rows_window counts acknowledgements inside the window, rows_acked all of them.
 
     rows_unanswered: sent, and neither acknowledged nor refused. operations: in the order of the work. overdue: requests
     that were due in the window and had no answer at its end. worker_cores: used by the generator's threads themselves
-    while the load core measured, whatever they did: making rows, encoding, the client library. Both None where the load
-    core does not say. send_s, make_s: of all threads, from the first request to the last.
+    while it measured, whatever they did: making rows, encoding, the client library. Both None where the load generator
+    does not say. send_s, make_s: of all threads, from the first request to the last.
 
     last_ack_ns: None when nothing was acknowledged. cpu_window_s: None when it ended before the window; then the window
     is empty.

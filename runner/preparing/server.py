@@ -35,7 +35,7 @@ def _installed_here(choice: Choice) -> bool:
 
 
 def endpoint(choice: Choice, trials: Sequence[Trial]) -> Iterator[Finding]:
-    """Whether a server that already runs answers, lets us in, and has room for what each trial asks."""
+    """Whether a server that already runs answers, lets us in, and has capacity for what each trial asks."""
     address = trials[0].subject.endpoint
     if not address:
         return

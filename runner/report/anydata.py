@@ -79,7 +79,7 @@ def _estimate(e: Estimate | None) -> dict[str, Any] | None:
 
 
 def levels_table(fit: FitReport, terms: Terms) -> Table:
-    """Mean, spread, speed-up and efficiency of each level, and what the chosen model says there."""
+    """Mean, spread, speedup and efficiency of each level, and what the chosen model says there."""
     model = next((m for m in fit.models if m.model == fit.chosen), None)
     rows = []
     for p in fit.points[:_LEVELS_SHOWN]:
@@ -90,7 +90,7 @@ def levels_table(fit: FitReport, terms: Terms) -> Table:
                      quantity(told, None) if told is not None else ABSENT,
                      f"{off:+.1f} %" if off is not None else ABSENT))  # fmt: skip
     name = NAMES[fit.chosen] if fit.chosen else "model"
-    headers = (terms.axis, "rows", terms.rate, "speed-up", "efficiency", f"{name} says", "off by")
+    headers = (terms.axis, "rows", terms.rate, "speedup", "efficiency", f"{name} says", "off by")
     rest = len(fit.points) - len(rows)
     notes = (f"and {rest} levels more",) if rest > 0 else ()
     return Table(title="", headers=headers, rows=tuple(rows), notes=notes)

@@ -1,4 +1,4 @@
-"""The curve, the residuals and the speed-up beside a published one, as SVG.
+"""The curve, the residuals and the speedup beside a published one, as SVG.
 
 Refuses to flatter: axes start at 0, every trial with a rate is drawn, those that do not count are hollow.
 """
@@ -203,7 +203,7 @@ def residuals_svg(run: StoredRun, width: int = 520, height: int = 230) -> str:
 
 
 def speedup_svg(run: StoredRun, both: Comparison, width: int = 520, height: int = 330) -> str:
-    """Our speed-up beside the published one; machines differ, so rates are not drawn together."""
+    """Our speedup beside the published one; machines differ, so rates are not drawn together."""
     theirs, ours = both.speedups(ours=False), both.speedups(ours=True)
     everything = [*theirs.items(), *ours.items()]
     if not everything:
@@ -215,12 +215,12 @@ def speedup_svg(run: StoredRun, both: Comparison, width: int = 520, height: int 
     frame = Frame(width=width, height=height + above, left=54, right=16, top=above + 34, bottom=44, x_min=0.0,
                   x_max=1.06 * last, y_min=0.0, y_max=1.06 * max(last / base, *(v for _, v in everything)))  # fmt: skip
     parts = [keys, axes(frame, x_levels([n for n, _ in everything], width - 80), run.plan.sweep.axis,
-                        f"speed-up, 1 at {format_number(base)}"),
+                        f"speedup, 1 at {format_number(base)}"),
              clipped(frame, line(frame, [(0, 0), (frame.x_max, frame.x_max / base)], "ideal"))]  # fmt: skip
     for css, side in (("published", theirs), ("ours", ours)):
         parts.append(line(frame, sorted(side.items()), css))
         parts += [_dot(frame.x(n), frame.y(v), css, f"{css}: {v:.2f} at {format_number(n)}") for n, v in side.items()]
-    return drawing(width, frame.height, "Speed-up, published and ours", "".join(parts), "small")
+    return drawing(width, frame.height, "Speedup, published and ours", "".join(parts), "small")
 
 
 def _dot(x: float, y: float, css: str, title: str = "") -> str:

@@ -156,7 +156,7 @@ def trial_table(run: StoredRun) -> Table:
 
 
 def points_table(run: StoredRun) -> Table:
-    """Mean, spread, speed-up and efficiency of each level, from VALID trials alone."""
+    """Mean, spread, speedup and efficiency of each level, from VALID trials alone."""
     rows = []
     for p in fit_of(run).points:
         relative = 100 * p.rows_per_s_std / p.rows_per_s_mean if p.rows_per_s_std is not None else None
@@ -165,8 +165,8 @@ def points_table(run: StoredRun) -> Table:
         found = marked(rate(p.rows_per_s_mean), at_level(run, p.level)[0])
         rows.append((format_number(p.level), str(p.n), found, rate(p.rows_per_s_std),
                      fixed(relative, 1), fixed(p.speedup, 2) + error, fixed(efficiency)))  # fmt: skip
-    headers = (axis_name(run), "Valid trials", "Mean rows/s", "Std rows/s", "Std (%)", "Speed-up", "Efficiency (%)")
-    notes = ("speed-up and efficiency against the first level; ± is one standard error from the pooled spread",)
+    headers = (axis_name(run), "Valid trials", "Mean rows/s", "Std rows/s", "Std (%)", "Speedup", "Efficiency (%)")
+    notes = ("speedup and efficiency against the first level; ± is one standard error from the pooled spread",)
     return Table(title="Points", headers=headers, rows=tuple(rows), notes=notes if rows else ())
 
 
@@ -235,5 +235,5 @@ def rows_for_console(run: StoredRun) -> tuple[list[str], list[list[str]]]:
             *(say(trials) for _, say in columns),
             ", ".join(f"{n} {kind}" for kind, n in counts.items()),
         ])  # fmt: skip
-    what = [fitted_rate(run).words, "speed-up", "efficiency", "server cores"]
+    what = [fitted_rate(run).words, "speedup", "efficiency", "server cores"]
     return [axis.title.lower(), *what, *(heading for heading, _ in columns), "verdicts"], rows

@@ -112,7 +112,7 @@ def _tiles(run: StoredRun, fit: FitReport) -> str:
             error = last.speedup_std_err
             told = pair(last.speedup or 0.0, error) if error else f"{last.speedup:.2f}"
             span = f"{format_number(first.level)} → {format_number(last.level)}"
-            tiles.insert(1, (told, f"speed-up {span}"))
+            tiles.insert(1, (told, f"speedup {span}"))
             tiles.insert(2, (f"{100 * (last.efficiency or 0):.0f} %", f"efficiency at {format_number(last.level)}"))
         best = max(fit.points, key=lambda p: p.rows_per_s_mean)
         if best is not last:

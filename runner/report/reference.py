@@ -1,4 +1,4 @@
-"""A published table beside ours. Machines differ, so speed-up is laid against speed-up, and rates only stand there.
+"""A published table beside ours. Machines differ, so speedup is laid against speedup, and rates only stand there.
 
 Refuses to compare what was not published: a level on one side alone stays empty on the other.
 """
@@ -115,8 +115,8 @@ def reference_table(run: StoredRun, reference: Reference) -> Table | None:
         axis_name(run),
         "Published rows/s",
         "Ours rows/s",
-        "Published speed-up",
-        "Ours speed-up",
+        "Published speedup",
+        "Ours speedup",
         "Published efficiency (%)",
         "Ours efficiency (%)",
         "Published CPU (%)",
@@ -145,9 +145,9 @@ def _notes(both: Comparison, reference: Reference, run: StoredRun) -> list[str]:
     same = both.base_ours in (both.base_published, None)
     base = format_number(both.base_published or 0)
     notes = [
-        f"rates are of different machines; compare the speed-up, which is 1 at {base} on both sides"
+        f"rates are of different machines; compare the speedup, which is 1 at {base} on both sides"
         if same
-        else f"no level in common: the published speed-up is 1 at {base}, ours at {format_number(both.base_ours or 0)}"
+        else f"no level in common: the published speedup is 1 at {base}, ours at {format_number(both.base_ours or 0)}"
     ]
     for name, label in _published_knobs(run).items():
         values = list(dict.fromkeys(str(row[name]) for row in reference if row.get(name)))

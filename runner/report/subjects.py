@@ -16,7 +16,7 @@ from runner.units import format_number
 
 UNKNOWN = "not said"
 _NOTE = (
-    "durable: counted to the end of the flush; bytes written: to the disk, by everybody; speed-up: against the "
+    "durable: counted to the end of the flush; bytes written: to the disk, by everybody; speedup: against the "
     "variant's own first level; † no trial counts: mean over all, and not the server's number"
 )
 # What a target says of itself among its settings as read back, by the heading that it has here.
@@ -40,10 +40,10 @@ def tables(run: StoredRun) -> tuple[Table, ...]:
 def cost_table(run: StoredRun) -> Table:
     """A row for each variant and level: means over the trials that count, else over all, marked.
 
-    Rates in rows/s; speed-up against the variant's own first level; CPU in seconds for a million rows.
+    Rates in rows/s; speedup against the variant's own first level; CPU in seconds for a million rows.
     """
     rows = [row for results in _by_variant(run) for row in _rows_of(results)]
-    headers = ("variant", axis_facts(run).name, "rows/s", "durable rows/s", "speed-up", "rows/s per core",
+    headers = ("variant", axis_facts(run).name, "rows/s", "durable rows/s", "speedup", "rows/s per core",
                "server CPU-s / M rows", "bytes written / row", "response p50 ms", "response p99 ms")  # fmt: skip
     return Table(
         title="What the rates cost",

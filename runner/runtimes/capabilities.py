@@ -1,6 +1,6 @@
 """What a runtime can do, as data, and why it cannot be used on this machine. Refuses to name a runtime.
 
-Other rooms ask for what they need (a server whose CPUs are pinned, one whose files they may move) and not for a name.
+Other packages ask for what they need (a server with pinned CPUs, one whose files they may move) and not for a name.
 """
 
 from __future__ import annotations

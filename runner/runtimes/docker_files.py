@@ -1,4 +1,4 @@
-"""Takes single files out of a Docker image, so that the load core can open the very client library of the server.
+"""Takes single files out of a Docker image, so that the load generator can open the very client library of the server.
 
 The container it makes for that is never started, and removed at once.
 """

@@ -102,9 +102,9 @@ class RunWriter:
             is_begun = error.errno in (errno.ENOSPC, errno.EDQUOT) and (self.path / "plan.json").exists()
             raise StoreError(
                 f"results cannot be written to {self.path}: {error.strerror}",
-                remedy=f"make room, then: scale resume {shlex.quote(str(self.path))}"
+                remedy=f"free some space, then: scale resume {shlex.quote(str(self.path))}"
                 if is_begun
-                else "give a writable directory with room in it with --results DIR",
+                else "give a writable directory with free space with --results DIR",
             ) from None
 
     def _take(self, event: Event) -> None:

@@ -70,7 +70,7 @@ class Session:
         return ()
 
     def load_spec(self) -> Mapping[str, str]:
-        """The part of the load core's spec that only the target knows: driver, method, address, table names."""
+        """The part of the load generator's spec that only the target knows: driver, method, address, table names."""
         raise NotImplementedError
 
     def genuine_load(self) -> ForeignCommand:
@@ -137,7 +137,7 @@ class Target:
         return ()
 
     def check_endpoint(self, address: Address, trials: Sequence[Trial]) -> tuple[Finding, ...]:
-        """Whether a server that already runs lets us in, and has room for what each trial asks."""
+        """Whether a server that already runs lets us in, and has capacity for what each trial asks."""
         return ()
 
     def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:

@@ -64,7 +64,7 @@ class Facts:
     disk_placements: how its data can be put on several disks, best first; empty: it has none.
     wal_disks: where its write-ahead log can go in a disk sweep, the default first.
     image, image_version: of the official image; "": there is none. image_home: where the image keeps the server.
-    image_library: the client library's path in the image, taken out for the load core; "": it finds its own.
+    image_library: the client library's path in the image, taken out for the load generator; "": it finds its own.
     home_variable: environment variable that may name an installation. to_install: what to do where there is none; "":
     it needs nothing.
     """

@@ -1,6 +1,6 @@
 """Where `scale servers install` puts the servers that it brings, in the cache of the user.
 
-Refuses to bring them: that is the room `servers`.
+Refuses to bring them: that is the package `servers`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What passes between a target and the rooms that use it. Data only."""
+"""What passes between a target and the packages that use it. Data only."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The null target: a server that does nothing, so that the tool itself can be run, tested and measured.
 
 Its "server" is an idle process and its driver throws rows away: every honest verdict on it is GENERATOR_BOUND.
-Refuses to pretend: it counts nothing, so the count is what the load core acknowledged (None is not a mismatch).
+Refuses to pretend: it counts nothing, so the count is what the load generator acknowledged (None is not a mismatch).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The clock that the times of a trial are of: CLOCK_MONOTONIC of the machine where it runs, as the load core has it."""
+"""The clock that the times of a trial are of: CLOCK_MONOTONIC of its machine, the load generator's too."""
 
 from __future__ import annotations
 

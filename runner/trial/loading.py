@@ -166,7 +166,7 @@ class Loading:
                 raise LoadError("the server ended under load")
         summary = self._load.summary()
         if summary is None:
-            raise LoadError("the load core ended without a summary")
+            raise LoadError("the load generator ended without a summary")
         if told := unfinished(summary):
             raise LoadError(told, remedy="who sent the load generator a signal?")
         if not self._is_looked_at:

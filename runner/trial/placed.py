@@ -68,7 +68,7 @@ def _sync(disk: DataDisk) -> None:
 
 
 def refuse_full(sample: Sample, disks: Sequence[DataDisk], free_min_bytes: int) -> None:
-    """Raises LoadError that names the first disk with less room than the trial may leave."""
+    """Raises LoadError that names the first disk with less space than the trial may leave."""
     for name, disk in sample.disks.items():
         if disk.free_bytes is not None and disk.free_bytes < free_min_bytes:
             raise LoadError(

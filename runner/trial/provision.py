@@ -1,4 +1,4 @@
-"""A trial's server: room for it, what its target wants started, started; and how it is reached.
+"""A trial's server: space for it, what its target wants started, started; and how it is reached.
 
 Refuses to keep a server longer than the caller's ExitStack lives.
 """

@@ -190,7 +190,7 @@ def _same(planned: str, said: str) -> bool:
 
 
 def _with_cause(error: ScaleError, server: Server, full: str) -> ScaleError:
-    """A full disk or a dead server is the cause; what the client or the load core saw of it is the symptom."""
+    """A full disk or a dead server is the cause; what the client or the load generator saw of it is the symptom."""
     if full and isinstance(error, (LoadError, TargetError)):
         return error if "about to fill" in error.message else LoadError(f"{full} ({error.message})")
     if isinstance(error, (LoadError, TargetError)) and not server.alive():

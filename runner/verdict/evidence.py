@@ -103,9 +103,9 @@ class Integrity:
 class Evidence:
     """All that a verdict is made of, besides the axis. window: None where there was none. seconds: its parts.
     commits_in_window: None where the server does not say. overdue: requests of an open loop that were due and had no
-    answer when the window ended; None where the load core does not say. transient: why the window did not begin with
-    the end of the warm-up, "" where it did. claims: the window is long enough to carry the claim that its rate is the
-    long-run one; else it is judged by the rules of a short one."""
+    answer when the window ended; None where the load generator does not say. transient: why the window did not begin
+    with the end of the warm-up, "" where it did. claims: the window is long enough to carry the claim that its rate is
+    the long-run one; else it is judged by the rules of a short one."""
 
     given: TrialResources
     measurement: Measurement

@@ -35,7 +35,7 @@ def may_be_internal(kind: BottleneckKind, use: ResourceUse, given: TrialResource
     """Whether this bottleneck may be the server's own reason not to use what the axis gives it.
 
     Too few connections look the same, so that only a trial with more of them tells. What nothing explains counts only
-    where the load generator and the rest of the machine had room. An open loop was asked for no more.
+    where the load generator and the rest of the machine had capacity left. An open loop was asked for no more.
     """
     is_own = axis.standings[kind].standing is Standing.OWN
     if not is_own or axis.own_verdict is not VerdictKind.RESOURCE_NOT_SATURATED or given.offered_rows_per_s:

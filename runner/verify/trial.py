@@ -121,7 +121,7 @@ def _lines(path: Path) -> list[str]:
 
 
 def _inconsistent(summary: LoadSummary, facts: TrialFacts) -> Iterator[str]:
-    """Where the load core's own lines contradict each other."""
+    """Where the load generator's own lines contradict each other."""
     seen = sum(i.rows for i in facts.intervals)
     if seen != summary.rows_acked:
         yield f"its intervals hold {seen} rows, its summary {summary.rows_acked}"

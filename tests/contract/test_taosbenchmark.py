@@ -35,7 +35,7 @@ def _missing() -> str:
         drivers = subprocess.run([loadgen_path(), "drivers"], capture_output=True, text=True, check=True).stdout
     except PreflightError as error:
         return error.message
-    return "" if '"tdengine"' in drivers else "the load core has no driver tdengine"
+    return "" if '"tdengine"' in drivers else "the load generator has no driver tdengine"
 
 
 pytestmark = [

@@ -38,7 +38,7 @@ def test_a_full_disk_is_said_and_the_run_goes_on_when_there_is_room(small_disk, 
     done = run("sweep", "cpu", *QUICK, "--results", "r", cwd=small_disk)
     assert done.returncode == 6, done.stderr
     assert "No space left on device" in done.stderr
-    assert "make room, then: scale resume" in done.stderr
+    assert "free some space, then: scale resume" in done.stderr
     filling.unlink()
     resumed = run("resume", "last", "--results", "r", cwd=small_disk)
     assert resumed.returncode == 0, resumed.stderr

@@ -37,23 +37,23 @@ LOOPS = DiskSource(kind="loop", loop_bytes=96 * 2**20)
 WHY_NO_MD = "; ".join(finding.sentence for finding in check_stripe(LOOPS))
 PLAYBOOKS = playbook.playbook_path().parent
 ENVIRONMENT = {**os.environ, "PATH": playbook.search_path()}
-MEMBERS = "held=$(cat {room}/$LABEL.members 2>/dev/null || true)\nnode=$(losetup -n -O NAME -j {room}/$LABEL.img)\n"
+MEMBERS = "held=$(cat {package}/$LABEL.members 2>/dev/null || true)\nnode=$(losetup -n -O NAME -j {package}/$LABEL.img)\n"
 STAND_IN = {
     "probed": MEMBERS + '[ -n "$node" ] && [ "$held" = "$DEVICES" ] && echo $node || true',
     "present": """
 for device in $DEVICES; do wipefs --all --quiet $device; done
-truncate -s 256M {room}/$LABEL.img
-node=$(losetup --show -f {room}/$LABEL.img)
-folder={room}/sys/$(lsblk -n -o MAJ:MIN $node | tr -d ' ')
+truncate -s 256M {package}/$LABEL.img
+node=$(losetup --show -f {package}/$LABEL.img)
+folder={package}/sys/$(lsblk -n -o MAJ:MIN $node | tr -d ' ')
 mkdir -p $folder/md $folder/slaves
 echo raid0 > $folder/md/level
 for device in $DEVICES; do mkdir $folder/slaves/$(basename $device); done
-echo "$DEVICES" > {room}/$LABEL.members
+echo "$DEVICES" > {package}/$LABEL.members
 echo $node
 """,
     "absent": MEMBERS + """
 [ -z "$node" ] || losetup -d $node
-rm -rf {room}/$LABEL.img {room}/$LABEL.members {room}/sys
+rm -rf {package}/$LABEL.img {package}/$LABEL.members {package}/sys
 """,
 }  # fmt: skip
 

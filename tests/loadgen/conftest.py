@@ -79,7 +79,7 @@ def rows_of(load: Callable[..., Outcome], tmp_path: Path) -> Callable[..., list[
 
 @pytest.fixture(scope="session")
 def build(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
-    """build(probe, *sources): compiles a probe of this folder with sources of the load core."""
+    """build(probe, *sources): compiles a probe of this folder with sources of the load generator."""
     compiler = shutil.which("cc")
     if compiler is None:
         pytest.skip("no C compiler")

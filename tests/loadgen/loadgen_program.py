@@ -1,4 +1,4 @@
-"""What the tests of the load core share: specs as text, and the events of one run."""
+"""What the tests of the load generator share: specs as text, and the events of one run."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def test_an_answer_that_is_not_utf_8_is_an_answer(tmp_path):
 
 @pytest.mark.parametrize("words", ["ä" * 600, "a" + "ä" * 600, "aa" + "€" * 400, "日本語" * 200])
 def test_a_real_server_that_answers_with_long_words_in_any_letters(program, postgres: PostgresServer, words):
-    """The load core cuts them at 480 bytes, wherever a character begins."""
+    """The load generator cuts them at 480 bytes, wherever a character begins."""
     spec = {"protocol": "1", **{k: str(v) for k, v in postgres.spec().items()}}
     (answer,) = run_statements(str(program), spec, (f"SELECT '{words}'::integer",), "")
     assert not answer.ok

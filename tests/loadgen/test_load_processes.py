@@ -1,4 +1,4 @@
-"""The door to the load core with real processes: several of them as one, however they end."""
+"""The door to the load generator with real processes: several of them as one, however they end."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_a_process_that_says_that_it_was_late_is_named(tmp_path):
     other.chmod(0o755)
     specs = split_spec({**SPEC, "duration_s": "1"}, 1, time.monotonic_ns())
     with LoadProcesses(str(other), specs, CPUS, secret="") as load:
-        with pytest.raises(LoadError, match=r"the load core \(process 2 of 2\) was not ready when all were to begin"):
+        with pytest.raises(LoadError, match=r"the load generator \(process 2 of 2\) was not ready when all were to begin"):
             list(load.lines(LIMIT_S))
 
 

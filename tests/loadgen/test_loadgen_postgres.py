@@ -145,7 +145,7 @@ def test_sql_answers_each_statement(program, postgres, tmp_path):
 
 @pytest.mark.parametrize("shift", range(3))
 def test_words_that_are_not_ascii_are_cut_between_characters(run, postgres, shift):
-    """The server repeats a long name of three-byte characters; the message has room for 480 bytes."""
+    """The server repeats a long name of three-byte characters; the message has capacity for 480 bytes."""
     postgres.query("CREATE OR REPLACE FUNCTION complain(int) RETURNS void LANGUAGE plpgsql AS $$ BEGIN"
                    " RAISE EXCEPTION '%', repeat('x', $1) || repeat('語', 400); END $$")  # fmt: skip
     file = postgres.folder / "words.sql"

@@ -1,4 +1,4 @@
-"""A run with raw files, made up and named so: lines of a load core, samples and facts go through the real measuring,
+"""A run with raw files, made up and named so: lines of a load generator, samples and facts go through the real measuring,
 judging, storing and reporting, so that only the numbers are invented. Also for benchmarks of the report."""
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ SECOND = second_hdr()
 
 
 def load_lines(rows: list[int], warmup_s: int, start_ns: int) -> list[dict[str, object]]:
-    """What the load core says: hello, phases, an interval a second, the summary."""
+    """What the load generator says: hello, phases, an interval a second, the summary."""
     window_s = len(rows) - warmup_s
     lines: list[dict[str, object]] = [
         {"event": "hello", "version": "0.1.0", "driver": "postgres", "method": "copy", "library": "libpq",

@@ -32,8 +32,8 @@ from tests.unit.test_disk_trial import disk
 from tests.unit.trial_orders import trial_order
 
 ROOT = Path(__file__).resolve().parents[2]
-ROOMS = ("trial", "targets", "loadgen", "runtimes", "sampling")
-FILES = sorted(p for room in ROOMS for p in (ROOT / "runner" / room).rglob("*.py")) + [ROOT / "runner" / "spawning.py"]
+PACKAGES = ("trial", "targets", "loadgen", "runtimes", "sampling")
+FILES = sorted(p for package in PACKAGES for p in (ROOT / "runner" / package).rglob("*.py")) + [ROOT / "runner" / "spawning.py"]
 # Methods that wait for ever unless they are given a time, and where the time may stand without its name.
 WAITS = {"wait": 0, "join": 0, "communicate": 1, "get": 1, "acquire": 1, "result": 0, "wait_for": 1, "select": 3}
 RUNS = {"run", "call", "check_call", "check_output"}  # of subprocess

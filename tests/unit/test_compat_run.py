@@ -1,4 +1,4 @@
-"""`scale load` from the command line to its lines, with the load core's null driver in the server's place."""
+"""`scale load` from the command line to its lines, with the load generator's null driver in the server's place."""
 
 import json
 import os

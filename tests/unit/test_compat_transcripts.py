@@ -1,4 +1,4 @@
-"""Options and JSON files as users write them → the SQL and the spec that the load core gets, or the refusal.
+"""Options and JSON files as users write them → the SQL and the spec that the load generator gets, or the refusal.
 
 Each transcript is a file: `$ scale load ...`, then what comes of it. SCALE_RECORD=1 writes them anew; read the diff.
 """

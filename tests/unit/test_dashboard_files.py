@@ -1,4 +1,4 @@
-"""The dashboards as files: made by the tool, of the documented shape, of metrics that are served; and their room."""
+"""The dashboards as files: made by the tool, of the documented shape, of metrics that are served; and their state."""
 
 import json
 import os
@@ -13,7 +13,7 @@ from grafana_foundation_sdk.cog.plugins import register_default_plugins
 from grafana_foundation_sdk.models.dashboard import Dashboard
 
 from runner.dashboards.declared import read_services
-from runner.dashboards.room import Room, Started, pins
+from runner.dashboards.state_directory import Started, StateDirectory, pins
 from runner.dashboards.targets import announced, running_sweeps, stale
 from runner.dashboards.updown import images_of, page_of, pinned_image
 from runner.errors import ProvisionError, UsageError
@@ -22,7 +22,7 @@ from tools.dashboards_json import PAGES, text
 
 FOLDER = Path(__file__).resolve().parents[2] / "dashboards"
 PANELS = [(name, p) for name in PAGES for p in json.loads((FOLDER / f"{name}.json").read_text())["panels"]]
-VALUES = {"ROOM": "/room", "OWNER": "65534:65534", "PROMETHEUS_IMAGE": "p:1", "GRAFANA_IMAGE": "g:1",
+VALUES = {"STATE_DIRECTORY": "/room", "OWNER": "65534:65534", "PROMETHEUS_IMAGE": "p:1", "GRAFANA_IMAGE": "g:1",
           "PROMETHEUS_PORT": "9090", "GRAFANA_PORT": "3000", "GRAFANA_HOME": "/usr/share/grafana"}  # fmt: skip
 METRIC = re.compile(r"\b(scale_\w+)(?:\{([^}]*)\})?")
 register_default_plugins()
@@ -146,27 +146,27 @@ def test_images_are_given_by_name():
 
 
 def test_a_sweep_is_announced_while_it_runs_and_known_as_dead_afterwards(tmp_path):
-    room = Room(path=tmp_path)
-    with announced(room, "run-1", 9464):
-        assert [(s.run, s.address) for s in running_sweeps(room)] == [("run-1", "127.0.0.1:9464")]
-        (mine,) = room.targets.iterdir()
+    state = StateDirectory(path=tmp_path)
+    with announced(state, "run-1", 9464):
+        assert [(s.run, s.address) for s in running_sweeps(state)] == [("run-1", "127.0.0.1:9464")]
+        (mine,) = state.targets.iterdir()
         ended = subprocess.Popen(["true"])
         ended.wait()
-        (room.targets / f"sweep-{ended.pid}-1.json").write_text(mine.read_text())
-        assert [s.run for s in running_sweeps(room)] == ["run-1"]
-        assert [path.name for path in stale(room)] == [f"sweep-{ended.pid}-1.json"]
+        (state.targets / f"sweep-{ended.pid}-1.json").write_text(mine.read_text())
+        assert [s.run for s in running_sweeps(state)] == ["run-1"]
+        assert [path.name for path in stale(state)] == [f"sweep-{ended.pid}-1.json"]
     assert not mine.exists()
 
 
 def test_the_room_keeps_its_password_from_others_and_from_the_next_start(tmp_path, monkeypatch):
-    monkeypatch.setattr("runner.dashboards.room.closed_to_others", lambda folder: "")
-    room = Room(path=tmp_path / "room")
-    room.fill()
-    first = room.password_file.read_text()
-    assert len(first) >= 32 and room.password_file.stat().st_mode & 0o777 == 0o600
-    room.fill()
-    assert room.password_file.read_text() == first
-    assert (room.path / "config" / "live.json").is_file()
+    monkeypatch.setattr("runner.dashboards.state_directory.closed_to_others", lambda folder: "")
+    state = StateDirectory(path=tmp_path / "room")
+    state.fill()
+    first = state.password_file.read_text()
+    assert len(first) >= 32 and state.password_file.stat().st_mode & 0o777 == 0o600
+    state.fill()
+    assert state.password_file.read_text() == first
+    assert (state.path / "config" / "live.json").is_file()
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a directory away")
@@ -174,31 +174,31 @@ def test_a_room_that_another_user_made_is_refused(tmp_path):
     (tmp_path / "room").mkdir()
     os.chown(tmp_path / "room", 12345, 12345)
     with pytest.raises(ProvisionError, match=r"belongs to another user \(12345\)"):
-        Room(path=tmp_path / "room").fill()
+        StateDirectory(path=tmp_path / "room").fill()
     assert not list((tmp_path / "room").iterdir())
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root starts the programs as another user")
 def test_what_root_acts_by_is_not_given_away(tmp_path, monkeypatch):
-    monkeypatch.setattr("runner.dashboards.room.closed_to_others", lambda folder: "")
+    monkeypatch.setattr("runner.dashboards.state_directory.closed_to_others", lambda folder: "")
     before = os.umask(0o077)
     try:
-        room = Room(path=tmp_path / "room")
-        room.fill()
+        state = StateDirectory(path=tmp_path / "room")
+        state.fill()
     finally:
         os.umask(before)
-    theirs = {p.relative_to(room.path).as_posix() for p in room.path.rglob("*") if p.stat().st_uid != 0}
+    theirs = {p.relative_to(state.path).as_posix() for p in state.path.rglob("*") if p.stat().st_uid != 0}
     assert theirs == {"admin-password", "prometheus", "grafana", "grafana/plugins", "load/blocks"}
-    assert all(p.stat().st_mode & 0o004 for p in (room.path / "config").rglob("*")), "they read it under any umask"
+    assert all(p.stat().st_mode & 0o004 for p in (state.path / "config").rglob("*")), "they read it under any umask"
 
 
 def test_the_record_survives_and_what_is_broken_counts_as_nothing(tmp_path):
-    room = Room(path=tmp_path)
+    state = StateDirectory(path=tmp_path)
     one = Started(name="prometheus", how="process", port=9090, pid=os.getpid(), ticks=1)
-    room.remember({"prometheus": one})
-    assert room.started() == {"prometheus": one}
+    state.remember({"prometheus": one})
+    assert state.started() == {"prometheus": one}
     (tmp_path / "state.json").write_text('[{"name": "prometheus"}]')
-    assert room.started() == {}
+    assert state.started() == {}
 
 
 def test_the_page_names_run_and_time():

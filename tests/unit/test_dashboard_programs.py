@@ -8,7 +8,7 @@ import pytest
 
 from runner.dashboards import processes
 from runner.dashboards.declared import Service
-from runner.dashboards.room import Room
+from runner.dashboards.state_directory import StateDirectory
 from runner.errors import ProvisionError
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root gives up its rights")
@@ -42,25 +42,25 @@ def grafana(place, monkeypatch):
     ("conf/defaults.ini", 0o600),
 ])  # fmt: skip
 def test_what_its_user_may_not_read_is_named_with_the_user(place, grafana, closed, mode):
-    room = Room(path=place / "room")
-    room.path.mkdir()
+    state = StateDirectory(path=place / "room")
+    state.path.mkdir()
     path = (grafana / closed).resolve()
     path.chmod(mode)
     with pytest.raises(ProvisionError) as refused:
-        processes.stop(processes.start(SERVICE, 0, room))
+        processes.stop(processes.start(SERVICE, 0, state))
     assert f"grafana runs as nobody, who may not read {path}" in refused.value.message
     assert processes.HOME_VARIABLE in refused.value.remedy
 
 
 def test_one_that_belongs_to_that_user_alone_is_started(place, grafana):
-    room = Room(path=place / "room")
-    room.path.mkdir()
+    state = StateDirectory(path=place / "room")
+    state.path.mkdir()
     for path in (grafana, *grafana.rglob("*")):
-        os.chown(path, room.owner.pw_uid, room.owner.pw_gid)
+        os.chown(path, state.owner.pw_uid, state.owner.pw_gid)
         path.chmod(0o700)
-    started = processes.start(SERVICE, 0, room)
+    started = processes.start(SERVICE, 0, state)
     try:
         assert processes.lives(started)
-        assert Path(f"/proc/{started.pid}").stat().st_uid == room.owner.pw_uid
+        assert Path(f"/proc/{started.pid}").stat().st_uid == state.owner.pw_uid
     finally:
         processes.stop(started)

@@ -252,7 +252,7 @@ def test_prepared_disks_that_were_busy_for_a_while_are_not_full():
     waited = replace(LACKING, io_waiting_percent=80.0, load_disks=ROOM["disks"])
     kinds, reason, remedy = diagnosed(waited, DISKS, prepared_disks=1)
     assert kinds == "RESOURCE_NOT_SATURATED DISK_WAITS"
-    assert "something waited for I/O 80 % of the time, but over the whole load the disks had room" in reason
+    assert "something waited for I/O 80 % of the time, but over the whole load the disks had capacity left" in reason
     assert "a longer load" in remedy
     assert diagnosed(replace(waited, load_disks=None), CORES)[0] == "RESOURCE_NOT_SATURATED DISK"
 

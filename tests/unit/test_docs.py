@@ -53,7 +53,7 @@ def test_links_between_documents_lead_somewhere():
 
 
 def test_every_file_that_a_document_names_is_there():
-    rooms = "runner|loadgen|tools|playbooks|dashboards|images|bench|tests|sweeps|docs"
+    packages = "runner|loadgen|tools|playbooks|dashboards|images|bench|tests|sweeps|docs"
     for name, text in {**DOCS, "README.md": README}.items():
-        for path in re.findall(rf"`((?:{rooms})/[^`\s]*)`", text):
+        for path in re.findall(rf"`((?:{packages})/[^`\s]*)`", text):
             assert "NAME" in path or list(ROOT.glob(path)), f"{name} names {path}"

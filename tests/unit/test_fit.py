@@ -152,7 +152,7 @@ def test_a_smooth_curve_has_no_knee():
 def test_two_levels_give_a_speedup_and_no_model():
     fit = fit_curve(synthetic((1, 2), 3, 0.02, 1, gamma=5e5))
     assert fit.chosen is None
-    assert fit.sentence.startswith("1 → 2 cores: speed-up ")
+    assert fit.sentence.startswith("1 → 2 cores: speedup ")
     assert "±" in fit.sentence
     assert "two levels are too few to tell a model" in fit.sentence
     assert all(m.aicc is None for m in fit.models if m.model != "linear")

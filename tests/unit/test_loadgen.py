@@ -1,4 +1,4 @@
-"""The load core's lines read, and several processes merged without averaging a percentile."""
+"""The load generator's lines read, and several processes merged without averaging a percentile."""
 
 import json
 from dataclasses import asdict
@@ -111,7 +111,7 @@ def test_windows_that_differ_are_named(starts_ms, ends_ms, ends, words):
 @pytest.mark.parametrize(
     ("cores", "busy", "waiting"),
     [
-        (None, None, 0.984),  # a load core of before: all of a send counts as waiting
+        (None, None, 0.984),  # a load generator of before: all of a send counts as waiting
         (2 * 0.85, 0.85, 0.15),  # a client library that parses and encodes in the send
         (2 * 0.03, 0.03, 0.97),  # a server that makes it wait
         (2 * 0.01, 0.01, 0.984),  # rows were made on CPUs that others had: nothing of it was in a send

@@ -112,7 +112,7 @@ def test_a_verdict_that_only_one_file_tells_is_found_across_methods(run, other):
 
 
 def test_a_text_or_a_fit_is_counted_across_methods_and_found_when_it_is_lost(run, other):
-    edit(run / "report.md", "speed-up", "speed up")
+    edit(run / "report.md", "speedup", "speed up")
     edit(run / "fit.json", '"rows_per_s_mean": ', '"rows_per_s_mean": 1')
     bless(run)
     assert named(run) == set()
@@ -148,7 +148,7 @@ def test_a_changed_raw_file_is_found_across_methods(run, other, raw, key):
 
 
 def test_a_changed_byte_is_found_across_methods(run, other):
-    edit(run / "report.md", "speed-up", "speed up")
+    edit(run / "report.md", "speedup", "speed up")
     assert named(run) == {"report.md"}
 
 
@@ -156,7 +156,7 @@ def test_a_run_reported_anew_by_todays_method_has_its_fits_and_texts_compared(ru
     compose.report(compose.reopen_to_report(read_run(run)))
     assert said(run) == ["judged by another method: 0 of 5 differ"]
     assert named(run) == set()
-    edit(run / "report.md", "speed-up", "speed up")
+    edit(run / "report.md", "speedup", "speed up")
     bless(run)
     assert named(run) == {"report.md"}
 

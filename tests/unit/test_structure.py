@@ -1,4 +1,4 @@
-"""The structure, held by a test: which room may import which, how long a file or a function may be, who may print."""
+"""The structure, held by a test: which package may import which, how long a file or a function may be, who may print."""
 
 import ast
 from pathlib import Path
@@ -13,7 +13,7 @@ RUNNER = Path(__file__).resolve().parents[2] / "runner"
 FILES = sorted(RUNNER.rglob("*.py"))
 LINES_MAX, FUNCTION_LINES_MAX, WIDTH_MAX = 300, 60, 120
 
-# A room may import the rooms named here and nothing else of the project. `compose` and `cli` put all together.
+# A package may import the packages named here and nothing else of the project. `compose` and `cli` put all together.
 ALLOWED = {
     "model": set(), "errors": set(), "units": set(), "interrupts": set(), "spawning": {"interrupts"},
     "host": {"model", "units", "errors"},
@@ -67,7 +67,7 @@ PURE = ("axes", "soak", "work", "setting", "observations", "connections_check", 
 IMPURE_MODULES = {"subprocess", "socket", "time", "os", "shutil", "threading", "urllib", "docker", "psycopg"}
 
 
-def room_of(path: Path) -> str:
+def package_of(path: Path) -> str:
     return path.relative_to(RUNNER).parts[0].removesuffix(".py")
 
 
@@ -88,18 +88,18 @@ def name_of(path: Path) -> str:
 
 @pytest.mark.parametrize("path", FILES, ids=name_of)
 def test_imports_go_one_way(path):
-    room = room_of(path)
-    if room in FREE:
+    package = package_of(path)
+    if package in FREE:
         return
-    assert room in ALLOWED, f"{room} is a new room: say in ALLOWED what it may import"
+    assert package in ALLOWED, f"{package} is a new package: say in ALLOWED what it may import"
     for name, _ in imports(path):
         parts = name.split(".")
         if parts[0] == "runner" and len(parts) > 1 and parts[1] != "__version__":
-            assert parts[1] == room or parts[1] in ALLOWED[room], f"{room} must not import {parts[1]}"
+            assert parts[1] == package or parts[1] in ALLOWED[package], f"{package} must not import {parts[1]}"
 
 
-@pytest.mark.parametrize("path", [f for f in FILES if room_of(f) in PURE], ids=name_of)
-def test_pure_rooms_touch_no_world(path):
+@pytest.mark.parametrize("path", [f for f in FILES if package_of(f) in PURE], ids=name_of)
+def test_pure_packages_touch_no_world(path):
     touched = {name.split(".")[0] for name, _ in imports(path)} & IMPURE_MODULES
     assert not touched, f"{name_of(path)} imports {touched}"
 
@@ -130,20 +130,20 @@ def test_sizes_and_first_lines(path):
                 assert ast.get_docstring(node), f"{node.name} has no docstring"
 
 
-@pytest.mark.parametrize("path", [f for f in FILES if room_of(f) != "console"], ids=name_of)
+@pytest.mark.parametrize("path", [f for f in FILES if package_of(f) != "console"], ids=name_of)
 def test_only_the_console_prints(path):
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             assert node.func.id != "print", f"line {node.lineno} prints"
 
 
-@pytest.mark.parametrize("path", [f for f in FILES if room_of(f) != "cli"], ids=name_of)
+@pytest.mark.parametrize("path", [f for f in FILES if package_of(f) != "cli"], ids=name_of)
 def test_only_the_command_line_ends_the_process(path):
     for name, _ in imports(path):
         assert name != "sys" or "sys.exit" not in path.read_text(encoding="utf-8")
 
 
-# What is registered, by the package that may hold its name: a room, or in it the implementation's own module or package.
+# What is registered, by the package that may hold its name: the registry itself, or in it the implementation's own module or package.
 REGISTERED = {"targets": TARGETS, "runtimes": RUNTIMES, "axes": AXES}
 # A word that is a name there and means something else here; each with what it means.
 OTHER_MEANING = {
@@ -188,10 +188,10 @@ def constants(node: ast.expr) -> list[ast.Constant]:
 
 def may_name(path: Path, name: str) -> bool:
     """Where a name is registered, and inside the implementation of that name."""
-    room, *rest = path.relative_to(RUNNER).parts
+    package, *rest = path.relative_to(RUNNER).parts
     own = rest[0].removesuffix(".py") if rest else ""
-    meant = {*OTHER_MEANING.get(room, ()), *OTHER_MEANING.get(name_of(path), ())}
-    return name in meant or room in REGISTERED and own in ("__init__", name)
+    meant = {*OTHER_MEANING.get(package, ()), *OTHER_MEANING.get(name_of(path), ())}
+    return name in meant or package in REGISTERED and own in ("__init__", name)
 
 
 @pytest.mark.parametrize("path", FILES, ids=name_of)

@@ -73,7 +73,7 @@ def test_a_server_that_runs_already_without_an_adapter_is_not_loaded_by_rest(mon
 
 
 def test_a_question_that_is_given_up_leaves_no_process(tmp_path, monkeypatch):
-    """The server is silent long before the question's own deadline, which the load core goes by."""
+    """The server is silent long before the question's own deadline, which the load generator goes by."""
     program = tmp_path / "scale-loadgen"
     program.write_text(f"#!/bin/sh\necho $$ > {tmp_path}/pid\nexec sleep 60\n")
     program.chmod(0o755)

@@ -1,5 +1,5 @@
 """A trial is an order in and events out: wherever it is carried out, whatever becomes of its load, and when it is asked
-to end. On the null target, with the real load core."""
+to end. On the null target, with the real load generator."""
 
 import json
 import pickle

@@ -2,7 +2,7 @@
 
 The server comes from a wheel on PyPI, from the host (--home, PATH, Debian's directories) or from an image.
 Refuses trust authentication: each trial makes its own password, which lives in the trial's data directory and in the
-environment of the load core, nowhere else.
+environment of the load generator, nowhere else.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class PostgresTarget(Target):
         return (Finding(blocking=True, subject="--knob", sentence=f"PostgreSQL says: {said}", remedy="correct --knob"),)
 
     def check_client(self, home: str, server_version: str) -> tuple[Finding, ...]:
-        """libpq comes with the wheel, or the load core says what is missing."""
+        """libpq comes with the wheel, or the load generator says what is missing."""
         try:
             client_library("postgres", _libpq(home))
         except LoadError as error:
@@ -197,7 +197,7 @@ def _version(home: str) -> str:
 
 
 def _libpq(home: str) -> str:
-    """The wheel's libpq where the system has none; "" lets the load core search."""
+    """The wheel's libpq where the system has none; "" lets the load generator search."""
     found = sorted(glob.glob(f"{home}/lib/libpq.so.5*")) if home else []
     found = found or [p for h, _ in _wheel_homes() for p in sorted(glob.glob(f"{h}/lib/libpq.so.5*"))]
     return found[0] if found else ""

@@ -130,7 +130,7 @@ def _disk(trial: Trial, free_bytes: int) -> list[Finding]:
             subject="--data-dir",
             sentence=f"{free_bytes / 1e9:.1f} GB are free, taosd refuses writes below minimalDataDirGB "
             f"({disk_needed_bytes(trial) / 1e9:.1f} GB)",
-            remedy="make room, choose another disk with --data-dir, or lower --knob minimalDataDirGB=N",
+            remedy="free some space, choose another disk with --data-dir, or lower --knob minimalDataDirGB=N",
         )
     ]
 

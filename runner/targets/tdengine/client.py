@@ -22,7 +22,7 @@ _ADAPTER_S = 2.0
 
 
 def library(home: str) -> str:
-    """libtaos of the installation, else the system's; "" lets the load core search."""
+    """libtaos of the installation, else the system's; "" lets the load generator search."""
     for folder in ("lib", "driver"):
         for name in ("libtaos.so", "libtaos.so.1"):
             if home and (Path(home) / folder / name).exists():
@@ -76,7 +76,7 @@ def endpoint_findings(address: Address, library: str, vgroups: int) -> tuple[Fin
 
 
 def too_few_vnodes(dnodes: Iterable[tuple[int, int]], vgroups: int) -> tuple[Finding, ...]:
-    """dnodes: of each, supportVnodes and the vnodes that it has. The mnode refuses a database that has no room."""
+    """dnodes: of each, supportVnodes and the vnodes that it has. The mnode refuses a database beyond that."""
     free = sum(max(0, supported - taken) for supported, taken in dnodes)
     if vgroups <= free:
         return ()

@@ -27,7 +27,7 @@ Rows = Sequence[Sequence[Any]]
 
 
 def sql_column(name: str, kind: str) -> str:
-    """As CREATE TABLE reads it. kind: as the load core has it, with its length: "binary(24)"."""
+    """As CREATE TABLE reads it. kind: as the load generator has it, with its length: "binary(24)"."""
     return f"`{name}` {_UNSIGNED.get(kind, kind.upper())}"
 
 

@@ -1,4 +1,4 @@
-"""Asks a running taosd: ready, version, settings, vgroups, counts. Answers come by the load core's `sql` verb."""
+"""Asks a running taosd: ready, version, settings, vgroups, counts. Answers come by the load generator's `sql` verb."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class TdengineSession(Session):
         )
 
     def give_up(self) -> None:
-        """The load core that waits for an answer would wait until its own deadline."""
+        """The load generator that waits for an answer would wait until its own deadline."""
         for child in tuple(self._children):
             child.kill()
 

@@ -69,7 +69,7 @@ class TdengineTarget(Target):
         return tuple(dict.fromkeys(line.strip()[:300] for line in log.splitlines() if _DOUBTFUL.search(line)))[:20]
 
     def session(self, trial: Trial, address: Address) -> TdengineSession:
-        """A session through the load core's `sql` verb, so that libtaos never enters the runner."""
+        """A session through the load generator's `sql` verb, so that libtaos never enters the runner."""
         return TdengineSession(trial, address, client.library(address.home))
 
 

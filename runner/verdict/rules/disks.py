@@ -74,7 +74,7 @@ def disks_full(use: ResourceUse, given: TrialResources) -> Found | None:
 
 
 def uneven_disks(use: ResourceUse, given: TrialResources) -> Found | None:
-    """Some prepared disks were used up while others had room."""
+    """Some prepared disks were used up while others had capacity left."""
     disks = disks_of(use, given)
     if not given.prepared_disks or not _known(disks) or not any(map(_full, disks.values())):
         return None
@@ -83,13 +83,13 @@ def uneven_disks(use: ResourceUse, given: TrialResources) -> Found | None:
 
 
 def disk_waits(use: ResourceUse, given: TrialResources) -> Found | None:
-    """Prepared disks held the server up for a while, and had room over the whole load."""
+    """Prepared disks held the server up for a while, and had capacity left over the whole load."""
     told = held_up(use, given)
     if not given.prepared_disks or not told:
         return None
     return Found(
         kind=BottleneckKind.DISK_WAITS,
-        sentence=f"in the window {told}, but over the whole load the disks had room",
+        sentence=f"in the window {told}, but over the whole load the disks had capacity left",
         remedy=f"fewer flushes (see the target's page), {SPREAD}",
     )
 

@@ -1,4 +1,4 @@
-"""Builds the stub library, runs the load core on it, and reads back what it was asked."""
+"""Builds the stub library, runs the load generator on it, and reads back what it was asked."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ class Started:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Room:
+class StateDirectory:
     """The directory. Both programs run as `owner`, who is nobody when we are root.
 
     What root reads again, or acts by, belongs to root: configuration, record, addresses. Else who is nobody could say
@@ -144,10 +144,10 @@ class Room:
         shutil.rmtree(self.path, ignore_errors=True)
 
 
-def room_in(data_dir: Path) -> Room:
-    """The room beside the data of sweeps, or where SCALE_DASHBOARDS_DIR says."""
+def state_directory_in(data_dir: Path) -> StateDirectory:
+    """The state directory beside the data of sweeps, or where SCALE_DASHBOARDS_DIR says."""
     said = os.environ.get(VARIABLE, "")
-    return Room(path=Path(said).absolute() if said else data_dir / "dashboards")
+    return StateDirectory(path=Path(said).absolute() if said else data_dir / "dashboards")
 
 
 def source() -> Path:
