@@ -1,6 +1,7 @@
 """The structure, held by a test: which package may import which, how long a file or a function may be, who may print."""
 
 import ast
+import functools
 from pathlib import Path
 
 import pytest
@@ -71,9 +72,16 @@ def package_of(path: Path) -> str:
     return path.relative_to(RUNNER).parts[0].removesuffix(".py")
 
 
+@functools.cache
+def nodes_of(path: Path) -> tuple[ast.AST, ...]:
+    """All nodes of a file, the module first."""
+    return tuple(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+
+
+@functools.cache
 def imports(path: Path) -> list[tuple[str, ast.AST]]:
     found = []
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes_of(path):
         if isinstance(node, ast.ImportFrom) and node.module and not node.level:
             names = [f"{node.module}.{a.name}" for a in node.names] if node.module == "runner" else [node.module]
             found += [(name, node) for name in names]
@@ -117,7 +125,8 @@ def test_siblings_do_not_import_each_other(kind, peers):
 @pytest.mark.parametrize("path", FILES, ids=name_of)
 def test_sizes_and_first_lines(path):
     text = path.read_text(encoding="utf-8")
-    tree = ast.parse(text)
+    tree = nodes_of(path)[0]
+    assert isinstance(tree, ast.Module)
     lines = text.splitlines()
     assert len(lines) <= LINES_MAX, f"{len(lines)} lines"
     assert max(map(len, lines), default=0) <= WIDTH_MAX
@@ -132,7 +141,7 @@ def test_sizes_and_first_lines(path):
 
 @pytest.mark.parametrize("path", [f for f in FILES if package_of(f) != "console"], ids=name_of)
 def test_only_the_console_prints(path):
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes_of(path):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             assert node.func.id != "print", f"line {node.lineno} prints"
 
@@ -197,7 +206,7 @@ def may_name(path: Path, name: str) -> bool:
 @pytest.mark.parametrize("path", FILES, ids=name_of)
 def test_nothing_is_decided_by_the_name_of_an_implementation(path):
     names = {name for registry in REGISTERED.values() for name in registry.names()}
-    found = [(name, line) for name, line in decided_by(ast.parse(path.read_text())) if name in names]
+    found = [(name, line) for name, line in decided_by(nodes_of(path)[0]) if name in names]
     wrong = [f"line {line}: {name!r}" for name, line in found if not may_name(path, name)]
     assert not wrong, f"ask for its facts or capabilities instead: {', '.join(wrong)}"
 
