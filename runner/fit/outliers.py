@@ -7,6 +7,7 @@ Refuses to judge where there are fewer than four levels or rows.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,29 +19,76 @@ _LEVELS_MIN, _OUTLIERS_MAX = 4, 3
 _FACTOR_MIN = 2.0  # of what is expected, either way: less is a kink or noise
 _SPREADS_MIN = 6.0  # of the other rows' distances (median absolute deviation, made comparable with σ)
 _SIGMA_PER_MAD = 1.4826
+_ROWS_OF_A_MEDIAN = 3  # with so many rows at its level, a row is judged by their median
+_SUSPECTS_MAX = 12
+
+
+@dataclass(frozen=True, kw_only=True)
+class FarOff:
+    """A row and how many times the expected rate it has."""
+
+    level: float
+    rate: float
+    factor: float
 
 
 def outliers(rows: Rows, terms: Terms) -> tuple[str, ...]:
-    """A sentence for each row far off, the farthest first; the others are judged without it."""
+    """A sentence for each row far off, the farthest first."""
+    return tuple(
+        f"one {terms.row} lies far off: {quantity(one.rate, None)} {terms.rate} at {terms.count(one.level)}, "
+        f"{f'{one.factor:.2g} times' if one.factor >= 1 else f'1/{1 / one.factor:.2g} of'} what its neighbours lead to "
+        "expect; check it, because the whole fit follows it"
+        for one in far_off(rows)
+    )
+
+
+def far_off(rows: Rows) -> tuple[FarOff, ...]:
+    """The rows far off, the farthest first; the others are judged without them."""
     levels, logs = rows.levels, np.log(rows.rates)
-    found: list[str] = []
+    found: list[FarOff] = []
     while len(found) < _OUTLIERS_MAX and len(np.unique(levels)) >= _LEVELS_MIN:
-        off = _distances(levels, logs)
-        worst = int(np.argmax(np.abs(off)))
-        spread = _SIGMA_PER_MAD * float(np.median(np.abs(np.delete(off, worst))))
-        if abs(off[worst]) < max(math.log(_FACTOR_MIN), _SPREADS_MIN * spread):
+        judged = {i: _without(levels, logs, i) for i in _suspects(levels, logs)}
+        worst = min(judged, key=lambda i: judged[i].left)
+        off, spread = judged[worst].off, judged[worst].spread
+        if abs(off) < max(math.log(_FACTOR_MIN), _SPREADS_MIN * spread):
             break
-        factor, rate = math.exp(off[worst]), math.exp(logs[worst])
-        times = f"{factor:.2g} times" if factor >= 1 else f"1/{1 / factor:.2g} of"
-        found.append(
-            f"one {terms.row} lies far off: {quantity(rate, None)} {terms.rate} at "
-            f"{terms.count(float(levels[worst]))}, {times} what its neighbours lead to expect; check it, because the "
-            "whole fit follows it"
-        )
+        found.append(FarOff(level=float(levels[worst]), rate=math.exp(logs[worst]), factor=math.exp(off)))
         levels, logs = np.delete(levels, worst), np.delete(logs, worst)
     if len(found) == _OUTLIERS_MAX:  # so many are no outliers: the curve is not smooth, or the noise is large
         return ()
     return tuple(found)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Judged:
+    """A row's distance in ln from what the others say; without it the sum and the spread of the others' distances."""
+
+    off: float
+    left: float
+    spread: float
+
+
+def _suspects(levels: Floats, logs: Floats) -> list[int]:
+    """The rows that may be the worst. One row that is far off moves what its neighbours lead to expect of each other,
+    so several are tried, unless every level has rows enough to keep its median."""
+    off = np.abs(_distances(levels, logs))
+    most = _SUSPECTS_MAX if np.unique(levels, return_counts=True)[1].min() <= _ROWS_OF_A_MEDIAN else 1
+    return [int(i) for i in np.argsort(-off, kind="stable")[:most]]
+
+
+def _without(levels: Floats, logs: Floats, i: int) -> _Judged:
+    """A row against the others; of two that could explain it, the one other row of its level and the levels beside it,
+    the nearer."""
+    other_levels, other_logs = np.delete(levels, i), np.delete(logs, i)
+    left = np.abs(_distances(other_levels, other_logs))
+    total, spread = float(left.sum()), _SIGMA_PER_MAD * float(np.median(left))
+    same = other_logs[other_levels == levels[i]]
+    if len(same) >= _ROWS_OF_A_MEDIAN - 1:
+        return _Judged(off=float(logs[i] - np.median(same)), left=total, spread=spread)
+    beside = other_levels != levels[i]
+    alone = _distances(np.append(other_levels[beside], levels[i]), np.append(other_logs[beside], logs[i]))[-1]
+    offs = [float(alone), *(float(logs[i] - one) for one in same)]
+    return _Judged(off=min(offs, key=abs), left=total, spread=spread)
 
 
 def _distances(levels: Floats, logs: Floats) -> Floats:
@@ -55,7 +103,7 @@ def _distances(levels: Floats, logs: Floats) -> Floats:
     upper, lower = logs[order][starts + counts // 2], logs[order][starts + (counts - 1) // 2]
     medians, across = (upper + lower) / 2, np.log(distinct)
     expected = medians.copy()
-    for i in np.flatnonzero(counts < 3):
+    for i in np.flatnonzero(counts < _ROWS_OF_A_MEDIAN):
         a, b = (i - 1, i + 1) if 0 < i < len(distinct) - 1 else (1, 2) if i == 0 else (i - 2, i - 1)
         slope = (medians[b] - medians[a]) / (across[b] - across[a])
         expected[i] = medians[a] + slope * (across[i] - across[a])

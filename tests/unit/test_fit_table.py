@@ -2,12 +2,15 @@
 
 import json
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from runner.cli import app
 from runner.errors import UsageError
 from runner.fit import Terms, fit_rows, table
+from runner.fit.bootstrap import make_rows
+from runner.fit.outliers import far_off
 from runner.fit.table import Columns, parse_table
 
 GOOD = "n,x,kind\n1,100,a\n2,190,a\n3,280,a\n4,360,a\n5,440,a\n6,515,a\n"
@@ -116,6 +119,23 @@ def test_one_row_ten_times_too_high_is_named():
     fit = fit_rows(parse(text)[""], Terms(axis="n", rate="x", row="row"))
     assert any(c.startswith("one row lies far off: 5 k x at 5 n, 10 times what") for c in fit.cautions)
     assert not any("far off" in c for c in fit_rows(parse(GOOD)[""], Terms()).cautions)
+
+
+@pytest.mark.parametrize(("replicates", "factor"), [(1, 10), (1, 0.1), (2, 10), (2, 0.1), (3, 10)])
+@pytest.mark.parametrize("at", range(1, 7))
+def test_a_spoilt_row_is_named_and_its_neighbours_are_not(replicates, factor, at):
+    chance = np.random.default_rng([replicates, at])
+    good = [(n, 100 * n / (1 + 0.05 * (n - 1)) * (1 + 0.02 * chance.normal()))
+            for n in range(1, 7) for _ in range(replicates)]  # fmt: skip
+    assert far_off(make_rows(*np.array(good).T)) == ()
+    spoilt = [(n, x * factor if i == (at - 1) * replicates else x) for i, (n, x) in enumerate(good)]
+    (named,) = far_off(make_rows(*np.array(spoilt).T))
+    assert named.level == at and named.factor == pytest.approx(factor, rel=0.5)
+
+
+def test_two_rows_of_a_collapse_that_agree_are_no_outliers():
+    rows = [(n, 100.0 * n + i) for n in range(1, 6) for i in (0, 1)] + [(6, 30.0), (6, 30.5)]
+    assert far_off(make_rows(*np.array(rows).T)) == ()
 
 
 def test_groups_keep_the_order_of_the_file():
