@@ -97,7 +97,7 @@ def cases(home: str, data_dir: str, folder: str) -> list[Case]:
                       words=(*postgres, "--cores", "2", "--write-threads", "1")))  # fmt: skip
     found.append(Case(what="PostgreSQL beside a busy loop on its core", limit="OTHER_PROCESSES",
                       words=(*postgres, "--cores", "1"), hog_cpu=0))  # fmt: skip
-    found.append(Case(what="PostgreSQL, two cores shared with the generator", limit="SHARED_CPU",
+    found.append(Case(what="PostgreSQL, two cores shared with the load generator", limit="SHARED_CPU",
                       words=(*postgres, "--cores", "2", "--server-cpus", "0-1", "--generator-cpus", "0-1"),
                       ))  # fmt: skip
     found.append(Case(what="null target", limit="GENERATOR_CEILING", words=("--target", "null", "--cores", "1")))

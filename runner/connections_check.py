@@ -91,7 +91,7 @@ def _check(
     many = f"with twice the connections ({result.trial.load.connections})"
     if not _counts(result.verdict) or rate is None or not logs:
         why = f"the trial {many} is {result.verdict.kind.value}"
-        told = f"{why}, so that nobody can tell whether the reason is inside the server"
+        told = f"{why}, so it is not known whether the reason is inside the server"
         return Check(point=point, is_internal=None, sentence=told)
     spread, degrees = noise
     rise = math.log(rate) - sum(logs) / len(logs)

@@ -38,7 +38,7 @@ def _machine(host: Host) -> list[Ability]:
             found=f"{len(host.allowed)} usable of {len(host.cpus)}, {cores} cores, {nodes} NUMA nodes, "
             f"{host.cpu_model}; "
             f"order of use {','.join(map(str, cpu_order(host)))}",
-            remedy="" if len(host.allowed) > 1 else "with one CPU the generator always shares it with the server",
+            remedy="" if len(host.allowed) > 1 else "with one CPU the load generator always shares it with the server",
         ),
         Ability(subject="memory", there=True, found=f"{host.memory_bytes / 1e9:.1f} GB"),
         Ability(

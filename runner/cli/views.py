@@ -44,11 +44,11 @@ def plan_rows(plan: Plan) -> Rows:
         ]
         for t in plan.trials
     ]
-    return ["trial", "cores", "server CPUs", "generator CPUs", "shared", *knobs], rows
+    return ["trial", "cores", "server CPUs", "load generator CPUs", "shared", *knobs], rows
 
 
 def set_rows(prepared: Prepared) -> Rows:
-    """What each trial's server will be told, derived items included, and what it takes of the server's own limits."""
+    """What each trial sends to its server, derived items included, and what it takes of the server's own limits."""
     rows = []
     by_server = dict.fromkeys(t.subject.server for t in prepared.plan.trials)
     for server in by_server:
@@ -57,7 +57,7 @@ def set_rows(prepared: Prepared) -> Rows:
         of = f" ({trials[0].subject.target})" if len(by_server) > 1 else ""
         names = dict.fromkeys(name for told in levels.values() for name in told)
         rows += [[name + of, _along({at: told.get(name, "") for at, told in levels.items()})] for name in names]
-    return ["what the server is told", "value (at level)"], rows
+    return ["setting sent to the server", "value (at level)"], rows
 
 
 def _told(prepared: Prepared, trial: Trial) -> dict[str, str]:

@@ -16,7 +16,7 @@ from runner.units import format_number
 
 _SPREADS = {
     "seconds": "single trials in both runs: the interval knows the seconds of two windows, not the spread between "
-    "trials, and is too narrow; --replicates 3 would tell",
+    "trials, and is too narrow; use --replicates 3",
     "common": "only one of the runs has replicates: the other is taken to be as noisy",
 }
 _HOST_MATTERS = {"hostname", "cpu_model", "cpus", "kernel", "governor"}
@@ -53,7 +53,7 @@ def sentence(ratios: Sequence[PointRatio], overall: PointRatio | None, axis: str
     """The answer, from one ratio or more."""
     if ratios[0].low is None:
         told = ", ".join(f"{ratio_words(p)} at {point_name(p.level, p.variant, axis)}" for p in ratios)
-        return f"B against A: {told}; single trials with short windows, so nothing tells whether that is noise."
+        return f"B against A: {told}; single trials with short windows, so it may be noise."
     changed = [p for p in ratios if p.differs]
     told = ", ".join(f"{ratio_words(p)} at {point_name(p.level, p.variant, axis)}" for p in changed)
     whole = f"all points together {ratio_words(overall)}" if overall is not None else ""

@@ -110,7 +110,7 @@ def _check_vgroups(database: Database, vgroups: int) -> None:
         if 1 < table.tables < vgroups and not table.schemaless:
             raise TargetError(
                 f"database {database.name} has {vgroups} vgroups, {table.name} only {table.tables} tables: the load "
-                "core wants a table for each vgroup",
+                "generator wants a table for each vgroup",
                 remedy="give fewer vgroups with -v, or more tables",
             )
 

@@ -163,7 +163,7 @@ def _running(state: LiveState, running: Running, now_ns: int) -> RenderableType:
         return table
     clients = len(trial.placement.generator_cpus)
     server, generator = _cores(used.server_cores, trial.cores), _cores(used.generator_cores, clients)
-    table.add_row("CPU", f"server {server}   generator {generator}")
+    table.add_row("CPU", f"server {server}   load generator {generator}")
     for name, disk in used.disks.items():
         written = "–" if disk.write_bytes_per_s is None else f"{disk.write_bytes_per_s / 1e6:.1f} MB/s"
         busy = "–" if disk.busy_ratio is None else f"{100 * disk.busy_ratio:.0f} % busy"
@@ -176,7 +176,7 @@ def _rate_text(state: LiveState, running: Running) -> str:
     offered, ceiling = state.plan.sweep.load.rate, ceiling_of(state, running.trial)
     text = format_rate(running.rows_per_s)
     text += f" of {format_rate(offered)} offered" if offered else ""
-    return text + (f"   the generator alone makes {format_rate(ceiling)}" if ceiling else "")
+    return text + (f"   the load generator alone makes {format_rate(ceiling)}" if ceiling else "")
 
 
 def _ms(us: float | None) -> str:

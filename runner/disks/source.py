@@ -119,7 +119,7 @@ def _devices(source: DiskSource, count: int) -> list[Finding]:
                                    f"{source.file_system} with data", _or_more(source)))  # fmt: skip
     if not source.format:
         devices = ", ".join(source.devices[:count])
-        found.append(_blocking("--device", f"{devices}: not formatted without being told to", "--format to make file "
+        found.append(_blocking("--device", f"{devices}: not formatted: --format is missing", "--format to make file "
                                "systems there; or mount them yourself and give --dir"))  # fmt: skip
     return found
 

@@ -1,4 +1,4 @@
-"""The generator's own ceilings of a run: which of its trials have the same, each measured once, and told."""
+"""The load generator's own ceilings of a run: which of its trials have the same, each measured once, and told."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ def placement_of(plan: Plan, order: Callable[[Trial, str], TrialOrder], stop: St
     if asked == "auto":
         chosen, why = can[-1], f"{can[-1]}: the only way of {facts.name}"
     if asked in ("auto", "tiers") and "tiers" in can and most.disks > 1:
-        say("trying whether the server honours several data directories")
+        say("checking whether the server supports several data directories")
         honoured, seen = supports_tiers(order(most, "tiers"), stop)
         if asked == "tiers" and not honoured:
             raise PreflightError(f"--disk-placement tiers: {seen}", remedy="--disk-placement spread")

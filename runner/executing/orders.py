@@ -26,7 +26,7 @@ class Execution:
 
 @dataclass(frozen=True, kw_only=True)
 class Orders:
-    """What the orders of one run have in common. ceilings: of the generator, measured."""
+    """What the orders of one run have in common. ceilings: of the load generator, measured."""
 
     execution: Execution
     run_id: str

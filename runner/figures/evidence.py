@@ -54,7 +54,7 @@ def _passed_over(facts: TrialFacts) -> str:
         return ""
     still = f", {passed.stalled} of them nearly still" if passed.stalled else ""
     return (
-        f"the first {passed.seconds:.1f} s after the warm-up were passed over ({format_rate(passed.rows_per_s)} "
+        f"the first {passed.seconds:.1f} s after the warm-up were discarded ({format_rate(passed.rows_per_s)} "
         f"rows/s{still}): with them the rate {'fell' if passed.drift_percent < 0 else 'rose'} by "
         f"{abs(passed.drift_percent):.0f} %; the {s.window_s:.1f} s after them were steady"
     )

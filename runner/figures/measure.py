@@ -106,7 +106,7 @@ def _mean_mhz(rates: Mapping[str, float], cpus: Sequence[int]) -> float | None:
 
 
 def _rate_figures(facts: TrialFacts, summary: LoadSummary) -> dict[str, Any]:
-    """How the rate was, second by second, and what the generator's threads did meanwhile."""
+    """How the rate was, second by second, and what the load generator's threads did meanwhile."""
     rates = [i.rows for i in whole_intervals(facts.intervals, summary)]
     steady, waiting, two = steadiness(rates), in_flight(summary), modes(rates)
     return {

@@ -14,7 +14,7 @@ IN_RAW_FILES = ("summary", "intervals", "samples", "log_tail", "generator_log", 
 
 
 def facts_text(facts: TrialFacts, *, with_summary: bool) -> str:
-    """The facts as JSON. with_summary: the generator is not ours, so its own words do not hold those figures."""
+    """The facts as JSON. with_summary: the load generator is not ours, so its own words do not hold those figures."""
     left_out = set(IN_RAW_FILES) - ({"summary"} if with_summary else set())
     kept = {f.name: getattr(facts, f.name) for f in fields(facts) if f.name not in left_out}
     plain = {name: _plain(value) for name, value in kept.items()}

@@ -59,7 +59,7 @@ def backlog_growth(intervals: Sequence[Interval]) -> float | None:
 
 
 def in_flight(summary: LoadSummary) -> float | None:
-    """Share of the generator's threads' time spent waiting for answers, from the first request to the last.
+    """Share of the load generator's threads' time spent waiting for answers, from the first request to the last.
 
     A send is the driver's and the client library's own work too: encoding, copying, compressing. Where the threads' CPU
     is known it is taken off, but for what went into making rows, which is no part of a send.
@@ -90,7 +90,7 @@ def second_uses(trial: Trial, facts: TrialFacts, summary: LoadSummary) -> list[R
 def _second(
     trial: Trial, old: Sample, new: Sample, intervals: Sequence[Interval], waiting: float | None, busy: float | None
 ) -> ResourceUse:
-    """What the generator's threads did is known of the whole window only."""
+    """What the load generator's threads did is known of the whole window only."""
     seconds = (new.monotonic_ns - old.monotonic_ns) / 1e9
     rows = [i.rows for i in intervals if old.monotonic_ns <= i.monotonic_ns < new.monotonic_ns]
     use = measure_window([old, new], old.monotonic_ns, new.monotonic_ns)
@@ -100,7 +100,7 @@ def _second(
 def _others(trial: Trial, use: WindowUse, client: float | None) -> float | None:
     """Cores that neither side used: on the server's CPUs, where the kernel tells each CPU's time.
 
-    A neighbour elsewhere on a large machine takes nothing from the server. The generator's part is taken off in
+    A neighbour elsewhere on a large machine takes nothing from the server. The load generator's part is taken off in
     proportion to the CPUs that both share.
     """
     placement = trial.placement

@@ -23,7 +23,7 @@ from runner.fit.words import Terms, rejected_words
 from runner.model import Estimate, Need, Prediction, RejectedLevel
 from runner.units import format_number, format_rate
 
-NO_MODEL = "no model is chosen: the points are too few to tell one"
+NO_MODEL = "no model is chosen: the points are too few to choose one"
 NO_INTERVAL = "the points are too few for an interval"
 
 

@@ -23,7 +23,7 @@ _MISFIT_P = 0.01
 _DEGREES_FEW = 4
 _LOST_SHOWN = 6
 CONFOUNDS = (
-    "what could explain it: a handicapped first level (the generator or another process on the same cores, a cold "
+    "what could explain it: a handicapped first level (the load generator or another process on the same cores, a cold "
     "cache), memory or cache that grows with the axis, a knob that moves along it, a higher clock rate, growing batches"
 )
 
@@ -152,10 +152,10 @@ def _few(f: Findings) -> list[str]:
     if levels >= 3 and untested:
         found.append(
             f"{f.terms.rows(rows)} at {levels} levels cannot test {_listed(untested)}: any of them may lie behind "
-            "these points, and only more levels or replicates can tell"
+            "these points, and only more levels or replicates can show which"
         )
     if 3 <= levels <= 5:
-        found.append(f"USL is weakly determined by {levels} levels (3 parameters; 6 levels or more tell)")
+        found.append(f"USL is weakly determined by {levels} levels (3 parameters; 6 levels or more are needed)")
     return found
 
 

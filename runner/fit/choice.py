@@ -169,9 +169,8 @@ def _hidden(candidates: Mapping[ModelName, Candidate], shape: Shape, rows: Rows)
     last = float(rows.distinct[-1])
     low, high = percentiles(_efficiencies(amdahl, rows))
     if high is not None and high < 1 - 1e-9:
-        return [
-            f"AICc prefers a line, but Amdahl's contention is told from 0 ({amdahl.interval('alpha')[0]:.2g} or more)"
-        ]
+        least = f"{amdahl.interval('alpha')[0]:.2g} or more"
+        return [f"AICc prefers a line, but Amdahl's contention is significantly above 0 ({least})"]
     if low is None or low >= EFFICIENCY_SURE:
         return []
     return [f"a line fits, but an efficiency as low as {100 * low:.0f} % at {last:g} cannot be excluded"]

@@ -156,7 +156,7 @@ def _few_levels(f: Findings) -> str:
     linear = f.candidates["linear"]
     line = f"a line through the origin gives {slope(f, linear, 'gamma')}"
     fall = "; the rate falls after its peak, beyond the noise" if f.choice.verdict == "retrograde" else ""
-    return f"{format_number(first)} → {speedup(f)}, {f.trials}{fall}; {line}; {few} too few to tell a model"
+    return f"{format_number(first)} → {speedup(f)}, {f.trials}{fall}; {line}; {few} too few to choose a model"
 
 
 def speedup(f: Findings) -> str:
@@ -244,7 +244,7 @@ def told(c: Candidate, name: str, against: float = 0.0) -> str:
     said = f"{symbol} = {pair(value, error)}" if error else f"{symbol} = {value:.3g}"
     if low is None or high is None:
         return f"{said} (with unknown error)"
-    return said if not low <= against <= high else f"{said} cannot be told from {against:g}"
+    return said if not low <= against <= high else f"{said} is not significantly different from {against:g}"
 
 
 def ranged(estimate: Estimate, *, rate: bool = False) -> str:

@@ -15,7 +15,7 @@ from runner.host.facts import Host
 from runner.model import Placement
 
 Core = tuple[int, int]  # package and core, as the kernel numbers them
-SERVER_CORES_EACH = 8  # physical cores for each that the generator keeps where the server asks for nearly all
+SERVER_CORES_EACH = 8  # physical cores for each that the load generator keeps where the server asks for nearly all
 
 
 def cpu_order(host: Host) -> tuple[int, ...]:
@@ -65,7 +65,7 @@ def _for_the_server(
     order: Sequence[int], core_of: Mapping[int, Core], server_cpus: Sequence[int], theirs: Sequence[int]
 ) -> tuple[int, ...]:
     """Those that the user named, then those whose core is the server's alone, then siblings of the generator's CPUs,
-    at last the generator's own."""
+    at last the load generator's own."""
     touched = _cores(theirs, core_of)
     rest = sorted((c for c in order if c not in server_cpus), key=lambda c: (c in theirs, core_of[c] in touched))
     return (*server_cpus, *rest)
@@ -79,7 +79,7 @@ def _beside(order: Sequence[int], core_of: Mapping[int, Core], used: Sequence[in
 
 
 def _reserved(order: Sequence[int], core_of: Mapping[int, Core], most: int) -> tuple[int, ...]:
-    """For the generator, where the user named none: the last whole cores.
+    """For the load generator, where the user named none: the last whole cores.
 
     As many as the server's largest level leaves free on cores of its own; at least one in eight where the server can
     have its CPUs beside them; else single CPUs that it leaves, else the last core, which both sides then share.

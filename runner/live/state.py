@@ -104,7 +104,7 @@ def take(state: LiveState, event: Event) -> LiveState:
 
 
 def ceiling_of(state: LiveState, trial: Trial) -> float | None:
-    """The generator's own ceiling in rows/s; a trial that the plan grew by has that of its point."""
+    """The load generator's own ceiling in rows/s; a trial that the plan grew by has that of its point."""
     alike = (
         t.trial_id
         for t in state.plan.trials

@@ -1,7 +1,7 @@
 """The generator's own ceiling: the trial's rows, requests and threads on the trial's CPUs, and nobody who takes them.
 
 Measured once for each different spec before the sweep, with the trial's own driver, which makes every request whole and
-drops it; a rate near it is the generator's, not the server's. Refuses to invent one where a driver cannot separate
+drops it; a rate near it is the load generator's, not the server's. Refuses to invent one where a driver cannot separate
 making a request from sending it: throwing rows away costs a twentieth of that, and nothing would ever be near it.
 """
 
@@ -27,8 +27,8 @@ class Means(StrEnum):
     thrown away, which is all that a load generator of before can do. NONE: there is no such ceiling."""
 
     STUBBED = "its sending left out"
-    DISCARDED = "rows thrown away"
-    NONE = "none: its client library encodes inside of its send; the threads' own CPU tells instead"
+    DISCARDED = "rows discarded"
+    NONE = "none: its client library encodes inside of its send; the threads' own CPU is reported instead"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +59,7 @@ def ceiling_key(
 
 
 def measure_ceiling(program: str, key: CeilingKey) -> float | None:
-    """Rows per second that the generator makes when nothing takes them; None where there is no such ceiling.
+    """Rows per second that the load generator makes when nothing takes them; None where there is no such ceiling.
 
     Raises LoadError.
     """
@@ -72,6 +72,7 @@ def measure_ceiling(program: str, key: CeilingKey) -> float | None:
         summary = load.summary()
     if summary is None or not summary.rows_per_s or summary.outcome != "ok":
         raise LoadError(
-            "the generator's own ceiling could not be measured: the load did not come to its end", remedy="scale doctor"
+            "the load generator's own ceiling could not be measured: the load did not come to its end",
+            remedy="scale doctor",
         )
     return summary.rows_per_s

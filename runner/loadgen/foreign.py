@@ -29,7 +29,7 @@ READ_S = 10.0  # after its end, for the words that are still under way; a child 
 
 @dataclass(frozen=True, kw_only=True)
 class ForeignResult:
-    """What the generator said of itself. Milliseconds where the name says so; None where it says nothing."""
+    """What the load generator said of itself. Milliseconds where the name says so; None where it says nothing."""
 
     rows: int
     seconds: float

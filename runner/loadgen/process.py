@@ -1,4 +1,4 @@
-"""Runs the load generator: one or several processes on the generator's CPUs, their lines as one stream.
+"""Runs the load generator: one or several processes on the load generator's CPUs, their lines as one stream.
 
 A context manager: leaving it ends every process. Refuses to wait without a limit, and to pass a password in any way
 but the environment.

@@ -25,7 +25,7 @@ def trial_spec(trial: Trial, from_target: Mapping[str, str]) -> dict[str, str]:
 
 
 def ceiling_spec(spec: Mapping[str, str], seconds: float) -> dict[str, str]:
-    """The same rows and threads thrown away by the null driver for some seconds: the generator's own ceiling."""
+    """The same rows and threads thrown away by the null driver for some seconds: the load generator's own ceiling."""
     return {**_same_rows(spec, seconds), "driver": "null", "method": "discard"}
 
 

@@ -35,7 +35,7 @@ class VerdictKind(StrEnum):
 class Interval:
     """One line of the load generator, once a second. rows and requests are of this interval and acknowledged.
 
-    service_us_*: from the sending; None from a generator that does not say it. cpu_s: of the generator, meanwhile.
+    service_us_*: from the sending; None from a generator that does not say it. cpu_s: of the load generator, meanwhile.
     *_hdr: the interval's own histogram from each process (HdrHistogram V2, base64, nanoseconds, two digits); that of
     the service times only in an open loop, where they differ.
     """
@@ -158,9 +158,9 @@ class Measurement:
     rate_drift_error_percent takes seconds as independent; rate_correlation is that between neighbouring seconds, and
     rate_error_percent the standard error of the mean with it. rate_halves_percent: second half of the window against
     the first. rate_low, rate_high (rows/s): the two values that the rate jumped between, where it did.
-    hot_thread: the busiest single thread's name. in_flight_percent: how much of their time the generator's threads
+    hot_thread: the busiest single thread's name. in_flight_percent: how much of their time the load generator's threads
     waited for answers, without the client library's own work where that is known. server_cpu_mhz: mean clock rate of
-    the server's CPUs, generator_cpu_mhz: of the generator's; cpu_mhz: of each CPU of both, by its number.
+    the server's CPUs, generator_cpu_mhz: of the load generator's; cpu_mhz: of each CPU of both, by its number.
     data_gb: what the server's files took when everything was flushed. server_switches_per_s: context switches of the
     server's threads. server_instructions_per_cycle, server_cycles_per_miss (of the last-level cache): of the server's
     CPUs, whoever ran there, where the kernel gives hardware counters.

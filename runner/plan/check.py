@@ -38,7 +38,7 @@ class WithConnectionsCheck:
             return Block(
                 trials=left,
                 why=f"at {axis.count(levels)} the server left idle what it was given, and nothing outside it explains "
-                "that: one trial each with twice the connections tells whether it lacks load",
+                "that: one trial each with twice the connections shows whether it lacks load",
             )
         return replace(block, trials=tuple(replace(t, order=t.order + len(made)) for t in block.trials))
 

@@ -21,12 +21,12 @@ def cpu_confounds(sweep: Sweep, trials: Sequence[Trial]) -> tuple[Confound, ...]
 
 
 def cpu_notes(trials: Sequence[Trial]) -> tuple[str, ...]:
-    """SMT siblings of the server's CPUs that the generator has at every level, which is no confound."""
+    """SMT siblings of the server's CPUs that the load generator has at every level, which is no confound."""
     at = {trial.level: trial.placement for trial in trials}
     found = {placement.sibling_cpus for placement in at.values()}
     if len(found) != 1 or not (cpus := found.pop()):
         return ()
-    return (f"the generator's CPU {format_cpus(cpus)} is an SMT sibling of the server's: they share a core",)
+    return (f"the load generator's CPU {format_cpus(cpus)} is an SMT sibling of the server's: they share a core",)
 
 
 def _smt(sweep: Sweep, at: Mapping[float, Placement]) -> Confound | None:
@@ -52,11 +52,11 @@ def _siblings(sweep: Sweep, at: Mapping[float, Placement]) -> Confound | None:
     values, levels = moved
     cpus = at[levels[-1]].sibling_cpus
     return Confound(
-        knob="SMT between the two sides",
+        knob="SMT between server and load generator",
         values=values,
-        sentence=f"at {format_levels(levels)} {sweep.axis} the generator's CPU {format_cpus(cpus)} is an SMT sibling "
-        "of the server's: both are slower there than at the other levels",
-        remedy=_up_to(sweep, at, levels, "cores of its own for each side"),
+        sentence=f"at {format_levels(levels)} {sweep.axis} the load generator's CPU {format_cpus(cpus)} is an SMT "
+        "sibling of the server's: both are slower there than at the other levels",
+        remedy=_up_to(sweep, at, levels, "separate cores for server and load generator"),
     )
 
 

@@ -43,7 +43,7 @@ def notes(sweep: Sweep, trials: Sequence[Trial]) -> tuple[str, ...]:
     for cpus in sorted({t.placement.shared for t in trials if t.placement.shared}):
         cores = tuple(sorted({t.cores for t in trials if t.placement.shared == cpus}))
         found.append(
-            f"at {format_levels(cores)} cores the generator shares CPU {format_cpus(cpus)} with the server: "
+            f"at {format_levels(cores)} cores the load generator shares CPU {format_cpus(cpus)} with the server: "
             "this machine has too few for both"
         )
     in_a_row = sorted({t.work.data.requests_per_table for t in trials} - {1})
@@ -59,7 +59,7 @@ def notes(sweep: Sweep, trials: Sequence[Trial]) -> tuple[str, ...]:
             "the memory that they take is the server's"
         )
     if sweep.replicates < 2 and sweep.until_ci_percent is None:
-        found.append("one replicate: the noise cannot be told from the scaling")
+        found.append("one replicate: the noise cannot be distinguished from the scaling")
     return tuple(found)
 
 

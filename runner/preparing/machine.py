@@ -81,7 +81,7 @@ def room(data_dir: Path) -> list[Finding]:
             blocking=True,
             subject="--data-dir",
             sentence=f"{data_dir} has {there / 1e9:.1f} GB free, a trial wants {FREE_BYTES_MIN / 1e9:.0f} GB",
-            remedy="make room, or choose another disk with --data-dir",
+            remedy="free some space, or choose another disk with --data-dir",
         )
     ]
 

@@ -11,7 +11,7 @@ from runner.axes import AxisFacts
 from runner.model import TrialResult
 from runner.units import format_number
 
-SHARED_CORES_MIN = 0.05  # of a core: what the generator takes of the server's CPUs, as a share of them
+SHARED_CORES_MIN = 0.05  # of a core: what the load generator takes of the server's CPUs, as a share of them
 OTHERS_SHARE = 0.10
 MEMORY_FACTOR = 2.0
 COMMITS_FACTOR = 2.0
@@ -43,11 +43,11 @@ def _shared(results: Sequence[TrialResult], unit: str) -> str:
     if not on or len(on) == len(shares) and max(on.values()) - min(on.values()) < SHARED_CORES_MIN:
         return ""
     told = ", ".join(f"{100 * share:.0f} % at {format_number(level)}" for level, share in shares.items())
-    return f"the generator took a share of the server's own CPUs that moves with the {unit}: {told}"
+    return f"the load generator took a share of the server's own CPUs that moves with the {unit}: {told}"
 
 
 def _taken(result: TrialResult) -> float:
-    """Cores that the generator used, as far as its CPUs were the server's too."""
+    """Cores that the load generator used, as far as its CPUs were the server's too."""
     placement = result.trial.placement
     used = result.measurement.generator_cpu_cores
     if not placement.shared or used is None:

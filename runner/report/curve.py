@@ -155,7 +155,7 @@ def _legend_items(run: StoredRun, fit: FitReport, model: ModelFit | None) -> lis
         name = NAMES[model.model]
         items.append((swatch("fit"), f"{name} fit, 95 % band{_until(fit)}") if fit.chosen and model.band else
                      (swatch("fit"), f"{name} fit") if fit.chosen else
-                     (swatch("fit unsure"), "line through the origin; no model can be told"))  # fmt: skip
+                     (swatch("fit unsure"), "line through the origin; no model can be chosen"))  # fmt: skip
     if fit.beside is not None and fit.beside.model is not None:
         name = NAMES[fit.beside.model.model]
         at = ", ".join(format_number(n) for n in fit.beside.levels)

@@ -113,7 +113,7 @@ def method_facts(run: StoredRun) -> tuple[Fact, ...]:
                  f"values: {sweep.work.data.values}")),
         ("Replicates", f"{sweep.replicates} of each level, interleaved, in an order of seed {sweep.seed_of_order}"),
         ("Not visible", unseen_words(run)),
-        ("Generator's own ceiling", _ceiling(run)),
+        ("Load generator's own ceiling", _ceiling(run)),
         ("Watching cost", _sampler(run)),
         ("Took", format_seconds(sum(r.wall_s for r in run.results))),
         ("Tool", " ".join(p for p in ("scale", _text(run.manifest.get("tool_version")),

@@ -135,7 +135,7 @@ def trial_table(run: StoredRun) -> Table:
         "Rows/s",
         "Durable rows/s",
         "Server cores used / given",
-        "Generator cores",
+        "Load generator cores",
         "Throttled (s)",
         "Disk MB/s",
         "Bytes / row",
@@ -195,7 +195,7 @@ def knobs_table(run: StoredRun) -> Table:
         rows.append((knob_name(run, name), *values, "moves" if len(set(values)) > 1 else "constant"))
     shared = [_shared_at(run, level) for level in levels]
     if run.on_curve:
-        rows.append(("CPUs shared with the generator", *shared, "moves" if len(set(shared)) > 1 else "constant"))
+        rows.append(("CPUs shared with the load generator", *shared, "moves" if len(set(shared)) > 1 else "constant"))
     axis = axis_facts(run)
     headers = ("Knob", *(axis.count(format_number(v)) for v in levels), "Along the axis")
     return Table(title="Knobs", headers=headers, rows=tuple(rows), words=(0, len(headers) - 1))

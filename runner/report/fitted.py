@@ -29,7 +29,7 @@ def models_table(fit: FitReport) -> Table:
     headers = ("Model", "Parameters", "Residual (%)", "Last level left out (% off)", "AICc", "ΔAICc")
     notes: tuple[str, ...] = (
         "± is one standard error; a parameter at its bound has none",
-        "ΔAICc below 2: the points do not tell the models apart; – : too few trials or levels for this model",
+        "ΔAICc below 2: the models are not significantly different; – : too few trials or levels for this model",
         "last level left out: how far off a fit to the other levels predicts it",
     )
     unit = fit.models[0].unit_level if fit.models else 1.0

@@ -130,8 +130,8 @@ def table_markdown(table: Table) -> str:
 def _method(run: StoredRun) -> str:
     lines = [f"- {safe(k)}: {safe(v)}" for k, v in (*facts.machine_facts(run), *facts.method_facts(run))]
     lines += [
-        f"- at {level} {safe(run.plan.sweep.axis)}: server on CPU {safe(server)}, generator on CPU {safe(client)}, "
-        f"shared: {safe(shared)}"
+        f"- at {level} {safe(run.plan.sweep.axis)}: server on CPU {safe(server)}, "
+        f"load generator on CPU {safe(client)}, shared: {safe(shared)}"
         for level, server, client, shared in facts.placements(run)
     ]
     command = facts.command_of(run)

@@ -54,13 +54,13 @@ def noise_sentences(run: StoredRun) -> tuple[str, ...]:
 
 def _floor(found: NoiseReport) -> list[str]:
     if found.noise_percent is None:
-        return ["no level has two valid trials: the noise is not known, so no difference can be told from it"]
+        return ["no level has two valid trials: the noise is not known, so no difference is significant"]
     seen = found.smallest_difference_percent
     if seen is None:
         return []
     floor = f"noise floor {found.noise_percent:.1f} %"
     if seen >= _DIFFERENCE_MAX:
-        return [f"cannot tell any two levels apart: too few trials for this noise ({floor})"]
+        return [f"no two levels are significantly different: too few trials for this noise ({floor})"]
     return [f"the smallest difference of two levels that this run could have seen is {seen:.0f} % ({floor})"]
 
 
@@ -98,7 +98,7 @@ def _interval(ratio: Ratio) -> str:
 def _check(drift: Drift) -> list[str]:
     said = f"the first trial ({drift.trial_id}) repeated at the end gave {ratio_words(drift.ratio)} of its rate"
     if drift.ratio.low is None:
-        return [f"{said}; without replicates drift cannot be told from noise"]
+        return [f"{said}; without replicates drift cannot be distinguished from noise"]
     if not drift.are_valid:
         said += " (not both trials are valid)"
     if drift.ratio.differs_from_one:

@@ -78,7 +78,7 @@ def _row(p: PointRatio, name: str) -> tuple[str, ...]:
         _p(p.p_holm),
         f"{p.smallest_percent:.1f} %" if p.smallest_percent is not None else ABSENT,
         f"{p.trials_a} / {p.trials_b}",
-        called or ("not told apart" if known else "not known"),
+        called or ("not significantly different" if known else "not known"),
     )
 
 

@@ -250,13 +250,13 @@ def _trial_row(result: TrialResult, panels: Sequence[str]) -> str:
 def _method(run: StoredRun) -> str:
     command = facts.command_of(run)
     rows = facts.placements(run)
-    headers = (axis_name(run), "Server's CPUs", "Generator's CPUs", "Shared")
+    headers = (axis_name(run), "Server's CPUs", "Load generator's CPUs", "Shared")
     where = Table(title="Placement", headers=headers, rows=rows, words=(1, 2, 3))
     settings = facts.effective_settings(run)
     told = Table(title="Settings", headers=("Setting", "As the server reports it"), rows=settings, words=(0, 1))
     return (
         f"<h2>Method and machine</h2>{_facts(facts.machine_facts(run))}{_facts(facts.method_facts(run))}"
-        + (f"<h3>Where both sides ran</h3>{table_html(where)}" if rows else "")
+        + (f"<h3>CPUs of server and load generator</h3>{table_html(where)}" if rows else "")
         + (
             f"<details><summary>{len(settings)} settings, as the server reports them</summary>"
             f"{table_html(told)}</details>"

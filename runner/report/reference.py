@@ -145,7 +145,7 @@ def _notes(both: Comparison, reference: Reference, run: StoredRun) -> list[str]:
     same = both.base_ours in (both.base_published, None)
     base = format_number(both.base_published or 0)
     notes = [
-        f"rates are of different machines; compare the speedup, which is 1 at {base} on both sides"
+        f"rates are of different machines; compare the speedup, which is 1 at {base} in both tables"
         if same
         else f"no level in common: the published speedup is 1 at {base}, ours at {format_number(both.base_ours or 0)}"
     ]

@@ -39,7 +39,7 @@ class Metric:
 METRICS = (
     Metric(name="rows_per_s", title="rate", css="s-rate"),
     Metric(name="server_cpu_cores", title="server CPU, cores", css="s-server"),
-    Metric(name="generator_cpu_cores", title="generator CPU, cores", css="s-client"),
+    Metric(name="generator_cpu_cores", title="load generator CPU, cores", css="s-client"),
     Metric(name="disk_write_mb_per_s", title="disk written, MB/s", css="s-disk"),
 )
 

@@ -59,8 +59,8 @@ def comparison_table(run: StoredRun) -> Table:
                 row, speed = _row(level, results, base)
                 base = base if base is not None else speed
                 rows.append(row)
-    headers = (axis_facts(run).name, "variant", "rows/s", "of the first", "server cores", "generator cores",
-               "generator CPU-s / M rows", "response p99 ms", "verdicts")  # fmt: skip
+    headers = (axis_facts(run).name, "variant", "rows/s", "of the first", "server cores", "load generator cores",
+               "load generator CPU-s / M rows", "response p99 ms", "verdicts")  # fmt: skip
     return Table(
         title="The variants side by side", headers=headers, rows=tuple(rows), words=(1, 8),
         notes=("mean over the VALID trials; † none is VALID: mean over all, and not the server's number",),
@@ -87,7 +87,7 @@ def _row(level: float, results: list[TrialResult], base: float | None) -> tuple[
 
 
 def _client_cost(m: Measurement) -> float | None:
-    """CPU seconds of the generator for a million rows."""
+    """CPU seconds of the load generator for a million rows."""
     return m.generator_cpu_cores / m.rows_per_s * 1e6 if m.generator_cpu_cores is not None and m.rows_per_s else None
 
 

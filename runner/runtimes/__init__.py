@@ -23,7 +23,7 @@ class Server(Protocol):
     host: str
     port: int
     network_namespace: str
-    """Path of the server's own network namespace, where the generator reaches it without a proxy; "" for the host's."""
+    """Path of the server's own network namespace, where the load generator needs no proxy; "" for the host's."""
 
     def alive(self) -> bool: ...
     def accounting(self) -> Accounting | None: ...

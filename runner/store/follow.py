@@ -32,7 +32,7 @@ def is_written(path: Path) -> bool:
 
 
 def ceilings_of(path: Path) -> CeilingsMeasured:
-    """What the manifest says of the generator's ceiling in each trial and of the disks'."""
+    """What the manifest says of the load generator's ceiling in each trial and of the disks'."""
     manifest = read_manifest(path)
     rates, disks = manifest.get("trial_ceilings") or {}, manifest.get("disk_ceilings") or ()
     where = path / "manifest.json"

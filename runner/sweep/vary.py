@@ -61,7 +61,7 @@ def _whole(text: str, least: int) -> bool:
 
 
 def is_knob(name: str) -> bool:
-    """Whether a varied setting is a knob of the server or the generator's threads."""
+    """Whether a varied setting is a knob of the server or the load generator's threads."""
     return name not in (*_WORKLOAD, *_LOAD, *_PLAIN, *SUBJECT_FIELDS, VARIANT)
 
 

@@ -17,7 +17,7 @@ FACTS = Facts(
     title="null",
     implementation="runner.targets.null:NullTarget",
     methods=("discard",),
-    remark="nothing is stored, only the generator is measured",
+    remark="nothing is stored, only the load generator is measured",
     knobs=(
         Knob(name="partitions", role=KnobRole.PARTITIONS, kind="count", column="partitions", default="1"),
         Knob(name="write_threads", role=KnobRole.WRITERS, kind="count", column="write_threads", default="1"),
@@ -40,7 +40,7 @@ class NullSession(Session):
 
 
 class NullTarget(Target):
-    """One partition and one thread, which is the generator on one core."""
+    """One partition and one thread, which is the load generator on one core."""
 
     def find(self, home: str) -> Installation | None:
         """Always there."""

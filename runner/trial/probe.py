@@ -29,11 +29,11 @@ def supports_tiers(order: TrialOrder, stop: Stop) -> tuple[bool, str]:
         with stop.here(), ExitStack() as cleanup:
             counts = _try(replace(order, disk_placement="tiers"), stop, cleanup)
     except ScaleError as error:
-        return False, f"the server did not show that it honours several data directories: {error.message}"
+        return False, f"the server did not show that it supports several data directories: {error.message}"
     told = f"several data directories: they got {', '.join(map(str, counts))} parts of the database"
     if len(counts) == len(order.disks) and all(counts):
-        return True, f"the server honours {told}"
-    return False, f"the server does not honour {told}"
+        return True, f"the server supports {told}"
+    return False, f"the server does not support {told}"
 
 
 def _try(order: TrialOrder, stop: Stop, cleanup: ExitStack) -> list[int]:

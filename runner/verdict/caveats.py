@@ -15,7 +15,7 @@ def caveats(evidence: Evidence) -> tuple[str, ...]:
     if evidence.transient:
         told.append(evidence.transient)
     if m.rate_drift_percent is None and m.rows:
-        told.append("the window is too short to tell whether the rate was steady")
+        told.append("the window is too short to show whether the rate was steady")
     if m.stalled_percent:
         told.append(f"the rate was under a tenth of its median for {m.stalled_percent:.0f} % of the window")
     of_all = m.server_cpu_cores or 0.0

@@ -33,9 +33,9 @@ class TrialResources:
 class ResourceUse:
     """Over a window, or one second of it; None where it was not read.
 
-    seconds: how long it is. throttled: share of that time in which the server was held back by its quota. hot_thread:
+    seconds: how long it is. throttled: share of that time in which the server was throttled by its quota. hot_thread:
     the server's busiest single thread by pool name, with the cores that it used; hot_thread_median: of the other
-    threads of that name that worked. hot_generator_thread: the generator's busiest thread. other_cores: of neither
+    threads of that name that worked. hot_generator_thread: the load generator's busiest thread. other_cores: of neither
     side, on the server's CPUs where each CPU's time is known, else on the machine. stalled_s: the longest time without
     an acknowledgement; stalled_cores: what the server used meanwhile. in_flight: share of the generator's threads' time
     that they waited for an answer; workers_busy: that they ran on a CPU themselves. stolen_cores: what the hypervisor

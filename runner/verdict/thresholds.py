@@ -9,18 +9,18 @@ from typing import Final
 
 # What was the bottleneck.
 CORES_FULL: Final = 0.90  # share of the cores given: kernel threads and ticks take some, and a server waits a little
-GENERATOR_FULL: Final = 0.85  # share of the generator's CPUs: it also waits for each answer
-GENERATOR_SPENT: Final = 0.97  # share of the generator's CPUs: what is left are ticks of the kernel
-CEILING: Final = 0.80  # share of the generator's own ceiling: above it, its own pauses show in the rate
+GENERATOR_FULL: Final = 0.85  # share of the load generator's CPUs: it also waits for each answer
+GENERATOR_SPENT: Final = 0.97  # share of the load generator's CPUs: what is left are ticks of the kernel
+CEILING: Final = 0.80  # share of the load generator's own ceiling: above it, its own pauses show in the rate
 OFFERED_MET: Final = 0.98  # share of the offered rate: the window's edges cut requests in two
 BACKLOG_GROWS: Final = 0.005  # share of the offered rate: as a trend over the window, which a queue at rest has not
 THROTTLED: Final = 0.01  # share of the time: less is one period of the kernel's quota at the window's edge
-SHARED_TAKE: Final = 0.15  # share of the server's cores: below it, what the generator takes is within the noise
+SHARED_TAKE: Final = 0.15  # share of the server's cores: below it, what the load generator takes is within the noise
 OTHERS_EXPLAIN: Final = 0.66  # share of the cores that the server lacks: two thirds are most of them
 OTHERS_CORES: Final = 0.1  # cores: less is the noise of a machine that does nothing else
-GENERATOR_ROOM: Final = 0.70  # share of the generator's CPUs: below it, its threads hardly wait for one another
+GENERATOR_ROOM: Final = 0.70  # share of the load generator's CPUs: below it, its threads hardly wait for one another
 OTHERS_ROOM: Final = 0.33  # share of the cores that the server lacks: others took too little to matter
-IN_FLIGHT: Final = 0.80  # share of the time of the generator's threads: the rest goes into making requests
+IN_FLIGHT: Final = 0.80  # share of the time of the load generator's threads: the rest goes into making requests
 WORKERS_BUSY: Final = 0.80  # share of the time of the generator's threads: with as much waiting, connections are named
 NETWORK_FULL: Final = 0.85  # share of an interface's speed: headers and gaps between frames take the rest
 LOCK_WAITING: Final = 0.5  # share of the connections' time at work: most of it, so that the locks set the rate

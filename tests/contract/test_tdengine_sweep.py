@@ -94,7 +94,7 @@ def test_sql_text_is_the_generators_limit_and_said_so(tmp_path):
 
 @pytest.mark.parametrize("method", ["stmt", "sml-line", "rest", "ws"])
 def test_every_method_counts_what_it_acknowledged_in_microseconds(tmp_path, method):
-    """Of a precision that is not the default, which the generator has to be told."""
+    """Of a precision that is not the default, which the load generator has to be told."""
     trials = swept(tmp_path, "--runtime", "process", "--home", HOME, "--cores", "1", "--method", method,
                    "--knob", "precision=us")  # fmt: skip
     m = trials[0]["measurement"]

@@ -152,7 +152,7 @@ def test_a_disk_about_to_fill_ends_the_trial_by_name(tmp_path, data_dir):
 
 
 def wait_for_load(process: subprocess.Popen[str], folder: Path) -> None:
-    """Until the generator writes: the trial's spec is there, newer than the process."""
+    """Until the load generator writes: the trial's spec is there, newer than the process."""
     began, deadline = time.time(), time.monotonic() + 90
     while not any(p.stat().st_mtime > began for p in folder.glob("r/*/trials/*/spec")):
         assert process.poll() is None and time.monotonic() < deadline, process.communicate()[1]

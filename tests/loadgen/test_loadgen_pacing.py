@@ -80,7 +80,7 @@ def test_the_backlog_stops_growing_at_the_end(load):
 
 def test_no_backlog_when_the_rate_is_easy(load):
     outcome = load(rate=1000, rows_per_request=10, duration_s=0.6, interval_s=0.2)
-    # a busy machine may hold the generator up at the end of one interval; what it owes is made good by another's
+    # a busy machine may hold the load generator up at the end of one interval; what it owes is made good by another's
     assert min(i["backlog_rows"] for i in outcome.of("interval")) <= 10
 
 

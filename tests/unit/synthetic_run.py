@@ -25,7 +25,7 @@ from tests.unit.observing import fit_curve
 
 K = VerdictKind
 REASONS = {
-    K.GENERATOR_BOUND: "the server used 3.10 of 4 cores (78 %) while the generator's CPUs were 99 % busy",
+    K.GENERATOR_BOUND: "the server used 3.10 of 4 cores (78 %) while the load generator's CPUs were 99 % busy",
     K.UNSTEADY: "the rate drifted by -14 % over the window",
     K.ABORTED: 'the server ended with status 1: FATAL: could not write to file "base/16384/2619": <No space left>',
     K.RESOURCE_NOT_SATURATED: "the server used 2.31 of 3 cores (77 %): the disk was 98 % busy",
@@ -116,7 +116,7 @@ def synthetic_run(
                          (verdicts or {}).get((t.level, t.replicate), K.VALID), chance)
         for t in trials
     ]  # fmt: skip
-    notes = ("at 2 cores the generator shares CPU 0-1 with the server: this machine has too few for both",) * shared
+    notes = ("at 2 cores the load generator shares CPU 0-1 with the server: this machine has too few for both",) * shared
     plan = Plan(sweep=sweep or synthetic_sweep(replicates=replicates, levels=tuple(float(n) for n in levels)),
                 trials=tuple(trials), confounds=tuple(confounds), notes=notes, seconds_estimated=100.0)  # fmt: skip
     run = StoredRun(path="/results/20260102T030405Z-cpu-synthetic-1a2b3c", manifest=synthetic_manifest(), plan=plan,

@@ -1,4 +1,4 @@
-"""The generator's own ceiling: with the trial's own driver where it can leave out its sending, keyed by the whole spec."""
+"""The load generator's own ceiling: with the trial's own driver where it can leave out its sending, keyed by the whole spec."""
 
 import json
 from dataclasses import replace

@@ -116,7 +116,7 @@ def judged(m, **trial):
         (measured(d1=50.0, d2=90.0), "RESOURCE_NOT_SATURATED", "the new disk d2 was used fully, d1 not"),
         (measured(d1=50.0, cpu=97.0), "RESOURCE_NOT_SATURATED", "the server's cores were the bottleneck and not its disks"),
         (measured(d1=95.0, cpu=97.0), "VALID", "used fully"),
-        (measured(d1=50.0, client=97.0), "GENERATOR_BOUND", "the generator's CPUs were 97 % busy"),
+        (measured(d1=50.0, client=97.0), "GENERATOR_BOUND", "the load generator's CPUs were 97 % busy"),
         (measured(d1=95.0, d2=500.0), "ERRORS", "d2 wrote far more than its own ceiling"),
         (measured(), "RESOURCE_NOT_SATURATED", "could not be read"),
     ],

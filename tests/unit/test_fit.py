@@ -154,7 +154,7 @@ def test_two_levels_give_a_speedup_and_no_model():
     assert fit.chosen is None
     assert fit.sentence.startswith("1 → 2 cores: speedup ")
     assert "±" in fit.sentence
-    assert "two levels are too few to tell a model" in fit.sentence
+    assert "two levels are too few to choose a model" in fit.sentence
     assert all(m.aicc is None for m in fit.models if m.model != "linear")
 
 

@@ -225,4 +225,4 @@ def test_a_trial_that_is_not_valid_narrows_nothing():
 def test_a_smallest_difference_above_100_percent_is_no_figure():
     results = [make_result(n, rate, r) for n in (1.0, 2.0) for r, rate in ((1, 1e6), (2, 4e6))]
     run = replace(synthetic_run(range(1, 3)), results=tuple(results), fit=None)
-    assert noise_sentences(run)[0].startswith("cannot tell any two levels apart: too few trials for this noise")
+    assert noise_sentences(run)[0].startswith("no two levels are significantly different: too few trials for this noise")

@@ -160,7 +160,7 @@ def test_a_generator_beside_its_server_on_one_core_is_named():
     plan, at = placements(make_host(cores=4, threads=2), "1..7")
     assert {p.generator_cpus for p in at.values()} == {(7,)}
     assert [at[n].sibling_cpus for n in (6, 7)] == [(), (7,)]
-    assert [c.knob for c in plan.confounds] == ["SMT within the server", "SMT between the two sides"]
+    assert [c.knob for c in plan.confounds] == ["SMT within the server", "SMT between server and load generator"]
     plan, at = placements(make_host(cores=1, threads=2), "1")
     assert any("is an SMT sibling of the server's" in note for note in plan.notes)
 

@@ -141,7 +141,7 @@ def test_unmeasured_is_a_dash_and_never_0():
 
 def test_every_trial_that_is_left_out_has_something_to_change():
     run = mixed_run()
-    limit = Bottleneck(kind=BottleneckKind.GENERATOR_CPU, sentence="the generator's CPUs were full", remedy="add a client core")
+    limit = Bottleneck(kind=BottleneckKind.GENERATOR_CPU, sentence="the load generator's CPUs were full", remedy="add a client core")
     full = [replace(r, verdict=replace(r.verdict, bottleneck=limit)) for r in run.results]
     told = remedies(replace(run, results=tuple(full)))
     assert "1 × GENERATOR_BOUND, limited by generator's CPUs: add a client core" in told

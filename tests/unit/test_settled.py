@@ -48,7 +48,7 @@ SWEEP = make_sweep(load__duration="10s", load__warmup="2s")
          "drifts slowly for ever", "nothing at first", "one stall", "a stall near the start", "a stall diluted",
          "jumps for ever", "too short to tell"],
 )  # fmt: skip
-def test_only_a_trend_is_passed_over(rates, passed):
+def test_only_a_trend_is_discarded(rates, passed):
     assert seconds_to_settle(rates, 10) == passed
 
 
@@ -99,12 +99,12 @@ def test_every_figure_is_of_the_stretch_that_was_steady():
     assert m.rows_acked == sum(RAMP + STEADY) + 100
 
 
-def test_the_verdict_says_what_was_passed_over_and_why():
+def test_the_verdict_says_what_was_discarded_and_why():
     facts = facts_of([0, *RAMP, *STEADY])
     verdict = outcome(load_axis("cores"), make_trial(SWEEP), facts).verdict
-    told = [reason for reason in verdict.reasons if "passed over" in reason]
+    told = [reason for reason in verdict.reasons if "were discarded" in reason]
     assert len(told) == 1
-    assert told[0].startswith("the first 9.0 s after the warm-up were passed over (400 rows/s, 1 of them nearly still)")
+    assert told[0].startswith("the first 9.0 s after the warm-up were discarded (400 rows/s, 1 of them nearly still)")
     assert "with them the rate rose by" in told[0]
     assert verdict.kind is not VerdictKind.UNSTEADY
 

@@ -181,7 +181,7 @@ def test_a_window_that_moved_is_found_again(ramped):
     assert verify_run(ramped).disagreements == ()
     rows = list(csv.DictReader((ramped / "points.csv").open()))
     assert {(r["transient_s"], r["window_s"]) for r in rows} == {("8.0", "10.0")}
-    assert all("passed over" in r["reasons"] and r["verdict"] == "VALID" for r in rows)
+    assert all("were discarded" in r["reasons"] and r["verdict"] == "VALID" for r in rows)
 
 
 @pytest.mark.parametrize(("field", "value"), [("response_hdr", None), ("rows", 390_000), ("cpu_s", 0.9)])

@@ -96,7 +96,7 @@ def bottleneck() -> Json:
     shares = [
         ("A", "Server's cores", _share(f"scale_cpu_used_cores{SERVER}", f"scale_cpu_given_cores{SERVER}")),
         ("B", "Generator's cores", _share(f"scale_cpu_used_cores{GENERATOR}", f"scale_cpu_given_cores{GENERATOR}")),
-        ("C", "Rate, of the generator's ceiling",
+        ("C", "Rate, of the load generator's ceiling",
          _share(f"scale_achieved_rows_per_second{RUN}", f"scale_generator_ceiling_rows_per_second{RUN}")),
         ("D", "Busiest disk, of its fio limit",
          f"max({disk} / on (disk) group_left () max by (disk) (scale_disk_ceiling_bytes_per_second{RUN}) "
@@ -114,16 +114,16 @@ def bottleneck() -> Json:
 
 
 def rate(place: tuple[int, int, int, int], chosen: str = RUN) -> Json:
-    """Rows per second against the generator's ceiling."""
+    """Rows per second against the load generator's ceiling."""
     return lines(
-        "Rate", "Rows acknowledged and offered each second; in the legend what the generator could make by itself, which is "
+        "Rate", "Rows acknowledged and offered each second; in the legend what the load generator could make by itself, which is "
         "mostly far above the axis.", place,
         [target("A", f"max(scale_achieved_rows_per_second{chosen})", "achieved"),
          target("B", f"max(scale_offered_rows_per_second{chosen})", "offered"),
-         target("C", f"max(scale_generator_ceiling_rows_per_second{chosen})", "generator's ceiling")],
+         target("C", f"max(scale_generator_ceiling_rows_per_second{chosen})", "load generator's ceiling")],
         "sishort", axis="rows/s", last=True,
         overrides=[override("achieved", color=fixed(BLUE)), override("offered", color=fixed(PURPLE)),
-                   override("generator's ceiling", color=fixed(GREY), custom__hideFrom={"viz": True, "legend": False, "tooltip": False})],
+                   override("load generator's ceiling", color=fixed(GREY), custom__hideFrom={"viz": True, "legend": False, "tooltip": False})],
     )  # fmt: skip
 
 
@@ -142,7 +142,7 @@ def cores(place: tuple[int, int, int, int], extra: str = "") -> Json:
             limit(f"{side} given", light),
         ]
     return lines(
-        "Cores", "Cores used by the server and by the generator (solid), and what each was given (dashed).", place,
+        "Cores", "Cores used by the server and by the load generator (solid), and what each was given (dashed).", place,
         targets, "none", axis="cores", overrides=overrides,
     )  # fmt: skip
 

@@ -73,7 +73,7 @@ def pools(place: tuple[int, int, int, int]) -> Json:
 def memory(place: tuple[int, int, int, int]) -> Json:
     """Of both sides and the host."""
     return lines(
-        "Memory", "Memory of the server and of the generator without page cache, and what the host can still give (dashed, "
+        "Memory", "Memory of the server and of the load generator without page cache, and what the host can still give (dashed, "
         "right axis).", place,
         [target("A", f"max by (side) (scale_memory_used_bytes{TRIAL})", "{{side}}"),
          target("B", f"max(scale_host_memory_available_bytes{TRIAL})", "host available")],

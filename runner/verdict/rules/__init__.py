@@ -29,7 +29,7 @@ from runner.verdict.rules.waiting import connections, few_connections, memory, s
 __all__ = ["RULES", "WORDS", "Found", "Place", "Rule", "grows", "is_met"]
 
 RULES: tuple[Rule, ...] = (
-    # Near its own ceiling the generator shapes the rate, even where the server is as busy.
+    # Near its own ceiling the load generator shapes the rate, even where the server is as busy.
     Rule(names=BottleneckKind.GENERATOR_CEILING, place=Place.OVERRULES, find=generator_ceiling),
     # A generator without time left was never ahead of the server, even where the server is as busy.
     Rule(names=BottleneckKind.GENERATOR_CPU, place=Place.OVERRULES, find=generator_spent),

@@ -44,12 +44,12 @@ def server_cpu(use: ResourceUse, given: TrialResources) -> Found | None:
         return Found(kind=BottleneckKind.SERVER_CPU, sentence=told, remedy="more cores")
     if taken > SHARED_TAKE * given.cores or taken + (use.server_cores or 0.0) < CORES_FULL * given.cores:
         return None
-    told += f"; the generator took {taken:.2f} of them, on shared CPU {format_cpus(given.shared_cpus)}"
+    told += f"; the load generator took {taken:.2f} of them, on shared CPU {format_cpus(given.shared_cpus)}"
     return Found(kind=BottleneckKind.SERVER_CPU, sentence=told, remedy="more cores", noted=True)
 
 
 def shared_cpu(use: ResourceUse, given: TrialResources) -> Found | None:
-    """Both sides together filled the server's CPUs, and the generator took a good part."""
+    """Both sides together filled the server's CPUs, and the load generator took a good part."""
     taken = generator_take(use, given)
     if use.server_cores is None or taken <= SHARED_TAKE * given.cores:
         return None
@@ -57,14 +57,14 @@ def shared_cpu(use: ResourceUse, given: TrialResources) -> Found | None:
         return None
     return Found(
         kind=BottleneckKind.SHARED_CPU,
-        sentence=f"the generator took {taken:.2f} of the server's cores, on shared CPU "
+        sentence=f"the load generator took {taken:.2f} of the server's cores, on shared CPU "
         f"{format_cpus(given.shared_cpus)}",
-        remedy="leave a CPU to the generator: fewer --cores",
+        remedy="leave a CPU to the load generator: fewer --cores",
     )
 
 
 def generator_take(use: ResourceUse, given: TrialResources) -> float:
-    """Cores that the generator took of the server's: its use, in proportion to the CPUs that both share."""
+    """Cores that the load generator took of the server's: its use, in proportion to the CPUs that both share."""
     if not given.shared_cpus or not given.generator_cpus:
         return 0.0
     return (use.generator_cores or 0.0) * min(1.0, len(given.shared_cpus) / given.generator_cpus)

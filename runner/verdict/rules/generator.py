@@ -1,4 +1,4 @@
-"""Was the generator the bottleneck: near what it makes by itself, or with its own CPUs full?"""
+"""Was the load generator the bottleneck: near what it makes by itself, or with its own CPUs full?"""
 
 from __future__ import annotations
 
@@ -8,19 +8,22 @@ from runner.verdict.evidence import ResourceUse, TrialResources
 from runner.verdict.rules.rule import Found
 from runner.verdict.thresholds import CEILING, GENERATOR_FULL, GENERATOR_HOT_CORES, GENERATOR_SPENT, WORKERS_BUSY
 
-_MORE_CPUS = "add a client core (--generator-cpus), or write in a cheaper way (TDengine: --method stmt instead of sql)"
+_MORE_CPUS = (
+    "add a CPU for the load generator (--generator-cpus), or write in a cheaper way (TDengine: --method stmt instead "
+    "of sql)"
+)
 
 
 def generator_ceiling(use: ResourceUse, given: TrialResources) -> Found | None:
-    """The rate is near what the generator makes when nothing takes the rows."""
+    """The rate is near what the load generator makes when nothing takes the rows."""
     ceiling = given.ceiling_rows_per_s
     if not ceiling or use.rows_per_s is None or use.rows_per_s <= CEILING * ceiling:
         return None
-    told = f"the generator alone reaches {format_rate(ceiling)} rows/s with these rows"
+    told = f"the load generator alone reaches {format_rate(ceiling)} rows/s with these rows"
     return Found(
         kind=BottleneckKind.GENERATOR_CEILING,
         sentence=told,
-        remedy="give the generator more CPUs (--generator-cpus) and threads (--write-threads)",
+        remedy="give the load generator more CPUs (--generator-cpus) and threads (--write-threads)",
         reason=f"{told}; {format_rate(use.rows_per_s)} is too near to that",
     )
 
@@ -34,27 +37,27 @@ def generator_spent(use: ResourceUse, given: TrialResources) -> Found | None:
         return None
     return Found(
         kind=BottleneckKind.GENERATOR_CPU,
-        sentence=f"the generator's CPUs were {100 * share:.0f} % busy",
+        sentence=f"the load generator's CPUs were {100 * share:.0f} % busy",
         remedy=_MORE_CPUS,
         link=" while ",
     )
 
 
 def hot_generator_thread(use: ResourceUse, given: TrialResources) -> Found | None:
-    """One thread of the generator had no time left while its other CPUs were idle: each row passes through it."""
+    """One thread of the load generator had no time left while its other CPUs were idle: each row passes through it."""
     if use.hot_generator_thread is None or use.hot_generator_thread[1] < GENERATOR_HOT_CORES:
         return None
     name, cores = use.hot_generator_thread
     return Found(
         kind=BottleneckKind.GENERATOR_CPU,
-        sentence=f"one thread of the generator ({name}) was {100 * cores:.0f} % busy",
+        sentence=f"one thread of the load generator ({name}) was {100 * cores:.0f} % busy",
         remedy="more --write-threads, or a cheaper way to write (--method)",
         link=" while ",
     )
 
 
 def generator_cpu(use: ResourceUse, given: TrialResources) -> Found | None:
-    """The generator used up its own CPUs while the server had some left."""
+    """The load generator used up its own CPUs while the server had some left."""
     if use.generator_cores is None or not given.generator_cpus or given.shared_cpus:
         return None
     share = use.generator_cores / given.generator_cpus
@@ -62,20 +65,20 @@ def generator_cpu(use: ResourceUse, given: TrialResources) -> Found | None:
         return None
     return Found(
         kind=BottleneckKind.GENERATOR_CPU,
-        sentence=f"the generator's CPUs were {100 * share:.0f} % busy",
+        sentence=f"the load generator's CPUs were {100 * share:.0f} % busy",
         remedy=_MORE_CPUS,
         link=" while ",
     )
 
 
 def busy_workers(use: ResourceUse, given: TrialResources) -> Found | None:
-    """Each of the generator's threads did its own work nearly all the time: none was free to send more."""
+    """Each of the load generator's threads did its own work nearly all the time: none was free to send more."""
     if use.workers_busy is None or use.workers_busy < WORKERS_BUSY:
         return None
-    many = f"the generator's {given.threads} threads" if given.threads > 1 else "the generator's one thread"
+    many = f"the load generator's {given.threads} threads" if given.threads > 1 else "the load generator's one thread"
     return Found(
         kind=BottleneckKind.GENERATOR_CPU,
         sentence=f"{many} worked themselves {100 * use.workers_busy:.0f} % of the time, client library included",
-        remedy="more --write-threads on more client cores (--generator-cpus), or a cheaper way to write (--method)",
+        remedy="more --write-threads on more CPUs (--generator-cpus), or a cheaper way to write (--method)",
         link=" while ",
     )

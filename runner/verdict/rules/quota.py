@@ -30,7 +30,7 @@ def own_quota(use: ResourceUse, given: TrialResources) -> Found | None:
     cores, held = format_number(given.cores), _percent(use)
     return Found(
         kind=BottleneckKind.QUOTA,
-        sentence=f"the server used its quota of {cores} cores and was held back {held} of the time",
+        sentence=f"the server used its quota of {cores} cores and was throttled {held} of the time",
         remedy="a larger level of --cores",
     )
 

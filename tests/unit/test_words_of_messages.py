@@ -1,0 +1,40 @@
+"""Messages, help texts and the words of reports use one word for each thing, as the pages do (test_words.py)."""
+
+import re
+
+import pytest
+
+from runner.setting import Setting
+from runner.sweep.settings import SETTINGS
+from tests.unit.messages import RUNNER, messages, sources
+from tests.unit.test_words import found_in, prose
+
+FLAG = re.compile(r"--[\w-]+")
+
+
+def replaced(text: str) -> list[str]:
+    """The words of a text that were replaced. Names of flags are left out."""
+    return found_in(FLAG.sub("", prose(text)).replace("\n", " "))
+
+
+@pytest.mark.parametrize("path", sources(), ids=lambda path: str(path.relative_to(RUNNER)))
+def test_messages_and_help_texts_use_the_words_of_the_glossary(path):
+    assert not [f"line {line}: {text!r}: {found}" for line, text in messages(path) if (found := replaced(text))]
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.flag)
+def test_a_settings_help_uses_them(setting: Setting):
+    assert not replaced(setting.help)
+
+
+def test_replaced_words_are_found_in_messages_and_not_in_flags():
+    assert replaced("the anchor of the run")
+    assert not replaced("give --generator-cpus")
+
+
+def test_messages_are_literals_f_strings_and_help_texts(tmp_path):
+    module = tmp_path / "cli" / "module.py"
+    module.parent.mkdir()
+    module.write_text('"""Not for a user."""\ndef f(x):\n    """Help of f."""\n    return f"a {x} b", "key", "two words"\n')
+    texts = [text for _, text in messages(module)]
+    assert set(texts) == {"Not for a user.", "Help of f.", "a {} b", "two words"}
