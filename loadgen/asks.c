@@ -100,6 +100,7 @@ static void read_value(const struct reading *r, struct ask *ask)
 {
     ask->value_low = number(r, "value_low", -HUGE_VAL, 0);
     ask->value_high = number(r, "value_high", -HUGE_VAL, ask->value_low);
+    ask->value_step = number(r, "value_step", 0, 0);
     if (ask->value_high < ask->value_low)
         tell(r, "value_high", "is less than value_low");
 }
@@ -175,14 +176,22 @@ static struct parameter parameter_of(const struct drawn *drawn, enum mark mark, 
     }
 }
 
+/* Rounded to a float, so that a column of floats is compared with the same number everywhere. */
+static double draw_value(const struct ask *ask, uint64_t hash)
+{
+    const double range = ask->value_high - ask->value_low, step = ask->value_step;
+    const double part = (double)(chance_of(hash, DRAW_VALUE) >> 11) / 9007199254740992.0;
+    return (float)(ask->value_low +
+                   (step > 0 ? step * floor(part * (floor(range / step) + 1)) : part * range));
+}
+
 void ask_draw(const struct ask *ask, const struct spec *spec, uint64_t hash, struct drawn *drawn)
 {
-    const double part = (double)(chance_of(hash, DRAW_VALUE) >> 11) / 9007199254740992.0;
     uint32_t parameter = 0, device = 0;
     draw_devices(drawn, marks_count(&ask->marks, MARK_DEVICE), spec->tables, hash);
     drawn->from = ask->first + (int64_t)draw_below(hash, DRAW_FROM, ask->choices) * ask->step;
     drawn->to = drawn->from + ask->span;
-    drawn->value = (float)(ask->value_low + part * (ask->value_high - ask->value_low));
+    drawn->value = draw_value(ask, hash);
     for (uint32_t i = 0; i < ask->marks.count; i++) {
         const enum mark mark = ask->marks.pieces[i].mark;
         if (mark == MARK_NONE)

@@ -13,7 +13,7 @@ struct ask {
     int64_t first, step; /* units of the precision: `from` is first + n * step, n < choices */
     uint64_t choices;
     int64_t span;
-    double value_low, value_high;
+    double value_low, value_high, value_step; /* step 0: any value between the two */
 };
 
 struct drawn { /* of one request; parameters point into it, so it stays where it is */

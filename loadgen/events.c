@@ -147,17 +147,10 @@ static void put_counts(struct json *json, const char *key, const struct histogra
 static void put_operations(struct json *json, const struct interval *i)
 {
     json_key(json, "operations");
-    json_open(json, '[');
-    for (uint32_t k = 0; k < i->operation_count; k++) {
-        const struct interval_operation *o = &i->operations[k];
-        json_open(json, '{');
-        json_put_text(json, "name", o->name);
-        json_put_whole(json, "requests", o->requests);
-        json_put_whole(json, "answered", o->answered);
-        json_put_whole(json, "errors", o->errors);
-        json_close(json, '}');
-    }
-    json_close(json, ']');
+    json_open(json, '{');
+    for (uint32_t k = 0; k < i->operation_count; k++)
+        json_put_whole(json, i->operations[k].name, i->operations[k].requests);
+    json_close(json, '}');
 }
 
 void event_interval(const struct interval *i)

@@ -10,7 +10,7 @@
 
 struct interval_operation {
     const char *name;
-    uint64_t requests, answered, errors;
+    uint64_t requests;
 };
 
 struct interval {

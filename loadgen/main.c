@@ -19,6 +19,7 @@ static const char help[] =
     "                names, else of standard input)\n"
     "  library SPEC  open the driver's client library, connect to nothing: path and version\n"
     "  rows SPEC     tell the rows that the spec's key `rows_of` names, as they are sent\n"
+    "  names SPEC    place the tables, tell the driver's name of each\n"
     "  drivers       list the drivers compiled in, as JSON\n"
     "  --version, --help\n"
     "\n"
@@ -91,7 +92,7 @@ static enum exitcode run_verb(const char *name, const char *path)
 {
     static const char *const names[] = {
         [VERB_LOAD] = "load", [VERB_TABLES] = "tables", [VERB_SQL] = "sql",
-        [VERB_LIBRARY] = "library", [VERB_ROWS] = "rows"};
+        [VERB_LIBRARY] = "library", [VERB_ROWS] = "rows", [VERB_NAMES] = "names"};
     const size_t count = sizeof names / sizeof *names;
     size_t verb = 0;
     struct job job;
@@ -108,6 +109,8 @@ static enum exitcode run_verb(const char *name, const char *path)
         code = verb_tables(&job);
     else if (code == EXIT_DONE && verb == VERB_ROWS)
         code = verb_rows(&job);
+    else if (code == EXIT_DONE && verb == VERB_NAMES)
+        code = verb_names(&job);
     else if (code == EXIT_DONE && verb == VERB_LIBRARY)
         event_library(job.ops, job.driver);
     else if (code == EXIT_DONE)

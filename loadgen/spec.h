@@ -19,9 +19,9 @@ enum arrival { ARRIVAL_CONSTANT, ARRIVAL_POISSON };
 enum precision { PRECISION_MS, PRECISION_US, PRECISION_NS };
 enum values { VALUES_WALK, VALUES_RANDOM, VALUES_CONSTANT };
 enum text_mode { TEXT_VOCABULARY, TEXT_RANDOM };
-enum verb { VERB_LOAD, VERB_TABLES, VERB_SQL, VERB_LIBRARY, VERB_ROWS };
+enum verb { VERB_LOAD, VERB_TABLES, VERB_SQL, VERB_LIBRARY, VERB_ROWS, VERB_NAMES };
 
-enum { SPEC_OPTIONS_MAX = 32, SPEC_ASKS_MAX = 96 };
+enum { SPEC_OPTIONS_MAX = 32, SPEC_ASKS_MAX = 112 };
 
 struct spec_option { /* a key of a driver's own, or of an operation's: ask.NAME.PART */
     const char *name;

@@ -86,6 +86,7 @@ struct result_sink { /* takes the answer of one SQL statement */
 };
 
 enum { OPERATIONS_MAX = 16 }; /* of a load */
+enum { DRIVER_NAME_MAX = 256 };
 
 struct parameter { /* of an operation, in the order of the places in its text */
     bool is_table;  /* the table `table`, by the driver's own name; else a value */
@@ -133,6 +134,8 @@ struct driver_ops {
     const char *(*library_path)(const struct driver *driver);
     const char *(*library_version)(const struct driver *driver);
     uint64_t (*row_bytes)(const struct driver *driver); /* encoded size of a row, estimated */
+    /* What stands for a table in a query, once the tables are placed; returns its length. */
+    size_t (*table_name)(const struct driver *driver, uint32_t table, char out[DRIVER_NAME_MAX]);
     enum outcome (*create_tables)(struct connection *connection, uint32_t first, uint32_t count,
                                   struct fault *fault);
     enum outcome (*sql)(struct connection *connection, const char *statement,

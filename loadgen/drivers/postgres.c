@@ -238,6 +238,7 @@ const struct driver_ops driver_postgres = {
     .library_version = library_version,
     .row_bytes = row_bytes,
     .sql = postgres_sql,
+    .table_name = postgres_table_name,
     .prepare = postgres_prepare,
     .ask = postgres_ask,
 };

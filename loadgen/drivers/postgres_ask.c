@@ -230,6 +230,11 @@ enum outcome postgres_ask(struct connection *c, uint32_t operation,
     return outcome;
 }
 
+size_t postgres_table_name(const struct driver *driver, uint32_t table, char out[DRIVER_NAME_MAX])
+{
+    return (size_t)snprintf(out, DRIVER_NAME_MAX, "%" PRIu32, driver->device_of[table]);
+}
+
 void postgres_free_asks(struct connection *c)
 {
     for (uint32_t i = 0; i < OPERATIONS_MAX; i++)

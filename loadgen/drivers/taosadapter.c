@@ -37,20 +37,36 @@ static void build_path(struct adapter *a, const char *database)
     }
 }
 
-/* Posts `body`; *answer is then the JSON text of a success. */
-static enum outcome post(struct connection *c, const char *path, const char *body, size_t length,
-                         char **answer, struct fault *fault)
+/* Posts `body`; the reply's body is then the JSON text of a success. */
+static enum outcome post_to(struct connection *c, const char *path, const char *body,
+                            size_t length, struct http_reply *reply, struct fault *fault)
 {
     const struct driver *d = c->driver;
     struct adapter *a = c->adapter;
-    struct http_reply reply;
-    *answer = NULL;
     if (a->rest.fd < 0 && !stream_open(&a->rest, d->host, d->adapter_port))
         return adapter_broken(&a->rest, fault);
-    if (!http_post(&a->rest, d->host, path, a->headers, body, length, &reply))
+    if (!http_post(&a->rest, d->host, path, a->headers, body, length, reply))
         return adapter_broken(&a->rest, fault);
+    return adapter_answer(reply->body, reply->status, "desc", fault);
+}
+
+static enum outcome post(struct connection *c, const char *path, const char *body, size_t length,
+                         char **answer, struct fault *fault)
+{
+    struct http_reply reply = {.body = NULL};
+    const enum outcome outcome = post_to(c, path, body, length, &reply, fault);
     *answer = reply.body;
-    return adapter_answer(reply.body, reply.status, "desc", fault);
+    return outcome;
+}
+
+enum outcome adapter_post(struct connection *c, const char *statement, size_t length, char **answer,
+                          size_t *bytes, struct fault *fault)
+{
+    struct http_reply reply = {.body = NULL};
+    const enum outcome outcome = post_to(c, c->adapter->path, statement, length, &reply, fault);
+    *answer = reply.body;
+    *bytes = reply.length;
+    return outcome;
 }
 
 enum outcome adapter_connect(struct connection *c, struct fault *fault)

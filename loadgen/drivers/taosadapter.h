@@ -17,6 +17,10 @@ enum outcome adapter_run(struct connection *connection, const char *statement, u
 enum outcome adapter_sql(struct connection *connection, const char *statement,
                          const struct result_sink *sink, struct fault *fault);
 
+/* One query; its answer is read whole. */
+enum outcome adapter_ask(struct connection *connection, const char *statement, size_t length,
+                         struct answer *answer, struct fault *fault);
+
 /* The vgroups of the database in the order of their ids, with equal ranges: the adapter does not
  * tell the real ones, so the tables' vgroups are what is confirmed. */
 enum outcome adapter_route(struct connection *connection, struct taos_route *route,

@@ -19,6 +19,10 @@ enum outcome adapter_ws_open(struct connection *connection, struct fault *fault)
 enum outcome adapter_ws_send(struct connection *connection, const struct batch *batch,
                              uint64_t *rows_acked, struct fault *fault);
 
+/* Posts a statement; *answer is then the JSON text of a success, of *bytes. */
+enum outcome adapter_post(struct connection *connection, const char *statement, size_t length,
+                          char **answer, size_t *bytes, struct fault *fault);
+
 enum outcome adapter_broken(const struct stream *stream, struct fault *fault);
 /* `words`: the key of the words in a failure's answer. */
 enum outcome adapter_answer(char *text, int status, const char *words, struct fault *fault);

@@ -10,6 +10,7 @@
 
 #include "taosadapter.h"
 #include "taosadapter_parts.h"
+#include "tdengine_ask.h"
 
 /* In the order of enum method. */
 static const struct driver_method methods[] = {
@@ -167,6 +168,11 @@ static const char *library_version(const struct driver *d)
     return d->taos.handle ? d->taos.client_info() : NULL;
 }
 
+static size_t table_name(const struct driver *d, uint32_t table, char out[DRIVER_NAME_MAX])
+{
+    return tdengine_table_name(d, table, out);
+}
+
 static uint64_t row_bytes(const struct driver *d)
 {
     uint64_t bytes = sizeof(int64_t);
@@ -193,4 +199,7 @@ const struct driver_ops driver_tdengine = {
     .row_bytes = row_bytes,
     .create_tables = tdengine_create_tables,
     .sql = tdengine_sql,
+    .table_name = table_name,
+    .prepare = tdengine_prepare,
+    .ask = tdengine_ask,
 };

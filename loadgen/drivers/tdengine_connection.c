@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "taosadapter.h"
-#include "tdengine_parts.h"
+#include "tdengine_ask.h"
 
 enum { TEXT_BYTES = 1048576 + 65536 };
 
@@ -16,6 +16,7 @@ void tdengine_disconnect(struct connection *c)
         t->close(c->taos);
     if (c->adapter)
         adapter_disconnect(c);
+    tdengine_free_asks(c);
     free(c->binds);
     free(c->text);
     free(c);

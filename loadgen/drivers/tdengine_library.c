@@ -20,6 +20,7 @@ enum outcome tdengine_load_library(struct libtaos *t, const char *wanted, struct
         {"taos_fetch_fields", &t->fields},
         {"taos_fetch_row", &t->fetch_row},
         {"taos_fetch_lengths", &t->lengths},
+        {"taos_fetch_raw_block", &t->fetch_block},
         {"taos_get_db_route_info", &t->route},
         {"taos_get_tables_vgId", &t->tables_vgroup},
         {"taos_stmt_init", &t->stmt_init},

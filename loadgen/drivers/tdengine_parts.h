@@ -61,6 +61,7 @@ struct libtaos {
     struct taos_field *(*fields)(TAOS_RES *);
     void **(*fetch_row)(TAOS_RES *);
     int *(*lengths)(TAOS_RES *);
+    int (*fetch_block)(TAOS_RES *, int *rows, void **block);
     int (*route)(TAOS *, const char *db, struct taos_route *);
     int (*tables_vgroup)(TAOS *, const char *db, const char **tables, int count, int *vgroups);
     TAOS_STMT *(*stmt_init)(TAOS *);
@@ -96,7 +97,8 @@ struct driver {
     uint32_t first_column, column_count;
 };
 
-struct adapter; /* see taosadapter.h */
+struct adapter;      /* see taosadapter.h */
+struct tdengine_ask; /* see tdengine_ask.c */
 
 struct connection {
     struct driver *driver;
@@ -106,6 +108,7 @@ struct connection {
     bool is_prepared;
     struct taos_bind *binds;
     char *text; /* a statement, or lines, on their way */
+    struct tdengine_ask *asks[OPERATIONS_MAX];
 };
 
 /* The tag of schemaless lines that names their table; the server does not keep it. */

@@ -6,12 +6,7 @@
 
 #include "taosadapter.h"
 #include "tdengine_parts.h"
-
-/* Type numbers of libtaos. */
-enum {
-    T_BOOL = 1, T_TINYINT, T_SMALLINT, T_INT, T_BIGINT, T_FLOAT, T_DOUBLE, T_VARCHAR, T_TIMESTAMP,
-    T_NCHAR, T_UTINYINT, T_USMALLINT, T_UINT, T_UBIGINT, T_JSON, T_VARBINARY, T_GEOMETRY = 20
-};
+#include "tdengine_types.h"
 
 #define READ(type, from) (((union { uint8_t b[sizeof(type)]; type v; } *)(from))->v)
 

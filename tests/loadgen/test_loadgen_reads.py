@@ -129,6 +129,8 @@ def test_devices_of_a_request_are_distinct_and_values_are_floats(load):
     assert all(sorted(e["devices"]) == [0, 1, 2] for e in events)
     assert len({tuple(e["devices"]) for e in events}) > 3
     assert all(5 <= e["value"] <= 6 for e in events)
+    steps = {"ask.range.value_low": -5, "ask.range.value_high": 6, "ask.range.value_step": 3}
+    assert {e["value"] for e in asked(load(**lines, **steps)).values()} == {-5, -2, 1, 4}
     assert all(struct.unpack("f", struct.pack("f", e["value"]))[0] == e["value"] for e in events)
 
 
@@ -163,7 +165,7 @@ def test_requests_are_divided_by_weight(load):
     assert write["units_window"] == summary["rows_window"] == 10 * write["requests_window"]
     assert sum(o["response"]["count"] for o in summary["operations"]) == summary["response"]["count"]
     intervals = outcome.of("interval")
-    told = [sum(i["operations"][k]["requests"] for i in intervals) for k in range(3)]
+    told = [sum(i["operations"][name] for i in intervals) for name in ("write", "range", "last")]
     assert told == [o["requests"] for o in summary["operations"]]
 
 
@@ -238,3 +240,9 @@ def test_rows_refuses_what_is_no_range(run, value):
     assert outcome.code == 2
     assert outcome.events == []
     assert "spec: rows_of: " in outcome.stderr
+
+
+def test_names_are_told_by_drivers_that_have_them(run):
+    told = run({"driver": "null", "tables": 4}, "names").one("names")
+    assert told["names"] == ["0", "1", "2", "3"]
+    assert run({"driver": "lines", "tables": 4}, "names").code == 2

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import signal
-import struct
 import subprocess
 from collections.abc import Iterable
 from typing import Any
 
 import pytest
+from answer_digest import digest, float32
 from loadgen_program import parse, spec_text
 from postgres_server import PostgresServer
 from running_load import METERS, begun, make_table, signal_all
@@ -17,38 +17,6 @@ START, ROWS, STEP, TABLES = 1_500_000_000_000, 200, 10, 6
 DATA = {"tables": TABLES, "step_ms": STEP, "partitions": 2, "seed": 3}
 READS = {**DATA, "rows_present": ROWS, "check_every": 1, "duration_s": 0.3}
 COLUMNS = "time, current, voltage, phase"
-MASK = (1 << 64) - 1
-
-
-def mix(digest: int, word: int) -> int:
-    """One step of the digest, as docs/loadgen.md says it."""
-    x = (digest + (word + 1) * 0x9E3779B97F4A7C15) & MASK
-    for _ in range(2):
-        x ^= x >> 32
-        x = x * 0xD6E8FEB86659FD93 & MASK
-    return x ^ (x >> 32)
-
-
-def word(value: Any) -> int:
-    if value is None:
-        return 0x4E554C4C
-    if isinstance(value, float):
-        return int.from_bytes(struct.pack("<d", value), "little")
-    if isinstance(value, str):
-        found = 0xCBF29CE484222325
-        for byte in value.encode():
-            found = (found ^ byte) * 0x100000001B3 & MASK
-        return found
-    return int(value) & MASK
-
-
-def digest(rows: Iterable[Iterable[Any]]) -> str:
-    found = 0
-    for row in rows:
-        for value in row:
-            found = mix(found, word(value))
-        found = mix(found, 0x524F57)
-    return f"{found:016x}"
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +38,7 @@ def rows(run) -> dict[int, list[tuple[Any, ...]]]:
     told = run({"driver": "null", **DATA, "rows_of": ",".join(f"{t}:0:{ROWS}" for t in range(TABLES))}, "rows")
     found = {}
     for t in told.of("rows"):
-        floats = {c: [struct.unpack("f", struct.pack("f", v))[0] for v in t["columns"][c]] for c in ("current", "phase")}
+        floats = {c: [float32(v) for v in t["columns"][c]] for c in ("current", "phase")}
         times = [ms * 1_000_000 for ms in t["time_ms"]]
         found[t["table"]] = list(zip(times, floats["current"], t["columns"]["voltage"], floats["phase"], strict=True))
     return found
@@ -215,3 +183,11 @@ def test_a_load_that_reads_is_interrupted_after_the_query_in_flight(program, loa
     (operation,) = outcome.summary["operations"]
     assert (outcome.code, outcome.summary["outcome"]) == (130, "interrupted")
     assert operation["units_acked"] == operation["requests"] > 0
+
+
+def test_names_are_the_ids_that_queries_ask_for(run, loaded, rows):
+    names = run({**loaded.spec(), **DATA}, "names").one("names")["names"]
+    assert len(names) == len(set(names)) == TABLES
+    for table, name in enumerate(names):
+        found = loaded.query(f"SELECT current FROM measurement WHERE device_id = {name} ORDER BY time LIMIT 1")
+        assert float32(float(found[0][0])) == rows[table][0][1]

@@ -1,0 +1,22 @@
+/* The query part of the TDengine driver, and the raw blocks of columns that answers come in. */
+#ifndef SCALE_TDENGINE_ASK_H
+#define SCALE_TDENGINE_ASK_H
+
+#include "tdengine_parts.h"
+
+/* As the driver door has them. */
+enum outcome tdengine_prepare(struct connection *connection, uint32_t operation, const char *text,
+                              struct fault *fault);
+enum outcome tdengine_ask(struct connection *connection, uint32_t operation,
+                          const struct parameter *parameters, uint64_t deadline_ns,
+                          struct answer *answer, struct fault *fault);
+void tdengine_free_asks(struct connection *connection);
+
+/* Bytes of a block, as it says itself. */
+uint32_t raw_block_bytes(const void *block);
+
+/* Adds the values of a block, row by row, to the digest; `ns_per_unit` of its timestamps. False
+ * when the block is not what it should be. */
+bool raw_block_digest(const void *block, int64_t ns_per_unit, uint64_t *digest);
+
+#endif

@@ -1,0 +1,154 @@
+/* Raw blocks of columns, read: a head (version, length, rows, columns, flags, group), the type and
+ * the width of each column, the bytes of each column, then the columns. One of fixed width has a
+ * bitmap of its NULLs and its values; one of text has the place of each value, -1 for NULL, and the
+ * values, each after its length of 2 bytes. */
+#include <endian.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../digest.h"
+#include "tdengine_ask.h"
+#include "tdengine_types.h"
+
+enum { HEAD_BYTES = 28, FIELD_BYTES = 5, LENGTH_PLACE = 4, ROWS_PLACE = 8, COLUMNS_PLACE = 12 };
+
+struct raw_column {
+    int type;
+    uint32_t width;
+    const uint8_t *start; /* of the bitmap, or of the places */
+    const uint8_t *values;
+};
+
+#define READ_AT(ctype, place) read_##ctype(place)
+#define READER(ctype)                                                                           \
+    static ctype read_##ctype(const uint8_t *place)                                             \
+    {                                                                                           \
+        ctype value;                                                                            \
+        memcpy(&value, place, sizeof value);                                                    \
+        return value;                                                                           \
+    }
+READER(int8_t)
+READER(int16_t)
+READER(int32_t)
+READER(int64_t)
+READER(uint16_t)
+READER(uint32_t)
+READER(float)
+READER(double)
+
+static bool is_text(int type)
+{
+    return type == T_VARCHAR || type == T_NCHAR || type == T_JSON || type == T_VARBINARY ||
+           type == T_GEOMETRY;
+}
+
+uint32_t raw_block_bytes(const void *block)
+{
+    return READ_AT(uint32_t, (const uint8_t *)block + LENGTH_PLACE);
+}
+
+/* UTF-32 as the bytes of its UTF-8. */
+static uint64_t digest_wide(uint64_t digest, const uint8_t *wide, uint32_t bytes)
+{
+    uint64_t hash = DIGEST_FNV_START;
+    for (uint32_t i = 0; i + 4 <= bytes; i += 4) {
+        const uint32_t code = READ_AT(uint32_t, wide + i);
+        uint8_t out[4];
+        uint32_t n = 1;
+        if (code < 0x80) {
+            out[0] = (uint8_t)code;
+        } else {
+            n = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+            out[0] = (uint8_t)(0xf00u >> n | code >> 6 * (n - 1));
+            for (uint32_t k = 1; k < n; k++)
+                out[k] = (uint8_t)(0x80 | (code >> 6 * (n - 1 - k) & 63));
+        }
+        hash = digest_fnv(hash, out, n);
+    }
+    return digest_word(digest, hash);
+}
+
+static uint64_t digest_text_at(uint64_t digest, const struct raw_column *column, uint32_t row)
+{
+    const int32_t place = READ_AT(int32_t, column->start + (size_t)row * 4);
+    if (place < 0)
+        return digest_word(digest, DIGEST_NULL);
+    const uint8_t *value = column->values + place;
+    const uint32_t bytes = READ_AT(uint16_t, value);
+    return column->type == T_NCHAR ? digest_wide(digest, value + 2, bytes)
+                                   : digest_text(digest, value + 2, bytes);
+}
+
+static uint64_t digest_at(uint64_t digest, const struct raw_column *column, uint32_t row,
+                          int64_t ns_per_unit)
+{
+    const uint8_t *value = column->values + (size_t)row * column->width;
+    if (is_text(column->type))
+        return digest_text_at(digest, column, row);
+    if (column->start[row / 8] >> (7 - row % 8) & 1)
+        return digest_word(digest, DIGEST_NULL);
+    switch (column->type) {
+    case T_BOOL:
+    case T_UTINYINT:
+        return digest_word(digest, *value);
+    case T_TINYINT:
+        return digest_word(digest, (uint64_t)READ_AT(int8_t, value));
+    case T_SMALLINT:
+        return digest_word(digest, (uint64_t)READ_AT(int16_t, value));
+    case T_USMALLINT:
+        return digest_word(digest, READ_AT(uint16_t, value));
+    case T_INT:
+        return digest_word(digest, (uint64_t)READ_AT(int32_t, value));
+    case T_UINT:
+        return digest_word(digest, READ_AT(uint32_t, value));
+    case T_FLOAT:
+        return digest_real(digest, (double)READ_AT(float, value));
+    case T_DOUBLE:
+        return digest_real(digest, READ_AT(double, value));
+    case T_TIMESTAMP:
+        return digest_word(digest, (uint64_t)(READ_AT(int64_t, value) * ns_per_unit));
+    default:
+        return digest_word(digest, (uint64_t)READ_AT(int64_t, value));
+    }
+}
+
+/* Finds the columns in the block; false when they are not where its lengths say. */
+static bool find_columns(const uint8_t *block, struct raw_column *columns, uint32_t count,
+                         uint32_t rows)
+{
+    const uint8_t *const lengths = block + HEAD_BYTES + (size_t)count * FIELD_BYTES;
+    const uint8_t *at = lengths + (size_t)count * 4;
+    const uint8_t *const end = block + raw_block_bytes(block);
+    for (uint32_t i = 0; i < count; i++) {
+        struct raw_column *column = &columns[i];
+        const uint8_t *field = block + HEAD_BYTES + (size_t)i * FIELD_BYTES;
+        column->type = *field;
+        column->width = READ_AT(uint32_t, field + 1);
+        column->start = at;
+        column->values = at + (is_text(column->type) ? (size_t)rows * 4 : (rows + 7) / 8);
+        const uint32_t bytes = READ_AT(uint32_t, lengths + (size_t)i * 4);
+        if (column->values > end || bytes > (size_t)(end - column->values))
+            return false;
+        at = column->values + bytes;
+        if (!is_text(column->type) && bytes != rows * column->width)
+            return false;
+    }
+    return true;
+}
+
+bool raw_block_digest(const void *block, int64_t ns_per_unit, uint64_t *digest)
+{
+    const uint32_t rows = READ_AT(uint32_t, (const uint8_t *)block + ROWS_PLACE);
+    const uint32_t count = READ_AT(uint32_t, (const uint8_t *)block + COLUMNS_PLACE);
+    struct raw_column *columns = calloc(count, sizeof *columns);
+    const bool ok = columns && find_columns(block, columns, count, rows);
+    uint64_t found = *digest;
+    for (uint32_t row = 0; ok && row < rows; row++) {
+        for (uint32_t i = 0; i < count; i++)
+            found = digest_at(found, &columns[i], row, ns_per_unit);
+        found = digest_word(found, DIGEST_ROW);
+    }
+    *digest = found;
+    free(columns);
+    return ok;
+}

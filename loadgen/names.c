@@ -1,0 +1,56 @@
+/* The verb `names`: places the tables and tells by which name or number the driver knows each one,
+ * which is what it writes for `{device}` in a query. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "events.h"
+#include "job.h"
+
+struct naming { /* what the thread that places works on */
+    struct job *job;
+    uint32_t *partition_of;
+    enum outcome outcome;
+    struct fault fault;
+};
+
+static void place(void *argument)
+{
+    struct naming *naming = argument;
+    const struct job *job = naming->job;
+    naming->outcome = job->ops->place(job->driver, naming->partition_of, &naming->fault);
+}
+
+static void tell(const struct job *job)
+{
+    struct json json;
+    char name[DRIVER_NAME_MAX];
+    event_begin(&json, "names");
+    json_key(&json, "names");
+    json_open(&json, '[');
+    for (uint32_t table = 0; table < job->spec.tables; table++)
+        json_text(&json, name, job->ops->table_name(job->driver, table, name));
+    json_close(&json, ']');
+    event_end(&json);
+}
+
+enum exitcode verb_names(struct job *job)
+{
+    struct naming naming = {.job = job};
+    struct guard guard = {.signal_fd = -1};
+    if (!job->ops->table_name) {
+        fprintf(stderr, "scale-loadgen: driver %s has no names of tables\n", job->ops->name);
+        return EXIT_SPEC;
+    }
+    naming.partition_of = calloc(job->spec.tables, sizeof *naming.partition_of);
+    if (!naming.partition_of)
+        return EXIT_INTERNAL;
+    guard_allow_s(&guard, job_place_bound_s(&job->spec));
+    const enum guard_end end = guard_run(&guard, place, &naming);
+    if (end != GUARD_DONE)
+        job_abandon(job, end, "placing the tables");
+    free(naming.partition_of);
+    if (naming.outcome != OUTCOME_OK)
+        return job_fault(&naming.fault, -1, EXIT_UNREACHABLE);
+    tell(job);
+    return EXIT_DONE;
+}
