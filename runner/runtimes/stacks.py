@@ -12,8 +12,9 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from runner.runtimes.capabilities import Obstacle
@@ -21,6 +22,9 @@ from runner.spawning import spawn
 
 HZ = 99  # no multiple of the timers of servers and kernel
 PROBE_S = 10.0
+READY_S = 15.0
+LOOK_S = 0.02
+TRIES = 3
 STOP_S = 15.0
 READ_S = 60.0
 _EVENT = ("-e", "cpu-clock")
@@ -39,19 +43,30 @@ def profile_obstacle() -> Obstacle | None:
 
 
 class StackRecorder:
-    """One recording. `start` once the server's processes are all there, `stop`, then `close`, which reads it: `folded`
-    and `trouble` say what came of it."""
+    """One recording. `start` while the server is idle, `stop`, then `close`, which reads it: `folded` and `trouble` say
+    what came of it. Threads and processes that the server makes later are recorded with those that make them."""
 
     def __init__(self) -> None:
         self.folded, self.trouble, self._said = "", "", ""
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._process: subprocess.Popen[bytes] | None = None
 
-    def start(self, pids: Sequence[int], cpus: Sequence[int]) -> None:
-        """pids: of the server, with all threads; cpus: where perf itself runs. Once begun it goes on."""
+    def start(self, pids: Callable[[], Sequence[int]], cpus: Sequence[int]) -> None:
+        """Returns when perf records, or has not come that far in time. pids: those of the server now, with all their
+        threads; cpus: where perf itself runs. Once begun it goes on.
+
+        perf refuses to begin when one of the processes has just ended, so it is asked again with those that are left.
+        """
         if self._folder is not None:
             return
         self._folder = tempfile.TemporaryDirectory(prefix="scale-perf-")
+        deadline = time.monotonic() + READY_S
+        for _ in range(TRIES):
+            if not self._begun(pids(), cpus) or self._records(deadline):
+                return
+            self.stop()
+
+    def _begun(self, pids: Sequence[int], cpus: Sequence[int]) -> bool:
         of = ",".join(map(str, pids))
         argv = ["perf", "record", "-q", "-B", "-N", "-F", str(HZ), "-g", *_EVENT, "-o", self._data, "-p", of]
         try:
@@ -59,6 +74,16 @@ class StackRecorder:
                                   stderr=subprocess.PIPE)  # fmt: skip
         except OSError as error:
             self.trouble = f"perf was not started: {error}"
+        return self._process is not None
+
+    def _records(self, deadline: float) -> bool:
+        """perf writes its file's head when it has attached itself. A slow one is left to come to it later."""
+        data = Path(self._data)
+        while self._process is not None and self._process.poll() is None and time.monotonic() < deadline:
+            if data.exists() and data.stat().st_size:
+                return True
+            time.sleep(LOOK_S)
+        return self._process is not None and self._process.poll() is None
 
     @property
     def _data(self) -> str:

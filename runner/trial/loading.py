@@ -79,6 +79,8 @@ class Loading:
         """What is seen, as it is seen. Raises LoadError, TargetError or Stopped, the load ended in every case."""
         self._sync(SYNC_S)
         try:
+            if self.stacks is not None:
+                self.stacks.start(self._server.pids, self._order.trial.placement.generator_cpus)
             self._load.start()
             failure = yield from self._sampled()
             new = yield from self._drained()
@@ -153,8 +155,6 @@ class Loading:
             new = yield from self._drained()
             yield from self._take(line)
             self._refuse_full(new)
-            if isinstance(line, Phase) and self.stacks is not None:
-                self.stacks.start(self._server.pids(), self._order.trial.placement.generator_cpus)
             if isinstance(line, Phase) and line.phase == STEADY_PHASE:
                 self._commits_before = self._commits()
             elif isinstance(line, Phase) and self._measure_start_ns is not None:

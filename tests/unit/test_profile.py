@@ -109,7 +109,7 @@ def test_the_real_perf_records_a_process_that_works_and_leaves_no_file(tmp_path,
     with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as busy:
         recorder = StackRecorder()
         try:
-            recorder.start((busy.pid,), tuple(os.sched_getaffinity(0)))
+            recorder.start(lambda: (busy.pid,), tuple(os.sched_getaffinity(0)))
             used_until(busy.pid, tmp_path)
             recorder.stop()
         finally:
@@ -121,9 +121,34 @@ def test_the_real_perf_records_a_process_that_works_and_leaves_no_file(tmp_path,
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.skipif(profile_obstacle() is not None, reason="perf does not record here")
+def test_processes_of_later_are_recorded_and_one_that_ended_is_left_out():
+    """As PostgreSQL's: a process for each connection, made when the load begins, and workers that come and go."""
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    later = (
+        "import os, sys, time\nsys.stdin.readline()\n"
+        "if not os.fork():\n end = time.process_time() + 0.5\n while time.process_time() < end: pass\n os._exit(0)\n"
+        "os.wait()\nprint()\ntime.sleep(60)\n"
+    )
+    with subprocess.Popen([sys.executable, "-uc", later], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
+        recorder, seen = StackRecorder(), [(server.pid,), (server.pid, ended.pid)]
+        try:
+            recorder.start(seen.pop, tuple(os.sched_getaffinity(0)))
+            assert recorder.trouble == "" and seen == []
+            server.stdin.write(b"\n")
+            server.stdin.flush()
+            server.stdout.readline()
+        finally:
+            recorder.close()
+            server.kill()
+    assert recorder.trouble == "", recorder.trouble
+    assert sum(int(line.rpartition(" ")[2]) for line in recorder.folded.splitlines()) >= 10
+
+
 @pytest.mark.skipif(shutil.which("perf") is None, reason="there is no perf")
 def test_a_recording_that_fails_says_why_and_is_not_the_end():
     recorder = StackRecorder()
-    recorder.start((2**22 + 1,), tuple(os.sched_getaffinity(0)))
+    recorder.start(lambda: (2**22 + 1,), tuple(os.sched_getaffinity(0)))
     recorder.close()
     assert recorder.folded == "" and recorder.trouble.startswith("perf recorded no stacks")
