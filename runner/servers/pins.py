@@ -1,4 +1,4 @@
-"""Reads pins.toml: the one place where versions and digests of servers stand."""
+"""Reads the pins: pins.toml, and for a server of many jars a file of their digests, NAME.jars beside it."""
 
 from __future__ import annotations
 
@@ -21,12 +21,17 @@ class PinnedFile:
 
 @dataclass(frozen=True, kw_only=True)
 class Pinned:
-    """A server. java: the oldest Java that runs it; 0: it needs none."""
+    """A server. java, newest_java: the oldest and the newest Java that run it; 0: it needs none; None: any newer one.
+
+    jars: all that its class path needs, brought into `lib` at once.
+    """
 
     name: str
     version: str
     java: int
     files: tuple[PinnedFile, ...]
+    jars: tuple[PinnedFile, ...] = ()
+    newest_java: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,8 +60,20 @@ def read_pins(path: Path = PINS) -> Pins:
             name=name,
             version=one["version"],
             java=one.get("java", 0),
-            files=tuple(PinnedFile(**file) for file in one["files"]),
+            files=tuple(PinnedFile(**file) for file in one.get("files", ())),
+            jars=_jars(path.with_name(one["jars"])) if "jars" in one else (),
+            newest_java=one.get("newest_java"),
         )
         for name, one in raw["servers"].items()
     }
     return Pins(servers=servers, java=PinnedJava(**raw["java"]))
+
+
+def _jars(path: Path) -> tuple[PinnedFile, ...]:
+    """Of lines `SHA256  group:artifact:version`, where `:jar:CLASSIFIER` may follow."""
+    found = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        sha256, maven = line.split()
+        _, artifact, version, *more = maven.split(":")
+        found.append(PinnedFile(maven=maven, name="-".join((artifact, version, *more[1:])) + ".jar", sha256=sha256))
+    return tuple(found)

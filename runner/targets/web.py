@@ -16,6 +16,7 @@ from urllib.parse import urlencode
 from runner.errors import TargetError
 
 WORDS_MAX = 300
+FORM = "application/x-www-form-urlencoded"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,14 +43,22 @@ class Web:
         """The answer to POST of a form, read as JSON. Raises as `get_json`."""
         return self._json(path, self.post(path, within_s, **form))
 
+    def post_text(self, path: str, within_s: float, text: str) -> str:
+        """The body of the answer to POST of JSON text. Raises as `get`."""
+        return self._ask("POST", path, within_s, text, "application/json")
+
+    def ask_json(self, path: str, within_s: float, text: str) -> Any:
+        """The answer to POST of JSON text, read as JSON. Raises as `get_json`."""
+        return self._json(path, self.post_text(path, within_s, text))
+
     def _json(self, path: str, text: str) -> Any:
         try:
             return json.loads(text)
         except ValueError:
             raise TargetError(f"{self.who} answered {path} with what is no JSON: {text[:WORDS_MAX]!r}") from None
 
-    def _ask(self, method: str, path: str, within_s: float, body: str = "") -> str:
-        headers = {"Content-Type": "application/x-www-form-urlencoded"} if body else {}
+    def _ask(self, method: str, path: str, within_s: float, body: str = "", kind: str = FORM) -> str:
+        headers = {"Content-Type": kind} if body else {}
         within = within_s if math.isfinite(within_s) else None
         connection = http.client.HTTPConnection(self.host, self.port, timeout=within)
         try:

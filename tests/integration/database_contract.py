@@ -1,6 +1,7 @@
 """What every database that is loaded with lines must do, on its real server. A module of each database takes these in.
 
-A module has the fixtures `target` and `small_disk`: megabytes that its server starts in, and rows that fill them. It says what its server does with a setting that it does not know.
+A module has the fixtures `target` and `small_disk`: megabytes that its server starts in, and rows that fill them; and
+`rows` where its server is slow. It says what its server does with a setting that it does not know.
 """
 
 from __future__ import annotations
@@ -17,48 +18,53 @@ from tests.integration.leftovers import ours_running
 from tests.integration.real_server import listeners, on_small_disk, real_server, with_rows
 from tests.unit.trial_orders import artifact_of, here, result_of, trial_order
 
-ROWS, TRIAL_ROWS = 1_000_000, 200_000
 COLUMNS = "f:float,d:double,b:bool,s:smallint,i:int,u:uint"
 needs_root = pytest.mark.skipif(
     os.geteuid() != 0 and not os.environ.get("SCALE_REQUIRE_ROOT"), reason="mounting needs root"
 )
 
 
-def test_a_trial_counts_what_was_acknowledged_by_each_method(target, folder):
+@pytest.fixture
+def rows():
+    """Rows that are loaded, counted and kept through a kill; and rows of a trial."""
+    return 1_000_000, 200_000
+
+
+def test_a_trial_counts_what_was_acknowledged_by_each_method(target, folder, rows):
     for method in target.facts.methods:
         flags = {"workload__columns": COLUMNS, "workload__rows_per_request": "1000", "load__method": method}
         order = trial_order(folder, target.facts.name, load__warmup="0s", **flags)  # so few rows end within a warm-up
-        events = here(with_rows(order, TRIAL_ROWS))
+        events = here(with_rows(order, rows[1]))
         result = result_of(events)
         facts = json.loads(artifact_of(events, "facts.json"))
         assert result.measurement is not None, result.verdict
-        assert result.measurement.rows_counted == result.measurement.rows_acked == TRIAL_ROWS, result.verdict
+        assert result.measurement.rows_counted == result.measurement.rows_acked == rows[1], result.verdict
         assert result.verdict.kind not in (VerdictKind.LOST_ROWS, VerdictKind.ABORTED, VerdictKind.ERRORS), result
         assert (facts["mismatches"], facts["suspicious"], facts["counted"]["gaps"]) == ([], [], [])
         assert result.measurement.durable_rows_per_s
         assert result.effective["server_version"]
 
 
-def test_a_million_rows_are_counted_and_survive_a_kill(target, tmp_path):
+def test_rows_are_counted_and_survive_a_kill(target, tmp_path, rows):
     with real_server(target, tmp_path) as server:
         session = server.start()
         assert server.process is not None
         assert {address.rpartition(":")[0] for address in listeners(server.process.pid)} == {"127.0.0.1"}
         session.create_schema()
         assert session.count() == target_count(0)
-        loaded = server.load(session, rows=ROWS)
+        loaded = server.load(session, rows=rows[0])
         assert loaded.returncode == 0, loaded.stderr
-        assert session.count() == target_count(ROWS)
+        assert session.count() == target_count(rows[0])
         before = session.commit_cycles()
         session.flush()
         assert session.commit_cycles() >= before >= 0
         server.end(signal.SIGKILL)
         session = server.start()
-        assert session.count() == target_count(ROWS)
+        assert session.count() == target_count(rows[0])
         write(server, session, late_row(server.trial, session))
         session.flush()
         found = session.count()
-        assert found.rows == ROWS + 1
+        assert found.rows == rows[0] + 1
         assert found.gaps and "devices lack rows" in found.gaps[0]
         server.end()
         assert target.suspicious(server.log()) == ()
@@ -84,16 +90,20 @@ def target_count(rows):
 
 
 def late_row(trial, session):
-    """A line of the first device, long after its others."""
+    """A row of the first device, long after its others, in the words of the load generator's driver."""
     spec = session.load_spec()
+    at = trial.work.data.start_ms + 86_400_000
+    columns = [column.partition(":") for column in trial.work.data.columns]
+    if spec["driver"] == "points":
+        return json.dumps([{"name": f"{spec['table']}_{name}", "tags": {"device": "d0"}, "datapoints": [[at, 1]]}
+                           for name, _, _ in columns])  # fmt: skip
     table = spec["table"] + ("_p0" if spec.get("parted") else "")
-    columns = ",".join(f"{c.partition(':')[0]}=1" + ("i" if "int" in c.partition(":")[2] else "")
-                       for c in trial.work.data.columns)  # fmt: skip
-    return f"{table},device=d0 {columns} {trial.work.data.start_ms + 86_400_000}\n"
+    fields = ",".join(f"{name}=1" + ("i" if "int" in kind else "") for name, _, kind in columns)
+    return f"{table},device=d0 {fields} {at}\n"
 
 
-def write(server, session, lines):
+def write(server, session, text):
     """By the way that the load generator takes."""
     url = f"http://127.0.0.1:{server.address.port}{session.load_spec()['write_path']}"
-    with urllib.request.urlopen(urllib.request.Request(url, data=lines.encode(), method="POST"), timeout=30) as answer:
+    with urllib.request.urlopen(urllib.request.Request(url, data=text.encode(), method="POST"), timeout=30) as answer:
         assert answer.status in (200, 204)

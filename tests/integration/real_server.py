@@ -108,9 +108,10 @@ def real_server(target: Target, folder: Path, **flags: str) -> Iterator[RealServ
 
 
 def listeners(pid: int) -> set[str]:
-    """Addresses that the process listens on, as ss has them."""
+    """Addresses that the process listens on; a socket of both families on an address of IPv4 has that one."""
     said = subprocess.run(["ss", "-ltnpH"], capture_output=True, text=True, check=True).stdout
-    return {line.split()[3] for line in said.splitlines() if f"pid={pid}," in line}
+    found = (line.split()[3] for line in said.splitlines() if f"pid={pid}," in line)
+    return {address.replace("[::ffff:127.0.0.1]", "127.0.0.1") for address in found}
 
 
 def on_small_disk(order_folder: Path, megabytes: int) -> Iterator[Path]:

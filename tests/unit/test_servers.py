@@ -116,4 +116,44 @@ def test_the_runtime_beside_a_server_goes_before_the_machines(cache):
 def test_every_pinned_server_is_a_target_that_says_the_command():
     for name, one in read_pins().servers.items():
         assert f"scale servers install {name}" in load_facts(name).to_install
-        assert all(len(file.sha256) == 64 and file.maven.endswith(f":{one.version}") for file in one.files)
+        assert all(len(file.sha256) == 64 for file in (*one.files, *one.jars))
+        assert any(file.maven.endswith(f":{one.version}") for file in (*one.files, *one.jars))
+
+
+JARS_MVN = """#!/bin/sh
+cp pom.xml {cache}/asked.xml
+for word in "$@"; do case $word in -DoutputDirectory=*) folder=${{word#*=}};; esac; done
+mkdir -p "$folder"
+printf one > "$folder/a-1.jar"
+printf '%s' "{text}" > "$folder/b-2-linux.jar"
+"""
+
+
+def pinned_jars(monkeypatch, tmp_path):
+    """A server of two jars."""
+    lines = [f"{hashlib.sha256(text).hexdigest()}  {maven}\n" for text, maven in
+             ((b"one", "org.x:a:1"), (b"two", "org.x:b:2:jar:linux"))]  # fmt: skip
+    (tmp_path / "some.jars").write_text("".join(lines))
+    head = '[servers.some]\nversion = "1"\njava = 17\nnewest_java = 17\njars = "some.jars"\n'
+    (tmp_path / "pins.toml").write_text(head + '[java]\nversion = ""\nrequirement = ""\nfolder = ""\n[java.wheels]\n')
+    pins = read_pins(tmp_path / "pins.toml")
+    monkeypatch.setattr(importlib.import_module("runner.servers.install"), "read_pins", lambda: pins)
+
+
+def test_many_jars_are_brought_at_once_and_nothing_that_they_depend_on(cache, monkeypatch):
+    pinned_jars(monkeypatch, cache)
+    program(cache / "bin" / "mvn", JARS_MVN.format(cache=cache, text="two"))
+    home = cache / "servers" / "some-1"
+    assert install("some").home == str(home)
+    assert sorted(path.name for path in (home / "lib").iterdir()) == ["a-1.jar", "b-2-linux.jar"]
+    asked = (cache / "asked.xml").read_text()
+    assert asked.count("<exclusion><groupId>*</groupId>") == asked.count("<dependency>") == 2
+    assert "<artifactId>b</artifactId><version>2</version><type>jar</type><classifier>linux</classifier>" in asked
+
+
+def test_a_jar_of_many_with_another_digest_leaves_nothing(cache, monkeypatch):
+    pinned_jars(monkeypatch, cache)
+    program(cache / "bin" / "mvn", JARS_MVN.format(cache=cache, text="three"))
+    with pytest.raises(PreflightError, match="org.x:b:2:jar:linux has the sha256"):
+        install("some")
+    assert list((cache / "servers").iterdir()) == []

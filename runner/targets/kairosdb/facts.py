@@ -1,0 +1,29 @@
+"""KairosDB's facts and the defaults of its knobs. Refuses to import what asks the server."""
+
+from __future__ import annotations
+
+from runner.model import KnobRole, ResourceRange
+from runner.targets import Facts, Knob
+
+
+def _connections(given: ResourceRange) -> str:
+    """Twice the most cores, at least 4, constant along the axis."""
+    return str(max(4, 2 * int(-(-max(given.cores) // 1))))
+
+
+FACTS = Facts(
+    name="kairosdb",
+    title="KairosDB",
+    implementation="runner.targets.kairosdb.target:KairosdbTarget",
+    methods=("datapoints",),
+    knobs=(
+        Knob(name="write_threads", role=KnobRole.WRITERS, kind="count", column="write_threads", default=_connections),
+        Knob(name="heap", default="512m"),
+    ),
+    any_knob=True,
+    rows_per_request=100,
+    rows_per_core_s=1500,
+    overhead_s=20.0,
+    ready_s=240.0,
+    to_install="scale servers install kairosdb, or give --home DIR with its jars in lib",
+)
