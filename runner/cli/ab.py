@@ -9,12 +9,9 @@ from typing import Annotated
 
 import typer
 
-from runner import compose, console
-from runner.cli import compare_views
 from runner.cli.arguments import FAIL_IF_SLOWER, JSON, RESULTS, allowed_of, judged
 from runner.cli.options import Flags, with_settings
 from runner.cli.sweeps import METRICS_PORT, NO_METRICS, YES, announce, end_if_failed, run_watched
-from runner.compare import compare_variants
 from runner.sweep.ab import flags_of, together
 from runner.sweep.resolve import resolve_sweep
 
@@ -47,6 +44,10 @@ def ab(
     All other flags are of both variants. `scale resume` continues an interrupted run, `scale compare RUN` tests a
     stored one again.
     """
+    from runner import compose, console
+    from runner.cli import compare_views
+    from runner.compare import compare_variants
+
     allowed = allowed_of(fail_if_slower)
     a = resolve_sweep(what_a, together(flags, flags_of(only_a, "--a")))
     b = resolve_sweep(what_b or what_a, together(flags, flags_of(only_b, "--b")))

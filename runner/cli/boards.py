@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from runner import compose, console, dashboards, exporter
 from runner.cli.arguments import JSON, RESULTS, RUN
-from runner.store.reader import find_run, read_run
+
+if TYPE_CHECKING:
+    from runner import dashboards
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -46,11 +47,15 @@ def register(root: typer.Typer) -> None:
 
 def state_directory() -> dashboards.StateDirectory:
     """The one of this user."""
+    from runner import compose, dashboards
+
     return dashboards.state_directory_in(compose.default_data_dir())
 
 
 def up(how: HOW = How.AUTO, image: IMAGES = None, as_json: JSON = False) -> None:
     """Start Prometheus and Grafana with the dashboards, and say where to look. What runs already stays."""
+    from runner import console, dashboards
+
     _show(dashboards.up(state_directory(), how.value, dashboards.images_of(image or []), console.say), as_json)
 
 
@@ -59,6 +64,8 @@ def down(
     as_json: JSON = False,
 ) -> None:
     """Stop them. What they have stored stays and is there again after the next `up`."""
+    from runner import console, dashboards
+
     stopped = dashboards.down(state_directory())
     if purge:
         dashboards.purge(state_directory())
@@ -72,11 +79,16 @@ def down(
 
 def status(as_json: JSON = False) -> None:
     """Say what runs, where to look and which sweeps are watched."""
+    from runner import dashboards
+
     _show(dashboards.status(state_directory()), as_json)
 
 
 def load(run: RUN, results: RESULTS = Path("results"), as_json: JSON = False) -> None:
     """Put a stored run into the running Prometheus, so that the same dashboards show it."""
+    from runner import console, dashboards, exporter
+    from runner.store.reader import find_run, read_run
+
     stored = read_run(find_run(results, run))
     name = Path(stored.path).name
     console.say(f"making blocks of {name}; Prometheus shows them within a minute")
@@ -94,17 +106,23 @@ def load(run: RUN, results: RESULTS = Path("results"), as_json: JSON = False) ->
 
 def start_for_sweep() -> None:
     """`scale sweep --dashboards`."""
+    from runner import console, dashboards
+
     dashboards.up(state_directory(), How.AUTO.value, {}, console.say)
 
 
 def say_page() -> None:
     """Where the running sweep can be watched; nothing where no Grafana of ours runs."""
+    from runner import console, dashboards
+
     page = dashboards.status(state_directory()).page
     if page:
         console.say(f"watch it at {page}")
 
 
 def _show(found: dashboards.Status, as_json: bool) -> None:
+    from runner import console
+
     if as_json:
         console.show_json(_document(found))
     else:
@@ -112,6 +130,8 @@ def _show(found: dashboards.Status, as_json: bool) -> None:
 
 
 def _document(found: dashboards.Status) -> dict[str, Any]:
+    from runner import dashboards
+
     return {
         "state_directory": str(found.state),
         "page": found.page or None,
@@ -126,6 +146,8 @@ def _document(found: dashboards.Status) -> dict[str, Any]:
 
 
 def _show_lines(found: dashboards.Status, show: Any) -> None:
+    from runner import dashboards
+
     for name in BOTH:
         s = found.services.get(name)
         show(f"{name}: {f'{dashboards.url_of(s)} ({s.how}, {s.program})' if s else 'does not run'}")

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
-from runner import console, verify
 from runner.cli.arguments import JSON, RESULTS, RUN
 from runner.errors import EXIT_DISAGREES
-from runner.store.reader import find_run
+
+if TYPE_CHECKING:
+    from runner import verify
 
 SHOWN_PER_FILE = 4
 
@@ -26,6 +28,9 @@ def verify_command(run: RUN, results: RESULTS = Path("results"), as_json: JSON =
 
     Points, time series, verdicts, fit and report are computed anew; the exit code is 12 when anything differs.
     """
+    from runner import console, verify
+    from runner.store.reader import find_run
+
     checked = verify.verify_run(find_run(results, run))
     if as_json:
         console.show_json({**asdict(checked), "agrees": checked.agrees})
@@ -36,6 +41,8 @@ def verify_command(run: RUN, results: RESULTS = Path("results"), as_json: JSON =
 
 
 def _show(checked: verify.Verification) -> None:
+    from runner import console
+
     console.show_line(
         f"{checked.run}: {checked.files} files against their digests, {checked.trials} trials made again from raw "
         f"files, {checked.figures} figures compared"
@@ -53,6 +60,8 @@ def _show(checked: verify.Verification) -> None:
 
 
 def _show_some(found: Sequence[verify.Disagreement]) -> None:
+    from runner import console
+
     for one in found[:SHOWN_PER_FILE]:
         console.show_line(f"  {one.sentence}")
     if len(found) > SHOWN_PER_FILE:

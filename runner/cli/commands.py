@@ -16,29 +16,49 @@ from typer.core import TyperCommand, TyperGroup
 _SWEEP = "Give a database 1, 2, ... N cores, disks or clients, load it at each step, and fit the curve."
 _PLAN = "Show the trials, their knobs, where each setting came from and the time it would take; starts nothing."
 _CLEAN = "Remove what a crash or a power cut left: containers, processes, data directories, cgroups and disks of ours."
-COMMANDS: Mapping[str, tuple[str, str]] = {
-    "sweep": ("sweeps", _SWEEP),
-    "plan": ("sweeps", _PLAN),
-    "resume": ("sweeps", "Continue an interrupted run: what is done is kept, the rest is measured."),
-    "watch": (
-        "watching",
-        "Watch a sweep that runs in another terminal of this machine; Ctrl-C ends the watching, not the sweep.",
-    ),
-    "list": ("runs", "List the stored runs, oldest first."),
-    "show": ("runs", "Show one run: table, fit, verdicts."),
-    "report": ("runs", "Fit again and write fit.json, report.md and report.html anew from what was measured."),
-    "fit": ("fit", "Fit the curve of anybody's data: a CSV file with a level and a rate in each row."),
-    "ab": ("ab", "Measure two variants in turn on this machine, in blocks of A B B A, and test whether B is slower."),
-    "compare": ("compared", "Compare stored runs point by point, with the noise in mind, and say what else differs."),
-    "verify": ("checks", "Make everything again from a run's raw files, and name every file that disagrees."),
-    "export": ("exports", "Write a stored run in another format: CSV, JSON, Parquet, OpenMetrics, SQL tables."),
-    "dashboards": ("boards", "Prometheus and Grafana beside a sweep, on this machine only."),
-    "load": ("load", "Load rows into TDengine as taosBenchmark would."),
-    "disks": ("disks", "Make disks for sweeps, list them, remove them."),
-    "servers": ("servers", "Bring database servers that Maven provides, list them."),
-    "doctor": ("machine", "Say what this machine can do: CPUs, cgroups, Docker, databases, and what to install."),
-    "clean": ("machine", _CLEAN),
+_FIRST = "Measure"
+_RESULTS = "Results"
+_MACHINE = "This machine"
+_OTHER = "Other"
+# Grouped, in the order of the help: what a newcomer needs first.
+GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
+    _FIRST: {
+        "doctor": ("machine", "Say what this machine can do: CPUs, cgroups, Docker, databases, and what to install."),
+        "plan": ("sweeps", _PLAN),
+        "sweep": ("sweeps", _SWEEP),
+        "watch": (
+            "watching",
+            "Watch a sweep that runs in another terminal of this machine; Ctrl-C ends the watching, not the sweep.",
+        ),
+        "resume": ("sweeps", "Continue an interrupted run: what is done is kept, the rest is measured."),
+        "ab": (
+            "ab",
+            "Measure two variants in turn on this machine, in blocks of A B B A, and test whether B is slower.",
+        ),
+    },
+    _RESULTS: {
+        "list": ("runs", "List the stored runs, oldest first."),
+        "show": ("runs", "Show one run: table, fit, verdicts."),
+        "report": ("runs", "Fit again and write fit.json, report.md and report.html anew from what was measured."),
+        "compare": (
+            "compared",
+            "Compare stored runs point by point, with the noise in mind, and say what else differs.",
+        ),
+        "verify": ("checks", "Make everything again from a run's raw files, and name every file that disagrees."),
+        "export": ("exports", "Write a stored run in another format: CSV, JSON, Parquet, OpenMetrics, SQL tables."),
+        "fit": ("fit", "Fit the curve of anybody's data: a CSV file with a level and a rate in each row."),
+    },
+    _MACHINE: {
+        "servers": ("servers", "Bring database servers that Maven provides, list them."),
+        "disks": ("disks", "Make disks for sweeps, list them, remove them."),
+        "dashboards": ("boards", "Prometheus and Grafana beside a sweep, on this machine only."),
+        "clean": ("machine", _CLEAN),
+    },
+    _OTHER: {
+        "load": ("load", "Load rows into TDengine as taosBenchmark would."),
+    },
 }
+COMMANDS: Mapping[str, tuple[str, str]] = {name: one for group in GROUPS.values() for name, one in group.items()}
 
 
 class LazyGroup(TyperGroup):
@@ -47,7 +67,11 @@ class LazyGroup(TyperGroup):
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)
         eager = dict(self.commands)
-        self.commands = {name: TyperCommand(name, help=line) for name, (_, line) in COMMANDS.items()} | eager
+        self.commands = {
+            name: TyperCommand(name, help=line, rich_help_panel=title)
+            for title, group in GROUPS.items()
+            for name, (_, line) in group.items()
+        } | eager
         self._loaded = set(eager)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from runner import console
-from runner.cli import compare_views
 from runner.cli.arguments import FAIL_IF_SLOWER, JSON, RESULTS, allowed_of, judged
-from runner.compare import compare_runs, compare_sessions, compare_variants
 from runner.errors import UsageError
-from runner.model import StoredRun
-from runner.model.compared import Comparison
-from runner.report.overlay import overlay_html
-from runner.store.outside import write_outside
-from runner.store.reader import find_run, read_run
+
+if TYPE_CHECKING:
+    from runner.model import StoredRun
+    from runner.model.compared import Comparison
 
 _EXAMPLE = "Example: scale compare 0101,0102,0103 0201,0202,0203 --fail-if-slower 5%"
 
@@ -43,6 +39,11 @@ def compare(
     between sessions, or one run of `scale ab`. One run a side is shown, but not judged by --fail-if-slower. A run
     against itself shows the rate of false alarms.
     """
+    from runner import console
+    from runner.cli import compare_views
+    from runner.report.overlay import overlay_html
+    from runner.store.outside import write_outside
+
     allowed = allowed_of(fail_if_slower)
     a, b = _read(results, runs_a), _read(results, runs_b or "")
     found = _compared(a, b, allowed)
@@ -62,10 +63,14 @@ def compare(
 
 
 def _read(results: Path, names: str) -> list[StoredRun]:
+    from runner.store.reader import find_run, read_run
+
     return [read_run(find_run(results, name.strip())) for name in names.split(",") if name.strip()]
 
 
 def _compared(a: list[StoredRun], b: list[StoredRun], allowed: float | None) -> Comparison:
+    from runner.compare import compare_runs, compare_sessions, compare_variants
+
     if not b:
         if len(a) != 1:
             raise UsageError("what are the runs compared with?", remedy="scale compare A1,A2,... B1,B2,...")

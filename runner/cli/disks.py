@@ -6,14 +6,15 @@ import sys
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from runner import compose, console
 from runner.errors import UsageError
-from runner.model import DataDisk, DiskSource
 from runner.units import format_bytes, parse_bytes, parse_count
+
+if TYPE_CHECKING:
+    from runner.model import DataDisk, DiskSource
 
 JSON = Annotated[bool, typer.Option("--json", help="Print JSON on standard output.")]
 YES = Annotated[bool, typer.Option("-y", "--yes", help="Do not ask before --format.")]
@@ -46,7 +47,7 @@ def create(
     as_json: JSON = False,
 ) -> None:
     """Make disks that stay until they are removed; the limits are verified by a measurement. Needs root."""
-    from runner import disks
+    from runner import compose, console, disks
 
     source = _source(loop, device, cap, cap_iops, file_system, make_format, wipe)
     number = _read("--count", parse_count, count) if count else len(source.devices) or 1
@@ -67,6 +68,8 @@ def create(
 def _source(
     loop: str, device: str, cap: str, cap_iops: str, file_system: str, make_format: bool, wipe: bool
 ) -> DiskSource:
+    from runner.model import DiskSource
+
     if bool(loop) == bool(device):
         raise UsageError("say once what the disks are: --loop SIZE or --device LIST")
     return DiskSource(
@@ -89,6 +92,8 @@ def _read(flag: str, parse: Callable[[str], _T], text: str) -> _T:
 
 
 def _warn(findings: Any) -> None:
+    from runner import console
+
     console.show_findings([f for f in findings if not f.blocking])
 
 
@@ -110,7 +115,7 @@ def _row(disk: DataDisk) -> list[str]:
 
 def list_(as_json: JSON = False) -> None:
     """Show the sets of disks that were made and not removed."""
-    from runner import disks
+    from runner import console, disks
 
     sets = disks.list_disks()
     if as_json:
@@ -128,7 +133,7 @@ def remove(
     as_json: JSON = False,
 ) -> None:
     """Unmount, detach and delete; block devices are left without our file system. Needs root."""
-    from runner import disks
+    from runner import console, disks
 
     if not name and not everything:
         raise UsageError("say which disks to remove: NAME or --all", remedy="scale disks list")

@@ -9,11 +9,8 @@ from typing import Annotated
 
 import typer
 
-from runner import console, exporter, formats, sqlexport
 from runner.cli.arguments import RESULTS, RUN
 from runner.errors import UsageError
-from runner.store.outside import write_outside
-from runner.store.reader import find_run, read_run
 
 NEWLINE = b"\n"
 
@@ -57,6 +54,9 @@ def export(
 
     Give one FILE or several; - is standard output.
     """
+    from runner import console, exporter, formats, sqlexport
+    from runner.store.reader import find_run, read_run
+
     wanted = [
         (file, encode)
         for file, encode in ((csv, formats.as_csv), (json, formats.as_json), (parquet, formats.as_parquet))
@@ -81,6 +81,9 @@ def export(
 
 
 def _write(file: Path, content: bytes, what: str) -> None:
+    from runner import console
+    from runner.store.outside import write_outside
+
     if str(file) == "-":
         console.show_bytes(content)
     else:

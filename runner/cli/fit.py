@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from runner import console
 from runner.cli.arguments import JSON, NEED, PREDICT, asked_of
 from runner.errors import UsageError
-from runner.fit import FitQuestions, Terms, fit_rows
-from runner.fit.table import Columns, RowsByGroup, read_table
-from runner.model import FitReport
-from runner.report.anydata import fit_document, levels_table, picture
-from runner.report.fitted import asked_table, derived_table, models_table, parameters_table
-from runner.report.table import Table
-from runner.store.outside import write_outside
+
+if TYPE_CHECKING:
+    from runner.fit import Terms
+    from runner.fit.table import Columns, RowsByGroup
+    from runner.model import FitReport
+    from runner.report.table import Table
 
 _EXAMPLE = "Example: scale fit results/reference/tdengine-cpu.csv --n cores --x rows_per_s --predict 16,24 --need 7M"
 
@@ -43,6 +41,12 @@ def fit(
 
     Several rows for a level are replicates. Linear, affine, Amdahl, USL, knee and power are fitted by least squares.
     """
+    from runner import console
+    from runner.fit import FitQuestions, Terms, fit_rows
+    from runner.fit.table import Columns
+    from runner.report.anydata import fit_document, picture
+    from runner.store.outside import write_outside
+
     levels, rates = asked_of(predict, need)
     rows = _read(file, Columns(n=n, x=x, group=group))
     terms = Terms(axis=n, rate="rows/s" if x == "rows_per_s" else x, row="row")
@@ -61,6 +65,8 @@ def fit(
 
 
 def _read(file: str, columns: Columns) -> RowsByGroup:
+    from runner.fit.table import read_table
+
     try:
         if file == "-":
             return read_table(sys.stdin.buffer, columns)
@@ -73,6 +79,10 @@ def _read(file: str, columns: Columns) -> RowsByGroup:
 
 
 def _show(found: FitReport, title: str, terms: Terms) -> None:
+    from runner import console
+    from runner.report.anydata import levels_table
+    from runner.report.fitted import asked_table, derived_table, models_table, parameters_table
+
     if title:
         console.show_line(title, "bold")
     _table(levels_table(found, terms))
@@ -88,6 +98,8 @@ def _show(found: FitReport, title: str, terms: Terms) -> None:
 
 
 def _table(table: Table) -> None:
+    from runner import console
+
     console.show_table(table.title, table.headers, table.rows)
     for note in table.notes:
         console.show_line(f"  {note}", "dim")

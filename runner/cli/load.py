@@ -6,19 +6,17 @@ import os
 import sys
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from runner import __version__, console
-from runner.compat import output
-from runner.compat.job import Job, ScaleOptions
+from runner import __version__
 from runner.compat.options import OPTIONS
-from runner.compat.run import read_given, read_job, run_job
 from runner.errors import EXIT_INTERRUPTED
-from runner.loadgen.binary import loadgen_path
-from runner.targets.tdengine.client import library as find_library
 from runner.targets.tdengine.facts import FACTS
+
+if TYPE_CHECKING:
+    from runner.compat.job import Job
 
 EXAMPLE = "Example: scale load -h localhost -d test -t 100 -n 100000 -T 4 -v 4 -I stmt -y"
 _STYLES = {"SUCC": "green", "ERROR": "red", "WARN": "yellow"}
@@ -75,6 +73,13 @@ def load(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON on standard output.")] = False,
 ) -> None:
     """Load rows into TDengine as taosBenchmark would."""
+    from runner import console
+    from runner.compat import output
+    from runner.compat.job import ScaleOptions
+    from runner.compat.run import read_given, read_job, run_job
+    from runner.loadgen.binary import loadgen_path
+    from runner.targets.tdengine.client import library as find_library
+
     given, refusals = read_given(context.args)
     if "version" in given:
         console.show_line(f"scale {__version__}")
@@ -97,6 +102,9 @@ def load(
 
 def _ask(job: Job) -> None:
     """Asks a person, and nobody else, before a database is dropped."""
+    from runner import console
+    from runner.compat import output
+
     if job.ask and sys.stdin.isatty():
         for line in output.settings_lines(job):
             console.say(line)

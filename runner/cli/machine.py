@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from runner import compose, console, dashboards
-from runner.disks import leftover_sets, remove_sets
-from runner.doctor import Ability, examine
-from runner.runtimes.clean import find_leftovers, remove
+if TYPE_CHECKING:
+    from runner.doctor import Ability
+
 
 JSON = Annotated[bool, typer.Option("--json", help="Print JSON on standard output.")]
 
@@ -24,6 +23,9 @@ def register(app: typer.Typer) -> None:
 
 def doctor(as_json: JSON = False) -> None:
     """Say what this machine can do: CPUs, cgroups, Docker, databases, and what to install."""
+    from runner import console
+    from runner.doctor import examine
+
     abilities = examine()
     if as_json:
         console.show_json([asdict(a) for a in abilities])
@@ -44,6 +46,9 @@ def clean(
     as_json: JSON = False,
 ) -> None:
     """Remove what a crash or a power cut left: containers, processes, data directories, cgroups and disks of ours."""
+    from runner import compose, console
+    from runner.runtimes.clean import find_leftovers, remove
+
     found = find_leftovers([compose.default_data_dir(), *(data_dir or [])])
     removed: list[dict[str, Any]] = []
     for leftover in found:
@@ -60,6 +65,9 @@ def clean(
 
 
 def _clean_disks(dry_run: bool) -> list[dict[str, Any]]:
+    from runner import console
+    from runner.disks import leftover_sets, remove_sets
+
     left = leftover_sets()
     for disk_set in left:
         if not dry_run:
@@ -69,6 +77,8 @@ def _clean_disks(dry_run: bool) -> list[dict[str, Any]]:
 
 
 def _clean_dashboards(dry_run: bool) -> list[dict[str, Any]]:
+    from runner import compose, console, dashboards
+
     state = dashboards.state_directory_in(compose.default_data_dir())
     found = dashboards.find_leftovers(state)
     for leftover in found:

@@ -6,11 +6,8 @@ from pathlib import Path
 
 import typer
 
-from runner import compose, console
-from runner.cli import views
 from runner.cli.arguments import JSON, NEED, PREDICT, RESULTS, RUN, asked_of
 from runner.errors import StoreError
-from runner.store.reader import find_run, read_manifest, read_run, run_paths
 
 
 def register(app: typer.Typer) -> None:
@@ -22,6 +19,9 @@ def register(app: typer.Typer) -> None:
 
 def list_runs(results: RESULTS = Path("results"), as_json: JSON = False) -> None:
     """List the stored runs, oldest first."""
+    from runner import console
+    from runner.store.reader import read_manifest, run_paths
+
     rows = []
     for path in run_paths(results):
         try:
@@ -51,6 +51,10 @@ def list_runs(results: RESULTS = Path("results"), as_json: JSON = False) -> None
 
 def show(run: RUN, results: RESULTS = Path("results"), as_json: JSON = False) -> None:
     """Show one run: table, fit, verdicts."""
+    from runner import console
+    from runner.cli import views
+    from runner.store.reader import find_run, read_run
+
     stored = read_run(find_run(results, run))
     if as_json:
         console.show_json(views.run_document(stored))
@@ -66,6 +70,10 @@ def report(
     as_json: JSON = False,
 ) -> None:
     """Fit again and write fit.json, report.md and report.html anew from what was measured."""
+    from runner import compose, console
+    from runner.cli import views
+    from runner.store.reader import find_run, read_run
+
     path = find_run(results, run)
     asked = compose.asked_again(read_run(path), *asked_of(predict, need))
     stored = compose.report(compose.reopen_to_report(asked))

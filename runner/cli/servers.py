@@ -7,8 +7,6 @@ from typing import Annotated
 
 import typer
 
-from runner import console
-
 JSON = Annotated[bool, typer.Option("--json", help="Print JSON on standard output.")]
 
 
@@ -28,7 +26,7 @@ def install(
     as_json: JSON = False,
 ) -> None:
     """Bring a server, of one pinned version, into the user's cache; by the user's own mvn and pip."""
-    from runner import servers
+    from runner import console, servers
 
     made = servers.install(name)
     if as_json:
@@ -39,7 +37,7 @@ def install(
 
 def list_(as_json: JSON = False) -> None:
     """List the servers that can be brought, and where those are that were."""
-    from runner import servers
+    from runner import console, servers
 
     found = servers.listed()
     if as_json:

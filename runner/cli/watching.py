@@ -7,13 +7,7 @@ from pathlib import Path
 
 import typer
 
-from runner import console
-from runner.cli import views
 from runner.cli.arguments import RESULTS, RUN
-from runner.console.live import LiveView
-from runner.live import LiveState
-from runner.store.follow import Follower, is_written
-from runner.store.reader import find_run, read_manifest, read_run
 
 POLL_S = 0.5
 
@@ -25,6 +19,13 @@ def register(app: typer.Typer) -> None:
 
 def watch(run: RUN, results: RESULTS = Path("results")) -> None:
     """Watch a sweep that runs in another terminal of this machine; Ctrl-C ends the watching, not the sweep."""
+    from runner import console
+    from runner.cli import views
+    from runner.console.live import LiveView
+    from runner.live import LiveState
+    from runner.store.follow import Follower, is_written
+    from runner.store.reader import find_run, read_manifest, read_run
+
     path = find_run(results, run)
     follower = Follower(path)
     try:

@@ -159,9 +159,8 @@ def test_the_picture_shows_ratios_as_the_table_does():
 
 def test_a_stored_run_is_shown_and_judged_again(monkeypatch, tmp_path):
     stored = run_of(plan_of(5), slower=math.log(0.9))
-    for module in ("runner.cli.compared", "runner.cli.runs"):
-        monkeypatch.setattr(f"{module}.find_run", lambda results, name: name)
-        monkeypatch.setattr(f"{module}.read_run", lambda path: stored)
+    monkeypatch.setattr("runner.store.reader.find_run", lambda results, name: name)
+    monkeypatch.setattr("runner.store.reader.read_run", lambda path: stored)
     judged = CliRunner().invoke(app, ["compare", "one", "--fail-if-slower", "5%"])
     assert judged.exit_code == EXIT_SLOWER and "slower than allowed" in judged.stdout
     shown = CliRunner().invoke(app, ["show", "one", "--json"])

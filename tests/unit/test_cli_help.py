@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from runner.cli import app
-from runner.cli.commands import COMMANDS, load_command
+from runner.cli.commands import COMMANDS, GROUPS, load_command
 from runner.sweep.settings import SETTINGS
 
 TWELVE = {"--cores", "--disks", "--clients", "--target", "--runtime", "--home", "--endpoint", "--duration", "--rate",
@@ -37,7 +37,16 @@ def test_the_help_imports_nothing_heavy():
     assert all(name in done.stdout for name in COMMANDS)
 
 
-@pytest.mark.parametrize("name", ["sweep", "plan", "resume"])
+def test_the_help_begins_with_what_a_newcomer_needs_first():
+    shown = CliRunner().invoke(app, ["--help"]).output
+    places = [shown.index(f"─ {title} ─") for title in GROUPS]
+    assert places == sorted(places)
+    assert list(COMMANDS)[:3] == ["doctor", "plan", "sweep"]
+    lines = [shown.index(f"\n│ {name} ") for name in COMMANDS]
+    assert lines == sorted(lines)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
 def test_the_help_of_a_command_imports_nothing_heavy(name):
     """0.35 CPU seconds are enough for it (bench/help.py)."""
     script = (
