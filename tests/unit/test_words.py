@@ -12,11 +12,6 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = {str(p.relative_to(ROOT)): p for p in (*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"))}
 
-# Pages that still have such words. A page that is rewritten leaves this set; the set becomes empty.
-NOT_YET = {
-    "docs/reads.md",
-}  # fmt: skip
-
 # A pattern of whole words, and what to write instead.
 REPLACED = {
     r"(?<!load )(?<!load-)generators?": "load generator",
@@ -63,12 +58,12 @@ def found_in(text: str) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("name", sorted(PAGES.keys() - NOT_YET))
+@pytest.mark.parametrize("name", sorted(PAGES))
 def test_a_page_uses_the_words_of_the_glossary(name):
     assert not found_in(prose(PAGES[name].read_text(encoding="utf-8")))
 
 
-@pytest.mark.parametrize("name", sorted(PAGES.keys() - NOT_YET))
+@pytest.mark.parametrize("name", sorted(PAGES))
 def test_the_lines_of_a_page_are_at_most_120_columns_wide(name):
     text = re.sub(r"^ *```.*?^ *```", "", PAGES[name].read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
     wide = [line for line in text.splitlines() if len(line) > 120 and not line.startswith(("|", "![", "> |"))]
@@ -80,7 +75,3 @@ def test_a_replaced_word_is_found_and_a_longer_word_is_not():
     assert len(found_in("an anchor\nthe roof")) == 2
     assert found_in("The load generator of a mushroom; bridged networks; intellect; the storyteller.") == []
     assert found_in(prose("the key `passed_over_s`, see [loadgen.md](anchor.md)\n```\nroom\n```\n")) == []
-
-
-def test_no_page_is_excused_that_is_not_there():
-    assert {name for name in NOT_YET if name not in PAGES} <= {"docs/reads.md"}
