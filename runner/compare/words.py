@@ -14,6 +14,8 @@ from runner.model import CLAIM_S, StoredRun, TrialResult, is_quick
 from runner.model.compared import Differing, PointRatio, Spread
 from runner.units import format_number
 
+UNSEEN_PERCENT = 50.0  # where a rate can halve unseen, no figure helps the reader
+
 _SPREADS = {
     "seconds": "single trials in both runs: the interval knows the seconds of two windows, not the spread between "
     "trials, and is too narrow; use --replicates 3",
@@ -63,14 +65,27 @@ def sentence(ratios: Sequence[PointRatio], overall: PointRatio | None, axis: str
         return f"B is {kind} at {len(changed)} of {len(ratios)} points: {told}{rest}."
     if overall is not None and overall.differs:
         return f"B is {_direction([overall])}: {whole}; no single point shows it by itself."
-    least = min(p.smallest_percent or 100.0 for p in ratios)
-    most = max(p.smallest_percent or 100.0 for p in ratios)
-    span = f"{least:.1f} %" if f"{least:.1f}" == f"{most:.1f}" else f"{least:.1f} to {most:.1f} %"
-    together = f" ({overall.smallest_percent:.1f} % on all points together)" if overall is not None else ""
-    found = f"; {whole}" if whole else f"; {ratio_words(ratios[0])}"
+    return _nothing_found(ratios, overall, whole)
+
+
+def _nothing_found(ratios: Sequence[PointRatio], overall: PointRatio | None, whole: str) -> str:
+    """No difference, and how large a one would have been seen; or that nothing could have been seen."""
+    seen = sorted(p.smallest_percent or 100.0 for p in ratios)
+    together = overall.smallest_percent or 100.0 if overall is not None else 100.0
+    found = f"; {whole or ratio_words(ratios[0])}"
+    if min(seen[0], together) >= UNSEEN_PERCENT:
+        return f"Not known whether B differs from A: the trials are too few for this noise{found}."
+    ends = list(dict.fromkeys(f"{p:.1f}" if p < UNSEEN_PERCENT else "50 or more" for p in (seen[0], seen[-1])))
+    all_points = f" ({together:.1f} % on all points together)" if together < UNSEEN_PERCENT else ""
     return (
-        f"No difference was found; one of {span} at a point{together} would have been seen four times in five{found}."
+        f"No difference was found; one of {' to '.join(ends)} % at a point{all_points} would have been seen four times "
+        f"in five{found}."
     )
+
+
+def smallest_words(percent: float) -> str:
+    """The smallest difference that the trials could have shown; no figure where a rate can halve unseen."""
+    return f"{percent:.1f} %" if percent < UNSEEN_PERCENT else "too noisy"
 
 
 def _at(point: PointRatio) -> str:

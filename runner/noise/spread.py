@@ -19,6 +19,7 @@ from runner.noise.trend import Line, at_the_middle, line_of, log_value
 CONFIDENCE = 0.95
 POWER = 0.80
 OWN_SPREAD_FROM = 3
+DIFFERENCE_MAX_PERCENT = 100.0  # where a rate can double unseen, no figure helps the reader
 Point = tuple[float, str]
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from runner.errors import UsageError
 from runner.model import Plan
-from runner.noise.spread import smallest_of, student
+from runner.noise.spread import DIFFERENCE_MAX_PERCENT, smallest_of, student
 from runner.plan.abba import TRIALS_OF_A_VARIANT
 from runner.plan.prediction import prediction_percent
 from runner.units import format_number
@@ -106,18 +106,24 @@ def _too_many(percent: float, noise: AssumedNoise, what: str) -> UsageError:
     )
 
 
+def _seen(percent: float, between: str) -> str:
+    if percent >= DIFFERENCE_MAX_PERCENT:
+        return f"no difference between {between} can be seen: the trials are too few for this noise"
+    return f"a difference of {percent:.1f} % between {between} is seen four times in five"
+
+
 def power_sentence(plan: Plan, power: Power) -> str:
     """What the plan can see, in one line."""
     given = f"at a noise of {power.noise.percent:.1f} % ({power.noise.source})"
     if plan.sweep.variants_ab:
         if power.smallest_percent is None:
             return "one block shows no noise of its own: no difference can be tested"
-        return f"{given} a difference of {power.smallest_percent:.1f} % between A and B is seen four times in five"
+        return f"{given} {_seen(power.smallest_percent, 'A and B')}"
     if power.level_percent is None:
         return "one replicate shows no noise of its own: no difference can be tested"
     said = [f"a level's mean is known to ± {power.level_percent:.1f} %"]
     if power.smallest_percent is not None:
-        said.insert(0, f"a difference of {power.smallest_percent:.1f} % between two levels is seen four times in five")
+        said.insert(0, _seen(power.smallest_percent, "two levels"))
     if power.prediction_percent is not None and power.predicted_level is not None:
         at = format_number(power.predicted_level)
         low, high = power.prediction_percent

@@ -7,14 +7,13 @@ from dataclasses import replace
 from runner.axes import load_axis
 from runner.model import AblationSplit, Drift, NoiseReport, Ratio, StoredRun, Trend, TrialResult
 from runner.noise import noise_report
+from runner.noise.spread import DIFFERENCE_MAX_PERCENT
 from runner.observations import observations
 from runner.report.conditions import conditions
 from runner.report.figures import fitted_rate
 from runner.report.table import ABSENT, Table, rate
 from runner.sweep.vary import slug
 from runner.units import format_number
-
-_DIFFERENCE_MAX = 100.0  # percent: where a rate can double unseen, no figure helps the reader
 
 
 def noise_of(run: StoredRun) -> NoiseReport:
@@ -59,7 +58,7 @@ def _floor(found: NoiseReport) -> list[str]:
     if seen is None:
         return []
     floor = f"noise floor {found.noise_percent:.1f} %"
-    if seen >= _DIFFERENCE_MAX:
+    if seen >= DIFFERENCE_MAX_PERCENT:
         return [f"no two levels are significantly different: too few trials for this noise ({floor})"]
     return [f"the smallest difference of two levels that this run could have seen is {seen:.0f} % ({floor})"]
 
@@ -79,6 +78,8 @@ def trend_sentence(trend: Trend) -> str:
             f"the rate drifted by {change}: the machine changed while the run went on. The drift is estimated from the "
             "order of the trials and taken out of the points and their noise"
         )
+    if trend.smallest_percent >= DIFFERENCE_MAX_PERCENT:
+        return f"no drift was found: {change}. The trials are too few for this noise to find one"
     return (
         f"no drift was found: {change}. A drift of {trend.smallest_percent:.0f} % would have been found four times "
         "in five"

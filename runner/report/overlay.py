@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from html import escape
 
 from runner.axes import load_axis
+from runner.compare.words import smallest_words
 from runner.fit import model_rate
 from runner.model import StoredRun, VerdictKind
 from runner.model.compared import Comparison, PointRatio
@@ -76,7 +77,7 @@ def _row(p: PointRatio, name: str) -> tuple[str, ...]:
         f"{p.ratio:.3f}",
         f"{p.low:.3f}..{p.high:.3f}" if known else ABSENT,
         _p(p.p_holm),
-        f"{p.smallest_percent:.1f} %" if p.smallest_percent is not None else ABSENT,
+        smallest_words(p.smallest_percent) if p.smallest_percent is not None else ABSENT,
         f"{p.trials_a} / {p.trials_b}",
         called or ("not significantly different" if known else "not known"),
     )

@@ -22,6 +22,7 @@ from runner.compare.ratios import holm, side, together, variances, welch
 from runner.compare.seconds import window_spread
 from runner.errors import EXIT_SLOWER, UsageError
 from runner.model import VerdictKind
+from runner.report.overlay import ratio_table
 from runner.store.reader import read_run
 from runner.units import parse_percent
 from tests.unit.raw_run import raw_run
@@ -204,7 +205,7 @@ def test_single_trials_without_seconds_have_a_ratio_and_no_interval(runs):
     assert found.points[0].low is None
     assert found.false_alarms is None
     assert found.slower == ()
-    assert "nothing tells whether that is noise" in found.sentence
+    assert "it may be noise" in found.sentence
 
 
 def test_a_point_that_lost_its_valid_trials_cannot_pass():
@@ -361,3 +362,15 @@ def test_a_page_with_both_curves(runs, tmp_path):
     assert page.count('class="m run-b"') > 9
     assert "What else differs" in page
     assert "http://" not in page.replace("http://www.w3.org/2000/svg", "")
+
+
+def test_trials_too_noisy_for_any_difference_are_said_to_be_so():
+    def spoilt(seed):
+        run, chance = synthetic_run(seed=seed), np.random.default_rng(seed)
+        return replace(run, results=tuple(
+            replace(r, measurement=replace(r.measurement, rows_per_s=r.measurement.rows_per_s * math.exp(chance.normal(0, 1.5))))
+            for r in run.results))  # fmt: skip
+
+    found = compare_runs(spoilt(1), spoilt(9))
+    assert found.sentence.startswith("Not known whether B differs from A: the trials are too few for this noise")
+    assert "too noisy" in {cell for row in ratio_table(found).rows for cell in row}

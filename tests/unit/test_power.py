@@ -15,6 +15,7 @@ from runner.plan import power_of, power_sentence
 from runner.plan.power import GUESS, AssumedNoise, blocks_for, replicates_for
 from runner.plan.prediction import CONTENTION, prediction_percent
 from runner.preparing.noise import assumed_noise
+from runner.store.codec import SCHEMA
 from tests.unit.factories import make_sweep
 from tests.unit.test_ab import plan_of
 from tests.unit.test_plan import make_host, planned
@@ -106,9 +107,9 @@ def test_the_noise_is_that_of_the_newest_run_of_the_target_on_this_machine(tmp_p
     def run(name, target="postgres", noise=4.5, hostname="h"):
         path = tmp_path / name
         path.mkdir()
-        about = {"schema": 2, "host": {"hostname": hostname, "cpu_model": ""}, "sweep": {"target": target}}
+        about = {"schema": SCHEMA, "host": {"hostname": hostname, "cpu_model": ""}, "sweep": {"target": target}}
         (path / "manifest.json").write_text(json.dumps(about))
-        (path / "fit.json").write_text(json.dumps({"schema": 2, "noise_percent": noise}))
+        (path / "fit.json").write_text(json.dumps({"schema": SCHEMA, "noise_percent": noise}))
 
     assert assumed_noise(tmp_path, host, "postgres") == GUESS
     run("20260101-old", noise=9.0)
@@ -120,3 +121,13 @@ def test_the_noise_is_that_of_the_newest_run_of_the_target_on_this_machine(tmp_p
     (tmp_path / "20260106-broken" / "manifest.json").write_text("{")
     assert assumed_noise(tmp_path, host, "postgres") == AssumedNoise(percent=4.5, source="that of 20260102-new")
     assert assumed_noise(tmp_path, replace(host, cpu_model="another"), "postgres") == GUESS
+
+
+def test_a_plan_that_sees_nothing_says_so():
+    wild = AssumedNoise(percent=80.0, source="a test")
+    assert "no difference between two levels can be seen" in power_sentence(*both(planned(cores="1..2"), wild))
+    assert "no difference between A and B can be seen" in power_sentence(*both(plan_of(2), wild))
+
+
+def both(plan, noise):
+    return plan, power_of(plan, noise)
