@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from runner.axes import load_axis
 from runner.model import BottleneckKind, Plan, TrialResult, Verdict, VerdictKind
 from runner.noise.spread import student
-from runner.observations import observations
+from runner.observations import achieved, observations
 from runner.units import format_number
 from runner.work import rate_of
 
@@ -62,7 +62,7 @@ def with_checks(plan: Plan, results: Sequence[TrialResult]) -> tuple[TrialResult
     found = {check.point: check for check in checks(plan, results)}
     if not found:
         return tuple(results)
-    named = [observed.point for observed in observations(results, "rows_per_s")]
+    named = [observed.point for observed in observations(results, achieved)]
     return tuple(
         replace(result, verdict=_judged(result.verdict, found[point]))
         if point in found and result.trial.role == "point" and result.verdict.once_checked is not None

@@ -2,6 +2,7 @@
 
     ScaleError
     ├── UsageError          2   a flag, key or file is wrong; nothing was started
+    │   └── CannotAsk       2   a target has no words for an operation
     ├── PreflightError      3   this machine cannot do what was asked; nothing was started
     ├── ProvisionError      4   the server did not start, or not as planned
     ├── LoadError           5   the load generator refused or failed
@@ -36,6 +37,10 @@ class UsageError(ScaleError):
     """A flag, key or file is wrong; nothing was started."""
 
     exit_code = 2
+
+
+class CannotAsk(UsageError):
+    """A target has no words for an operation. The message is its reason, without the operation's name."""
 
 
 class PreflightError(ScaleError):

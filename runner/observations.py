@@ -9,6 +9,14 @@ from runner.model import Measurement, Observation, TrialResult, VerdictKind
 from runner.sweep.vary import slug
 
 RateOf = Callable[[Measurement], float | None]
+
+
+def achieved(measurement: Measurement) -> float | None:
+    """Requests/s where the load does not only write, else rows/s."""
+    m = measurement
+    return m.requests_per_s if m.requests_per_s is not None else m.rows_per_s
+
+
 NO_RATE = "VALID without a rate"
 CHECK = "connections check"  # a level with other knobs than its own
 PROFILE = "profiled"  # slower by what perf takes

@@ -25,6 +25,9 @@ _PANELS = {
     "report": "Report",
     "tags": "Report",
     "vary": "Knobs",
+    "mix": "Workload",
+    "operation": "Workload",
+    "preload": "Workload",
 }
 
 # What `--help` shows besides the axes' own flags, as most sweeps need no more; `--help-all` shows the rest.

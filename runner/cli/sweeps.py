@@ -182,7 +182,7 @@ def end_if_failed(stored: StoredRun) -> None:
     """Ends the process where trials failed."""
     from runner.model import VerdictKind
 
-    failed = (VerdictKind.ABORTED, VerdictKind.LOST_ROWS, VerdictKind.ERRORS)
+    failed = (VerdictKind.ABORTED, VerdictKind.LOST_ROWS, VerdictKind.WRONG_ANSWER, VerdictKind.ERRORS)
     if any(r.verdict.kind in failed for r in stored.results):
         sys.exit(EXIT_TRIALS_FAILED)
 

@@ -17,7 +17,7 @@ from runner.compare.pairs import Unpaired
 from runner.compare.ratios import Side, Tested, tested, variance_of
 from runner.model import StoredRun, TrialResult
 from runner.noise.trend import log_value
-from runner.observations import observations
+from runner.observations import achieved, observations
 
 A, B = "A", "B"
 
@@ -70,7 +70,7 @@ def block_points(run: StoredRun) -> tuple[list[BlockPoint], list[Unpaired]]:
 def _cells(run: StoredRun) -> dict[tuple[float, int, str], list[float]]:
     """ln(rate) of the VALID trials by level, block and variant."""
     found: dict[tuple[float, int, str], list[float]] = {}
-    for result, one in zip(run.results, observations(run.results, "rows_per_s"), strict=True):
+    for result, one in zip(run.results, observations(run.results, achieved), strict=True):
         log = log_value(one)
         if one.role == "point" and not one.mark and log is not None:
             found.setdefault((one.level, one.block, side_of(result)), []).append(log)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from runner.compare.seconds import WindowSpread, window_spread
 from runner.model import StoredRun, TrialResult
 from runner.noise import without_drift
-from runner.observations import observations
+from runner.observations import achieved, observations
 from runner.sweep.vary import label
 
 EDGE_S = 0.3  # a second that ends so little after the window's start began before it
@@ -110,7 +110,7 @@ def window_rates(run: StoredRun, result: TrialResult) -> list[float]:
 
 def counted_trials(run: StoredRun) -> dict[Key, list[Counted]]:
     """The trials that count, by point, with ln(rate) without the run's drift."""
-    observed = without_drift(observations(run.results, "rows_per_s"))
+    observed = without_drift(observations(run.results, achieved))
     found: dict[Key, list[Counted]] = {}
     for result, one in zip(run.results, observed, strict=True):
         if one.role == "point" and not one.mark:

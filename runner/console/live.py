@@ -30,6 +30,7 @@ _STYLES = {
     VerdictKind.SOFTWARE_BOTTLENECK: "cyan",
     VerdictKind.ABORTED: "red",
     VerdictKind.LOST_ROWS: "red",
+    VerdictKind.WRONG_ANSWER: "red",
     VerdictKind.ERRORS: "red",
 }
 
@@ -83,8 +84,8 @@ def finished_line(head: str, result: TrialResult, width: int) -> tuple[str, str]
     reason = f": {result.verdict.reasons[0]}" if told else ""
     name = f"{head}{result.trial.trial_id}"
     line = (
-        f"{name:<{width}} {format_rate(m.rows_per_s):>8} rows/s{_beside(result)}  server {cores} of "
-        f"{format_number(result.trial.cores)} cores  {kind.value}{reason}"
+        f"{name:<{width}} {format_rate(result.achieved_per_s):>8} {result.trial.work.rate_words}{_beside(result)}  "
+        f"server {cores} of {format_number(result.trial.cores)} cores  {kind.value}{reason}"
     )
     return line, _STYLES.get(kind, "yellow")
 
@@ -138,7 +139,7 @@ def _cell(trial: Trial, result: TrialResult | None, is_running: bool) -> Text:
     if result is None:
         return Text(f"{mark}running", style="bold") if is_running else Text(f"{mark}·", style="dim")
     kind = result.verdict.kind
-    number = f"{format_rate(result.measurement.rows_per_s)}{_beside(result)}"
+    number = f"{format_rate(result.achieved_per_s)}{_beside(result)}"
     return Text(f"{mark}{number} {kind.value}", style=_STYLES.get(kind, "yellow"))
 
 
@@ -155,7 +156,9 @@ def _running(state: LiveState, running: Running, now_ns: int) -> RenderableType:
     table = Table.grid(padding=(0, 2))
     table.add_row(Text(trial.trial_id, style="bold"), Text(f"{running.phase} {since}   {given}"))
     if running.interval is not None and running.phase in UNDER_LOAD:
-        table.add_row("rows/s", _rate_text(state, running))
+        table.add_row(trial.work.rate_words, _rate_text(state, running))
+        for name, rate in running.operations_per_s.items():
+            table.add_row(name, f"{format_rate(rate)} requests/s")
         p99 = running.interval.response_us_p99
         p50 = running.interval.response_us_p50
         table.add_row("response", f"p50 {_ms(p50)}   p99 {_ms(p99)}   errors {running.errors}")

@@ -41,8 +41,9 @@ class Ceilings:
         method = spec["driver"], spec.get("method", "")
         if method not in self._means:
             self._means[method] = means_of(self._program, spec)
+        means = Means.UNREAD if trial.work.counts_requests else self._means[method]
         cpus, threads = trial.placement.generator_cpus, target.facts.threads_per_process
-        return ceiling_key(spec, cpus, threads, self._means[method])
+        return ceiling_key(spec, cpus, threads, means)
 
 
 def _words(key: CeilingKey) -> str:

@@ -10,11 +10,12 @@ from dataclasses import replace
 from runner.figures.facts import TrialFacts
 from runner.figures.finished import unfinished
 from runner.figures.measure import commits_in_window
+from runner.figures.rated import rated
 from runner.figures.uses import given_of, second_uses, window_use
 from runner.model import Measurement, Trial
 from runner.units import format_rate
 from runner.verdict import Evidence, Integrity
-from runner.work import miscounted
+from runner.work import miscounted, stores
 
 
 def evidence(trial: Trial, facts: TrialFacts, m: Measurement) -> Evidence:
@@ -22,6 +23,8 @@ def evidence(trial: Trial, facts: TrialFacts, m: Measurement) -> Evidence:
 
     Prepared disks are judged over the whole load, all else over the window.
     """
+    answers = facts.answers
+    facts = rated(facts, trial.work)
     s, given = facts.summary, given_of(trial, facts)
     has_window = s is not None and s.window_end_ns > s.window_start_ns
     window = window_use(trial, facts, s) if s is not None and has_window else None
@@ -39,15 +42,16 @@ def evidence(trial: Trial, facts: TrialFacts, m: Measurement) -> Evidence:
             suspicious=facts.suspicious,
             gaps=facts.counted.gaps if facts.counted else (),
             unfinished=unfinished(s) if s is not None else "",
+            wrong_answers=tuple(sentence for one in answers for sentence in one.wrong),
         ),
-        commits_in_window=commits_in_window(facts),
+        commits_in_window=commits_in_window(facts) if stores(trial.work) else None,
         overdue=s.overdue if s is not None and trial.load.rate else None,
-        transient=_passed_over(facts),
+        transient=_passed_over(facts, given.unit),
         claims=s is not None and trial.load.carries_claim and trial.load.is_long(s.window_s),
     )
 
 
-def _passed_over(facts: TrialFacts) -> str:
+def _passed_over(facts: TrialFacts, unit: str) -> str:
     """Why the window did not begin with the end of the warm-up."""
     passed, s = facts.transient, facts.summary
     if passed is None or s is None:
@@ -55,6 +59,6 @@ def _passed_over(facts: TrialFacts) -> str:
     still = f", {passed.stalled} of them nearly still" if passed.stalled else ""
     return (
         f"the first {passed.seconds:.1f} s after the warm-up were discarded ({format_rate(passed.rows_per_s)} "
-        f"rows/s{still}): with them the rate {'fell' if passed.drift_percent < 0 else 'rose'} by "
+        f"{unit}{still}): with them the rate {'fell' if passed.drift_percent < 0 else 'rose'} by "
         f"{abs(passed.drift_percent):.0f} %; the {s.window_s:.1f} s after them were steady"
     )

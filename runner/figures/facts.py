@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from runner.model import Counted, DiskCeiling, Interval, LoadSummary, Sample, SamplerCost
+from runner.model import AnswersChecked, Counted, DiskCeiling, Interval, LoadSummary, Preloaded, Sample, SamplerCost
 
 STEADY_PHASE = "measure"
 
@@ -28,7 +28,9 @@ class DiscardedTransient:
 class TrialFacts:
     """What is known of a trial; None or empty: not known, as where it ended early.
 
-    data_bytes: what the server's files take on their disks when everything is flushed.
+    data_bytes: what the server's files take on their disks when everything is flushed. preloaded: what was there
+    before the load, None: nothing; row_bytes: of one of its rows, without any overhead. answers: of the operations
+    whose answers were checked.
     """
 
     load_start_ns: int | None = None
@@ -52,6 +54,9 @@ class TrialFacts:
     logical_bytes_per_row: float | None = None
     transient: DiscardedTransient | None = None
     data_bytes: int | None = None
+    preloaded: Preloaded | None = None
+    row_bytes: int | None = None
+    answers: tuple[AnswersChecked, ...] = ()
 
 
 def whole_intervals(intervals: Sequence[Interval], summary: LoadSummary) -> list[Interval]:

@@ -7,6 +7,8 @@ from typing import Any
 
 from runner.figures.disk_figures import ceiling_mb_per_s, disk_figures, stalled_s
 from runner.figures.facts import STEADY_PHASE, TrialFacts, whole_intervals
+from runner.figures.operations import operation_figures
+from runner.figures.rated import rated, requests_per_s
 from runner.figures.uses import in_flight, per
 from runner.figures.window import WindowUse, measure_window
 from runner.model import (
@@ -16,6 +18,7 @@ from runner.model import (
     Trial,
 )
 from runner.verdict import modes, stalled_percent, steadiness
+from runner.work import stores
 
 __all__ = ["STEADY_PHASE", "TrialFacts", "measurement"]
 
@@ -27,11 +30,10 @@ def measurement(trial: Trial, facts: TrialFacts) -> Measurement:
         return Measurement(
             missed_ticks=cost.missed_ticks if cost else None, ceiling_rows_per_s=facts.ceiling_rows_per_s
         )
+    counted = rated(facts, trial.work)
     use = measure_window(facts.samples, s.window_start_ns, s.window_end_ns)
-    whole = _whole(facts)
+    whole, logical = _whole(facts), facts.logical_bytes_per_row
     per_row = whole.disk_bytes / s.rows_acked if whole and whole.disk_bytes is not None and s.rows_acked else None
-    logical = facts.logical_bytes_per_row
-    clients = len(trial.placement.generator_cpus)
     generator_cores = (s.cpu_window_s or 0.0) / s.window_s  # the load generator's own count, not the sampler's
     return Measurement(
         rows=s.rows_window,
@@ -39,11 +41,11 @@ def measurement(trial: Trial, facts: TrialFacts) -> Measurement:
         transient_s=facts.transient.seconds if facts.transient else 0.0,
         transient_rows_per_s=facts.transient.rows_per_s if facts.transient else None,
         rows_per_s=s.rows_per_s,
-        durable_rows_per_s=_durable(facts, s),
+        durable_rows_per_s=_durable(trial, facts, s),
         server_cpu_cores=use.server_cores,
         server_cpu_percent=_share(use.server_cores, trial.cores),
         generator_cpu_cores=generator_cores,
-        generator_cpu_percent=_share(generator_cores, clients),
+        generator_cpu_percent=_share(generator_cores, len(trial.placement.generator_cpus)),
         other_cpu_cores=use.other_cores,
         stolen_cpu_cores=use.stolen_cores,
         throttled_s=use.throttled_s,
@@ -69,17 +71,36 @@ def measurement(trial: Trial, facts: TrialFacts) -> Measurement:
         sampler_cpu_percent=100 * cost.cpu_s / cost.wall_s if cost and cost.wall_s > 0 else None,
         missed_ticks=cost.missed_ticks if cost else None,
         **_busiest(use.threads),
-        commits=commits_in_window(facts),
+        commits=commits_in_window(facts) if stores(trial.work) else None,
         logical_bytes_per_row=logical,
         write_amplification=per_row / logical if per_row is not None and logical else None,
-        stalled_s=stalled_s(facts.intervals),
-        **_rate_figures(facts, s),
+        stalled_s=stalled_s(counted.intervals),
+        **_rate_figures(counted, s),
         hot_thread=use.hot_thread[0] if use.hot_thread else None,
         hot_thread_cores=use.hot_thread[1] if use.hot_thread else None,
         **_disks(facts, whole),
         **_processors(use, trial),
         data_gb=_giga(facts.data_bytes),
+        **_reads(trial, facts, s),
     )
+
+
+def _reads(trial: Trial, facts: TrialFacts, summary: LoadSummary) -> dict[str, Any]:
+    """What a load that does not only write came to, and what was there before it."""
+    if not trial.work.counts_requests:
+        return _preload(facts)
+    rate, each = requests_per_s(summary, trial.work), operation_figures(summary)
+    return {"requests_per_s": rate, "operations": each, **_preload(facts)}
+
+
+def _preload(facts: TrialFacts) -> dict[str, Any]:
+    """What was there before the load, where something was."""
+    there, logical = facts.preloaded, facts.row_bytes
+    if there is None:
+        return {}
+    each = there.data_bytes / there.rows if there.data_bytes is not None and there.rows else None
+    ratio = logical / each if each and logical else None
+    return {"preload_rows": there.rows, "preload_bytes_per_row": each, "preload_compression": ratio}
 
 
 def _busiest(threads: Mapping[str, float]) -> dict[str, Any]:
@@ -134,9 +155,10 @@ def commits_in_window(facts: TrialFacts) -> int | None:
     return facts.commits_after - facts.commits_before
 
 
-def _durable(facts: TrialFacts, summary: LoadSummary) -> float | None:
-    """All acknowledged rows, warm-up included, over the time from the first request to the end of the flush."""
-    if facts.load_start_ns is None or facts.flush_end_ns is None:
+def _durable(trial: Trial, facts: TrialFacts, summary: LoadSummary) -> float | None:
+    """All acknowledged rows, warm-up included, over the time from the first request to the end of the flush; None where
+    rows are not what is counted."""
+    if trial.work.counts_requests or facts.load_start_ns is None or facts.flush_end_ns is None:
         return None
     return summary.rows_acked / ((facts.flush_end_ns - facts.load_start_ns) / 1e9)
 

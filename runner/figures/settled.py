@@ -12,26 +12,31 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from runner.figures.facts import DiscardedTransient, TrialFacts, whole_intervals
+from runner.figures.rated import rated_intervals
 from runner.loadgen.merge import latency_of
-from runner.model import Interval, Load, LoadSummary
+from runner.model import Interval, Load, LoadSummary, Work
 from runner.verdict import STALLED_SHARE, seconds_to_claim, seconds_to_settle, steadiness
 
 
-def with_summary(facts: TrialFacts, summary: LoadSummary | None, load: Load) -> TrialFacts:
-    """The facts with the load generator's last word, of the stretch that has settled. The intervals must be there."""
+def with_summary(facts: TrialFacts, summary: LoadSummary | None, load: Load, work: Work | None = None) -> TrialFacts:
+    """The facts with the load generator's last word, of the stretch that has settled. The intervals must be there.
+
+    work: what is done, which says what the rate counts; None: rows.
+    """
     whole = replace(facts, summary=summary, transient=None)
     if summary is None or not least_seconds(load):
         return whole
     inside = whole_intervals(facts.intervals, summary)
     settle = seconds_to_claim if load.carries_claim and load.is_long(summary.window_s) else seconds_to_settle
-    passed = settle([i.rows for i in inside], least_seconds(load))
+    counted = rated_intervals(inside, work) if work is not None else inside
+    passed = settle([i.rows for i in counted], least_seconds(load))
     if not passed:
         return whole
     before, after = _cut(facts.intervals, inside[passed - 1], inside[-1])
     if any(i.cpu_s is None or (i.requests and not i.response_hdr) for i in after):
         return whole  # written by a load generator that did not tell what a part of a window needs
     kept = _of_stretch(summary, before.monotonic_ns, after)
-    return replace(facts, summary=kept, transient=_passed_over(summary, kept, inside, passed))
+    return replace(facts, summary=kept, transient=_passed_over(summary, kept, counted, passed))
 
 
 def least_seconds(load: Load) -> int:

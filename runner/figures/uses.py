@@ -11,6 +11,7 @@ from runner.figures.stalls import longest_stall
 from runner.figures.window import WindowUse, measure_window
 from runner.model import Interval, LoadSummary, Sample, Trial
 from runner.verdict import ResourceUse, TrialResources
+from runner.work import rate_of
 
 
 def given_of(trial: Trial, facts: TrialFacts) -> TrialResources:
@@ -26,6 +27,7 @@ def given_of(trial: Trial, facts: TrialFacts) -> TrialResources:
         offered_rows_per_s=trial.load.rate or None,
         disk_ceilings_mb_per_s=own_ceilings(facts.disk_ceilings),
         prepared_disks=trial.resources.disks,
+        unit=rate_of(trial.work, durable=False).words,
     )
 
 

@@ -20,7 +20,7 @@ from runner.units import format_number
 _ERROR_MIN, _ERROR_LEAST = 1e-5, 1e-9  # an error below is not worth its digits
 _WORDLESS = 1e15  # beyond, digits say nothing any more
 
-RATE_UNITS = {"rows_per_s": "rows/s", "durable_rows_per_s": "durable rows/s"}
+RATE_UNITS = {"rows_per_s": "rows/s", "requests_per_s": "requests/s", "durable_rows_per_s": "durable rows/s"}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from runner.figures.rated import rated_intervals
 from runner.model import (
     CeilingsMeasured,
     DiskCeiling,
@@ -35,7 +36,8 @@ _NOTES_KEPT = 5
 
 @dataclass(frozen=True, kw_only=True)
 class Running:
-    """The trial that runs. requests, errors and retries are sums of the intervals; rows_per_s is of the last interval.
+    """The trial that runs. requests, errors and retries are sums of the intervals; rows_per_s is of the
+    last interval: of what the rate counts, which are requests where the load reads; operations_per_s: of each.
 
     first, before, sample: the trial's first sample and the last two. pools_s: CPU seconds of the server's threads by
     name since the first sample; it never falls, though a thread may end.
@@ -50,6 +52,7 @@ class Running:
     load_ns: int | None = None
     interval: Interval | None = None
     rows_per_s: float | None = None
+    operations_per_s: Mapping[str, float] = field(default_factory=dict)
     requests: int = 0
     errors: int = 0
     retries: int = 0
@@ -135,10 +138,15 @@ def _running(running: Running, event: Event) -> Running:
 
 def _with_interval(running: Running, interval: Interval) -> Running:
     length_s = interval.t_s - (running.interval.t_s if running.interval else 0.0)
+    work = running.trial.work
+    counted = rated_intervals([interval], work)[0].rows
+    several = work.counts_requests and length_s > 0
+    each = {name: n / length_s for name, n in interval.operations.items()} if several else running.operations_per_s
     return replace(
         running,
         interval=interval,
-        rows_per_s=interval.rows / length_s if length_s > 0 else running.rows_per_s,
+        rows_per_s=counted / length_s if length_s > 0 else running.rows_per_s,
+        operations_per_s=each,
         requests=running.requests + interval.requests,
         errors=running.errors + interval.errors,
         retries=running.retries + interval.retries,

@@ -28,6 +28,7 @@ class Means(StrEnum):
 
     STUBBED = "its sending left out"
     DISCARDED = "rows discarded"
+    UNREAD = "none: of reads it is not measured; the threads' own CPU is reported instead"
     NONE = "none: its client library encodes inside of its send; the threads' own CPU is reported instead"
 
 
@@ -63,7 +64,7 @@ def measure_ceiling(program: str, key: CeilingKey) -> float | None:
 
     Raises LoadError.
     """
-    if key.means is Means.NONE:
+    if key.means in (Means.NONE, Means.UNREAD):
         return None
     specs = split_spec(dict(key.spec), key.threads_per_process, time.monotonic_ns())
     with LoadProcesses(program, specs, key.cpus, secret="") as load:

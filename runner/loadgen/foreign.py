@@ -18,7 +18,7 @@ from types import TracebackType
 
 from runner.errors import LoadError
 from runner.interrupts import deferred
-from runner.loadgen.protocol import Phase, Trouble
+from runner.loadgen.protocol import Asked, Phase, Trouble
 from runner.model import Interval, Latency, LoadSummary
 from runner.spawning import spawn
 
@@ -59,6 +59,7 @@ class ForeignLoad:
         self._cpu_s = 0.0
         self._is_told = False
         self.raw: list[str] = []
+        self.answers: list[Asked] = []
         self.troubles: list[Trouble] = []
 
     def __enter__(self) -> ForeignLoad:

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
-from runner.loadgen.protocol import Phase, Trouble
+from runner.loadgen.protocol import Asked, Phase, Trouble
 from runner.model import Interval, LoadSummary
 
 
 class LoadHandle(Protocol):
     """One load. `stop` is safe at any moment and more than once, and is due after `start` in every case.
 
-    raw: what it said, line by line, growing.
+    raw: what it said, line by line, growing. answers: what it told of answers to its questions, growing.
     """
 
     raw: list[str]
+    answers: list[Asked]
 
     @property
     def troubles(self) -> Sequence[Trouble]:

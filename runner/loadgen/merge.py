@@ -14,7 +14,16 @@ from runner.model import Interval, Latency, LoadSummary, OperationSummary
 _OUTCOMES = ("ok", "errors", "interrupted", "fatal")
 N = TypeVar("N", int, float)
 APART_NS = 5_000_000  # processes that are woken at the same moment, on CPUs that are busy
-_QUANTILES = {"p50_us": 50.0, "p90_us": 90.0, "p95_us": 95.0, "p99_us": 99.0, "p999_us": 99.9}
+_QUANTILES = {
+    "p10_us": 10.0,
+    "p25_us": 25.0,
+    "p75_us": 75.0,
+    "p50_us": 50.0,
+    "p90_us": 90.0,
+    "p95_us": 95.0,
+    "p99_us": 99.0,
+    "p999_us": 99.9,
+}
 
 
 def merge_summaries(parts: Sequence[LoadSummary]) -> LoadSummary:
@@ -112,7 +121,9 @@ def _merge_operation(parts: Sequence[OperationSummary]) -> OperationSummary:
         known = [found for p in parts if (found := getattr(p, name)) is not None]
         return merge_latencies(known) if known else None
 
-    sums = {name: sum(getattr(p, name) for p in parts) for name in added}
+    sums: dict[str, Any] = {name: sum(getattr(p, name) for p in parts) for name in added}
+    answers = ("rows_window", "values_window", "bytes_window", "empty_window")
+    sums |= {name: _sum_if_known([getattr(p, name) for p in parts]) for name in answers}
     return replace(parts[0], **sums, response=times("response"), service=times("service"))
 
 
@@ -195,4 +206,5 @@ def merge_interval(parts: Sequence[Interval]) -> Interval:
         cpu_s=sum(cpu) if len(cpu := [p.cpu_s for p in parts if p.cpu_s is not None]) == len(parts) else None,
         response_hdr=tuple(hdr for p in parts for hdr in p.response_hdr),
         service_hdr=tuple(hdr for p in parts for hdr in p.service_hdr),
+        operations={name: sum(p.operations.get(name, 0) for p in parts) for name in first.operations},
     )

@@ -21,7 +21,7 @@ from typing import IO
 from runner.errors import LoadError
 from runner.interrupts import deferred
 from runner.loadgen.merge import merge_summaries, merge_troubles, odd_window
-from runner.loadgen.protocol import Hello, Line, Phase, Trouble, parse_line
+from runner.loadgen.protocol import Asked, Hello, Line, Phase, Trouble, parse_line
 from runner.loadgen.spec import spec_text
 from runner.loadgen.together import LineSource, Seconds, marked
 from runner.model import FINISHED, Interval, LoadSummary
@@ -65,6 +65,7 @@ class LoadProcesses:
         self._phases: dict[str, int] = {}
         self.raw: list[str] = []
         self.hello: Hello | None = None
+        self.answers: list[Asked] = []
         self._troubles: dict[tuple[int, str], Trouble] = {}  # by process and code
 
     def __enter__(self) -> LoadProcesses:
@@ -164,6 +165,8 @@ class LoadProcesses:
             self.hello = line
         elif isinstance(line, Trouble):
             self._troubles[index, line.code] = line  # told when it first came, and at the end with its total
+        elif isinstance(line, Asked):
+            self.answers.append(line)
         elif isinstance(line, LoadSummary):
             self._summaries[index] = line
 

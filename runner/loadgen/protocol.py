@@ -44,7 +44,23 @@ class Trouble:
     count: int
 
 
-Line = Hello | Phase | Interval | Trouble | LoadSummary
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """One answer that the load generator tells, of many. request: its number within the worker. Times and value: as
+    drawn, None where the request has none. rows: of the answer."""
+
+    operation: str
+    worker: int
+    request: int
+    devices: tuple[int, ...]
+    from_ms: int | None
+    to_ms: int | None
+    value: float | None
+    rows: int
+    in_window: bool
+
+
+Line = Hello | Asked | Phase | Interval | Trouble | LoadSummary
 
 
 def parse_line(text: str) -> Line | None:
@@ -78,10 +94,10 @@ def _phase(raw: Mapping[str, Any]) -> Phase:
 
 def _interval(raw: Mapping[str, Any]) -> Interval:
     hdr: dict[str, Any] = {name: (raw[name],) if raw.get(name) else () for name in ("response_hdr", "service_hdr")}
-    names = [name for name in Interval.__dataclass_fields__ if name not in hdr]
+    names = [name for name in Interval.__dataclass_fields__ if name not in hdr and name != "operations"]
     later = ("service_", "cpu_s")  # a load generator of before did not say them
     plain: dict[str, Any] = {name: raw.get(name) if name.startswith(later) else raw[name] for name in names}
-    return Interval(**plain, **hdr)
+    return Interval(**plain, **hdr, operations=dict(raw.get("operations") or {}))
 
 
 def _trouble(raw: Mapping[str, Any]) -> Trouble:
@@ -89,13 +105,17 @@ def _trouble(raw: Mapping[str, Any]) -> Trouble:
 
 
 def _latency(raw: Mapping[str, Any]) -> Latency:
-    return Latency(**{name: raw[name] for name in Latency.__dataclass_fields__})
+    later = ("p10_us", "p25_us", "p75_us")  # a load generator of before did not say them
+    told: dict[str, Any] = {n: raw.get(n) if n in later else raw[n] for n in Latency.__dataclass_fields__}
+    return Latency(**told)
 
 
-def _operation(raw: Mapping[str, Any]) -> OperationSummary:
+def _operation(raw: Mapping[str, Any], window_s: float) -> OperationSummary:
     times: dict[str, Any] = {name: _latency(raw[name]) if raw.get(name) else None for name in ("response", "service")}
-    plain = [name for name in OperationSummary.__dataclass_fields__ if name not in times]
-    return OperationSummary(**{name: raw[name] for name in plain}, **times)
+    plain = [name for name in OperationSummary.__dataclass_fields__ if name not in times and name != "window_s"]
+    later = ("rows_window", "values_window", "bytes_window", "empty_window")
+    told: dict[str, Any] = {n: raw.get(n) if n in later else raw[n] for n in plain}
+    return OperationSummary(**told, window_s=window_s, **times)
 
 
 def _summary(raw: Mapping[str, Any]) -> LoadSummary:
@@ -125,7 +145,7 @@ def _summary(raw: Mapping[str, Any]) -> LoadSummary:
         service=_latency(raw["service"]),
         partitions=tuple(int(p["rows_acked"]) for p in partitions),
         rows_unanswered=int(raw.get("rows_unanswered") or 0),  # a load generator of before did not say these two
-        operations=tuple(_operation(o) for o in raw.get("operations") or ()),
+        operations=tuple(_operation(o, raw["window_s"]) for o in raw.get("operations") or ()),
         overdue=None if raw.get("overdue") is None else int(raw["overdue"]),
         worker_cores=_worker_cores(workers, raw["window_s"]),
     )
@@ -137,10 +157,28 @@ def _worker_cores(workers: Sequence[Mapping[str, Any]], window_s: float) -> floa
     return sum(known) / window_s if known and len(known) == len(workers) and window_s > 0 else None
 
 
+def _asked(raw: Mapping[str, Any]) -> Asked:
+    def whole(name: str) -> int | None:
+        return None if raw.get(name) is None else int(raw[name])
+
+    return Asked(
+        operation=str(raw["operation"]),
+        worker=int(raw["worker"]),
+        request=int(raw["request"]),
+        devices=tuple(int(device) for device in raw["devices"]),
+        from_ms=whole("from_ms"),
+        to_ms=whole("to_ms"),
+        value=None if raw.get("value") is None else float(raw["value"]),
+        rows=int(raw["rows"]),
+        in_window=bool(raw.get("in_window")),
+    )
+
+
 _READERS: Mapping[str, Callable[[Mapping[str, Any]], Line]] = {
     "hello": _hello,
     "phase": _phase,
     "interval": _interval,
     "error": _trouble,
+    "asked": _asked,
     "summary": _summary,
 }

@@ -24,6 +24,11 @@ def trial_spec(trial: Trial, from_target: Mapping[str, str]) -> dict[str, str]:
     }
 
 
+def told_texts(texts: Mapping[str, str]) -> dict[str, str]:
+    """Lines of the spec with the text of each operation that asks, in the database's words, with marks."""
+    return {f"ask.{name}.text": text for name, text in texts.items()}
+
+
 def ceiling_spec(spec: Mapping[str, str], seconds: float) -> dict[str, str]:
     """The same rows and threads thrown away by the null driver for some seconds: the load generator's own ceiling."""
     return {**_same_rows(spec, seconds), "driver": "null", "method": "discard"}

@@ -49,6 +49,7 @@ from runner.model.measured import (
 from runner.model.noise import AblationSplit, Drift, LevelInterval, NoiseReport, Ratio, Trend
 from runner.model.observed import Observation
 from runner.model.planned import Confound, Finding, Placement, Plan, ResourceRange, Resources, Trial
+from runner.model.questions import AnswersChecked, Cells, Drawn, OperationFigures, Preloaded, Query
 from runner.model.samples import Sample, SamplerCost, SubjectSample
 from runner.model.servers import Accounting, ServerOrder, ServerSource, ServerSpec, Site, SiteRequest
 from runner.model.standing import Stand, Standing
@@ -59,8 +60,10 @@ __all__ = [
     "FORMER_KNOBS",
     "Accounting",
     "FOLDED",
+    "AnswersChecked",
     "ArtifactMade",
     "AblationSplit",
+    "Cells",
     "CeilingsMeasured",
     "Confound",
     "Counted",
@@ -70,6 +73,7 @@ __all__ = [
     "DiskKind",
     "DiskSample",
     "DiskSource",
+    "Drawn",
     "Drift",
     "Estimate",
     "Event",
@@ -93,6 +97,7 @@ __all__ = [
     "Noted",
     "Observation",
     "Operation",
+    "OperationFigures",
     "OperationSummary",
     "Origin",
     "PhaseEntered",
@@ -102,6 +107,8 @@ __all__ = [
     "PlanGrew",
     "PointSummary",
     "Prediction",
+    "Preloaded",
+    "Query",
     "Ratio",
     "RejectedLevel",
     "ResourceRange",

@@ -52,27 +52,53 @@ class Workload:
 class Operation:
     """One kind of request in a load. weight: its share of the requests, against the sum of all weights.
 
-    unit: what one request is counted in. parameters: what only this operation has; the load generator is told them.
+    name: in the mix and in results. kind: of the operation, "" where the name says it. unit: what one request is
+    counted in. parameters: what only this operation has, as the user wrote it.
     """
 
     name: str = "write"
     weight: float = 1.0
     unit: str = "rows"
     parameters: Mapping[str, str] = field(default_factory=dict)
+    kind: str = ""
+
+    @property
+    def kind_name(self) -> str:
+        """Of its module in runner/work/."""
+        return self.kind or self.name
 
 
 @dataclass(frozen=True, kw_only=True)
 class Work:
-    """What is done to the database: operations by weight, on rows of this shape. runner/work/ says what follows."""
+    """What is done to the database: operations by weight, on rows of this shape. runner/work/ says what follows.
+
+    preload_rows: of all tables together, written before the load begins, the same number in each.
+    """
 
     data: Workload
     operations: tuple[Operation, ...] = (Operation(),)
+    preload_rows: int = 0
 
     @property
     def unit(self) -> str:
         """What the rate counts: the unit that all operations share, else requests."""
         units = {operation.unit for operation in self.operations}
         return units.pop() if len(units) == 1 else "requests"
+
+    @property
+    def counts_requests(self) -> bool:
+        """Whether the rate is requests/s: whether anything but rows is asked of the database."""
+        return self.unit == "requests"
+
+    @property
+    def rate_words(self) -> str:
+        """The unit of the rate, for people."""
+        return f"{self.unit}/s"
+
+    @property
+    def rows_present(self) -> int:
+        """Rows of each table before the load begins."""
+        return self.preload_rows // self.data.tables
 
 
 @dataclass(frozen=True, kw_only=True)

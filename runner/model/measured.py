@@ -9,6 +9,7 @@ from enum import StrEnum
 from runner.model.bottleneck import Bottleneck
 from runner.model.disk_facts import DiskFigures
 from runner.model.planned import Trial
+from runner.model.questions import OperationFigures
 
 
 class VerdictKind(StrEnum):
@@ -23,6 +24,7 @@ class VerdictKind(StrEnum):
     THROTTLED = "THROTTLED"
     ERRORS = "ERRORS"
     LOST_ROWS = "LOST_ROWS"
+    WRONG_ANSWER = "WRONG_ANSWER"
     ABORTED = "ABORTED"
 
     @property
@@ -37,7 +39,8 @@ class Interval:
 
     service_us_*: from the sending; None from a generator that does not say it. cpu_s: of the load generator, meanwhile.
     *_hdr: the interval's own histogram from each process (HdrHistogram V2, base64, nanoseconds, two digits); that of
-    the service times only in an open loop, where they differ.
+    the service times only in an open loop, where they differ. operations: requests of each that were answered, by
+    name; empty where the load generator does not say.
     """
 
     monotonic_ns: int
@@ -58,6 +61,7 @@ class Interval:
     cpu_s: float | None = None
     response_hdr: tuple[str, ...] = ()
     service_hdr: tuple[str, ...] = ()
+    operations: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,12 +78,17 @@ class Latency:
     p999_us: float | None
     max_us: float | None
     hdr: str
+    p10_us: float | None = None
+    p25_us: float | None = None
+    p75_us: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class OperationSummary:
     """What one operation of a load came to. units: what its requests are counted in (rows, ...), of all phases and in
-    the window. response, service: None where the load has one operation, whose times are the summary's own."""
+    the window. response, service: None where the load has one operation, whose times are the summary's own.
+    window_s: of the whole window, in which answers held so many rows, values and bytes, and so many held no row; None
+    of an operation that asks nothing, and where the load generator does not say."""
 
     name: str
     unit: str
@@ -91,6 +100,11 @@ class OperationSummary:
     units_window: int
     response: Latency | None = None
     service: Latency | None = None
+    rows_window: int | None = None
+    values_window: int | None = None
+    bytes_window: int | None = None
+    empty_window: int | None = None
+    window_s: float | None = None
 
 
 FINISHED = ("ok", "errors")  # outcomes of a load that came to its end; with errors, requests failed and were counted
@@ -164,6 +178,8 @@ class Measurement:
     data_gb: what the server's files took when everything was flushed. server_switches_per_s: context switches of the
     server's threads. server_instructions_per_cycle, server_cycles_per_miss (of the last-level cache): of the server's
     CPUs, whoever ran there, where the kernel gives hardware counters.
+    requests_per_s: of all operations, where they do not only write rows. preload_*: of what was there before the load;
+    preload_compression: the bytes of its values for each byte of files. operations: by name; points.csv has none.
     """
 
     rows: int | None = None
@@ -228,6 +244,11 @@ class Measurement:
     server_switches_per_s: float | None = None
     server_instructions_per_cycle: float | None = None
     server_cycles_per_miss: float | None = None
+    requests_per_s: float | None = None
+    preload_rows: int | None = None
+    preload_bytes_per_row: float | None = None
+    preload_compression: float | None = None
+    operations: Mapping[str, OperationFigures] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -261,3 +282,8 @@ class TrialResult:
     started_utc: str = ""
     wall_s: float = 0.0
     method: int = 1
+
+    @property
+    def achieved_per_s(self) -> float | None:
+        """What the trial's load counts: requests a second where it does not only write, else rows."""
+        return self.measurement.requests_per_s if self.trial.work.counts_requests else self.measurement.rows_per_s

@@ -8,13 +8,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from runner.axes import load_axis
-from runner.errors import UsageError
+from runner.errors import CannotAsk, UsageError
 from runner.model import Sweep
 from runner.plan.grants import resource_range
 from runner.plan.knobs import granted_knobs
 from runner.plan.named import knob_mistakes, with_own_names
 from runner.sweep.vary import check_variants
 from runner.targets import Facts, columns_of
+from runner.work import queries_of
 
 
 def complete(sweep: Sweep, facts: Facts) -> Sweep:
@@ -33,6 +34,7 @@ def complete(sweep: Sweep, facts: Facts) -> Sweep:
     mistakes += check_variants(sweep, facts.methods)
     mistakes += knob_mistakes(sweep, facts)
     mistakes += _disk_mistakes(sweep, facts)
+    mistakes += [] if method not in facts.methods else _unspoken(sweep, facts, method)
     own = with_own_names(sweep, facts)
     mistakes += _granted_mistakes(own, facts)
     if mistakes:
@@ -46,6 +48,17 @@ def complete(sweep: Sweep, facts: Facts) -> Sweep:
         method=method,
         work=replace(sweep.work, data=replace(sweep.work.data, rows_per_request=per_request)),
     )
+
+
+def _unspoken(sweep: Sweep, facts: Facts, method: str) -> list[str]:
+    """Operations that the target has no words for, with its reason."""
+    found = []
+    for name, query in queries_of(sweep.work).items():
+        try:
+            facts.rendered(query, sweep.work.data, method)
+        except CannotAsk as error:
+            found.append(f"operation {name}: {error.message}")
+    return found
 
 
 def _granted_mistakes(sweep: Sweep, facts: Facts) -> list[str]:

@@ -38,6 +38,7 @@ def _knob(name: str, heading: str) -> Column:
 def _figures(axis: AxisFacts) -> Mapping[str, Column]:
     return {
         "rows": ("Write speed (rows/s)", _marked(_mean_of(lambda m: m.rows_per_s, rate))),
+        "requests": ("Requests/s", _marked(_mean_of(lambda m: m.requests_per_s, rate))),
         "durable_rows": ("Durable (rows/s)", _marked(_mean_of(lambda m: m.durable_rows_per_s, rate))),
         "disk_io": ("Disk I/O (MB/s)", _mean_of(lambda m: disk_mb_per_s(axis, m), short)),
         "available_memory": ("Available memory (GB)", _mean_of(lambda m: m.memory_available_gb, short)),

@@ -43,7 +43,7 @@ def curve_svg(run: StoredRun, width: int = 940, height: int = 410) -> str:
     items = _legend_items(run, fit, model)
     keys, keys_height = legend(items, width, 8, 14)
     frame = _frame(run, fit, drawn, width, height, keys_height)
-    unit, unit_name = rate_scale(frame.y_max)
+    unit, unit_name = rate_scale(frame.y_max, run.plan.sweep.work.rate_words)
     unit_name += " to the end of flush and sync" if fit.rate == "durable_rows_per_s" else ""
     levels = sorted({r.trial.level for r in run.on_curve})
     inner = [
@@ -137,7 +137,8 @@ def _marks(frame: Frame, drawn: Sequence[TrialResult], fit: FitReport) -> list[s
         peers = sorted(o.trial.replicate for o in drawn if o.trial.level == r.trial.level)
         apart = min(9.0, 30.0 / max(len(peers), 1))
         shift = apart * (peers.index(r.trial.replicate) - (len(peers) - 1) / 2)
-        title = f"{r.trial.trial_id}: {format_rate(rate_of_trial(r, fit.rate))} rows/s, {r.verdict.kind.value}"
+        rate = f"{format_rate(rate_of_trial(r, fit.rate))} {r.trial.work.rate_words}"
+        title = f"{r.trial.trial_id}: {rate}, {r.verdict.kind.value}"
         x, y = frame.x(r.trial.level) + shift, frame.y(rate_of_trial(r, fit.rate) or 0.0)
         parts.append(marker(x, y, r.verdict.kind, title))
     return parts

@@ -25,6 +25,7 @@ VERDICT_MEANINGS = {
     "THROTTLED": "the kernel held the server back for lack of quota",
     "ERRORS": "requests failed, or the server was not set as planned",
     "LOST_ROWS": "the database does not hold what it acknowledged",
+    "WRONG_ANSWER": "a query was answered, and not with the right answer",
     "ABORTED": "the trial did not run to its end",
 }
 
@@ -105,7 +106,8 @@ def method_facts(run: StoredRun) -> tuple[Fact, ...]:
     sweep, load = run.plan.sweep, run.plan.sweep.load
     each = f" for each {axis_of(sweep.axis).facts.unit}" if load.rows_by_level else ""
     window = f"{load.rows:,} rows{each}" if load.rows is not None else f"{format_number(load.duration_s or 0)} s window"
-    pace = f"open loop at {format_rate(load.rate)} rows/s, {load.arrival}" if load.rate else "closed loop"
+    offered = f"{format_rate(load.rate)} {sweep.work.rate_words}"
+    pace = f"open loop at {offered}, {load.arrival}" if load.rate else "closed loop"
     facts = [
         ("Load", f"{sweep.method}, {window} after {format_number(load.warmup_s)} s of warm-up, {pace}"),
         ("Rows", (f"{', '.join(sweep.work.data.columns)}; {sweep.work.data.tables:,} tables, "

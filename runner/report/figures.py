@@ -79,11 +79,16 @@ def _knob_of(run: StoredRun, role: KnobRole) -> KnobColumn:
     return known[0] if known else KnobColumn(name=role.value, role=role, label=label)
 
 
+_OF_ROWS = ("rows", "durable_rows")  # columns that a load of requests has no figure for
+
+
 def article_columns(run: StoredRun) -> tuple[Column, ...]:
     """The published article's columns after the level, in its order, for the axis of the run."""
     axis = axis_facts(run)
     knobs = {role.value: _knob_of(run, role) for role in KnobRole}
-    return tuple(published(name, axis, knobs) for name in axis.published_columns)
+    names = [name for name in axis.published_columns if not (run.plan.sweep.work.counts_requests and name in _OF_ROWS)]
+    reads = ("requests",) if len(names) < len(axis.published_columns) else ()
+    return tuple(published(name, axis, knobs) for name in (*reads, *names))
 
 
 def article_table(run: StoredRun) -> Table:
@@ -118,7 +123,7 @@ def trial_table(run: StoredRun) -> Table:
         rows.append(
             (
                 r.trial.trial_id,
-                marked(rate(m.rows_per_s), [r]),
+                marked(rate(r.achieved_per_s), [r]),
                 rate(m.durable_rows_per_s),
                 f"{fixed(m.server_cpu_cores, 2)} / {format_number(cores_given(r))}",
                 fixed(m.generator_cpu_cores, 2),
@@ -132,7 +137,7 @@ def trial_table(run: StoredRun) -> Table:
         )
     headers = (
         "Trial",
-        "Rows/s",
+        run.plan.sweep.work.rate_words.capitalize(),
         "Durable rows/s",
         "Server cores used / given",
         "Load generator cores",
@@ -165,7 +170,8 @@ def points_table(run: StoredRun) -> Table:
         found = marked(rate(p.rows_per_s_mean), at_level(run, p.level)[0])
         rows.append((format_number(p.level), str(p.n), found, rate(p.rows_per_s_std),
                      fixed(relative, 1), fixed(p.speedup, 2) + error, fixed(efficiency)))  # fmt: skip
-    headers = (axis_name(run), "Valid trials", "Mean rows/s", "Std rows/s", "Std (%)", "Speedup", "Efficiency (%)")
+    unit = run.plan.sweep.work.rate_words
+    headers = (axis_name(run), "Valid trials", f"Mean {unit}", f"Std {unit}", "Std (%)", "Speedup", "Efficiency (%)")
     notes = ("speedup and efficiency against the first level; ± is one standard error from the pooled spread",)
     return Table(title="Points", headers=headers, rows=tuple(rows), notes=notes if rows else ())
 

@@ -25,6 +25,13 @@ from runner.report.figures import (
 from runner.report.fitted import asked_table, derived_table, models_table, parameters_table, rejected_table
 from runner.report.noise import ablations_table, intervals_table, noise_sentences
 from runner.report.open_loop import is_open_loop, response_table
+from runner.report.operations import (
+    answers_words,
+    has_operations,
+    operations_table,
+    preload_words,
+    quantiles_table,
+)
 from runner.report.reference import Reference, reference_table
 from runner.report.soak import soak_of, soak_tables
 from runner.report.table import Table
@@ -49,6 +56,7 @@ def markdown(run: StoredRun, reference: Reference | None = None) -> str:
         _section("Before you believe it", _bullets(facts.cautions_of(run, fit.cautions))),
         _section("Response times", table_markdown(response_table(run))) if is_open_loop(run) else "",
         _section("The result, in the published article's columns", table_markdown(article_table(run))),
+        *_operations(run),
         *_soaks(run),
         *_disks(run),
         _section("Published and ours", table_markdown(beside)) if beside else "",
@@ -80,6 +88,14 @@ def _noise(run: StoredRun) -> str:
 def _soaks(run: StoredRun) -> list[str]:
     found = [soak for r in run.results if (soak := soak_of(run, r)) is not None]
     return [_section("The rate over time", f"{safe(soak.words)}\n\n{_both(*soak_tables(soak))}") for soak in found]
+
+
+def _operations(run: StoredRun) -> list[str]:
+    if not has_operations(run):
+        return []
+    told = _bullets([words for words in (preload_words(run), answers_words(run)) if words])
+    tables = _both(operations_table(run), quantiles_table(run))
+    return [_section("Each operation", f"{told}\n\n{tables}" if told else tables)]
 
 
 def _disks(run: StoredRun) -> list[str]:

@@ -134,8 +134,8 @@ def intervals_table(run: StoredRun) -> Table:
         )
         for i in noise_of(run).levels
     )
-    title = load_axis(run.plan.sweep.axis).title
-    return Table(title="Intervals", headers=(title, "Valid trials", "Mean rows/s", "95 % interval"), rows=rows)
+    title, unit = load_axis(run.plan.sweep.axis).title, run.plan.sweep.work.rate_words
+    return Table(title="Intervals", headers=(title, "Valid trials", f"Mean {unit}", "95 % interval"), rows=rows)
 
 
 def ablations_table(run: StoredRun) -> Table:

@@ -26,7 +26,8 @@ def response_table(run: StoredRun) -> Table:
     """
     axis = load_axis(run.plan.sweep.axis)
     levels = sorted({r.trial.level for r in run.on_curve}) if is_open_loop(run) else []
-    headers = (axis.title, "Offered rows/s", "Achieved rows/s", "Response p50", "p95", "p99", "max (ms)", "Verdicts")
+    unit = run.plan.sweep.work.rate_words
+    headers = (axis.title, f"Offered {unit}", f"Achieved {unit}", "Response p50", "p95", "p99", "max (ms)", "Verdicts")
     return Table(
         title="Response times",
         headers=headers,
@@ -44,7 +45,7 @@ def with_answer(fit: FitReport, run: StoredRun) -> FitReport:
     if not is_open_loop(run):
         return fit
     axis = load_axis(run.plan.sweep.axis)
-    offered = f"Open loop at {format_rate(run.plan.sweep.load.rate)} rows/s: no scaling curve"
+    offered = f"Open loop at {format_rate(run.plan.sweep.load.rate)} {run.plan.sweep.work.rate_words}: no scaling curve"
     levels = sorted({r.trial.level for r in run.on_curve})
     told = []
     for level in dict.fromkeys(levels[:1] + levels[-1:]):
@@ -68,7 +69,7 @@ def _row(run: StoredRun, level: float) -> tuple[str, ...]:
     return (
         format_number(level) + ("" if is_met else " †"),
         rate(run.plan.sweep.load.rate),
-        rate(mean(r.measurement.rows_per_s for r in trials)),
+        rate(mean(r.achieved_per_s for r in trials)),
         *(_response(trials, name) for name in names),
         ", ".join(f"{n} {kind}" for kind, n in counts.most_common()),
     )

@@ -32,6 +32,7 @@ from runner.report.marks import marked
 from runner.report.markup import broken, css_of, table_html
 from runner.report.noise import ablations_table, intervals_table, noise_sentences
 from runner.report.open_loop import response_table
+from runner.report.operations import operations_html
 from runner.report.reference import Reference, compare, reference_table
 from runner.report.series import label_of, trial_panels
 from runner.report.soak import CAPTION, soak_of, soak_svg, soak_tables
@@ -54,6 +55,7 @@ def body_html(run: StoredRun, reference: Reference | None = None) -> str:
         (
             _head(run, fit),
             _curve(run),
+            operations_html(run),
             _soak(run),
             _tables(run, reference),
             _disks(run),
@@ -105,8 +107,8 @@ def _tiles(run: StoredRun, fit: FitReport) -> str:
     too = f", {bound} more show a software bottleneck" if bound else ""
     tiles = [(f"{valid} of {len(run.results)}", f"trials are valid{too}{missing}")]
     if fit.points:
-        first, last = fit.points[0], fit.points[-1]
-        where = marked(f"rows/s at {axis_facts(run).count(format_number(last.level))}", at_level(run, last.level)[0])
+        first, last, unit = fit.points[0], fit.points[-1], run.plan.sweep.work.rate_words
+        where = marked(f"{unit} at {axis_facts(run).count(format_number(last.level))}", at_level(run, last.level)[0])
         tiles.insert(0, (format_rate(last.rows_per_s_mean), where))
         if last is not first:
             error = last.speedup_std_err
@@ -116,7 +118,7 @@ def _tiles(run: StoredRun, fit: FitReport) -> str:
             tiles.insert(2, (f"{100 * (last.efficiency or 0):.0f} %", f"efficiency at {format_number(last.level)}"))
         best = max(fit.points, key=lambda p: p.rows_per_s_mean)
         if best is not last:
-            words = marked(f"rows/s at best, at {format_number(best.level)}", at_level(run, best.level)[0])
+            words = marked(f"{unit} at best, at {format_number(best.level)}", at_level(run, best.level)[0])
             tiles.insert(0, (format_rate(best.rows_per_s_mean), words))
     noise = f"{fit.noise_percent:.1f} %" if fit.noise_percent is not None else "not known"
     tiles.append((noise, "noise floor"))

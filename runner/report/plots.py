@@ -27,6 +27,7 @@ from runner.report.table import known
 _BLUE, _ORANGE, _GREY = "#0067a8", "#b34a00", "#59616b"
 _MARKERS = {"VALID": "o", "SOFTWARE_BOTTLENECK": ">", "UNSTEADY": "^", "GENERATOR_BOUND": "s",
             "RESOURCE_NOT_SATURATED": "D", "OFFERED_NOT_MET": "v", "THROTTLED": "_", "ERRORS": "x", "LOST_ROWS": "+",
+            "WRONG_ANSWER": "1",
             "ABORTED": "*"}  # fmt: skip
 _COLOURS = (_BLUE, "#00795a", _ORANGE, "#a3487f")
 TRIALS_MAX = 40
@@ -46,7 +47,7 @@ def curve_png(run: StoredRun, width_px: int = 1000) -> bytes:
     figure, (axes,) = _figure(1, width_px / 100, width_px / 180)
     fit = fit_of(run)
     rates = [rate_of_trial(r, fit.rate) for r in run.on_curve if known(rate_of_trial(r, fit.rate))]
-    unit, unit_name = rate_scale(max((v for v in rates if v is not None), default=1.0))
+    unit, unit_name = rate_scale(max((v for v in rates if v is not None), default=1.0), run.plan.sweep.work.rate_words)
     last = 1.06 * max((r.trial.level for r in run.on_curve), default=1.0)
     grid = np.linspace(last / 120, last, 120)
     model = next((m for m in fit.models if m.model == (fit.chosen or "linear")), None)
@@ -86,7 +87,8 @@ def _scatter(axes: Axes, results: list[TrialResult], kind: VerdictKind, unit: fl
     if not found:
         return
     valid = kind.is_fitted
-    colours: dict[str, Any] = {"color": _ORANGE} if kind.value in ("ERRORS", "LOST_ROWS", "THROTTLED") else {
+    lines = ("ERRORS", "LOST_ROWS", "WRONG_ANSWER", "THROTTLED")
+    colours: dict[str, Any] = {"color": _ORANGE} if kind.value in lines else {
         "facecolors": _BLUE if valid else "none", "edgecolors": "white" if valid else _ORANGE}  # fmt: skip
     across, up = zip(*found, strict=True)
     axes.scatter(across, up, s=38, marker=_MARKERS[kind.value], zorder=3, label=kind.value, **colours)
@@ -110,7 +112,8 @@ def timeseries_png(run: StoredRun, width_px: int = 1000) -> bytes:
             at.set_ylim(bottom=0)
             at.tick_params(labelsize=7)
             if row == 0:
-                at.set_title("rows/s" if metric.name == "rows_per_s" else metric.title, fontsize=8)
+                unit = run.plan.sweep.work.rate_words
+                at.set_title(unit if metric.name == "rows_per_s" else metric.title, fontsize=8)
             if column == 0:
                 at.set_ylabel(f"{result.trial.trial_id}\n{result.verdict.kind.value}", fontsize=6)
     return _png(figure)

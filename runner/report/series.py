@@ -101,10 +101,16 @@ def window_of(result: TrialResult) -> Window | None:
     return (start, start + m.window_s) if m.window_s else None
 
 
-def panel_svg(series: Series, metric: Metric, scale: Scale, window: Window | None, given: float | None) -> str:
-    """One metric of one trial."""
+def _given(result: TrialResult, metric: Metric) -> float | None:
+    return cores_given(result) if metric.name == "server_cpu_cores" else None
+
+
+def panel_svg(
+    series: Series, metric: Metric, scale: Scale, window: Window | None, given: float | None, words: str = "rows/s"
+) -> str:
+    """One metric of one trial. words: the unit of its rate."""
     top = scale.y_max[metric.name] * 1.12 or 1.0
-    unit, unit_name = rate_scale(scale.y_max[metric.name]) if metric.name == "rows_per_s" else (1.0, "")
+    unit, unit_name = rate_scale(scale.y_max[metric.name], words) if metric.name == "rows_per_s" else (1.0, "")
     frame = Frame(width=WIDTH, height=HEIGHT, left=36, right=6, top=20, bottom=18, x_min=scale.t_min, x_max=scale.t_max,
                   y_min=0.0, y_max=top)  # fmt: skip
     bottom = frame.height - frame.bottom
@@ -170,7 +176,7 @@ def trial_panels(run: StoredRun) -> list[tuple[float, list[tuple[TrialResult, li
         for r in results:
             series = run.timeseries.get(r.trial.trial_id, ())
             window = window_of(r)
-            panels = [panel_svg(series, m, scale, window, cores_given(r) if m.name == "server_cpu_cores" else None)
+            panels = [panel_svg(series, m, scale, window, _given(r, m), run.plan.sweep.work.rate_words)
                       for m in METRICS]  # fmt: skip
             rows.append((r, panels if series else []))
         found.append((level, rows))

@@ -24,6 +24,8 @@ PLOT_CSS = """
 .plot .doubted{stroke:var(--orange);stroke-width:1.4;stroke-dasharray:2 4}
 .plot .ideal{fill:none;stroke:var(--soft);stroke-width:1.4;stroke-dasharray:7 5}
 .plot .band{fill:var(--band);opacity:.16;stroke:none}
+.small-multiples{display:flex;flex-wrap:wrap;gap:8px}.small-multiples figure{margin:0;flex:0 1 300px}
+.plot .heat{fill:var(--orange)}
 .plot .mean{stroke:var(--ink);stroke-width:2}
 .plot .bar{fill:var(--blue);opacity:.75}
 .plot .limit{fill:none;stroke:var(--orange);stroke-width:1.3;stroke-dasharray:3 3}

@@ -28,6 +28,7 @@ SHAPES = {
     VerdictKind.THROTTLED: "bar",
     VerdictKind.ERRORS: "cross",
     VerdictKind.LOST_ROWS: "plus",
+    VerdictKind.WRONG_ANSWER: "tee",
     VerdictKind.ABORTED: "star",
 }
 _PATHS = {
@@ -40,6 +41,7 @@ _PATHS = {
     "bar": "M-{b},-{h}H{b}V{h}H-{b}Z",
     "cross": "M-{r},-{r}L{r},{r}M-{r},{r}L{r},-{r}",
     "plus": "M-{b},0H{b}M0,-{b}V{b}",
+    "tee": "M-{b},-{b}H{b}M0,-{b}V{b}",
     "star": "M-{b},0H{b}M0,-{b}V{b}M-{r},-{r}L{r},{r}M-{r},{r}L{r},-{r}",
 }
 
@@ -85,9 +87,9 @@ def ticks(low: float, high: float, count: int) -> list[float]:
     return [i * step for i in range(first, math.floor(high / step + 1e-9) + 1)]
 
 
-def rate_scale(largest: float) -> tuple[float, str]:
+def rate_scale(largest: float, words: str = "rows/s") -> tuple[float, str]:
     """The divisor and the unit for an axis of rates: 2.4e6 → 1e6, "M rows/s"."""
-    return next(((s, f"{u} rows/s") for s, u in ((1e9, "G"), (1e6, "M"), (1e3, "k")) if largest >= s), (1.0, "rows/s"))
+    return next(((s, f"{u} {words}") for s, u in ((1e9, "G"), (1e6, "M"), (1e3, "k")) if largest >= s), (1.0, words))
 
 
 def text(x: float, y: float, words: str, css: str = "", anchor: str = "start") -> str:

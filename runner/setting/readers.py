@@ -265,3 +265,31 @@ def rates(text: str) -> tuple[float, ...]:
     """Rates above 0, ascending, from "2000000" or "2M,5M"."""
     found = {above_zero(parse_count)(part) for part in text.split(",")}
     return tuple(float(v) for v in sorted(found))
+
+
+def weights(text: str) -> dict[str, float]:
+    """NAME=WEIGHT,...; without a weight 1."""
+    found: dict[str, float] = {}
+    for part in (part.strip() for part in text.split(",") if part.strip()):
+        name, equals, weight = (side.strip() for side in part.partition("="))
+        try:
+            value = float(weight) if equals else 1.0
+        except ValueError:
+            raise ValueError(f"{part!r}: {weight!r} is not a number") from None
+        if not re.fullmatch(r"[A-Za-z_][\w-]*", name) or not 0 <= value < float("inf"):
+            raise ValueError(f"{part!r} is not NAME=WEIGHT with a weight of 0 or more")
+        if name in found:
+            raise ValueError(f"{name!r} is named twice")
+        found[name] = value
+    if not found:
+        raise ValueError("no operation is named; write it like write=9,range=1")
+    return found
+
+
+def parameter(text: str) -> tuple[tuple[str, str], str]:
+    """NAME.PARAMETER=VALUE, as ((NAME, PARAMETER), VALUE)."""
+    key, equals, value = text.partition("=")
+    name, dot, parameter_ = key.strip().partition(".")
+    if not equals or not dot or not re.fullmatch(r"[A-Za-z_][\w-]*", name) or not parameter_ or not value.strip():
+        raise ValueError(f"{text!r} is not NAME.PARAMETER=VALUE, like range.span=1h")
+    return (name, parameter_), value.strip()

@@ -13,7 +13,7 @@ from runner.figures.series import SERIES_COLUMNS, time_series
 from runner.model import Bottleneck, DiskFigures, Interval, Measurement, Plan, Sample, TrialResult, is_quick
 from runner.sweep.vary import label
 
-_BY_NAME = ("disks", "cpu_mhz")  # of each disk, of each CPU; trial.json has them all
+_BY_NAME = ("disks", "cpu_mhz", "operations")  # of each disk, CPU, operation; trial.json has them all
 _MEASURED = tuple(name for name in Measurement.__dataclass_fields__ if name not in _BY_NAME)
 DISKS_MAX = 8  # of more disks only the first have columns; trial.json has them all
 COLUMNS_BEFORE_KNOBS = (

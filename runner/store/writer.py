@@ -16,6 +16,7 @@ from typing import Any
 
 from runner.connections_check import with_checks
 from runner.errors import StoreError
+from runner.figures.rated import rated_intervals
 from runner.model import (
     ArtifactMade,
     Event,
@@ -35,6 +36,7 @@ from runner.store import journal
 from runner.store.codec import SCHEMA, to_json
 from runner.store.files import RunFiles
 from runner.store.journal import Journal
+from runner.store.operations import OPERATIONS, operations_text
 from runner.store.texts import TIMESERIES_HEADER, points_text, samples_text, series_text, timeseries_part
 
 REWRITTEN_ON_OPENING = ("manifest.json", "plan.json")
@@ -154,8 +156,9 @@ class RunWriter:
 
     def _finish_trial(self, result: TrialResult) -> None:
         prefix = f"trials/{result.trial.trial_id}"
+        counted = rated_intervals(self._intervals, result.trial.work)
         self._write(f"{prefix}/samples.jsonl", samples_text(self._samples))
-        self._write(f"{prefix}/series.csv", series_text(self._intervals, self._samples, self._window_start_ns))
+        self._write(f"{prefix}/series.csv", series_text(counted, self._samples, self._window_start_ns))
         self._write(f"{prefix}/trial.json", to_json(result))
         self._results.append(result)
         self._write_points()
@@ -171,7 +174,10 @@ class RunWriter:
         self._write("timeseries.csv", "".join(parts))
 
     def _write_points(self) -> None:
-        self._write("points.csv", points_text(self._plan, with_checks(self._plan, self._results)))
+        results = with_checks(self._plan, self._results)
+        self._write("points.csv", points_text(self._plan, results))
+        if self._plan.sweep.work.counts_requests:
+            self._write(OPERATIONS, operations_text(results))
 
     def update_manifest(self, **facts: Any) -> None:
         """Adds what became known later: the server's version, the sampler's cost, the end. Raises StoreError."""

@@ -50,9 +50,14 @@ def _take(texts: dict[str, str | list[str]], section: str, value: object) -> lis
     if section == "vary" and isinstance(value, Mapping):
         texts["vary"] = [f"{k}={_text(v)}" for k, v in value.items()]
         return []
+    if section == "mix" and isinstance(value, Mapping):
+        texts["mix"] = ",".join(f"{name}={weight}" for name, weight in value.items())
+        return []
+    if section == "operation" and isinstance(value, Mapping):
+        return _take_operations(texts, value)
     sections = {k.partition(".")[0] for k in BY_KEY if "." in k}
     if section not in sections or not isinstance(value, Mapping):
-        return [_unknown(section, sorted(sections | {"tags", "vary", *DESCRIPTIVE_KEYS}))]
+        return [_unknown(section, sorted(sections | {"tags", "vary", "mix", "operation", *DESCRIPTIVE_KEYS}))]
     mistakes: list[str] = []
     for name, entry in value.items():
         key = FORMER_KEYS.get(f"{section}.{name}", f"{section}.{name}")
@@ -69,6 +74,23 @@ def _take(texts: dict[str, str | list[str]], section: str, value: object) -> lis
             other.append(f"{name}={text}")
         else:
             mistakes.append(_unknown(key, [k for k in BY_KEY if k.startswith(section + ".")]))
+    return mistakes
+
+
+def _take_operations(texts: dict[str, str | list[str]], operations: Mapping[str, object]) -> list[str]:
+    """[operation.NAME] with its parameters."""
+    found, mistakes = [], []
+    for name, parameters in operations.items():
+        if not isinstance(parameters, Mapping):
+            mistakes.append(f"operation.{name}: a table is expected, like [operation.{name}] span = \"1h\"")
+            continue
+        for parameter, entry in parameters.items():
+            text = _text(entry)
+            if text is None:
+                mistakes.append(f"operation.{name}.{parameter}: a text, a number or a list is expected")
+            else:
+                found.append(f"{name}.{parameter}={text}")
+    texts["operation"] = found
     return mistakes
 
 

@@ -12,12 +12,14 @@ from typing import Any
 
 from runner.axes import Axis, all_axes
 from runner.errors import UsageError
-from runner.model import Load, Origin, Rule, Sweep, Work, Workload
+from runner.model import Load, Origin, Rule, Sweep, Work
 from runner.sweep import axis as axes
 from runner.sweep import window
 from runner.sweep.file import read_sweep_file
 from runner.sweep.knob_settings import KNOB_NAMES
+from runner.sweep.named_workloads import NAMED
 from runner.sweep.settings import BY_KEY, SETTINGS
+from runner.sweep.work import work_of
 
 _WORK = {"load.rows": "--rows", "load.rows_per_level": "--rows-per-level"}
 
@@ -44,7 +46,7 @@ def resolve_sweep(what: str, flags: Mapping[str, str | list[str]]) -> Sweep:
     mistakes += window.mistakes(values, texts.origin, len(values[swept.key] or ()))
     if mistakes:
         raise UsageError("\n".join(mistakes))
-    return _build(what, swept, texts, values)
+    return _build(what, swept, texts, values, work_of(values, texts.origin))
 
 
 def _sweep_path(what: str) -> Path:
@@ -60,9 +62,10 @@ def _sweep_path(what: str) -> Path:
 def _merge(from_file: Mapping[str, str | list[str]], flags: Mapping[str, str | list[str]]) -> Texts:
     text: dict[str, str | list[str]] = {}
     origin: dict[str, Origin] = {}
+    named = NAMED.get(str(flags.get("workload.name") or from_file.get("workload.name") or ""), {})
     overruled = {key for axis in all_axes() for key in axis.overruled(flags)}
     for setting in SETTINGS:
-        text[setting.key] = [] if setting.many else setting.default
+        text[setting.key] = named.get(setting.key, [] if setting.many else setting.default)
         origin[setting.key] = "default"
         given_in: tuple[tuple[Mapping[str, Any], Origin], ...] = ((from_file, "file"), (flags, "flag"))
         for source, name in given_in:
@@ -118,7 +121,7 @@ def _fixed_work(texts: Texts, values: Mapping[str, Any]) -> tuple[int | None, bo
     return values[asked[0]], asked[0] == "load.rows_per_level"
 
 
-def _build(what: str, swept: Axis, texts: Texts, values: Mapping[str, Any]) -> Sweep:
+def _build(what: str, swept: Axis, texts: Texts, values: Mapping[str, Any], work: Work) -> Sweep:
     v = values
     rows, by_level = _fixed_work(texts, v)
     fixed_work = rows is not None
@@ -144,7 +147,7 @@ def _build(what: str, swept: Axis, texts: Texts, values: Mapping[str, Any]) -> S
     )
     return Sweep(
         name=name,
-        question=str(texts.text.get("question", swept.facts.question)),
+        question=str(texts.text.get("question", _question(swept, work))),
         axis=swept.facts.name,
         levels=v[swept.key],
         constants=axes.constants(swept, values),
@@ -156,7 +159,7 @@ def _build(what: str, swept: Axis, texts: Texts, values: Mapping[str, Any]) -> S
         endpoint=v["target.endpoint"] or "",
         port=v["target.port"],
         method=v["load.method"] or "",
-        work=Work(data=_workload(v)),
+        work=work,
         load=load,
         knobs=_knobs(v),
         vary=({"target": targets} if len(targets) > 1 else {}) | v["vary"],
@@ -174,19 +177,10 @@ def _build(what: str, swept: Axis, texts: Texts, values: Mapping[str, Any]) -> S
     )
 
 
-def _workload(v: Mapping[str, Any]) -> Workload:
-    return Workload(
-        tables=v["workload.tables"],
-        columns=v["workload.columns"],
-        tags=v["workload.tag_columns"],
-        values=v["workload.values"],
-        rows_per_request=v["workload.rows_per_request"] or 0,
-        interlace_rows=v["workload.interlace_rows"],
-        start_ms=v["workload.start_ms"],
-        step_ms=v["workload.step_ms"],
-        text=v["workload.text"],
-        requests_per_table=v["workload.requests_per_table"],
-    )
+def _question(swept: Axis, work: Work) -> str:
+    """The axis' own, of what is counted."""
+    asked = swept.facts.question
+    return asked.replace("write rate", "rate of requests") if work.counts_requests else asked
 
 
 def _knobs(v: Mapping[str, Any]) -> dict[str, Rule]:

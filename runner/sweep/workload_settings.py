@@ -4,9 +4,44 @@ from __future__ import annotations
 
 from runner.setting import Setting, readers
 from runner.setting import setting as _s
+from runner.sweep.named_workloads import NAMED
 from runner.units import parse_count
 
 WORKLOAD_SETTINGS: tuple[Setting, ...] = (
+    _s(
+        "workload.name",
+        "--workload",
+        readers.one_of(*NAMED),
+        "write",
+        "A named workload: write; iot-queries, reads of devices; iot-mixed, nine writes to one read. All that it "
+        "sets can be set otherwise.",
+        "NAME",
+    ),
+    _s(
+        "mix",
+        "--mix",
+        readers.weights,
+        "",
+        "What the requests are, by weight, like write=9,range=1. Default: rows are written.",
+        "NAME=WEIGHT,...",
+    ),
+    _s(
+        "operation",
+        "--operation",
+        readers.parameter,
+        "",
+        "A parameter of an operation of the mix, like range.span=1h; repeatable. docs/reads.md lists them.",
+        "NAME.PARAMETER=VALUE",
+        many=True,
+    ),
+    _s(
+        "preload.rows",
+        "--preload",
+        readers.at_least(0, parse_count),
+        "0",
+        "Rows written before the load begins, outside of every rate, which reads then find; each table gets the same.",
+        "N",
+    ),
     _s("workload.tables", "--tables", readers.at_least(1, parse_count), "100", "Series (child tables, devices).", "N"),
     _s(
         "workload.columns",

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from runner.errors import TargetError
-from runner.model import Finding, ServerSpec, Site, Trial
+from runner.model import Cells, Drawn, Finding, ServerSpec, Site, Trial
 from runner.targets.facts import Facts
 from runner.targets.nouns import Address, Counted, Installation, Part, Surroundings
 
@@ -95,6 +95,15 @@ class Session:
     def count(self) -> Counted | None:
         """Rows by the database's own count, and table by table; None: it keeps none."""
         return None
+
+    def settle(self) -> None:
+        """After rows that were loaded to be read: returns when the server is at rest, so that no read pays for them."""
+        self.flush()
+
+    def answers(self, asked: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
+        """The rows of the answer to each rendered query with one draw's values: times in ms since 1970, devices by
+        name. names: of all tables. Raises TargetError, with the server's words."""
+        raise TargetError(f"{self._trial.subject.target} cannot be read yet")
 
     def drop_schema(self) -> None:
         """Removes what create_schema made, on a server that is not ours."""

@@ -5,11 +5,13 @@ Refuses to hold a rule about one database: a target's own facts do that, in its 
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from runner.model import KnobColumn, KnobRole, Piece, ResourceRange, Rule, ServerSource
+from runner.errors import CannotAsk
+from runner.model import KnobColumn, KnobRole, Piece, Query, ResourceRange, Rule, ServerSource, Workload
 
 Default = Callable[[ResourceRange], str | None]
 
@@ -60,6 +62,8 @@ class Facts:
     tells what its connections wait for.
     threads_per_process: how many threads of one load process the client library serves well; 0: any number.
     load_generators: load generators that can load it.
+    queries: "module:function" that says a query in its words, of (query, rows, method), and raises CannotAsk; "": reads
+    cannot be measured there.
 
     disk_placements: how its data can be put on several disks, best first; empty: it has none.
     wal_disks: where its write-ahead log can go in a disk sweep, the default first.
@@ -87,6 +91,7 @@ class Facts:
     wait_events: bool = False
     threads_per_process: int = 0
     load_generators: tuple[str, ...] = ("scale",)
+    queries: str = ""
     disk_placements: tuple[str, ...] = ()
     wal_disks: tuple[str, ...] = ()
     image: str = ""
@@ -104,6 +109,14 @@ class Facts:
             for name, value in values.items()
             if value is not None
         }
+
+    def rendered(self, query: Query, data: Workload, method: str) -> str:
+        """The query in its own words, with marks where each request has values of its own. Raises CannotAsk."""
+        if not self.queries:
+            raise CannotAsk(f"{self.title} cannot be read yet")
+        module, _, function = self.queries.partition(":")
+        text: str = getattr(importlib.import_module(module), function)(query, data, method)
+        return text
 
     def default_image(self, version: str) -> str:
         """The official image, of the version asked for or of the one that it is pinned to; "" where there is none."""

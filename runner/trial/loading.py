@@ -13,6 +13,7 @@ from runner.errors import LoadError, ScaleError
 from runner.figures.facts import STEADY_PHASE
 from runner.figures.finished import unfinished
 from runner.figures.growing import window_is_enough
+from runner.figures.rated import rated_intervals
 from runner.interrupts import Stop
 from runner.loadgen.handle import LoadHandle
 from runner.loadgen.protocol import Phase
@@ -160,7 +161,8 @@ class Loading:
             elif isinstance(line, Phase) and self._measure_start_ns is not None:
                 self._look_at_the_end()
             elif isinstance(line, Interval):
-                if window_is_enough(self._order.trial.load, self._intervals, self._measure_start_ns):
+                counted = rated_intervals(self._intervals, self._order.trial.work)
+                if window_is_enough(self._order.trial.load, counted, self._measure_start_ns):
                     self._load.end_window()
             elif not self._server.alive():
                 raise LoadError("the server ended under load")

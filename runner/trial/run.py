@@ -18,11 +18,12 @@ from runner.figures.recorded import facts_text
 from runner.figures.settled import with_summary
 from runner.interrupts import Stop
 from runner.loadgen.features import kept_by
-from runner.loadgen.spec import spec_text, trial_spec
+from runner.loadgen.spec import spec_text, told_texts, trial_spec
 from runner.method import METHOD
 from runner.model import FOLDED, ArtifactMade, Event, Noted, PhaseEntered, TrialFinished, TrialResult
 from runner.runtimes import Server, load_runtime
 from runner.targets import load_target
+from runner.trial.answers import checked_before, checked_within
 from runner.trial.asking import (
     ANSWER_S,
     DROP_S,
@@ -38,10 +39,11 @@ from runner.trial.loading import Loading
 from runner.trial.loads import load_of
 from runner.trial.order import TrialOrder
 from runner.trial.placed import bytes_at_rest, check_placement, full_disk
+from runner.trial.preload import preload
 from runner.trial.provision import Reached, prove_pinning, provision
-from runner.trial.stages import Aborted, Ended, SchemaMade, StageResult, Verified, with_stage
+from runner.trial.stages import Aborted, Answered, Ended, RowsThere, SchemaMade, StageResult, Verified, with_stage
 from runner.trial.waiting import LOG_LINES, answer_within, last_words, wait_for
-from runner.work import logical_bytes
+from runner.work import logical_bytes, queries_of, row_logical_bytes
 
 FULL_S = 10.0  # to look how full the disks are
 SIZE_S = 10.0  # to add up the sizes of the server's files
@@ -69,6 +71,7 @@ class _RunningTrial:
             ceiling_rows_per_s=order.ceiling_rows_per_s,
             disk_ceilings=order.disk_ceilings,
             logical_bytes_per_row=logical_bytes(order.trial.work),
+            row_bytes=row_logical_bytes(order.trial.work),
         )
 
     def events(self) -> Iterator[Event]:
@@ -121,6 +124,10 @@ class _RunningTrial:
         prove_pinning(reached.server, self._trial.placement)
         yield self._enter("schema")
         self._add(self._make_schema(reached))
+        if self._trial.work.preload_rows:
+            yield self._enter("preload")
+            there = preload(self._order, reached, self._target.facts.threads_per_process, self._stop)
+            self._add(RowsThere(preloaded=there))
         yield from self._load(reached)
         yield self._enter("verify")
         rows = self._facts.summary.rows_acked if self._facts.summary else 0
@@ -140,9 +147,14 @@ class _RunningTrial:
         return SchemaMade(effective=effective, mismatches=_mismatches(session.expected(), effective))
 
     def _load(self, reached: Reached) -> Iterator[Event]:
-        spec = kept_by(self._order.program, trial_spec(self._trial, reached.session.load_spec()))
-        yield self._artifact("spec", spec_text(spec))
         facts = self._target.facts
+        texts = self._texts()
+        said = trial_spec(self._trial, {**reached.session.load_spec(), **told_texts(texts)})
+        spec = kept_by(self._order.program, said)
+        yield self._artifact("spec", spec_text(spec))
+        if texts:
+            yield self._enter("check")
+            self._add(Answered(answers=checked_before(self._order, reached, spec, texts)))
         load = load_of(self._order, spec, facts.threads_per_process, reached)
         watched = {"by_thread": facts.thread_names, "waits": facts.wait_events}
         loading = Loading(self._order, reached, load, self._stop, self._clock, **watched)
@@ -151,11 +163,19 @@ class _RunningTrial:
         finally:
             loaded = loading.loaded()
             self._add(loaded)
-            self._facts = with_summary(self._facts, loaded.summary, self._trial.load)
+            self._facts = with_summary(self._facts, loaded.summary, self._trial.load, self._trial.work)
+        if self._facts.answers and load.answers:
+            within = checked_within(self._order, spec, load.answers, self._facts.answers)
+            self._add(Answered(answers=within))
         if loading.stacks is not None:
             yield self._artifact(FOLDED, loading.stacks.folded)
             if loading.stacks.trouble:
                 yield Noted(trial_id=self._trial.trial_id, sentence=loading.stacks.trouble)
+
+    def _texts(self) -> dict[str, str]:
+        """What is asked in the target's words, by operation."""
+        work, method = self._trial.work, self._trial.subject.method
+        return {n: self._target.facts.rendered(q, work.data, method) for n, q in queries_of(work).items()}
 
     def _full_disk(self) -> str:
         """The sentence about a disk that is full; "" also where a disk does not say in time."""

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 
 from runner.figures.facts import TrialFacts
-from runner.model import Counted, Interval, LoadSummary, Sample, SamplerCost
+from runner.model import AnswersChecked, Counted, Interval, LoadSummary, Preloaded, Sample, SamplerCost
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,6 +18,20 @@ class SchemaMade:
 
     effective: Mapping[str, str]
     mismatches: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowsThere:
+    """What reads find."""
+
+    preloaded: Preloaded
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answered:
+    """How answers compared with the right ones, so far."""
+
+    answers: tuple[AnswersChecked, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +78,7 @@ class Aborted:
     aborted: str
 
 
-StageResult = SchemaMade | Loaded | Verified | Ended | Aborted
+StageResult = SchemaMade | RowsThere | Answered | Loaded | Verified | Ended | Aborted
 
 
 def with_stage(facts: TrialFacts, stage: StageResult) -> TrialFacts:

@@ -14,7 +14,7 @@ def caveats(evidence: Evidence) -> tuple[str, ...]:
         told.append(f"{evidence.overdue:,} requests that were due had no answer when the window ended")
     if evidence.transient:
         told.append(evidence.transient)
-    if m.rate_drift_percent is None and m.rows:
+    if m.rate_drift_percent is None and (m.rows or m.requests_per_s):
         told.append("the window is too short to show whether the rate was steady")
     if m.stalled_percent:
         told.append(f"the rate was under a tenth of its median for {m.stalled_percent:.0f} % of the window")

@@ -15,8 +15,8 @@ from runner.model import DiskFigures, Measurement
 class TrialResources:
     """What both sides had. quota: the server's cores are CPU time, not whole CPUs. threads: of the generator, each with
     one request in flight at most. shared_cpus: those that both sides may use. prepared_disks: how many disks were made
-    ready for the server's data; 0 where they lie wherever they always do. Rates in rows/s, None: none was measured, or
-    none was offered (closed loop)."""
+    ready for the server's data; 0 where they lie wherever they always do. unit: of rates, rows/s or requests/s, here
+    and in Use, whatever their names say. Rates None: none was measured, or none was offered (closed loop)."""
 
     cores: float
     quota: bool
@@ -27,6 +27,7 @@ class TrialResources:
     offered_rows_per_s: float | None = None
     disk_ceilings_mb_per_s: Mapping[str, float] = field(default_factory=dict)
     prepared_disks: int = 0
+    unit: str = "rows/s"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +90,7 @@ class Integrity:
     """What makes a number wrong, as sentences. aborted: why the trial ended early.
     miscounted: what the database's own count denies. mismatches: settings that are not
     as planned. suspicious: lines of the server's log. gaps: tables that lack rows in between. unfinished: what the
-    load itself says against its having come to its end."""
+    load itself says against its having come to its end. wrong_answers: to questions whose right answer is known."""
 
     aborted: str = ""
     miscounted: str = ""
@@ -97,6 +98,7 @@ class Integrity:
     suspicious: tuple[str, ...] = ()
     gaps: tuple[str, ...] = ()
     unfinished: str = ""
+    wrong_answers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Is the number right? Rows lost, requests failed, settings that differ, disks that wrote more than they can.
+"""Is the number right? Rows lost, answers wrong, requests failed, settings that differ, disks beyond what they can.
 
 Refuses to ask what was the bottleneck: a number that is wrong is nobody's.
 """
@@ -15,11 +15,13 @@ def what_is_wrong(evidence: Evidence) -> list[tuple[VerdictKind, str]]:
     """Each fault with the verdict that it leads to, worst first; empty when the number is right."""
     m, told = evidence.measurement, evidence.integrity
     found = [(VerdictKind.LOST_ROWS, reason) for reason in (told.miscounted, *told.gaps) if reason]
+    found += [(VerdictKind.WRONG_ANSWER, reason) for reason in told.wrong_answers]
     found += [(VerdictKind.ERRORS, reason) for reason in (*told.mismatches, *told.suspicious)]
     if m.errors:
         found.append((VerdictKind.ERRORS, f"{m.errors:,} of {m.requests or 0:,} requests failed"))
-    if not m.rows or evidence.window is None:
-        found.append((VerdictKind.ERRORS, "no row was acknowledged inside the window"))
+    if not (m.rows or m.requests_per_s) or evidence.window is None:
+        what = "row was acknowledged" if evidence.given.unit == "rows/s" else "request was answered"
+        found.append((VerdictKind.ERRORS, f"no {what} inside the window"))
     return found + [(VerdictKind.ERRORS, reason) for reason in _beyond(evidence)]
 
 

@@ -58,8 +58,9 @@ def judge_standing(use: ResourceUse, given: TrialResources, axis: AxisFacts) -> 
     """
     if is_met(use, given) is False:
         offered, achieved = format_rate(given.offered_rows_per_s), format_rate(use.rows_per_s)
-        backlog = f", and the backlog grew by {format_rate(use.backlog_rows_per_s)} rows/s" if grows(use, given) else ""
-        return VerdictKind.OFFERED_NOT_MET, (f"{offered} rows/s offered, {achieved} achieved{backlog}",)
+        grown = f", and the backlog grew by {format_rate(use.backlog_rows_per_s)} {given.unit}"
+        backlog = grown if grows(use, given) else ""
+        return VerdictKind.OFFERED_NOT_MET, (f"{offered} {given.unit} offered, {achieved} achieved{backlog}",)
     found = findings(use, given, axis)
     kind = verdict_of(found.bottleneck.kind, axis)
     told = [found.bottleneck] if kind is VerdictKind.VALID else list(found.overruling)

@@ -36,7 +36,7 @@ def cautions(evidence: Evidence) -> tuple[str, ...]:
         told.append(f"{cycles} commit cycle (checkpoint) fell in the window: see the rate to the end of the flush")
     if m.rate_low is not None and m.rate_high is not None:
         told.append(
-            f"the rate jumped between {format_rate(m.rate_low)} and {format_rate(m.rate_high)} rows/s: their mean is "
-            "right, and no second has it"
+            f"the rate jumped between {format_rate(m.rate_low)} and {format_rate(m.rate_high)} {evidence.given.unit}: "
+            "their mean is right, and no second has it"
         )
     return tuple(told)

@@ -18,6 +18,7 @@ from runner.errors import StoreError
 from runner.model import StoredRun
 from runner.report.documents import documents
 from runner.store.codec import to_json
+from runner.store.operations import OPERATIONS, operations_text
 from runner.store.reader import read_fit, read_text
 from runner.store.reference import read_reference
 from runner.store.texts import TIMESERIES_HEADER, points_text, timeseries_part
@@ -40,6 +41,8 @@ def check_derived(path: Path, run: StoredRun, again: Mapping[str, TrialAgain]) -
     """run: the run with recomputed trials. again: the same by trial, with their series."""
     points = points_text(run.plan, run.results)
     found = [*_points(path, points, is_former=_is_former(run)), *_series(path, again)]
+    if run.plan.sweep.work.counts_requests:
+        found += _text(path, OPERATIONS, operations_text(run.results))
     figures = sum(map(len, csv.reader(io.StringIO(points))))
     if not run.results:
         return DerivedCheck(figures=figures, disagreements=tuple(found), other_method=OtherMethod())

@@ -18,6 +18,7 @@ from runner.axes import load_axis
 from runner.errors import LoadError, StoreError
 from runner.figures.facts import TrialFacts
 from runner.figures.outcome import outcome
+from runner.figures.rated import rated_intervals
 from runner.figures.settled import with_summary
 from runner.loadgen.recorded import read_recorded
 from runner.model import Latency, LoadSummary, Measurement, Plan, Sample, Trial, TrialResult, Verdict
@@ -56,7 +57,7 @@ def trial_again(run: Path, plan: Plan, stored: TrialResult) -> TrialAgain:
         effective=facts.effective,
         log_tail=facts.log_tail,
     )
-    series = series_text(facts.intervals, facts.samples, facts.measure_start_ns or 0)
+    series = series_text(rated_intervals(facts.intervals, trial.work), facts.samples, facts.measure_start_ns or 0)
     before, after = _plain(stored), _plain(made)
     inside = f"trials/{trial.trial_id}"
     found = [Disagreement(file=f"{inside}/loadgen.jsonl", sentence=sentence) for sentence in inconsistent]
@@ -84,10 +85,9 @@ def _as_known(made: Measurement, stored: Path) -> Measurement:
     """Without the figures that there were none of when the trial was stored: nobody says anything of them."""
     told = upgraded_result(stored)["measurement"]
     fields = Measurement.__dataclass_fields__
-    plain = [name for name in fields if name not in told and name not in ("disks", "cpu_mhz")]
+    plain = [name for name in fields if name not in told and name not in ("disks", "cpu_mhz", "operations")]
     absent: dict[str, Any] = {name: fields[name].default for name in plain}
-    if "cpu_mhz" not in told:
-        absent["cpu_mhz"] = {}
+    absent |= {name: {} for name in ("cpu_mhz", "operations") if name not in told}
     return replace(made, **absent)
 
 
@@ -111,7 +111,7 @@ def _facts(folder: Path, trial: Trial) -> tuple[TrialFacts, tuple[str, ...]]:
         recorded = read_recorded(log)
     except LoadError as error:
         raise StoreError(f"{folder / 'loadgen.jsonl'}: {error.message}") from None
-    facts = with_summary(replace(facts, intervals=recorded.intervals), recorded.summary, trial.load)
+    facts = with_summary(replace(facts, intervals=recorded.intervals), recorded.summary, trial.load, trial.work)
     complete = recorded.summary is not None and not facts.aborted
     return facts, tuple(_inconsistent(recorded.summary, facts)) if complete and recorded.summary else ()
 

@@ -8,13 +8,43 @@ know how hard it is loaded: that is the load (model/declared.py).
 from __future__ import annotations
 
 from runner.errors import UsageError
-from runner.model import Work
+from runner.model import Operation, Query, Work
 from runner.registry import Registry
 from runner.work.operation import OperationKind, Rate
+from runner.work.read import REQUESTS
 
-__all__ = ["OPERATIONS", "OperationKind", "Rate", "logical_bytes", "miscounted", "operation_of", "rate_of", "told"]
+__all__ = [
+    "OPERATIONS",
+    "OperationKind",
+    "Rate",
+    "logical_bytes",
+    "miscounted",
+    "operation_of",
+    "queries_of",
+    "rate_of",
+    "row_logical_bytes",
+    "stores",
+    "told",
+]
 
-OPERATIONS = Registry("scale.operations", {"write": "runner.work.write:WRITE"})
+OPERATIONS = Registry(
+    "scale.operations",
+    {
+        "write": "runner.work.write:WRITE",
+        "point": "runner.work.selects:POINT",
+        "range": "runner.work.selects:RANGE_ROWS",
+        "range_value": "runner.work.selects:RANGE_VALUE",
+        "range_desc": "runner.work.selects:RANGE_DESC",
+        "range_value_desc": "runner.work.selects:RANGE_VALUE_DESC",
+        "latest": "runner.work.selects:LATEST",
+        "aggregate": "runner.work.aggregates:AGGREGATE",
+        "aggregate_value": "runner.work.aggregates:AGGREGATE_VALUE",
+        "aggregate_range_value": "runner.work.aggregates:AGGREGATE_RANGE_VALUE",
+        "group_by_time": "runner.work.aggregates:GROUP_BY_TIME",
+        "group_by_time_desc": "runner.work.aggregates:GROUP_BY_TIME_DESC",
+        "sql": "runner.work.own_text:SQL",
+    },
+)
 
 
 def operation_of(name: str) -> OperationKind:
@@ -25,32 +55,54 @@ def operation_of(name: str) -> OperationKind:
     return kind
 
 
+def queries_of(work: Work) -> dict[str, Query]:
+    """What the operations that read ask, by their names. Raises ValueError for parameters that do not fit the rows."""
+    asked = {o.name: operation_of(o.kind_name).query(work, o) for o in work.operations}
+    return {name: query for name, query in asked.items() if query is not None}
+
+
 def told(work: Work) -> dict[str, str]:
-    """Lines of the load generator's spec: each operation's own, and their weights where there are several."""
+    """Lines of the load generator's spec: each operation's own, and their weights where they are not writes alone."""
     lines: dict[str, str] = {}
+    if work.counts_requests:  # what is asked depends on how the rows are
+        lines |= operation_of("write").told(work, Operation())
     for operation in work.operations:
-        lines |= operation_of(operation.name).told(work, operation)
-    if len(work.operations) > 1:
+        lines |= operation_of(operation.kind_name).told(work, operation)
+    if len(work.operations) > 1 or work.counts_requests:
         lines["operations"] = ",".join(f"{o.name}:{o.weight:g}" for o in work.operations)
+    if work.rows_present:
+        lines["rows_present"] = str(work.rows_present)
     return lines
 
 
 def rate_of(work: Work, *, durable: bool) -> Rate:
     """What is fitted: of one kind of operation its own rate, of several the requests of all of them."""
-    kinds = {operation.name for operation in work.operations}
+    kinds = {operation.kind_name for operation in work.operations}
     if len(kinds) == 1:
         return operation_of(kinds.pop()).rate(durable=durable)
-    return Rate(field="requests_per_s", words="requests/s")
+    return REQUESTS
 
 
 def logical_bytes(work: Work) -> int:
     """Bytes of one unit's values without any overhead: the most of any operation; 0 where none stores anything."""
-    return max(operation_of(operation.name).logical_bytes(work) for operation in work.operations)
+    return max(operation_of(operation.kind_name).logical_bytes(work) for operation in work.operations)
+
+
+def stores(work: Work) -> bool:
+    """Whether anything is written while the load is measured."""
+    return logical_bytes(work) > 0
+
+
+def row_logical_bytes(work: Work) -> int:
+    """Bytes of one row's values without any overhead, whatever is done to the rows."""
+    return operation_of("write").logical_bytes(work)
 
 
 def miscounted(work: Work, acknowledged: int | None, counted: int | None) -> str:
-    """Why the database's own count denies what was acknowledged; "" where it does not, or where neither is known."""
+    """Why the database's own count denies what was acknowledged, the preload included; "" where it does not, or where
+    neither is known."""
     if acknowledged is None or counted is None:
         return ""
-    said = (operation_of(operation.name).miscounted(acknowledged, counted) for operation in work.operations)
+    kinds = {operation.kind_name for operation in work.operations} | ({"write"} if work.preload_rows else set())
+    said = (operation_of(kind).miscounted(acknowledged + work.preload_rows, counted) for kind in sorted(kinds))
     return next((sentence for sentence in said if sentence), "")

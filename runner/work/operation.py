@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from runner.model import Operation, Work
+from runner.model import Operation, Query, Work
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,10 +21,21 @@ class OperationKind:
 
     name: str
     unit: str
+    title: str = ""
+
+    @property
+    def parameters(self) -> Mapping[str, str]:
+        """What a sweep may say of it: each name with what it is, for people."""
+        return {}
 
     def told(self, work: Work, operation: Operation) -> dict[str, str]:
         """Lines of the load generator's spec."""
         return dict(operation.parameters)
+
+    def query(self, work: Work, operation: Operation) -> Query | None:
+        """What is asked of the database; None: nothing is. Raises ValueError with one sentence for a parameter that
+        does not fit the rows."""
+        return None
 
     def rate(self, *, durable: bool) -> Rate:
         """What is fitted where this is the only kind; durable: counted to the end of flush and sync."""

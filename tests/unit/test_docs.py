@@ -10,6 +10,7 @@ from runner.errors import ScaleError
 from runner.model import VerdictKind
 from runner.store.texts import COLUMNS_AFTER_KNOBS, COLUMNS_BEFORE_KNOBS
 from runner.targets import all_facts, columns_of
+from tools import reads_page
 from tools.settings_page import page
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -19,6 +20,10 @@ DOCS = {p.name: p.read_text(encoding="utf-8") for p in (ROOT / "docs").glob("*.m
 
 def test_the_settings_page_is_the_settings_table():
     assert DOCS["settings.md"] == page(), "run: python tools/settings_page.py > docs/settings.md"
+
+
+def test_the_page_of_reads_is_that_of_the_operations_and_targets():
+    assert DOCS["reads.md"] == reads_page.page(), "run: python tools/reads_page.py > docs/reads.md"
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -71,7 +71,8 @@ def left() -> Json:
 
 def verdicts() -> Json:
     """Counted."""
-    colours = {"VALID": GREEN, "SOFTWARE_BOTTLENECK": BLUE, "UNSTEADY": ORANGE, "ABORTED": RED, "ERRORS": RED, "LOST_ROWS": RED}
+    colours = {"VALID": GREEN, "SOFTWARE_BOTTLENECK": BLUE, "UNSTEADY": ORANGE, "ABORTED": RED, "ERRORS": RED, "LOST_ROWS": RED,
+               "WRONG_ANSWER": RED}
     return panel(
         "stat", "Verdicts so far", "How many trials ended with which verdict; only VALID and SOFTWARE_BOTTLENECK ones make the "
         "curve.",

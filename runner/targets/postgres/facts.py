@@ -51,6 +51,7 @@ FACTS = Facts(
     refuses_root=True,
     thread_names=True,
     wait_events=True,
+    queries="runner.targets.postgres.queries:rendered",
     disk_placements=("spread",),
     wal_disks=("off-axis", "first"),
     image="postgres",

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import datetime
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 import psycopg
 
 from runner.errors import TargetError
-from runner.model import Trial
+from runner.model import Cells, Drawn, Trial
 from runner.targets import Address, Counted, Part, Session
+from runner.targets.marks import filled
 from runner.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_MEMORY, ON_DISK
+from runner.targets.postgres.queries import TABLE
 
-TABLE = "measurement"
 SPACE = "space"  # the directory of a tablespace on its disk
 SQL_TYPES = {
     "bool": "boolean",
@@ -198,6 +201,17 @@ class PostgresSession(Session):
         sentence = f"{faulty} devices lack rows between their first and their last, device {first} is the first of them"
         return Counted(rows=int(rows), gaps=(sentence,) if faulty else ())
 
+    def settle(self) -> None:
+        """VACUUM leaves no row whose first reader would have to mark it, ANALYZE tells the planner of the rows, and
+        CHECKPOINT returns when all of it is on disk."""
+        self._rows(f"VACUUM (ANALYZE) {TABLE}")
+        self._rows("CHECKPOINT")
+
+    def answers(self, asked: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
+        """On the control connection."""
+        came = (self._rows(filled(text, drawn, names, _timestamp)) for text, drawn in asked)
+        return tuple(tuple(tuple(_plain(cell) for cell in row) for row in rows) for rows in came)
+
     def drop_schema(self) -> None:
         """The measurement table with its partitions."""
         self._rows(f"DROP TABLE {TABLE}")
@@ -212,6 +226,18 @@ class PostgresSession(Session):
 def _question(sql: str) -> str:
     """A statement's first words."""
     return sql.split("(", maxsplit=1)[0].strip()[:60]
+
+
+def _timestamp(ms: int) -> str:
+    moment = datetime.datetime(1970, 1, 1) + datetime.timedelta(milliseconds=ms)
+    return f"timestamptz '{moment.isoformat(sep=' ', timespec='milliseconds')}+00'"
+
+
+def _plain(cell: Any) -> Any:
+    if isinstance(cell, datetime.datetime):
+        since = cell - datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
+        return since // datetime.timedelta(milliseconds=1)
+    return float(cell) if isinstance(cell, Decimal) else cell
 
 
 def _wait_name(kind: str | None, event: str | None) -> str:

@@ -72,6 +72,7 @@ FACTS = Facts(
     thread_names=True,
     threads_per_process=CLIENT_THREADS_PER_PROCESS,
     load_generators=("scale", "taosbenchmark"),
+    queries="runner.targets.tdengine.queries:rendered",
     disk_placements=("tiers", "spread"),
     wal_disks=("data",),
     image="tdengine/tdengine",

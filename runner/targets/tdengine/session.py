@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,9 @@ from runner.loadgen.binary import loadgen_path
 from runner.loadgen.foreign import ForeignCommand
 from runner.loadgen.spec import trial_spec
 from runner.loadgen.statements import SQL_S, TABLES_S, Answer, create_tables, run_statements
-from runner.model import Trial
+from runner.model import Cells, Drawn, Trial, Work
 from runner.targets import Address, Counted, Part, Session
+from runner.targets.marks import filled
 from runner.targets.tdengine import count
 from runner.targets.tdengine.client import DEFAULT_PASSWORD, adapter_unreachable
 from runner.targets.tdengine.config import (
@@ -23,12 +25,11 @@ from runner.targets.tdengine.config import (
     database_options,
     precision,
 )
-from runner.targets.tdengine.dialect import SCHEMALESS, database_pending, sql_column, state_statements
+from runner.targets.tdengine.dialect import SCHEMALESS, UNITS_PER_MS, database_pending, sql_column, state_statements
 from runner.targets.tdengine.genuine import command
 from runner.targets.tdengine.placement import parts_of
+from runner.targets.tdengine.queries import DATABASE, TABLE, timed
 
-DATABASE = "scale"
-TABLE = "meters"
 FLUSH_S = 1800.0  # a slow disk may have much to take
 COMMIT_ENDED = b", commit end"
 RETRIES = 60  # each waits 10 ms longer than the one before: half a minute in all, then it is an error
@@ -113,7 +114,8 @@ class TdengineSession(Session):
     def create_tables(self) -> None:
         """Every subtable, before the clock starts; schemaless methods and taosBenchmark make theirs themselves."""
         if self._trial.subject.method not in SCHEMALESS and self._trial.load.is_ours:
-            spec = trial_spec(self._trial, {**self.load_spec(), "method": "stmt"})
+            writing = replace(self._trial, work=Work(data=self._trial.work.data))
+            spec = trial_spec(writing, {**self.load_spec(), "method": "stmt"})
             self.asking = "the making of its tables"
             create_tables(self._program, spec, self._password, self.left_s(TABLES_S), self._children)
 
@@ -195,6 +197,18 @@ class TdengineSession(Session):
         some = ", ".join(f"{name} ({held} rows)" for name, held, _ in faulty[: count.SHOWN])
         sentence = f"{len(faulty)} tables lack rows between their first and their last: {some}"
         return Counted(rows=int(rows or 0), gaps=(sentence,) if faulty else ())
+
+    def answers(self, asked: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
+        """By the load generator's `sql`, whose times are numbers in the precision of the database."""
+        units = UNITS_PER_MS[precision(self._trial)]
+        came = self._ask(*(filled(text, drawn, names, lambda ms: str(ms * units)) for text, drawn in asked))
+        refused = next((answer for answer in came if not answer.ok), None)
+        if refused is not None:
+            raise TargetError(f"TDengine refused {asked[0][0][:200]!r}: {refused.code} {refused.message}")
+        return tuple(
+            tuple((row[0] // units, *row[1:]) if timed(text) else row for row in answer.rows)
+            for (text, _), answer in zip(asked, came, strict=True)
+        )
 
     def drop_schema(self) -> None:
         """The trial's database."""

@@ -19,7 +19,7 @@ def generator_ceiling(use: ResourceUse, given: TrialResources) -> Found | None:
     ceiling = given.ceiling_rows_per_s
     if not ceiling or use.rows_per_s is None or use.rows_per_s <= CEILING * ceiling:
         return None
-    told = f"the load generator alone reaches {format_rate(ceiling)} rows/s with these rows"
+    told = f"the load generator alone reaches {format_rate(ceiling)} {given.unit} with these rows"
     return Found(
         kind=BottleneckKind.GENERATOR_CEILING,
         sentence=told,

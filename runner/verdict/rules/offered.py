@@ -29,6 +29,6 @@ def offered_rate(use: ResourceUse, given: TrialResources) -> Found | None:
         return None
     return Found(
         kind=BottleneckKind.OFFERED_RATE,
-        sentence=f"{format_rate(given.offered_rows_per_s)} rows/s were offered, and no more",
+        sentence=f"{format_rate(given.offered_rows_per_s)} {given.unit} were offered, and no more",
         remedy="raise --rate, or leave it out",
     )

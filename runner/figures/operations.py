@@ -1,0 +1,52 @@
+"""What each operation of a load came to, over the whole window. Pure.
+
+Where the rate had not settled at first and the trial's own window begins later, these figures are still of all that was
+measured: an operation's times are known of that only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from runner.model import Latency, LoadSummary, OperationFigures, OperationSummary
+
+_QUANTILES = ("min", "mean", "p10", "p25", "p50", "p75", "p90", "p95", "p99", "p999", "max")
+
+
+def operation_figures(summary: LoadSummary) -> Mapping[str, OperationFigures]:
+    """By the names of the operations, in the order of the mix."""
+    return {operation.name: _of(operation) for operation in summary.operations}
+
+
+def _of(one: OperationSummary) -> OperationFigures:
+    seconds = one.window_s or 0.0
+    answered = one.service.count if one.service is not None else None
+
+    def rate(count: int | None) -> float | None:
+        return count / seconds if count is not None and seconds > 0 else None
+
+    return OperationFigures(
+        weight=one.weight,
+        window_s=one.window_s,
+        requests=answered,
+        requests_per_s=rate(answered),
+        rows_per_s=rate(one.rows_window),
+        values_per_s=rate(one.values_window),
+        mb_per_s=_mega(rate(one.bytes_window)),
+        errors=one.errors,
+        empty=one.empty_window,
+        response_ms=_times(one.response),
+        service_ms=_times(one.service),
+    )
+
+
+def _mega(value: float | None) -> float | None:
+    return value / 1e6 if value is not None else None
+
+
+def _times(latency: Latency | None) -> dict[str, float | None]:
+    """Milliseconds by the name of the quantile; empty where there are none."""
+    if latency is None:
+        return {}
+    found = {name: getattr(latency, f"{name}_us") for name in _QUANTILES}
+    return {name: us / 1000 if us is not None else None for name, us in found.items()}

@@ -1,0 +1,62 @@
+"""Rows as the load generator makes them, and the names that its drivers give tables: what right answers are made of.
+
+Refuses to make a row itself: the load generator is the one place that knows how.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from runner.errors import LoadError
+from runner.loadgen.statements import Children, run_verb
+from runner.work.answers import Stretch, TableRows
+
+ROWS_S = 120.0
+NAMES_S = 120.0
+_LINE = 4000  # stretches told in one call: the spec stays short
+
+
+def rows_of(program: str, spec: Mapping[str, str], stretches: Sequence[Stretch]) -> list[TableRows]:
+    """The rows of each stretch, exactly as they are sent. Connects to nothing. Raises LoadError."""
+    wanted, found = [stretch for stretch in stretches if stretch[2] > 0], []
+    for start in range(0, len(wanted), _LINE):
+        asked = ",".join(f"{table}:{first}:{count}" for table, first, count in wanted[start : start + _LINE])
+        lines = run_verb(program, "rows", {**spec, "rows_of": asked}, "", "", ROWS_S)
+        found += [line for line in lines if line.get("event") == "rows"]
+    if len(found) != len(wanted):
+        raise LoadError(f"{len(found)} answers of the load generator to {len(wanted)} questions for rows")
+    types = {name: kind for name, _, kind in (c.partition(":") for c in spec["columns"].split(","))}
+    nothing = {"time_ms": [], "columns": {name: [] for name in types}}
+    told = iter(found)
+    lines = [next(told) if count > 0 else nothing for _, _, count in stretches]
+    return [
+        TableRows(
+            times=np.array(line["time_ms"], dtype=np.int64),
+            columns={name: _column(types.get(name, ""), values) for name, values in line["columns"].items()},
+        )
+        for line in lines
+    ]
+
+
+def _column(kind: str, values: Sequence[Any]) -> np.ndarray[Any, Any]:
+    """Floats as they are stored, in 24 bits; all else as it is."""
+    if kind == "float":
+        return np.array(values, dtype=np.float32).astype(np.float64)
+    made = np.empty(len(values), dtype=object)
+    made[:] = values
+    return made
+
+
+def names_of(
+    program: str, spec: Mapping[str, str], secret: str, children: Children | None = None
+) -> tuple[str, ...]:
+    """The name or number of each table, as the driver writes it into a request. Raises LoadError or TargetError."""
+    lines = run_verb(program, "names", spec, "", secret, NAMES_S, children)
+    found = [line for line in lines if line.get("event") == "names"]
+    if not found:
+        raise LoadError(f"the load generator does not name its tables: {json.dumps(lines)[:200]}")
+    return tuple(str(name) for line in found for name in line["names"])

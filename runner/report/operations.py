@@ -1,0 +1,169 @@
+"""What each operation of a load came to: its figures, its response times by level as a heat map, its own small curve.
+
+Of trials that make the curve alone, means over the replicates of a level; quantiles are means of the trials' own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from html import escape
+
+from runner.model import OperationFigures, StoredRun, TrialResult
+from runner.report.figures import axis_facts
+from runner.report.markup import table_html
+from runner.report.svg import Frame, axes, drawing, line, text, x_levels
+from runner.report.table import ABSENT, Table, fixed, known, mean, rate, short
+from runner.units import format_number
+
+QUANTILES = ("min", "p10", "p25", "p50", "p75", "p90", "p95", "p99", "p999", "max")
+_CELL_W, _CELL_H, _NAME_W, _HEAD_H = 84, 26, 170, 34
+_SMALL_W, _SMALL_H = 300, 170
+Read = Callable[[OperationFigures], float | None]
+
+
+def has_operations(run: StoredRun) -> bool:
+    """Whether anything but rows is asked of the database."""
+    return run.plan.sweep.work.counts_requests and any(r.measurement.operations for r in run.results)
+
+
+def operations_table(run: StoredRun) -> Table:
+    """One row for each operation and level."""
+    rows = [
+        (
+            name,
+            format_number(level),
+            rate(_of(trials, name, lambda o: o.requests_per_s)),
+            rate(_of(trials, name, lambda o: o.rows_per_s)),
+            rate(_of(trials, name, lambda o: o.values_per_s)),
+            short(_of(trials, name, lambda o: o.mb_per_s)),
+            fixed(_of(trials, name, lambda o: o.errors)),
+            _empty(trials, name),
+        )
+        for name in _names(run)
+        for level, trials in _levels(run)
+    ]
+    headers = ("Operation", axis_facts(run).title, "Requests/s", "Rows/s in answers", "Values/s", "MB/s", "Errors",
+               "Empty answers")  # fmt: skip
+    note = "means over the trials of a level that count, else over all; of the whole window"
+    return Table(title="Operations", headers=headers, rows=tuple(rows), words=(0,), notes=(note,))
+
+
+def quantiles_table(run: StoredRun) -> Table:
+    """Response times by operation and level, every quantile."""
+    rows = [
+        (name, format_number(level), *(short(_of(trials, name, _response(q))) for q in ("mean", *QUANTILES)))
+        for name in _names(run)
+        for level, trials in _levels(run)
+    ]
+    names = ["mean", *(q.replace("p999", "p99.9") for q in QUANTILES)]
+    note = "milliseconds, from the intended start of a request to the end of its answer; – too few requests to tell"
+    headers = ("Operation", axis_facts(run).title, *names)
+    return Table(title="Response times by operation (ms)", headers=headers, rows=tuple(rows), words=(0,), notes=(note,))
+
+
+def heat_svg(run: StoredRun) -> str:
+    """p99 of the response time by operation and level: the darker, the longer, each row on its own scale. Each cell
+    says its number, so that colour alone carries nothing."""
+    names, levels = _names(run), _levels(run)
+    width, height = _NAME_W + _CELL_W * len(levels) + 10, _HEAD_H + _CELL_H * len(names) + 6
+    parts = [text(4, 14, f"p99 of the response time (ms) over {axis_facts(run).name}", "dim")]
+    for i, (level, _) in enumerate(levels):
+        parts.append(text(_NAME_W + _CELL_W * (i + 0.5), 30, format_number(level), "dim", "middle"))
+    for row, name in enumerate(names):
+        y = _HEAD_H + _CELL_H * row
+        values = [_of(trials, name, _response("p99")) for _, trials in levels]
+        top = max((v for v in values if known(v) and v is not None), default=0.0)
+        parts.append(text(_NAME_W - 8, y + 17, name, "", "end"))
+        for i, value in enumerate(values):
+            x = _NAME_W + _CELL_W * i
+            share = (value or 0.0) / top if top > 0 else 0.0
+            parts.append(
+                f'<rect x="{x + 1}" y="{y + 1}" width="{_CELL_W - 2}" height="{_CELL_H - 2}" rx="3" class="heat" '
+                f'fill-opacity="{0.06 + 0.54 * share:.2f}"/>'
+            )
+            parts.append(text(x + _CELL_W / 2, y + 17, short(value), "", "middle"))
+    return drawing(width, height, "p99 of the response time by operation and level", "".join(parts))
+
+
+def small_curves(run: StoredRun) -> str:
+    """Requests/s of each operation over the axis: one small drawing each, all from 0 on, each on its own scale."""
+    drawn = (_small(run, name) for name in _names(run))
+    return '<div class="small-multiples">' + "".join(f"<figure>{svg}</figure>" for svg in drawn if svg) + "</div>"
+
+
+def _small(run: StoredRun, name: str) -> str:
+    found = [(level, _of(trials, name, lambda o: o.requests_per_s)) for level, trials in _levels(run)]
+    points = [(level, value) for level, value in found if known(value) and value is not None]
+    if not points:
+        return ""
+    top = max(value for _, value in points) * 1.15 or 1.0
+    frame = Frame(width=_SMALL_W, height=_SMALL_H, left=52, right=12, top=30, bottom=36, x_min=0.0,
+                  x_max=max(level for level, _ in points) * 1.05, y_min=0.0, y_max=top)  # fmt: skip
+    dots = "".join(
+        f'<circle cx="{frame.x(x):.1f}" cy="{frame.y(y):.1f}" r="4" class="valid">'
+        f"<title>{escape(name)}: {short(y)} requests/s at {format_number(x)}</title></circle>"
+        for x, y in points
+    )
+    levels = x_levels([x for x, _ in points], _SMALL_W - 64)
+    inner = axes(frame, levels, axis_facts(run).title, f"{name} (requests/s)", 1.0) + line(frame, points, "fit") + dots
+    return drawing(_SMALL_W, _SMALL_H, f"{name}: requests/s over {axis_facts(run).name}", inner)
+
+
+def operations_html(run: StoredRun) -> str:
+    """The part of the page; "" where rows alone are written."""
+    if not has_operations(run):
+        return ""
+    told = [f"<li>{escape(words)}</li>" for words in (preload_words(run), answers_words(run)) if words]
+    return (
+        f"<h2>Each operation</h2><ul>{''.join(told)}</ul>{small_curves(run)}"
+        f'<div class="scroll" tabindex="0" role="region" aria-label="heat map">{heat_svg(run)}</div>'
+        f"{table_html(operations_table(run), dense=True)}{table_html(quantiles_table(run), dense=True)}\n"
+    )
+
+
+def answers_words(run: StoredRun) -> str:
+    """How many answers were empty, in a sentence for the reader; "" where none was."""
+    total = sum(o.empty or 0 for r in run.on_curve for o in r.measurement.operations.values())
+    asked = sum(o.requests or 0 for r in run.on_curve for o in r.measurement.operations.values() if o.empty is not None)
+    return f"{total:,} of {asked:,} answers held no row: a query that finds nothing is fast." if total else ""
+
+
+def preload_words(run: StoredRun) -> str:
+    """What the reads found; "" where nothing was loaded before."""
+    m = next((r.measurement for r in run.results if r.measurement.preload_rows), None)
+    if m is None:
+        return ""
+    each, ratio = m.preload_bytes_per_row, m.preload_compression
+    size = f", {short(each)} bytes each on disk when the server was at rest" if each is not None else ""
+    against = f", {short(ratio)} bytes of values for each" if ratio is not None else ""
+    return f"{m.preload_rows or 0:,} rows were there before each load{size}{against}."
+
+
+def _names(run: StoredRun) -> list[str]:
+    return list(dict.fromkeys(name for r in run.results for name in r.measurement.operations))
+
+
+def _levels(run: StoredRun) -> list[tuple[float, list[TrialResult]]]:
+    """Trials of each level: those that count, else all that there are."""
+    found = []
+    for level in sorted({r.trial.level for r in run.on_curve}):
+        here = [r for r in run.on_curve if r.trial.level == level]
+        found.append((level, [r for r in here if r.verdict.kind.is_fitted] or here))
+    return found
+
+
+def _of(trials: Sequence[TrialResult], name: str, read: Read) -> float | None:
+    return mean(read(r.measurement.operations[name]) for r in trials if name in r.measurement.operations)
+
+
+def _response(quantile: str) -> Read:
+    return lambda operation: operation.response_ms.get(quantile)
+
+
+def _empty(trials: Sequence[TrialResult], name: str) -> str:
+    operations = [r.measurement.operations[name] for r in trials if name in r.measurement.operations]
+    told = [(o.empty, o.requests) for o in operations if o.empty is not None and o.requests]
+    if not told:
+        return ABSENT
+    share = 100 * sum(e for e, _ in told) / sum(n for _, n in told)
+    return f"{short(share)} %"

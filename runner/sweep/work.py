@@ -1,0 +1,54 @@
+"""From the settings to what is done to the database: the rows, the operations by weight, what is there before.
+
+Raises one UsageError that lists every mistake, each by its key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from runner.errors import UsageError
+from runner.model import Origin, Work, Workload
+from runner.work.declared import declared, mistakes_of
+
+
+def work_of(values: Mapping[str, Any], origin: Mapping[str, Origin]) -> Work:
+    """Of settings that are each right by themselves. Raises UsageError."""
+    parameters: dict[str, dict[str, str]] = {}
+    for (name, parameter), text in values["operation"].items():
+        parameters.setdefault(name, {})[parameter] = text
+    operations, mistakes = declared(values["mix"] or {}, parameters)
+    data = _workload(values)
+    each = -(-values["preload.rows"] // data.tables)
+    work = Work(data=data, operations=operations, preload_rows=each * data.tables)
+    mistakes = mistakes or [*mistakes_of(work), *_beside(values, work)]
+    if mistakes:
+        raise UsageError("\n".join(mistakes), remedy="docs/reads.md has every operation with its parameters")
+    return work
+
+
+def _beside(values: Mapping[str, Any], work: Work) -> list[str]:
+    """What cannot be asked for beside reads or a preload."""
+    rows = values["load.rows"] is not None or values["load.rows_per_level"] is not None
+    found = []
+    if work.counts_requests and rows:
+        found.append("--rows: fixed work is rows that are written; a load that reads has a window: --duration")
+    if (work.counts_requests or work.preload_rows) and values["load.generator"] != "scale":
+        found.append(f"--load-generator: {values['load.generator']} only writes, and into an empty database")
+    return found
+
+
+def _workload(v: Mapping[str, Any]) -> Workload:
+    return Workload(
+        tables=v["workload.tables"],
+        columns=v["workload.columns"],
+        tags=v["workload.tag_columns"],
+        values=v["workload.values"],
+        rows_per_request=v["workload.rows_per_request"] or 0,
+        interlace_rows=v["workload.interlace_rows"],
+        start_ms=v["workload.start_ms"],
+        step_ms=v["workload.step_ms"],
+        text=v["workload.text"],
+        requests_per_table=v["workload.requests_per_table"],
+    )

@@ -1,0 +1,32 @@
+"""Marks of a rendered text filled with one draw's values, as the load generator's drivers fill them. Pure.
+
+Refuses to write a time: how it is written is the target's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from runner.model import Drawn
+
+_MARK = re.compile(r"\{\{|\}\}|\{(device|from|to|at|value)\}")
+_BRACES = {"{{": "{", "}}": "}"}
+
+
+def filled(text: str, drawn: Drawn, names: Sequence[str], time: Callable[[int], str]) -> str:
+    """The statement of one request. names: of all tables, as the driver writes them; time: of ms, in the target's
+    words. Each {device} is another one of the drawn."""
+    devices = iter(drawn.devices)
+    values = {
+        "from": lambda: time(drawn.from_ms),
+        "to": lambda: time(drawn.to_ms),
+        "at": lambda: time(drawn.from_ms),
+        "value": lambda: repr(drawn.value),
+        "device": lambda: names[next(devices)],
+    }
+
+    def one(found: re.Match[str]) -> str:
+        return _BRACES[found.group(0)] if found.group(0) in _BRACES else values[found.group(1)]()
+
+    return _MARK.sub(one, text)

@@ -1,0 +1,58 @@
+"""Queries in PostgreSQL's words, with marks where each request has values of its own. Pure.
+
+Sums and means are taken as double precision: the sum of a real is a real there, with an error that grows with the rows.
+"""
+
+from __future__ import annotations
+
+from runner.model import Query, Workload
+
+TABLE = "measurement"
+_AGGREGATES = {
+    "count": "count({0})",
+    "avg": "avg({0}::float8)",
+    "sum": "sum({0}::float8)",
+    "max": "max({0})",
+    "min": "min({0})",
+    "spread": "max({0})::float8 - min({0})::float8",
+    "first": "(array_agg({0} ORDER BY time))[1]",
+    "last": "(array_agg({0} ORDER BY time DESC))[1]",
+}
+
+
+def rendered(query: Query, data: Workload, method: str) -> str:
+    """One statement."""
+    if query.text:
+        return query.text
+    where, order = _where(query), " DESC" if query.newest_first else ""
+    if query.function:
+        value = _AGGREGATES[query.function].format(_quoted(query.columns[0]))
+        if not query.bucket_ms:
+            return f"SELECT {value} FROM {TABLE}{where}"
+        bucket = f"date_bin('{query.bucket_ms} milliseconds', time, timestamptz 'epoch')"
+        return f"SELECT {bucket} AS bucket, {value} FROM {TABLE}{where} GROUP BY bucket ORDER BY bucket{order}"
+    device = ("device_id",) if query.devices > 1 else ()
+    cells = ", ".join(("time", *device, *map(_quoted, query.columns)))
+    if not query.latest:
+        return f"SELECT {cells} FROM {TABLE}{where} ORDER BY time{order}"
+    if query.devices == 1:
+        return f"SELECT {cells} FROM {TABLE}{where} ORDER BY time DESC LIMIT 1"
+    asked = ", ".join("({device}::integer)" for _ in range(query.devices))
+    inner = f"SELECT * FROM {TABLE} WHERE device_id = asked.id ORDER BY time DESC LIMIT 1"
+    return f"SELECT {cells} FROM (VALUES {asked}) AS asked(id), LATERAL ({inner}) AS newest"
+
+
+def _where(query: Query) -> str:
+    marks = ", ".join(["{device}"] * query.devices)
+    found = [f"device_id = {marks}" if query.devices == 1 else f"device_id IN ({marks})"]
+    if query.when == "at":
+        found.append("time = {at}")
+    elif query.when == "range":
+        found.append("time >= {from} AND time < {to}")
+    if query.bound_column:
+        found.append(f"{_quoted(query.bound_column)} > {{value}}::float8")
+    return f" WHERE {' AND '.join(found)}"
+
+
+def _quoted(column: str) -> str:
+    return f'"{column}"'

@@ -1,0 +1,60 @@
+"""Queries in TDengine's words, with marks where each request has values of its own. Pure.
+
+One device is asked by the name of its table, several by the super table. A bound is quoted: the server makes a number
+of it, and a build was seen whose server took every fraction that was sent to it as one for 0. Refuses methods whose
+rows bring their tables along: there the names of tables are the server's.
+"""
+
+from __future__ import annotations
+
+from runner.errors import CannotAsk
+from runner.model import Query, Workload
+from runner.targets.tdengine.dialect import SCHEMALESS
+
+DATABASE, TABLE = "scale", "meters"
+_AGGREGATES = {"count": "COUNT", "avg": "AVG", "sum": "SUM", "max": "MAX", "min": "MIN", "spread": "SPREAD",
+               "first": "FIRST", "last": "LAST"}  # fmt: skip
+
+
+def rendered(query: Query, data: Workload, method: str) -> str:
+    """One statement. Raises CannotAsk."""
+    if method in SCHEMALESS:
+        raise CannotAsk(f"the server names the tables that --method {method} writes", remedy="--method stmt")
+    if query.text:
+        return query.text
+    source, order = _source(query), " DESC" if query.newest_first else ""
+    if query.function:
+        value = f"{_AGGREGATES[query.function]}({_quoted(query.columns[0])})"
+        if not query.bucket_ms:
+            return f"SELECT {value} FROM {source}"
+        return f"SELECT _wstart, {value} FROM {source} INTERVAL({query.bucket_ms}a) ORDER BY _wstart{order}"
+    many = query.devices > 1
+    if query.latest:
+        columns = ", ".join(f"LAST_ROW({_quoted(column)})" for column in query.columns)
+        device, groups = (", TBNAME", " PARTITION BY TBNAME") if many else ("", "")
+        return f"SELECT LAST_ROW(ts){device}, {columns} FROM {source}{groups}"
+    cells = ", ".join(("ts", *(("TBNAME",) if many else ()), *map(_quoted, query.columns)))
+    return f"SELECT {cells} FROM {source} ORDER BY ts{order}"
+
+
+def timed(text: str) -> bool:
+    """Whether the rows of the answer begin with a time."""
+    return text.startswith(("SELECT _wstart", "SELECT ts", "SELECT LAST_ROW(ts)"))
+
+
+def _source(query: Query) -> str:
+    """The table, and what narrows it."""
+    marks = ", ".join(["'{device}'"] * query.devices)
+    found = [f"TBNAME IN ({marks})"] if query.devices > 1 else []
+    if query.when == "at":
+        found.append("ts = {at}")
+    elif query.when == "range":
+        found.append("ts >= {from} AND ts < {to}")
+    if query.bound_column:
+        found.append(f"{_quoted(query.bound_column)} > '{{value}}'")  # see the first lines
+    table = TABLE if query.devices > 1 else "{device}"
+    return f"{DATABASE}.{table}" + (f" WHERE {' AND '.join(found)}" if found else "")
+
+
+def _quoted(column: str) -> str:
+    return f"`{column}`"

@@ -1,0 +1,64 @@
+"""The rows that a trial's reads find: loaded, at rest and counted before anything is measured, outside of its rate."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from runner.errors import LoadError
+from runner.interrupts import Stop
+from runner.loadgen.features import kept_by
+from runner.loadgen.spec import trial_spec
+from runner.model import Load, Preloaded, Trial, Work
+from runner.trial.asking import asked, count_s, flush_s
+from runner.trial.loads import load_of
+from runner.trial.order import TrialOrder
+from runner.trial.placed import bytes_at_rest
+from runner.trial.provision import Reached
+from runner.trial.waiting import answer_within
+from runner.work import row_logical_bytes
+
+LEAST_S = 300.0
+ROWS_PER_S_SLOWEST = 2000.0
+ROWS_PER_REQUEST = 10_000
+SIZE_S = 10.0
+
+
+def preload(order: TrialOrder, reached: Reached, threads_per_process: int, stop: Stop) -> Preloaded:
+    """Loads and waits. Raises LoadError where rows are missing, TargetError, Stopped."""
+    work, begun = order.trial.work, time.monotonic()
+    writing = replace(order, trial=_writing(order.trial))
+    spec = kept_by(order.program, trial_spec(writing.trial, reached.session.load_spec()))
+    load = load_of(writing, spec, threads_per_process, reached)
+    try:
+        load.start()
+        for _ in load.lines(LEAST_S + work.preload_rows / ROWS_PER_S_SLOWEST):
+            stop.look()
+            if not reached.server.alive():
+                raise LoadError("the server ended while rows were loaded for the reads")
+    finally:
+        load.stop()
+    summary = load.summary()
+    acknowledged = summary.rows_acked if summary else 0
+    if acknowledged != work.preload_rows:
+        told = "; ".join(f"{trouble.code}: {trouble.message}" for trouble in load.troubles)
+        some = f"{acknowledged:,} of {work.preload_rows:,} rows"
+        raise LoadError(f"{some} were loaded before the reads: {told or 'no word'}")
+    asked(reached, reached.session.settle, flush_s(work.preload_rows * row_logical_bytes(work)), order.disks)
+    counted = asked(reached, reached.session.count, count_s(work.preload_rows))
+    if counted is not None and counted.rows != work.preload_rows:
+        raise LoadError(f"{work.preload_rows:,} rows were loaded before the reads, the server counts {counted.rows:,}")
+    folders = (reached.address.data_dir, *reached.address.disks)
+    size = answer_within(SIZE_S, lambda: bytes_at_rest(folders))
+    return Preloaded(rows=work.preload_rows, data_bytes=size, seconds=time.monotonic() - begun)
+
+
+def _writing(trial: Trial) -> Trial:
+    """The trial as one that only writes, and whose work is these rows."""
+    data = replace(
+        trial.work.data, rows_per_request=max(ROWS_PER_REQUEST, trial.work.data.rows_per_request), interlace_rows=0
+    )
+    load: Load = replace(
+        trial.load, rows=trial.work.preload_rows, duration_s=None, window_max_s=None, warmup_s=0.0, rate=0.0
+    )
+    return replace(trial, work=Work(data=data), load=load)

@@ -1,0 +1,75 @@
+"""Reads that return an aggregate of one column: of a time range, above a bound, by stretches of time.
+
+IoT-benchmark's letters: aggregate Q4, aggregate_value Q5, aggregate_range_value Q6, group_by_time Q7,
+group_by_time_desc Q11. Several devices are aggregated together. Refuses a function that does not fit the column's type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from runner.model import Operation, Query, Work
+from runner.work.read import BOUND, COLUMN, DEVICES, NUMBERS, RANGE, Given, Read
+
+FUNCTIONS = ("avg", "count", "sum", "max", "min", "spread", "first", "last")
+OF_NUMBERS = ("avg", "sum", "max", "min", "spread")
+_FUNCTION = {"function": f"{', '.join(FUNCTIONS)}; default avg"}
+_BUCKET = {"bucket": "length of one stretch of time, like 10m; default 10m"}
+
+
+@dataclass(frozen=True)
+class _Aggregate(Read):
+    name: str
+    title: str
+    is_ranged: bool = True
+    is_bound: bool = False
+    by_time: bool = False
+    newest_first: bool = False
+
+    @property
+    def parameters(self) -> Mapping[str, str]:
+        """Of an aggregate, and of what narrows it."""
+        narrow = {**(RANGE if self.is_ranged else {}), **(BOUND if self.is_bound else {})}
+        return {**DEVICES, **COLUMN, **_FUNCTION, **narrow, **(_BUCKET if self.by_time else {})}
+
+    def query(self, work: Work, operation: Operation) -> Query:
+        """One row, or one for each stretch of time that has rows."""
+        given = Given(work, operation)
+        function = given.text("function", "avg")
+        query = Query(
+            devices=given.devices(),
+            columns=(_column(given, function),),
+            function=function,
+            bucket_ms=given.time_ms("bucket", "10m") if self.by_time else 0,
+            newest_first=self.newest_first,
+        )
+        if function in ("first", "last") and query.devices > 1:
+            many = f"{query.devices} devices have rows at the same time"
+            raise ValueError(f"function = {function}: {many}; ask for one device")
+        query = given.over_range(query) if self.is_ranged else query
+        return given.above(query) if self.is_bound else query
+
+
+def _column(given: Given, function: str) -> str:
+    if function not in FUNCTIONS:
+        raise ValueError(f"function = {function}: not one of {', '.join(FUNCTIONS)}")
+    if function not in OF_NUMBERS and given.text("column", ""):
+        return given.any_column("column")
+    column = given.number("column") if not given.text("column", "") else given.any_column("column")
+    if function in OF_NUMBERS and given.kind_of(column) not in NUMBERS:
+        raise ValueError(f"function = {function}: {column} is {given.kind_of(column)}, and {function} wants a number")
+    return column
+
+
+AGGREGATE = _Aggregate("aggregate", "an aggregate over a time range")
+AGGREGATE_VALUE = _Aggregate(
+    "aggregate_value", "an aggregate over all time, of rows above a bound", is_ranged=False, is_bound=True
+)
+AGGREGATE_RANGE_VALUE = _Aggregate(
+    "aggregate_range_value", "an aggregate over a time range, of rows above a bound", is_bound=True
+)
+GROUP_BY_TIME = _Aggregate("group_by_time", "an aggregate of each stretch of time", by_time=True)
+GROUP_BY_TIME_DESC = _Aggregate(
+    "group_by_time_desc", "an aggregate of each stretch of time, newest first", by_time=True, newest_first=True
+)

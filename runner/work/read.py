@@ -1,0 +1,149 @@
+"""What every kind of read shares: its unit, its rate, what the load generator is told, how its parameters are read.
+
+Refuses to know a database's language: the text of a request comes from the target.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from runner.model import Operation, Query, Work
+from runner.units import parse_count, parse_seconds
+from runner.work.operation import OperationKind, Rate
+
+REQUESTS = Rate(field="requests_per_s", words="requests/s")
+NUMBERS = ("tinyint", "smallint", "int", "bigint", "utinyint", "usmallint", "uint", "ubigint", "float", "double")
+DEVICES = {"devices": "how many devices one request asks for; default 1"}
+COLUMNS = {"columns": "the columns returned, by name; default: all"}
+COLUMN = {"column": "the column that is aggregated; default: the first number"}
+RANGE = {
+    "span": "length of the time range, like 1h; default 1h",
+    "step": "starts of ranges are multiples of it; default: the time between two rows",
+    "recent": "starts lie within the newest so much time; default: anywhere",
+}
+BOUND = {
+    "bound": "only rows above it: a number, or LOW..HIGH of which each request draws one",
+    "bound_column": "the column that is compared with the bound; default: the first number",
+}
+
+
+class Read(OperationKind):
+    """A kind whose requests ask and store nothing."""
+
+    unit = "requests"
+
+    def told(self, work: Work, operation: Operation) -> dict[str, str]:
+        """How the parameters of a request are drawn; its text is the target's."""
+        query = self.query(work, operation)
+        assert query is not None
+        drawn = {
+            "span_ms": query.span_ms,
+            "step_ms": query.step_ms,
+            "recent_ms": query.recent_ms,
+            "value_low": query.low,
+            "value_high": query.high,
+        }
+        return {f"ask.{operation.name}.{name}": f"{value:.10g}" for name, value in drawn.items() if value}
+
+    def rate(self, *, durable: bool) -> Rate:
+        """Requests a second: nothing is stored that could be durable."""
+        return REQUESTS
+
+
+class Given:
+    """The parameters of one operation, read one by one. Every method raises ValueError with one sentence."""
+
+    def __init__(self, work: Work, operation: Operation) -> None:
+        self._work, self._parameters = work, operation.parameters
+        self._types = {n: t.partition("(")[0] for n, _, t in (c.partition(":") for c in work.data.columns)}
+
+    def text(self, name: str, default: str) -> str:
+        """As the user wrote it."""
+        return self._parameters.get(name, default)
+
+    def devices(self) -> int:
+        """At least one, and no more than there are."""
+        count: int = _read("devices", self.text("devices", "1"), parse_count)
+        if not 1 <= count <= self._work.data.tables:
+            raise ValueError(f"devices = {count}: 1 to {self._work.data.tables:,} of the tables")
+        return count
+
+    def columns(self) -> tuple[str, ...]:
+        """Columns that are there, each once."""
+        names = tuple(name.strip() for name in self.text("columns", ",".join(self._types)).split(","))
+        for name in names:
+            self._known("columns", name)
+        return tuple(dict.fromkeys(names))
+
+    def number(self, name: str) -> str:
+        """A column of numbers: the one of the parameter, else the first."""
+        numbers = [column for column, kind in self._types.items() if kind in NUMBERS]
+        if name not in self._parameters:
+            if not numbers:
+                raise ValueError(f"{name}: no column holds numbers")
+            return numbers[0]
+        column = self.any_column(name)
+        if column not in numbers:
+            raise ValueError(f"{name} = {column}: {self._types[column]} is no number")
+        return column
+
+    def any_column(self, name: str) -> str:
+        """A column that is there; the first where none is named."""
+        column = self.text(name, next(iter(self._types)))
+        self._known(name, column)
+        return column
+
+    def kind_of(self, column: str) -> str:
+        """The type of a column, without its length."""
+        return self._types[column]
+
+    def time_ms(self, name: str, default: str) -> int:
+        """A time above zero, in whole milliseconds; 0 where neither a value nor a default is there."""
+        text = self.text(name, default)
+        if not text:
+            return 0
+        seconds: float = _read(name, text, parse_seconds)
+        ms = round(seconds * 1000)
+        if ms <= 0:
+            raise ValueError(f"{name} = {text}: must be above 0")
+        return ms
+
+    def over_range(self, query: Query) -> Query:
+        """The query with its range, which must fit into the data that are there before the load."""
+        data = self._work.data
+        span, step = self.time_ms("span", "1h"), self.time_ms("step", "")
+        present = self._work.rows_present * data.step_ms
+        if span > present:
+            raise ValueError(
+                f"span: {span / 1000:g} s are longer than the {present / 1000:g} s of data that the preload makes "
+                f"({self._work.rows_present:,} rows of each table, {data.step_ms} ms apart)"
+            )
+        if step % data.step_ms:
+            raise ValueError(f"step: {step} ms are no multiple of the {data.step_ms} ms between two rows")
+        return replace(query, when="range", span_ms=span, step_ms=step, recent_ms=self.time_ms("recent", ""))
+
+    def above(self, query: Query) -> Query:
+        """The query with its bound, and the range that it is drawn from."""
+        text = self.text("bound", "")
+        if not text:
+            raise ValueError("bound is missing: a number, or LOW..HIGH")
+        first, dots, last = text.partition("..")
+        low = _read("bound", first, float)
+        high = _read("bound", last, float) if dots else low
+        if not low <= high:
+            raise ValueError(f"bound = {text}: runs backwards")
+        return replace(query, bound_column=self.number("bound_column"), low=low, high=high)
+
+    def _known(self, parameter: str, column: str) -> None:
+        if column not in self._types:
+            raise ValueError(f"{parameter} = {column}: no such column; there are {', '.join(self._types)}")
+
+
+def _read(name: str, text: str, reader: Callable[[str], Any]) -> Any:
+    try:
+        return reader(text)
+    except ValueError as error:
+        words = f"{text!r} is not a number" if reader is float else str(error)
+        raise ValueError(f"{name}: {words}") from None

@@ -1,0 +1,201 @@
+"""Operations that read: what a sweep says of them, what databases are asked, what is the right answer and what is not."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from runner.errors import UsageError
+from runner.figures.rated import rated_intervals, requests_per_s
+from runner.model import Drawn, Interval, Operation, Query, Work
+from runner.sweep.file import read_sweep_file
+from runner.sweep.resolve import resolve_sweep
+from runner.targets import load_facts
+from runner.targets.marks import filled
+from runner.work import miscounted, queries_of, rate_of, told
+from runner.work.answers import TableRows, difference, draws, right_answer, stretches
+from tests.unit.factories import make_sweep
+from tests.unit.test_loadgen import summary as said
+
+START = 1_500_000_000_000
+DATA = {"workload.step_ms": "10000", "preload.rows": "100k", "workload.tables": "10"}
+
+
+def work_of(mix: str, *operation: str, **flags: str) -> Work:
+    given = {"axis.cores": "1", **DATA, "mix": mix, "operation": list(operation), **flags}
+    return resolve_sweep("cpu", given).work
+
+
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        ({"mix": "range=0"}, "all weights are 0"),
+        ({"mix": "rang"}, "mix: 'rang' is not one of write, point"),
+        ({"mix": "a", "operation": ["a.kind=b"]}, "operation.a.kind: 'b' is not one of"),
+        ({"operation": ["range.spam=1"]}, "operation.range.spam: range has no such parameter; it has devices, columns"),
+        ({"operation": ["range.span=0"]}, "operation.range.span = 0: must be above 0"),
+        ({"operation": ["range.columns=amp"]}, "no such column; there are current, voltage, phase"),
+        ({"operation": ["range.devices=11"]}, "operation.range.devices = 11: 1 to 10 of the tables"),
+        ({"operation": ["range.span=400h"]}, "are longer than the 100000 s of data"),
+        ({"operation": ["range.step=7s"]}, "are no multiple of the 10000 ms between two rows"),
+        ({"mix": "range_value"}, "operation.range_value.bound is missing"),
+        ({"mix": "range_value", "operation": ["range_value.bound=2..1"]}, "runs backwards"),
+        ({"mix": "aggregate", "operation": ["aggregate.function=median"]}, "not one of avg, count"),
+        ({"mix": "aggregate", "operation": ["aggregate.column=name"], "workload.columns": "name:binary(9)"},
+         "function = avg: name is binary, and avg wants a number"),
+        ({"mix": "aggregate", "operation": ["aggregate.function=first", "aggregate.devices=2"]}, "ask for one device"),
+        ({"mix": "sql"}, "operation.sql.text is missing"),
+        ({"mix": "sql", "operation": ["sql.text=select {x}"]}, "{x} is none of {device}"),
+        ({"preload.rows": "0"}, "preload: nothing to read"),
+        ({"load.rows": "1000"}, "--rows: fixed work is rows that are written"),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_is_named_and_nothing_starts(flags, words):
+    with pytest.raises(UsageError) as refused:
+        resolve_sweep("cpu", {"axis.cores": "1", **DATA, "mix": "range", **flags})
+    assert words in refused.value.message
+    assert len(refused.value.message.splitlines()) == 1
+
+
+def test_a_file_and_flags_say_the_same_mix(tmp_path):
+    path = tmp_path / "a.toml"
+    path.write_text(
+        'mix = { write = 9, hourly = 1 }\npreload = { rows = "100k" }\n[axis]\ncores = "1"\n'
+        '[workload]\ntables = 10\nstep_ms = 10000\n[operation.hourly]\nkind = "group_by_time"\nspan = "4h"\n'
+    )
+    by_file = resolve_sweep(str(path), {}).work
+    assert by_file == work_of("write=9,hourly=1", "hourly.kind=group_by_time", "hourly.span=4h")
+    assert [(o.name, o.kind_name, o.weight, o.unit) for o in by_file.operations] == [
+        ("write", "write", 9.0, "rows"), ("hourly", "group_by_time", 1.0, "requests")]  # fmt: skip
+    assert read_sweep_file(path)["mix"] == "write=9,hourly=1"
+
+
+def test_named_workloads_are_defaults_that_flags_override():
+    named = resolve_sweep("cpu", {"axis.cores": "1", "workload.name": "iot-queries", "workload.tables": "50"})
+    assert named.work.data.tables == 50
+    assert named.work.preload_rows == 10**6
+    assert "range" in {o.name for o in named.work.operations}
+    assert named.question == "How does the rate of requests grow with cores?"
+    assert make_sweep().work == Work(data=make_sweep().work.data)  # without one nothing has changed
+
+
+def test_what_is_fitted_and_told():
+    work = work_of("write=9,range=1")
+    assert rate_of(work, durable=True).field == "requests_per_s"
+    assert rate_of(make_sweep().work, durable=False).field == "rows_per_s"
+    lines = told(work)
+    assert lines["operations"] == "write:9,range:1"
+    assert lines["rows_present"] == "10000"
+    assert lines["ask.range.span_ms"] == "3600000"
+    assert "operations" not in told(make_sweep().work)
+
+
+def test_the_preload_is_part_of_the_count():
+    work = work_of("range")
+    assert miscounted(work, 0, 100_000) == ""
+    assert "are missing" in miscounted(work, 0, 99_999)
+    assert miscounted(make_sweep().work, 5, 5) == ""
+
+
+@pytest.mark.parametrize("target", ["postgres", "tdengine"])
+def test_every_kind_is_rendered_with_its_marks(target):
+    for name, query in queries_of(every()).items():
+        text = load_facts(target).rendered(query, every().data, load_facts(target).methods[0])
+        assert text.count("{device}") == query.devices, name
+        assert ("{from}" in text) == ("{to}" in text) == (query.when == "range"), name
+        assert ("{value}" in text) == bool(query.bound_column), name
+        assert "\n" not in text
+
+
+def every() -> Work:
+    bound = [f"{name}.bound=9..11" for name in ("range_value", "range_value_desc", "aggregate_value",
+                                                "aggregate_range_value")]  # fmt: skip
+    kinds = "point,range,range_value,range_desc,range_value_desc,latest,aggregate,aggregate_value,"
+    return work_of(f"{kinds}aggregate_range_value,group_by_time,group_by_time_desc", *bound)
+
+
+def test_marks_are_filled_and_braces_kept():
+    drawn = Drawn(devices=(3, 1), from_ms=1, to_ms=2, value=0.5)
+    text = "{device} {device} {from}..{to} {value} {{x}}"
+    assert filled(text, drawn, ["a", "b", "c", "d"], str) == "d b 1..2 0.5 {x}"
+
+
+def rows(count: int = 6, first: int = 0) -> TableRows:
+    times = START + 10_000 * np.arange(first, first + count)
+    values = np.array([1.0, 5.0, 3.0, 2.0, 4.0, 6.0][:count])
+    return TableRows(times=times, columns={"v": values})
+
+
+@pytest.mark.parametrize(
+    ("query", "right"),
+    [
+        (Query(columns=("v",), function="avg"), [(3.5,)]),
+        (Query(columns=("v",), function="count"), [(6,)]),
+        (Query(columns=("v",), function="spread"), [(5.0,)]),
+        (Query(columns=("v",), function="last"), [(6.0,)]),
+        (Query(columns=("v",), function="sum", bound_column="v"), [(15.0,)]),
+        (Query(columns=("v",), function="max", bucket_ms=30_000), [(START, 5.0), (START + 30_000, 6.0)]),
+        (Query(columns=("v",), bound_column="v", newest_first=True),
+         [(START + 50_000, 6.0), (START + 40_000, 4.0), (START + 10_000, 5.0)]),
+    ],
+)  # fmt: skip
+def test_the_right_answer(query, right):
+    found = right_answer(query, Drawn(devices=(0,), value=3.5), {0: rows()})
+    assert found == right
+    assert difference(query, right, found) == ""
+
+
+def test_rows_of_several_devices_are_ordered_by_time():
+    query = Query(devices=2, columns=("v",))
+    right = right_answer(query, Drawn(devices=(7, 2)), {7: rows(2), 2: rows(2)})
+    assert right == [(START, 2, 1.0), (START, 7, 1.0), (START + 10_000, 2, 5.0), (START + 10_000, 7, 5.0)]
+    swapped = [right[1], right[0], right[3], right[2]]  # at one time either device may come first
+    assert difference(query, right, swapped) == ""
+
+
+@pytest.mark.parametrize(
+    ("came", "words"),
+    [
+        ([(START, 1.0)], "1 rows came, 2 are right"),
+        ([(START + 10_000, 5.0), (START, 1.0)], "not ordered by time, oldest first"),
+        ([(START, 1.0), (START + 10_000, 5.1)], "row 2 of 2 is (1500000010000, 5.1), right is (1500000010000, 5)"),
+        ([(START, 1.0), (START + 10_001, 5.0)], "row 2 of 2"),
+        ([(START, 1.0), (START + 10_000, None)], "row 2 of 2"),
+    ],
+)
+def test_what_is_not_right_is_said(came, words):
+    query = Query(columns=("v",), when="range")
+    assert words in difference(query, right_answer(query, Drawn(devices=(0,)), {0: rows(2)}), came)
+
+
+def test_an_aggregate_of_nothing_may_be_no_row_or_nothing():
+    query = Query(columns=("v",), function="avg", bound_column="v")
+    right = right_answer(query, Drawn(devices=(0,), value=100.0), {0: rows()})
+    assert difference(query, right, []) == difference(query, right, [(None,)]) == ""
+    assert difference(query, right, [(0.0,)])
+
+
+def test_draws_lie_within_the_data_on_their_steps():
+    work = work_of("range", "range.span=1h", "range.step=30s", "range.recent=2h", "range.devices=3")
+    query = queries_of(work)["range"]
+    end = work.data.start_ms + work.rows_present * work.data.step_ms
+    for drawn in draws(query, work, 50, seed=7):
+        assert (drawn.from_ms - work.data.start_ms) % 30_000 == 0
+        assert end - 7_200_000 <= drawn.from_ms <= drawn.to_ms - 3_600_000
+        assert drawn.to_ms <= end
+        assert len(set(drawn.devices)) == 3
+        assert [count for _, _, count in stretches(query, drawn, work)] == [360] * 3
+
+
+def test_requests_are_counted_where_the_load_reads():
+    interval, summary = Interval(**dict.fromkeys(Interval.__dataclass_fields__)), said([1000] * 20)
+    reading, writing = work_of("write,range"), make_sweep().work
+    told_each = replace(interval, rows=900, requests=11, operations={"write": 9, "range": 1})
+    assert rated_intervals([told_each], reading)[0].rows == 10
+    assert rated_intervals([told_each], writing)[0].rows == 900
+    assert requests_per_s(summary, writing) is None
+    assert requests_per_s(summary, reading) == summary.service.count / summary.window_s
+
+
+def test_an_operation_may_have_another_name_than_its_kind():
+    assert Operation(name="hourly", kind="group_by_time").kind_name == "group_by_time"

@@ -1,0 +1,135 @@
+"""Writes docs/reads.md from the operations and the targets, so that its tables are up to date. Run it in the root.
+
+    python tools/reads_page.py > docs/reads.md
+"""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from runner.errors import CannotAsk
+from runner.model import Operation, Work
+from runner.sweep.resolve import resolve_sweep
+from runner.targets import Facts, all_facts
+from runner.work import OPERATIONS, operation_of
+
+HEAD = """# Reads
+
+`tools/reads_page.py` generates this page from the operations in `runner/work/` and the targets.
+
+```sh
+scale sweep cpu --cores 1..4 --workload iot-queries      # how many reads per second with 1, 2, 3, 4 cores
+scale sweep cpu --cores 1..4 --workload iot-mixed        # nine writes to one read
+scale sweep cpu --cores 1..4 --mix write=9,range=1 --preload 1M --step-ms 10000 --operation range.span=1h
+scale sweep sweeps/iot-queries.toml
+```
+
+In a sweep file:
+
+```toml
+mix = { write = 9, range = 1, hourly = 1 }
+preload = { rows = "1M" }
+
+[workload]
+step_ms = 10000
+
+[operation.range]
+devices = 1
+span = "1h"
+
+[operation.hourly]
+kind = "group_by_time"
+span = "4h"
+bucket = "1h"
+function = "max"
+```
+
+## The mix
+`mix` gives each operation its share of the requests. The name of an operation is its kind, unless `kind` in
+`[operation.NAME]` says otherwise. Without a mix, rows are written.
+
+If a mix contains anything but `write`, the rate of the sweep is requests per second of the whole mix. The curve, the
+verdicts, `--rate`, `--need` and `--until-ci` then use requests per second. `operations.csv` has the figures of each
+operation, described in [results.md](results.md#columns-of-operationscsv). A connection sends its next request when it
+has the answer to the last one. Therefore, a slow query delays the next write of the same connection.
+
+## The data
+`preload` writes rows before the load begins. The preload is in no rate. Then the tool waits until the server is at
+rest, counts the rows, and records the bytes on disk per row:
+
+- PostgreSQL: `VACUUM (ANALYZE)` and `CHECKPOINT` have returned.
+- TDengine: `FLUSH DATABASE` has ended in every vgroup.
+
+Every table gets the same number of rows. Reads ask for times of these rows; writes of a mix follow after them.
+
+## Answers
+A row depends only on the seed, the table and its number, so the correct answer to a query is known. Before the load,
+each operation is asked 20 times, and each answer is compared with the correct one: the number of rows, their order,
+times, counts and whole numbers exactly; fractions to 1 in 100,000. During the load, the number of rows of some answers
+is compared again. A difference gives the trial the verdict `WRONG_ANSWER`, and its reasons name the query, what came
+and what is correct. The report counts empty answers, because a query that finds nothing is fast. Answers to `sql` are
+not compared, because the tool does not know what they should be.
+
+## Operations
+The numbers are those of IoT-benchmark's queries: `point` Q1, `range` Q2, `range_value` Q3, `aggregate` Q4,
+`aggregate_value` Q5, `aggregate_range_value` Q6, `group_by_time` Q7, `latest` Q8, `range_desc` Q9, `range_value_desc`
+Q10, `group_by_time_desc` Q11.
+
+"""
+_DATA = {"axis.cores": "1", "workload.step_ms": "10000", "preload.rows": "1M"}
+_EXAMPLE = {"sql": {"text": "SELECT 1"}}
+
+
+def page() -> str:
+    """The page as Markdown."""
+    return HEAD + "\n".join([*_operations(), "", *_parameters(), "", *_support()]) + "\n"
+
+
+def _operations() -> list[str]:
+    rows = [f"| `{name}` | {operation_of(name).title or 'rows are written'} |" for name in OPERATIONS.names()]
+    return ["| operation | answer |", "|---|---|", *rows]
+
+
+def _parameters() -> list[str]:
+    found = [(n, p, words) for n in OPERATIONS.names() for p, words in operation_of(n).parameters.items()]
+    kinds: dict[tuple[str, str], list[str]] = {}
+    for name, parameter, words in found:
+        kinds.setdefault((parameter, words), []).append(f"`{name}`")
+    rows = [f"| `{parameter}` | {words} | {', '.join(names)} |" for (parameter, words), names in kinds.items()]
+    return ["## Parameters", "| parameter | meaning | operations |", "|---|---|---|", *rows]
+
+
+def _support() -> list[str]:
+    targets = all_facts()
+    lines = [
+        "## Which database can be asked",
+        f"| operation | {' | '.join(facts.title for facts in targets)} |",
+        "|---" * (len(targets) + 1) + "|",
+    ]
+    for name in OPERATIONS.names():
+        if operation_of(name).unit == "requests":
+            cells = [_cell(facts, name) for facts in targets]
+            lines.append(f"| `{name}` | {' | '.join('no' if cell else 'yes' for cell in cells)} |")
+    why = {cell for name in OPERATIONS.names() for facts in targets if (cell := _cell(facts, name))}
+    return [*lines, "", *(f"- {sentence}." for sentence in sorted(why))]
+
+
+def _cell(facts: Facts, name: str) -> str:
+    """Why it cannot be asked there; "" where it can, or asks nothing."""
+    if operation_of(name).unit != "requests":
+        return ""
+    bound = "bound" in operation_of(name).parameters and name not in _EXAMPLE
+    own = _EXAMPLE.get(name, {"bound": "10"} if bound else {})
+    data = resolve_sweep("cpu", _DATA).work
+    work = Work(data=data.data, operations=(Operation(name=name, unit="requests", parameters=own),), preload_rows=10**6)
+    query = operation_of(name).query(work, work.operations[0])
+    assert query is not None
+    try:
+        facts.rendered(query, work.data, facts.methods[0])
+    except CannotAsk as error:
+        return error.message
+    return ""
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page())
