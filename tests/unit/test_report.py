@@ -144,7 +144,7 @@ def test_every_trial_that_is_left_out_has_something_to_change():
     limit = Bottleneck(kind=BottleneckKind.GENERATOR_CPU, sentence="the load generator's CPUs were full", remedy="add a client core")
     full = [replace(r, verdict=replace(r.verdict, bottleneck=limit)) for r in run.results]
     told = remedies(replace(run, results=tuple(full)))
-    assert "1 × GENERATOR_BOUND, limited by generator's CPUs: add a client core" in told
+    assert "1 × GENERATOR_BOUND, bottleneck: load generator's CPUs: add a client core" in told
     assert any(t.startswith("1 × UNSTEADY: a longer --warmup") for t in told), "a core more does not make it steady"
     assert any(t.startswith("1 × ABORTED: see the server's last words") for t in told)
     assert len(told) == len(remedies(run)) == 4
