@@ -9,6 +9,7 @@ from runner.model import Operation, Work
 from runner.work import OPERATIONS, operation_of
 
 KIND = "kind"
+OPERATIONS_MAX = 16  # of the load generator
 
 
 def declared(
@@ -20,6 +21,8 @@ def declared(
     found, mistakes = [], []
     if not any(weights.values()):
         mistakes.append("mix: all weights are 0")
+    if len(weights) > OPERATIONS_MAX:
+        mistakes.append(f"mix: {len(weights)} operations; {OPERATIONS_MAX} at most")
     for name, weight in weights.items():
         own = dict(parameters.get(name, {}))
         kind = own.pop(KIND, name)

@@ -1,0 +1,47 @@
+"""Reads on a real PostgreSQL: every kind of operation beside writes, each answer right; a wrong text is found out."""
+
+import pytest
+
+from runner.interrupts import Stop
+from runner.model import VerdictKind
+from runner.targets.postgres import queries
+from runner.trial.run import run_trial
+from tests.unit.reading_trials import KINDS, MORE, answers_of, reading_order
+from tests.unit.trial_orders import result_of
+
+WRONG = (VerdictKind.WRONG_ANSWER, VerdictKind.ERRORS, VerdictKind.ABORTED, VerdictKind.LOST_ROWS)
+
+
+def test_every_kind_is_answered_rightly_beside_writes(folder):
+    events = list(run_trial(reading_order(folder, "postgres"), Stop()))
+    result, answers = result_of(events), answers_of(events)
+    m = result.measurement
+    assert result.verdict.kind not in WRONG, result.verdict.reasons
+    assert set(answers) == {*KINDS, *MORE}
+    assert all(one["whole"] == 20 and not one["wrong"] for one in answers.values())
+    assert sum(one["counted"] for one in answers.values()) > 0
+    assert m.preload_rows == 20_000
+    assert m.preload_bytes_per_row > 20
+    assert m.rows_counted == m.rows_acked + 20_000 > 20_000
+    assert m.requests_per_s == pytest.approx(sum(o.requests_per_s for o in m.operations.values()), rel=0.01)
+    assert m.operations["range"].rows_per_s == pytest.approx(360 * m.operations["range"].requests_per_s, rel=0.01)
+    assert m.operations["range"].response_ms["max"] > 0
+    assert m.operations["write"].rows_per_s is None
+    assert m.durable_rows_per_s is None
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "words"),
+    [
+        ("time >= {from}", "time > {from}", "359 rows came, 360 are right"),
+        ("ORDER BY time", "ORDER BY time DESC", "not ordered by time, oldest first"),
+        ('"voltage"', '"voltage" + 1', "row 1 of 360 is"),
+    ],
+)
+def test_a_wrong_text_is_found_out(folder, monkeypatch, right, wrong, words):
+    rendered = queries.rendered
+    monkeypatch.setattr(queries, "rendered", lambda *asked: rendered(*asked).replace(right, wrong))
+    result = result_of(list(run_trial(reading_order(folder, "postgres", "range"), Stop())))
+    assert result.verdict.kind is VerdictKind.WRONG_ANSWER
+    assert result.verdict.reasons[0].startswith("range of device ")
+    assert words in result.verdict.reasons[0]

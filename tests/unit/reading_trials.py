@@ -1,0 +1,37 @@
+"""A trial that asks every kind of operation, small enough for a test, and what its events say of the answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from runner.model import ArtifactMade, Event
+from runner.trial.order import TrialOrder
+from tests.unit.trial_orders import trial_order
+
+KINDS = ("point", "range", "range_value", "range_desc", "range_value_desc", "latest", "aggregate", "aggregate_value",
+         "aggregate_range_value", "group_by_time", "group_by_time_desc")  # fmt: skip
+FUNCTIONS = {"aggregate_value": "count", "aggregate_range_value": "sum", "group_by_time": "max",
+             "group_by_time_desc": "min"}  # fmt: skip
+MORE = ("spread", "first", "last")
+BOUND = ("range_value", "range_value_desc", "aggregate_value", "aggregate_range_value")
+
+
+def reading_order(folder: Path, target: str, mix: str = "", **flags: str) -> TrialOrder:
+    """Of every kind, three of them on several devices, and an aggregate of every function; or of the mix."""
+    operations = [f"{name}.bound=9..11" for name in BOUND]
+    operations += [f"{name}.devices=3" for name in ("range_desc", "group_by_time", "latest")]
+    operations += [f"{name}.function={function}" for name, function in FUNCTIONS.items()]
+    for name in MORE:
+        operations += [f"{name}.kind=aggregate", f"{name}.function={name}", f"{name}.column=voltage"]
+    whole = {"mix": mix or ",".join((*KINDS, *MORE, "write=2")), "operation": operations, "preload__rows": "20k",
+             "workload__step_ms": "10000", "knobs__write_threads": "2", "load__drain": "10s"}  # fmt: skip
+    return trial_order(folder, target, **{**whole, **flags})
+
+
+def answers_of(events: Iterable[Event]) -> dict[str, dict[str, Any]]:
+    """What facts.json says of the answers, by operation."""
+    facts = next(json.loads(e.text) for e in events if isinstance(e, ArtifactMade) and e.name == "facts.json")
+    return {one["operation"]: one for one in facts["answers"]}
