@@ -26,7 +26,10 @@ from pathlib import Path
 
 import psutil
 
+from bench.slow_network import INTERFACE, slow_network
 from runner.targets import load_target
+
+PIPES = {"text": True, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
 
 QUICK = ("--runtime", "process", "--replicates", "1", "--duration", "6s", "--warmup", "2s", "--json",
          "--connections-check", "off")  # fmt: skip
@@ -41,6 +44,7 @@ class Case:
     words: tuple[str, ...]
     hog_cpu: int | None = None
     stopped: bool = False
+    network_mbit: float = 0.0  # of the link between load generator and server; 0: no such link
 
 
 HOT_ROW = """CREATE TABLE hot (n bigint); INSERT INTO hot VALUES (0);
@@ -109,6 +113,9 @@ def cases(home: str, data_dir: str, folder: str) -> list[Case]:
                              "--generator-cpus", "0-1")))  # fmt: skip
     found.append(Case(what="PostgreSQL, stopped for three seconds", limit="STALL", stopped=True,
                       words=(*postgres, "--cores", "1", "--window-max", "0")))  # fmt: skip
+    if os.geteuid() == 0:
+        found.append(Case(what="PostgreSQL behind a network of 10 Mbit/s", limit="NETWORK", network_mbit=10.0,
+                          words=(*postgres, "--cores", "1")))  # fmt: skip
     if data_dir:
         found.append(Case(what="PostgreSQL on a disk capped at 10 MiB/s", limit="DISK",
                           words=(*postgres, "--cores", "1", "--data-dir", data_dir)))  # fmt: skip
@@ -123,21 +130,35 @@ def cases(home: str, data_dir: str, folder: str) -> list[Case]:
 def seen(case: Case, folder: str) -> dict[str, object]:
     """The trial's verdict and figures."""
     scale = os.environ.get("SCALE_COMMAND", str(Path(sys.executable).parent / "scale"))
+    before = set(Path(folder).glob("results/*/trials/*/journal.jsonl"))
+    command = [scale, "sweep", "cpu", *QUICK, *case.words]
+    if case.network_mbit:
+        with slow_network(case.network_mbit) as link:
+            words = [*link.prefix, *command, "--network-speed", f"{INTERFACE}={case.network_mbit:g}Mbit"]
+            return result_of(subprocess.Popen(words, cwd=folder, env=link.environment, **PIPES))
     hog = None
     if case.hog_cpu is not None:
         hog = subprocess.Popen([sys.executable, "-c", "while True: pass"])
         os.sched_setaffinity(hog.pid, {case.hog_cpu})
     try:
-        before = set(Path(folder).glob("results/*/trials/*/journal.jsonl"))
-        run = subprocess.Popen([scale, "sweep", "cpu", *QUICK, *case.words], cwd=folder, text=True,
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip
+        run = subprocess.Popen(command, cwd=folder, **PIPES)
         if case.stopped:
             stop_for_a_while(run, folder, before)
-        out, errors = run.communicate(timeout=180)
+        return result_of(run)
     finally:
         if hog:
             hog.kill()
             hog.wait()
+
+
+def result_of(run: subprocess.Popen) -> dict[str, object]:
+    """Of its only trial, when it has ended."""
+    try:
+        out, errors = run.communicate(timeout=180)
+    except subprocess.TimeoutExpired:
+        run.terminate()  # it ends its server
+        run.communicate(timeout=60)
+        raise
     if not out:
         raise SystemExit(errors)
     return json.loads(out)["trials"][0]

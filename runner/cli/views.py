@@ -131,6 +131,17 @@ def _values(sweep: Sweep) -> dict[str, str]:
         "load.generator": load.generator,
         "load.placement": load.table_placement,
         **knobs,
+        **_method_values(sweep),
+        "report.reference": sweep.reference,
+        "report.predict": format_levels(sweep.predict) if sweep.predict else "",
+        "report.need": ",".join(format_number(v) for v in sweep.need),
+        "vary": "; ".join(f"{k}={','.join(v)}" for k, v in sweep.vary.items()),
+        "tags": " ".join(f"{k}={v}" for k, v in sweep.tags.items()),
+    }
+
+
+def _method_values(sweep: Sweep) -> dict[str, str]:
+    return {
         "method.replicates": str(sweep.replicates),
         "method.until_ci": f"{sweep.until_ci_percent:g} %" if sweep.until_ci_percent else "",
         "method.replicates_max": str(sweep.replicates_max) if sweep.until_ci_percent else "",
@@ -142,11 +153,7 @@ def _values(sweep: Sweep) -> dict[str, str]:
         "method.detect": f"{sweep.detect_percent:g} %" if sweep.detect_percent else "",
         "method.order_seed": str(sweep.seed_of_order),
         "method.sample_hz": f"{sweep.sample_hz:g}",
-        "report.reference": sweep.reference,
-        "report.predict": format_levels(sweep.predict) if sweep.predict else "",
-        "report.need": ",".join(format_number(v) for v in sweep.need),
-        "vary": "; ".join(f"{k}={','.join(v)}" for k, v in sweep.vary.items()),
-        "tags": " ".join(f"{k}={v}" for k, v in sweep.tags.items()),
+        "method.network_speed": " ".join(f"{k}={bits / 1e6:g}Mbit" for k, bits in sweep.network_bits_per_s.items()),
     }
 
 

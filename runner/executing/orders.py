@@ -53,6 +53,7 @@ class Orders:
             wal_disk=sweep.wal_disk,
             disk_free_min_bytes=sweep.disk_free_min_bytes,
             sample_hz=sweep.sample_hz,
+            network_bits_per_s=sweep.network_bits_per_s,
             program=self.program,
             ceiling_rows_per_s=self.ceilings.of(trial),
             disk_ceilings=self.stage.ceilings,

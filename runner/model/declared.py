@@ -176,7 +176,8 @@ class Sweep:
     None: the data lie where data_dir is. predict: levels whose rate the report is to say; need: rates (rows/s) whose
     level it is to say. seed: of the data. order_seed: of the order of the trials; None: the seed's, as in runs of
     before it had one. variants_ab: of `scale ab`, what A and B are, in words; then the trials are in ABBA blocks.
-    detect_percent: the difference that the replicates were chosen for.
+    detect_percent: the difference that the replicates were chosen for. network_bits_per_s: what interfaces can take, by
+    name, where the kernel does not say it.
     """
 
     name: str
@@ -221,6 +222,7 @@ class Sweep:
     order_seed: int | None = None
     variants_ab: Mapping[str, str] = field(default_factory=dict)
     detect_percent: float | None = None
+    network_bits_per_s: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def seed_of_order(self) -> int:

@@ -40,6 +40,7 @@ def preflight(
         *(f for choice, _ in subjects for f in server.enterable(choice, host, data_dir)),
         *machine.port_free(plan.sweep.port),
         *machine.profiling(plan.sweep.profile),
+        *machine.interfaces(plan.sweep.network_bits_per_s),
         *(f for choice, of_subject in subjects for f in _of_server(choice, of_subject)),
         *machine.idle(host),
         *_of_plan(plan),

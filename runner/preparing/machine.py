@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import socket
+from collections.abc import Iterable
 from pathlib import Path
 
 from runner.host import Host
@@ -92,6 +93,21 @@ def profiling(wanted: bool) -> list[Finding]:
     if found is None:
         return []
     return [Finding(blocking=True, subject="--profile", sentence=found.sentence, remedy=found.remedy)]
+
+
+def interfaces(said: Iterable[str], net: Path = Path("/sys/class/net")) -> list[Finding]:
+    """Whether the interfaces whose speed was said are there."""
+    there = sorted(one.name for one in net.iterdir()) if net.is_dir() else []
+    return [
+        Finding(
+            blocking=True,
+            subject="--network-speed",
+            sentence=f"this machine has no network interface {name}",
+            remedy=f"it has {', '.join(there)}" if there else "leave it out",
+        )
+        for name in said
+        if name not in there
+    ]
 
 
 def port_free(port: int | None) -> list[Finding]:

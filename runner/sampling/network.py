@@ -1,6 +1,7 @@
 """What the machine's network interfaces have sent and received, and how fast they are.
 
-Only interfaces with hardware behind them that say a speed: loopback and virtual pairs have none, or an invented one.
+Only interfaces with hardware behind them that say a speed, and those whose speed somebody else says: loopback and
+virtual pairs have none, or an invented one.
 """
 
 from __future__ import annotations
@@ -12,14 +13,17 @@ _BYTES_PER_MBIT = 1e6 / 8
 _COUNTERS = {"received": "rx_bytes", "sent": "tx_bytes"}
 
 
-def speeds(net: Path = Path("/sys/class/net")) -> Mapping[str, float]:
-    """Bytes a second that each interface can take in each direction, by its name."""
+def speeds(
+    bits_per_s: Mapping[str, float] | None = None, net: Path = Path("/sys/class/net")
+) -> Mapping[str, float]:
+    """Bytes a second that each interface can take in each direction, by its name. bits_per_s: what goes before the
+    kernel's word."""
     found = {}
     for interface in sorted(net.iterdir()) if net.is_dir() else ():
         mbit = _number(interface / "speed") if (interface / "device").exists() else None
         if mbit is not None and mbit > 0:  # -1: no link
             found[interface.name] = mbit * _BYTES_PER_MBIT
-    return found
+    return found | {name: bits / 8 for name, bits in (bits_per_s or {}).items()}
 
 
 def bytes_total(speeds: Mapping[str, float], net: Path = Path("/sys/class/net")) -> Mapping[str, float]:

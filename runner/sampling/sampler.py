@@ -22,7 +22,7 @@ class Sampler:
 
     pids: gives the server's processes, whose threads are then counted by name; None: they are not. cpus: those whose
     clock rate is read. server_cpus: those whose hardware counters are. waits: what the server's connections or threads
-    wait for now; None: nobody tells.
+    wait for now; None: nobody tells. network_bits_per_s: of interfaces whose speed the kernel does not know.
     """
 
     def __init__(
@@ -37,6 +37,7 @@ class Sampler:
         cpus: Sequence[int] = (),
         waits: Callable[[], Mapping[str, int]] | None = None,
         server_cpus: Sequence[int] = (),
+        network_bits_per_s: Mapping[str, float] | None = None,
     ) -> None:
         self._server, self._generator = subject_reader(server), subject_reader(generator)
         self._disks = tuple(disks)
@@ -45,7 +46,7 @@ class Sampler:
         self._generator_pids = generator.root_pids if generator is not None else ()
         self._cpus = tuple(cpus)
         self._waits = WaitReader(waits)
-        self._speeds = network.speeds()
+        self._speeds = network.speeds(network_bits_per_s)
         self._server_cpus, self._counters = tuple(server_cpus), CpuCounters(())
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="sampler", daemon=True)

@@ -21,6 +21,7 @@ _WHOLE_RUN = (
     ("axis", "the axis"), ("levels", "the levels"), ("port", "--port"), ("data_dir", "--data-dir"),
     ("disks", "the disks"), ("disk_placement", "--disk-placement"), ("wal_disk", "--wal-disk"),
     ("disk_free_min_bytes", "--disk-free-min"), ("sample_hz", "--sample-hz"), ("seed", "--seed"),
+    ("network_bits_per_s", "--network-speed"),
     ("order_seed", "--order-seed"), ("detect_percent", "--detect"),
 )  # fmt: skip
 _DECIDED = {

@@ -199,6 +199,7 @@ def _method(v: Mapping[str, Any], levels: int) -> dict[str, Any]:
         "order_seed": v["method.order_seed"],
         "detect_percent": v["method.detect"],
         "sample_hz": v["method.sample_hz"],
+        "network_bits_per_s": v["method.network_speed"],
         "drift_check": v["method.drift_check"] == "on" or v["method.drift_check"] == "auto" and many,
         "until_ci_percent": v["method.until_ci"],
         "replicates_max": v["method.replicates_max"],

@@ -9,6 +9,7 @@ from __future__ import annotations
 from runner.axes import all_axes
 from runner.setting import Setting, readers
 from runner.setting import setting as _s
+from runner.setting.speeds import network_speed
 from runner.sweep.knob_settings import KNOB_SETTINGS
 from runner.sweep.server_settings import LOAD_GENERATOR, METHOD, RUNTIME, TARGET
 from runner.sweep.workload_settings import WORKLOAD_SETTINGS
@@ -223,6 +224,16 @@ SETTINGS: tuple[Setting, ...] = (
         "N",
     ),
     _s("method.sample_hz", "--sample-hz", readers.between(0.1, 10.0), "1", "Samples per second, at most 10.", "HZ"),
+    _s(
+        "method.network_speed",
+        "--network-speed",
+        network_speed,
+        "",
+        "Speed of a network interface of this machine, if the kernel does not know it (a virtual machine's), like "
+        "eth0=10Gbit. An interface that moves 85 % of its speed is the limit NETWORK. Can be repeated.",
+        "IFACE=SPEED",
+        many=True,
+    ),
     _s(
         "report.reference",
         "--reference",

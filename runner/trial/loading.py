@@ -118,6 +118,7 @@ class Loading:
             generator=Accounting(kind="processes", root_pids=tuple(self._load.pids)),
             disks=self._order.disks,
             hz=self._order.sample_hz,
+            network_bits_per_s=self._order.network_bits_per_s,
             on_sample=self._taken.put,
             pids=self._server.pids if self._by_thread else None,
             cpus=_cpus(self._order.trial),

@@ -5,7 +5,8 @@ Targets and runtimes stand in it by name. Refuses to hold an open file, a connec
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from runner.model import DataDisk, DiskCeiling, Trial
 
@@ -17,6 +18,7 @@ class TrialOrder:
     port None: a free one. disks: those that this trial is given, in the order of the axis, striped where they are to
     be; where none were prepared the one that data_dir is on. disk_placement: as decided. program: of the load
     generator; ceiling_rows_per_s: its own, None where it was not measured. sample_hz: samples a second.
+    network_bits_per_s: what interfaces can take, by name, where the kernel does not say it.
     """
 
     run_id: str
@@ -34,6 +36,7 @@ class TrialOrder:
     program: str
     ceiling_rows_per_s: float | None = None
     disk_ceilings: tuple[DiskCeiling, ...] = ()
+    network_bits_per_s: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def is_on_disks(self) -> bool:

@@ -6,14 +6,17 @@ from dataclasses import replace
 import pytest
 
 from runner.axes import load_axis
+from runner.errors import UsageError
 from runner.figures.stalls import longest_stall
 from runner.figures.uses import _others
 from runner.figures.window import measure_window
 from runner.model import BottleneckKind, Placement, Sample, SubjectSample
+from runner.preparing import machine as preparing
 from runner.sampling import machine, network, threads
 from runner.sampling.sampler import Sampler
 from runner.sampling.threads import ThreadReader
 from runner.sampling.waits import WaitReader
+from runner.sweep.resolve import resolve_sweep
 from runner.verdict import Evidence, bottleneck_of, diagnose
 from tests.unit.factories import make_trial
 from tests.unit.test_attribution import CORES, GIVEN, IDLE
@@ -202,9 +205,23 @@ def test_only_interfaces_with_hardware_and_a_speed_are_read(tmp_path):
         (tmp_path / name / "statistics/tx_bytes").write_text("9\n")
         if has_device:
             (tmp_path / name / "device").mkdir()
-    assert network.speeds(tmp_path) == {"eth0": 1.25e8}
-    assert network.bytes_total(network.speeds(tmp_path), tmp_path) == {"eth0 received": 7.0, "eth0 sent": 9.0}
-    assert network.speeds(tmp_path / "none") == {}
+    assert network.speeds(net=tmp_path) == {"eth0": 1.25e8}
+    assert network.speeds({"veth1": 4e7, "eth0": 1e10}, tmp_path) == {"veth1": 5e6, "eth0": 1.25e9}
+    assert network.bytes_total(network.speeds(net=tmp_path), tmp_path) == {"eth0 received": 7.0, "eth0 sent": 9.0}
+    assert network.speeds(net=tmp_path / "none") == {}
     old = replace(sample(0, {0: 0.0}, 0.0), network_bytes_total={"eth0 sent": 0.0}, network_bytes_per_s={"eth0": 1.25e8})
     new = replace(sample(10, {0: 0.0}, 0.0), network_bytes_total={"eth0 sent": 1e9}, network_bytes_per_s={"eth0": 1.25e8})
     assert measure_window((old, new), 0, 10**10).network == {"eth0 sent": pytest.approx(0.8)}
+
+
+def test_the_speed_of_an_interface_may_be_said_and_the_interface_must_be_there(tmp_path):
+    sweep = resolve_sweep("cpu", {"axis.cores": "1", "method.network_speed": ["eth0=10Gbit", "veth1 = 40 mbit/s"]})
+    assert sweep.network_bits_per_s == {"eth0": 1e10, "veth1": 4e7}
+    assert resolve_sweep("cpu", {"axis.cores": "1"}).network_bits_per_s == {}
+    for wrong in ("eth0", "eth0=fast", "eth0=0Mbit", "eth0=10"):
+        with pytest.raises(UsageError, match="network-speed|network_speed"):
+            resolve_sweep("cpu", {"axis.cores": "1", "method.network_speed": [wrong]})
+    (tmp_path / "eth0").mkdir()
+    (finding,) = preparing.interfaces(sweep.network_bits_per_s, tmp_path)
+    assert finding.blocking and finding.sentence == "this machine has no network interface veth1"
+    assert finding.remedy == "it has eth0"
