@@ -31,17 +31,30 @@ DEVICES, METRICS, BATCH = 10, 10, 10_000
 
 
 def theirs(with_: Programs, server: PostgresServer, rows: int) -> tuple[float, float, float]:
-    done = run([with_.tsdbperf, "--db-host", "127.0.0.1", "--no-hypertables", "--workers", "1",
-                "--devices", str(DEVICES), "--metrics", str(METRICS),
-                "--batch-size", str(BATCH), "--measurements", str(rows // DEVICES)])  # fmt: skip
+    done = run(
+        [
+            with_.tsdbperf,
+            "--db-host",
+            "127.0.0.1",
+            "--no-hypertables",
+            "--workers",
+            "1",
+            "--devices",
+            str(DEVICES),
+            "--metrics",
+            str(METRICS),
+            "--batch-size",
+            str(BATCH),
+            "--measurements",
+            str(rows // DEVICES),
+        ]
+    )
     written, seconds = rows_and_seconds(done.output)
     assert written == rows == count(server)
     return done.cpu_s, done.cpu_user_s, written / seconds
 
 
-def ours(
-    with_: Programs, server: PostgresServer, rows: int, more: dict[str, object]
-) -> tuple[float, float, float]:
+def ours(with_: Programs, server: PostgresServer, rows: int, more: dict[str, object]) -> tuple[float, float, float]:
     server.query("TRUNCATE measurement")
     spec = server.spec() | {
         "host": "127.0.0.1",
@@ -72,9 +85,7 @@ def measure(with_: Programs, runs: int, rows: int) -> dict[str, list[tuple[float
         server.start()
         for _ in range(runs):
             seen["tsdbperf"].append(theirs(with_, server, rows))
-            seen["ours, devices in turn in each request"].append(
-                ours(with_, server, rows, {"interlace_rows": 1})
-            )
+            seen["ours, devices in turn in each request"].append(ours(with_, server, rows, {"interlace_rows": 1}))
             seen["ours, one device in each request"].append(ours(with_, server, rows, {}))
     finally:
         server.remove()

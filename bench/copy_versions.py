@@ -52,10 +52,16 @@ def main() -> None:
     say(f"CPU-s of the client per million rows, medians (least..greatest) of {runs} alternating runs\n")
     table(
         ["order", "build", "CPU-s per M rows", f"of {first}"],
-        [[order, name, spread(costs, ".4f"),
-          f"{statistics.median(costs) / statistics.median(seen[order, first]):.2f}"]
-         for (order, name), costs in seen.items()],
-    )  # fmt: skip
+        [
+            [
+                order,
+                name,
+                spread(costs, ".4f"),
+                f"{statistics.median(costs) / statistics.median(seen[order, first]):.2f}",
+            ]
+            for (order, name), costs in seen.items()
+        ],
+    )
 
 
 if __name__ == "__main__":

@@ -98,8 +98,11 @@ def main() -> None:
             if "llc_misses" not in last:
                 raise SystemExit("the kernel gives no hardware counters here")
             each = last["instructions"] / last["cycles"]
-            print(f"| {words} | {each:.2f} | {last['cycles'] / last['llc_misses']:,.0f} | "
-                  f"{64e-9 * last['llc_misses'] / last['t_s']:.2f} GB/s |", flush=True)  # fmt: skip
+            print(
+                f"| {words} | {each:.2f} | {last['cycles'] / last['llc_misses']:,.0f} | "
+                f"{64e-9 * last['llc_misses'] / last['t_s']:.2f} GB/s |",
+                flush=True,
+            )
     if arguments.record:
         lines = ",\n".join(f"{json.dumps(what)}: {json.dumps(series)}" for what, series in told.items())
         arguments.record.write_text(f'{{"processor": {json.dumps(processor())},\n"series": {{\n{lines}\n}}}}\n')

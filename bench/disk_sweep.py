@@ -43,8 +43,17 @@ def main() -> None:
     results = [r for r in run.results if r.trial.role == "point"]
     levels = sorted({r.trial.level for r in results})
     valid = {n: [r for r in results if r.trial.level == n and r.verdict.kind == "VALID"] for n in levels}
-    headers = ("disks", "valid trials", "acknowledged rows/s", "durable rows/s", "speedup", "MB/s of each disk",
-               "shares (%)", "of their ceiling (%)", "write amplification")  # fmt: skip
+    headers = (
+        "disks",
+        "valid trials",
+        "acknowledged rows/s",
+        "durable rows/s",
+        "speedup",
+        "MB/s of each disk",
+        "shares (%)",
+        "of their ceiling (%)",
+        "write amplification",
+    )
     lines = [f"| {' | '.join(headers)} |", "|" + "---|" * len(headers)]
     first, worst, speedup = None, 0.0, 0.0
     for level, trials in valid.items():
@@ -70,8 +79,10 @@ def main() -> None:
         )
     met = "met" if speedup >= SPEEDUP_GOAL and worst <= SHARE_GOAL else "missed"
     print("\n".join(lines))
-    print(f"\nspeed-up on {levels[-1]:g} disks {speedup:.2f} (goal {SPEEDUP_GOAL}), a share is at most "
-          f"{100 * worst:.1f} % off an even one (goal {100 * SHARE_GOAL:.0f} %): {met}")  # fmt: skip
+    print(
+        f"\nspeed-up on {levels[-1]:g} disks {speedup:.2f} (goal {SPEEDUP_GOAL}), a share is at most "
+        f"{100 * worst:.1f} % off an even one (goal {100 * SHARE_GOAL:.0f} %): {met}"
+    )
     if given.picture:
         given.picture.write_bytes(curve_svg_bytes(run))
 

@@ -46,19 +46,44 @@ while True:
 
 def sample(second: int) -> Sample:
     side = SubjectSample(cpu_s_total=0.9 * second, throttled_s_total=0.0, memory_bytes=10**9 + second)
-    disk = DiskSample(written_bytes_total=123456789 * second, read_bytes_total=4096 * second, writes_total=777 * second,
-                      busy_s_total=0.51 * second, queue_s_total=1.57 * second, free_bytes=10**11)  # fmt: skip
-    return Sample(monotonic_ns=time.monotonic_ns(), server=side, generator=side, memory_available_bytes=10**10,
-                  psi_some_s_total={"cpu": 0.1 * second, "io": 0.2 * second, "memory": 0.0},
-                  thread_cpu_s_total={f"pool{i}": 0.031 * i * second for i in range(24)},
-                  host_cpu_busy_s_total=1.9 * second, disks={"d1": disk, "d2": disk})  # fmt: skip
+    disk = DiskSample(
+        written_bytes_total=123456789 * second,
+        read_bytes_total=4096 * second,
+        writes_total=777 * second,
+        busy_s_total=0.51 * second,
+        queue_s_total=1.57 * second,
+        free_bytes=10**11,
+    )
+    return Sample(
+        monotonic_ns=time.monotonic_ns(),
+        server=side,
+        generator=side,
+        memory_available_bytes=10**10,
+        psi_some_s_total={"cpu": 0.1 * second, "io": 0.2 * second, "memory": 0.0},
+        thread_cpu_s_total={f"pool{i}": 0.031 * i * second for i in range(24)},
+        host_cpu_busy_s_total=1.9 * second,
+        disks={"d1": disk, "d2": disk},
+    )
 
 
 def interval(second: int) -> Interval:
-    return Interval(monotonic_ns=time.monotonic_ns(), t_s=float(second), phase="measure", rows=412345,
-                    rows_total=412345 * second, requests=412, errors=0, retries=0, response_us_p50=912.5,
-                    response_us_p99=4012.5, response_us_max=9123.5, backlog_rows=None, service_us_p50=912.5,
-                    service_us_p99=4012.5, service_us_max=9123.5)  # fmt: skip
+    return Interval(
+        monotonic_ns=time.monotonic_ns(),
+        t_s=float(second),
+        phase="measure",
+        rows=412345,
+        rows_total=412345 * second,
+        requests=412,
+        errors=0,
+        retries=0,
+        response_us_p50=912.5,
+        response_us_p99=4012.5,
+        response_us_max=9123.5,
+        backlog_rows=None,
+        service_us_p50=912.5,
+        service_us_p99=4012.5,
+        service_us_max=9123.5,
+    )
 
 
 def cost(seconds: int, name: str) -> float:

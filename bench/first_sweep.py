@@ -34,17 +34,35 @@ class Seen:
 
 def sweep(target: str, flags: list[str], results: str) -> Seen:
     """Runs one sweep; its trials' verdicts may be anything."""
-    words = [sys.executable, "-c", "import sys; sys.argv[0] = 'scale'; from runner.cli import main; main()",
-             "sweep", "cpu", "--target", target, "--no-metrics", "-y", "--json", "--results", results,
-             *flags]  # fmt: skip
+    words = [
+        sys.executable,
+        "-c",
+        "import sys; sys.argv[0] = 'scale'; from runner.cli import main; main()",
+        "sweep",
+        "cpu",
+        "--target",
+        target,
+        "--no-metrics",
+        "-y",
+        "--json",
+        "--results",
+        results,
+        *flags,
+    ]
     began = time.monotonic()
-    done = subprocess.run(words, stdout=subprocess.PIPE, text=True, timeout=1200, check=False,
-                          cwd=Path(__file__).resolve().parents[1])  # fmt: skip
+    done = subprocess.run(
+        words, stdout=subprocess.PIPE, text=True, timeout=1200, check=False, cwd=Path(__file__).resolve().parents[1]
+    )
     took_s = time.monotonic() - began
     run = json.loads(done.stdout)
     kinds = [trial["verdict"]["kind"] for trial in run["trials"]]
-    return Seen(target=target, floor_percent=spread_percent(run["trials"]), valid=kinds.count("VALID"),
-                trials=len(kinds), took_s=took_s)  # fmt: skip
+    return Seen(
+        target=target,
+        floor_percent=spread_percent(run["trials"]),
+        valid=kinds.count("VALID"),
+        trials=len(kinds),
+        took_s=took_s,
+    )
 
 
 def spread_percent(trials: list[dict]) -> float | None:

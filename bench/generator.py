@@ -54,9 +54,23 @@ def our_rates(with_: Programs, columns: str | None, values: str, threads: int) -
 
 
 def their_rate(with_: Programs, metrics: int, threads: int) -> float:
-    done = run([with_.tsdbperf, "--db-host", "127.0.0.1", "--no-hypertables", "--dry-run",
-                "--workers", str(threads), "--devices", str(DEVICES), "--metrics", str(metrics),
-                "--measurements", "1000000"])  # fmt: skip
+    done = run(
+        [
+            with_.tsdbperf,
+            "--db-host",
+            "127.0.0.1",
+            "--no-hypertables",
+            "--dry-run",
+            "--workers",
+            str(threads),
+            "--devices",
+            str(DEVICES),
+            "--metrics",
+            str(metrics),
+            "--measurements",
+            "1000000",
+        ]
+    )
     rows, seconds = rows_and_seconds(done.output)
     return rows / seconds
 
@@ -82,17 +96,31 @@ def show(rates: Rates) -> None:
                 ours, theirs = rates[shape, threads, values], rates[shape, threads, "tsdbperf"]
                 one = statistics.median(rates[shape, 1, values])
                 mid = statistics.median(ours)
-                rows.append([
-                    shape, values, str(threads),
-                    spread([r / 1e6 for r in ours], ".1f"),
-                    f"{mid / one:.2f}",
-                    spread([r / 1e6 for r in rates[shape, threads, values + PER_CPU]], ".1f"),
-                    spread([r / 1e6 for r in theirs], ".2f"),
-                    f"{mid / statistics.median(theirs):.0f}",
-                ])  # fmt: skip
-    table(["row", "values", "threads", "ours, M rows/s", "of 1 thread",
-           "ours, M rows per CPU-s", "tsdbperf, M rows/s",
-           "ours / tsdbperf"], rows)  # fmt: skip
+                rows.append(
+                    [
+                        shape,
+                        values,
+                        str(threads),
+                        spread([r / 1e6 for r in ours], ".1f"),
+                        f"{mid / one:.2f}",
+                        spread([r / 1e6 for r in rates[shape, threads, values + PER_CPU]], ".1f"),
+                        spread([r / 1e6 for r in theirs], ".2f"),
+                        f"{mid / statistics.median(theirs):.0f}",
+                    ]
+                )
+    table(
+        [
+            "row",
+            "values",
+            "threads",
+            "ours, M rows/s",
+            "of 1 thread",
+            "ours, M rows per CPU-s",
+            "tsdbperf, M rows/s",
+            "ours / tsdbperf",
+        ],
+        rows,
+    )
 
 
 def main() -> None:

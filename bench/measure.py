@@ -63,9 +63,7 @@ def programs(arguments: argparse.Namespace) -> Programs:
 def run(command: Sequence[str | Path], text: str = "") -> Finished:
     """Runs a child alone, so that the CPU seconds between are its own."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run(
-        command, input=text, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-    )
+    done = subprocess.run(command, input=text, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode != 0:
         sys.exit(f"{' '.join(map(str, command))} ended with {done.returncode}:\n{done.stdout}")

@@ -45,24 +45,43 @@ class Truth:
 
 TRUTHS = (
     Truth(what="a lock: 6.2 cores, all connections wait", cores=lambda n, _: min(n, 6.2), use={"in_flight": 0.96}),
-    Truth(what="a lock that the database tells", cores=lambda n, _: min(n, 6.2),
-          use={"in_flight": 0.96, "waits": {"lock: tuple": 0.8, "": 0.2}}),
+    Truth(
+        what="a lock that the database tells",
+        cores=lambda n, _: min(n, 6.2),
+        use={"in_flight": 0.96, "waits": {"lock: tuple": 0.8, "": 0.2}},
+    ),
     Truth(what="one hot thread at 6.2 cores", cores=lambda n, _: min(n, 6.2), use={"hot_thread": ("writer", 0.97)}),
     Truth(what="nothing explains 6.2 cores", cores=lambda n, _: min(n, 6.2), use={"in_flight": 0.4}),
-    Truth(what="too few connections: 24 of 0.26 cores each", cores=lambda n, many: min(n, 0.26 * many),
-          use={"in_flight": 0.96}),
-    Truth(what="a busy neighbour takes the rest", cores=lambda n, _: min(n, 6.2),
-          use={"in_flight": 0.96, "others": True}),
+    Truth(
+        what="too few connections: 24 of 0.26 cores each",
+        cores=lambda n, many: min(n, 0.26 * many),
+        use={"in_flight": 0.96},
+    ),
+    Truth(
+        what="a busy neighbour takes the rest", cores=lambda n, _: min(n, 6.2), use={"in_flight": 0.96, "others": True}
+    ),
     Truth(what="no limit within 12 cores", cores=lambda n, _: n, use={"in_flight": 0.96}),
-)  # fmt: skip
+)
 
 
 def plan_of(seed: int, replicates: int) -> Plan:
     """Twelve levels on a machine with sixteen CPUs."""
     cpus = tuple(Cpu(id=i, core=i, package=0, node=0) for i in range(16))
-    host = Host(hostname="simulated", os="", kernel="", arch="x86_64", cpu_model="", cpus=cpus,
-                allowed=tuple(range(16)),
-                governor="", memory_bytes=2**36, cgroup="v2", cgroup_writable=True, psi=(), is_root=False)  # fmt: skip
+    host = Host(
+        hostname="simulated",
+        os="",
+        kernel="",
+        arch="x86_64",
+        cpu_model="",
+        cpus=cpus,
+        allowed=tuple(range(16)),
+        governor="",
+        memory_bytes=2**36,
+        cgroup="v2",
+        cgroup_writable=True,
+        psi=(),
+        is_root=False,
+    )
     flags = {"axis.cores": f"1..{LEVELS}", "method.replicates": str(replicates), "method.seed": str(seed)}
     target = load_target("postgres")
     sweep = replace(resolve_sweep("cpu", flags), target="postgres", runtime="process")
@@ -75,11 +94,13 @@ def judged(truth: Truth, trial: Trial, noise: float, chance: random.Random) -> T
     rate = PER_CORE * used * math.exp(chance.gauss(0, noise))
     figures = {name: value for name, value in truth.use.items() if name != "others"}
     others = trial.cores - used if truth.use.get("others") else 0.0
-    use = ResourceUse(seconds=10.0, rows_per_s=rate, server_cores=0.97 * used, generator_cores=0.5, other_cores=others,
-                      **figures)  # fmt: skip
+    use = ResourceUse(
+        seconds=10.0, rows_per_s=rate, server_cores=0.97 * used, generator_cores=0.5, other_cores=others, **figures
+    )
     m = Measurement(rows=9, rows_per_s=rate, window_s=10.0, server_cpu_cores=use.server_cores)
-    given = TrialResources(cores=trial.cores, quota=False, generator_cpus=4, shared_cpus=(),
-                           threads=trial.load.connections)  # fmt: skip
+    given = TrialResources(
+        cores=trial.cores, quota=False, generator_cpus=4, shared_cpus=(), threads=trial.load.connections
+    )
     verdict = diagnose(Evidence(given=given, measurement=m, window=use, seconds=(use,)), CORES)
     return TrialResult(trial=trial, measurement=m, verdict=verdict)
 
@@ -144,8 +165,10 @@ def main() -> None:
     parser.add_argument("--replicates", type=int, default=3)
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args()
-    print("| truth | M rows/s at 12 | checks a run | verdicts of levels 7 to 12 | 12 without them "
-          "| 12 with them | curve |")  # fmt: skip
+    print(
+        "| truth | M rows/s at 12 | checks a run | verdicts of levels 7 to 12 | 12 without them "
+        "| 12 with them | curve |"
+    )
     print("|---|---|---|---|---|---|---|")
     for truth in TRUTHS:
         print(row(truth, asked.runs, asked.noise, asked.seed, asked.replicates), flush=True)

@@ -42,10 +42,14 @@ def _session(
     order = [(n, block) for block in range(replicates) for n in chance.permutation(levels)]
     last = len(order) - 1
     observed = [
-        Observation(level=float(n), order=at, block=block, value=math.exp(
-            shift + chance.normal(0, noise[n]) + math.log1p(-drift) * at / last))
+        Observation(
+            level=float(n),
+            order=at,
+            block=block,
+            value=math.exp(shift + chance.normal(0, noise[n]) + math.log1p(-drift) * at / last),
+        )
         for at, (n, block) in enumerate(order)
-    ]  # fmt: skip
+    ]
     steady = without_drift(observed)
     return [[math.log(o.value) for o in steady if o.level == n] for n in range(levels)]
 

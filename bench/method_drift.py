@@ -64,8 +64,10 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--noise", type=float, default=0.02)
     asked = parser.parse_args()
-    print("| levels × replicates | drift check | drift | found by regression | by the repeated trial alone "
-          "| intervals that hold | could have been found |")  # fmt: skip
+    print(
+        "| levels × replicates | drift check | drift | found by regression | by the repeated trial alone "
+        "| intervals that hold | could have been found |"
+    )
     print("|---|---|---|---|---|---|---|")
     for levels, replicates, check in PLANS:
         for drift in DRIFTS:
@@ -76,8 +78,11 @@ def main() -> None:
             old = f"{100 * sum(map(by_check, runs)) / asked.runs:.1f} %" if check else "–"
             inside = sum(covered(r, drift) for r in runs[: asked.runs // 4]) / (asked.runs // 4)
             seen = sorted(t.smallest_percent for t in trends if t)[asked.runs // 2]
-            print(f"| {levels} × {replicates} | {'yes' if check else 'no'} | {100 * drift:g} % | {100 * found:.1f} % "
-                  f"| {old} | {100 * inside:.1f} % | {seen:.1f} % |", flush=True)  # fmt: skip
+            print(
+                f"| {levels} × {replicates} | {'yes' if check else 'no'} | {100 * drift:g} % | {100 * found:.1f} % "
+                f"| {old} | {100 * inside:.1f} % | {seen:.1f} % |",
+                flush=True,
+            )
     assert noise_report(runs[0]).trend is not None
 
 

@@ -111,12 +111,26 @@ def sets(draws: int, seed: int, samples: int, only: str) -> Iterator[Trial]:
                     if only not in name:
                         continue
                     for draw in range(draws):
-                        yield one(curve, truth, tuple(map(float, levels)), noise, replicates, samples,
-                                  np.random.default_rng([seed, draw, zlib.crc32(name.encode())]))  # fmt: skip
+                        yield one(
+                            curve,
+                            truth,
+                            tuple(map(float, levels)),
+                            noise,
+                            replicates,
+                            samples,
+                            np.random.default_rng([seed, draw, zlib.crc32(name.encode())]),
+                        )
 
 
-def one(curve: Curve, truth: str, levels: tuple[float, ...], noise: float, replicates: int, samples: int,
-        chance: np.random.Generator) -> Trial:  # fmt: skip
+def one(
+    curve: Curve,
+    truth: str,
+    levels: tuple[float, ...],
+    noise: float,
+    replicates: int,
+    samples: int,
+    chance: np.random.Generator,
+) -> Trial:
     """Draws one set and fits it."""
     rows = [(n, 1e6 * curve(n) * math.exp(noise * chance.standard_normal())) for n in levels for _ in range(replicates)]
     questions = FitQuestions(predict=[reach * levels[-1] for reach in REACHES])

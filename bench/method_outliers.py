@@ -45,10 +45,15 @@ def main() -> None:
     for replicates in REPLICATES:
         for grid, levels in LEVELS.items():
             chance = np.random.default_rng([asked.seed, replicates, math.prod(levels) % 1000003])
-            found = np.array([
-                counts_of(tuple(map(float, levels)), curve, noise, replicates, chance)
-                for curve in truths(float(max(levels))).values() for noise in NOISE for _ in range(asked.draws)
-            ], dtype=float)  # fmt: skip
+            found = np.array(
+                [
+                    counts_of(tuple(map(float, levels)), curve, noise, replicates, chance)
+                    for curve in truths(float(max(levels))).values()
+                    for noise in NOISE
+                    for _ in range(asked.draws)
+                ],
+                dtype=float,
+            )
             good, hit, other = 100 * (found[:, 0] > 0).mean(), 100 * found[:, 1].mean(), 100 * (found[:, 2] > 0).mean()
             print(f"| {replicates} | {grid} | {len(found)} | {good:.1f} | {hit:.1f} | {other:.1f} |")
 

@@ -54,8 +54,10 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=4000)
     parser.add_argument("--fits", type=int, default=60)
     asked = parser.parse_args()
-    print("| levels × replicates | noise, % | smallest difference, % | seen, % | level's mean, ± % | holds, % "
-          "| at 2 N, said, % | at 2 N, fitted, % |")  # fmt: skip
+    print(
+        "| levels × replicates | noise, % | smallest difference, % | seen, % | level's mean, ± % | holds, % "
+        "| at 2 N, said, % | at 2 N, fitted, % |"
+    )
     print("|---|---|---|---|---|---|---|---|")
     for levels, replicates in PLANS:
         for noise in NOISE:
@@ -66,8 +68,10 @@ def main() -> None:
             fitted = prediction_percent(of, replicates, std, 2.0 * levels, draws=asked.fits, seed=SEED + 1)
             half = 100 * math.expm1(student(degrees) * std / math.sqrt(replicates))
             least = smallest_of(std, degrees, replicates)
-            print(f"| {levels} × {replicates} | {100 * noise:g} | {least:.1f} | {seen:.1f} | {half:.1f} | {held:.1f} "
-                  f"| {ends(said)} | {ends(fitted)} |")  # fmt: skip
+            print(
+                f"| {levels} × {replicates} | {100 * noise:g} | {least:.1f} | {seen:.1f} | {half:.1f} | {held:.1f} "
+                f"| {ends(said)} | {ends(fitted)} |"
+            )
     print("\n| `--detect` | noise, % | replicates of 4 levels | blocks of `scale ab`, 1 level |\n|---|---|---|---|")
     for wish in WISHES:
         for noise in NOISE:

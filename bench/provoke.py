@@ -31,8 +31,19 @@ from runner.targets import load_target
 
 PIPES = {"text": True, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
 
-QUICK = ("--runtime", "process", "--replicates", "1", "--duration", "6s", "--warmup", "2s", "--json",
-         "--connections-check", "off")  # fmt: skip
+QUICK = (
+    "--runtime",
+    "process",
+    "--replicates",
+    "1",
+    "--duration",
+    "6s",
+    "--warmup",
+    "2s",
+    "--json",
+    "--connections-check",
+    "off",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,33 +108,97 @@ def cases(home: str, data_dir: str, folder: str) -> list[Case]:
     tdengine = ("--target", "tdengine", "--home", home)
     found.append(Case(what="PostgreSQL, one core", limit="SERVER_CPU", words=(*postgres, "--cores", "1")))
     found.append(Case(what="PostgreSQL, half a core by quota", limit="QUOTA", words=(*postgres, "--cores", "0.5")))
-    found.append(Case(what="PostgreSQL, two cores, one connection", limit="CONNECTIONS",
-                      words=(*postgres, "--cores", "2", "--write-threads", "1")))  # fmt: skip
-    found.append(Case(what="PostgreSQL beside a busy loop on its core", limit="OTHER_PROCESSES",
-                      words=(*postgres, "--cores", "1"), hog_cpu=0))  # fmt: skip
-    found.append(Case(what="PostgreSQL, two cores shared with the load generator", limit="SHARED_CPU",
-                      words=(*postgres, "--cores", "2", "--server-cpus", "0-1", "--generator-cpus", "0-1"),
-                      ))  # fmt: skip
+    found.append(
+        Case(
+            what="PostgreSQL, two cores, one connection",
+            limit="CONNECTIONS",
+            words=(*postgres, "--cores", "2", "--write-threads", "1"),
+        )
+    )
+    found.append(
+        Case(
+            what="PostgreSQL beside a busy loop on its core",
+            limit="OTHER_PROCESSES",
+            words=(*postgres, "--cores", "1"),
+            hog_cpu=0,
+        )
+    )
+    found.append(
+        Case(
+            what="PostgreSQL, two cores shared with the load generator",
+            limit="SHARED_CPU",
+            words=(*postgres, "--cores", "2", "--server-cpus", "0-1", "--generator-cpus", "0-1"),
+        )
+    )
     found.append(Case(what="null target", limit="GENERATOR_CEILING", words=("--target", "null", "--cores", "1")))
-    found.append(Case(what="PostgreSQL, a tenth of what it does offered", limit="OFFERED_RATE",
-                      words=(*postgres, "--cores", "1", "--rate", "20k")))  # fmt: skip
-    found.append(Case(what="PostgreSQL, two cores, a row that every writer updates", limit="LOCKS",
-                      words=(*postgres, "--home", hot_row_home(folder), "--cores", "2", "--knob",
-                             "synchronous_commit=on", "--rows-per-request", "10", "--server-cpus", "0-1",
-                             "--generator-cpus", "0-1")))  # fmt: skip
-    found.append(Case(what="PostgreSQL, stopped for three seconds", limit="STALL", stopped=True,
-                      words=(*postgres, "--cores", "1", "--window-max", "0")))  # fmt: skip
+    found.append(
+        Case(
+            what="PostgreSQL, a tenth of what it does offered",
+            limit="OFFERED_RATE",
+            words=(*postgres, "--cores", "1", "--rate", "20k"),
+        )
+    )
+    found.append(
+        Case(
+            what="PostgreSQL, two cores, a row that every writer updates",
+            limit="LOCKS",
+            words=(
+                *postgres,
+                "--home",
+                hot_row_home(folder),
+                "--cores",
+                "2",
+                "--knob",
+                "synchronous_commit=on",
+                "--rows-per-request",
+                "10",
+                "--server-cpus",
+                "0-1",
+                "--generator-cpus",
+                "0-1",
+            ),
+        )
+    )
+    found.append(
+        Case(
+            what="PostgreSQL, stopped for three seconds",
+            limit="STALL",
+            stopped=True,
+            words=(*postgres, "--cores", "1", "--window-max", "0"),
+        )
+    )
     if os.geteuid() == 0:
-        found.append(Case(what="PostgreSQL behind a network of 10 Mbit/s", limit="NETWORK", network_mbit=10.0,
-                          words=(*postgres, "--cores", "1")))  # fmt: skip
+        found.append(
+            Case(
+                what="PostgreSQL behind a network of 10 Mbit/s",
+                limit="NETWORK",
+                network_mbit=10.0,
+                words=(*postgres, "--cores", "1"),
+            )
+        )
     if data_dir:
-        found.append(Case(what="PostgreSQL on a disk capped at 10 MiB/s", limit="DISK",
-                          words=(*postgres, "--cores", "1", "--data-dir", data_dir)))  # fmt: skip
+        found.append(
+            Case(
+                what="PostgreSQL on a disk capped at 10 MiB/s",
+                limit="DISK",
+                words=(*postgres, "--cores", "1", "--data-dir", data_dir),
+            )
+        )
     if home:
-        found.append(Case(what="TDengine, two cores, one vgroup, four threads", limit="HOT_THREAD",
-                          words=(*tdengine, "--cores", "2", "--vgroups", "1", "--write-threads", "4")))  # fmt: skip
-        found.append(Case(what="TDengine, one core, SQL text", limit="GENERATOR_CPU",
-                          words=(*tdengine, "--cores", "1", "--method", "sql")))  # fmt: skip
+        found.append(
+            Case(
+                what="TDengine, two cores, one vgroup, four threads",
+                limit="HOT_THREAD",
+                words=(*tdengine, "--cores", "2", "--vgroups", "1", "--write-threads", "4"),
+            )
+        )
+        found.append(
+            Case(
+                what="TDengine, one core, SQL text",
+                limit="GENERATOR_CPU",
+                words=(*tdengine, "--cores", "1", "--method", "sql"),
+            )
+        )
     return found
 
 
@@ -175,8 +250,15 @@ def record(case: Case, folder: str, kept: Path) -> None:
     lines = [json.loads(line) for line in (trial / "loadgen.jsonl").read_text(encoding="utf-8").splitlines()]
     lines = [line | {"library": None} if line["event"] == "hello" else line for line in lines]
     samples = (trial / "samples.jsonl").read_text(encoding="utf-8")
-    told = {"what": case.what, "limit": case.limit, "plan": plan, "facts": facts, "trial": result,
-            "loadgen": lines, "samples": [json.loads(line) for line in samples.splitlines()]}  # fmt: skip
+    told = {
+        "what": case.what,
+        "limit": case.limit,
+        "plan": plan,
+        "facts": facts,
+        "trial": result,
+        "loadgen": lines,
+        "samples": [json.loads(line) for line in samples.splitlines()],
+    }
     name = re.sub(r"[^a-z0-9]+", "-", case.what.lower()).strip("-")
     kept.mkdir(parents=True, exist_ok=True)
     (kept / f"{name}.json.gz").write_bytes(gzip.compress(json.dumps(told).encode(), mtime=0))
@@ -200,11 +282,12 @@ def main() -> None:
             trial = seen(case, folder)
             m, verdict = trial["measurement"], trial["verdict"]
             limit = verdict["bottleneck"] or {"kind": "-", "sentence": ""}
-            cores = " | ".join(f"{m[name]:.2f}" if m[name] is not None else "-" for name in
-                               ("server_cpu_cores", "generator_cpu_cores", "other_cpu_cores"))  # fmt: skip
+            cores = " | ".join(
+                f"{m[name]:.2f}" if m[name] is not None else "-"
+                for name in ("server_cpu_cores", "generator_cpu_cores", "other_cpu_cores")
+            )
             row = (case.what, case.limit, limit["kind"], verdict["kind"], cores, limit["sentence"])
-            print(f"| {' | '.join(map(str, row))} |",
-                  flush=True)  # fmt: skip
+            print(f"| {' | '.join(map(str, row))} |", flush=True)
             if arguments.record and limit["kind"] == case.limit:
                 record(case, folder, arguments.record)
 

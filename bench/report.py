@@ -41,15 +41,21 @@ def main() -> None:
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(dir="/var/tmp", prefix="scale-bench-report-") as folder:
         levels = min(100, given.trials)
-        path = Path(raw_run(Path(folder), levels=levels, replicates=given.trials // levels, seconds=given.seconds,
-                            report=False).path)  # fmt: skip
+        path = Path(
+            raw_run(
+                Path(folder), levels=levels, replicates=given.trials // levels, seconds=given.seconds, report=False
+            ).path
+        )
         for command in ("report", "verify"):
             for _ in range(given.runs):
                 wall, cpu, memory = measured([command, str(path)])
                 size = (path / "report.html").stat().st_size / 1e6
-                print(f"scale {command}: {given.trials} trials of {given.seconds} s: {wall:.1f} s "
-                      f"({cpu:.1f} s of CPU), {memory:.0f} MiB so far, "
-                      f"report.html {size:.1f} MB", flush=True)  # fmt: skip
+                print(
+                    f"scale {command}: {given.trials} trials of {given.seconds} s: {wall:.1f} s "
+                    f"({cpu:.1f} s of CPU), {memory:.0f} MiB so far, "
+                    f"report.html {size:.1f} MB",
+                    flush=True,
+                )
 
 
 if __name__ == "__main__":

@@ -25,12 +25,31 @@ def measuring_began(folder: Path) -> bool:
 
 def hogged_sweep(folder: Path, seconds: float, duration: str) -> Path:
     """One trial of PostgreSQL on CPU 0 beside a busy loop that ends so many seconds into the measuring; its run."""
-    words = ("sweep", "cpu", "--target", "postgres", "--runtime", "process", "--cores", "1", "--server-cpus", "0",
-             "--replicates", "1", "--warmup", "2s", "--duration", duration, "-y", "--json")  # fmt: skip
+    words = (
+        "sweep",
+        "cpu",
+        "--target",
+        "postgres",
+        "--runtime",
+        "process",
+        "--cores",
+        "1",
+        "--server-cpus",
+        "0",
+        "--replicates",
+        "1",
+        "--warmup",
+        "2s",
+        "--duration",
+        duration,
+        "-y",
+        "--json",
+    )
     hog = subprocess.Popen([sys.executable, "-c", "while True: pass"])
     os.sched_setaffinity(hog.pid, {0})
-    scale = subprocess.Popen([str(Path(sys.executable).parent / "scale"), *words], cwd=folder,
-                             stdout=subprocess.DEVNULL)  # fmt: skip
+    scale = subprocess.Popen(
+        [str(Path(sys.executable).parent / "scale"), *words], cwd=folder, stdout=subprocess.DEVNULL
+    )
     try:
         while scale.poll() is None and not measuring_began(folder):
             time.sleep(0.1)
@@ -58,8 +77,10 @@ def main() -> None:
                 t_s = float(row["t_s"])
                 where = "window" if start < t_s - 0.5 < end else "warm-up" if t_s < 0.5 else ""
                 print(f"{t_s:7.1f} s {float(row['rows_per_s']):12,.0f} rows/s  {where}")
-        print(f"window: {start:.2f} s .. {end:.2f} s, {m['rows_per_s']:,.0f} rows/s; before it "
-              f"{m['transient_rows_per_s'] or 0:,.0f} rows/s; {verdict['kind']}")  # fmt: skip
+        print(
+            f"window: {start:.2f} s .. {end:.2f} s, {m['rows_per_s']:,.0f} rows/s; before it "
+            f"{m['transient_rows_per_s'] or 0:,.0f} rows/s; {verdict['kind']}"
+        )
         print(*verdict["reasons"], sep="\n")
         checked = subprocess.run([str(Path(sys.executable).parent / "scale"), "verify", str(run)], check=False)
         raise SystemExit(checked.returncode)

@@ -67,10 +67,26 @@ def pinned(command: list[str]) -> list[str]:
 
 def theirs(server: TdengineServer, load: Load, method: str) -> Seen:
     """The genuine tool; it creates database and tables itself."""
-    command = [str(server.home / "bin" / "taosBenchmark"), "-c", str(server.client_config), "-y",
-               "-I", {"sql": "taosc"}.get(method, method), "-t", str(load.tables), "-n", str(load.rows_each),
-               "-r", str(load.per_request), "-T", str(load.threads), "-v", str(load.vgroups),
-               "-o", str(server.folder / "output.txt")]  # fmt: skip
+    command = [
+        str(server.home / "bin" / "taosBenchmark"),
+        "-c",
+        str(server.client_config),
+        "-y",
+        "-I",
+        {"sql": "taosc"}.get(method, method),
+        "-t",
+        str(load.tables),
+        "-n",
+        str(load.rows_each),
+        "-r",
+        str(load.per_request),
+        "-T",
+        str(load.threads),
+        "-v",
+        str(load.vgroups),
+        "-o",
+        str(server.folder / "output.txt"),
+    ]
     before = server.cpu_s()
     done = run(pinned(command))
     after = server.cpu_s()
@@ -83,9 +99,15 @@ def ours(server: TdengineServer, load: Load, loadgen: Path, method: str, more: d
     schemaless = method.startswith("sml")
     create(server, load, supertable=not schemaless)
     spec = server.spec() | {
-        "method": method, "database": "test", "tables": load.tables, "partitions": load.vgroups,
-        "threads": load.threads, "rows": load.rows, "rows_per_request": load.per_request, **more,
-    }  # fmt: skip
+        "method": method,
+        "database": "test",
+        "tables": load.tables,
+        "partitions": load.vgroups,
+        "threads": load.threads,
+        "rows": load.rows,
+        "rows_per_request": load.per_request,
+        **more,
+    }
     text = "".join(f"{key}={value}\n" for key, value in spec.items())
     before = server.cpu_s()
     made_s = 0.0 if schemaless else run(pinned([str(loadgen), "tables", "-"]), text).cpu_s
@@ -187,10 +209,16 @@ def main() -> None:
             server.stop()
     say(f"{load}; medians (least..greatest) of {a.runs} alternating runs; load average before: {quiet}\n")
     table(
-        ["client", "client CPU-s per M rows", "of the stock tool's", "rows/s", "of the stock tool's",
-         "server CPU-s per M rows"],
+        [
+            "client",
+            "client CPU-s per M rows",
+            "of the stock tool's",
+            "rows/s",
+            "of the stock tool's",
+            "server CPU-s per M rows",
+        ],
         [row(name, runs, seen, load.rows / 1e6) for name, runs in seen.items()],
-    )  # fmt: skip
+    )
 
 
 if __name__ == "__main__":

@@ -156,6 +156,11 @@ class TdengineServer:
         """The answer of the server's own shell."""
         done = subprocess.run(
             [str(self.home / "bin" / "taos"), "-c", str(self.client_config), "-s", statement],
-            env=self.environment(), cwd=self.folder, capture_output=True, text=True, timeout=120, check=False,
-        )  # fmt: skip
+            env=self.environment(),
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
         return done.stdout + done.stderr

@@ -82,9 +82,18 @@ def main() -> None:
     for name in cases:
         before, after = (list(zip(*seen[name, program], strict=True)) for program in (a.before, a.after))
         ratios = [statistics.median(y) / statistics.median(x) for x, y in zip(before, after, strict=True)]
-        rows.append([name, spread(before[0], ".1f"), spread(after[0], ".1f"), f"{ratios[0]:.2f}",
-                     f"{statistics.median(before[1]):.1f}", f"{statistics.median(after[1]):.1f}",
-                     f"{statistics.median(before[2]):.1f}", f"{statistics.median(after[2]):.1f}"])  # fmt: skip
+        rows.append(
+            [
+                name,
+                spread(before[0], ".1f"),
+                spread(after[0], ".1f"),
+                f"{ratios[0]:.2f}",
+                f"{statistics.median(before[1]):.1f}",
+                f"{statistics.median(after[1]):.1f}",
+                f"{statistics.median(before[2]):.1f}",
+                f"{statistics.median(after[2]):.1f}",
+            ]
+        )
     table(["case", "CPU before", "CPU after", "of before", "making before", "after", "driver before", "after"], rows)
 
 

@@ -19,8 +19,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 BIN = Path(sys.executable).parent
 BUILD = "build/check"
-STRUCTURE = ("tests/unit/test_structure.py", "tests/loadgen/test_loadgen_structure.py", "tests/unit/test_docs.py",
-             "tests/unit/test_docs_commands.py")  # fmt: skip
+STRUCTURE = (
+    "tests/unit/test_structure.py",
+    "tests/loadgen/test_loadgen_structure.py",
+    "tests/unit/test_docs.py",
+    "tests/unit/test_docs_commands.py",
+)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,6 @@
 """Writes dashboards/live.json, curve.json and trial.json from tools/boards. Run from the project's root.
 
-    python tools/dashboards_json.py
+python tools/dashboards_json.py
 """
 
 import json

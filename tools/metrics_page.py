@@ -1,6 +1,6 @@
 """Writes docs/metrics.md from the table of metrics, so that the page is up to date. Run it in the root directory.
 
-    python tools/metrics_page.py > docs/metrics.md
+python tools/metrics_page.py > docs/metrics.md
 """
 
 import sys

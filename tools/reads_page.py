@@ -1,6 +1,6 @@
 """Writes docs/reads.md from the operations and the targets, so that its tables are up to date. Run it in the root.
 
-    python tools/reads_page.py > docs/reads.md
+python tools/reads_page.py > docs/reads.md
 """
 
 import sys

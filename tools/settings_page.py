@@ -1,6 +1,6 @@
 """Writes docs/settings.md from the settings table, so that the page is always up to date. Run it in the root directory.
 
-    python tools/settings_page.py > docs/settings.md
+python tools/settings_page.py > docs/settings.md
 """
 
 import sys

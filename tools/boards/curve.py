@@ -29,10 +29,11 @@ VARIANT = 'variant=~"$variant"'
 RANGE = "[$__range]"
 # A trial's rates as they are; what is chosen in `other` is "none" until a second run is wanted.
 OTHER = variable(
-    "other", "Over it",
+    "other",
+    "Over it",
     'query_result(label_replace(vector(1), "run", "none", "", "") or max by (run) (last_over_time(scale_run_info[$__range])))',
     regex='/run="([^"]+)"/',
-)  # fmt: skip
+)
 AXIS = variable("axis", "Axis", 'label_values(scale_run_info{run="$run"}, axis)')
 VARIANTS = variable("variant", "Variant", 'label_values(scale_curve_rows_per_second{run="$run"}, variant)')
 
@@ -57,14 +58,22 @@ def trials(which: str) -> str:
     chosen = f'{{run="$run",{VARIANT}}}{RANGE}'
     disks = f'last_over_time(scale_run_info{{run="$run",axis="disks"}}{RANGE})'
     # The curve of a disk sweep is that of the durable rate.
-    return (f"{which} by (level) (last_over_time(scale_trial_durable_rows_per_second{chosen}) and on (run) {disks} or "
-            f"last_over_time(scale_trial_rows_per_second{chosen}) unless on (run) {disks})")  # fmt: skip
+    return (
+        f"{which} by (level) (last_over_time(scale_trial_durable_rows_per_second{chosen}) and on (run) {disks} or "
+        f"last_over_time(scale_trial_rows_per_second{chosen}) unless on (run) {disks})"
+    )
 
 
 def throughput() -> Json:
     """With the spread of the trials."""
-    names = {"A": "mean of VALID trials", "B": "fitted", "C": "highest trial", "D": "lowest trial",
-             "E": "other: mean", "F": "other: fitted"}  # fmt: skip
+    names = {
+        "A": "mean of VALID trials",
+        "B": "fitted",
+        "C": "highest trial",
+        "D": "lowest trial",
+        "E": "other: mean",
+        "F": "other: fitted",
+    }
     targets = [
         target("A", curve("rows_per_second", "run"), table=True),
         target("B", curve("fitted_rows_per_second", "run"), table=True),
@@ -75,14 +84,23 @@ def throughput() -> Json:
     ]
     small = {**POINTS, "custom__pointSize": 4, "color": fixed(GREY)}
     return by_level(
-        "Throughput", "Rows per second at each level: the mean of the VALID trials, the lowest and highest trial, and the "
-        "fitted line; the other run over it.", (0, 0, 14, 9), targets, "sishort", axis="rows/s", names=names,
+        "Throughput",
+        "Rows per second at each level: the mean of the VALID trials, the lowest and highest trial, and the "
+        "fitted line; the other run over it.",
+        (0, 0, 14, 9),
+        targets,
+        "sishort",
+        axis="rows/s",
+        names=names,
         overrides=[
-            override(names["A"], color=fixed(BLUE), **POINTS), override(names["B"], color=fixed(LIGHT_BLUE)),
-            override(names["C"], **small), override(names["D"], **small),
-            override(names["E"], color=fixed(ORANGE), **POINTS), override(names["F"], color=fixed(LIGHT_ORANGE)),
+            override(names["A"], color=fixed(BLUE), **POINTS),
+            override(names["B"], color=fixed(LIGHT_BLUE)),
+            override(names["C"], **small),
+            override(names["D"], **small),
+            override(names["E"], color=fixed(ORANGE), **POINTS),
+            override(names["F"], color=fixed(LIGHT_ORANGE)),
         ],
-    )  # fmt: skip
+    )
 
 
 def speedup() -> Json:
@@ -96,9 +114,15 @@ def speedup() -> Json:
         target("E", f"{curve('fitted_rows_per_second', 'other')} / {first_rate('other')}", table=True),
     ]
     return by_level(
-        "Speedup", "Throughput over that of the first level; ideal is n over the first n.", (14, 0, 10, 8), targets, "none",
-        axis="times", names=names, overrides=_styles(names, "C"),
-    )  # fmt: skip
+        "Speedup",
+        "Throughput over that of the first level; ideal is n over the first n.",
+        (14, 0, 10, 8),
+        targets,
+        "none",
+        axis="times",
+        names=names,
+        overrides=_styles(names, "C"),
+    )
 
 
 def efficiency() -> Json:
@@ -116,9 +140,15 @@ def efficiency() -> Json:
         target("E", fitted("other"), table=True),
     ]
     return by_level(
-        "Efficiency", "Speedup over the ideal one: what of each further core or disk arrives.", (14, 8, 10, 9), targets,
-        "percentunit", axis="of ideal", names=names, overrides=_styles(names, "C"),
-    )  # fmt: skip
+        "Efficiency",
+        "Speedup over the ideal one: what of each further core or disk arrives.",
+        (14, 8, 10, 9),
+        targets,
+        "percentunit",
+        axis="of ideal",
+        names=names,
+        overrides=_styles(names, "C"),
+    )
 
 
 def _styles(names: dict[str, str], ideal: str) -> list[Json]:
@@ -145,26 +175,43 @@ def levels() -> Json:
         target("E", curve("efficiency_ratio", "run"), table=True),
         target("F", f"{quick} or 0 * {curve('valid_trials', 'run')}", table=True),
     ]
-    names = {"level": "n", "Value #A": "VALID", "Value #B": "Rows/s", "Value #C": "Fitted", "Value #D": "Speedup",
-             "Value #E": "Efficiency", "Value #F": "Quick"}  # fmt: skip
+    names = {
+        "level": "n",
+        "Value #A": "VALID",
+        "Value #B": "Rows/s",
+        "Value #C": "Fitted",
+        "Value #D": "Speedup",
+        "Value #E": "Efficiency",
+        "Value #F": "Quick",
+    }
     hidden = {"Time": True, **{f"Time {i}": True for i in range(1, 7)}}
     return panel(
-        "table", "Levels", "The same as figures: VALID trials, mean and fitted rate, speedup and efficiency of each level. Quick: trials with a "
+        "table",
+        "Levels",
+        "The same as figures: VALID trials, mean and fitted rate, speedup and efficiency of each level. Quick: trials with a "
         "window under 40 s, which is too short for a claim.",
-        (0, 9, 9, 8), targets, "sishort", {"showHeader": True, "cellHeight": "sm",
-                                          "footer": {"show": False, "reducer": ["sum"], "fields": ""}},
+        (0, 9, 9, 8),
+        targets,
+        "sishort",
+        {"showHeader": True, "cellHeight": "sm", "footer": {"show": False, "reducer": ["sum"], "fields": ""}},
         custom={"align": "right", "cellOptions": {"type": "auto"}, "filterable": False, "minWidth": 50},
-        overrides=[override("n", unit="string", custom__width=44), override("VALID", unit="none", custom__width=60),
-                   override("Quick", unit="none", custom__width=52),
-                   override("Speedup", unit="none", decimals=2), override("Efficiency", unit="percentunit", decimals=0)],
+        overrides=[
+            override("n", unit="string", custom__width=44),
+            override("VALID", unit="none", custom__width=60),
+            override("Quick", unit="none", custom__width=52),
+            override("Speedup", unit="none", decimals=2),
+            override("Efficiency", unit="percentunit", decimals=0),
+        ],
         transformations=[
             {"id": "joinByField", "options": {"byField": "level", "mode": "outer"}},
-            {"id": "convertFieldType",
-             "options": {"conversions": [{"targetField": "level", "destinationType": "number"}], "fields": {}}},
+            {
+                "id": "convertFieldType",
+                "options": {"conversions": [{"targetField": "level", "destinationType": "number"}], "fields": {}},
+            },
             {"id": "sortBy", "options": {"fields": {}, "sort": [{"field": "level"}]}},
             {"id": "organize", "options": {"excludeByName": hidden, "indexByName": {}, "renameByName": names}},
         ],
-    )  # fmt: skip
+    )
 
 
 def parameters() -> Json:
@@ -175,25 +222,40 @@ def parameters() -> Json:
         return f'label_replace(max by (model, parameter) ({chosen}), "curve", "{name}", "", "")'
 
     return panel(
-        "table", "Fitted model", "Parameters of the chosen model: alpha is contention, beta coherency, gamma the ideal rate "
-        "in rows/s.", (9, 9, 5, 8),
-        [target("A", f"{of('run', 'this')} or {of('other', 'other')}", table=True)], "none",
+        "table",
+        "Fitted model",
+        "Parameters of the chosen model: alpha is contention, beta coherency, gamma the ideal rate in rows/s.",
+        (9, 9, 5, 8),
+        [target("A", f"{of('run', 'this')} or {of('other', 'other')}", table=True)],
+        "none",
         {"showHeader": True, "cellHeight": "sm", "footer": {"show": False, "reducer": ["sum"], "fields": ""}},
-        custom={"align": "auto", "cellOptions": {"type": "auto"}, "filterable": False, "minWidth": 50}, noValue="none: too few VALID trials",
-        overrides=[override("Model", custom__width=58), override("Name", custom__width=58),
-                   override("Value", color=fixed(GREEN), unit="sishort", decimals=3, custom__width=68)],
-        transformations=[
-            {"id": "organize", "options": {"excludeByName": {"Time": True},
-             "indexByName": {"model": 0, "parameter": 1, "Value": 2, "curve": 3},
-             "renameByName": {"curve": "Run", "model": "Model", "parameter": "Name"}}},
+        custom={"align": "auto", "cellOptions": {"type": "auto"}, "filterable": False, "minWidth": 50},
+        noValue="none: too few VALID trials",
+        overrides=[
+            override("Model", custom__width=58),
+            override("Name", custom__width=58),
+            override("Value", color=fixed(GREEN), unit="sishort", decimals=3, custom__width=68),
         ],
-    )  # fmt: skip
+        transformations=[
+            {
+                "id": "organize",
+                "options": {
+                    "excludeByName": {"Time": True},
+                    "indexByName": {"model": 0, "parameter": 1, "Value": 2, "curve": 3},
+                    "renameByName": {"curve": "Run", "model": "Model", "parameter": "Name"},
+                },
+            },
+        ],
+    )
 
 
 def scaling() -> Json:
     """The page."""
     return dashboard(
-        "scale-curve", "Scaling curve", "How the rate grows with n, and how well the fitted line says it.",
+        "scale-curve",
+        "Scaling curve",
+        "How the rate grows with n, and how well the fitted line says it.",
         [throughput(), speedup(), efficiency(), levels(), parameters()],
-        [SWEEP_VARIABLE, RUN_VARIABLE, OTHER, VARIANTS, {**AXIS, "hide": 2}], time_from="now-1h",
-    )  # fmt: skip
+        [SWEEP_VARIABLE, RUN_VARIABLE, OTHER, VARIANTS, {**AXIS, "hide": 2}],
+        time_from="now-1h",
+    )

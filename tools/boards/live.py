@@ -29,8 +29,16 @@ from tools.boards.panels import (
 )
 
 PLAIN = {"reduceOptions": {"calcs": ["lastNotNull"], "fields": "", "values": False}, "orientation": "auto"}
-BARS = {"orientation": "horizontal", "displayMode": "basic", "valueMode": "color", "showUnfilled": True, "sizing": "auto",
-        "minVizHeight": 10, "minVizWidth": 8, "maxVizHeight": 300}  # fmt: skip
+BARS = {
+    "orientation": "horizontal",
+    "displayMode": "basic",
+    "valueMode": "color",
+    "showUnfilled": True,
+    "sizing": "auto",
+    "minVizHeight": 10,
+    "minVizWidth": 8,
+    "maxVizHeight": 300,
+}
 SERVER, GENERATOR = '{run="$run",side="server"}', '{run="$run",side="generator"}'
 # Bars show the last ten seconds, so that one busy second is not taken for a limit.
 LAST = "[10s]"
@@ -40,49 +48,94 @@ def running() -> Json:
     """Trial and phase. In a stored run the trials before are still seen for minutes: the newest counts."""
     newest = f"topk(1, max by (trial) (last_over_time(scale_trial_start_time_seconds{RUN}[$__range])))"
     return panel(
-        "stat", "Runs now", "The trial that runs and the phase that it is in.", (0, 0, 7, 3),
-        [target("A", f"max by (trial, phase) (scale_trial_phase{RUN}) == 1 and on (trial) {newest}", "{{trial}}: {{phase}}", instant=True)],
-        "none", {**PLAIN, "textMode": "name", "colorMode": "value", "graphMode": "none", "justifyMode": "center"},
-        color=fixed(BLUE), noValue="no trial runs",
-    )  # fmt: skip
+        "stat",
+        "Runs now",
+        "The trial that runs and the phase that it is in.",
+        (0, 0, 7, 3),
+        [
+            target(
+                "A",
+                f"max by (trial, phase) (scale_trial_phase{RUN}) == 1 and on (trial) {newest}",
+                "{{trial}}: {{phase}}",
+                instant=True,
+            )
+        ],
+        "none",
+        {**PLAIN, "textMode": "name", "colorMode": "value", "graphMode": "none", "justifyMode": "center"},
+        color=fixed(BLUE),
+        noValue="no trial runs",
+    )
 
 
 def progress() -> Json:
     """Share of the plan."""
     return panel(
-        "bargauge", "Progress", "Share of the plan that is done, the running trial included.", (7, 0, 4, 3),
+        "bargauge",
+        "Progress",
+        "Share of the plan that is done, the running trial included.",
+        (7, 0, 4, 3),
         [target("A", f"max(last_over_time(scale_run_progress_ratio{RUN}[$__range]))", "done", instant=True)],
         "percentunit",
         {**PLAIN, **BARS, "namePlacement": "hidden", "text": {"valueSize": 30}},
-        min=0, max=1, decimals=0, color=fixed(BLUE),
-    )  # fmt: skip
+        min=0,
+        max=1,
+        decimals=0,
+        color=fixed(BLUE),
+    )
 
 
 def left() -> Json:
     """Time."""
     return panel(
-        "stat", "Time left", "Estimated time to the end of the sweep.", (11, 0, 4, 3),
+        "stat",
+        "Time left",
+        "Estimated time to the end of the sweep.",
+        (11, 0, 4, 3),
         [target("A", f"min(last_over_time(scale_run_remaining_seconds{RUN}[$__range]))", "left", instant=True)],
-        "dtdurations", {**PLAIN, "textMode": "value", "colorMode": "value", "graphMode": "none",
-                        "justifyMode": "center"},
-        color=fixed(BLUE), decimals=0,
-    )  # fmt: skip
+        "dtdurations",
+        {**PLAIN, "textMode": "value", "colorMode": "value", "graphMode": "none", "justifyMode": "center"},
+        color=fixed(BLUE),
+        decimals=0,
+    )
 
 
 def verdicts() -> Json:
     """Counted."""
-    colours = {"VALID": GREEN, "SOFTWARE_BOTTLENECK": BLUE, "UNSTEADY": ORANGE, "ABORTED": RED, "ERRORS": RED, "LOST_ROWS": RED,
-               "WRONG_ANSWER": RED}
+    colours = {
+        "VALID": GREEN,
+        "SOFTWARE_BOTTLENECK": BLUE,
+        "UNSTEADY": ORANGE,
+        "ABORTED": RED,
+        "ERRORS": RED,
+        "LOST_ROWS": RED,
+        "WRONG_ANSWER": RED,
+    }
     return panel(
-        "stat", "Verdicts so far", "How many trials ended with which verdict; only VALID and SOFTWARE_BOTTLENECK ones make the "
-        "curve.",
+        "stat",
+        "Verdicts so far",
+        "How many trials ended with which verdict; only VALID and SOFTWARE_BOTTLENECK ones make the curve.",
         (15, 0, 9, 3),
-        [target("A", f"max by (verdict) (last_over_time(scale_run_finished_trials_total{RUN}[$__range])) > 0",
-                "{{verdict}}", instant=True)],
-        "none", {**PLAIN, "textMode": "value_and_name", "colorMode": "value", "graphMode": "none",
-                 "justifyMode": "center", "orientation": "vertical"},
-        color=fixed(ORANGE), noValue="none yet", overrides=[override(n, color=fixed(c)) for n, c in colours.items()],
-    )  # fmt: skip
+        [
+            target(
+                "A",
+                f"max by (verdict) (last_over_time(scale_run_finished_trials_total{RUN}[$__range])) > 0",
+                "{{verdict}}",
+                instant=True,
+            )
+        ],
+        "none",
+        {
+            **PLAIN,
+            "textMode": "value_and_name",
+            "colorMode": "value",
+            "graphMode": "none",
+            "justifyMode": "center",
+            "orientation": "vertical",
+        },
+        color=fixed(ORANGE),
+        noValue="none yet",
+        overrides=[override(n, color=fixed(c)) for n, c in colours.items()],
+    )
 
 
 def _share(used: str, limit: str) -> str:
@@ -97,35 +150,62 @@ def bottleneck() -> Json:
     shares = [
         ("A", "Server's cores", _share(f"scale_cpu_used_cores{SERVER}", f"scale_cpu_given_cores{SERVER}")),
         ("B", "Generator's cores", _share(f"scale_cpu_used_cores{GENERATOR}", f"scale_cpu_given_cores{GENERATOR}")),
-        ("C", "Rate, of the load generator's ceiling",
-         _share(f"scale_achieved_rows_per_second{RUN}", f"scale_generator_ceiling_rows_per_second{RUN}")),
-        ("D", "Busiest disk, of its fio limit",
-         f"max({disk} / on (disk) group_left () max by (disk) (scale_disk_ceiling_bytes_per_second{RUN}) "
-         f"and on (trial) scale_trial_running{RUN})"),
+        (
+            "C",
+            "Rate, of the load generator's ceiling",
+            _share(f"scale_achieved_rows_per_second{RUN}", f"scale_generator_ceiling_rows_per_second{RUN}"),
+        ),
+        (
+            "D",
+            "Busiest disk, of its fio limit",
+            f"max({disk} / on (disk) group_left () max by (disk) (scale_disk_ceiling_bytes_per_second{RUN}) "
+            f"and on (trial) scale_trial_running{RUN})",
+        ),
         ("E", "Busiest disk's time", f"max({busy} and on (trial) scale_trial_running{RUN})"),
-    ]  # fmt: skip
+    ]
     return panel(
-        "bargauge", "What is the bottleneck?", "Use of each resource over its limit in the last ten seconds: the bar that "
-        "is full is the limit, and only if it is the server's is the rate the server's.", (0, 3, 10, 7),
-        [target(ref, expr, name, instant=True) for ref, name, expr in shares], "percentunit",
+        "bargauge",
+        "What is the bottleneck?",
+        "Use of each resource over its limit in the last ten seconds: the bar that "
+        "is full is the limit, and only if it is the server's is the rate the server's.",
+        (0, 3, 10, 7),
+        [target(ref, expr, name, instant=True) for ref, name, expr in shares],
+        "percentunit",
         {**PLAIN, **BARS, "namePlacement": "top"},
-        min=0, max=1, decimals=0, color={"mode": "thresholds"}, noValue="no load now",
+        min=0,
+        max=1,
+        decimals=0,
+        color={"mode": "thresholds"},
+        noValue="no load now",
         thresholds=thresholds((None, BLUE), (0.7, ORANGE), (0.9, RED)),
-    )  # fmt: skip
+    )
 
 
 def rate(place: tuple[int, int, int, int], chosen: str = RUN) -> Json:
     """Rows per second against the load generator's ceiling."""
     return lines(
-        "Rate", "Rows acknowledged and offered each second; in the legend what the load generator could make by itself, which is "
-        "mostly far above the axis.", place,
-        [target("A", f"max(scale_achieved_rows_per_second{chosen})", "achieved"),
-         target("B", f"max(scale_offered_rows_per_second{chosen})", "offered"),
-         target("C", f"max(scale_generator_ceiling_rows_per_second{chosen})", "load generator's ceiling")],
-        "sishort", axis="rows/s", last=True,
-        overrides=[override("achieved", color=fixed(BLUE)), override("offered", color=fixed(PURPLE)),
-                   override("load generator's ceiling", color=fixed(GREY), custom__hideFrom={"viz": True, "legend": False, "tooltip": False})],
-    )  # fmt: skip
+        "Rate",
+        "Rows acknowledged and offered each second; in the legend what the load generator could make by itself, which is "
+        "mostly far above the axis.",
+        place,
+        [
+            target("A", f"max(scale_achieved_rows_per_second{chosen})", "achieved"),
+            target("B", f"max(scale_offered_rows_per_second{chosen})", "offered"),
+            target("C", f"max(scale_generator_ceiling_rows_per_second{chosen})", "load generator's ceiling"),
+        ],
+        "sishort",
+        axis="rows/s",
+        last=True,
+        overrides=[
+            override("achieved", color=fixed(BLUE)),
+            override("offered", color=fixed(PURPLE)),
+            override(
+                "load generator's ceiling",
+                color=fixed(GREY),
+                custom__hideFrom={"viz": True, "legend": False, "tooltip": False},
+            ),
+        ],
+    )
 
 
 def cores(place: tuple[int, int, int, int], extra: str = "") -> Json:
@@ -143,25 +223,43 @@ def cores(place: tuple[int, int, int, int], extra: str = "") -> Json:
             limit(f"{side} given", light),
         ]
     return lines(
-        "Cores", "Cores used by the server and by the load generator (solid), and what each was given (dashed).", place,
-        targets, "none", axis="cores", overrides=overrides,
-    )  # fmt: skip
+        "Cores",
+        "Cores used by the server and by the load generator (solid), and what each was given (dashed).",
+        place,
+        targets,
+        "none",
+        axis="cores",
+        overrides=overrides,
+    )
 
 
 def disks(place: tuple[int, int, int, int], extra: str = "") -> Json:
     """Against what fio measured; the limits of disks that are written to."""
     written = f'max by (disk) (scale_disk_write_bytes_per_second{{run="$run"{extra}}})'
-    dashed = {"matcher": {"id": "byRegexp", "options": ".* limit$"},
-              "properties": [{"id": "custom.lineStyle", "value": DASHED}, {"id": "custom.lineWidth", "value": 1},
-                             {"id": "custom.fillOpacity", "value": 0}]}  # fmt: skip
+    dashed = {
+        "matcher": {"id": "byRegexp", "options": ".* limit$"},
+        "properties": [
+            {"id": "custom.lineStyle", "value": DASHED},
+            {"id": "custom.lineWidth", "value": 1},
+            {"id": "custom.fillOpacity", "value": 0},
+        ],
+    }
     return lines(
-        "Disks", "Bytes written to each disk of the server, and in a disk sweep the disk's own limit by fio (dashed).",
+        "Disks",
+        "Bytes written to each disk of the server, and in a disk sweep the disk's own limit by fio (dashed).",
         place,
-        [target("A", written, "{{disk}}"),
-         target("B", f"max by (disk) (scale_disk_ceiling_bytes_per_second{RUN}) and on (disk) {written}",
-                "{{disk}} limit")],
-        "Bps", axis="written", overrides=[*disk_colours(), dashed],
-    )  # fmt: skip
+        [
+            target("A", written, "{{disk}}"),
+            target(
+                "B",
+                f"max by (disk) (scale_disk_ceiling_bytes_per_second{RUN}) and on (disk) {written}",
+                "{{disk}} limit",
+            ),
+        ],
+        "Bps",
+        axis="written",
+        overrides=[*disk_colours(), dashed],
+    )
 
 
 def latency(place: tuple[int, int, int, int], extra: str = "") -> Json:
@@ -169,11 +267,19 @@ def latency(place: tuple[int, int, int, int], extra: str = "") -> Json:
     colours = {"median": GREEN, "99 %": ORANGE, "longest": RED}
     quantiles = (("A", "0.5", "median"), ("B", "0.99", "99 %"), ("C", "1", "longest"))
     return lines(
-        "Response time", "Time from a request's intended start to its answer: median, 99th percentile, longest.", place,
-        [target(ref, f'max(scale_response_time_seconds{{run="$run",quantile="{q}"{extra}}})', name)
-         for ref, q, name in quantiles],
-        "s", axis="response time", log=True, last=True, overrides=[override(n, color=fixed(c)) for n, c in colours.items()],
-    )  # fmt: skip
+        "Response time",
+        "Time from a request's intended start to its answer: median, 99th percentile, longest.",
+        place,
+        [
+            target(ref, f'max(scale_response_time_seconds{{run="$run",quantile="{q}"{extra}}})', name)
+            for ref, q, name in quantiles
+        ],
+        "s",
+        axis="response time",
+        log=True,
+        last=True,
+        overrides=[override(n, color=fixed(c)) for n, c in colours.items()],
+    )
 
 
 def finished() -> Json:
@@ -182,27 +288,59 @@ def finished() -> Json:
     targets = [
         target("A", f"max by (trial, level, verdict) ({kept.format('scale_trial_verdict' + RUN)}) == 1", table=True),
         target("B", f"max by (trial) ({kept.format('scale_trial_rows_per_second' + RUN)})", table=True),
-        target("D", f"max by (trial) ({kept.format('scale_trial_start_time_seconds' + RUN)}) * 1000 "
-               f"and on (trial) {kept.format('scale_trial_end_time_seconds' + RUN)}", table=True),
+        target(
+            "D",
+            f"max by (trial) ({kept.format('scale_trial_start_time_seconds' + RUN)}) * 1000 "
+            f"and on (trial) {kept.format('scale_trial_end_time_seconds' + RUN)}",
+            table=True,
+        ),
         target("E", f"max by (trial) ({kept.format('scale_trial_end_time_seconds' + RUN)}) * 1000", table=True),
     ]
     hidden = {"Time": True, **{f"Time {i}": True for i in range(1, 6)}, "Value #A": True}
-    names = {"trial": "Trial", "level": "n", "verdict": "Verdict", "Value #B": "Rows/s", "Value #D": "begin", "Value #E": "Ended"}  # fmt: skip
-    link = [{"title": "this trial", "url": "/d/scale-trial/trial?var-run=${run}&var-trial=${__data.fields.Trial}"
-             "&from=${__data.fields.begin}&to=${__data.fields.Ended}"}]  # fmt: skip
+    names = {
+        "trial": "Trial",
+        "level": "n",
+        "verdict": "Verdict",
+        "Value #B": "Rows/s",
+        "Value #D": "begin",
+        "Value #E": "Ended",
+    }
+    link = [
+        {
+            "title": "this trial",
+            "url": "/d/scale-trial/trial?var-run=${run}&var-trial=${__data.fields.Trial}"
+            "&from=${__data.fields.begin}&to=${__data.fields.Ended}",
+        }
+    ]
     shown = {"VALID": GREEN, "SOFTWARE_BOTTLENECK": BLUE}
-    verdict = [{"type": "value", "options": {name: {"color": colour, "index": at, "text": name}
-                                             for at, (name, colour) in enumerate(shown.items())}}]  # fmt: skip
+    verdict = [
+        {
+            "type": "value",
+            "options": {
+                name: {"color": colour, "index": at, "text": name} for at, (name, colour) in enumerate(shown.items())
+            },
+        }
+    ]
     return panel(
-        "table", "Trials that ended", "Each trial that ended, the newest first, with its verdict; its name leads to its "
-        "own page.", (0, 10, 10, 7), targets, "sishort", {"showHeader": True, "cellHeight": "sm",
-                                                       "footer": {"show": False, "reducer": ["sum"], "fields": ""}},
-        custom={"align": "auto", "cellOptions": {"type": "auto"}, "filterable": False}, noValue="none yet",
+        "table",
+        "Trials that ended",
+        "Each trial that ended, the newest first, with its verdict; its name leads to its own page.",
+        (0, 10, 10, 7),
+        targets,
+        "sishort",
+        {"showHeader": True, "cellHeight": "sm", "footer": {"show": False, "reducer": ["sum"], "fields": ""}},
+        custom={"align": "auto", "cellOptions": {"type": "auto"}, "filterable": False},
+        noValue="none yet",
         overrides=[
             override("Trial", links=link, custom__width=126),
             override("n", unit="string", custom__width=48),
-            override("Verdict", mappings=verdict, custom__cellOptions={"type": "color-text"}, color=fixed(ORANGE),
-                     custom__width=226),
+            override(
+                "Verdict",
+                mappings=verdict,
+                custom__cellOptions={"type": "color-text"},
+                color=fixed(ORANGE),
+                custom__width=226,
+            ),
             override("Rows/s", unit="sishort", custom__width=66),
             override("begin", custom__hidden=True, unit="none"),
             override("Ended", unit="dateTimeAsLocal", custom__hidden=True),
@@ -212,14 +350,28 @@ def finished() -> Json:
             {"id": "organize", "options": {"excludeByName": hidden, "indexByName": {}, "renameByName": names}},
             {"id": "sortBy", "options": {"fields": {}, "sort": [{"field": "Ended", "desc": True}]}},
         ],
-    )  # fmt: skip
+    )
 
 
 def live() -> Json:
     """The page."""
     return dashboard(
-        "scale-live", "Live sweep", "What a sweep does now, and which resource limits it.",
-        [running(), progress(), left(), verdicts(), bottleneck(), rate((10, 3, 7, 7)), cores((17, 3, 7, 7)),
-         finished(), disks((10, 10, 7, 7)), latency((17, 10, 7, 7))],
-        [SWEEP_VARIABLE, RUN_VARIABLE], time_from="now-5m", annotations=[BEGINS],
-    )  # fmt: skip
+        "scale-live",
+        "Live sweep",
+        "What a sweep does now, and which resource limits it.",
+        [
+            running(),
+            progress(),
+            left(),
+            verdicts(),
+            bottleneck(),
+            rate((10, 3, 7, 7)),
+            cores((17, 3, 7, 7)),
+            finished(),
+            disks((10, 10, 7, 7)),
+            latency((17, 10, 7, 7)),
+        ],
+        [SWEEP_VARIABLE, RUN_VARIABLE],
+        time_from="now-5m",
+        annotations=[BEGINS],
+    )

@@ -63,9 +63,20 @@ def disk_colours() -> list[Json]:
     ]
 
 
-def panel(kind: str, title: str, sentence: str, place: tuple[int, int, int, int], targets: Sequence[Json], unit: str,
-          options: Json, *, custom: Json | None = None, overrides: Sequence[Json] = (),
-          transformations: Sequence[Json] = (), **defaults: Any) -> Json:  # fmt: skip
+def panel(
+    kind: str,
+    title: str,
+    sentence: str,
+    place: tuple[int, int, int, int],
+    targets: Sequence[Json],
+    unit: str,
+    options: Json,
+    *,
+    custom: Json | None = None,
+    overrides: Sequence[Json] = (),
+    transformations: Sequence[Json] = (),
+    **defaults: Any,
+) -> Json:
     """place: x, y, width, height in Grafana's grid of 24 columns."""
     if not sentence.endswith(".") or not unit:
         raise ValueError(f"{title}: a panel has a sentence and a unit")
@@ -86,9 +97,20 @@ def panel(kind: str, title: str, sentence: str, place: tuple[int, int, int, int]
     }
 
 
-def lines(title: str, sentence: str, place: tuple[int, int, int, int], targets: Sequence[Json], unit: str, *,
-          axis: str, stacked: bool = False, log: bool = False, last: bool = False, overrides: Sequence[Json] = (),
-          **defaults: Any) -> Json:  # fmt: skip
+def lines(
+    title: str,
+    sentence: str,
+    place: tuple[int, int, int, int],
+    targets: Sequence[Json],
+    unit: str,
+    *,
+    axis: str,
+    stacked: bool = False,
+    log: bool = False,
+    last: bool = False,
+    overrides: Sequence[Json] = (),
+    **defaults: Any,
+) -> Json:
     """Series over time. last: the legend has their last values too, which takes the room of two more names each."""
     custom: Json = {
         "axisLabel": axis,
@@ -102,7 +124,12 @@ def lines(title: str, sentence: str, place: tuple[int, int, int, int], targets: 
         "scaleDistribution": {"type": "log", "log": 10} if log else {"type": "linear"},
     }
     options: Json = {
-        "legend": {"displayMode": "list", "placement": "bottom", "showLegend": True, "calcs": ["lastNotNull"] if last else []},
+        "legend": {
+            "displayMode": "list",
+            "placement": "bottom",
+            "showLegend": True,
+            "calcs": ["lastNotNull"] if last else [],
+        },
         "tooltip": {"mode": "multi", "sort": "desc"},
     }
     if not log:
@@ -112,8 +139,18 @@ def lines(title: str, sentence: str, place: tuple[int, int, int, int], targets: 
     )
 
 
-def by_level(title: str, sentence: str, place: tuple[int, int, int, int], targets: Sequence[Json], unit: str, *,
-             axis: str, names: Mapping[str, str], overrides: Sequence[Json], **defaults: Any) -> Json:  # fmt: skip
+def by_level(
+    title: str,
+    sentence: str,
+    place: tuple[int, int, int, int],
+    targets: Sequence[Json],
+    unit: str,
+    *,
+    axis: str,
+    names: Mapping[str, str],
+    overrides: Sequence[Json],
+    **defaults: Any,
+) -> Json:
     """Series over the swept axis: each target gives a table with a row for each level. names: of each target's values."""
     renamed = {f"Value #{ref}": name for ref, name in names.items()} | {"Value": next(iter(names.values()))}
     transformations = [
@@ -148,8 +185,20 @@ def by_level(title: str, sentence: str, place: tuple[int, int, int, int], target
         "tooltip": {"mode": "multi", "sort": "none"},
     }
     over_n = override("n", unit="none", custom__axisLabel="n, ${axis}", min=None)
-    return panel("trend", title, sentence, place, targets, unit, options, custom=custom, overrides=[over_n, *overrides],
-                 transformations=transformations, min=0, **defaults)  # fmt: skip
+    return panel(
+        "trend",
+        title,
+        sentence,
+        place,
+        targets,
+        unit,
+        options,
+        custom=custom,
+        overrides=[over_n, *overrides],
+        transformations=transformations,
+        min=0,
+        **defaults,
+    )
 
 
 def thresholds(*steps: tuple[float | None, str]) -> Json:
@@ -192,8 +241,16 @@ def annotation(name: str, expr: str, colour: str, title: str, text: str, *, at_v
     }
 
 
-def dashboard(uid: str, title: str, sentence: str, panels: Sequence[Json], variables: Sequence[Json], *,
-              time_from: str, annotations: Sequence[Json] = ()) -> Json:  # fmt: skip
+def dashboard(
+    uid: str,
+    title: str,
+    sentence: str,
+    panels: Sequence[Json],
+    variables: Sequence[Json],
+    *,
+    time_from: str,
+    annotations: Sequence[Json] = (),
+) -> Json:
     """The whole page, with a way to the others that keeps time and variables."""
     return {
         "uid": uid,
@@ -208,13 +265,23 @@ def dashboard(uid: str, title: str, sentence: str, panels: Sequence[Json], varia
         "time": {"from": time_from, "to": "now"},
         "timepicker": {"refresh_intervals": ["1s", "2s", "5s", "10s", "1m"]},
         "links": [
-            {"type": "dashboards", "title": "Dashboards", "tags": ["scale"], "asDropdown": True, "keepTime": True,
-             "includeVars": True, "targetBlank": False, "icon": "dashboard", "tooltip": "", "url": ""}
+            {
+                "type": "dashboards",
+                "title": "Dashboards",
+                "tags": ["scale"],
+                "asDropdown": True,
+                "keepTime": True,
+                "includeVars": True,
+                "targetBlank": False,
+                "icon": "dashboard",
+                "tooltip": "",
+                "url": "",
+            }
         ],
         "templating": {"list": list(variables)},
         "annotations": {"list": list(annotations)},
         "panels": [{"id": number, **one} for number, one in enumerate(panels, start=1)],
-    }  # fmt: skip
+    }
 
 
 RUN = '{run="$run"}'
@@ -222,10 +289,17 @@ SWEEP_VARIABLE = variable("sweep", "Sweep", "label_values(scale_run_info, sweep)
 RUN_VARIABLE = variable("run", "Run", 'label_values(scale_run_info{sweep=~"$sweep"}, run)', sort=2)
 # Boundaries of trials: where one begins, and the window that counts.
 BEGINS = annotation(
-    "Trial begins", f"max by (trial) (scale_trial_start_time_seconds{RUN}) * 1000", "#c0c0c0", "{{trial}} begins",
-    "{{trial}}", at_value=True,
-)  # fmt: skip
+    "Trial begins",
+    f"max by (trial) (scale_trial_start_time_seconds{RUN}) * 1000",
+    "#c0c0c0",
+    "{{trial}} begins",
+    "{{trial}}",
+    at_value=True,
+)
 WINDOW = annotation(
-    "Window", 'max by (trial) (scale_trial_phase{run="$run",trial="$trial",phase="measure"}) == 1', "#9ecae1",
-    "measured window", "{{trial}}",
-)  # fmt: skip
+    "Window",
+    'max by (trial) (scale_trial_phase{run="$run",trial="$trial",phase="measure"}) == 1',
+    "#9ecae1",
+    "measured window",
+    "{{trial}}",
+)

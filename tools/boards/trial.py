@@ -29,118 +29,210 @@ EXTRA = ',trial="$trial"'
 TRIAL = '{run="$run",trial="$trial"}'
 # The trial that began last comes first.
 TRIAL_VARIABLE = variable(
-    "trial", "Trial",
+    "trial",
+    "Trial",
     'query_result(sort_desc(max by (trial) (last_over_time(scale_trial_start_time_seconds{run="$run"}[$__range]))))',
     regex='/trial="([^"]+)"/',
-)  # fmt: skip
+)
 
 
 def given() -> Json:
     """What the trial was given."""
     return panel(
-        "stat", "Given", "What the trial was given: cores, disks and each knob that is a number.", (0, 0, 14, 3),
-        [target("A", f"max by (setting) (last_over_time(scale_trial_setting{TRIAL}[$__range]))", "{{setting}}",
-                instant=True)],
-        "string", {**PLAIN, "textMode": "value_and_name", "colorMode": "value", "graphMode": "none",
-                  "justifyMode": "center", "orientation": "vertical", "text": {"titleSize": 15, "valueSize": 30}},
+        "stat",
+        "Given",
+        "What the trial was given: cores, disks and each knob that is a number.",
+        (0, 0, 14, 3),
+        [
+            target(
+                "A",
+                f"max by (setting) (last_over_time(scale_trial_setting{TRIAL}[$__range]))",
+                "{{setting}}",
+                instant=True,
+            )
+        ],
+        "string",
+        {
+            **PLAIN,
+            "textMode": "value_and_name",
+            "colorMode": "value",
+            "graphMode": "none",
+            "justifyMode": "center",
+            "orientation": "vertical",
+            "text": {"titleSize": 15, "valueSize": 30},
+        },
         color=fixed(BLUE),
-    )  # fmt: skip
+    )
 
 
 def outcome() -> Json:
     """How it ended."""
-    verdict = (f'label_replace(max by (verdict) (last_over_time(scale_trial_verdict{TRIAL}[$__range])) == 1, '
-               '"state", "$1", "verdict", "(.*)")')  # fmt: skip
+    verdict = (
+        f"label_replace(max by (verdict) (last_over_time(scale_trial_verdict{TRIAL}[$__range])) == 1, "
+        '"state", "$1", "verdict", "(.*)")'
+    )
     phase = f'label_replace(max by (phase) (scale_trial_phase{TRIAL}) == 1, "state", "runs: $1", "phase", "(.*)")'
     return panel(
-        "stat", "Outcome", "The trial's verdict, or the phase that it is in.", (14, 0, 10, 3),
-        [target("A", f'{verdict} or on () {phase}', "{{state}}", instant=True)],
-        "none", {**PLAIN, "textMode": "name", "colorMode": "value", "graphMode": "none", "justifyMode": "center"},
-        color=fixed(ORANGE), overrides=[override("VALID", color=fixed(GREEN)), override("SOFTWARE_BOTTLENECK", color=fixed(BLUE))], noValue="not begun",
-    )  # fmt: skip
+        "stat",
+        "Outcome",
+        "The trial's verdict, or the phase that it is in.",
+        (14, 0, 10, 3),
+        [target("A", f"{verdict} or on () {phase}", "{{state}}", instant=True)],
+        "none",
+        {**PLAIN, "textMode": "name", "colorMode": "value", "graphMode": "none", "justifyMode": "center"},
+        color=fixed(ORANGE),
+        overrides=[override("VALID", color=fixed(GREEN)), override("SOFTWARE_BOTTLENECK", color=fixed(BLUE))],
+        noValue="not begun",
+    )
 
 
 def pools(place: tuple[int, int, int, int]) -> Json:
     """CPU of the server's threads."""
     return lines(
-        "Server's threads", "Cores used by each of the server's thread pools, by the names that the threads have; the ten "
-        "busiest.", place,
-        [target("A", f"topk(10, max by (pool) (rate(scale_thread_pool_cpu_seconds_total{TRIAL}[5s])) > 0)", "{{pool}}")],
-        "none", axis="cores", stacked=True,
-    )  # fmt: skip
+        "Server's threads",
+        "Cores used by each of the server's thread pools, by the names that the threads have; the ten busiest.",
+        place,
+        [
+            target(
+                "A", f"topk(10, max by (pool) (rate(scale_thread_pool_cpu_seconds_total{TRIAL}[5s])) > 0)", "{{pool}}"
+            )
+        ],
+        "none",
+        axis="cores",
+        stacked=True,
+    )
 
 
 def memory(place: tuple[int, int, int, int]) -> Json:
     """Of both sides and the host."""
     return lines(
-        "Memory", "Memory of the server and of the load generator without page cache, and what the host can still give (dashed, "
-        "right axis).", place,
-        [target("A", f"max by (side) (scale_memory_used_bytes{TRIAL})", "{{side}}"),
-         target("B", f"max(scale_host_memory_available_bytes{TRIAL})", "host available")],
-        "bytes", axis="memory",
-        overrides=[override("server", color=fixed(BLUE)), override("generator", color=fixed(ORANGE)),
-                   override("host available", color=fixed(GREY), custom__lineStyle=DASHED, custom__fillOpacity=0,
-                            custom__axisPlacement="right", custom__axisLabel="host available")],
-    )  # fmt: skip
+        "Memory",
+        "Memory of the server and of the load generator without page cache, and what the host can still give (dashed, "
+        "right axis).",
+        place,
+        [
+            target("A", f"max by (side) (scale_memory_used_bytes{TRIAL})", "{{side}}"),
+            target("B", f"max(scale_host_memory_available_bytes{TRIAL})", "host available"),
+        ],
+        "bytes",
+        axis="memory",
+        overrides=[
+            override("server", color=fixed(BLUE)),
+            override("generator", color=fixed(ORANGE)),
+            override(
+                "host available",
+                color=fixed(GREY),
+                custom__lineStyle=DASHED,
+                custom__fillOpacity=0,
+                custom__axisPlacement="right",
+                custom__axisLabel="host available",
+            ),
+        ],
+    )
 
 
 def queues(place: tuple[int, int, int, int]) -> Json:
     """Of the disks."""
-    right = {"matcher": {"id": "byRegexp", "options": ".* queue$"},
-             "properties": [{"id": "unit", "value": "none"}, {"id": "custom.axisPlacement", "value": "right"},
-                            {"id": "custom.axisLabel", "value": "requests in flight"},
-                            {"id": "custom.lineStyle", "value": DASHED}]}  # fmt: skip
+    right = {
+        "matcher": {"id": "byRegexp", "options": ".* queue$"},
+        "properties": [
+            {"id": "unit", "value": "none"},
+            {"id": "custom.axisPlacement", "value": "right"},
+            {"id": "custom.axisLabel", "value": "requests in flight"},
+            {"id": "custom.lineStyle", "value": DASHED},
+        ],
+    }
     return lines(
-        "Disks: time and queue", "Share of the time in which a disk had requests in flight, and how many on average "
-        "(dashed, right axis).", place,
-        [target("A", f"max by (disk) (scale_disk_utilisation_ratio{TRIAL})", "{{disk}} busy"),
-         target("B", f"max by (disk) (scale_disk_queue_requests{TRIAL})", "{{disk}} queue")],
-        "percentunit", axis="time busy", overrides=[*disk_colours(), right],
-    )  # fmt: skip
+        "Disks: time and queue",
+        "Share of the time in which a disk had requests in flight, and how many on average (dashed, right axis).",
+        place,
+        [
+            target("A", f"max by (disk) (scale_disk_utilisation_ratio{TRIAL})", "{{disk}} busy"),
+            target("B", f"max by (disk) (scale_disk_queue_requests{TRIAL})", "{{disk}} queue"),
+        ],
+        "percentunit",
+        axis="time busy",
+        overrides=[*disk_colours(), right],
+    )
 
 
 def waits(place: tuple[int, int, int, int]) -> Json:
     """Pressure and throttling."""
     return lines(
-        "Waiting", "Share of the time in which some task of the machine waited for CPU, I/O or memory, and in which the "
-        "server was throttled.", place,
-        [target("A", f"max by (resource) (rate(scale_pressure_seconds_total{TRIAL}[5s]))", "waits for {{resource}}"),
-         target("B", f"max(rate(scale_throttled_seconds_total{TRIAL}[5s]))", "throttled")],
-        "percentunit", axis="of the time", overrides=[override("throttled", color=fixed(RED))],
-    )  # fmt: skip
+        "Waiting",
+        "Share of the time in which some task of the machine waited for CPU, I/O or memory, and in which the "
+        "server was throttled.",
+        place,
+        [
+            target("A", f"max by (resource) (rate(scale_pressure_seconds_total{TRIAL}[5s]))", "waits for {{resource}}"),
+            target("B", f"max(rate(scale_throttled_seconds_total{TRIAL}[5s]))", "throttled"),
+        ],
+        "percentunit",
+        axis="of the time",
+        overrides=[override("throttled", color=fixed(RED))],
+    )
 
 
 def requests(place: tuple[int, int, int, int]) -> Json:
     """Answers, errors, retries."""
     return lines(
-        "Requests", "Requests answered each second, and those that failed or were sent again.", place,
-        [target("A", f"max(rate(scale_requests_total{TRIAL}[5s]))", "answered"),
-         target("B", f"max(rate(scale_errors_total{TRIAL}[5s]))", "errors"),
-         target("C", f"max(rate(scale_retries_total{TRIAL}[5s]))", "retries")],
-        "reqps", axis="requests/s",
-        overrides=[override("answered", color=fixed(BLUE)), override("errors", color=fixed(RED)),
-                   override("retries", color=fixed(ORANGE))],
-    )  # fmt: skip
+        "Requests",
+        "Requests answered each second, and those that failed or were sent again.",
+        place,
+        [
+            target("A", f"max(rate(scale_requests_total{TRIAL}[5s]))", "answered"),
+            target("B", f"max(rate(scale_errors_total{TRIAL}[5s]))", "errors"),
+            target("C", f"max(rate(scale_retries_total{TRIAL}[5s]))", "retries"),
+        ],
+        "reqps",
+        axis="requests/s",
+        overrides=[
+            override("answered", color=fixed(BLUE)),
+            override("errors", color=fixed(RED)),
+            override("retries", color=fixed(ORANGE)),
+        ],
+    )
 
 
 def service(place: tuple[int, int, int, int]) -> Json:
     """From the sending."""
     quantiles = (("A", "0.5", "median", GREEN), ("B", "0.99", "99 %", ORANGE), ("C", "1", "longest", RED))
     return lines(
-        "Service time", "Time from the sending of a request to its answer: median, 99th percentile, longest.", place,
-        [target(ref, f'max(scale_service_time_seconds{{run="$run",quantile="{q}"{EXTRA}}})', name)
-         for ref, q, name, _ in quantiles],
-        "s", axis="service time", log=True, overrides=[override(n, color=fixed(c)) for _, _, n, c in quantiles],
-    )  # fmt: skip
+        "Service time",
+        "Time from the sending of a request to its answer: median, 99th percentile, longest.",
+        place,
+        [
+            target(ref, f'max(scale_service_time_seconds{{run="$run",quantile="{q}"{EXTRA}}})', name)
+            for ref, q, name, _ in quantiles
+        ],
+        "s",
+        axis="service time",
+        log=True,
+        overrides=[override(n, color=fixed(c)) for _, _, n, c in quantiles],
+    )
 
 
 def one_trial() -> Json:
     """The page."""
     return dashboard(
-        "scale-trial", "Trial", "Everything that was watched in one trial, on one time axis.",
-        [given(), outcome(), rate((0, 3, 8, 7), TRIAL), cores((8, 3, 8, 7), EXTRA), pools((16, 3, 8, 7)),
-         latency((0, 10, 8, 7), EXTRA), disks((8, 10, 8, 7), EXTRA), memory((16, 10, 8, 7)),
-         requests((0, 17, 6, 7)), service((6, 17, 6, 7)), queues((12, 17, 6, 7)), waits((18, 17, 6, 7))],
-        [SWEEP_VARIABLE, RUN_VARIABLE, TRIAL_VARIABLE], time_from="now-2m",
+        "scale-trial",
+        "Trial",
+        "Everything that was watched in one trial, on one time axis.",
+        [
+            given(),
+            outcome(),
+            rate((0, 3, 8, 7), TRIAL),
+            cores((8, 3, 8, 7), EXTRA),
+            pools((16, 3, 8, 7)),
+            latency((0, 10, 8, 7), EXTRA),
+            disks((8, 10, 8, 7), EXTRA),
+            memory((16, 10, 8, 7)),
+            requests((0, 17, 6, 7)),
+            service((6, 17, 6, 7)),
+            queues((12, 17, 6, 7)),
+            waits((18, 17, 6, 7)),
+        ],
+        [SWEEP_VARIABLE, RUN_VARIABLE, TRIAL_VARIABLE],
+        time_from="now-2m",
         annotations=[BEGINS, WINDOW],
-    )  # fmt: skip
+    )
