@@ -21,7 +21,7 @@ taken, `scale` uses a free port and prints it at the start. `--no-metrics` serve
   exists only if the sweep has a second factor.
 - The plan bounds the values of the labels `trial`, `level`, `variant`, `setting` and `disk`. The other labels have
   fixed sets of values: `side` (`server`, `generator`), `phase`, `verdict`, `role`, `quantile`, `resource`, `model`,
-  `parameter`, and at most 49 values of `pool`.
+  `parameter`, `operation` (those of the mix), and at most 49 values of `pool`.
 - A counter starts again in every trial, at its first sample. It does not fall within a trial: the use of a thread that
   ended stays counted.
 - A value that is not known has no sample. It is never 0 because a measurement is missing.

@@ -36,6 +36,7 @@ def _m(part: Part, name: str, kind: Kind, labels: str, meaning: str, when: str =
 
 _SAMPLED = "from the second sample on"
 _OPEN = "open loop (--rate)"
+_READS = "loads that do not only write"
 _DISKS = "the disk is known to the kernel"
 
 METRICS: tuple[Metric, ...] = (
@@ -55,6 +56,9 @@ METRICS: tuple[Metric, ...] = (
     _m("now", "trial_setting", "gauge", "trial setting",
        "What the trial was given: cores, disks, and each knob whose value is a number (vgroups, write_threads, ...)"),
     _m("now", "achieved_rows_per_second", "gauge", "trial", "Rows acknowledged in the last second", "under load"),
+    _m("now", "achieved_requests_per_second", "gauge", "trial", "Requests answered in the last second", _READS),
+    _m("now", "operation_requests_total", "counter", "trial operation", "Requests of each operation of the mix",
+       _READS),
     _m("now", "offered_rows_per_second", "gauge", "trial", "Offered rate", _OPEN),
     _m("now", "generator_ceiling_rows_per_second", "gauge", "trial",
        "Ceiling of the load generator, with these rows on these CPUs", "it was measured"),
@@ -108,6 +112,8 @@ METRICS: tuple[Metric, ...] = (
     _m("trial", "trial_mark", "gauge", "trial level variant mark",
        "1 for each mark of its window: quick (too short for the claim), buffered rate (fewer than two commit cycles)",
        "the window has a mark"),
+    _m("trial", "trial_requests_per_second", "gauge", "trial level variant", "Answered requests over the window",
+       _READS),
     _m("trial", "trial_rows_per_second", "gauge", "trial level variant", "Acknowledged rows per second of the window",
        "it was measured"),
     _m("trial", "trial_durable_rows_per_second", "gauge", "trial level variant",

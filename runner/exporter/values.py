@@ -14,7 +14,9 @@ from runner.units import format_number
 
 Point = tuple[str, tuple[str, ...], float | None]
 
-PHASES = ("provision", "ready", "schema", "warmup", "measure", "drain", "flush", "verify", "teardown")
+PHASES = (
+    "provision", "ready", "schema", "preload", "check", "warmup", "measure", "drain", "flush", "verify", "teardown",
+)  # fmt: skip
 _NO_DISK = DiskSample(
     written_bytes_total=None,
     read_bytes_total=None,
@@ -71,10 +73,14 @@ def _load(running: Running) -> Iterator[Point]:
     yield "requests_total", (name,), float(running.requests)
     yield "errors_total", (name,), float(running.errors)
     yield "retries_total", (name,), float(running.retries)
+    for operation, count in running.operations.items():
+        yield "operation_requests_total", (name, operation), float(count)
     if running.phase not in UNDER_LOAD:
         return
     i = interval
-    yield "achieved_rows_per_second", (name,), running.rows_per_s
+    yield "achieved_rows_per_second", (name,), running.acknowledged_per_s
+    if running.trial.work.counts_requests:
+        yield "achieved_requests_per_second", (name,), running.rows_per_s
     yield "backlog_rows", (name,), float(i.backlog_rows) if i.backlog_rows is not None else None
     response = (("0.5", i.response_us_p50), ("0.99", i.response_us_p99), ("1", i.response_us_max))
     service = (("0.5", i.service_us_p50), ("0.99", i.service_us_p99), ("1", i.service_us_max))
@@ -183,6 +189,7 @@ def _trial(state: LiveState, result: TrialResult) -> Iterator[Point]:
     yield "trial_verdict", (name, level, variant, result.verdict.kind.value), 1.0
     for word in marks(result):
         yield "trial_mark", (name, level, variant, word), 1.0
+    yield "trial_requests_per_second", (name, level, variant), m.requests_per_s
     yield "trial_rows_per_second", (name, level, variant), m.rows_per_s
     yield "trial_durable_rows_per_second", (name, level, variant), m.durable_rows_per_s
     yield "trial_rows_acknowledged", (name,), m.rows_acked

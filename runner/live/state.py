@@ -37,7 +37,8 @@ _NOTES_KEPT = 5
 @dataclass(frozen=True, kw_only=True)
 class Running:
     """The trial that runs. requests, errors and retries are sums of the intervals; rows_per_s is of the
-    last interval: of what the rate counts, which are requests where the load reads; operations_per_s: of each.
+    last interval: of what the rate counts, which are requests where the load reads; acknowledged_per_s: rows in any
+    case; operations_per_s: of each, operations: the sums of the intervals.
 
     first, before, sample: the trial's first sample and the last two. pools_s: CPU seconds of the server's threads by
     name since the first sample; it never falls, though a thread may end.
@@ -52,7 +53,9 @@ class Running:
     load_ns: int | None = None
     interval: Interval | None = None
     rows_per_s: float | None = None
+    acknowledged_per_s: float | None = None
     operations_per_s: Mapping[str, float] = field(default_factory=dict)
+    operations: Mapping[str, int] = field(default_factory=dict)
     requests: int = 0
     errors: int = 0
     retries: int = 0
@@ -146,7 +149,9 @@ def _with_interval(running: Running, interval: Interval) -> Running:
         running,
         interval=interval,
         rows_per_s=counted / length_s if length_s > 0 else running.rows_per_s,
+        acknowledged_per_s=interval.rows / length_s if length_s > 0 else running.acknowledged_per_s,
         operations_per_s=each,
+        operations={n: running.operations.get(n, 0) + interval.operations[n] for n in each},
         requests=running.requests + interval.requests,
         errors=running.errors + interval.errors,
         retries=running.retries + interval.retries,

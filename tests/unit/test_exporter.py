@@ -22,6 +22,7 @@ from runner.model import (
     DiskSample,
     Interval,
     IntervalSeen,
+    Operation,
     PhaseEntered,
     Sample,
     SampleTaken,
@@ -55,13 +56,21 @@ def interval(second: int) -> Interval:
     return Interval(monotonic_ns=second * S, t_s=float(second), phase="measure", rows=1000, rows_total=1000 * second,
                     requests=10, errors=1, retries=2, response_us_p50=900.0, response_us_p99=4000.0,
                     response_us_max=9000.0, backlog_rows=50, service_us_p50=800.0, service_us_p99=3000.0,
-                    service_us_max=8000.0)  # fmt: skip
+                    service_us_max=8000.0, operations={"write": 6, "range": 4})  # fmt: skip
 
 
-def begun(*, vary: bool = False) -> LiveState:
-    """A run with finished trials, one trial under load, and everything known that can be known."""
-    plan = replace(RUN.plan, sweep=replace(RUN.plan.sweep, load=replace(RUN.plan.sweep.load, rate=5000.0)))
-    results = [replace(r, measurement=replace(r.measurement, service_ms_p50=1.0, response_ms_p99=9.0))
+MIX = (Operation(), Operation(name="range", unit="requests"))
+
+
+def begun(*, vary: bool = False, reads: bool = False) -> LiveState:
+    """A run with finished trials, one trial under load, and everything known that can be known. reads: of a load that
+    asks too."""
+    work = replace(RUN.plan.sweep.work, operations=MIX) if reads else RUN.plan.sweep.work
+    plan = replace(RUN.plan, sweep=replace(RUN.plan.sweep, load=replace(RUN.plan.sweep.load, rate=5000.0), work=work))
+    plan = replace(plan, trials=tuple(replace(trial, work=work) for trial in plan.trials))
+    results = [replace(r, trial=replace(r.trial, work=work),
+                       measurement=replace(r.measurement, service_ms_p50=1.0, response_ms_p99=9.0,
+                                           requests_per_s=r.measurement.rows_per_s if reads else None))
                for r in RUN.results]  # fmt: skip
     variant = {"method": "copy"} if vary else {}
     state = LiveState(run="20260102T030405Z-x", plan=plan)
@@ -106,14 +115,23 @@ def test_the_page_is_the_table():
 
 
 def test_all_that_is_declared_is_served_and_nothing_else():
-    seen = {name: set(dict(labels)) for name, labels in served(begun(vary=True))}
+    seen = {name: set(dict(labels)) for name, labels in served(begun(vary=True, reads=True))}
     declared = {m.name: {*COMMON, *m.labels} for m in METRICS}
     assert seen.keys() == declared.keys()
     assert seen == declared
 
 
+def test_a_load_that_reads_says_its_requests_and_those_of_each_operation():
+    reading, writing = begun(reads=True), begun()
+    assert value(reading, "achieved_requests_per_second") == 10.0
+    assert value(reading, "achieved_rows_per_second") == value(writing, "achieved_rows_per_second") == 1000.0
+    assert value(reading, "operation_requests_total", operation="range") == 8.0
+    assert value(writing, "achieved_requests_per_second") is None
+    assert value(writing, "operation_requests_total", operation="write") is None
+
+
 def test_types_are_the_declared_ones():
-    state = begun()
+    state = begun(reads=True)
     body = b"".join(text(p, {}) for p in parts(state))
     kinds = {}
     for line in body.decode().splitlines():
