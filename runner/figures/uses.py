@@ -113,6 +113,14 @@ def _others(trial: Trial, use: WindowUse, client: float | None) -> float | None:
     return max(0.0, busy - use.server_cores - taken)
 
 
+def _stolen(trial: Trial, use: WindowUse) -> float | None:
+    """Cores that the hypervisor took: of the server's CPUs, where the kernel tells each CPU's."""
+    placement = trial.placement
+    if not set(placement.server_cpus) <= set(use.cpus_stolen):
+        return use.stolen_cores
+    return sum(use.cpus_stolen[cpu] for cpu in placement.server_cpus)
+
+
 def _use(
     trial: Trial,
     use: WindowUse,
@@ -128,7 +136,7 @@ def _use(
         server_cores=use.server_cores,
         generator_cores=client,
         other_cores=_others(trial, use, client),
-        stolen_cores=use.stolen_cores,
+        stolen_cores=_stolen(trial, use),
         throttled=use.throttled_s / seconds if use.throttled_s is not None and seconds > 0 else None,
         hot_thread=use.hot_thread,
         hot_thread_median=use.hot_thread_median,

@@ -25,10 +25,10 @@ class WindowUse:
 
     disk_busy_percent is the busiest disk's. hot_thread: the name whose busiest thread used most, with its mean cores;
     hot_thread_median: of the other threads of that name that worked. hot_generator_thread: the same of the generator.
-    cpus: cores that were busy, by the number of the CPU. waits: share of the connections' time by what they waited for.
-    network: share of what each interface can take, by interface and direction. switches_per_s: context switches of the
-    server's threads, by whether they went to sleep ("voluntary") or lost their CPU ("nonvoluntary"). counters_per_s:
-    hardware counters of the server's CPUs.
+    cpus, cpus_stolen: cores that were busy, or taken by the hypervisor, by the number of the CPU. waits: share of the
+    connections' time by what they waited for. network: share of what each interface can take, by interface and
+    direction. switches_per_s: context switches of the server's threads, by whether they went to sleep ("voluntary") or
+    lost their CPU ("nonvoluntary"). counters_per_s: hardware counters of the server's CPUs.
     """
 
     server_cores: float | None
@@ -50,6 +50,7 @@ class WindowUse:
     hot_thread_median: float | None = None
     hot_generator_thread: tuple[str, float] | None = None
     cpus: Mapping[int, float] = field(default_factory=dict)
+    cpus_stolen: Mapping[int, float] = field(default_factory=dict)
     cpu_mhz: Mapping[str, float] = field(default_factory=dict)
     waits: Mapping[str, float] = field(default_factory=dict)
     network: Mapping[str, float] = field(default_factory=dict)
@@ -105,6 +106,7 @@ def measure_window(samples: Sequence[Sample], start_ns: int, end_ns: int) -> Win
         switches_per_s=_rates(samples, rate, "thread_switches_total"),
         counters_per_s=_rates(samples, rate, "cpu_counters_total"),
         cpus={int(name): busy for name, busy in cpus.items()},
+        cpus_stolen={int(name): stolen for name, stolen in _rates(samples, rate, "cpu_stolen_s_total").items()},
         psi_memory_percent=rate(lambda s: s.psi_some_s_total.get("memory"), 100.0),
         disks=disks,
         cpu_mhz=_clock_rates(inside),

@@ -25,8 +25,9 @@ class Sample:
     thread_peak_cores: cores that the busiest single thread of each name used since the sample before.
     psi_some_s_total: seconds in which some task waited, by resource (cpu, io, memory), where the kernel has PSI.
     host_cpu_busy_s_total: CPU seconds of the whole machine; host_cpu_stolen_s_total: those that its hypervisor took.
-    cpu_busy_s_total: CPU seconds of each CPU, by its number. thread_median_cores: by name, the median use of the
-    threads that worked since the sample before, without the busiest. generator_peak_cores: the generator's busiest.
+    cpu_busy_s_total, cpu_stolen_s_total: the same of each CPU, by its number. thread_median_cores: by name, the median
+    use of the threads that worked since the sample before, without the busiest. generator_peak_cores: the generator's
+    busiest.
     thread_switches_total: context switches of the server's threads, "voluntary" (to sleep) and "nonvoluntary".
     cpu_mhz: clock rate of each CPU of both sides, by its number. waits_total: how often a connection at work was seen,
     by what it waited for; where the database does not tell, how often a thread was. network_bytes_total: by interface
@@ -48,6 +49,7 @@ class Sample:
     generator_peak_cores: Mapping[str, float] = field(default_factory=dict)
     thread_switches_total: Mapping[str, float] = field(default_factory=dict)
     cpu_busy_s_total: Mapping[str, float] = field(default_factory=dict)
+    cpu_stolen_s_total: Mapping[str, float] = field(default_factory=dict)
     cpu_mhz: Mapping[str, float] = field(default_factory=dict)
     waits_total: Mapping[str, float] = field(default_factory=dict)
     network_bytes_total: Mapping[str, float] = field(default_factory=dict)

@@ -101,14 +101,25 @@ def cpu_stolen_s(proc: Path = Path("/proc")) -> float | None:
 
 
 def each_cpu_busy_s(proc: Path = Path("/proc")) -> Mapping[str, float]:
-    """The same of each CPU, by its number as text; empty where the kernel does not list them."""
+    """The same as cpu_busy_s of each CPU, by its number as text; empty where the kernel does not list them."""
+    found = {}
+    for name, (user, nice, system, _, _, irq, softirq, _) in _each_cpu_ticks(proc).items():
+        found[name] = (user + nice + system + irq + softirq) / _TICKS_PER_S
+    return found
+
+
+def each_cpu_stolen_s(proc: Path = Path("/proc")) -> Mapping[str, float]:
+    """The same as cpu_stolen_s of each CPU."""
+    return {name: ticks[-1] / _TICKS_PER_S for name, ticks in _each_cpu_ticks(proc).items()}
+
+
+def _each_cpu_ticks(proc: Path) -> Mapping[str, tuple[int, ...]]:
     found = {}
     for line in _text(proc / "stat").splitlines()[1:]:
         name, *fields = line.split()
         if not name.startswith("cpu") or len(fields) < 8:
             break
-        user, nice, system, _, _, irq, softirq, _ = (int(field) for field in fields[:8])
-        found[name.removeprefix("cpu")] = (user + nice + system + irq + softirq) / _TICKS_PER_S
+        found[name.removeprefix("cpu")] = tuple(int(field) for field in fields[:8])
     return found
 
 

@@ -112,6 +112,7 @@ class Sampler:
             thread_switches_total=threads.switches_total,
             generator_peak_cores=of_generator.peak_cores,
             cpu_busy_s_total=machine.each_cpu_busy_s(),
+            cpu_stolen_s_total=machine.each_cpu_stolen_s(),
             waits_total=self._waits.totals(),
             network_bytes_total=network.bytes_total(self._speeds),
             network_bytes_per_s=self._speeds,

@@ -40,7 +40,7 @@ class ResourceUse:
     side, on the server's CPUs where each CPU's time is known, else on the machine. stalled_s: the longest time without
     an acknowledgement; stalled_cores: what the server used meanwhile. in_flight: share of the generator's threads' time
     that they waited for an answer; workers_busy: that they ran on a CPU themselves. stolen_cores: what the hypervisor
-    took from this machine (steal time).
+    took (steal time), on the same CPUs.
     backlog_rows_per_s: open loop: how fast the rows that were due and not sent became more; None where that was no
     steady rise, in a closed loop, and of a second.
     waits: share of the time of the connections at work by what they waited for, "lock: NAME" for a lock; where the

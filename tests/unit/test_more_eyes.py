@@ -7,10 +7,11 @@ import pytest
 
 from runner.axes import load_axis
 from runner.errors import UsageError
+from runner.figures.facts import TrialFacts
 from runner.figures.stalls import longest_stall
-from runner.figures.uses import _others
+from runner.figures.uses import _others, window_use
 from runner.figures.window import measure_window
-from runner.model import BottleneckKind, Placement, Sample, SubjectSample
+from runner.model import BottleneckKind, DiskSample, Placement, Sample, SubjectSample
 from runner.preparing import machine as preparing
 from runner.sampling import machine, network, threads
 from runner.sampling.sampler import Sampler
@@ -21,6 +22,7 @@ from runner.verdict import Evidence, bottleneck_of, diagnose
 from tests.unit.factories import make_trial
 from tests.unit.test_attribution import CORES, GIVEN, IDLE
 from tests.unit.test_diagnosis import GOOD
+from tests.unit.test_loadgen import summary
 from tests.unit.test_open_loop import intervals
 
 
@@ -100,10 +102,49 @@ def test_a_neighbour_on_other_cpus_of_a_large_machine_takes_nothing_from_the_ser
     assert kind_of(two, other_cores=own, **busy) is BottleneckKind.DISK
 
 
+def large_host(disk_busy=0.0, neighbours=0.0, stolen=0.0, generator=0.3, hot=0.3):
+    """What the rules look at on sixteen CPUs for 10 s: the server has two and uses one core, the load generator has four
+    and uses `generator` of them, its busiest thread `hot`; `neighbours` and `stolen` are of each of eight other CPUs."""
+    placement = Placement(server_cpus=(0, 1), generator_cpus=(2, 3, 4, 5))
+    samples = []
+    for second in range(11):
+        busy = dict.fromkeys(range(16), second * neighbours)
+        busy |= {0: second * 0.5, 1: second * 0.5, **dict.fromkeys(range(2, 6), second * generator / 4)}
+        taken = {str(cpu): second * stolen * (cpu >= 8) for cpu in range(16)}
+        disk = DiskSample(read_bytes_total=0, writes_total=0, written_bytes_total=0, busy_s_total=second * disk_busy,
+                          queue_s_total=0.0, free_bytes=None)  # fmt: skip
+        one = replace(sample(second, busy, 1.0 * second, generator * second), cpu_stolen_s_total=taken)
+        samples.append(replace(one, host_cpu_stolen_s_total=sum(taken.values()), disks={"d1": disk},
+                               generator_peak_cores={"scale-loadgen": hot}))  # fmt: skip
+    facts = TrialFacts(samples=tuple(samples))
+    return window_use(make_trial(cores=2.0, placement=placement), facts,
+                      summary([100.0], cpu_window_s=10 * generator, worker_cores=generator, threads=8, make_s=3.0))  # fmt: skip
+
+
+TWO_OF_SIXTEEN = replace(GIVEN, cores=2.0, generator_cpus=4)
+
+
+@pytest.mark.parametrize("busy", [{"neighbours": 1.0}, {"stolen": 0.5}, {"neighbours": 0.5, "stolen": 0.4}])
+def test_what_happens_on_other_cpus_of_a_large_host_hides_no_full_disk(busy):
+    use = large_host(disk_busy=0.99, **busy)
+    assert use.taken_cores == pytest.approx(0.0)
+    assert bottleneck_of(use, TWO_OF_SIXTEEN, CORES).kind is BottleneckKind.DISK
+    assert bottleneck_of(large_host(**busy), TWO_OF_SIXTEEN, CORES).kind is BottleneckKind.UNKNOWN
+
+
+def test_one_hot_thread_of_a_generator_of_four_cpus_is_named_from_raw_samples():
+    use = large_host(generator=1.2, hot=0.97, neighbours=1.0)
+    found = bottleneck_of(use, TWO_OF_SIXTEEN, CORES)
+    assert found.kind is BottleneckKind.GENERATOR_CPU
+    assert "scale-loadgen" in found.sentence and "97 % busy" in found.sentence
+    assert bottleneck_of(large_host(generator=1.2, hot=0.3), TWO_OF_SIXTEEN, CORES).kind is BottleneckKind.UNKNOWN
+
+
 def test_each_cpu_is_read(tmp_path):
     (tmp_path / "stat").write_text("cpu 4 0 0 9 9 0 0 0\ncpu0 300 0 100 9 9 0 0 7\ncpu1 100 0 0 9 9 0 0 0\nintr 5\n")
     assert machine.each_cpu_busy_s(tmp_path) == {"0": 4.0, "1": 1.0}
-    assert machine.each_cpu_busy_s(tmp_path / "none") == {}
+    assert machine.each_cpu_stolen_s(tmp_path) == {"0": 0.07, "1": 0.0}
+    assert machine.each_cpu_busy_s(tmp_path / "none") == machine.each_cpu_stolen_s(tmp_path / "none") == {}
 
 
 def with_rows(rows, longest_us=1000.0):
