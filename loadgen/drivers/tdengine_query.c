@@ -8,7 +8,8 @@
 #include "tdengine_parts.h"
 #include "tdengine_types.h"
 
-#define READ(type, from) (((union { uint8_t b[sizeof(type)]; type v; } *)(from))->v)
+/* A value where libtaos put it, aligned or not. */
+#define READ(type, from) (((const struct { type v; } __attribute__((packed)) *)(from))->v)
 
 static int print_real(char *out, size_t size, double value, int digits, bool *is_number)
 {
