@@ -19,15 +19,15 @@ def operation_figures(summary: LoadSummary) -> Mapping[str, OperationFigures]:
 
 
 def _of(one: OperationSummary) -> OperationFigures:
-    seconds = one.window_s or 0.0
+    seconds = float(one.window_s or 0.0)  # a whole number of seconds is written as one
     answered = one.service.count if one.service is not None else None
 
     def rate(count: int | None) -> float | None:
         return count / seconds if count is not None and seconds > 0 else None
 
     return OperationFigures(
-        weight=one.weight,
-        window_s=one.window_s,
+        weight=float(one.weight),
+        window_s=seconds or None,
         requests=answered,
         requests_per_s=rate(answered),
         rows_per_s=rate(one.rows_window),

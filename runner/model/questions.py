@@ -59,8 +59,8 @@ class Drawn:
 
 @dataclass(frozen=True, kw_only=True)
 class Preloaded:
-    """What was in the database before the load began: rows by its own count, bytes of its files when it was at rest
-    (None: they cannot be seen), seconds that loading and coming to rest took."""
+    """What was in the database before the load began: rows by its own count, bytes by which its
+    files had grown when it was at rest (None: they cannot be seen), seconds that loading and coming to rest took."""
 
     rows: int
     data_bytes: int | None

@@ -17,7 +17,7 @@ from runner.units import format_number
 
 QUANTILES = ("min", "p10", "p25", "p50", "p75", "p90", "p95", "p99", "p999", "max")
 _CELL_W, _CELL_H, _NAME_W, _HEAD_H = 84, 26, 170, 34
-_SMALL_W, _SMALL_H = 300, 170
+_SMALL_W, _SMALL_H = 300, 180
 Read = Callable[[OperationFigures], float | None]
 
 
@@ -77,12 +77,14 @@ def heat_svg(run: StoredRun) -> str:
         for i, value in enumerate(values):
             x = _NAME_W + _CELL_W * i
             share = (value or 0.0) / top if top > 0 else 0.0
-            parts.append(
+            cell = (
                 f'<rect x="{x + 1}" y="{y + 1}" width="{_CELL_W - 2}" height="{_CELL_H - 2}" rx="3" class="heat" '
                 f'fill-opacity="{0.06 + 0.54 * share:.2f}"/>'
             )
+            parts += [cell] if known(value) else []
             parts.append(text(x + _CELL_W / 2, y + 17, short(value), "", "middle"))
-    return drawing(width, height, "p99 of the response time by operation and level", "".join(parts))
+    drawn = drawing(width, height, "p99 of the response time by operation and level", "".join(parts))
+    return f'<figure style="max-width:{width}px">{drawn}</figure>'
 
 
 def small_curves(run: StoredRun) -> str:
@@ -97,7 +99,7 @@ def _small(run: StoredRun, name: str) -> str:
     if not points:
         return ""
     top = max(value for _, value in points) * 1.15 or 1.0
-    frame = Frame(width=_SMALL_W, height=_SMALL_H, left=52, right=12, top=30, bottom=36, x_min=0.0,
+    frame = Frame(width=_SMALL_W, height=_SMALL_H, left=52, right=12, top=30, bottom=46, x_min=0.0,
                   x_max=max(level for level, _ in points) * 1.05, y_min=0.0, y_max=top)  # fmt: skip
     dots = "".join(
         f'<circle cx="{frame.x(x):.1f}" cy="{frame.y(y):.1f}" r="4" class="valid">'
@@ -135,7 +137,7 @@ def preload_words(run: StoredRun) -> str:
         return ""
     each, ratio = m.preload_bytes_per_row, m.preload_compression
     size = f", {short(each)} bytes each on disk when the server was at rest" if each is not None else ""
-    against = f", {short(ratio)} bytes of values for each" if ratio is not None else ""
+    against = f" (compression ratio {short(ratio)}: bytes of values per byte on disk)" if ratio is not None else ""
     return f"{m.preload_rows or 0:,} rows were there before each load{size}{against}."
 
 

@@ -27,6 +27,7 @@ SIZE_S = 10.0
 def preload(order: TrialOrder, reached: Reached, threads_per_process: int, stop: Stop) -> Preloaded:
     """Loads and waits. Raises LoadError where rows are missing, TargetError, Stopped."""
     work, begun = order.trial.work, time.monotonic()
+    before = _size(reached)
     writing = replace(order, trial=_writing(order.trial))
     spec = kept_by(order.program, trial_spec(writing.trial, reached.session.load_spec()))
     load = load_of(writing, spec, threads_per_process, reached)
@@ -48,9 +49,15 @@ def preload(order: TrialOrder, reached: Reached, threads_per_process: int, stop:
     counted = asked(reached, reached.session.count, count_s(work.preload_rows))
     if counted is not None and counted.rows != work.preload_rows:
         raise LoadError(f"{work.preload_rows:,} rows were loaded before the reads, the server counts {counted.rows:,}")
+    after = _size(reached)
+    grown = after - before if after is not None and before is not None else None
+    return Preloaded(rows=work.preload_rows, data_bytes=grown, seconds=time.monotonic() - begun)
+
+
+def _size(reached: Reached) -> int | None:
+    """Bytes of the server's files; None where they cannot be seen."""
     folders = (reached.address.data_dir, *reached.address.disks)
-    size = answer_within(SIZE_S, lambda: bytes_at_rest(folders))
-    return Preloaded(rows=work.preload_rows, data_bytes=size, seconds=time.monotonic() - begun)
+    return answer_within(SIZE_S, lambda: bytes_at_rest(folders))
 
 
 def _writing(trial: Trial) -> Trial:
