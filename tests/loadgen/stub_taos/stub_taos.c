@@ -225,6 +225,24 @@ int *taos_fetch_lengths(void *result)
     return ((struct result *)result)->lengths;
 }
 
+/* One block of one row with one BIGINT, 42, and then no more. */
+int taos_fetch_raw_block(void *result, int *rows, void **block)
+{
+    static unsigned char bytes[28 + 5 + 4 + 1 + 8];
+    static const int32_t head[] = {1, sizeof bytes, 1, 1};
+    static const int32_t width = 8;
+    static const int64_t value = 42;
+    struct result *r = result;
+    memcpy(bytes, head, sizeof head);
+    bytes[28] = 5;
+    memcpy(bytes + 29, &width, 4);
+    memcpy(bytes + 33, &width, 4);
+    memcpy(bytes + 38, &value, 8);
+    *rows = r->row++ == 0;
+    *block = bytes;
+    return 0;
+}
+
 static int width_of(int type)
 {
     static const int widths[21] = {0, 1, 1, 2, 4, 8, 4, 8, 0, 8, 0, 1, 2, 4, 8};
