@@ -72,9 +72,9 @@ class Candidate:
         return rates(self.model, self.samples, levels, self.unit_level)
 
 
-def percentiles(values: Floats) -> tuple[float | None, float | None]:
-    """The ends of the 95 % interval of bootstrap values; infinite ends are None."""
-    low, high = (float(v) for v in np.percentile(values, LIMITS, method="inverted_cdf"))
+def percentiles(values: Floats, limits: tuple[float, float] = LIMITS) -> tuple[float | None, float | None]:
+    """The ends of the interval of bootstrap values, 95 % unless limits say otherwise; infinite ends are None."""
+    low, high = (float(v) for v in np.percentile(values, limits, method="inverted_cdf"))
     return (low if math.isfinite(low) else None, high if math.isfinite(high) else None)
 
 

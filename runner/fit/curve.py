@@ -152,6 +152,7 @@ def _known(
         rows=rows,
         terms=terms,
         lost=data.lost,
+        falls=choice.verdict == "retrograde",
     )
 
 

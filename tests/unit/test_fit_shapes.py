@@ -123,3 +123,14 @@ def test_three_levels_that_fall_are_said_to_fall_without_a_model():
     fit = fit_rows(made, Terms(row="row"))
     assert (fit.chosen, fit.verdict) == (None, "retrograde")
     assert "the rate falls after its peak, beyond the noise" in fit.sentence
+
+
+def test_where_the_rate_falls_the_one_model_that_is_left_has_a_wider_interval_than_its_own():
+    chance = np.random.default_rng(5)
+    rows = [(float(n), 1e6 * n / (1 + 0.05 * (n - 1) + 0.04 * n * (n - 1)) * (1 + 0.02 * chance.normal()))
+            for n in range(1, 9) for _ in range(3)]  # fmt: skip
+    fit = fit_rows(rows, Terms(), questions=FitQuestions(predict=(16.0,)), samples=400)
+    (asked,) = fit.predictions
+    assert fit.verdict == "retrograde" and list(asked.by_model) == ["usl"]
+    own = asked.by_model["usl"]
+    assert asked.high - asked.low > 1.1 * (own.high - own.low)
