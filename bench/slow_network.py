@@ -24,9 +24,11 @@ INTERFACE = "slow0"
 
 @dataclass(frozen=True, kw_only=True)
 class SlowNetwork:
-    """How a sweep runs across it: what stands before its command, and what its environment holds."""
+    """How a sweep runs across it: what stands before its command, and what its environment holds. loader_prefix: before
+    another command on the load generator's side."""
 
     prefix: tuple[str, ...]
+    loader_prefix: tuple[str, ...]
     environment: Mapping[str, str]
 
 
@@ -48,7 +50,7 @@ def slow_network(mbit: float) -> Iterator[SlowNetwork]:
             _run("ip", "-n", name, "addr", "add", f"{address}/30", "dev", INTERFACE)
             for interface in ("lo", INTERFACE):
                 _run("ip", "-n", name, "link", "set", interface, "up")
-            _run("ip", "netns", "exec", name, "sysctl", "-qw", "net.ipv4.conf.all.route_localnet=1")
+            _run("ip", "netns", "exec", name, "sh", "-c", "echo 1 > /proc/sys/net/ipv4/conf/all/route_localnet")
         _lead(loader, "OUTPUT", "-d", "127.0.0.1", "-j", "DNAT", "--to-destination", SERVER)
         _lead(loader, "POSTROUTING", "-o", INTERFACE, "-j", "SNAT", "--to-source", LOADER)
         _lead(server, "PREROUTING", "-i", INTERFACE, "-j", "DNAT", "--to-destination", "127.0.0.1")
@@ -57,8 +59,9 @@ def slow_network(mbit: float) -> Iterator[SlowNetwork]:
         wrapper = Path(cleanup.enter_context(tempfile.TemporaryDirectory()), "scale-loadgen")
         wrapper.write_text(f'#!/bin/sh\nexec nsenter --net=/run/netns/{loader} {loadgen_path()} "$@"\n')
         wrapper.chmod(0o755)
-        prefix = ("ip", "netns", "exec", server)
-        yield SlowNetwork(prefix=prefix, environment={**os.environ, "SCALE_LOADGEN": str(wrapper)})
+        enter = ("ip", "netns", "exec")
+        environment = {**os.environ, "SCALE_LOADGEN": str(wrapper)}
+        yield SlowNetwork(prefix=(*enter, server), loader_prefix=(*enter, loader), environment=environment)
 
 
 def _lead(namespace: str, chain: str, *rule: str) -> None:
