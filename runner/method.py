@@ -6,4 +6,4 @@ one in the change after which the same raw files give another verdict, reason, l
 `points.csv` another column. Never raise it for a figure that comes out differently: files of before keep their reading.
 """
 
-METHOD = 4
+METHOD = 5
