@@ -7,17 +7,19 @@ import signal
 import threading
 import time
 from contextlib import suppress
+from dataclasses import replace
 
 import psutil
 import pytest
 
 from runner.interrupts import Stop
 from runner.model import BottleneckKind, IntervalSeen, PhaseEntered, VerdictKind
+from runner.targets.postgres.target import PostgresTarget
 from runner.trial.run import run_trial
 from tests.unit.trial_orders import artifact_of, result_of, trial_order
 
 SILENT_S = 3.0
-ENDING_S = 25.0  # PostgreSQL's own: SIGQUIT is not heard, then SIGKILL
+ENDING_S = 25.0  # SIGQUIT is not heard, then SIGKILL
 
 
 def signal_all(name, what):
@@ -54,7 +56,9 @@ def run_and_stop_at(order, phase, on_again_s=None):
 
 @pytest.fixture(autouse=True)
 def shorter(monkeypatch):
-    """The same bounds, for somebody who waits."""
+    """The same bounds, for somebody who waits. A stopped server hears no SIGQUIT, so its time to end passes in vain."""
+    server = PostgresTarget.server
+    monkeypatch.setattr(PostgresTarget, "server", lambda *args: replace(server(*args), stop_timeout_s=3.0))
     monkeypatch.setattr("runner.trial.asking.SILENT_S", SILENT_S)
     monkeypatch.setattr("runner.trial.asking.LOOK_S", 0.2)
     monkeypatch.setattr("runner.trial.asking.SILENT_BYTES_PER_S", 1e12)  # others write to this disk
