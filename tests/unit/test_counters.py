@@ -71,7 +71,7 @@ def test_without_counters_nothing_is_said_and_the_report_says_that():
     busy = Bottleneck(kind=BottleneckKind.SERVER_CPU, sentence="the server used 0.99 of 1 cores (99 %)")
     run = synthetic_run()
     assert bottleneck_notes(run) == ()
-    run = replace(run, results=tuple(replace(r, verdict=replace(r.verdict, limit=busy)) for r in run.results))
+    run = replace(run, results=tuple(replace(r, verdict=replace(r.verdict, bottleneck=busy)) for r in run.results))
     assert "Memory bandwidth is not distinguished from the server's CPU" in bottleneck_notes(run)[0]
     counted = [replace(r, measurement=replace(r.measurement, server_cycles_per_miss=500.0)) for r in run.results]
     assert bottleneck_notes(replace(run, results=tuple(counted))) == ()
