@@ -6,6 +6,7 @@
 #include "../utf8.h"
 #include "driver.h"
 
+extern const struct driver_ops driver_cassandra;
 extern const struct driver_ops driver_lines;
 extern const struct driver_ops driver_null;
 extern const struct driver_ops driver_points;
@@ -13,6 +14,7 @@ extern const struct driver_ops driver_postgres;
 extern const struct driver_ops driver_tdengine;
 
 const struct driver_ops *const drivers[] = {
+    &driver_cassandra,
     &driver_lines,
     &driver_null,
     &driver_points,

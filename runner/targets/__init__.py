@@ -42,6 +42,7 @@ TARGETS = Registry(
         "influxdb": "runner.targets.influxdb.facts:FACTS",
         "victoriametrics": "runner.targets.victoriametrics.facts:FACTS",
         "questdb": "runner.targets.questdb.facts:FACTS",
+        "cassandra": "runner.targets.cassandra.facts:FACTS",
         "kairosdb": "runner.targets.kairosdb.facts:FACTS",
         "postgres": "runner.targets.postgres.facts:FACTS",
     },

@@ -66,8 +66,8 @@ def effective(data_dir: str) -> Mapping[str, str]:
     except OSError:
         return {}
     processors = re.search(r"CPUs: \d+ total, (\d+) available", log)
-    heap = re.search(r"Heap Max Capacity: (\d+)M", log)
+    heap = re.search(r"Heap Max Capacity: (\d+)([MG])", log)
     return {
         **({"jvm_processors": processors.group(1)} if processors else {}),
-        **({"jvm_heap": f"{heap.group(1)}m"} if heap else {}),
+        **({"jvm_heap": f"{heap.group(1)}{heap.group(2).lower()}"} if heap else {}),
     }

@@ -1,7 +1,7 @@
 """What every database that is loaded with lines must do, on its real server. A module of each database takes these in.
 
 A module has the fixtures `target` and `small_disk`: megabytes that its server starts in, and rows that fill them; and
-`rows` where its server is slow. It says what its server does with a setting that it does not know.
+`rows` where its server is slow, `write_late` where it takes no HTTP. It says what its server does with a setting that it does not know.
 """
 
 from __future__ import annotations
@@ -45,7 +45,13 @@ def test_a_trial_counts_what_was_acknowledged_by_each_method(target, folder, row
         assert result.effective["server_version"]
 
 
-def test_rows_are_counted_and_survive_a_kill(target, tmp_path, rows):
+@pytest.fixture
+def write_late():
+    """write_late(server, session): a row of the first device, long after its others."""
+    return lambda server, session: write(server, session, late_row(server.trial, session))
+
+
+def test_rows_are_counted_and_survive_a_kill(target, tmp_path, rows, write_late):
     with real_server(target, tmp_path) as server:
         session = server.start()
         assert server.process is not None
@@ -61,7 +67,7 @@ def test_rows_are_counted_and_survive_a_kill(target, tmp_path, rows):
         server.end(signal.SIGKILL)
         session = server.start()
         assert session.count() == target_count(rows[0])
-        write(server, session, late_row(server.trial, session))
+        write_late(server, session)
         session.flush()
         found = session.count()
         assert found.rows == rows[0] + 1

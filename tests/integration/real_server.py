@@ -62,7 +62,7 @@ class RealServer:
                 cwd=self.address.data_dir, start_new_session=True,
             )  # fmt: skip
         session = self.target.session(self.trial, self.address)
-        deadline = time.monotonic() + READY_S
+        deadline = time.monotonic() + max(READY_S, self.target.facts.ready_s)
         while why := session.not_ready():
             assert self.process.poll() is None and time.monotonic() < deadline, f"{why}\n{self.log()}"
             time.sleep(0.1)

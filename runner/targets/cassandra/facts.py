@@ -1,0 +1,38 @@
+"""Cassandra's facts and the defaults of its knobs. Refuses to import what asks the server."""
+
+from __future__ import annotations
+
+from runner.model import KnobRole, ResourceRange
+from runner.targets import Facts, Knob
+
+
+def _connections(given: ResourceRange) -> str:
+    """Twice the most cores, at least 4, constant along the axis."""
+    return str(max(4, 2 * int(-(-max(given.cores) // 1))))
+
+
+FACTS = Facts(
+    name="cassandra",
+    title="Cassandra",
+    implementation="runner.targets.cassandra.target:CassandraTarget",
+    methods=("batch",),
+    knobs=(
+        Knob(name="write_threads", role=KnobRole.WRITERS, kind="count", column="write_threads", default=_connections),
+        Knob(
+            name="memtable_flush_writers",
+            role=KnobRole.COMMIT_THREADS,
+            kind="count",
+            label="Memtable flush writers",
+            help="memtables that are written to disk at once; Cassandra's own default where it is not given",
+        ),
+        Knob(name="commitlog_sync", default="periodic"),
+        Knob(name="heap", default="1g"),
+    ),
+    any_knob=True,
+    rows_per_request=2000,
+    rows_per_core_s=4e4,
+    overhead_s=30.0,
+    ready_s=300.0,
+    thread_names=True,
+    to_install="scale servers install cassandra, or give --home DIR with its jars in lib",
+)
