@@ -87,9 +87,28 @@ def pgbench(server: PostgresServer, case: Case, *length: str) -> tuple[Finished,
     with tempfile.NamedTemporaryFile("w", suffix=".sql") as script:
         script.write(case.pgbench())
         script.flush()
-        done = run([server.install / "bin" / "pgbench", "-n", "-M", "prepared", "-c", "1", "-j", "1",
-                    *length, "-f", script.name, "-h", server.sockets, "-p", str(server.port),
-                    "-U", "postgres", "postgres"])  # fmt: skip
+        done = run(
+            [
+                server.install / "bin" / "pgbench",
+                "-n",
+                "-M",
+                "prepared",
+                "-c",
+                "1",
+                "-j",
+                "1",
+                *length,
+                "-f",
+                script.name,
+                "-h",
+                server.sockets,
+                "-p",
+                str(server.port),
+                "-U",
+                "postgres",
+                "postgres",
+            ]
+        )
     found = re.search(r"actually processed: (\d+)", done.output)
     assert found and "failed transactions: 0" in done.output, done.output
     return done, int(found[1])

@@ -60,7 +60,7 @@ def checks() -> tuple[Check, ...]:
         ),
         Check(name="types", commands=((sys.executable, "-m", "mypy"),)),
         Check(name="structure and documents", commands=((sys.executable, "-m", "pytest", "-q", *STRUCTURE),)),
-        Check(name="style", commands=(("ruff", "check", "."),)),
+        Check(name="style", commands=(("ruff", "check", "."), ("ruff", "format", "--check", "."))),
     )
 
 
@@ -76,8 +76,9 @@ def outcome(check: Check) -> Outcome:
 
 
 def fix() -> int:
-    """What can be mended without a thought: the order of imports, unused ones."""
-    return subprocess.run(("ruff", "check", "--fix", "."), cwd=ROOT, env=_environment(), check=False).returncode
+    """What can be mended without a thought: the order of imports, unused ones, the format."""
+    commands = (("ruff", "check", "--fix", "."), ("ruff", "format", "."))
+    return max(subprocess.run(one, cwd=ROOT, env=_environment(), check=False).returncode for one in commands)
 
 
 def main() -> int:

@@ -137,12 +137,17 @@ def _document(found: dashboards.Status) -> dict[str, Any]:
         "page": found.page or None,
         "admin_password_file": str(found.password_file),
         "services": {
-            name: {"how": s.how, "url": dashboards.url_of(s), "program": s.program, "pid": s.pid or None,
-                   "container": s.container or None}
+            name: {
+                "how": s.how,
+                "url": dashboards.url_of(s),
+                "program": s.program,
+                "pid": s.pid or None,
+                "container": s.container or None,
+            }
             for name, s in found.services.items()
         },
         "sweeps": [{"run": s.run, "metrics": f"http://{s.address}/metrics"} for s in found.sweeps],
-    }  # fmt: skip
+    }
 
 
 def _show_lines(found: dashboards.Status, show: Any) -> None:

@@ -79,9 +79,7 @@ def assembled(
     )
 
 
-def _tested(
-    point: PointRatio, tested: Tested, at: int, p_adjusted: float, spread: Spread, count: int
-) -> PointRatio:
+def _tested(point: PointRatio, tested: Tested, at: int, p_adjusted: float, spread: Spread, count: int) -> PointRatio:
     """count: how many ratios are tested together, which makes the smallest difference that shows a larger one."""
     difference, error = float(tested.difference[at]), float(tested.error[at])
     degrees = np.array([float(tested.degrees[at])])
@@ -109,5 +107,3 @@ def _missing(point: Unpaired) -> PointRatio:
         trials_b=point.trials_b,
         missing=point.why,
     )
-
-

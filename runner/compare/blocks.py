@@ -54,16 +54,28 @@ def block_points(run: StoredRun) -> tuple[list[BlockPoint], list[Unpaired]]:
             is_open = any(t.load.rate for t in run.plan.trials if t.level == level)
             what = "an open loop" if is_open else "no VALID trial"
             why = "; ".join(f"{what} of {side}" for side in lacking) or "no block with VALID trials of both"
-            missing.append(Unpaired(level=level, variant="", trials_a=trials[A], trials_b=trials[B], why=why,
-                                    lost=bool(trials[A]) and not trials[B] and not is_open,
-                                    open_loop=is_open))  # fmt: skip
+            missing.append(
+                Unpaired(
+                    level=level,
+                    variant="",
+                    trials_a=trials[A],
+                    trials_b=trials[B],
+                    why=why,
+                    lost=bool(trials[A]) and not trials[B] and not is_open,
+                    open_loop=is_open,
+                )
+            )
             continue
         means = {side: tuple(float(np.mean(cells[level, n, side])) for n in whole) for side in (A, B)}
         paired.append(
-            BlockPoint(level=level, a=means[A], b=means[B],
-                       trials_a=sum(len(cells[level, n, A]) for n in whole),
-                       trials_b=sum(len(cells[level, n, B]) for n in whole))
-        )  # fmt: skip
+            BlockPoint(
+                level=level,
+                a=means[A],
+                b=means[B],
+                trials_a=sum(len(cells[level, n, A]) for n in whole),
+                trials_b=sum(len(cells[level, n, B]) for n in whole),
+            )
+        )
     return paired, missing
 
 

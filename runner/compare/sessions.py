@@ -50,14 +50,24 @@ def session_points(a: Sequence[StoredRun], b: Sequence[StoredRun]) -> tuple[Sess
             paired.append(PointLogs(level=key[0], variant=key[1], a=tuple(means[0]), b=tuple(means[1])))
             continue
         is_open = [any(key in open_points(run) for run in side) for side in (a, b)]
-        why = "; ".join(f"{'open loop' if o else 'no VALID trial'} in {n} of {len(side)} sessions of {name}"
-                        for n, side, name, o in zip(lacking, counted, "AB", is_open, strict=True) if n)  # fmt: skip
+        why = "; ".join(
+            f"{'open loop' if o else 'no VALID trial'} in {n} of {len(side)} sessions of {name}"
+            for n, side, name, o in zip(lacking, counted, "AB", is_open, strict=True)
+            if n
+        )
         trials = [sum(len(of.get(key, ())) for of in side) for side in counted]
         lost = not lacking[0] and lacking[1] > 0 and key in planned[1] and not is_open[1]
         missing.append(
-            Unpaired(level=key[0], variant=key[1], trials_a=trials[0], trials_b=trials[1], why=why, lost=lost,
-                     open_loop=any(is_open))
-        )  # fmt: skip
+            Unpaired(
+                level=key[0],
+                variant=key[1],
+                trials_a=trials[0],
+                trials_b=trials[1],
+                why=why,
+                lost=lost,
+                open_loop=any(is_open),
+            )
+        )
     sides = [np.array([getattr(p, name) for p in paired], dtype=float).T for name in ("a", "b")]
     return Sessions(points=tuple(paired), a=sides[0], b=sides[1]), missing
 

@@ -18,18 +18,40 @@ from runner.compat.limits import check_vgroups, plain_name
 
 _COUNTS = frozenset(
     (
-        "buffer", "cachesize", "comp", "keep_time_offset", "maxrows", "minrows", "pages", "pagesize", "replica",
-        "schemaless", "single_stable", "stt_trigger", "table_prefix", "table_suffix", "tsdb_pagesize", "vgroups",
-        "wal_fsync_period", "wal_level", "wal_retention_period", "wal_retention_size", "wal_roll_period",
+        "buffer",
+        "cachesize",
+        "comp",
+        "keep_time_offset",
+        "maxrows",
+        "minrows",
+        "pages",
+        "pagesize",
+        "replica",
+        "schemaless",
+        "single_stable",
+        "stt_trigger",
+        "table_prefix",
+        "table_suffix",
+        "tsdb_pagesize",
+        "vgroups",
+        "wal_fsync_period",
+        "wal_level",
+        "wal_retention_period",
+        "wal_retention_size",
+        "wal_roll_period",
         "wal_segment_size",
     )
-)  # fmt: skip
+)
 _DURATIONS = frozenset(("duration", "keep"))
 _WORDS = frozenset(("cachemodel",))
 _RENAMED = {
-    "days": "duration", "fsync": "wal_fsync_period", "wallevel": "wal_level", "cachelast": "cachemodel",
-    "cache": "buffer", "blocks": "buffer",
-}  # fmt: skip
+    "days": "duration",
+    "fsync": "wal_fsync_period",
+    "wallevel": "wal_level",
+    "cachelast": "cachemodel",
+    "cache": "buffer",
+    "blocks": "buffer",
+}
 _COUNT = re.compile(r"-?[0-9]{1,10}")
 _DURATION = re.compile(r"[0-9]{1,9}[mhd]?(,[0-9]{1,9}[mhd]?){0,2}")
 _WORD = re.compile(r"'?([A-Za-z_]{1,32})'?")

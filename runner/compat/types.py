@@ -12,9 +12,24 @@ from runner.compat.job import Column
 from runner.targets.tdengine.dialect import TEXT_TYPES, sql_column
 
 KINDS = (
-    "bool", "tinyint", "smallint", "int", "bigint", "utinyint", "usmallint", "uint", "ubigint",
-    "float", "double", "timestamp", "binary", "nchar", "varbinary", "geometry", "json",
-)  # fmt: skip
+    "bool",
+    "tinyint",
+    "smallint",
+    "int",
+    "bigint",
+    "utinyint",
+    "usmallint",
+    "uint",
+    "ubigint",
+    "float",
+    "double",
+    "timestamp",
+    "binary",
+    "nchar",
+    "varbinary",
+    "geometry",
+    "json",
+)
 _ALIASES = {
     "varchar": "binary",
     "bool": "bool",

@@ -26,14 +26,32 @@ def measure_ceilings(disks: Sequence[DataDisk], seconds: float, block_bytes: int
 
 
 def _measure(disks: Sequence[DataDisk], seconds: float, block_bytes: int) -> DiskCeiling:
-    sequential = run_fio([
-        Writing(name=d.name, path=d.path, block_bytes=block_bytes, seconds=seconds,
-                file_bytes=file_bytes(d.free_bytes, 2**30)) for d in disks
-    ])  # fmt: skip
-    synced = run_fio([
-        Writing(name=d.name, path=d.path, block_bytes=SYNC_BLOCK_BYTES, seconds=seconds * SYNC_PART, fsync_each=True,
-                direct=False, file_bytes=SYNC_FILE_BYTES) for d in disks
-    ])  # fmt: skip
+    sequential = run_fio(
+        [
+            Writing(
+                name=d.name,
+                path=d.path,
+                block_bytes=block_bytes,
+                seconds=seconds,
+                file_bytes=file_bytes(d.free_bytes, 2**30),
+            )
+            for d in disks
+        ]
+    )
+    synced = run_fio(
+        [
+            Writing(
+                name=d.name,
+                path=d.path,
+                block_bytes=SYNC_BLOCK_BYTES,
+                seconds=seconds * SYNC_PART,
+                fsync_each=True,
+                direct=False,
+                file_bytes=SYNC_FILE_BYTES,
+            )
+            for d in disks
+        ]
+    )
     by_disk = {d.name: sequential[d.name].bytes_per_s / 1e6 for d in disks}
     return DiskCeiling(
         disks=tuple(d.name for d in disks),

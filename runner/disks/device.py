@@ -80,8 +80,13 @@ def _size(folder: Path) -> int:
 def signatures(path: str, folder: Path) -> tuple[str, ...]:
     """File systems, RAID members and partition tables that wipefs sees, and partitions that the kernel sees."""
     try:
-        done = subprocess.run(["wipefs", "--json", path], capture_output=True, text=True, check=True,
-                              env={**os.environ, "PATH": search_path()})  # fmt: skip
+        done = subprocess.run(
+            ["wipefs", "--json", path],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={**os.environ, "PATH": search_path()},
+        )
         found = parse_wipefs(done.stdout)
     except (OSError, subprocess.CalledProcessError, ValueError):
         found = ("something that cannot be read",)

@@ -54,8 +54,9 @@ def run_fio(writings: Sequence[Writing], label: str = "") -> Mapping[str, Writte
         environment = {**os.environ, "PATH": search_path(), MARK: label or set_of(writings[0].path)}
         limit = 120 + 4 * max(w.seconds or 10.0 for w in writings)
         try:
-            done = subprocess.run(command, pass_fds=files, capture_output=True, text=True, env=environment,
-                                  timeout=limit, check=False)  # fmt: skip
+            done = subprocess.run(
+                command, pass_fds=files, capture_output=True, text=True, env=environment, timeout=limit, check=False
+            )
         except FileNotFoundError:
             raise ProvisionError("fio is missing", remedy="apt-get install fio") from None
         except subprocess.TimeoutExpired:

@@ -69,8 +69,18 @@ def new_set(name: str, source: DiskSource, count: int, base: Path, *, owner: str
         raise UsageError(f"disks cannot be mounted below {base}", remedy="a --data-dir of letters, digits, . _ - /")
     label = "sc" + hashlib.sha256(folder.encode()).hexdigest()[:6]
     pid = os.getpid()
-    return DiskSet(name=name, folder=folder, label=label, count=count, source=source, owner=owner, kept=kept,
-                   ready=False, maker_pid=pid, maker_started=started_ticks(pid))  # fmt: skip
+    return DiskSet(
+        name=name,
+        folder=folder,
+        label=label,
+        count=count,
+        source=source,
+        owner=owner,
+        kept=kept,
+        ready=False,
+        maker_pid=pid,
+        maker_started=started_ticks(pid),
+    )
 
 
 def folder_of(name: str) -> Path:

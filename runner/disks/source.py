@@ -82,16 +82,27 @@ def _dirs(source: DiskSource, count: int) -> list[Finding]:
         if not os.path.isdir(path):
             found.append(_blocking("--dir", f"{path} is not a directory", "mount the disk there, or name another"))
         elif not os.access(path, os.W_OK | os.X_OK):
-            found.append(_blocking("--dir", f"{path} cannot be written by this user", f"chown it, or write as {path}'s"
-                                   " owner"))  # fmt: skip
+            found.append(
+                _blocking("--dir", f"{path} cannot be written by this user", f"chown it, or write as {path}'s owner")
+            )
         elif (disk := disk_of(Path(path))) is None:
-            found.append(_blocking("--dir", f"{path} is on no block device (memory, network or overlay), so nothing "
-                                   "can be counted there", "a directory on a disk of its own"))  # fmt: skip
+            found.append(
+                _blocking(
+                    "--dir",
+                    f"{path} is on no block device (memory, network or overlay), so nothing can be counted there",
+                    "a directory on a disk of its own",
+                )
+            )
         else:
             whole = whole_disk(disk.device)
             if whole in seen and not source.allow_shared_device:
-                found.append(_blocking("--dir", f"{seen[whole]} and {path} are both on {whole}", "a directory on each "
-                                       "disk, or --allow-shared-device to do it all the same"))  # fmt: skip
+                found.append(
+                    _blocking(
+                        "--dir",
+                        f"{seen[whole]} and {path} are both on {whole}",
+                        "a directory on each disk, or --allow-shared-device to do it all the same",
+                    )
+                )
             seen.setdefault(whole, path)
     return found
 
@@ -109,18 +120,38 @@ def _devices(source: DiskSource, count: int) -> list[Finding]:
             found.append(_blocking("--device", same, "name each disk once"))
         seen.setdefault(device.whole, path)
         if device.used_by:
-            found.append(_blocking("--device", f"{path} is in use: {device.used_by}", "another device; or unmount it "
-                                   "first: --wipe does not take what is in use"))  # fmt: skip
+            found.append(
+                _blocking(
+                    "--device",
+                    f"{path} is in use: {device.used_by}",
+                    "another device; or unmount it first: --wipe does not take what is in use",
+                )
+            )
         elif device.holds and not source.wipe:
-            found.append(_blocking("--device", f"{path} holds {', '.join(device.holds)}", "another device; or --wipe, "
-                                   "and all of it is lost"))  # fmt: skip
+            found.append(
+                _blocking(
+                    "--device",
+                    f"{path} holds {', '.join(device.holds)}",
+                    "another device; or --wipe, and all of it is lost",
+                )
+            )
         elif device.size_bytes < _least(source):
-            found.append(_blocking("--device", f"{path} has {format_bytes(device.size_bytes)}, too little for "
-                                   f"{source.file_system} with data", _or_more(source)))  # fmt: skip
+            found.append(
+                _blocking(
+                    "--device",
+                    f"{path} has {format_bytes(device.size_bytes)}, too little for {source.file_system} with data",
+                    _or_more(source),
+                )
+            )
     if not source.format:
         devices = ", ".join(source.devices[:count])
-        found.append(_blocking("--device", f"{devices}: not formatted: --format is missing", "--format to make file "
-                               "systems there; or mount them yourself and give --dir"))  # fmt: skip
+        found.append(
+            _blocking(
+                "--device",
+                f"{devices}: not formatted: --format is missing",
+                "--format to make file systems there; or mount them yourself and give --dir",
+            )
+        )
     return found
 
 
@@ -136,20 +167,39 @@ def _loops(source: DiskSource, count: int, base: Path) -> list[Finding]:
     size = source.loop_bytes or 0
     found = []
     if size < _least(source):
-        found.append(_blocking("--loop", f"{format_bytes(size)} is too small for {source.file_system} with data",
-                               _or_more(source)))  # fmt: skip
+        found.append(
+            _blocking(
+                "--loop", f"{format_bytes(size)} is too small for {source.file_system} with data", _or_more(source)
+            )
+        )
     if not os.path.exists("/dev/loop-control"):
-        found.append(_blocking("--loop", "this machine has no loop devices (/dev/loop-control)", "modprobe loop; in a "
-                               "container, --privileged with /dev; or --dir"))  # fmt: skip
+        found.append(
+            _blocking(
+                "--loop",
+                "this machine has no loop devices (/dev/loop-control)",
+                "modprobe loop; in a container, --privileged with /dev; or --dir",
+            )
+        )
     there = next(p for p in (base.absolute(), *base.absolute().parents) if p.exists())
     free = shutil.disk_usage(there).free
     if size * count + SPARE_BYTES > free:
-        found.append(_blocking("--loop", f"not enough space: {count} × {format_bytes(size)} and a reserve of "
-                               f"{format_bytes(SPARE_BYTES)}, but {there} has {format_bytes(free)} free",
-                               "a smaller --loop, or --data-dir on a larger disk"))  # fmt: skip
+        found.append(
+            _blocking(
+                "--loop",
+                f"not enough space: {count} × {format_bytes(size)} and a reserve of "
+                f"{format_bytes(SPARE_BYTES)}, but {there} has {format_bytes(free)} free",
+                "a smaller --loop, or --data-dir on a larger disk",
+            )
+        )
     if not (source.cap_bytes_per_s or source.cap_iops) and count > 1:
-        found.append(Finding(blocking=False, subject="--loop", sentence="without a limit all loop devices share the "
-                             "disk under them", remedy="--cap 20MiB/s gives each its own bandwidth"))  # fmt: skip
+        found.append(
+            Finding(
+                blocking=False,
+                subject="--loop",
+                sentence="without a limit all loop devices share the disk under them",
+                remedy="--cap 20MiB/s gives each its own bandwidth",
+            )
+        )
     return found
 
 
@@ -159,9 +209,19 @@ def _caps(source: DiskSource) -> list[Finding]:
     found = []
     v2 = _V2.exists() and "io" in _V2.read_text().split()
     if not (_V1.exists() or v2):
-        found.append(_blocking("--cap", "no cgroup hierarchy that limits disks is mounted", "mount the blkio "
-                               "controller (cgroup v1) or io (v2); or real disks with --dir"))  # fmt: skip
+        found.append(
+            _blocking(
+                "--cap",
+                "no cgroup hierarchy that limits disks is mounted",
+                "mount the blkio controller (cgroup v1) or io (v2); or real disks with --dir",
+            )
+        )
     if source.cap_bytes_per_s and source.cap_bytes_per_s < CAP_BYTES_PER_S_MIN:
-        found.append(_blocking("--cap", f"{format_bytes(source.cap_bytes_per_s)}/s cannot be verified in seconds",
-                               f"{format_bytes(CAP_BYTES_PER_S_MIN)}/s or more"))  # fmt: skip
+        found.append(
+            _blocking(
+                "--cap",
+                f"{format_bytes(source.cap_bytes_per_s)}/s cannot be verified in seconds",
+                f"{format_bytes(CAP_BYTES_PER_S_MIN)}/s or more",
+            )
+        )
     return found

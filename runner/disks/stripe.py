@@ -33,8 +33,12 @@ def unstripable(source: DiskSource, *, has_md: bool, has_mdadm: bool) -> tuple[F
     """The decision by itself; pure."""
     found = []
     if source.kind == "dir":
-        found.append(("--dir are file systems already, and an array is made of devices",
-                      f"--loop, or --device with --format; or {_INSTEAD}"))  # fmt: skip
+        found.append(
+            (
+                "--dir are file systems already, and an array is made of devices",
+                f"--loop, or --device with --format; or {_INSTEAD}",
+            )
+        )
     if not has_md:
         found.append(("this kernel has no md, so no RAID-0", f"{_INSTEAD}; or a kernel with the module raid0"))
     elif not has_mdadm:
@@ -50,8 +54,12 @@ def _has_md() -> bool:
     if _MDSTAT.exists():
         return True
     try:
-        asked = subprocess.run(["modprobe", "--dry-run", "--quiet", "raid0"], capture_output=True, check=False,
-                               env={**os.environ, "PATH": search_path()})  # fmt: skip
+        asked = subprocess.run(
+            ["modprobe", "--dry-run", "--quiet", "raid0"],
+            capture_output=True,
+            check=False,
+            env={**os.environ, "PATH": search_path()},
+        )
     except OSError:
         return False
     return asked.returncode == 0

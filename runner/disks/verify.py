@@ -73,11 +73,21 @@ def _direct(disks: Sequence[DataDisk], label: str) -> list[Off]:
 
 
 def _direct_in(block: int, disks: Sequence[DataDisk], label: str) -> list[Off]:
-    seen = run_fio([Writing(name=d.name, path=d.path, block_bytes=block, seconds=SECONDS,
-                            file_bytes=file_bytes(d.free_bytes, 2**28)) for d in disks], label)  # fmt: skip
+    seen = run_fio(
+        [
+            Writing(
+                name=d.name, path=d.path, block_bytes=block, seconds=SECONDS, file_bytes=file_bytes(d.free_bytes, 2**28)
+            )
+            for d in disks
+        ],
+        label,
+    )
     rates = {d.name: (expected(d, block)[0], seen[d.name].bytes_per_s) for d in disks}
-    return [Off(disk=name, what=f"direct writes of {block} B", asked=asked, seen=rate)
-            for name, (asked, rate) in rates.items() if abs(rate / asked - 1) > TOLERANCE]  # fmt: skip
+    return [
+        Off(disk=name, what=f"direct writes of {block} B", asked=asked, seen=rate)
+        for name, (asked, rate) in rates.items()
+        if abs(rate / asked - 1) > TOLERANCE
+    ]
 
 
 def _buffered(disks: Sequence[DataDisk], label: str) -> list[Off]:
@@ -85,12 +95,24 @@ def _buffered(disks: Sequence[DataDisk], label: str) -> list[Off]:
     capped = [d for d in disks if d.cap_bytes_per_s]
     if not capped:
         return []
-    seen = run_fio([Writing(name=d.name, path=d.path, block_bytes=BLOCK_BYTES, direct=False,
-                            file_bytes=file_bytes(d.free_bytes, round((d.cap_bytes_per_s or 0) * SECONDS)))
-                    for d in capped], label)  # fmt: skip
-    return [Off(disk=d.name, what="buffered writes and fsync", asked=d.cap_bytes_per_s or 0, seen=rate)
-            for d in capped if (rate := seen[d.name].bytes_per_s) > (d.cap_bytes_per_s or 0) * (1 + TOLERANCE)
-            ]  # fmt: skip
+    seen = run_fio(
+        [
+            Writing(
+                name=d.name,
+                path=d.path,
+                block_bytes=BLOCK_BYTES,
+                direct=False,
+                file_bytes=file_bytes(d.free_bytes, round((d.cap_bytes_per_s or 0) * SECONDS)),
+            )
+            for d in capped
+        ],
+        label,
+    )
+    return [
+        Off(disk=d.name, what="buffered writes and fsync", asked=d.cap_bytes_per_s or 0, seen=rate)
+        for d in capped
+        if (rate := seen[d.name].bytes_per_s) > (d.cap_bytes_per_s or 0) * (1 + TOLERANCE)
+    ]
 
 
 def _sentence(off: Off) -> str:

@@ -15,8 +15,18 @@ from runner.units import format_number
 Point = tuple[str, tuple[str, ...], float | None]
 
 PHASES = (
-    "provision", "ready", "schema", "preload", "check", "warmup", "measure", "drain", "flush", "verify", "teardown",
-)  # fmt: skip
+    "provision",
+    "ready",
+    "schema",
+    "preload",
+    "check",
+    "warmup",
+    "measure",
+    "drain",
+    "flush",
+    "verify",
+    "teardown",
+)
 _NO_DISK = DiskSample(
     written_bytes_total=None,
     read_bytes_total=None,

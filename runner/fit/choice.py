@@ -59,9 +59,11 @@ def choose(candidates: Mapping[ModelName, Candidate], rows: Rows, superlinear: b
     if shape_of(chosen, rows, superlinear=False) == "linear":
         chosen = line
     shape: Shape = "retrograde" if retrograde else shape_of(chosen, rows, superlinear)
-    doubts = [] if retrograde else [
-        *_hidden(candidates, shape, rows), *_contradicted(chosen, able, shape, noise, rows, superlinear)
-    ]  # fmt: skip
+    doubts = (
+        []
+        if retrograde
+        else [*_hidden(candidates, shape, rows), *_contradicted(chosen, able, shape, noise, rows, superlinear)]
+    )
     return Choice(
         model=chosen.model,
         supported=tuple(c.model for c in sorted(near, key=_aicc) if c is not chosen),

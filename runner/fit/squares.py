@@ -97,9 +97,7 @@ def solve_peak_at_last(levels: Floats, weights: Floats, measured: Floats, unit: 
     return found
 
 
-def _no_worse(
-    found: Floats, poorer: Floats, levels: Floats, weights: Floats, measured: Floats, unit: float
-) -> Floats:
+def _no_worse(found: Floats, poorer: Floats, levels: Floats, weights: Floats, measured: Floats, unit: float) -> Floats:
     """What is found, but where the law with one parameter fewer fits better: the search ended in a lesser minimum.
 
     Seen where the rates have no law at all (1 and 12 cores fast, 3 cores slow).

@@ -131,13 +131,16 @@ def _checked(found: _Found, at: int) -> RowsByGroup:
     for column, (least, most) in zip((found.columns.n, found.columns.x), found.ends, strict=True):
         if most[0] > SPAN_MAX * least[0]:
             one, other = sorted((least[1], most[1]))
-            raise ValueError(f"line {other}: {column} differs from line {one} by more than {SPAN_MAX:g} times; "
-                             "no curve holds both")  # fmt: skip
+            raise ValueError(
+                f"line {other}: {column} differs from line {one} by more than {SPAN_MAX:g} times; no curve holds both"
+            )
     for group, stretches in found.stretches.items():
         levels = len(np.unique(np.concatenate([np.unique(table[:, 0]) for table in stretches])))
         if levels > LEVELS_MAX:
-            raise ValueError(f"{levels:,} different values of {found.columns.n}{f' in {group}' if group else ''}; "
-                             f"{LEVELS_MAX:,} at most")  # fmt: skip
+            raise ValueError(
+                f"{levels:,} different values of {found.columns.n}{f' in {group}' if group else ''}; "
+                f"{LEVELS_MAX:,} at most"
+            )
     return {group: RowTable(stretches) for group, stretches in found.stretches.items()}
 
 

@@ -50,9 +50,7 @@ def means_of(program: str, spec: Mapping[str, str]) -> Means:
     return Means.STUBBED if can(features, spec, SEPARABLE) else Means.NONE
 
 
-def ceiling_key(
-    spec: Mapping[str, str], cpus: tuple[int, ...], threads_per_process: int, means: Means
-) -> CeilingKey:
+def ceiling_key(spec: Mapping[str, str], cpus: tuple[int, ...], threads_per_process: int, means: Means) -> CeilingKey:
     """Of a trial, by its spec: trials with the same key have the same ceiling."""
     made = stubbed_spec(spec, SECONDS) if means is Means.STUBBED else ceiling_spec(spec, SECONDS)
     kept = tuple(sorted((name, value) for name, value in made.items() if name != "seed"))

@@ -51,9 +51,7 @@ def _column(kind: str, values: Sequence[Any]) -> np.ndarray[Any, Any]:
     return made
 
 
-def names_of(
-    program: str, spec: Mapping[str, str], secret: str, children: Children | None = None
-) -> tuple[str, ...]:
+def names_of(program: str, spec: Mapping[str, str], secret: str, children: Children | None = None) -> tuple[str, ...]:
     """The name or number of each table, as the driver writes it into a request. Raises LoadError or TargetError."""
     lines = run_verb(program, "names", spec, "", secret, NAMES_S, children)
     found = [line for line in lines if line.get("event") == "names"]

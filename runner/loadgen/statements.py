@@ -104,9 +104,7 @@ def run_verb(
             except subprocess.TimeoutExpired:
                 asked = f" to {text.splitlines()[0][:80]!r}" if text else ""
                 who = spec.get("driver", "the server")
-                raise TargetError(
-                    f"no answer{asked} of {who} within {limit_s:.0f} s (scale-loadgen {verb})"
-                ) from None
+                raise TargetError(f"no answer{asked} of {who} within {limit_s:.0f} s (scale-loadgen {verb})") from None
     if process.returncode not in (0, 6):
         last = " ".join(line.removeprefix("scale-loadgen: ") for line in words.strip().splitlines()[-4:])
         kind = TargetError if process.returncode in (4, 5) else LoadError

@@ -32,8 +32,6 @@ def arms_of(sweep: Sweep) -> tuple[Arm, ...]:
         if key not in choices:
             choices[key] = choose(asked)
         choice = choices[key]
-        chosen = replace(
-            asked, target=choice.facts.name, runtime=choice.runtime, image=choice.image, home=choice.home
-        )
+        chosen = replace(asked, target=choice.facts.name, runtime=choice.runtime, image=choice.image, home=choice.home)
         found.append(Arm(variant=variant, sweep=chosen, choice=choice))
     return tuple(found)

@@ -81,9 +81,7 @@ def with_order_seed(sweep: Sweep) -> Sweep:
 def _planned(arms: Sequence[Arm], host: Host) -> Plan:
     """Each server's sweep is completed by its own target; all of them are in every block of one plan."""
     by_server = {subject_key(arm.sweep): arm for arm in arms}
-    completed = {
-        key: complete(with_constants(arm.sweep, host), arm.choice.facts) for key, arm in by_server.items()
-    }
+    completed = {key: complete(with_constants(arm.sweep, host), arm.choice.facts) for key, arm in by_server.items()}
     first = completed[subject_key(arms[0].sweep)]
     if len(completed) == 1:
         return make_plan(first, host, arms[0].choice.facts)

@@ -61,8 +61,18 @@ def _picture(found: Comparison, points: Sequence[BlockPoint], width: int = 760, 
     off = [100 * math.expm1(d) for p in points for d in p.differences]
     off += [100 * (v - 1) for p in found.points for v in (p.low, p.high) if v is not None]
     reach = 1.15 * max(*map(abs, off), 1.0)
-    frame = Frame(width=width, height=height, left=54, right=14, top=34, bottom=44, x_min=0.0,
-                  x_max=float(len(points)), y_min=-reach, y_max=reach)  # fmt: skip
+    frame = Frame(
+        width=width,
+        height=height,
+        left=54,
+        right=14,
+        top=34,
+        bottom=44,
+        x_min=0.0,
+        x_max=float(len(points)),
+        y_min=-reach,
+        y_max=reach,
+    )
     parts = [axes(frame, [], "", "B against A, %")]
     for at, point in enumerate(points):
         middle = at + 0.5

@@ -154,9 +154,13 @@ def _legend_items(run: StoredRun, fit: FitReport, model: ModelFit | None) -> lis
         items.append((swatch("mean"), "mean of the valid"))
     if model is not None:
         name = NAMES[model.model]
-        items.append((swatch("fit"), f"{name} fit, 95 % band{_until(fit)}") if fit.chosen and model.band else
-                     (swatch("fit"), f"{name} fit") if fit.chosen else
-                     (swatch("fit unsure"), "line through the origin; no model can be chosen"))  # fmt: skip
+        items.append(
+            (swatch("fit"), f"{name} fit, 95 % band{_until(fit)}")
+            if fit.chosen and model.band
+            else (swatch("fit"), f"{name} fit")
+            if fit.chosen
+            else (swatch("fit unsure"), "line through the origin; no model can be chosen")
+        )
     if fit.beside is not None and fit.beside.model is not None:
         name = NAMES[fit.beside.model.model]
         at = ", ".join(format_number(n) for n in fit.beside.levels)
@@ -190,13 +194,25 @@ def residuals_svg(run: StoredRun, width: int = 520, height: int = 230) -> str:
     noise = fit.noise_percent or 0.0
     reach = 1.15 * max([abs(v) for _, v in off] + [noise, 0.5])
     last = max(r.trial.level for r in run.on_curve)
-    frame = Frame(width=width, height=height, left=54, right=14, top=34, bottom=42, x_min=0.0, x_max=1.06 * last,
-                  y_min=-reach, y_max=reach)  # fmt: skip
+    frame = Frame(
+        width=width,
+        height=height,
+        left=54,
+        right=14,
+        top=34,
+        bottom=42,
+        x_min=0.0,
+        x_max=1.06 * last,
+        y_min=-reach,
+        y_max=reach,
+    )
     band = (
         area(frame, [(0, -noise), (frame.x_max, -noise)], [(0, noise), (frame.x_max, noise)], "band") if noise else ""
     )
-    marks = [marker(frame.x(r.trial.level), frame.y(v), r.verdict.kind, f"{r.trial.trial_id}: {v:+.1f} %", 3.5)
-             for r, v in off]  # fmt: skip
+    marks = [
+        marker(frame.x(r.trial.level), frame.y(v), r.verdict.kind, f"{r.trial.trial_id}: {v:+.1f} %", 3.5)
+        for r, v in off
+    ]
     name = f"% off the {NAMES[model.model]} fit" + (" (band: noise floor)" if noise else "")
     levels = [r.trial.level for r in run.on_curve]
     inner = band + axes(frame, x_levels(levels, width - 80), run.plan.sweep.axis, name) + "".join(marks)
@@ -213,11 +229,28 @@ def speedup_svg(run: StoredRun, both: Comparison, width: int = 520, height: int 
     items = [(swatch(css) + _dot(8, 0, css), css) for css in ("published", "ours")] + [(swatch("ideal"), "ideal")]
     keys, above = legend(items, width, 8, 14)
     last = max(n for n, _ in everything)
-    frame = Frame(width=width, height=height + above, left=54, right=16, top=above + 34, bottom=44, x_min=0.0,
-                  x_max=1.06 * last, y_min=0.0, y_max=1.06 * max(last / base, *(v for _, v in everything)))  # fmt: skip
-    parts = [keys, axes(frame, x_levels([n for n, _ in everything], width - 80), run.plan.sweep.axis,
-                        f"speedup, 1 at {format_number(base)}"),
-             clipped(frame, line(frame, [(0, 0), (frame.x_max, frame.x_max / base)], "ideal"))]  # fmt: skip
+    frame = Frame(
+        width=width,
+        height=height + above,
+        left=54,
+        right=16,
+        top=above + 34,
+        bottom=44,
+        x_min=0.0,
+        x_max=1.06 * last,
+        y_min=0.0,
+        y_max=1.06 * max(last / base, *(v for _, v in everything)),
+    )
+    parts = [
+        keys,
+        axes(
+            frame,
+            x_levels([n for n, _ in everything], width - 80),
+            run.plan.sweep.axis,
+            f"speedup, 1 at {format_number(base)}",
+        ),
+        clipped(frame, line(frame, [(0, 0), (frame.x_max, frame.x_max / base)], "ideal")),
+    ]
     for css, side in (("published", theirs), ("ours", ours)):
         parts.append(line(frame, sorted(side.items()), css))
         parts += [_dot(frame.x(n), frame.y(v), css, f"{css}: {v:.2f} at {format_number(n)}") for n, v in side.items()]

@@ -114,8 +114,10 @@ def ceiling_table(run: StoredRun) -> Table:
             rows.append((which, *(short(_number(f)) for f in figures)))
     notes = ["measured before the sweep, without a database"]
     if run.manifest.get("disks_share_a_bottleneck") is True:
-        notes.append("together they are slower than the sum of each alone: they share a bottleneck, "
-                     "and no database can scale on them")  # fmt: skip
+        notes.append(
+            "together they are slower than the sum of each alone: they share a bottleneck, "
+            "and no database can scale on them"
+        )
     headers = ("Disks", "Sequential writes (MB/s)", "Small writes with fsync (1/s)")
     return Table(title="The disks' own ceilings", headers=headers, rows=tuple(rows), notes=tuple(notes), words=(0,))
 
@@ -140,8 +142,18 @@ def shares_svg(run: StoredRun, width: int = 520, height: int = 260) -> str:
     keys, above = legend([(_block(), "written by the disk"), (swatch("limit"), "its own ceiling (fio)")], width, 8, 14)
     top = 1.12 * max(max(rate, own or 0.0) for *_, rate, own in bars)
     groups = len({level for level, *_ in bars})
-    frame = Frame(width=width, height=height + above, left=54, right=14, top=above + 34, bottom=58, x_min=0.0,
-                  x_max=float(groups), y_min=0.0, y_max=top)  # fmt: skip
+    frame = Frame(
+        width=width,
+        height=height + above,
+        left=54,
+        right=14,
+        top=above + 34,
+        bottom=58,
+        x_min=0.0,
+        x_max=float(groups),
+        y_min=0.0,
+        y_max=top,
+    )
     parts = [keys, axes(frame, [], "", "MB/s")]
     for at, level in enumerate(sorted({level for level, *_ in bars})):
         group = [b for b in bars if b[0] == level]

@@ -110,19 +110,30 @@ def method_facts(run: StoredRun) -> tuple[Fact, ...]:
     pace = f"open loop at {offered}, {load.arrival}" if load.rate else "closed loop"
     facts = [
         ("Load", f"{sweep.method}, {window} after {format_number(load.warmup_s)} s of warm-up, {pace}"),
-        ("Rows", (f"{', '.join(sweep.work.data.columns)}; {sweep.work.data.tables:,} tables, "
-                 f"{sweep.work.data.rows_per_request:,} rows per request, {_in_a_row(sweep)}"
-                 f"values: {sweep.work.data.values}")),
+        (
+            "Rows",
+            (
+                f"{', '.join(sweep.work.data.columns)}; {sweep.work.data.tables:,} tables, "
+                f"{sweep.work.data.rows_per_request:,} rows per request, {_in_a_row(sweep)}"
+                f"values: {sweep.work.data.values}"
+            ),
+        ),
         ("Replicates", f"{sweep.replicates} of each level, interleaved, in an order of seed {sweep.seed_of_order}"),
         ("Not visible", unseen_words(run)),
         ("Load generator's own ceiling", _ceiling(run)),
         ("Watching cost", _sampler(run)),
         ("Took", format_seconds(sum(r.wall_s for r in run.results))),
-        ("Tool", " ".join(p for p in ("scale", _text(run.manifest.get("tool_version")),
-                                      _text(run.manifest.get("commit"))[:12]) if p)),
+        (
+            "Tool",
+            " ".join(
+                p
+                for p in ("scale", _text(run.manifest.get("tool_version")), _text(run.manifest.get("commit"))[:12])
+                if p
+            ),
+        ),
         ("Begun", created(run)),
         ("Tags", " ".join(f"{k}={v}" for k, v in sweep.tags.items())),
-    ]  # fmt: skip
+    ]
     return tuple((label, value) for label, value in facts if value)
 
 
@@ -155,8 +166,14 @@ def placements(run: StoredRun) -> tuple[tuple[str, ...], ...]:
     for r in sorted(run.results, key=lambda r: r.trial.level):
         p = r.trial.placement
         quota = f" (quota {format_number(p.quota_cores)})" if p.quota_cores is not None else ""
-        rows[(r.trial.level, format_cpus(p.server_cpus) + quota, format_cpus(p.generator_cpus),
-              format_cpus(p.shared) if p.shared else "none")] = None  # fmt: skip
+        rows[
+            (
+                r.trial.level,
+                format_cpus(p.server_cpus) + quota,
+                format_cpus(p.generator_cpus),
+                format_cpus(p.shared) if p.shared else "none",
+            )
+        ] = None
     return tuple((format_number(level), *rest) for level, *rest in rows)
 
 

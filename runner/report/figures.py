@@ -22,6 +22,7 @@ from runner.work import Rate, rate_of
 
 MARK, OWN_MARK = " †", " ‡"
 
+
 def fit_of(run: StoredRun) -> FitReport:
     """The run's fit; made from its trials where none is stored."""
     return run.fit or fit_again(run)
@@ -168,8 +169,17 @@ def points_table(run: StoredRun) -> Table:
         error = f" ± {p.speedup_std_err:.2f}" if p.speedup_std_err is not None else ""
         efficiency = 100 * p.efficiency if p.efficiency is not None else None
         found = marked(rate(p.rows_per_s_mean), at_level(run, p.level)[0])
-        rows.append((format_number(p.level), str(p.n), found, rate(p.rows_per_s_std),
-                     fixed(relative, 1), fixed(p.speedup, 2) + error, fixed(efficiency)))  # fmt: skip
+        rows.append(
+            (
+                format_number(p.level),
+                str(p.n),
+                found,
+                rate(p.rows_per_s_std),
+                fixed(relative, 1),
+                fixed(p.speedup, 2) + error,
+                fixed(efficiency),
+            )
+        )
     unit = run.plan.sweep.work.rate_words
     headers = (axis_name(run), "Valid trials", f"Mean {unit}", f"Std {unit}", "Std (%)", "Speedup", "Efficiency (%)")
     notes = ("speedup and efficiency against the first level; ± is one standard error from the pooled spread",)
@@ -232,14 +242,16 @@ def rows_for_console(run: StoredRun) -> tuple[list[str], list[list[str]]]:
         spread = point.rows_per_s_std if point else None
         counts = Counter(r.verdict.kind.value for r in run.on_curve if r.trial.level == level)
         used = mean(r.measurement.server_cpu_cores for r in trials)
-        rows.append([
-            format_number(level) + ("" if valid else MARK),
-            marked(quantity(shown, spread), trials) if shown else ABSENT,
-            f"{point.speedup:.2f}×" if point and point.speedup is not None and first is not None else ABSENT,
-            f"{100 * point.efficiency:.0f} %" if point and point.efficiency is not None else ABSENT,
-            f"{fixed(used, 2)} / {format_number(cores_given(trials[0]))}",
-            *(say(trials) for _, say in columns),
-            ", ".join(f"{n} {kind}" for kind, n in counts.items()),
-        ])  # fmt: skip
+        rows.append(
+            [
+                format_number(level) + ("" if valid else MARK),
+                marked(quantity(shown, spread), trials) if shown else ABSENT,
+                f"{point.speedup:.2f}×" if point and point.speedup is not None and first is not None else ABSENT,
+                f"{100 * point.efficiency:.0f} %" if point and point.efficiency is not None else ABSENT,
+                f"{fixed(used, 2)} / {format_number(cores_given(trials[0]))}",
+                *(say(trials) for _, say in columns),
+                ", ".join(f"{n} {kind}" for kind, n in counts.items()),
+            ]
+        )
     what = [fitted_rate(run).words, "speedup", "efficiency", "server cores"]
     return [axis.title.lower(), *what, *(heading for heading, _ in columns), "verdicts"], rows

@@ -24,8 +24,16 @@ def models_table(fit: FitReport) -> Table:
         residual = 100 * m.rse / size if m.rse is not None and size else None
         off = 100 * m.holdout_error if m.holdout_error is not None else None
         values = ", ".join(_parameter(m, name) for name in m.parameters)
-        rows.append((NAMES[m.model] + (" ← chosen" if m.model == fit.chosen else ""), values,
-                     fixed(residual, 1), fixed(off, 1), fixed(m.aicc, 1), fixed(delta, 1)))  # fmt: skip
+        rows.append(
+            (
+                NAMES[m.model] + (" ← chosen" if m.model == fit.chosen else ""),
+                values,
+                fixed(residual, 1),
+                fixed(off, 1),
+                fixed(m.aicc, 1),
+                fixed(delta, 1),
+            )
+        )
     headers = ("Model", "Parameters", "Residual (%)", "Last level left out (% off)", "AICc", "ΔAICc")
     notes: tuple[str, ...] = (
         "± is one standard error; a parameter at its bound has none",
@@ -34,8 +42,12 @@ def models_table(fit: FitReport) -> Table:
     )
     unit = fit.models[0].unit_level if fit.models else 1.0
     if unit != 1:
-        notes += ((f"n in Amdahl and USL counts in units of the smallest level, {format_number(unit)} {fit.axis}; "
-                  f"γ is per 1 of {fit.axis}"),)  # fmt: skip
+        notes += (
+            (
+                f"n in Amdahl and USL counts in units of the smallest level, {format_number(unit)} {fit.axis}; "
+                f"γ is per 1 of {fit.axis}"
+            ),
+        )
     return Table(title="Models", headers=headers, rows=tuple(rows), words=(0, 1), notes=notes if rows else ())
 
 
@@ -51,8 +63,13 @@ def rejected_table(fit: FitReport) -> Table:
     notes = ["mean rate of the rejected trials; nothing is predicted across a level that lost all of its trials"]
     if beside is not None:
         notes.append(f"with the rejected trials at {', '.join(map(format_number, beside.levels))}: {beside.sentence}")
-    return Table(title="Rejected", headers=(fit.axis, "kept", "rejected", "they measured", ""), rows=tuple(rows),
-                 words=(2, 4), notes=tuple(notes) if rows else ())  # fmt: skip
+    return Table(
+        title="Rejected",
+        headers=(fit.axis, "kept", "rejected", "they measured", ""),
+        rows=tuple(rows),
+        words=(2, 4),
+        notes=tuple(notes) if rows else (),
+    )
 
 
 def parameters_table(fit: FitReport) -> Table:
@@ -63,8 +80,13 @@ def parameters_table(fit: FitReport) -> Table:
         if any(e.low is not None for e in m.parameters.values())
     ]
     notes = ("percentiles of a seeded bootstrap",)
-    return Table(title="Intervals", headers=("Model", "95 % intervals"), rows=tuple(rows), words=(0, 1),
-                 notes=notes if rows else ())  # fmt: skip
+    return Table(
+        title="Intervals",
+        headers=("Model", "95 % intervals"),
+        rows=tuple(rows),
+        words=(0, 1),
+        notes=notes if rows else (),
+    )
 
 
 def _mean(fit: FitReport) -> float | None:
@@ -112,10 +134,19 @@ def derived_table(fit: FitReport) -> Table:
         if estimate is not None:
             value = f"{quantity(estimate.value, None)} {unit}" if is_rate else f"{short(estimate.value)} {fit.axis}"
             rows.append((name, value, _range(estimate.low, estimate.high, is_rate)))
-    notes = (("absent: the chosen model has none, or its interval is as wide as the figure; efficiency is against the "
-             "smallest level; intervals are given the model"),)
-    return Table(title="What follows", headers=("Figure", "Value", "95 % interval"), rows=tuple(rows), words=(0,),
-                 notes=notes if rows else ())  # fmt: skip
+    notes = (
+        (
+            "absent: the chosen model has none, or its interval is as wide as the figure; efficiency is against the "
+            "smallest level; intervals are given the model"
+        ),
+    )
+    return Table(
+        title="What follows",
+        headers=("Figure", "Value", "95 % interval"),
+        rows=tuple(rows),
+        words=(0,),
+        notes=notes if rows else (),
+    )
 
 
 def asked_table(fit: FitReport) -> Table:
@@ -128,8 +159,13 @@ def asked_table(fit: FitReport) -> Table:
         if fit.chosen
         else ""
     )
-    return Table(title="Beyond the points", headers=headers, rows=tuple(rows), words=(0, 3),
-                 notes=(note,) if rows and note else ())  # fmt: skip
+    return Table(
+        title="Beyond the points",
+        headers=headers,
+        rows=tuple(rows),
+        words=(0, 3),
+        notes=(note,) if rows and note else (),
+    )
 
 
 def _prediction_row(fit: FitReport, p: Prediction) -> tuple[str, str, str, str]:

@@ -62,9 +62,7 @@ def markdown(run: StoredRun, reference: Reference | None = None) -> str:
         _section("Published and ours", table_markdown(beside)) if beside else "",
         _section("Every trial and its verdict", table_markdown(_with_reasons(trial_table(run)))),
         _section("How sure the fit is", _certainty(run, fit)) if fit.points else "",
-        _section("What was the bottleneck", _limits(run))
-        if any(r.verdict.bottleneck for r in run.results)
-        else "",
+        _section("What was the bottleneck", _limits(run)) if any(r.verdict.bottleneck for r in run.results) else "",
         _section("To make the others count", _bullets(remedies(run))) if remedies(run) else "",
         _section("How sure the points are", _noise(run)) if run.results else "",
         _section("Was the warm-up long enough?", _bullets(warmup_words(run))),
@@ -115,8 +113,14 @@ def _section(title: str, body: str) -> str:
 
 
 def _certainty(run: StoredRun, fit: FitReport) -> str:
-    tables = (points_table(run), rejected_table(fit), models_table(fit), parameters_table(fit),
-              derived_table(fit), asked_table(fit))  # fmt: skip
+    tables = (
+        points_table(run),
+        rejected_table(fit),
+        models_table(fit),
+        parameters_table(fit),
+        derived_table(fit),
+        asked_table(fit),
+    )
     return "\n\n".join(table_markdown(t) for t in tables if t.rows)
 
 

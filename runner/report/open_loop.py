@@ -34,8 +34,10 @@ def response_table(run: StoredRun) -> Table:
         rows=tuple(_row(run, level) for level in levels),
         words=(7,),
         notes=(
-            ("from the intended start of each request; † no trial achieved what was offered. The achieved rate is what "
-            "was offered, and not what the level can do"),
+            (
+                "from the intended start of each request; † no trial achieved what was offered. The achieved rate is "
+                "what was offered, and not what the level can do"
+            ),
         ),
     )
 

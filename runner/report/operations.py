@@ -42,8 +42,16 @@ def operations_table(run: StoredRun) -> Table:
         for name in _names(run)
         for level, trials in _levels(run)
     ]
-    headers = ("Operation", axis_facts(run).title, "Requests/s", "Rows/s in answers", "Values/s", "MB/s", "Errors",
-               "Empty answers")  # fmt: skip
+    headers = (
+        "Operation",
+        axis_facts(run).title,
+        "Requests/s",
+        "Rows/s in answers",
+        "Values/s",
+        "MB/s",
+        "Errors",
+        "Empty answers",
+    )
     note = "means over the trials of a level that count, else over all; of the whole window"
     return Table(title="Operations", headers=headers, rows=tuple(rows), words=(0,), notes=(note,))
 
@@ -99,8 +107,18 @@ def _small(run: StoredRun, name: str) -> str:
     if not points:
         return ""
     top = max(value for _, value in points) * 1.15 or 1.0
-    frame = Frame(width=_SMALL_W, height=_SMALL_H, left=52, right=12, top=30, bottom=46, x_min=0.0,
-                  x_max=max(level for level, _ in points) * 1.05, y_min=0.0, y_max=top)  # fmt: skip
+    frame = Frame(
+        width=_SMALL_W,
+        height=_SMALL_H,
+        left=52,
+        right=12,
+        top=30,
+        bottom=46,
+        x_min=0.0,
+        x_max=max(level for level, _ in points) * 1.05,
+        y_min=0.0,
+        y_max=top,
+    )
     dots = "".join(
         f'<circle cx="{frame.x(x):.1f}" cy="{frame.y(y):.1f}" r="4" class="valid">'
         f"<title>{escape(name)}: {short(y)} requests/s at {format_number(x)}</title></circle>"

@@ -22,9 +22,12 @@ from runner.units import format_number, format_rate
 
 Sides = Sequence[tuple[str, Sequence[StoredRun]]]
 _SPREADS = {
-    "replicates": "replicates", "common": "one run's replicates", "seconds": "seconds of single trials",
-    "sessions": "sessions", "blocks": "blocks",
-}  # fmt: skip
+    "replicates": "replicates",
+    "common": "one run's replicates",
+    "seconds": "seconds of single trials",
+    "sessions": "sessions",
+    "blocks": "blocks",
+}
 
 
 def overlay_html(found: Comparison, a: Sequence[StoredRun], b: Sequence[StoredRun]) -> str:
@@ -38,16 +41,22 @@ def overlay_html(found: Comparison, a: Sequence[StoredRun], b: Sequence[StoredRu
         f"<h1>{escape(b[0].plan.sweep.name)}: B against A</h1>"
         f'<p class="answer"><b>{escape(found.sentence)}</b></p>'
         + (f'<div class="cautions"><b>Before you believe it</b><ul>{cautions}</ul></div>' if cautions else "")
-        + (f"<figure>{curve}<figcaption>Every VALID trial of both runs, and both fits.</figcaption></figure>"
-           if curve else "")
+        + (
+            f"<figure>{curve}<figcaption>Every VALID trial of both runs, and both fits.</figcaption></figure>"
+            if curve
+            else ""
+        )
         + f"<h2>Point by point</h2>{table_html(ratio_table(found))}"
-        + (f'<figure style="max-width:640px">{ratios}<figcaption>The ratio with its 95 % interval, '
-           "each point for itself.</figcaption></figure>"
-           if ratios else "")
+        + (
+            f'<figure style="max-width:640px">{ratios}<figcaption>The ratio with its 95 % interval, '
+            "each point for itself.</figcaption></figure>"
+            if ratios
+            else ""
+        )
         + (f'<p class="note">{escape(words)}</p>' if words else "")
         + "<h2>What else differs</h2>"
         + (table_html(differing_table(found)) if found.differing else "<p>Nothing else in what was recorded.</p>")
-    )  # fmt: skip
+    )
     return shell(f"{found.run_b} against {found.run_a}", body)
 
 
@@ -56,8 +65,17 @@ def ratio_table(found: Comparison) -> Table:
     rows = [_row(p, f"{format_number(p.level or 0)} {p.variant}".strip()) for p in found.points]
     if found.overall is not None:
         rows.append(_row(found.overall, "all"))
-    headers = (found.axis, "A rows/s", "B rows/s", "B / A", "95 % interval", "p (all)", "could have seen", "trials",
-               "B is")  # fmt: skip
+    headers = (
+        found.axis,
+        "A rows/s",
+        "B rows/s",
+        "B / A",
+        "95 % interval",
+        "p (all)",
+        "could have seen",
+        "trials",
+        "B is",
+    )
     notes = (
         "geometric means of the VALID trials; the interval is for the point alone, p for all points together",
         "could have seen: the difference that this many trials show four times in five",
@@ -135,19 +153,33 @@ def _curves(found: Comparison, sides: Sides, width: int = 940, height: int = 400
     everything = [t for of in trials.values() for t in of]
     if not everything:
         return ""
-    items = [(_mark(8, 0, css, "") + swatch(f"{css} curve-line"), f"{css[-1].upper()}: {name}")
-             for css, name in (("run-a", found.run_a), ("run-b", found.run_b))]  # fmt: skip
+    items = [
+        (_mark(8, 0, css, "") + swatch(f"{css} curve-line"), f"{css[-1].upper()}: {name}")
+        for css, name in (("run-a", found.run_a), ("run-b", found.run_b))
+    ]
     keys, above = legend(items, width, 8, 14)
     last, top = max(n for n, _, _ in everything), max(v for _, v, _ in everything)
-    frame = Frame(width=width, height=height + above, left=54, right=18, top=above + 36, bottom=44, x_min=0.0,
-                  x_max=1.06 * last, y_min=0.0, y_max=1.08 * top)  # fmt: skip
+    frame = Frame(
+        width=width,
+        height=height + above,
+        left=54,
+        right=18,
+        top=above + 36,
+        bottom=44,
+        x_min=0.0,
+        x_max=1.06 * last,
+        y_min=0.0,
+        y_max=1.08 * top,
+    )
     unit, unit_name = rate_scale(frame.y_max)
     levels = sorted({n for n, _, _ in everything})
     parts = [keys, axes(frame, x_levels(levels, width - 80), load_axis(found.axis).given, unit_name, unit)]
     parts += [clipped(frame, _fit_line(frame, run, css)) for css, runs in sides for run in runs]
     for css, shift in (("run-a", -7), ("run-b", 7)):
-        parts += [_mark(frame.x(n) + shift, frame.y(v), css, f"{css[-1].upper()} {name}: {format_rate(v)} rows/s")
-                  for n, v, name in trials[css]]  # fmt: skip
+        parts += [
+            _mark(frame.x(n) + shift, frame.y(v), css, f"{css[-1].upper()} {name}: {format_rate(v)} rows/s")
+            for n, v, name in trials[css]
+        ]
     return drawing(width, frame.height, f"Both curves. {found.sentence}", "".join(parts))
 
 
@@ -174,8 +206,18 @@ def _ratio_svg(found: Comparison, width: int = 640, height: int = 240) -> str:
     off = [100 * (v - 1) for p in points for v in (p.low, p.high) if v is not None]
     reach = 1.15 * max(*map(abs, off), found.allowed_percent or 0.0, 1.0)
     last = max(p.level or 0.0 for p in points)
-    frame = Frame(width=width, height=height, left=54, right=14, top=34, bottom=42, x_min=0.0, x_max=1.06 * last,
-                  y_min=-reach, y_max=reach)  # fmt: skip
+    frame = Frame(
+        width=width,
+        height=height,
+        left=54,
+        right=14,
+        top=34,
+        bottom=42,
+        x_min=0.0,
+        x_max=1.06 * last,
+        y_min=-reach,
+        y_max=reach,
+    )
     parts = [axes(frame, x_levels([p.level or 0.0 for p in points], width - 80), found.axis, "B against A, %")]
     if found.allowed_percent is not None:
         limit = -found.allowed_percent

@@ -223,7 +223,7 @@ def _warmup(run: StoredRun) -> str:
     if not rows:
         return ""
     drawn = "".join(f'<div class="trial"><div class="name"><b>{escape(n)}</b></div>{svg}</div>' for n, svg in rows)
-    return f"<h2>Was the warm-up long enough?</h2>{_list(warmup_words(run))}<p class=\"note\">{NOTE}</p>{drawn}\n"
+    return f'<h2>Was the warm-up long enough?</h2>{_list(warmup_words(run))}<p class="note">{NOTE}</p>{drawn}\n'
 
 
 def _series(run: StoredRun) -> str:

@@ -25,10 +25,19 @@ from runner.report.svg import rate_scale, x_levels
 from runner.report.table import known
 
 _BLUE, _ORANGE, _GREY = "#0067a8", "#b34a00", "#59616b"
-_MARKERS = {"VALID": "o", "SOFTWARE_BOTTLENECK": ">", "UNSTEADY": "^", "GENERATOR_BOUND": "s",
-            "RESOURCE_NOT_SATURATED": "D", "OFFERED_NOT_MET": "v", "THROTTLED": "_", "ERRORS": "x", "LOST_ROWS": "+",
-            "WRONG_ANSWER": "1",
-            "ABORTED": "*"}  # fmt: skip
+_MARKERS = {
+    "VALID": "o",
+    "SOFTWARE_BOTTLENECK": ">",
+    "UNSTEADY": "^",
+    "GENERATOR_BOUND": "s",
+    "RESOURCE_NOT_SATURATED": "D",
+    "OFFERED_NOT_MET": "v",
+    "THROTTLED": "_",
+    "ERRORS": "x",
+    "LOST_ROWS": "+",
+    "WRONG_ANSWER": "1",
+    "ABORTED": "*",
+}
 _COLOURS = (_BLUE, "#00795a", _ORANGE, "#a3487f")
 TRIALS_MAX = 40
 _MANY = 500
@@ -54,15 +63,27 @@ def curve_png(run: StoredRun, width_px: int = 1000) -> bytes:
     if model is not None:
         first, end = drawn_range(fit, last)
         steps = grid[(grid >= first) & (grid <= end)]
-        axes.plot(steps, [model_rate(model, n) / unit for n in steps], color=_BLUE, lw=1.8,
-                  ls="-" if fit.chosen else ":", label=f"{NAMES[model.model]} fit")  # fmt: skip
+        axes.plot(
+            steps,
+            [model_rate(model, n) / unit for n in steps],
+            color=_BLUE,
+            lw=1.8,
+            ls="-" if fit.chosen else ":",
+            label=f"{NAMES[model.model]} fit",
+        )
         if fit.chosen:
             _band(axes, fit, model, _BLUE, unit, (first, end))
     if fit.beside is not None and fit.beside.model is not None:
         first, end = drawn_range(fit, last)
         steps = grid[(grid >= first) & (grid <= end)]
-        axes.plot(steps, [model_rate(fit.beside.model, n) / unit for n in steps], color=_ORANGE, lw=1.2, ls=":",
-                  label=f"{NAMES[fit.beside.model.model]} fit with the doubted trials")  # fmt: skip
+        axes.plot(
+            steps,
+            [model_rate(fit.beside.model, n) / unit for n in steps],
+            color=_ORANGE,
+            lw=1.2,
+            ls=":",
+            label=f"{NAMES[fit.beside.model.model]} fit with the doubted trials",
+        )
     if fit.points:
         ideal = fit.points[0].rows_per_s_mean / fit.points[0].level / unit
         axes.plot(grid, ideal * grid, color=_GREY, lw=1.1, ls=(0, (6, 4)), label="ideal")
@@ -70,8 +91,13 @@ def curve_png(run: StoredRun, width_px: int = 1000) -> bytes:
         _scatter(axes, [r for r in run.on_curve if r.verdict.kind is kind], kind, unit, fit.rate)
     limit = ceiling_points(run)
     if limit:
-        axes.plot(*zip(*[(n, y / unit) for n, y in limit], strict=True), color=_ORANGE, lw=1.3, ls=(0, (3, 3)),
-                  label="the disks' own ceiling (fio)")  # fmt: skip
+        axes.plot(
+            *zip(*[(n, y / unit) for n, y in limit], strict=True),
+            color=_ORANGE,
+            lw=1.3,
+            ls=(0, (3, 3)),
+            label="the disks' own ceiling (fio)",
+        )
     unit_name += " to the end of flush and sync" if fit.rate == "durable_rows_per_s" else ""
     axes.set(xlabel=axis_facts(run).given, ylabel=unit_name, xlim=(0, last))
     axes.set_ylim(bottom=0)
@@ -88,8 +114,11 @@ def _scatter(axes: Axes, results: list[TrialResult], kind: VerdictKind, unit: fl
         return
     valid = kind.is_fitted
     lines = ("ERRORS", "LOST_ROWS", "WRONG_ANSWER", "THROTTLED")
-    colours: dict[str, Any] = {"color": _ORANGE} if kind.value in lines else {
-        "facecolors": _BLUE if valid else "none", "edgecolors": "white" if valid else _ORANGE}  # fmt: skip
+    colours: dict[str, Any] = (
+        {"color": _ORANGE}
+        if kind.value in lines
+        else {"facecolors": _BLUE if valid else "none", "edgecolors": "white" if valid else _ORANGE}
+    )
     across, up = zip(*found, strict=True)
     axes.scatter(across, up, s=38, marker=_MARKERS[kind.value], zorder=3, label=kind.value, **colours)
 
@@ -176,9 +205,7 @@ def _predicted(axes: Axes, fit: FitReport, colour: str) -> None:
         axes.errorbar(n, x, (below, above), fmt="s", mfc="none", color=colour, capsize=4, label="predicted, 95 %")
 
 
-def _band(
-    axes: Axes, fit: FitReport, model: ModelFit, colour: str, unit: float, drawn: tuple[float, float]
-) -> None:
+def _band(axes: Axes, fit: FitReport, model: ModelFit, colour: str, unit: float, drawn: tuple[float, float]) -> None:
     band = [at for at in fit.band or model.band if drawn[0] <= at[0] <= drawn[1]]
     if band:
         n, low, high = np.array(band).T

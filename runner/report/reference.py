@@ -98,19 +98,21 @@ def reference_table(run: StoredRun, reference: Reference) -> Table | None:
     rows = []
     for level in sorted({*both.published, *both.ours}):
         p, o = both.published.get(level), both.ours.get(level)
-        rows.append((
-            format_number(level) + (MARK if o and not o.valid else ""),
-            rate(p.rows_per_s if p else None),
-            rate(o.rows_per_s if o else None),
-            fixed(theirs.get(level), 2),
-            fixed(mine.get(level), 2),
-            fixed(_efficiency(theirs, level, both.base_published)),
-            fixed(_efficiency(mine, level, both.base_ours)),
-            fixed(p.cpu_percent if p else None),
-            fixed(o.cpu_percent if o else None),
-            p.disk if p else ABSENT,
-            o.disk if o else ABSENT,
-        ))  # fmt: skip
+        rows.append(
+            (
+                format_number(level) + (MARK if o and not o.valid else ""),
+                rate(p.rows_per_s if p else None),
+                rate(o.rows_per_s if o else None),
+                fixed(theirs.get(level), 2),
+                fixed(mine.get(level), 2),
+                fixed(_efficiency(theirs, level, both.base_published)),
+                fixed(_efficiency(mine, level, both.base_ours)),
+                fixed(p.cpu_percent if p else None),
+                fixed(o.cpu_percent if o else None),
+                p.disk if p else ABSENT,
+                o.disk if o else ABSENT,
+            )
+        )
     headers = (
         axis_name(run),
         "Published rows/s",

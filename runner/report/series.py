@@ -111,8 +111,18 @@ def panel_svg(
     """One metric of one trial. words: the unit of its rate."""
     top = scale.y_max[metric.name] * 1.12 or 1.0
     unit, unit_name = rate_scale(scale.y_max[metric.name], words) if metric.name == "rows_per_s" else (1.0, "")
-    frame = Frame(width=WIDTH, height=HEIGHT, left=36, right=6, top=20, bottom=18, x_min=scale.t_min, x_max=scale.t_max,
-                  y_min=0.0, y_max=top)  # fmt: skip
+    frame = Frame(
+        width=WIDTH,
+        height=HEIGHT,
+        left=36,
+        right=6,
+        top=20,
+        bottom=18,
+        x_min=scale.t_min,
+        x_max=scale.t_max,
+        y_min=0.0,
+        y_max=top,
+    )
     bottom = frame.height - frame.bottom
     parts = [text(2, 11, unit_name or metric.title, "dim")]
     if window:
@@ -176,8 +186,9 @@ def trial_panels(run: StoredRun) -> list[tuple[float, list[tuple[TrialResult, li
         for r in results:
             series = run.timeseries.get(r.trial.trial_id, ())
             window = window_of(r)
-            panels = [panel_svg(series, m, scale, window, _given(r, m), run.plan.sweep.work.rate_words)
-                      for m in METRICS]  # fmt: skip
+            panels = [
+                panel_svg(series, m, scale, window, _given(r, m), run.plan.sweep.work.rate_words) for m in METRICS
+            ]
             rows.append((r, panels if series else []))
         found.append((level, rows))
     return found

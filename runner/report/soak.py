@@ -82,12 +82,18 @@ def soak_tables(soak: Soak) -> tuple[Table, Table]:
         title="Slow periods",
         headers=("From (s)", "To (s)", "What", "Rate (% of median)", "Seconds that stood still", "Meanwhile"),
         rows=tuple(
-            (f"{p.start_s:.0f}", f"{p.end_s:.0f}", p.name, f"{100 * p.rate_share:.0f}", str(p.still_s),
-             p.seen or ABSENT)
+            (
+                f"{p.start_s:.0f}",
+                f"{p.end_s:.0f}",
+                p.name,
+                f"{100 * p.rate_share:.0f}",
+                str(p.still_s),
+                p.seen or ABSENT,
+            )
             for p in soak.periods
         ),
         words=(2, 5),
-    )  # fmt: skip
+    )
     return against, slow
 
 
@@ -96,8 +102,18 @@ def soak_svg(soak: Soak) -> str:
     last = soak.seconds[-1].t_s
     largest = max(v for _, v in soak.rates)
     unit, unit_name = rate_scale(largest)
-    frame = Frame(width=WIDTH, height=HEIGHT, left=58, right=12, top=26, bottom=34,
-                  x_min=min(0.0, soak.rates[0][0]), x_max=last, y_min=0.0, y_max=largest * 1.08)  # fmt: skip
+    frame = Frame(
+        width=WIDTH,
+        height=HEIGHT,
+        left=58,
+        right=12,
+        top=26,
+        bottom=34,
+        x_min=min(0.0, soak.rates[0][0]),
+        x_max=last,
+        y_min=0.0,
+        y_max=largest * 1.08,
+    )
     bottom, right = HEIGHT - frame.bottom, WIDTH - frame.right
     parts = [text(6, 14, unit_name, "dim")]
     for p in soak.periods:
@@ -138,9 +154,7 @@ def _by_second(series: Sequence[tuple[float, object]], name: str) -> dict[int, f
     return found
 
 
-def _words(
-    seconds: Sequence[Second], mean: float, periods: Sequence[Period], ratios: Sequence[Ratios]
-) -> str:
+def _words(seconds: Sequence[Second], mean: float, periods: Sequence[Period], ratios: Sequence[Ratios]) -> str:
     told = [f"The mean over {format_seconds(len(seconds))} is {format_rate(mean)} rows/s."]
     for r in ratios:
         middle, low, high = r.quantile(0.5), r.quantile(0.05), r.quantile(0.95)
@@ -164,5 +178,9 @@ def _words(
 
 def _ratio_row(r: Ratios) -> tuple[str, ...]:
     shares = (0.0, 0.05, 0.5, 0.95, 1.0)
-    return (r.name, str(r.windows), str(len(r.valid)),
-            *(f"{q:.3f}" if (q := r.quantile(s)) is not None else ABSENT for s in shares))  # fmt: skip
+    return (
+        r.name,
+        str(r.windows),
+        str(len(r.valid)),
+        *(f"{q:.3f}" if (q := r.quantile(s)) is not None else ABSENT for s in shares),
+    )

@@ -43,8 +43,18 @@ def cost_table(run: StoredRun) -> Table:
     Rates in rows/s; speedup against the variant's own first level; CPU in seconds for a million rows.
     """
     rows = [row for results in _by_variant(run) for row in _rows_of(results)]
-    headers = ("variant", axis_facts(run).name, "rows/s", "durable rows/s", "speedup", "rows/s per core",
-               "server CPU-s / M rows", "bytes written / row", "response p50 ms", "response p99 ms")  # fmt: skip
+    headers = (
+        "variant",
+        axis_facts(run).name,
+        "rows/s",
+        "durable rows/s",
+        "speedup",
+        "rows/s per core",
+        "server CPU-s / M rows",
+        "bytes written / row",
+        "response p50 ms",
+        "response p99 ms",
+    )
     return Table(
         title="What the rates cost",
         headers=headers,

@@ -59,12 +59,24 @@ def comparison_table(run: StoredRun) -> Table:
                 row, speed = _row(level, results, base)
                 base = base if base is not None else speed
                 rows.append(row)
-    headers = (axis_facts(run).name, "variant", "rows/s", "of the first", "server cores", "load generator cores",
-               "load generator CPU-s / M rows", "response p99 ms", "verdicts")  # fmt: skip
+    headers = (
+        axis_facts(run).name,
+        "variant",
+        "rows/s",
+        "of the first",
+        "server cores",
+        "load generator cores",
+        "load generator CPU-s / M rows",
+        "response p99 ms",
+        "verdicts",
+    )
     return Table(
-        title="The variants side by side", headers=headers, rows=tuple(rows), words=(1, 8),
+        title="The variants side by side",
+        headers=headers,
+        rows=tuple(rows),
+        words=(1, 8),
         notes=("mean over the VALID trials; † none is VALID: mean over all, and not the server's number",),
-    )  # fmt: skip
+    )
 
 
 def _row(level: float, results: list[TrialResult], base: float | None) -> tuple[tuple[str, ...], float | None]:

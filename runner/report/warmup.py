@@ -68,8 +68,18 @@ def _transient(run: StoredRun, result: TrialResult) -> tuple[Transient, float] |
 
 def _panel(result: TrialResult, found: Transient, begin_s: float) -> str:
     last = found.by_start[-1][0]
-    frame = Frame(width=WIDTH, height=HEIGHT, left=36, right=6, top=20, bottom=18, x_min=0.0, x_max=float(last),
-                  y_min=0.0, y_max=_TOP)  # fmt: skip
+    frame = Frame(
+        width=WIDTH,
+        height=HEIGHT,
+        left=36,
+        right=6,
+        top=20,
+        bottom=18,
+        x_min=0.0,
+        x_max=float(last),
+        y_min=0.0,
+        y_max=_TOP,
+    )
     bottom, right = HEIGHT - frame.bottom, WIDTH - frame.right
     parts = [text(2, 11, result.trial.trial_id, "dim")]
     for value in ticks(0.0, 1.0, 2):

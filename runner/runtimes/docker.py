@@ -230,8 +230,12 @@ class DockerServer:
         except Exception:  # whatever an engine does that is about to fail: the trial will show it
             return {}
         digests = image.attrs.get("RepoDigests") or []
-        return {"image": self._spec.image, "image_id": image.id, "image_digest": digests[0] if digests else "",
-                "container": self._container.id}  # fmt: skip
+        return {
+            "image": self._spec.image,
+            "image_id": image.id,
+            "image_digest": digests[0] if digests else "",
+            "container": self._container.id,
+        }
 
     def stop(self) -> None:
         """The stop signal to the first process, then removal by force; then data and state are removed.

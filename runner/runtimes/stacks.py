@@ -70,8 +70,9 @@ class StackRecorder:
         of = ",".join(map(str, pids))
         argv = ["perf", "record", "-q", "-B", "-N", "-F", str(HZ), "-g", *_EVENT, "-o", self._data, "-p", of]
         try:
-            self._process = spawn(argv, cpus, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                  stderr=subprocess.PIPE)  # fmt: skip
+            self._process = spawn(
+                argv, cpus, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+            )
         except OSError as error:
             self.trouble = f"perf was not started: {error}"
         return self._process is not None

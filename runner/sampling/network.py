@@ -13,9 +13,7 @@ _BYTES_PER_MBIT = 1e6 / 8
 _COUNTERS = {"received": "rx_bytes", "sent": "tx_bytes"}
 
 
-def speeds(
-    bits_per_s: Mapping[str, float] | None = None, net: Path = Path("/sys/class/net")
-) -> Mapping[str, float]:
+def speeds(bits_per_s: Mapping[str, float] | None = None, net: Path = Path("/sys/class/net")) -> Mapping[str, float]:
     """Bytes a second that each interface can take in each direction, by its name. bits_per_s: what goes before the
     kernel's word."""
     found = {}

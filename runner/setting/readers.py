@@ -204,9 +204,7 @@ def variation(text: str) -> tuple[str, tuple[str, ...]]:
     return name.strip(), tuple(dict.fromkeys(parts))
 
 
-def whole_levels(
-    read_levels: Callable[[str], tuple[float, ...]], what: str
-) -> Callable[[str], tuple[float, ...]]:
+def whole_levels(read_levels: Callable[[str], tuple[float, ...]], what: str) -> Callable[[str], tuple[float, ...]]:
     """A reader for levels that are whole numbers: there is no half disk. what: their unit, plural."""
 
     def read(text: str) -> tuple[float, ...]:

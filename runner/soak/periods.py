@@ -98,9 +98,7 @@ def _seen(seconds: Sequence[Second], inside: Sequence[Second]) -> str:
     return "; ".join(told)
 
 
-def _times(
-    seconds: Sequence[Second], inside: Sequence[Second], read: Callable[[Second], float | None]
-) -> float | None:
+def _times(seconds: Sequence[Second], inside: Sequence[Second], read: Callable[[Second], float | None]) -> float | None:
     whole = [v for s in seconds if (v := read(s)) is not None]
     here = [v for s in inside if (v := read(s)) is not None]
     usual = median(whole) if whole else 0.0

@@ -12,12 +12,27 @@ from runner.sweep.vary import label
 OPERATIONS = "operations.csv"
 _QUANTILES = ("min", "mean", "p10", "p25", "p50", "p75", "p90", "p95", "p99", "p999", "max")
 _FIGURES = (
-    "weight", "window_s", "requests", "requests_per_s", "rows_per_s", "values_per_s", "mb_per_s", "errors", "empty",
-)  # fmt: skip
+    "weight",
+    "window_s",
+    "requests",
+    "requests_per_s",
+    "rows_per_s",
+    "values_per_s",
+    "mb_per_s",
+    "errors",
+    "empty",
+)
 COLUMNS = (
-    "trial_id", "point", "replicate", "role", "variant", "operation", *_FIGURES,
-    *(f"{kind}_ms_{name}" for kind in ("response", "service") for name in _QUANTILES), "verdict",
-)  # fmt: skip
+    "trial_id",
+    "point",
+    "replicate",
+    "role",
+    "variant",
+    "operation",
+    *_FIGURES,
+    *(f"{kind}_ms_{name}" for kind in ("response", "service") for name in _QUANTILES),
+    "verdict",
+)
 
 
 def operations_text(results: Iterable[TrialResult]) -> str:

@@ -18,19 +18,37 @@ from runner.sweep.vary import VARIANT
 
 Flags = Mapping[str, str | list[str]]
 _WHOLE_RUN = (
-    ("axis", "the axis"), ("levels", "the levels"), ("port", "--port"), ("data_dir", "--data-dir"),
-    ("disks", "the disks"), ("disk_placement", "--disk-placement"), ("wal_disk", "--wal-disk"),
-    ("disk_free_min_bytes", "--disk-free-min"), ("sample_hz", "--sample-hz"), ("seed", "--seed"),
+    ("axis", "the axis"),
+    ("levels", "the levels"),
+    ("port", "--port"),
+    ("data_dir", "--data-dir"),
+    ("disks", "the disks"),
+    ("disk_placement", "--disk-placement"),
+    ("wal_disk", "--wal-disk"),
+    ("disk_free_min_bytes", "--disk-free-min"),
+    ("sample_hz", "--sample-hz"),
+    ("seed", "--seed"),
     ("network_bits_per_s", "--network-speed"),
-    ("order_seed", "--order-seed"), ("detect_percent", "--detect"),
-)  # fmt: skip
+    ("order_seed", "--order-seed"),
+    ("detect_percent", "--detect"),
+)
 _DECIDED = {
-    "method.replicates": "--replicates", "method.until_ci": "--until-ci", "method.drift_check": "--drift-check",
+    "method.replicates": "--replicates",
+    "method.until_ci": "--until-ci",
+    "method.drift_check": "--drift-check",
     "method.ablation": "--ablation",
-}  # fmt: skip
+}
 _NO_SETTING = {
-    "name", "question", "origin", "tags", "variants_ab", "replicates", "replicates_max", "drift_check", "vary",
-}  # fmt: skip
+    "name",
+    "question",
+    "origin",
+    "tags",
+    "variants_ab",
+    "replicates",
+    "replicates_max",
+    "drift_check",
+    "vary",
+}
 
 
 def flags_of(text: str, where: str) -> dict[str, str | list[str]]:
@@ -83,10 +101,18 @@ def variants_of(a: Sweep, b: Sweep, blocks: int) -> tuple[Sweep, Sweep]:
         )
     about = words(a, b)
     return tuple(
-        replace(one, name="ab", question="Does B write as fast as A?", replicates=2 * blocks, drift_check=False,
-                until_ci_percent=None, ablation=False, variants_ab=about)
+        replace(
+            one,
+            name="ab",
+            question="Does B write as fast as A?",
+            replicates=2 * blocks,
+            drift_check=False,
+            until_ci_percent=None,
+            ablation=False,
+            variants_ab=about,
+        )
         for one in (a, b)
-    )  # type: ignore[return-value] # fmt: skip
+    )  # type: ignore[return-value]
 
 
 def as_one(sweep: Sweep) -> Sweep:

@@ -82,7 +82,7 @@ def _take_operations(texts: dict[str, str | list[str]], operations: Mapping[str,
     found, mistakes = [], []
     for name, parameters in operations.items():
         if not isinstance(parameters, Mapping):
-            mistakes.append(f"operation.{name}: a table is expected, like [operation.{name}] span = \"1h\"")
+            mistakes.append(f'operation.{name}: a table is expected, like [operation.{name}] span = "1h"')
             continue
         for parameter, entry in parameters.items():
             text = _text(entry)

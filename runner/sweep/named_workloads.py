@@ -14,8 +14,13 @@ NAMED: Mapping[str, Mapping[str, str | list[str]]] = {
         **_DATA,
         "mix": "point=1,range=1,range_value=1,aggregate=1,group_by_time=1,latest=1,range_desc=1",
         "operation": [
-            "range.span=1h", "range_value.span=1h", "range_value.bound=9..11", "aggregate.span=1h",
-            "group_by_time.span=4h", "group_by_time.bucket=10m", "range_desc.span=1h",
+            "range.span=1h",
+            "range_value.span=1h",
+            "range_value.bound=9..11",
+            "aggregate.span=1h",
+            "group_by_time.span=4h",
+            "group_by_time.bucket=10m",
+            "range_desc.span=1h",
         ],
     },
     "iot-mixed": {
@@ -24,4 +29,4 @@ NAMED: Mapping[str, Mapping[str, str | list[str]]] = {
         "operation": ["range.span=1h"],
         "workload.rows_per_request": "100",
     },
-}  # fmt: skip
+}

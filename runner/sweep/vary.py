@@ -34,12 +34,14 @@ def check_variants(sweep: Sweep, methods: tuple[str, ...]) -> list[str]:
         mistakes.append(f"--vary {VARIANT}: is no setting; scale ab A.toml B.toml compares two variants")
     for name, values in sweep.vary.items():
         if name == "method":
-            mistakes += [f"--vary method: no method {v!r}; there are {', '.join(methods)}" for v in values
-                         if v not in methods]  # fmt: skip
+            mistakes += [
+                f"--vary method: no method {v!r}; there are {', '.join(methods)}" for v in values if v not in methods
+            ]
         elif name in _WORKLOAD:
             least = _WORKLOAD[name]
-            mistakes += [f"--vary {name}: {v!r} is not a whole number from {least} on" for v in values
-                         if not _whole(v, least)]  # fmt: skip
+            mistakes += [
+                f"--vary {name}: {v!r} is not a whole number from {least} on" for v in values if not _whole(v, least)
+            ]
     return mistakes or _order_mistakes(sweep)
 
 

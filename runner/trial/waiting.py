@@ -19,9 +19,7 @@ LOOK_S = 0.1
 T = TypeVar("T")
 
 
-def wait_for(
-    server: Server, pending: Callable[[], str], what: str, stop: Stop, within_s: float = READY_S
-) -> None:
+def wait_for(server: Server, pending: Callable[[], str], what: str, stop: Stop, within_s: float = READY_S) -> None:
     """Until pending says "". Raises ProvisionError after within_s, or when the server ends; Stopped."""
     deadline = time.monotonic() + within_s
     while why := pending():

@@ -77,13 +77,22 @@ def _points(path: Path, made: str, *, is_former: bool) -> Iterator[Disagreement]
     wanted = _rows(made)
     for trial_id in dict.fromkeys([*wanted, *stored]):
         if trial_id not in stored or trial_id not in wanted:
-            yield Disagreement(file=name, figure=trial_id, sentence=f"the row of {trial_id} is " + (
-                "missing" if trial_id not in stored else "of no trial that can be made again"))  # fmt: skip
+            yield Disagreement(
+                file=name,
+                figure=trial_id,
+                sentence=f"the row of {trial_id} is "
+                + ("missing" if trial_id not in stored else "of no trial that can be made again"),
+            )
             continue
         for figure, old, new in differences(stored[trial_id], wanted[trial_id]):
             if old != new and not (is_former and "absent" in (old, new)):
-                yield Disagreement(file=name, figure=f"{trial_id}.{figure}", stored=old, recomputed=new,
-                                   sentence=f"{figure} of {trial_id} is {old}, the raw files give {new}")  # fmt: skip
+                yield Disagreement(
+                    file=name,
+                    figure=f"{trial_id}.{figure}",
+                    stored=old,
+                    recomputed=new,
+                    sentence=f"{figure} of {trial_id} is {old}, the raw files give {new}",
+                )
 
 
 def _rows(text: str) -> dict[str, dict[str, object]]:
@@ -150,9 +159,16 @@ def _documents(path: Path, run: StoredRun) -> _Documents:
         except StoreError as error:
             missing.append(Disagreement(file=name, sentence=f"cannot be read: {error}"))
             continue
-        differing += [Disagreement(file=name, figure=figure, stored=old, recomputed=new,
-                                   sentence=f"{figure} is {old}, the raw files give {new}")
-                      for figure, old, new in differences(stored, wanted)]  # fmt: skip
+        differing += [
+            Disagreement(
+                file=name,
+                figure=figure,
+                stored=old,
+                recomputed=new,
+                sentence=f"{figure} is {old}, the raw files give {new}",
+            )
+            for figure, old, new in differences(stored, wanted)
+        ]
     for name, text in made.pages.items():
         found = [*_text(path, name, text)]
         (differing if all(d.figure for d in found) else missing).extend(found)
@@ -178,5 +194,10 @@ def _first_difference(name: str, stored: str, wanted: str, what: str = "") -> Di
     a, b = (old[at] if at < len(old) else "(its end)"), (new[at] if at < len(new) else "(its end)")
     start = max(next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), 0) - 40, 0)
     held, made = show(a[start:]), show(b[start:])
-    return Disagreement(file=name, figure=f"line {at + 1}", stored=held, recomputed=made,
-                        sentence=f"line {at + 1} {what}is not what the raw files give")  # fmt: skip
+    return Disagreement(
+        file=name,
+        figure=f"line {at + 1}",
+        stored=held,
+        recomputed=made,
+        sentence=f"line {at + 1} {what}is not what the raw files give",
+    )

@@ -77,10 +77,22 @@ def browser() -> str:
 def opened_tab() -> Iterator[Tab]:
     """A fresh browser with one tab, ended afterwards. All names but this machine's lead nowhere."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
-        command = [browser(), "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync",
-                   "--disable-dev-shm-usage", "--disable-background-networking", "--disable-component-update",
-                   "--hide-scrollbars", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
-                   "--remote-debugging-port=0", f"--user-data-dir={profile}", "about:blank"]  # fmt: skip
+        command = [
+            browser(),
+            "--headless=new",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--no-first-run",
+            "--disable-sync",
+            "--disable-dev-shm-usage",
+            "--disable-background-networking",
+            "--disable-component-update",
+            "--hide-scrollbars",
+            "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+            "--remote-debugging-port=0",
+            f"--user-data-dir={profile}",
+            "about:blank",
+        ]
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             with connect(_address(Path(profile)), max_size=None) as socket:

@@ -27,9 +27,7 @@ NOT_BUILT = "scale-loadgen is not built: pip install ., or SCALE_LOADGEN"
 REASON = HOW_TO_GET if HOME is None else "" if PROGRAM else NOT_BUILT
 NEEDS_SERVER = (pytest.mark.tdengine, pytest.mark.skipif(bool(REASON), reason=REASON or "-"))
 
-FIXED = (
-    "b:bool,t:tinyint,s:smallint,i:int,l:bigint,ut:utinyint,us:usmallint,ui:uint,ul:ubigint,f:float,d:double,w:timestamp"
-)
+FIXED = "b:bool,t:tinyint,s:smallint,i:int,l:bigint,ut:utinyint,us:usmallint,ui:uint,ul:ubigint,f:float,d:double,w:timestamp"
 COLUMNS = f"{FIXED},x:binary(20),n:nchar(12),v:varbinary(16),g:geometry(40)"
 TAGS = (
     "gb:bool,gt:tinyint,gs:smallint,gi:int,gl:bigint,gut:utinyint,gus:usmallint,gui:uint,gul:ubigint,gf:float,"

@@ -86,7 +86,10 @@ def test_everything_is_there_without_a_click_and_a_login(room: Path) -> None:
     base = scale(room, "status")["services"]["grafana"]["url"]
     found = ask(f"{base}/api/search?type=dash-db")
     assert {(one["uid"], one["folderTitle"]) for one in found} == {
-        ("scale-live", "scale"), ("scale-curve", "scale"), ("scale-trial", "scale")}  # fmt: skip
+        ("scale-live", "scale"),
+        ("scale-curve", "scale"),
+        ("scale-trial", "scale"),
+    }
 
 
 def test_the_password_is_the_one_of_the_file_and_no_other(room: Path) -> None:

@@ -28,15 +28,21 @@ from tests.integration.observed_sweep import dashboards_room
 HOME = os.environ.get("SCALE_GRAFANA_HOME", "")
 BOARDS = Path(__file__).resolve().parents[2] / "dashboards"
 HEADERS = "[...document.querySelectorAll('[data-testid^=\"data-testid Panel header\"]')]"
-LOADED = (f"{HEADERS}.length > 3 && !document.querySelector('[aria-label=\"Panel loading bar\"]')"
-          " && !document.querySelector('.preloader')")  # fmt: skip
+LOADED = (
+    f"{HEADERS}.length > 3 && !document.querySelector('[aria-label=\"Panel loading bar\"]')"
+    " && !document.querySelector('.preloader')"
+)
 TEXTS = f"Object.fromEntries({HEADERS}.map(p => [p.dataset.testid.slice(25), p.innerText]))"
-ERRORS = ("[...document.querySelectorAll('[data-testid=\"data-testid Panel status error\"], .alert-error, "
-          "[data-testid=\"data-testid Alert warning\"]')].map(e => e.innerText)")  # fmt: skip
+ERRORS = (
+    '[...document.querySelectorAll(\'[data-testid="data-testid Panel status error"], .alert-error, '
+    '[data-testid="data-testid Alert warning"]\')].map(e => e.innerText)'
+)
 # A trial's name in the table of the live page leads to its own page at its time.
 FIRST_LINK = "document.querySelector('a[href*=\"/d/scale-trial/\"]').href"
-TITLES = {n: [p["title"] for p in json.loads((BOARDS / f"{n}.json").read_text())["panels"]]
-          for n in ("live", "curve", "trial")}  # fmt: skip
+TITLES = {
+    n: [p["title"] for p in json.loads((BOARDS / f"{n}.json").read_text())["panels"]]
+    for n in ("live", "curve", "trial")
+}
 pytestmark = [
     pytest.mark.skipif(not HOME or not browser(), reason="needs SCALE_GRAFANA_HOME and Chromium"),
     pytest.mark.timeout(600),
@@ -95,9 +101,25 @@ def complete(found: dict[str, str], board: str) -> None:
 def test_pages_beside_a_running_sweep_of_cores(services: Services, tmp_path: Path) -> None:
     home = os.environ.get("SCALE_TDENGINE_HOME", "")
     target = ("--target", "tdengine", "--home", home) if home else ("--target", "postgres")
-    sweep = cli.start("sweep", "cpu", *target, "--runtime", "process", "--cores", "0.25,0.5,0.75,1",
-                      "--duration", "12s", "--warmup", "2s", "--replicates", "1", "--drift-check", "off",
-                      cwd=tmp_path, SCALE_DASHBOARDS_DIR=str(services.room))  # fmt: skip
+    sweep = cli.start(
+        "sweep",
+        "cpu",
+        *target,
+        "--runtime",
+        "process",
+        "--cores",
+        "0.25,0.5,0.75,1",
+        "--duration",
+        "12s",
+        "--warmup",
+        "2s",
+        "--replicates",
+        "1",
+        "--drift-check",
+        "off",
+        cwd=tmp_path,
+        SCALE_DASHBOARDS_DIR=str(services.room),
+    )
     try:
         run = wait_for_trials(services.prometheus, 2)
         with opened_tab() as tab:
@@ -119,10 +141,34 @@ def test_pages_beside_a_running_sweep_of_cores(services: Services, tmp_path: Pat
 
 @pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("fio"), reason="needs root and fio")
 def test_pages_beside_a_running_sweep_of_disks(services: Services, tmp_path: Path) -> None:
-    sweep = cli.start("sweep", "disk", "--target", "postgres", "--runtime", "process", "--disks", "1..2", "--loop", "1GiB",
-                      "--cap", "20MiB/s", "--duration", "20s", "--warmup", "2s", "--replicates", "1", "--columns",
-                      "d:double,n:bigint,s:binary(400)", "--text", "random", "--rows-per-request", "500",
-                      cwd=tmp_path, SCALE_DASHBOARDS_DIR=str(services.room))  # fmt: skip
+    sweep = cli.start(
+        "sweep",
+        "disk",
+        "--target",
+        "postgres",
+        "--runtime",
+        "process",
+        "--disks",
+        "1..2",
+        "--loop",
+        "1GiB",
+        "--cap",
+        "20MiB/s",
+        "--duration",
+        "20s",
+        "--warmup",
+        "2s",
+        "--replicates",
+        "1",
+        "--columns",
+        "d:double,n:bigint,s:binary(400)",
+        "--text",
+        "random",
+        "--rows-per-request",
+        "500",
+        cwd=tmp_path,
+        SCALE_DASHBOARDS_DIR=str(services.room),
+    )
     try:
         run = wait_for_trials(services.prometheus, 1, " and on (run) scale_run_info{axis='disks'}")
         with opened_tab() as tab:

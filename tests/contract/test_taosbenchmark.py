@@ -102,9 +102,13 @@ class Server:
     def shell(self, statement: str) -> str:
         """The shell's answer without the lines that hold times."""
         done = subprocess.run(
-            [str(HOME / "bin" / "taos"), "-c", str(self.config), "-s", statement], env=environment(),
-            capture_output=True, text=True, timeout=60, check=False,
-        )  # fmt: skip
+            [str(HOME / "bin" / "taos"), "-c", str(self.config), "-s", statement],
+            env=environment(),
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
         kept = [line.rstrip() for line in done.stdout.splitlines() if "|" in line or "error" in line.lower()]
         return "\n".join(kept)
 
@@ -291,14 +295,24 @@ def insert_file(server: Server) -> dict:
     stc |= {"start_timestamp": 1600000000000000, "interlace_rows": 5, "columns": [{"type": "FLOAT", "name": "current"}]}
     info = {"name": "db1", "drop": "yes", "vgroups": 3, "buffer": 16, "precision": "us", "cachemodel": "'both'"}
     return {
-        "filetype": "insert", "host": "localhost", "port": server.port, "cfgdir": str(server.config),
-        "user": "root", "password": "taosdata", "thread_count": 3, "create_table_thread_count": 2,
-        "result_file": "./lines.txt", "confirm_parameter_prompt": "no", "num_of_records_per_req": 100,
-        "databases": [{
-            "dbinfo": info,
-            "super_tables": [stb | {"columns": columns, "tags": tags}, stc | {"tags": [{"type": "int"}]}],
-        }],
-    }  # fmt: skip
+        "filetype": "insert",
+        "host": "localhost",
+        "port": server.port,
+        "cfgdir": str(server.config),
+        "user": "root",
+        "password": "taosdata",
+        "thread_count": 3,
+        "create_table_thread_count": 2,
+        "result_file": "./lines.txt",
+        "confirm_parameter_prompt": "no",
+        "num_of_records_per_req": 100,
+        "databases": [
+            {
+                "dbinfo": info,
+                "super_tables": [stb | {"columns": columns, "tags": tags}, stc | {"tags": [{"type": "int"}]}],
+            }
+        ],
+    }
 
 
 def test_the_same_insert_file_leaves_the_same(server, tmp_path):

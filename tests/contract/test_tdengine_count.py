@@ -1,6 +1,6 @@
 """A row lost in one table and made up for in another, on a real TDengine: the total agrees, the tables do not.
 
-    SCALE_TDENGINE_HOME=/path python -m pytest tests/contract/test_tdengine_count.py
+SCALE_TDENGINE_HOME=/path python -m pytest tests/contract/test_tdengine_count.py
 """
 
 import pytest
@@ -19,7 +19,9 @@ def session(tmp_path_factory):
     server = TdengineServer(tmp_path_factory.mktemp("td"), HOME)
     server.start()
     try:
-        trial = make_trial(make_sweep(workload__columns="v:int"), knobs={"vgroups": "2", "write_threads": "2", "commit_threads": "2"})
+        trial = make_trial(
+            make_sweep(workload__columns="v:int"), knobs={"vgroups": "2", "write_threads": "2", "commit_threads": "2"}
+        )
         address = Address(host="localhost", port=server.port, secret="", home=str(HOME), is_ours=False)
         yield TdengineSession(trial, address, f"{HOME}/lib/libtaos.so"), server
     finally:

@@ -1,6 +1,6 @@
 """A disk sweep on a real TDengine: vnodes where they were put, disks really shared, placement proved.
 
-    SCALE_TDENGINE_HOME=/path python -m pytest tests/contract/test_tdengine_disks.py      (as root: loop devices)
+SCALE_TDENGINE_HOME=/path python -m pytest tests/contract/test_tdengine_disks.py      (as root: loop devices)
 """
 
 import json
@@ -46,8 +46,18 @@ def where(request):
 
 
 def swept(tmp_path, data_dir, *words):
-    done = run("sweep", str(ROOT / "sweeps" / "disk.toml"), "--replicates", "1", "--data-dir", str(data_dir), "--json",
-               *words, cwd=tmp_path, timeout_s=400)  # fmt: skip
+    done = run(
+        "sweep",
+        str(ROOT / "sweeps" / "disk.toml"),
+        "--replicates",
+        "1",
+        "--data-dir",
+        str(data_dir),
+        "--json",
+        *words,
+        cwd=tmp_path,
+        timeout_s=400,
+    )
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
     manifest = json.loads((tmp_path / document["path"] / "manifest.json").read_text())
@@ -69,9 +79,27 @@ def test_vnodes_are_spread_over_the_disks_and_the_disks_are_used(tmp_path, where
 
 
 def test_tiers_asked_for_by_name_are_refused_by_the_proof(tmp_path, data_dir):
-    done = run("sweep", str(ROOT / "sweeps" / "disk.toml"), "--replicates", "1", "--disks", "2", "--rows", "240",
-               "--runtime", "process", "--home", HOME, "--disk-placement", "tiers", "--data-dir", str(data_dir),
-               "--json", cwd=tmp_path, timeout_s=200)  # fmt: skip
+    done = run(
+        "sweep",
+        str(ROOT / "sweeps" / "disk.toml"),
+        "--replicates",
+        "1",
+        "--disks",
+        "2",
+        "--rows",
+        "240",
+        "--runtime",
+        "process",
+        "--home",
+        HOME,
+        "--disk-placement",
+        "tiers",
+        "--data-dir",
+        str(data_dir),
+        "--json",
+        cwd=tmp_path,
+        timeout_s=200,
+    )
     assert done.returncode == 3
     assert "--disk-placement tiers: the server" in done.stderr
     assert "several data directories" in done.stderr

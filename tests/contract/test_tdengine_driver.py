@@ -123,8 +123,10 @@ def test_tags_of_all_types(server, tmp_path, method):
     kinds = [tag.split(":")[1] for tag in TAGS.split(",")]
     names = ", ".join(f"`{tag.split(':')[0]}`" for tag in TAGS.split(","))
     found = {row[0]: row[1:] for row in ask(server, f"SELECT DISTINCT tbname, {names} FROM contract.meters")[0]}
-    made = run({"driver": "null", "dump": tmp_path / "tags", "threads": 1, "tables": 6, "seed": spec["seed"],
-                "tags": TAGS}, "tables")  # fmt: skip
+    made = run(
+        {"driver": "null", "dump": tmp_path / "tags", "threads": 1, "tables": 6, "seed": spec["seed"], "tags": TAGS},
+        "tables",
+    )
     assert made.code == 0
     for line in (tmp_path / "tags.0").read_text().splitlines():
         table, *literals = line.split(",")
@@ -143,8 +145,15 @@ def test_a_json_tag(server):
 def test_long_rows(server, method):
     """The rows of a known disk experiment: 32 KB of text each."""
     text = ",".join([*(f"b{i}:binary(5000)" for i in range(5)), *(f"n{i}:nchar(2500)" for i in range(3))])
-    spec = prepared(server, "contract", method=method, columns=f"d:double,l:bigint,{text}", text="random",
-                    rows=300, rows_per_request=50)  # fmt: skip
+    spec = prepared(
+        server,
+        "contract",
+        method=method,
+        columns=f"d:double,l:bigint,{text}",
+        text="random",
+        rows=300,
+        rows_per_request=50,
+    )
     loaded(spec)
     assert ask(server, "SELECT COUNT(*), SUM(LENGTH(b4)), SUM(CHAR_LENGTH(n2)) FROM contract.meters")[0] == [
         [300, 300 * 5000, 300 * 2500]
@@ -153,8 +162,9 @@ def test_long_rows(server, method):
 
 def test_more_rows_in_a_request_than_a_binding_takes(server):
     for method in ("stmt", "sql", "ws"):
-        spec = prepared(server, "contract", method=method, columns="v:int", tables=4, rows=160000,
-                        rows_per_request=40000)  # fmt: skip
+        spec = prepared(
+            server, "contract", method=method, columns="v:int", tables=4, rows=160000, rows_per_request=40000
+        )
         loaded(spec)
         assert count(server, "contract") == 160000
 

@@ -114,8 +114,16 @@ def while_loading(spec: dict[str, Any], meanwhile: Callable[[], None]) -> Outcom
 
 @pytest.mark.parametrize("method", ["stmt", "sql", "ws"])
 def test_a_server_that_is_killed_and_comes_back_gets_every_row(server, method):
-    spec = prepared(server, "contract", method=method, columns="v:int,w:double", tables=8, rows=160000,
-                    rows_per_request=500, rate=40000)  # fmt: skip
+    spec = prepared(
+        server,
+        "contract",
+        method=method,
+        columns="v:int,w:double",
+        tables=8,
+        rows=160000,
+        rows_per_request=500,
+        rate=40000,
+    )
 
     def restart() -> None:
         server.kill_taosd()
@@ -129,8 +137,16 @@ def test_a_server_that_is_killed_and_comes_back_gets_every_row(server, method):
 
 @pytest.mark.parametrize("method", ADAPTER)
 def test_an_adapter_that_comes_back_gets_every_row(server, method):
-    spec = prepared(server, "contract", method=method, columns="v:int,w:double", tables=8, rows=160000,
-                    rows_per_request=500, rate=40000)  # fmt: skip
+    spec = prepared(
+        server,
+        "contract",
+        method=method,
+        columns="v:int,w:double",
+        tables=8,
+        rows=160000,
+        rows_per_request=500,
+        rate=40000,
+    )
 
     def restart() -> None:
         server.stop_adapter()
@@ -145,8 +161,17 @@ def test_an_adapter_that_comes_back_gets_every_row(server, method):
 
 @pytest.mark.parametrize("method", ADAPTER)
 def test_a_stopped_adapter_ends_the_load_at_the_deadline(server, method):
-    spec = prepared(server, "contract", method=method, columns="v:int,w:double", tables=8, rows=4000000,
-                    rows_per_request=500, rate=40000, request_timeout_s=1)  # fmt: skip
+    spec = prepared(
+        server,
+        "contract",
+        method=method,
+        columns="v:int,w:double",
+        tables=8,
+        rows=4000000,
+        rows_per_request=500,
+        rate=40000,
+        request_timeout_s=1,
+    )
     start = time.monotonic()
     try:
         outcome = while_loading(spec, lambda: server.signal_adapter(signal.SIGSTOP))
@@ -161,8 +186,9 @@ def test_a_stopped_adapter_ends_the_load_at_the_deadline(server, method):
 
 
 def test_an_interrupted_load_counts_what_was_acknowledged(server):
-    spec = prepared(server, "contract", columns="v:int,w:double", tables=8, rows=4000000, rows_per_request=500,
-                    rate=20000)  # fmt: skip
+    spec = prepared(
+        server, "contract", columns="v:int,w:double", tables=8, rows=4000000, rows_per_request=500, rate=20000
+    )
     with subprocess.Popen([PROGRAM, "load", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         threading.Timer(1.5, process.send_signal, [signal.SIGINT]).start()
         out, _ = process.communicate(spec_text(spec), timeout=60)

@@ -1,6 +1,6 @@
 """Reads on a real TDengine: the same operations on the same rows as on PostgreSQL, and the same right answers.
 
-    SCALE_TDENGINE_HOME=/path python -m pytest tests/contract/test_tdengine_reads.py
+SCALE_TDENGINE_HOME=/path python -m pytest tests/contract/test_tdengine_reads.py
 """
 
 from dataclasses import replace

@@ -55,9 +55,26 @@ def where(request):
 
 
 def test_every_knob_is_set_read_back_and_counted(tmp_path, where, data_dir):
-    trials = swept(tmp_path, *where, "--cores", "1..2", "--vgroups", "6", "--write-threads", "3", "--commit-threads", "3",
-                   "--knob", "buffer=32", "--knob", "wal_level=1", "--knob", "numOfVnodeQueryThreads=4",
-                   "--data-dir", str(data_dir))  # fmt: skip
+    trials = swept(
+        tmp_path,
+        *where,
+        "--cores",
+        "1..2",
+        "--vgroups",
+        "6",
+        "--write-threads",
+        "3",
+        "--commit-threads",
+        "3",
+        "--knob",
+        "buffer=32",
+        "--knob",
+        "wal_level=1",
+        "--knob",
+        "numOfVnodeQueryThreads=4",
+        "--data-dir",
+        str(data_dir),
+    )
     assert len(trials) == 2
     for trial in trials:
         m, said = trial["measurement"], trial["effective"]
@@ -95,15 +112,29 @@ def test_sql_text_is_the_generators_limit_and_said_so(tmp_path):
 @pytest.mark.parametrize("method", ["stmt", "sml-line", "rest", "ws"])
 def test_every_method_counts_what_it_acknowledged_in_microseconds(tmp_path, method):
     """Of a precision that is not the default, which the load generator has to be told."""
-    trials = swept(tmp_path, "--runtime", "process", "--home", HOME, "--cores", "1", "--method", method,
-                   "--knob", "precision=us")  # fmt: skip
+    trials = swept(
+        tmp_path, "--runtime", "process", "--home", HOME, "--cores", "1", "--method", method, "--knob", "precision=us"
+    )
     m = trials[0]["measurement"]
     assert m["rows_counted"] == m["rows_acked"] > 10_000
 
 
 def test_more_threads_than_one_client_process_serves(tmp_path):
-    trials = swept(tmp_path, "--runtime", "process", "--home", HOME, "--cores", "1", "--write-threads", "12",
-                   "--vgroups", "12", "--knob", "buffer=16")  # fmt: skip
+    trials = swept(
+        tmp_path,
+        "--runtime",
+        "process",
+        "--home",
+        HOME,
+        "--cores",
+        "1",
+        "--write-threads",
+        "12",
+        "--vgroups",
+        "12",
+        "--knob",
+        "buffer=16",
+    )
     m = trials[0]["measurement"]
     assert m["rows_counted"] == m["rows_acked"]
     raw = next((tmp_path / "results").glob("*/trials/*/loadgen.jsonl")).read_text()
@@ -111,8 +142,27 @@ def test_more_threads_than_one_client_process_serves(tmp_path):
 
 
 def test_the_genuine_loader(tmp_path):
-    done = run("sweep", "cpu", "--target", "tdengine", "--runtime", "process", "--home", HOME, "--cores", "1", "--rows",
-               "5M", "--replicates", "1", "--load-generator", "taosbenchmark", "--json", cwd=tmp_path, timeout_s=240)  # fmt: skip
+    done = run(
+        "sweep",
+        "cpu",
+        "--target",
+        "tdengine",
+        "--runtime",
+        "process",
+        "--home",
+        HOME,
+        "--cores",
+        "1",
+        "--rows",
+        "5M",
+        "--replicates",
+        "1",
+        "--load-generator",
+        "taosbenchmark",
+        "--json",
+        cwd=tmp_path,
+        timeout_s=240,
+    )
     assert done.returncode == 0, done.stderr
     m = json.loads(done.stdout)["trials"][0]["measurement"]
     assert m["rows"] == m["rows_counted"] == 5_000_000
@@ -155,9 +205,17 @@ def test_an_endpoint_is_loaded_and_goes_on(tmp_path):
     folder = Path(f"/var/tmp/scale-test-endpoint-{os.getpid()}")
     for name in ("cfg", "data", "log"):
         (folder / name).mkdir(parents=True)
-    lines = {"firstEp": "localhost:18030", "fqdn": "localhost", "serverPort": "18030", "dataDir": f"{folder}/data",
-             "logDir": f"{folder}/log", "monitor": "0", "telemetryReporting": "0", "crashReporting": "0",
-             "supportVnodes": "32"}  # fmt: skip
+    lines = {
+        "firstEp": "localhost:18030",
+        "fqdn": "localhost",
+        "serverPort": "18030",
+        "dataDir": f"{folder}/data",
+        "logDir": f"{folder}/log",
+        "monitor": "0",
+        "telemetryReporting": "0",
+        "crashReporting": "0",
+        "supportVnodes": "32",
+    }
     (folder / "cfg" / "taos.cfg").write_text("".join(f"{k} {v}\n" for k, v in lines.items()))
     with subprocess.Popen([f"{HOME}/bin/taosd", "-c", f"{folder}/cfg"], stdout=subprocess.DEVNULL) as server:
         try:

@@ -12,8 +12,15 @@ SCALE = str(Path(sys.executable).parent / "scale")
 
 def start(*words: str, cwd: Path, **environment: str) -> subprocess.Popen[str]:
     """The command, running in a session of its own."""
-    return subprocess.Popen([SCALE, *words], cwd=cwd, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                            env={**os.environ, "COLUMNS": "160", **environment}, start_new_session=True)  # fmt: skip
+    return subprocess.Popen(
+        [SCALE, *words],
+        cwd=cwd,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "COLUMNS": "160", **environment},
+        start_new_session=True,
+    )
 
 
 def run(*words: str, cwd: Path, timeout_s: float = 120.0, **environment: str) -> subprocess.CompletedProcess[str]:

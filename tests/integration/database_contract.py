@@ -101,8 +101,12 @@ def late_row(trial, session):
     at = trial.work.data.start_ms + 86_400_000
     columns = [column.partition(":") for column in trial.work.data.columns]
     if spec["driver"] == "points":
-        return json.dumps([{"name": f"{spec['table']}_{name}", "tags": {"device": "d0"}, "datapoints": [[at, 1]]}
-                           for name, _, _ in columns])  # fmt: skip
+        return json.dumps(
+            [
+                {"name": f"{spec['table']}_{name}", "tags": {"device": "d0"}, "datapoints": [[at, 1]]}
+                for name, _, _ in columns
+            ]
+        )
     table = spec["table"] + ("_p0" if spec.get("parted") else "")
     fields = ",".join(f"{name}=1" + ("i" if "int" in kind else "") for name, _, kind in columns)
     return f"{table},device=d0 {fields} {at}\n"

@@ -28,9 +28,32 @@ from tests.integration.prometheus_server import prometheus, required
 from tests.integration.pseudo_terminal import Terminal
 
 # Open loop, so that there is an offered rate, and small requests, so that there are enough for percentiles.
-WORDS = ("sweep", "cpu", "--target", "postgres", "--runtime", "process", "--cores", "0.3,0.4,0.5", "--duration", "4s",
-         "--warmup", "1s", "--replicates", "1", "--drift-check", "off", "--rate", "15000", "--rows-per-request", "10",
-         "--tables", "20", "--results", "r")  # fmt: skip
+WORDS = (
+    "sweep",
+    "cpu",
+    "--target",
+    "postgres",
+    "--runtime",
+    "process",
+    "--cores",
+    "0.3,0.4,0.5",
+    "--duration",
+    "4s",
+    "--warmup",
+    "1s",
+    "--replicates",
+    "1",
+    "--drift-check",
+    "off",
+    "--rate",
+    "15000",
+    "--rows-per-request",
+    "10",
+    "--tables",
+    "20",
+    "--results",
+    "r",
+)
 MEASURED = re.compile(rb'scale_trial_phase\{[^}]*phase="measure"[^}]*\} 1')
 
 
@@ -92,8 +115,15 @@ def observe(folder: Path, room: Path, data_dir: Path) -> Observed:
         holder.bind(("127.0.0.1", 0))
         holder.listen()
         taken = holder.getsockname()[1]
-        sweep = Terminal(*WORDS, "--metrics-port", str(taken), "--data-dir", str(data_dir), cwd=folder,
-                         environment={"SCALE_DASHBOARDS_DIR": str(room)})  # fmt: skip
+        sweep = Terminal(
+            *WORDS,
+            "--metrics-port",
+            str(taken),
+            "--data-dir",
+            str(data_dir),
+            cwd=folder,
+            environment={"SCALE_DASHBOARDS_DIR": str(room)},
+        )
         try:
             sweep.until(lambda: _manifest(folder).get("metrics_url"))
             url = _manifest(folder)["metrics_url"]
@@ -111,8 +141,19 @@ def _seen(folder: Path, room: Path, taken: int, url: str, sweep: Terminal) -> Ob
     other.until(lambda: "trials, about" in other.seen)
     other.process.send_signal(signal.SIGINT)
     codes = other.end(), sweep.end(), watch.end()
-    return Observed(folder=folder, room=room, taken=taken, url=url, page=page, bound=bound, sweep=sweep, watch=watch,
-                    other=other, codes=codes, tsdb=folder / "tsdb")  # fmt: skip
+    return Observed(
+        folder=folder,
+        room=room,
+        taken=taken,
+        url=url,
+        page=page,
+        bound=bound,
+        sweep=sweep,
+        watch=watch,
+        other=other,
+        codes=codes,
+        tsdb=folder / "tsdb",
+    )
 
 
 def _manifest(folder: Path) -> dict[str, Any]:

@@ -18,8 +18,11 @@ from tests.integration import cli
 BOARDS = Path(__file__).resolve().parents[2] / "dashboards"
 # Queries that have data under a condition that this sweep does not meet, by a piece of them; their panels have others.
 OTHER_SWEEPS = {"scale_disk_ceiling_bytes_per_second": "disk sweeps"}
-OTHER_MACHINES = {"scale_pressure_seconds_total": "a kernel with PSI", "scale_throttled_seconds_total": "a quota in a "
-                  "control group", "scale_memory_used_bytes": "a control group or processes"}  # fmt: skip
+OTHER_MACHINES = {
+    "scale_pressure_seconds_total": "a kernel with PSI",
+    "scale_throttled_seconds_total": "a quota in a control group",
+    "scale_memory_used_bytes": "a control group or processes",
+}
 
 
 @dataclass(frozen=True)

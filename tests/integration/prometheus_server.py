@@ -68,8 +68,13 @@ def prometheus(folder: Path, *targets: str, data: Path | None = None) -> Iterato
     program, port = required("prometheus"), free_port()
     config = folder / "prometheus.yml"
     config.write_text(CONFIG.format(targets=json.dumps(targets)))
-    words = [program, f"--config.file={config}", f"--storage.tsdb.path={data or folder / 'tsdb'}",
-             "--storage.tsdb.retention.time=100y", f"--web.listen-address=127.0.0.1:{port}"]  # fmt: skip
+    words = [
+        program,
+        f"--config.file={config}",
+        f"--storage.tsdb.path={data or folder / 'tsdb'}",
+        "--storage.tsdb.retention.time=100y",
+        f"--web.listen-address=127.0.0.1:{port}",
+    ]
     with (folder / "prometheus.log").open("wb") as log:
         process = subprocess.Popen(words, stdout=log, stderr=log)
     try:

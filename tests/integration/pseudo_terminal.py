@@ -22,15 +22,21 @@ CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 class Terminal:
     """A command in a terminal of the given size; `seen` is all that it wrote, without control sequences."""
 
-    def __init__(self, *words: str, cwd: Path, rows: int = 40, columns: int = 110,
-                 environment: Mapping[str, str] | None = None) -> None:  # fmt: skip
+    def __init__(
+        self, *words: str, cwd: Path, rows: int = 40, columns: int = 110, environment: Mapping[str, str] | None = None
+    ) -> None:
         self._fd, inner = pty.openpty()
         fcntl.ioctl(inner, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         inherited = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "LINES", "NO_COLOR")}
         self.process = subprocess.Popen(
-            [SCALE, *words], cwd=cwd, stdin=inner, stdout=inner, stderr=inner, start_new_session=True,
+            [SCALE, *words],
+            cwd=cwd,
+            stdin=inner,
+            stdout=inner,
+            stderr=inner,
+            start_new_session=True,
             env={**inherited, "TERM": "xterm-256color", **(environment or {})},
-        )  # fmt: skip
+        )
         os.close(inner)
         self._bytes = b""
 

@@ -58,9 +58,13 @@ class RealServer:
         log = open(f"{self.address.data_dir}/console.log", "ab")
         with log:
             self.process = subprocess.Popen(
-                self.spec.argv, env={"PATH": os.environ["PATH"], **self.spec.env}, stdout=log, stderr=log,
-                cwd=self.address.data_dir, start_new_session=True,
-            )  # fmt: skip
+                self.spec.argv,
+                env={"PATH": os.environ["PATH"], **self.spec.env},
+                stdout=log,
+                stderr=log,
+                cwd=self.address.data_dir,
+                start_new_session=True,
+            )
         session = self.target.session(self.trial, self.address)
         deadline = time.monotonic() + max(READY_S, self.target.facts.ready_s)
         while why := session.not_ready():

@@ -58,9 +58,12 @@ def swept(installed, data_dir, tmp_path_factory):
 
 def test_the_recipe_has_the_files_that_it_names():
     assert set(files_of_the_recipe()) == {
-        "pyproject.toml", "scale_example/facts.py", "scale_example/target.py", "scale_example/runtime.py",
+        "pyproject.toml",
+        "scale_example/facts.py",
+        "scale_example/target.py",
+        "scale_example/runtime.py",
         "scale_example/axis.py",
-    }  # fmt: skip
+    }
 
 
 def test_a_target_and_a_runtime_of_another_package_are_swept_with(swept, data_dir):
@@ -81,16 +84,36 @@ def test_its_knob_is_a_role_with_a_flag_a_column_and_a_heading(swept, installed)
     assert row["shards"] == "3"
     assert document["trials"][0]["trial"]["load"]["partitions"] == 3
     assert "Shards" in (run_dir / "report.md").read_text()
-    both = run("plan", "cpu", "--cores", "1", "--target", "example", "--partitions", "5", cwd=folder,
-               PYTHONPATH=beside(installed))  # fmt: skip
+    both = run(
+        "plan",
+        "cpu",
+        "--cores",
+        "1",
+        "--target",
+        "example",
+        "--partitions",
+        "5",
+        cwd=folder,
+        PYTHONPATH=beside(installed),
+    )
     assert both.returncode == 0 and re.search(r"knobs\.shards +5 +flag", both.stdout)
     helped = run("sweep", "--help-all", cwd=folder, PYTHONPATH=beside(installed))
     assert "--shards" in helped.stdout and "shards (Example)" in " ".join(helped.stdout.replace("│", "").split())
 
 
 def test_its_runtime_runs_the_targets_of_this_project(swept, installed):
-    planned = run("plan", "cpu", "--cores", "1", "--target", "postgres", "--runtime", "nice", cwd=swept[0],
-                  PYTHONPATH=beside(installed))  # fmt: skip
+    planned = run(
+        "plan",
+        "cpu",
+        "--cores",
+        "1",
+        "--target",
+        "postgres",
+        "--runtime",
+        "nice",
+        cwd=swept[0],
+        PYTHONPATH=beside(installed),
+    )
     assert planned.returncode == 0, planned.stderr
     assert re.search(r"postgres \S+ as a process of lower priority", planned.stdout)
 
@@ -113,8 +136,18 @@ def test_an_axis_of_another_package_is_swept_along(installed, data_dir, tmp_path
     assert {t["trial"]["resources"]["cores"] for t in trials} == {1.0}
     report = next(tmp_path.glob("results/*/report.md")).read_text()
     assert "| Shards |" in report and "How does the write rate grow with shards?" in report
-    refused = run("plan", "shards", "--shard-levels", "1..2", "--shards", "3", "--target", "example", cwd=tmp_path,
-                  PYTHONPATH=beside(installed))  # fmt: skip
+    refused = run(
+        "plan",
+        "shards",
+        "--shard-levels",
+        "1..2",
+        "--shards",
+        "3",
+        "--target",
+        "example",
+        cwd=tmp_path,
+        PYTHONPATH=beside(installed),
+    )
     assert refused.returncode == 2 and "--shards: --shard-levels says how many at each level" in refused.stderr
     assert_nothing_left(data_dir)
 

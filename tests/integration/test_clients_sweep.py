@@ -14,8 +14,20 @@ QUICK = ("--duration", "2s", "--warmup", "1s", "--window-max", "0", "--replicate
 @pytest.fixture(scope="module")
 def swept(data_dir, tmp_path_factory):
     folder = tmp_path_factory.mktemp("clients")
-    done = run("sweep", "clients", "--clients", "1..8:x2", "--cores", "1", "--target", "postgres", *QUICK,
-               "--data-dir", str(data_dir), cwd=folder)  # fmt: skip
+    done = run(
+        "sweep",
+        "clients",
+        "--clients",
+        "1..8:x2",
+        "--cores",
+        "1",
+        "--target",
+        "postgres",
+        *QUICK,
+        "--data-dir",
+        str(data_dir),
+        cwd=folder,
+    )
     assert done.returncode == 0, done.stderr
     return folder, json.loads(done.stdout)
 
@@ -49,18 +61,41 @@ def test_the_report_and_the_files_speak_of_clients(swept):
     assert not document["fit"] or document["fit"]["axis"] == "clients"
     rows = list(csv.DictReader((folder / document["path"] / "points.csv").open()))
     assert [(float(r["point"]), r["write_threads"], r["cores"]) for r in rows] == [
-        (1.0, "1", "1.0"), (2.0, "2", "1.0"), (4.0, "4", "1.0"), (8.0, "8", "1.0")]  # fmt: skip
+        (1.0, "1", "1.0"),
+        (2.0, "2", "1.0"),
+        (4.0, "4", "1.0"),
+        (8.0, "8", "1.0"),
+    ]
     verified = run("verify", "last", cwd=folder)
     assert verified.returncode == 0, verified.stdout
 
 
 def test_two_databases_stand_in_one_plan_and_in_every_block(data_dir, tmp_path):
-    done = run("sweep", "cpu", "--cores", "1", "--target", "null,postgres", "--duration", "1s", "--warmup", "1s",
-               "--window-max", "0", "--replicates", "2", "--json", "--data-dir", str(data_dir), cwd=tmp_path)  # fmt: skip
+    done = run(
+        "sweep",
+        "cpu",
+        "--cores",
+        "1",
+        "--target",
+        "null,postgres",
+        "--duration",
+        "1s",
+        "--warmup",
+        "1s",
+        "--window-max",
+        "0",
+        "--replicates",
+        "2",
+        "--json",
+        "--data-dir",
+        str(data_dir),
+        cwd=tmp_path,
+    )
     assert done.returncode == 0, done.stderr
     trials = [t["trial"] for t in json.loads(done.stdout)["trials"]]
-    blocks = {b: sorted(t["subject"]["target"] for t in trials if t["block"] == b and t["role"] == "point")
-              for b in (1, 2)}  # fmt: skip
+    blocks = {
+        b: sorted(t["subject"]["target"] for t in trials if t["block"] == b and t["role"] == "point") for b in (1, 2)
+    }
     assert blocks == {1: ["null", "postgres"], 2: ["null", "postgres"]}
     (path,) = tmp_path.glob("results/*/points.csv")
     rows = list(csv.DictReader(path.open()))

@@ -21,8 +21,11 @@ def session():
     try:
         server.start()
         server.query("CREATE ROLE scale SUPERUSER LOGIN")
-        session = PostgresSession(make_trial(make_sweep(workload__columns="v:int", workload__start_ms="60000")),
-                                  Address(host="127.0.0.1", port=PORT, secret=""), "")  # fmt: skip
+        session = PostgresSession(
+            make_trial(make_sweep(workload__columns="v:int", workload__start_ms="60000")),
+            Address(host="127.0.0.1", port=PORT, secret=""),
+            "",
+        )
         assert session.not_ready() == ""
         session.create_schema()
         server.query(

@@ -25,8 +25,12 @@ def test_the_curve_of_stored_runs_one_over_the_other(dashboards: Path, tmp_path:
     seen = Watched(prometheus=url, run=one, trial="", at=0, begin=said["from_s"], end=said["to_s"])
     values = values_of(seen, other=other)
     check(seen, "curve", values, seen.end)
-    shown = {ref: {s["metric"]["level"]: float(s["value"][1]) for s in seen.instant(t["expr"], seen.end, values)}
-             for title, t in targets("curve") if title == "Speedup" for ref in t["refId"]}  # fmt: skip
+    shown = {
+        ref: {s["metric"]["level"]: float(s["value"][1]) for s in seen.instant(t["expr"], seen.end, values)}
+        for title, t in targets("curve")
+        if title == "Speedup"
+        for ref in t["refId"]
+    }
     for ref, name in (("A", one), ("D", other)):
         assert runs[name].fit is not None
         stored = {f"{p.level:g}": p.speedup for p in runs[name].fit.points}
@@ -62,8 +66,9 @@ def test_what_runs_is_said_and_stopped_and_the_data_stay(dashboards: Path, tmp_p
 def test_a_load_without_prometheus_is_refused(dashboards: Path, tmp_path: Path) -> None:
     cli.run("dashboards", "down", cwd=tmp_path, SCALE_DASHBOARDS_DIR=str(dashboards))
     raw_run(tmp_path, "20260102T030405Z-synthetic-aaaaaa", levels=2, replicates=1)
-    done = cli.run("dashboards", "load", "last", "--results", str(tmp_path), cwd=tmp_path,
-                   SCALE_DASHBOARDS_DIR=str(dashboards))  # fmt: skip
+    done = cli.run(
+        "dashboards", "load", "last", "--results", str(tmp_path), cwd=tmp_path, SCALE_DASHBOARDS_DIR=str(dashboards)
+    )
     assert done.returncode == 2 and "scale dashboards up" in done.stderr
 
 

@@ -98,15 +98,30 @@ def test_clean_removes_a_container_that_was_killed_and_purge_the_data(room, only
 
 
 def test_without_any_image_it_is_said_what_to_do(room):
-    done = cli.run("dashboards", "up", "--runtime", "docker", "--image", f"prometheus={NOWHERE}", cwd=room.parent,
-                   SCALE_DASHBOARDS_DIR=str(room))  # fmt: skip
+    done = cli.run(
+        "dashboards",
+        "up",
+        "--runtime",
+        "docker",
+        "--image",
+        f"prometheus={NOWHERE}",
+        cwd=room.parent,
+        SCALE_DASHBOARDS_DIR=str(room),
+    )
     assert done.returncode == 4, done.stderr
     assert "no Docker image of Prometheus can be had" in done.stderr and "apt install prometheus" in done.stderr
 
 
 def test_without_docker_and_programs_it_is_said_what_to_do(room):
-    done = cli.run("dashboards", "up", cwd=room.parent, SCALE_DASHBOARDS_DIR=str(room), PATH="/nowhere",
-                   DOCKER_HOST="unix:///nowhere/docker.sock", SCALE_GRAFANA_HOME=os.devnull)  # fmt: skip
+    done = cli.run(
+        "dashboards",
+        "up",
+        cwd=room.parent,
+        SCALE_DASHBOARDS_DIR=str(room),
+        PATH="/nowhere",
+        DOCKER_HOST="unix:///nowhere/docker.sock",
+        SCALE_GRAFANA_HOME=os.devnull,
+    )
     assert done.returncode == 4, done.stderr
     assert "neither a Docker image nor a program of Prometheus can be had" in done.stderr
     assert "apt install prometheus" in done.stderr

@@ -61,8 +61,24 @@ def swept(tmp_path_factory, data_dir):
     """One real sweep, looked at by several tests."""
     folder, port = tmp_path_factory.mktemp("disks"), free_port()
     with prometheus(folder, f"127.0.0.1:{port}") if shutil.which("prometheus") else contextlib.nullcontext():
-        done = run(*words(data_dir, "--disks", "1..3", "--loop", "512MiB", "--cap", "6MiB/s", "--duration", "6s", "--json",
-                          "--metrics-port", str(port)), cwd=folder, timeout_s=300)  # fmt: skip
+        done = run(
+            *words(
+                data_dir,
+                "--disks",
+                "1..3",
+                "--loop",
+                "512MiB",
+                "--cap",
+                "6MiB/s",
+                "--duration",
+                "6s",
+                "--json",
+                "--metrics-port",
+                str(port),
+            ),
+            cwd=folder,
+            timeout_s=300,
+        )
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
     return folder / document["path"], sorted(document["trials"], key=lambda t: t["trial"]["resources"]["disks"])
@@ -114,8 +130,12 @@ def test_the_dashboards_have_the_disks_against_their_limits(swept):
     path, trials = swept
     with prometheus(path.parent.parent, data=path.parent.parent / "tsdb") as server:
         seen = watch(server.url, path)
-        answers = {(board, title, t["refId"]): seen.instant(t["expr"], seen.at, values_of(seen))
-                   for board in ("live", "trial") for title, t in targets(board) if "scale_disk" in t["expr"]}  # fmt: skip
+        answers = {
+            (board, title, t["refId"]): seen.instant(t["expr"], seen.at, values_of(seen))
+            for board in ("live", "trial")
+            for title, t in targets(board)
+            if "scale_disk" in t["expr"]
+        }
     assert len(answers) == 8
     assert [where for where, series in answers.items() if not series] == []
     count = next(t["trial"]["resources"]["disks"] for t in trials if t["trial"]["trial_id"] == seen.trial)
@@ -130,10 +150,41 @@ def test_the_dashboards_have_the_disks_against_their_limits(swept):
 @pytest.mark.docker
 def test_a_container_is_under_the_disks_limits_too(tmp_path, data_dir):
     require_docker()
-    server = ("--target", "postgres", "--runtime", "docker", "--image", ensure_image(), "--replicates", "1", "--warmup",
-              "0s", "--tables", "24", "--data-dir", str(data_dir), "--results", "r")  # fmt: skip
-    done = run("sweep", "disk", *server, *ROWS, "--disks", "1", "--loop", "512MiB", "--cap", "12MiB/s",
-               "--duration", "5s", "--json", cwd=tmp_path, timeout_s=200)  # fmt: skip
+    server = (
+        "--target",
+        "postgres",
+        "--runtime",
+        "docker",
+        "--image",
+        ensure_image(),
+        "--replicates",
+        "1",
+        "--warmup",
+        "0s",
+        "--tables",
+        "24",
+        "--data-dir",
+        str(data_dir),
+        "--results",
+        "r",
+    )
+    done = run(
+        "sweep",
+        "disk",
+        *server,
+        *ROWS,
+        "--disks",
+        "1",
+        "--loop",
+        "512MiB",
+        "--cap",
+        "12MiB/s",
+        "--duration",
+        "5s",
+        "--json",
+        cwd=tmp_path,
+        timeout_s=200,
+    )
     assert done.returncode == 0, done.stderr
     (trial,) = json.loads(done.stdout)["trials"]
     disk = trial["measurement"]["disks"]["d1"]
@@ -142,8 +193,24 @@ def test_a_container_is_under_the_disks_limits_too(tmp_path, data_dir):
 
 
 def test_a_disk_about_to_fill_ends_the_trial_by_name(tmp_path, data_dir):
-    done = run(*words(data_dir, "--disks", "1", "--loop", "256MiB", "--cap", "200MiB/s", "--duration", "30s",
-                      "--disk-free-min", "100MiB", "--json"), cwd=tmp_path, timeout_s=120)  # fmt: skip
+    done = run(
+        *words(
+            data_dir,
+            "--disks",
+            "1",
+            "--loop",
+            "256MiB",
+            "--cap",
+            "200MiB/s",
+            "--duration",
+            "30s",
+            "--disk-free-min",
+            "100MiB",
+            "--json",
+        ),
+        cwd=tmp_path,
+        timeout_s=120,
+    )
     assert done.returncode == 10, done.stderr
     verdict = json.loads(done.stdout)["trials"][0]["verdict"]
     assert verdict["kind"] == "ABORTED"
@@ -167,8 +234,9 @@ def ours(process: subprocess.Popen[str]) -> bool:
 def test_ctrl_c_and_kill_9_leave_nothing_and_what_was_begun_goes_on(tmp_path, data_dir, only_cleaner):
     """Ctrl-C in a sweep, kill -9 in its continuation, which makes its disks anew."""
     before = traces()
-    process = start(*words(data_dir, "--disks", "1", "--loop", "256MiB", "--cap", "30MiB/s", "--duration", "60s"),
-                    cwd=tmp_path)  # fmt: skip
+    process = start(
+        *words(data_dir, "--disks", "1", "--loop", "256MiB", "--cap", "30MiB/s", "--duration", "60s"), cwd=tmp_path
+    )
     wait_for_load(process, tmp_path)
     assert ours(process)
     process.send_signal(signal.SIGINT)

@@ -171,17 +171,20 @@ def test_what_is_in_use_shared_or_twice_is_refused_and_named(lab, base, spare):
     assert [s.name for s in REGISTER.iterdir() if s.name == "x"] == []
 
 
-@pytest.mark.parametrize(("words", "code", "said"), [
-    (("--loop", "900TiB", "--count", "2"), 3, "not enough space: 2 × 900TiB"),
-    (("--loop", "128MiB", "--file-system", "zfs9"), 3, "unknown file system 'zfs9'"),
-    (("--loop", "1MiB"), 3, "1MiB is too small for ext4"),
-    (("--loop", "200MiB", "--file-system", "xfs"), 3, "200MiB is too small for xfs"),
-    (("--loop", "128MiB", "--cap", "fast"), 2, "--cap"),
-    (("--loop", "128MiB", "--name", "../x"), 2, "cannot be called"),
-    (("--device", "/dev/null", "--format", "-y"), 3, "/dev/null is not a block device"),
-    (("--device", "/dev/null", "--format"), 2, "would be formatted"),
-    ((), 2, "--loop SIZE or --device LIST"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (("--loop", "900TiB", "--count", "2"), 3, "not enough space: 2 × 900TiB"),
+        (("--loop", "128MiB", "--file-system", "zfs9"), 3, "unknown file system 'zfs9'"),
+        (("--loop", "1MiB"), 3, "1MiB is too small for ext4"),
+        (("--loop", "200MiB", "--file-system", "xfs"), 3, "200MiB is too small for xfs"),
+        (("--loop", "128MiB", "--cap", "fast"), 2, "--cap"),
+        (("--loop", "128MiB", "--name", "../x"), 2, "cannot be called"),
+        (("--device", "/dev/null", "--format", "-y"), 3, "/dev/null is not a block device"),
+        (("--device", "/dev/null", "--format"), 2, "would be formatted"),
+        ((), 2, "--loop SIZE or --device LIST"),
+    ],
+)
 def test_refusals_name_the_flag_and_start_nothing(base, words, code, said):
     before = traces(base)
     done = create(base, *words)
@@ -215,8 +218,20 @@ def test_a_device_is_wiped_only_when_told_and_put_back(base, spare):
     kept = create(base, "--device", spare, "--format", "-y", "--name", "dev")
     assert (kept.returncode, f"{spare} holds ext4" in kept.stderr) == (3, True)
     assert out("blkid", "-p", "-s", "LABEL", "-o", "value", spare) == "precious\n"
-    done = create(base, "--device", spare, "--format", "--wipe", "-y", "--cap-iops", "200", "--name", "dev",
-                  "--file-system", "xfs")  # fmt: skip
+    done = create(
+        base,
+        "--device",
+        spare,
+        "--format",
+        "--wipe",
+        "-y",
+        "--cap-iops",
+        "200",
+        "--name",
+        "dev",
+        "--file-system",
+        "xfs",
+    )
     assert done.returncode == 0, done.stderr
     (disk,) = json.loads(done.stdout)["disks"]
     assert disk["file_system"] == "xfs"
@@ -238,8 +253,21 @@ def test_a_preparation_that_fails_half_way_is_undone(base):
 
 
 def in_the_middle(base, name, sign):
-    process = start("disks", "create", "--base", str(base), "--loop", "64MiB", "--count", "2", "--cap", "4MiB/s",
-                    "--name", name, cwd=base)  # fmt: skip
+    process = start(
+        "disks",
+        "create",
+        "--base",
+        str(base),
+        "--loop",
+        "64MiB",
+        "--count",
+        "2",
+        "--cap",
+        "4MiB/s",
+        "--name",
+        name,
+        cwd=base,
+    )
     deadline = time.monotonic() + 60
     while not sign(base / f"scale-disks-{name}"):
         assert process.poll() is None and time.monotonic() < deadline, process.communicate()

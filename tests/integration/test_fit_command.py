@@ -10,8 +10,20 @@ REFERENCE = Path(__file__).resolve().parents[2] / "results" / "reference"
 
 
 def test_the_published_table(tmp_path):
-    done = run("fit", str(REFERENCE / "tdengine-cpu.csv"), "--n", "cores", "--x", "rows_per_s", "--json",
-               "--predict", "16,24", "--need", "7M", cwd=tmp_path)  # fmt: skip
+    done = run(
+        "fit",
+        str(REFERENCE / "tdengine-cpu.csv"),
+        "--n",
+        "cores",
+        "--x",
+        "rows_per_s",
+        "--json",
+        "--predict",
+        "16,24",
+        "--need",
+        "7M",
+        cwd=tmp_path,
+    )
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
     assert document["verdict"] == "superlinear"
@@ -22,8 +34,14 @@ def test_the_published_table(tmp_path):
 
 def test_standard_input_and_a_picture(tmp_path):
     text = "n,x\n" + "".join(f"{n},{n / (1 + 0.1 * (n - 1)):.4f}\n" for n in range(1, 9))
-    done = subprocess.run([SCALE, "fit", "-", "--n", "n", "--x", "x", "--png", "curve.png"], cwd=tmp_path, input=text,
-                          capture_output=True, text=True, timeout=60)  # fmt: skip
+    done = subprocess.run(
+        [SCALE, "fit", "-", "--n", "n", "--x", "x", "--png", "curve.png"],
+        cwd=tmp_path,
+        input=text,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
     assert done.returncode == 0, done.stderr
     assert "Contended (Amdahl fits best)" in done.stdout
     assert (tmp_path / "curve.png").read_bytes().startswith(b"\x89PNG")

@@ -23,8 +23,20 @@ def wait_for(condition, seconds=60.0):
 
 
 def started(folder: Path, data_dir: Path) -> subprocess.Popen[str]:
-    return start("sweep", "cpu", "--cores", "1", *QUICK, "--replicates", "2", "--results", "r", "--data-dir",
-                 str(data_dir), cwd=folder)  # fmt: skip
+    return start(
+        "sweep",
+        "cpu",
+        "--cores",
+        "1",
+        *QUICK,
+        "--replicates",
+        "2",
+        "--results",
+        "r",
+        "--data-dir",
+        str(data_dir),
+        cwd=folder,
+    )
 
 
 def done_trials(folder: Path) -> list[Path]:

@@ -79,8 +79,9 @@ def children_of_setup(data_dir: Path) -> list[psutil.Process]:
 
 def setup_running(data_dir: Path, home: str, memory: str, wait_s: float) -> tuple[subprocess.Popen, list]:
     """A runner in the middle of initdb, and initdb's children."""
-    runner = subprocess.Popen([sys.executable, "-c", PROVIDE, str(data_dir), home, memory], stdout=subprocess.PIPE,
-                              text=True)  # fmt: skip
+    runner = subprocess.Popen(
+        [sys.executable, "-c", PROVIDE, str(data_dir), home, memory], stdout=subprocess.PIPE, text=True
+    )
     deadline = time.monotonic() + LIMIT_S
     while not children_of_setup(data_dir):
         assert time.monotonic() < deadline and runner.poll() is None
@@ -105,10 +106,16 @@ def nothing_forgotten_but(before: set[str]) -> None:
     assert forgotten() <= before
 
 
-@pytest.mark.parametrize(("home", "killed", "memory"), [
-    *((home, "all", "own") for home in [WHEEL, *OTHERS]), (WHEEL, "runner", "own"), (WHEEL, "children", "own"),
-    (WHEEL, "runner", "shared"),
-], ids=lambda word: Path(word).name)  # fmt: skip
+@pytest.mark.parametrize(
+    ("home", "killed", "memory"),
+    [
+        *((home, "all", "own") for home in [WHEEL, *OTHERS]),
+        (WHEEL, "runner", "own"),
+        (WHEEL, "children", "own"),
+        (WHEEL, "runner", "shared"),
+    ],
+    ids=lambda word: Path(word).name,
+)
 def test_a_killed_setup_leaves_no_shared_memory(data_dir, home, killed, memory):
     before = forgotten()
     for turn in range(ROUNDS):

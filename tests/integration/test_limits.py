@@ -24,7 +24,10 @@ QUICK = ("--runtime", "process", "--replicates", "1", "--duration", "4s", "--war
 def test_the_limit_that_was_provoked_is_named(tmp_path, words, kinds):
     done = run("sweep", "cpu", *QUICK, *words, cwd=tmp_path, timeout_s=120)
     trial = json.loads(done.stdout)["trials"][0]
-    limit, taken_by = trial["verdict"]["bottleneck"], {"OTHER_PROCESSES": "other_cpu_cores", "HYPERVISOR": "stolen_cpu_cores"}
+    limit, taken_by = (
+        trial["verdict"]["bottleneck"],
+        {"OTHER_PROCESSES": "other_cpu_cores", "HYPERVISOR": "stolen_cpu_cores"},
+    )
     if limit["kind"] in taken_by:
         assert trial["measurement"][taken_by[limit["kind"]]] > 0.1, "named others although there were none"
     else:

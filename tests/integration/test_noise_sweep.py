@@ -5,13 +5,40 @@ import json
 from tests.integration.cli import run
 
 # Requests of 10,000 rows make rates of whole 5,000 rows/s: two replicates that agree to the row then end the growth.
-QUICK = ("--target", "postgres", "--runtime", "process", "--duration", "2s", "--warmup", "0s", "--json",
-         "--rows-per-request", "170")  # fmt: skip
+QUICK = (
+    "--target",
+    "postgres",
+    "--runtime",
+    "process",
+    "--duration",
+    "2s",
+    "--warmup",
+    "0s",
+    "--json",
+    "--rows-per-request",
+    "170",
+)
 
 
 def test_a_sweep_grows_to_its_limit_bridges_its_boundary_and_ends_with_its_anchor(tmp_path):
-    done = run("sweep", "cpu", "--cores", "1..2", *QUICK, "--replicates", "2", "--until-ci", "0.01%", "--replicates-max",
-               "3", "--partitions", "1=4,2=8", "--ablation", cwd=tmp_path, timeout_s=240)  # fmt: skip
+    done = run(
+        "sweep",
+        "cpu",
+        "--cores",
+        "1..2",
+        *QUICK,
+        "--replicates",
+        "2",
+        "--until-ci",
+        "0.01%",
+        "--replicates-max",
+        "3",
+        "--partitions",
+        "1=4,2=8",
+        "--ablation",
+        cwd=tmp_path,
+        timeout_s=240,
+    )
     assert done.returncode == 0, done.stderr
     assert "3 replicates are the limit" in done.stderr
     document = json.loads(done.stdout)
@@ -20,7 +47,9 @@ def test_a_sweep_grows_to_its_limit_bridges_its_boundary_and_ends_with_its_ancho
     assert (roles.count("point"), roles.count("ablation"), roles.count("drift_check")) == (6, 3, 1)
     last = max(trials, key=lambda t: t["order"])
     assert last["role"] == "drift_check"
-    assert {(t["resources"]["cores"], t["knobs"]["partitions"]) for t in trials if t["role"] == "ablation"} == {(2.0, "4")}
+    assert {(t["resources"]["cores"], t["knobs"]["partitions"]) for t in trials if t["role"] == "ablation"} == {
+        (2.0, "4")
+    }
     assert document["noise"]["drift"]["ratio"]["value"] > 0
     stored = json.loads(next((tmp_path / "results").glob("*/plan.json")).read_text())
     assert len(stored["trials"]) == 10

@@ -11,6 +11,7 @@ from tests.integration.prometheus_server import blocks_of, checked, prometheus
 
 pytestmark = pytest.mark.alone
 
+
 @pytest.fixture(scope="module")
 def seen(observed):
     """The run's folder, the Prometheus that read it, and the run's document."""
@@ -41,11 +42,10 @@ def test_promtool_finds_nothing_wrong_with_the_page(observed):
 def test_prometheus_knows_the_curve_when_the_sweep_has_ended(seen):
     _, server, document = seen
     rates = server.values("last_over_time(scale_trial_rows_per_second[1h])", "trial")
-    assert rates == pytest.approx(
-        {t["trial"]["trial_id"]: t["measurement"]["rows_per_s"] for t in document["trials"]}
-    )
-    verdicts = {r["metric"]["trial"]: r["metric"]["verdict"]
-                for r in server.query("last_over_time(scale_trial_verdict[1h])")}  # fmt: skip
+    assert rates == pytest.approx({t["trial"]["trial_id"]: t["measurement"]["rows_per_s"] for t in document["trials"]})
+    verdicts = {
+        r["metric"]["trial"]: r["metric"]["verdict"] for r in server.query("last_over_time(scale_trial_verdict[1h])")
+    }
     assert verdicts == {t["trial"]["trial_id"]: t["verdict"]["kind"] for t in document["trials"]}
     points = {p["level"]: p["rows_per_s_mean"] for p in document["fit"]["points"]}
     curve = server.values("last_over_time(scale_curve_rows_per_second[1h])", "level")
@@ -57,7 +57,8 @@ def test_rows_acknowledged_and_counted_are_the_databases(seen):
     for trial in document["trials"]:
         name, m = trial["trial"]["trial_id"], trial["measurement"]
         assert server.values(f'last_over_time(scale_trial_rows_counted{{trial="{name}"}}[1h])', "trial") == {
-            name: m["rows_counted"]}  # fmt: skip
+            name: m["rows_counted"]
+        }
         during = server.values(f'max_over_time(scale_rows_acknowledged_total{{trial="{name}"}}[1h])', "trial")[name]
         assert 0.5 * m["rows_acked"] < during <= m["rows_acked"]
 
@@ -100,7 +101,8 @@ def test_the_past_run_gives_the_answers_of_the_store(seen, past):
         assert past.values(f'scale_disk_written_bytes_total{{trial="{name}"}}', "disk", end) == {"d1": written}
         assert past.values(f'scale_rows_acknowledged_total{{trial="{name}"}}', "trial", end) == {name: m["rows_acked"]}
         assert past.values(f'scale_trial_rows_per_second{{trial="{name}"}}', "trial", end + 1)[name] == pytest.approx(
-            m["rows_per_s"])  # fmt: skip
+            m["rows_per_s"]
+        )
 
 
 def test_past_and_live_answer_alike(seen, past):
@@ -111,8 +113,9 @@ def test_past_and_live_answer_alike(seen, past):
     def series(server):
         rows = server.query(f"last_over_time({kept}[1h])")
         drop = {"job", "instance"}
-        return {tuple(sorted((k, v) for k, v in r["metric"].items() if k not in drop)): float(r["value"][1])
-                for r in rows}  # fmt: skip
+        return {
+            tuple(sorted((k, v) for k, v in r["metric"].items() if k not in drop)): float(r["value"][1]) for r in rows
+        }
 
     now, then = series(live), series(past)
     assert now.keys() == then.keys()

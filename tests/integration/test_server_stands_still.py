@@ -66,7 +66,8 @@ def shorter(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("phase", "question"), [("schema", "CREATE TABLE measurement"), ("flush", "CHECKPOINT"), ("verify", "SELECT coalesce")]
+    ("phase", "question"),
+    [("schema", "CREATE TABLE measurement"), ("flush", "CHECKPOINT"), ("verify", "SELECT coalesce")],
 )
 def test_a_stopped_server_aborts_the_trial_and_is_named(folder, phase, question):
     events, went_on_s = run_and_stop_at(trial_order(folder, "postgres"), phase)
@@ -157,6 +158,8 @@ def test_a_server_that_stood_still_in_the_window_is_named_as_a_stall(folder):
     verdict = result_of(events).verdict
     assert verdict.bottleneck.kind is BottleneckKind.STALL
     assert not verdict.kind.is_fitted
-    told = re.search(r"no row was acknowledged for ([\d.]+) s: the server's threads did not run", verdict.bottleneck.sentence)
+    told = re.search(
+        r"no row was acknowledged for ([\d.]+) s: the server's threads did not run", verdict.bottleneck.sentence
+    )
     assert told, verdict.reasons
     assert float(told[1]) > 2.5, "longer where others leave it no CPU afterwards"

@@ -71,12 +71,22 @@ def mariadb() -> Iterator[str]:
         messages = Path(program).resolve().parents[1] / "share" / "mysql"
         with open(folder / "log", "wb") as log:
             process = subprocess.Popen(
-                [program, "--no-defaults", f"--datadir={folder}/data", f"--socket={folder}/socket", f"--port={port}",
-                 f"--lc-messages-dir={messages}", "--bind-address=127.0.0.1", "--skip-grant-tables",
-                 "--innodb-buffer-pool-size=32M", "--innodb-log-file-size=8M",
-                 *(["--user=root"] if os.getuid() == 0 else [])],
-                stdout=log, stderr=log,
-            )  # fmt: skip
+                [
+                    program,
+                    "--no-defaults",
+                    f"--datadir={folder}/data",
+                    f"--socket={folder}/socket",
+                    f"--port={port}",
+                    f"--lc-messages-dir={messages}",
+                    "--bind-address=127.0.0.1",
+                    "--skip-grant-tables",
+                    "--innodb-buffer-pool-size=32M",
+                    "--innodb-log-file-size=8M",
+                    *(["--user=root"] if os.getuid() == 0 else []),
+                ],
+                stdout=log,
+                stderr=log,
+            )
         try:
             url = f"mariadb://root@127.0.0.1:{port}/runs"
             engine = sqlalchemy.create_engine(f"mariadb+pymysql://root@127.0.0.1:{port}/")

@@ -37,7 +37,9 @@ LOOPS = DiskSource(kind="loop", loop_bytes=96 * 2**20)
 WHY_NO_MD = "; ".join(finding.sentence for finding in check_stripe(LOOPS))
 PLAYBOOKS = playbook.playbook_path().parent
 ENVIRONMENT = {**os.environ, "PATH": playbook.search_path()}
-MEMBERS = "held=$(cat {package}/$LABEL.members 2>/dev/null || true)\nnode=$(losetup -n -O NAME -j {package}/$LABEL.img)\n"
+MEMBERS = (
+    "held=$(cat {package}/$LABEL.members 2>/dev/null || true)\nnode=$(losetup -n -O NAME -j {package}/$LABEL.img)\n"
+)
 STAND_IN = {
     "probed": MEMBERS + '[ -n "$node" ] && [ "$held" = "$DEVICES" ] && echo $node || true',
     "present": """
@@ -51,11 +53,12 @@ for device in $DEVICES; do mkdir $folder/slaves/$(basename $device); done
 echo "$DEVICES" > {package}/$LABEL.members
 echo $node
 """,
-    "absent": MEMBERS + """
+    "absent": MEMBERS
+    + """
 [ -z "$node" ] || losetup -d $node
 rm -rf {package}/$LABEL.img {package}/$LABEL.members {package}/sys
 """,
-}  # fmt: skip
+}
 
 
 def out(*words):
@@ -90,9 +93,13 @@ def stand_in(base, monkeypatch):
     for state, script in STAND_IN.items():
         step = {"probed": "stripe_seen", "present": "stripe_seen", "absent": "stripe_gone"}[state]
         lines = "".join(f"      {line}\n" for line in ("set -eu\n" + script.format(room=room)).splitlines())
-        fact = "" if state == "absent" else (
-            "- ansible.builtin.set_fact:\n    stripe_array: \"{{ stripe_seen.stdout_lines | first | default('') }}\"\n"
-        )  # fmt: skip
+        fact = (
+            ""
+            if state == "absent"
+            else (
+                "- ansible.builtin.set_fact:\n    stripe_array: \"{{ stripe_seen.stdout_lines | first | default('') }}\"\n"
+            )
+        )
         (tasks / f"{state}.yml").write_text(
             f"- ansible.builtin.shell:\n    cmd: |\n{lines}"
             "  environment: {LABEL: '{{ stripe_label }}', DEVICES: \"{{ stripe_devices | join(' ') }}\"}\n"
@@ -159,19 +166,39 @@ def test_an_array_of_other_members_is_not_believed(base, disks):
 
 def test_the_server_of_a_striped_trial_lies_on_the_array(base, disks):
     target = load_target("postgres")
-    sweep = complete(disk_sweep(target__name="postgres", target__runtime="process", disks__placement="stripe",
-                                load__rows="20000", load__warmup="0s", workload__tables="24"), target.facts)  # fmt: skip
+    sweep = complete(
+        disk_sweep(
+            target__name="postgres",
+            target__runtime="process",
+            disks__placement="stripe",
+            load__rows="20000",
+            load__warmup="0s",
+            workload__tables="24",
+        ),
+        target.facts,
+    )
     home = target.find("").home
     last = max(os.sched_getaffinity(0))
     knobs = {name: rule.pieces[0].value for name, rule in sweep.knobs.items()}
-    trial = make_trial(sweep, trial_id="disks-2-r1", level=2.0, disks=2, knobs=knobs,
-                       placement=Placement(server_cpus=(last,), generator_cpus=(last,)))  # fmt: skip
+    trial = make_trial(
+        sweep,
+        trial_id="disks-2-r1",
+        level=2.0,
+        disks=2,
+        knobs=knobs,
+        placement=Placement(server_cpus=(last,), generator_cpus=(last,)),
+    )
     plan = Plan(sweep=sweep, trials=(trial,), confounds=(), notes=(), seconds_estimated=1.0)
     trial = replace(trial, subject=replace(trial.subject, home=home))
     homes = {trial.subject.server: home}
     execution = Execution(plan=plan, data_dir=base / "data", client_homes=homes)
-    orders = Orders(execution=execution, run_id=base.name, program=loadgen_path(), stage=PreparedDisks(disks=disks),
-                    ceilings=Ceilings(loadgen_path(), homes))  # fmt: skip
+    orders = Orders(
+        execution=execution,
+        run_id=base.name,
+        program=loadgen_path(),
+        stage=PreparedDisks(disks=disks),
+        ceilings=Ceilings(loadgen_path(), homes),
+    )
     seen = set()
     for event in run_trial(orders.order(trial, "stripe"), current()):
         seen |= {place for place in mounted(base) if list(Path(disks[0].path, "..", place).glob("*disks-2-r1*"))}

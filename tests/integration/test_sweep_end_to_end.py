@@ -17,8 +17,24 @@ QUICK = ("--target", "postgres", "--runtime", "process", "--duration", "4s", "--
 def swept(tmp_path_factory, data_dir):
     """One real sweep, looked at by several tests."""
     folder = tmp_path_factory.mktemp("sweep")
-    done = run("sweep", "cpu", "--cores", "1..2", *QUICK, "--replicates", "2", "--results", "r", "--data-dir",
-               str(data_dir), "--tag", "who=test", "--json", cwd=folder, timeout_s=200)  # fmt: skip
+    done = run(
+        "sweep",
+        "cpu",
+        "--cores",
+        "1..2",
+        *QUICK,
+        "--replicates",
+        "2",
+        "--results",
+        "r",
+        "--data-dir",
+        str(data_dir),
+        "--tag",
+        "who=test",
+        "--json",
+        cwd=folder,
+        timeout_s=200,
+    )
     assert done.returncode == 0, done.stderr
     return folder, json.loads(done.stdout)
 

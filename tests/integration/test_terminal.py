@@ -10,6 +10,7 @@ from tests.integration.cli import run
 
 pytestmark = pytest.mark.alone
 
+
 def results(folder: Path) -> list[dict]:
     return [json.loads(p.read_text()) for p in sorted(folder.glob("r/*/trials/*/trial.json"))]
 
@@ -18,8 +19,23 @@ def results(folder: Path) -> list[dict]:
 def test_the_view_shows_plan_rate_cpu_disk_time_left_and_verdicts(observed, which):
     text = getattr(observed, which).seen
     assert observed.codes == (0, 0, 0), text[-2000:]
-    for words in ("of 3 trials, about", " left", "rows/s", "of 15 k offered", "the load generator alone makes", "response",
-                  "p50 ", "CPU", "server 0", " of 0.3 cores", "generator ", "disk d1", "MB/s", "% busy", "measure"):  # fmt: skip
+    for words in (
+        "of 3 trials, about",
+        " left",
+        "rows/s",
+        "of 15 k offered",
+        "the load generator alone makes",
+        "response",
+        "p50 ",
+        "CPU",
+        "server 0",
+        " of 0.3 cores",
+        "generator ",
+        "disk d1",
+        "MB/s",
+        "% busy",
+        "measure",
+    ):
         assert words in text, words
     for result in results(observed.folder):
         assert result["trial"]["trial_id"] in text

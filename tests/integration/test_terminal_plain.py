@@ -13,8 +13,19 @@ LEVELS = "0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9,1"
 
 
 def test_a_small_terminal_without_colours_until_ctrl_c(tmp_path):
-    terminal = Terminal(*NULL, "--cores", LEVELS, "--duration", "4s", "--replicates", "3", cwd=tmp_path, rows=16,
-                        columns=80, environment={"NO_COLOR": "1"})  # fmt: skip
+    terminal = Terminal(
+        *NULL,
+        "--cores",
+        LEVELS,
+        "--duration",
+        "4s",
+        "--replicates",
+        "3",
+        cwd=tmp_path,
+        rows=16,
+        columns=80,
+        environment={"NO_COLOR": "1"},
+    )
     terminal.until(lambda: "disk d1" in terminal.seen)
     os.killpg(terminal.process.pid, signal.SIGINT)
     assert terminal.end() == 130, terminal.seen
@@ -27,8 +38,19 @@ def test_a_small_terminal_without_colours_until_ctrl_c(tmp_path):
 
 
 def test_no_terminal_gets_plain_lines_and_no_metrics_means_no_port(tmp_path):
-    done = run(*NULL, "--cores", "1", "--duration", "1s", "--replicates", "1", "--drift-check", "off", cwd=tmp_path,
-               TERM="xterm-256color")  # fmt: skip
+    done = run(
+        *NULL,
+        "--cores",
+        "1",
+        "--duration",
+        "1s",
+        "--replicates",
+        "1",
+        "--drift-check",
+        "off",
+        cwd=tmp_path,
+        TERM="xterm-256color",
+    )
     assert "\x1b[" not in done.stdout + done.stderr
     assert "trial 1 of 1: cores-1-r1 begins, about" in done.stderr
     assert re.search(r"^trial 1 of 1: cores-1-r1 +\d.* rows/s  server .* of 1 cores", done.stderr, re.MULTILINE)

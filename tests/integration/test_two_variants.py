@@ -13,21 +13,42 @@ FLAGS = ("--cores", "1", "--target", "null", "--duration", "1s", "--warmup", "0s
 
 
 def test_two_variants_in_turn(tmp_path, data_dir):
-    done = run("ab", "cpu", *FLAGS, "--blocks", "1", "--b", "--rows-per-request 77", "--order-seed", "5",
-               "--no-metrics", "--json", "--results", "r", "--data-dir", str(data_dir),
-               cwd=tmp_path, timeout_s=120)  # fmt: skip
+    done = run(
+        "ab",
+        "cpu",
+        *FLAGS,
+        "--blocks",
+        "1",
+        "--b",
+        "--rows-per-request 77",
+        "--order-seed",
+        "5",
+        "--no-metrics",
+        "--json",
+        "--results",
+        "r",
+        "--data-dir",
+        str(data_dir),
+        cwd=tmp_path,
+        timeout_s=120,
+    )
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     path = tmp_path / found["path"]
     manifest = json.loads((path / "manifest.json").read_text())
     assert manifest["order_seed"] == 5 and manifest["sweep"]["variants_ab"]["B"] == "rows_per_request 77"
     assert manifest["sweep"]["variants_ab"]["A"] == "rows_per_request 10000", "with the target's default"
-    trials = [json.loads((path / "trials" / t["trial_id"] / "trial.json").read_text())
-              for t in json.loads((path / "plan.json").read_text())["trials"]]  # fmt: skip
+    trials = [
+        json.loads((path / "trials" / t["trial_id"] / "trial.json").read_text())
+        for t in json.loads((path / "plan.json").read_text())["trials"]
+    ]
     order = "".join(t["trial"]["subject"]["variant"]["variant"] for t in trials)
     assert order in ("ABBA", "BAAB")
-    per_request = {t["trial"]["work"]["data"]["rows_per_request"] == 77 for t in trials
-                   if t["trial"]["subject"]["variant"]["variant"] == "B"}  # fmt: skip
+    per_request = {
+        t["trial"]["work"]["data"]["rows_per_request"] == 77
+        for t in trials
+        if t["trial"]["subject"]["variant"]["variant"] == "B"
+    }
     assert per_request == {True}
     assert "B against A" in (path / "report.html").read_text()
     assert "trial 4 of 4" in done.stderr

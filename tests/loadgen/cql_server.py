@@ -119,5 +119,3 @@ def rows_of(body: bytes) -> list[Values]:
         rows.append(tuple(row))
     assert body[at:] == b"\0\1\0"
     return rows
-
-

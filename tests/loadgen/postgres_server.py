@@ -58,9 +58,7 @@ class PostgresServer:
     process: subprocess.Popen[bytes] | None = field(default=None)
 
     @classmethod
-    def create(
-        cls, *, port: int = 54329, listen: str = "", settings: dict[str, str] | None = None
-    ) -> PostgresServer:
+    def create(cls, *, port: int = 54329, listen: str = "", settings: dict[str, str] | None = None) -> PostgresServer:
         folder = Path(tempfile.mkdtemp(prefix="scale-postgres-", dir="/var/tmp"))
         folder.chmod(0o755)
         install = find_install()
@@ -75,8 +73,7 @@ class PostgresServer:
         server.data.parent.mkdir()
         if os.getuid() == 0:
             os.chown(server.data.parent, NOBODY, NOBODY)
-        server.run("initdb", "-D", str(server.data), "-U", "postgres", "-A", "trust", "-N",
-                   "-E", "UTF8", "--locale=C")  # fmt: skip
+        server.run("initdb", "-D", str(server.data), "-U", "postgres", "-A", "trust", "-N", "-E", "UTF8", "--locale=C")
         return server
 
     @property
@@ -123,10 +120,21 @@ class PostgresServer:
         settings = [f"-c{name}={value}" for name, value in self.settings.items()]
         with open(self.folder / "server.log", "ab") as log:
             self.process = subprocess.Popen(
-                [self.install / "bin" / "postgres", "-D", self.data, "-k", self.sockets,
-                 f"-p{self.port}", f"-clisten_addresses={self.listen}", *settings],
-                stdout=log, stderr=log, cwd=self.folder, **self.as_user(),
-            )  # type: ignore[call-overload] # fmt: skip
+                [
+                    self.install / "bin" / "postgres",
+                    "-D",
+                    self.data,
+                    "-k",
+                    self.sockets,
+                    f"-p{self.port}",
+                    f"-clisten_addresses={self.listen}",
+                    *settings,
+                ],
+                stdout=log,
+                stderr=log,
+                cwd=self.folder,
+                **self.as_user(),
+            )  # type: ignore[call-overload]
         deadline = time.monotonic() + 20
         while not self.answers():
             assert time.monotonic() < deadline, (self.folder / "server.log").read_text()
@@ -138,9 +146,24 @@ class PostgresServer:
 
     def query(self, sql: str) -> list[list[str]]:
         """Rows of text, through psql: a second opinion beside our own client."""
-        text = self.run("psql", "-h", str(self.sockets), "-p", str(self.port), "-U", "postgres",
-                        "-d", "postgres", "-AtX", "-F", "|", "-v", "ON_ERROR_STOP=1",
-                        "-c", sql)  # fmt: skip
+        text = self.run(
+            "psql",
+            "-h",
+            str(self.sockets),
+            "-p",
+            str(self.port),
+            "-U",
+            "postgres",
+            "-d",
+            "postgres",
+            "-AtX",
+            "-F",
+            "|",
+            "-v",
+            "ON_ERROR_STOP=1",
+            "-c",
+            sql,
+        )
         return [line.split("|") for line in text.splitlines()]
 
     def stop(self, how: signal.Signals = signal.SIGINT) -> None:

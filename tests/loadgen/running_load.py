@@ -34,8 +34,9 @@ def signal_all(server: PostgresServer, what: signal.Signals) -> None:
 @contextmanager
 def begun(program: Path, spec: dict[str, object], said: str = '"interval"') -> Iterator[Callable[[], Outcome]]:
     """A load that has told its first interval, or what else it is to have `said`; what is yielded waits for its end."""
-    with subprocess.Popen([program, "load", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True) as process:  # fmt: skip
+    with subprocess.Popen(
+        [program, "load", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
         assert process.stdin and process.stdout
         process.stdin.write(spec_text(spec))
         process.stdin.close()

@@ -13,8 +13,19 @@ from loadgen_program import Outcome
 
 SPEC = {"driver": "cassandra", "host": "127.0.0.1", "tables": 4, "threads": 1, "rows": 40, "rows_per_request": 5}
 SPEC |= {"tags": "", "columns": "current:float,voltage:int,phase:float", "table": "ks.t"}
-FORMS = {"bool": ">b", "tinyint": ">b", "smallint": ">h", "int": ">i", "bigint": ">q", "utinyint": ">h",
-         "usmallint": ">i", "uint": ">q", "float": ">f", "double": ">d", "timestamp": ">q"}  # fmt: skip
+FORMS = {
+    "bool": ">b",
+    "tinyint": ">b",
+    "smallint": ">h",
+    "int": ">i",
+    "bigint": ">q",
+    "utinyint": ">h",
+    "usmallint": ">i",
+    "uint": ">q",
+    "float": ">f",
+    "double": ">d",
+    "timestamp": ">q",
+}
 
 
 @pytest.fixture
@@ -42,8 +53,10 @@ def as_dumped(value: bytes | None, kind: str) -> str:
 @pytest.mark.parametrize("values", ["walk", "random"])
 @pytest.mark.parametrize("nulls", [0, 0.4])
 def test_batches_hold_the_rows(run, send, server, tmp_path, values, nulls):
-    columns = ("f:float,d:double,b:bool,t:tinyint,s:smallint,i:int,l:bigint,ut:utinyint,us:usmallint,u:uint,"
-               "n:timestamp,text:binary(20)")  # fmt: skip
+    columns = (
+        "f:float,d:double,b:bool,t:tinyint,s:smallint,i:int,l:bigint,ut:utinyint,us:usmallint,u:uint,"
+        "n:timestamp,text:binary(20)"
+    )
     spec = {"columns": columns, "values": values, "null_ratio": nulls, "tables": 7, "rows": 700, "rows_per_request": 90}
     spec |= {"interlace_rows": 3, "batch_rows": 2}
     sent = send(**spec)
@@ -112,11 +125,14 @@ def test_a_request_without_an_answer_ends_by_its_deadline(send, server):
     assert (outcome.code, outcome.summary["rows_acked"], outcome.summary["rows_unanswered"]) == (5, 10, 5)
 
 
-@pytest.mark.parametrize(("spec", "words"), [
-    ({"columns": "a:ubigint"}, "columns: CQL has no type for a:ubigint"),
-    ({"precision": "us"}, "precision"),
-    ({"batch_rows": "0"}, "batch_rows"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        ({"columns": "a:ubigint"}, "columns: CQL has no type for a:ubigint"),
+        ({"precision": "us"}, "precision"),
+        ({"batch_rows": "0"}, "batch_rows"),
+    ],
+)
 def test_what_cql_cannot_say_is_refused(run, spec, words):
     outcome = run(SPEC | {"port": 1} | spec)
     assert outcome.code == 2

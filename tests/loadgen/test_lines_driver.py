@@ -85,8 +85,11 @@ def test_tags_stand_in_every_line_of_their_table(send, server):
 def test_tables_are_parted(send, server):
     assert send(parted=1, partitions=2, table="m", write_path="/write?db=x").code == 0
     assert {line.split(" ")[0] for line in server.lines} == {
-        "m_p0,device=d0", "m_p1,device=d1", "m_p0,device=d2", "m_p1,device=d3"
-    }  # fmt: skip
+        "m_p0,device=d0",
+        "m_p1,device=d1",
+        "m_p0,device=d2",
+        "m_p1,device=d3",
+    }
     assert server.heads[0].startswith("POST /write?db=x HTTP/1.1\r\n")
 
 

@@ -120,7 +120,9 @@ def test_a_process_that_says_that_it_was_late_is_named(tmp_path):
     other.chmod(0o755)
     specs = split_spec({**SPEC, "duration_s": "1"}, 1, time.monotonic_ns())
     with LoadProcesses(str(other), specs, CPUS, secret="") as load:
-        with pytest.raises(LoadError, match=r"the load generator \(process 2 of 2\) was not ready when all were to begin"):
+        with pytest.raises(
+            LoadError, match=r"the load generator \(process 2 of 2\) was not ready when all were to begin"
+        ):
             list(load.lines(LIMIT_S))
 
 

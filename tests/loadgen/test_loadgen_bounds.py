@@ -42,8 +42,14 @@ def stopped(server: PostgresServer) -> Iterator[None]:
 
 @contextmanager
 def started(program: Path, spec: dict[str, object], verb: str = "load", **settings: str) -> Iterator[subprocess.Popen]:
-    with subprocess.Popen([program, verb, "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          text=True, env=os.environ | settings) as process:  # fmt: skip
+    with subprocess.Popen(
+        [program, verb, "-"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | settings,
+    ) as process:
         assert process.stdin
         process.stdin.write(spec_text(spec))
         process.stdin.close()

@@ -62,8 +62,7 @@ def test_more_workers_than_partitions_share_tables_round_robin(load, tmp_path):
 
 
 def test_stock_workers_have_contiguous_ranges(load, tmp_path):
-    load(rows=10, tables=10, partitions=2, threads=3, placement="stock", rows_per_request=1,
-         dump=tmp_path / "dump")  # fmt: skip
+    load(rows=10, tables=10, partitions=2, threads=3, placement="stock", rows_per_request=1, dump=tmp_path / "dump")
     assert tables_by_worker(tmp_path, 3) == [[0, 1, 2, 3], [4, 5, 6], [7, 8, 9]]
 
 

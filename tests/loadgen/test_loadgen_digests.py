@@ -19,10 +19,15 @@ MADE: dict[str, dict[str, object]] = {
     "all types, random": {"rows": 3000, "tables": 5, "columns": ALL_TYPES, "values": "random", "text": "random"},
     "all types, constant": {"rows": 500, "tables": 3, "columns": ALL_TYPES, "values": "constant"},
     "with NULLs and late rows": {"rows": 9000, "tables": 12, "null_ratio": 0.1, "disorder_ratio": 10},
-    "part of the columns": {"rows": 5000, "tables": 7, "columns": "a:int,b:float,c:double,d:int", "partial_from": 1,
-                            "partial_columns": 2},
+    "part of the columns": {
+        "rows": 5000,
+        "tables": 7,
+        "columns": "a:int,b:float,c:double,d:int",
+        "partial_from": 1,
+        "partial_columns": 2,
+    },
     "microseconds": {"rows": 5000, "tables": 7, "precision": "us", "step_ms": 0.25},
-}  # fmt: skip
+}
 SENT: dict[str, dict[str, object]] = {
     "a table a request": {"rows_per_request": 700},
     "several requests a table": {"rows_per_request": 70, "requests_per_table": 3},

@@ -13,8 +13,9 @@ from loadgen_program import spec_text
 
 def load(program, seconds_until_signal, **spec):
     """The events of a load that gets the signal after so many intervals."""
-    process = subprocess.Popen([program, "load", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                               env=os.environ)  # fmt: skip
+    process = subprocess.Popen(
+        [program, "load", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=os.environ
+    )
     process.stdin.write(spec_text({"driver": "null", "tables": 10, "threads": 2, "rows_per_request": 100} | spec))
     process.stdin.close()
     events, intervals = [], 0

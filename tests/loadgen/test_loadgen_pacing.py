@@ -8,16 +8,18 @@ import pytest
 @pytest.mark.parametrize("arrival", ["constant", "poisson"])
 @pytest.mark.parametrize("threads", [1, 3])
 def test_the_rate_is_met(load, arrival, threads):
-    summary = load(rate=200_000, arrival=arrival, threads=threads, tables=6, duration_s=1.5,
-                   rows_per_request=200).summary  # fmt: skip
+    summary = load(
+        rate=200_000, arrival=arrival, threads=threads, tables=6, duration_s=1.5, rows_per_request=200
+    ).summary
     tolerance = 0.02 if arrival == "constant" else 0.12
     assert summary["rows_per_s"] == pytest.approx(200_000, rel=tolerance)
     assert summary["offered_rows_per_s"] == pytest.approx(200_000)
 
 
 def test_a_process_of_several_offers_its_part_of_the_rate(load):
-    summary = load(rate=100_000, tables=8, first_worker=1, threads=1, workers_total=4,
-                   duration_s=0.5, rows_per_request=100).summary  # fmt: skip
+    summary = load(
+        rate=100_000, tables=8, first_worker=1, threads=1, workers_total=4, duration_s=0.5, rows_per_request=100
+    ).summary
     assert summary["offered_rows_per_s"] == pytest.approx(25_000)
     assert summary["rows_per_s"] == pytest.approx(25_000, rel=0.05)
 
@@ -32,8 +34,7 @@ def test_poisson_arrivals_bunch(load):
 
 def test_overload_shows_in_the_response_not_in_the_service(load):
     """Offered 1000 requests/s, able to 100: the wait grows to most of the run."""
-    outcome = load(rate=10_000, rows_per_request=10, null_latency_us=10_000, duration_s=1,
-                   interval_s=0.25)  # fmt: skip
+    outcome = load(rate=10_000, rows_per_request=10, null_latency_us=10_000, duration_s=1, interval_s=0.25)
     summary = outcome.summary
     assert summary["service"]["p50_us"] == pytest.approx(10_000, rel=0.3)
     assert summary["response"]["p50_us"] > 20 * summary["service"]["p50_us"]

@@ -19,22 +19,23 @@ def partitioned(postgres):
     postgres.query("DROP TABLE IF EXISTS measurement")
     postgres.query(f"CREATE TABLE measurement ({METERS}) PARTITION BY HASH (device_id)")
     for p in range(3):
-        postgres.query(f"CREATE TABLE measurement_p{p} PARTITION OF measurement"
-                       f" FOR VALUES WITH (MODULUS 3, REMAINDER {p})")  # fmt: skip
+        postgres.query(
+            f"CREATE TABLE measurement_p{p} PARTITION OF measurement FOR VALUES WITH (MODULUS 3, REMAINDER {p})"
+        )
     return postgres
 
 
 def test_acknowledged_rows_are_there_and_partitions_even(run, partitioned):
-    outcome = run({**partitioned.spec(), "tables": 10, "partitions": 3, "threads": 3,
-                   "rows": 50_007, "rows_per_request": 1000})  # fmt: skip
+    outcome = run(
+        {**partitioned.spec(), "tables": 10, "partitions": 3, "threads": 3, "rows": 50_007, "rows_per_request": 1000}
+    )
     assert outcome.code == 0, outcome.stderr
     summary = outcome.summary
     assert summary["rows_acked"] == 50_007
     assert outcome.one("hello")["tables_per_partition"] == [4, 3, 3]
     assert outcome.one("hello")["library"] == str(partitioned.library)
     counted = partitioned.query(
-        "SELECT tableoid::regclass, count(*), count(DISTINCT device_id) FROM measurement"
-        " GROUP BY 1 ORDER BY 1"
+        "SELECT tableoid::regclass, count(*), count(DISTINCT device_id) FROM measurement GROUP BY 1 ORDER BY 1"
     )
     assert [int(rows) for _, rows, _ in counted] == [p["rows_acked"] for p in summary["partitions"]]
     assert [int(devices) for _, _, devices in counted] == [4, 3, 3]
@@ -57,19 +58,27 @@ def test_what_arrives_is_what_was_made(run, rows_of, partitioned):
 
 def test_all_types_and_nulls_arrive(run, postgres):
     types = {
-        "a": ("bool", "bool"), "b": ("tinyint", "int2"), "c": ("smallint", "int2"),
-        "d": ("int", "int4"), "e": ("bigint", "int8"), "f": ("utinyint", "int2"),
-        "g": ("usmallint", "int4"), "h": ("uint", "int8"), "i": ("ubigint", "int8"),
-        "j": ("float", "real"), "k": ("double", "double precision"),
-        "l": ("timestamp", "timestamptz"), "m": ("binary(20)", "text"),
-        "n": ("nchar(15)", "text"), "o": ("varbinary(9)", "bytea"),
-    }  # fmt: skip
+        "a": ("bool", "bool"),
+        "b": ("tinyint", "int2"),
+        "c": ("smallint", "int2"),
+        "d": ("int", "int4"),
+        "e": ("bigint", "int8"),
+        "f": ("utinyint", "int2"),
+        "g": ("usmallint", "int4"),
+        "h": ("uint", "int8"),
+        "i": ("ubigint", "int8"),
+        "j": ("float", "real"),
+        "k": ("double", "double precision"),
+        "l": ("timestamp", "timestamptz"),
+        "m": ("binary(20)", "text"),
+        "n": ("nchar(15)", "text"),
+        "o": ("varbinary(9)", "bytea"),
+    }
     ours = ",".join(f"{name}:{kind}" for name, (kind, _) in types.items())
     theirs = ", ".join(f"{name} {kind}" for name, (_, kind) in types.items())
     postgres.query("DROP TABLE IF EXISTS mixed")
     postgres.query(f"CREATE TABLE mixed (time timestamptz, device_id int4, {theirs})")
-    base = {**postgres.spec(), "table": "mixed", "columns": ours, "rows": 2000, "tables": 2,
-            "precision": "us"}  # fmt: skip
+    base = {**postgres.spec(), "table": "mixed", "columns": ours, "rows": 2000, "tables": 2, "precision": "us"}
     assert run(base).code == 0
     assert run({**base, "null_ratio": 0.3, "seed": 2}).code == 0
     assert run({**base, "partial_from": 2, "partial_columns": 2, "step_ms": 0.5}).code == 0
@@ -114,8 +123,7 @@ def test_a_refused_connection_is_code_4(run, postgres):
 def test_an_sql_error_fails_the_request_only(run, partitioned):
     """One leaf refuses its rows: those requests are errors, all others are acknowledged."""
     partitioned.query("ALTER TABLE measurement_p1 ADD CHECK (voltage < 0)")
-    outcome = run({**partitioned.spec(), "tables": 3, "partitions": 3, "rows": 3000,
-                   "rows_per_request": 100})  # fmt: skip
+    outcome = run({**partitioned.spec(), "tables": 3, "partitions": 3, "rows": 3000, "rows_per_request": 100})
     assert outcome.code == 6
     summary = outcome.summary
     assert (summary["rows_acked"], summary["rows_failed"], summary["errors"]) == (2000, 1000, 10)
@@ -146,8 +154,10 @@ def test_sql_answers_each_statement(program, postgres, tmp_path):
 @pytest.mark.parametrize("shift", range(3))
 def test_words_that_are_not_ascii_are_cut_between_characters(run, postgres, shift):
     """The server repeats a long name of three-byte characters; the message has capacity for 480 bytes."""
-    postgres.query("CREATE OR REPLACE FUNCTION complain(int) RETURNS void LANGUAGE plpgsql AS $$ BEGIN"
-                   " RAISE EXCEPTION '%', repeat('x', $1) || repeat('語', 400); END $$")  # fmt: skip
+    postgres.query(
+        "CREATE OR REPLACE FUNCTION complain(int) RETURNS void LANGUAGE plpgsql AS $$ BEGIN"
+        " RAISE EXCEPTION '%', repeat('x', $1) || repeat('語', 400); END $$"
+    )
     file = postgres.folder / "words.sql"
     file.write_text(f"SELECT complain({shift})\n")
     outcome = run({**postgres.spec(), "statements": file}, "sql")
@@ -211,8 +221,15 @@ def test_a_server_that_dies_is_fatal_and_summed_up(program):
 @pytest.mark.parametrize("interlace", [0, 7])
 def test_with_its_sending_stubbed_copy_makes_rows_and_asks_no_server(run, postgres, interlace):
     """At an address where nobody listens: a library that tried to connect would fail."""
-    spec = {"tables": 100, "partitions": 4, "threads": 1, "duration_s": 0.5, "interlace_rows": interlace,
-            "rows_per_request": 1000, "sending": "stubbed"}  # fmt: skip
+    spec = {
+        "tables": 100,
+        "partitions": 4,
+        "threads": 1,
+        "duration_s": 0.5,
+        "interlace_rows": interlace,
+        "rows_per_request": 1000,
+        "sending": "stubbed",
+    }
     nowhere = {**postgres.spec(), "socket_dir": "/nonexistent"}
     copied = run({**nowhere, **spec})
     assert copied.code == 0, copied.stderr

@@ -19,8 +19,14 @@ def columns(rows: list[str]) -> list[list[str]]:
 
 @pytest.mark.parametrize("values", ["walk", "random", "constant"])
 def test_rows_do_not_depend_on_how_they_are_sent(rows_of, values):
-    same = {"rows": 20_011, "tables": 7, "values": values, "columns": ALL_TYPES,
-            "null_ratio": 0.1, "disorder_ratio": 10}  # fmt: skip
+    same = {
+        "rows": 20_011,
+        "tables": 7,
+        "values": values,
+        "columns": ALL_TYPES,
+        "null_ratio": 0.1,
+        "disorder_ratio": 10,
+    }
     reference = rows_of(**same)
     assert len(reference) == 20_011
     assert rows_of(**same, threads=3, rows_per_request=100) == reference
@@ -41,9 +47,7 @@ def test_rows_do_not_depend_on_the_split_into_processes(rows_of):
 @pytest.mark.parametrize("text", ["vocabulary", "random"])
 def test_rows_do_not_depend_on_the_instruction_set(rows_of, values, text):
     same = {"rows": 3001, "tables": 3, "values": values, "text": text, "columns": ALL_TYPES}
-    plain, avx2, best = (
-        rows_of(env={"SCALE_KERNELS": name}, **same) for name in ("plain", "avx2", "avx512")
-    )
+    plain, avx2, best = (rows_of(env={"SCALE_KERNELS": name}, **same) for name in ("plain", "avx2", "avx512"))
     assert plain == avx2 == best
 
 

@@ -57,8 +57,11 @@ def test_all_mistakes_are_told_at_once(run):
     ],
 )
 def test_a_mistake_names_its_key(run, line, key, words):
-    outcome = run(f"driver=null\n{line}\nduration_s=1\ntables=2\n".replace(
-        "tables=2\n", "" if "tables=" in line else "tables=2\n"))  # fmt: skip
+    outcome = run(
+        f"driver=null\n{line}\nduration_s=1\ntables=2\n".replace(
+            "tables=2\n", "" if "tables=" in line else "tables=2\n"
+        )
+    )
     assert outcome.code == 2
     (told,) = [x for x in outcome.stderr.splitlines() if x.startswith(f"scale-loadgen: spec: {key}:")]
     assert words in told
@@ -67,7 +70,10 @@ def test_a_mistake_names_its_key(run, line, key, words):
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("driver=tdengine\nmethod=rest\ndatabase=test\nadapter_port=abc", "adapter_port: 'abc' is no whole number of 1"),
+        (
+            "driver=tdengine\nmethod=rest\ndatabase=test\nadapter_port=abc",
+            "adapter_port: 'abc' is no whole number of 1",
+        ),
         ("driver=tdengine\nmethod=rest\ndatabase=test\nadapter_port=65536", "adapter_port: '65536' is no whole number"),
         ("driver=null\nnull_latency_us=1e3", "null_latency_us: '1e3' is no whole number"),
         ("driver=null\nnull_fail_every=-1", "null_fail_every: '-1' is no whole number"),

@@ -105,9 +105,12 @@ def test_without_a_window_a_workers_cpu_is_not_known(load):
 
 def interrupt(program, spec, how, after_s=0.4, times=1):
     process = subprocess.Popen(
-        [program, "load", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+        [program, "load", "-"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     assert process.stdin is not None
     process.stdin.write(spec_text({"driver": "null", **spec}))
     process.stdin.close()

@@ -25,8 +25,9 @@ def loaded(run, postgres) -> PostgresServer:
     postgres.query("DROP TABLE IF EXISTS measurement")
     postgres.query(f"CREATE TABLE measurement ({METERS}) PARTITION BY HASH (device_id)")
     for p in range(2):
-        postgres.query(f"CREATE TABLE measurement_p{p} PARTITION OF measurement"
-                       f" FOR VALUES WITH (MODULUS 2, REMAINDER {p})")  # fmt: skip
+        postgres.query(
+            f"CREATE TABLE measurement_p{p} PARTITION OF measurement FOR VALUES WITH (MODULUS 2, REMAINDER {p})"
+        )
     outcome = run({**postgres.spec(), **DATA, "rows": ROWS * TABLES, "rows_per_request": 100})
     assert outcome.code == 0, outcome.stderr
     return postgres
@@ -74,8 +75,10 @@ def test_a_range_is_answered_with_the_rows_that_were_sent(run, loaded, rows):
 
 
 def test_two_devices_a_bound_and_a_point(run, loaded, rows):
-    text = (f"SELECT {COLUMNS} FROM measurement WHERE device_id IN ({{device}}, {{device}})"
-            " AND time = {at} AND current > {value} ORDER BY current")  # fmt: skip
+    text = (
+        f"SELECT {COLUMNS} FROM measurement WHERE device_id IN ({{device}}, {{device}})"
+        " AND time = {at} AND current > {value} ORDER BY current"
+    )
     outcome = ask(run, loaded, operations="point", point__text=text, point__value_low=9, point__value_high=11)
     counts = set()
     for e in outcome.of("asked"):
@@ -133,8 +136,17 @@ def test_a_query_that_fails_is_counted_and_the_next_one_is_asked(run, loaded):
 
 
 def test_a_query_beyond_its_time_fails_and_the_load_goes_on(run, loaded):
-    outcome = ask(run, loaded, code=6, operations="slow,fast", slow__text="SELECT pg_sleep(30)", fast__text="SELECT 1",
-                  request_timeout_s=0.2, duration_s=1, drain_s=2)  # fmt: skip
+    outcome = ask(
+        run,
+        loaded,
+        code=6,
+        operations="slow,fast",
+        slow__text="SELECT pg_sleep(30)",
+        fast__text="SELECT 1",
+        request_timeout_s=0.2,
+        duration_s=1,
+        drain_s=2,
+    )
     slow, fast = outcome.summary["operations"]
     assert slow["failed"] == slow["requests"] >= 2
     assert fast["units_acked"] >= 1
@@ -146,7 +158,11 @@ def test_writes_of_a_mix_go_on_behind_the_rows(run, loaded):
     text = "SELECT count(*) FROM measurement"
     outcome = ask(run, loaded, operations="write:4,count:1", count__text=text, rows_per_request=10, threads=2)
     counted = int(loaded.query("SELECT count(*) FROM measurement")[0][0])
-    ahead = int(loaded.query(f"SELECT count(*) FROM measurement WHERE time >= to_timestamp({START + ROWS * STEP} / 1000.0)")[0][0])
+    ahead = int(
+        loaded.query(f"SELECT count(*) FROM measurement WHERE time >= to_timestamp({START + ROWS * STEP} / 1000.0)")[0][
+            0
+        ]
+    )
     assert ahead == outcome.summary["rows_acked"] == counted - ROWS * TABLES
     assert all(e["rows_acked_when_asked"] <= e["rows_sent_when_answered"] for e in outcome.of("asked"))
     assert outcome.of("asked")[-1]["rows_acked_when_asked"] > 0
@@ -158,8 +174,16 @@ def test_a_server_that_is_silent_or_dies_while_it_is_asked_is_fatal(program):
     try:
         server.start()
         make_table(server, METERS)
-        spec = {**server.spec(), **READS, "partitions": 1, "duration_s": 60, "check_every": 0, "interval_s": 0.2,
-                "operations": "x", "ask.x.text": "SELECT 1"}  # fmt: skip
+        spec = {
+            **server.spec(),
+            **READS,
+            "partitions": 1,
+            "duration_s": 60,
+            "check_every": 0,
+            "interval_s": 0.2,
+            "operations": "x",
+            "ask.x.text": "SELECT 1",
+        }
         with begun(program, {**spec, "request_timeout_s": 0.3}) as end:
             signal_all(server, signal.SIGSTOP)
             silent = end()
@@ -177,8 +201,13 @@ def test_a_server_that_is_silent_or_dies_while_it_is_asked_is_fatal(program):
 
 def test_a_load_that_reads_is_interrupted_after_the_query_in_flight(program, loaded):
     spec = {**loaded.spec(), **READS, "duration_s": 60, "operations": "x", "ask.x.text": "SELECT pg_sleep(0.05)"}
-    done = subprocess.run(["timeout", "--foreground", "--preserve-status", "-s", "INT", "0.5", program, "load", "-"],
-                          input=spec_text(spec), capture_output=True, text=True, timeout=20)  # fmt: skip
+    done = subprocess.run(
+        ["timeout", "--foreground", "--preserve-status", "-s", "INT", "0.5", program, "load", "-"],
+        input=spec_text(spec),
+        capture_output=True,
+        text=True,
+        timeout=20,
+    )
     outcome = parse(done.returncode, done.stdout, done.stderr)
     (operation,) = outcome.summary["operations"]
     assert (outcome.code, outcome.summary["outcome"]) == (130, "interrupted")

@@ -9,11 +9,20 @@ import subprocess
 import pytest
 
 TYPES = {
-    "a": ("bool", "bool"), "b": ("tinyint", "int2"), "c": ("smallint", "int2"), "d": ("int", "int4"),
-    "e": ("bigint", "int8"), "f": ("utinyint", "int2"), "g": ("usmallint", "int4"), "h": ("uint", "int8"),
-    "i": ("ubigint", "int8"), "j": ("float", "real"), "k": ("double", "double precision"),
-    "l": ("timestamp", "timestamptz"), "x": ("binary(9)", "text"),
-}  # fmt: skip
+    "a": ("bool", "bool"),
+    "b": ("tinyint", "int2"),
+    "c": ("smallint", "int2"),
+    "d": ("int", "int4"),
+    "e": ("bigint", "int8"),
+    "f": ("utinyint", "int2"),
+    "g": ("usmallint", "int4"),
+    "h": ("uint", "int8"),
+    "i": ("ubigint", "int8"),
+    "j": ("float", "real"),
+    "k": ("double", "double precision"),
+    "l": ("timestamp", "timestamptz"),
+    "x": ("binary(9)", "text"),
+}
 FIXED = [name for name in TYPES if name != "x"]
 ROWS = 9001
 
@@ -37,17 +46,25 @@ def as_arrived(name: str, text: str | None) -> object:
 @pytest.mark.parametrize("precision", ["ms", "us", "ns"])
 @pytest.mark.parametrize(
     "more",
-    [{"rows_per_request": 3000}, {"rows_per_request": 3001, "interlace_rows": 1}, {"rows_per_request": 7},
-     {"rows_per_request": 3000, "interlace_rows": 50, "disorder_ratio": 20},
-     {"rows_per_request": 3000, "null_ratio": 0.2}, {"rows_per_request": 3000, "text": "random"}],
+    [
+        {"rows_per_request": 3000},
+        {"rows_per_request": 3001, "interlace_rows": 1},
+        {"rows_per_request": 7},
+        {"rows_per_request": 3000, "interlace_rows": 50, "disorder_ratio": 20},
+        {"rows_per_request": 3000, "null_ratio": 0.2},
+        {"rows_per_request": 3000, "text": "random"},
+    ],
     ids=["a table a request", "rows in turn", "small requests", "slices", "NULLs", "text"],
-)  # fmt: skip
+)
 def test_every_value_arrives_as_it_was_made(run, rows_of, postgres, more, precision):
     names = list(TYPES) if "text" in more else FIXED
     columns = ",".join(f"{name}:{TYPES[name][0]}" for name in names)
     postgres.query("DROP TABLE IF EXISTS measurement")
-    postgres.query("CREATE TABLE measurement (time timestamptz, device_id int4, "
-                   + ", ".join(f"{name} {TYPES[name][1]}" for name in names) + ")")  # fmt: skip
+    postgres.query(
+        "CREATE TABLE measurement (time timestamptz, device_id int4, "
+        + ", ".join(f"{name} {TYPES[name][1]}" for name in names)
+        + ")"
+    )
     spec = {"tables": 5, "rows": ROWS, "columns": columns, "precision": precision, "step_ms": 2, "seed": 8} | more
     outcome = run({**postgres.spec(), **spec})
     assert outcome.code == 0, outcome.stderr
@@ -102,8 +119,21 @@ def library_under_tls(postgres, tmp_path_factory):
     source, library = folder / "tls.c", folder / "libpq_tls.so"
     source.write_text(UNDER_TLS)
     real = postgres.library
-    subprocess.run([compiler, "-shared", "-fPIC", source, "-o", library, "-Wl,--no-as-needed", real,
-                    f"-Wl,-rpath,{real.parent}", "-ldl"], check=True)  # fmt: skip
+    subprocess.run(
+        [
+            compiler,
+            "-shared",
+            "-fPIC",
+            source,
+            "-o",
+            library,
+            "-Wl,--no-as-needed",
+            real,
+            f"-Wl,-rpath,{real.parent}",
+            "-ldl",
+        ],
+        check=True,
+    )
     return library
 
 
@@ -114,8 +144,14 @@ def test_rows_arrive_by_libpq_under_tls_and_else_by_us(
 ):
     postgres.query("DROP TABLE IF EXISTS measurement")
     postgres.query("CREATE TABLE measurement (time timestamptz, device_id int4, a double precision)")
-    spec = {**postgres.spec(), "tables": 4, "rows": 40_000, "rows_per_request": 9000, "columns": "a:double",
-            "request_timeout_s": timeout_s}  # fmt: skip
+    spec = {
+        **postgres.spec(),
+        "tables": 4,
+        "rows": 40_000,
+        "rows_per_request": 9000,
+        "columns": "a:double",
+        "request_timeout_s": timeout_s,
+    }
     put = tmp_path / "put"
     put.touch()
     tls = {"SAYS_TLS": "1"} if is_under_tls else {}

@@ -217,6 +217,7 @@ CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 )
 def test_what_is_no_adapter_is_told(run, said, words):
     with socket.create_server(("127.0.0.1", 0)) as listener:
+
         def answer() -> None:
             connection, _ = listener.accept()
             connection.recv(4096)

@@ -13,9 +13,7 @@ import pytest
 from loadgen_program import Outcome
 from stub_taos.stub_library import Stub, clean
 
-FIXED = (
-    "b:bool,t:tinyint,s:smallint,i:int,l:bigint,ut:utinyint,us:usmallint,ui:uint,ul:ubigint,f:float,d:double,w:timestamp"
-)
+FIXED = "b:bool,t:tinyint,s:smallint,i:int,l:bigint,ut:utinyint,us:usmallint,ui:uint,ul:ubigint,f:float,d:double,w:timestamp"
 TEXTS = "x:binary(20),n:nchar(12),v:varbinary(16),g:geometry(32)"
 SPEC = {"tables": 8, "threads": 1, "placement": "stock", "rows": 400, "rows_per_request": 25, "seed": 3}
 
@@ -88,9 +86,7 @@ def test_sql_writes_every_number_so_that_it_reads_back(stub, rows_of, values):
     spec = SPEC | {"columns": FIXED, "values": values, "method": "sql", "null_ratio": 0.2}
     acked(stub(**spec))
     sent = sorted(
-        (table, cells)
-        for statement in stub.starting("query")
-        for table, cells in rows_of_statement(statement)
+        (table, cells) for statement in stub.starting("query") for table, cells in rows_of_statement(statement)
     )
     expected = sorted((line.split(",")[0], line.split(",")[1:]) for line in made(rows_of, spec))
     assert len(sent) == len(expected) == 400

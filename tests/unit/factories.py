@@ -29,27 +29,45 @@ def make_sweep(*, cores: str = "1..2", **flags: str | list[str]) -> Sweep:
     return resolve_sweep("cpu", {"axis.cores": cores, **{k.replace("__", "."): v for k, v in flags.items()}})
 
 
-def make_trial(sweep: Sweep | None = None, *, cores: float = 1.0, disks: int = 0,
-               placement: Placement = ON_TWO_CPUS, knobs: Mapping[str, str] = KNOBS,
-               variant: Mapping[str, str] | None = None, **fields) -> Trial:  # fmt: skip
+def make_trial(
+    sweep: Sweep | None = None,
+    *,
+    cores: float = 1.0,
+    disks: int = 0,
+    placement: Placement = ON_TWO_CPUS,
+    knobs: Mapping[str, str] = KNOBS,
+    variant: Mapping[str, str] | None = None,
+    **fields,
+) -> Trial:
     """One core, generator on the other CPU. sweep: where work, load and subject are taken from."""
     asked = sweep or make_sweep()
     named = fields.setdefault("trial_id", "cores-1-r1").rpartition("-r")[0]
-    subject = Subject(target=asked.target, runtime=asked.runtime, method=asked.method, endpoint=asked.endpoint,
-                      variant=variant or {})  # fmt: skip
+    subject = Subject(
+        target=asked.target, runtime=asked.runtime, method=asked.method, endpoint=asked.endpoint, variant=variant or {}
+    )
     base = Trial(
-        trial_id="", point_id=named, order=0, level=1.0, replicate=1, seed=1, work=asked.work, load=asked.load,
+        trial_id="",
+        point_id=named,
+        order=0,
+        level=1.0,
+        replicate=1,
+        seed=1,
+        work=asked.work,
+        load=asked.load,
         resources=Resources(cores=cores, placement=placement, disks=disks, memory_bytes=asked.memory_bytes),
-        subject=subject, knobs={},
-    )  # fmt: skip
+        subject=subject,
+        knobs={},
+    )
     return with_knobs(replace(base, **fields), knobs, FORMER_KNOBS)
 
 
-def make_result(level: float = 1.0, rate: float | None = 1e6, replicate: int = 1,
-                kind: VerdictKind = VerdictKind.VALID) -> TrialResult:  # fmt: skip
+def make_result(
+    level: float = 1.0, rate: float | None = 1e6, replicate: int = 1, kind: VerdictKind = VerdictKind.VALID
+) -> TrialResult:
     """A finished trial with a rate."""
     trial = make_trial(trial_id=f"cores-{level:g}-r{replicate}", level=level, cores=level, replicate=replicate)
     return TrialResult(
-        trial=trial, measurement=Measurement(rows_per_s=rate, durable_rows_per_s=rate, rows=1, window_s=1.0),
+        trial=trial,
+        measurement=Measurement(rows_per_s=rate, durable_rows_per_s=rate, rows=1, window_s=1.0),
         verdict=Verdict(kind=kind),
-    )  # fmt: skip
+    )

@@ -72,36 +72,82 @@ def load_lines(rows: list[int], warmup_s: int, start_ns: int) -> list[dict[str, 
     """What the load generator says: hello, phases, an interval a second, the summary."""
     window_s = len(rows) - warmup_s
     lines: list[dict[str, object]] = [
-        {"event": "hello", "version": "0.1.0", "driver": "postgres", "method": "copy", "library": "libpq",
-         "library_version": "16.2", "tables_per_partition": [5, 5]},
+        {
+            "event": "hello",
+            "version": "0.1.0",
+            "driver": "postgres",
+            "method": "copy",
+            "library": "libpq",
+            "library_version": "16.2",
+            "tables_per_partition": [5, 5],
+        },
         {"event": "phase", "phase": "warmup", "monotonic_ns": start_ns},
-    ]  # fmt: skip
+    ]
     total = 0
     for second, count in enumerate(rows):
         if second == warmup_s:
             lines.append({"event": "phase", "phase": "measure", "monotonic_ns": start_ns + second * 10**9})
         total += count
-        lines.append({
-            "event": "interval", "t_s": second + 1.0, "monotonic_ns": start_ns + (second + 1) * 10**9,
-            "phase": "measure" if second >= warmup_s else "warmup", "rows": count, "rows_total": total,
-            "requests": count // 1000, "errors": 0, "retries": 0, "response_us_p50": 900.0, "response_us_p99": 4000.0,
-            "response_us_max": 9000.0, "backlog_rows": None, "cpu_s": 0.2, "response_hdr": SECOND, "service_hdr": None,
-        })  # fmt: skip
+        lines.append(
+            {
+                "event": "interval",
+                "t_s": second + 1.0,
+                "monotonic_ns": start_ns + (second + 1) * 10**9,
+                "phase": "measure" if second >= warmup_s else "warmup",
+                "rows": count,
+                "rows_total": total,
+                "requests": count // 1000,
+                "errors": 0,
+                "retries": 0,
+                "response_us_p50": 900.0,
+                "response_us_p99": 4000.0,
+                "response_us_max": 9000.0,
+                "backlog_rows": None,
+                "cpu_s": 0.2,
+                "response_hdr": SECOND,
+                "service_hdr": None,
+            }
+        )
     histogram = HdrHistogram(1, 3_600_000_000, 3)
     histogram.record_value(900, 5000)
     histogram.record_value(4000, 60)
-    latency = {"count": 5060, "min_us": 900.0, "mean_us": 936.7, "p50_us": 900.0, "p90_us": 900.0, "p95_us": 900.0,
-               "p99_us": 4000.0, "p999_us": None, "max_us": 4000.0, "hdr": histogram.encode().decode()}  # fmt: skip
+    latency = {
+        "count": 5060,
+        "min_us": 900.0,
+        "mean_us": 936.7,
+        "p50_us": 900.0,
+        "p90_us": 900.0,
+        "p95_us": 900.0,
+        "p99_us": 4000.0,
+        "p999_us": None,
+        "max_us": 4000.0,
+        "hdr": histogram.encode().decode(),
+    }
     inside = sum(rows[warmup_s:])
     end_ns = start_ns + len(rows) * 10**9
-    lines.append({
-        "event": "summary", "outcome": "ok", "window_s": float(window_s),
-        "window_start_ns": start_ns + warmup_s * 10**9, "window_end_ns": end_ns, "last_ack_ns": end_ns,
-        "rows_window": inside, "rows_per_s": inside / window_s,
-        "rows_acked": total, "rows_failed": 0, "requests": total // 1000, "errors": 0, "retries": 0,
-        "cpu_window_s": 0.2 * window_s, "offered_rows_per_s": None, "workers": [{"send_s": 1.0, "make_s": 0.1}],
-        "response": latency, "service": latency, "partitions": [{"rows_acked": total}],
-    })  # fmt: skip
+    lines.append(
+        {
+            "event": "summary",
+            "outcome": "ok",
+            "window_s": float(window_s),
+            "window_start_ns": start_ns + warmup_s * 10**9,
+            "window_end_ns": end_ns,
+            "last_ack_ns": end_ns,
+            "rows_window": inside,
+            "rows_per_s": inside / window_s,
+            "rows_acked": total,
+            "rows_failed": 0,
+            "requests": total // 1000,
+            "errors": 0,
+            "retries": 0,
+            "cpu_window_s": 0.2 * window_s,
+            "offered_rows_per_s": None,
+            "workers": [{"send_s": 1.0, "make_s": 0.1}],
+            "response": latency,
+            "service": latency,
+            "partitions": [{"rows_acked": total}],
+        }
+    )
     return lines
 
 
@@ -110,15 +156,27 @@ def samples_of(trial: Trial, rows: list[int], start_ns: int) -> list[Sample]:
     samples, written = [], 0
     for tick in range(len(rows) + 2):
         written += 120 * rows[min(tick, len(rows) - 1)]
-        samples.append(Sample(
-            monotonic_ns=start_ns + tick * 10**9 - 5 * 10**8,
-            server=SubjectSample(cpu_s_total=0.97 * trial.cores * tick, throttled_s_total=0.0, memory_bytes=10**9),
-            generator=SubjectSample(cpu_s_total=0.2 * tick, throttled_s_total=None, memory_bytes=10**8),
-            memory_available_bytes=58 * 10**9, psi_some_s_total={"cpu": 0.01 * tick}, thread_cpu_s_total={},
-            host_cpu_busy_s_total=1.2 * trial.cores * tick,
-            disks={"d1": DiskSample(written_bytes_total=written, read_bytes_total=0, writes_total=tick,
-                                    busy_s_total=0.3 * tick, queue_s_total=0.5 * tick, free_bytes=10**11)},
-        ))  # fmt: skip
+        samples.append(
+            Sample(
+                monotonic_ns=start_ns + tick * 10**9 - 5 * 10**8,
+                server=SubjectSample(cpu_s_total=0.97 * trial.cores * tick, throttled_s_total=0.0, memory_bytes=10**9),
+                generator=SubjectSample(cpu_s_total=0.2 * tick, throttled_s_total=None, memory_bytes=10**8),
+                memory_available_bytes=58 * 10**9,
+                psi_some_s_total={"cpu": 0.01 * tick},
+                thread_cpu_s_total={},
+                host_cpu_busy_s_total=1.2 * trial.cores * tick,
+                disks={
+                    "d1": DiskSample(
+                        written_bytes_total=written,
+                        read_bytes_total=0,
+                        writes_total=tick,
+                        busy_s_total=0.3 * tick,
+                        queue_s_total=0.5 * tick,
+                        free_bytes=10**11,
+                    )
+                },
+            )
+        )
     return samples
 
 
@@ -130,28 +188,46 @@ def trial_events(plan: Plan, trial: Trial, rows: list[int], warmup_s: int) -> It
     recorded = read_recorded(log)
     window_ns = start_ns + warmup_s * 10**9
     facts = TrialFacts(
-        load_start_ns=start_ns, measure_start_ns=window_ns, flush_end_ns=start_ns + (len(rows) + 1) * 10**9,
+        load_start_ns=start_ns,
+        measure_start_ns=window_ns,
+        flush_end_ns=start_ns + (len(rows) + 1) * 10**9,
         sampler_cost=SamplerCost(cpu_s=0.01, wall_s=10.0, ticks=len(rows), missed_ticks=0),
-        counted=Counted(rows=sum(rows)), ceiling_rows_per_s=1.4e9, log_tail="ready\n", generator_log=log,
-        effective={"server_version": "16.2", "shared_buffers": "1GB"}, intervals=recorded.intervals,
+        counted=Counted(rows=sum(rows)),
+        ceiling_rows_per_s=1.4e9,
+        log_tail="ready\n",
+        generator_log=log,
+        effective={"server_version": "16.2", "shared_buffers": "1GB"},
+        intervals=recorded.intervals,
         samples=tuple(samples_of(trial, rows, start_ns)),
-    )  # fmt: skip
+    )
     facts = with_summary(facts, recorded.summary, trial.load)
     come_to = outcome(load_axis(plan.sweep.axis), trial, facts)
     began_s = 1_767_323_045 + 20.0 * trial.order  # 2026-01-02T03:04:05Z, a trial every 20 s
-    yield TrialStarted(trial=trial, position=trial.order + 1, total=len(plan.trials), unix_s=began_s,
-                       monotonic_ns=start_ns - 2 * 10**9)  # fmt: skip
+    yield TrialStarted(
+        trial=trial, position=trial.order + 1, total=len(plan.trials), unix_s=began_s, monotonic_ns=start_ns - 2 * 10**9
+    )
     yield PhaseEntered(trial_id=trial.trial_id, phase="measure", monotonic_ns=window_ns)
     yield from (IntervalSeen(trial_id=trial.trial_id, interval=i) for i in facts.intervals)
     yield from (SampleTaken(trial_id=trial.trial_id, sample=s) for s in facts.samples)
-    texts = {"spec": "driver=postgres\n", "loadgen.jsonl": log, "server.log": facts.log_tail,
-             "facts.json": facts_text(facts, with_summary=False)}  # fmt: skip
+    texts = {
+        "spec": "driver=postgres\n",
+        "loadgen.jsonl": log,
+        "server.log": facts.log_tail,
+        "facts.json": facts_text(facts, with_summary=False),
+    }
     yield from (ArtifactMade(trial_id=trial.trial_id, name=name, text=text) for name, text in texts.items())
-    yield TrialFinished(result=TrialResult(
-        trial=trial, measurement=come_to.measurement, verdict=come_to.verdict,
-        effective=facts.effective, log_tail=facts.log_tail, started_utc="2026-01-02T03:04:05+00:00", wall_s=17.5,
-        method=METHOD,
-    ))  # fmt: skip
+    yield TrialFinished(
+        result=TrialResult(
+            trial=trial,
+            measurement=come_to.measurement,
+            verdict=come_to.verdict,
+            effective=facts.effective,
+            log_tail=facts.log_tail,
+            started_utc="2026-01-02T03:04:05+00:00",
+            wall_s=17.5,
+            method=METHOD,
+        )
+    )
 
 
 def raw_run(
@@ -180,7 +256,6 @@ def raw_run(
     sweep = synthetic_sweep(replicates=replicates, levels=tuple(float(n) for n in range(1, levels + 1)), seed=seed)
     plan = Plan(sweep=sweep, trials=tuple(trials), confounds=(), notes=(), seconds_estimated=1.0)
 
-
     told = {k: v for k, v in synthetic_manifest().items() if k != "schema"}
     writer = RunWriter(results / name, plan, {**told, "sweep": asdict(sweep), "status": "running", "method": METHOD})
     for trial in trials[:interrupted_after]:
@@ -192,5 +267,3 @@ def raw_run(
             writer(event)
     writer.update_manifest(status="complete" if interrupted_after is None else "interrupted")
     return compose.report(writer) if report else read_run(writer.path)
-
-

@@ -11,10 +11,25 @@ from runner.model import ArtifactMade, Event
 from runner.trial.order import TrialOrder
 from tests.unit.trial_orders import trial_order
 
-KINDS = ("point", "range", "range_value", "range_desc", "range_value_desc", "latest", "aggregate", "aggregate_value",
-         "aggregate_range_value", "group_by_time", "group_by_time_desc")  # fmt: skip
-FUNCTIONS = {"aggregate_value": "count", "aggregate_range_value": "sum", "group_by_time": "max",
-             "group_by_time_desc": "min"}  # fmt: skip
+KINDS = (
+    "point",
+    "range",
+    "range_value",
+    "range_desc",
+    "range_value_desc",
+    "latest",
+    "aggregate",
+    "aggregate_value",
+    "aggregate_range_value",
+    "group_by_time",
+    "group_by_time_desc",
+)
+FUNCTIONS = {
+    "aggregate_value": "count",
+    "aggregate_range_value": "sum",
+    "group_by_time": "max",
+    "group_by_time_desc": "min",
+}
 MORE = ("spread", "first", "last")
 BOUND = ("range_value", "range_value_desc", "aggregate_value", "aggregate_range_value")
 
@@ -26,8 +41,14 @@ def reading_order(folder: Path, target: str, mix: str = "", **flags: str) -> Tri
     operations += [f"{name}.function={function}" for name, function in FUNCTIONS.items()]
     for name in MORE:
         operations += [f"{name}.kind=aggregate", f"{name}.function={name}", f"{name}.column=voltage"]
-    whole = {"mix": mix or ",".join((*KINDS, *MORE, "write=2")), "operation": operations, "preload__rows": "20k",
-             "workload__step_ms": "10000", "knobs__write_threads": "2", "load__drain": "10s"}  # fmt: skip
+    whole = {
+        "mix": mix or ",".join((*KINDS, *MORE, "write=2")),
+        "operation": operations,
+        "preload__rows": "20k",
+        "workload__step_ms": "10000",
+        "knobs__write_threads": "2",
+        "load__drain": "10s",
+    }
     return trial_order(folder, target, **{**whole, **flags})
 
 

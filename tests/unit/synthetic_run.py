@@ -37,9 +37,16 @@ WINDOW_S, WARMUP_S = 10.0, 3.0
 def synthetic_sweep(cores: str = "1..4", **changes) -> Sweep:
     """A sweep whose name says that it is invented."""
     base = make_sweep(cores=cores, load__duration="10s")
-    return replace(base, name="cpu (synthetic)", target="postgres", runtime="process", version="16.2",
-                   question="How far does one PostgreSQL server scale with cores on this machine?",
-                   method="copy", **changes)  # fmt: skip
+    return replace(
+        base,
+        name="cpu (synthetic)",
+        target="postgres",
+        runtime="process",
+        version="16.2",
+        question="How far does one PostgreSQL server scale with cores on this machine?",
+        method="copy",
+        **changes,
+    )
 
 
 def synthetic_trial(level: float, replicate: int, order: int, knobs: Mapping[str, str], *, shared: bool) -> Trial:
@@ -47,8 +54,17 @@ def synthetic_trial(level: float, replicate: int, order: int, knobs: Mapping[str
     server = tuple(range(count))
     client = (0, 1) if shared else tuple(range(16, 20))
     placement = Placement(server_cpus=server, generator_cpus=client)
-    return make_trial(synthetic_sweep(), trial_id=f"cores-{level:g}-r{replicate}", order=order, level=level,
-                      replicate=replicate, cores=level, placement=placement, knobs=dict(knobs), seed=42)  # fmt: skip
+    return make_trial(
+        synthetic_sweep(),
+        trial_id=f"cores-{level:g}-r{replicate}",
+        order=order,
+        level=level,
+        replicate=replicate,
+        cores=level,
+        placement=placement,
+        knobs=dict(knobs),
+        seed=42,
+    )
 
 
 def synthetic_result(trial: Trial, rate: float, kind: VerdictKind, chance: random.Random) -> TrialResult:
@@ -57,20 +73,46 @@ def synthetic_result(trial: Trial, rate: float, kind: VerdictKind, chance: rando
     used = {K.GENERATOR_BOUND: 0.78, K.RESOURCE_NOT_SATURATED: 0.77}.get(kind, 0.97) * trial.level
     rate *= {K.GENERATOR_BOUND: 0.8, K.UNSTEADY: 0.9, K.RESOURCE_NOT_SATURATED: 0.75}.get(kind, 1.0)
     measurement = Measurement(
-        rows=int(rate * WINDOW_S), window_s=WINDOW_S, rows_per_s=rate, durable_rows_per_s=rate * 0.93,
-        server_cpu_cores=used, server_cpu_percent=100 * used / trial.level, generator_cpu_cores=0.21 * rate / 4e5,
-        generator_cpu_percent=20.0, throttled_s=0.0, disk_write_mb_per_s=rate * 122 / 1e6, disk_bytes_per_row=122.4,
-        memory_used_gb=1.2, memory_available_gb=58.3, response_ms_p50=4.2 + chance.random(), response_ms_p95=9.8,
-        response_ms_p99=21.7 if chance.random() > 0.2 else None, response_ms_max=88.1, requests=4123, errors=0,
-        rows_acked=int(rate * 13), rows_counted=int(rate * 13), ceiling_rows_per_s=1.4e8, sampler_cpu_percent=0.11,
+        rows=int(rate * WINDOW_S),
+        window_s=WINDOW_S,
+        rows_per_s=rate,
+        durable_rows_per_s=rate * 0.93,
+        server_cpu_cores=used,
+        server_cpu_percent=100 * used / trial.level,
+        generator_cpu_cores=0.21 * rate / 4e5,
+        generator_cpu_percent=20.0,
+        throttled_s=0.0,
+        disk_write_mb_per_s=rate * 122 / 1e6,
+        disk_bytes_per_row=122.4,
+        memory_used_gb=1.2,
+        memory_available_gb=58.3,
+        response_ms_p50=4.2 + chance.random(),
+        response_ms_p95=9.8,
+        response_ms_p99=21.7 if chance.random() > 0.2 else None,
+        response_ms_max=88.1,
+        requests=4123,
+        errors=0,
+        rows_acked=int(rate * 13),
+        rows_counted=int(rate * 13),
+        ceiling_rows_per_s=1.4e8,
+        sampler_cpu_percent=0.11,
         missed_ticks=0,
-    )  # fmt: skip
+    )
     caveats = (REASONS[kind],) if REASONS[kind] else ()
     if kind is K.VALID and chance.random() < 0.2:
         caveats = ("no full commit cycle (checkpoint) fell in the window: see the rate to the end of the flush",)
-    return TrialResult(trial=trial, measurement=measurement, verdict=Verdict(kind=kind, reasons=caveats), wall_s=17.5,
-                       effective={"server_version": "16.2", "max_parallel_workers": f"{trial.level:g}",
-                                  "shared_buffers": "1GB", "synchronous_commit": "on"})  # fmt: skip
+    return TrialResult(
+        trial=trial,
+        measurement=measurement,
+        verdict=Verdict(kind=kind, reasons=caveats),
+        wall_s=17.5,
+        effective={
+            "server_version": "16.2",
+            "max_parallel_workers": f"{trial.level:g}",
+            "shared_buffers": "1GB",
+            "synchronous_commit": "on",
+        },
+    )
 
 
 def synthetic_series(result: TrialResult, chance: random.Random):
@@ -85,10 +127,17 @@ def synthetic_series(result: TrialResult, chance: random.Random):
         wobble = 1 + chance.gauss(0, 0.03)
         rows.append((t, {"rows_per_s": m.rows_per_s * on * wobble, "response_ms_p99": 20.0}))
         burst = 2.4 if second % 5 == 3 else 0.65
-        rows.append((t + 0.03, {"server_cpu_cores": (m.server_cpu_cores or 0) * min(on * 1.02, 1.02),
-                                "generator_cpu_cores": (m.generator_cpu_cores or 0) * on * wobble,
-                                "disk_write_mb_per_s": (m.disk_write_mb_per_s or 0) * burst * wobble,
-                                "memory_available_gb": 58.0}))  # fmt: skip
+        rows.append(
+            (
+                t + 0.03,
+                {
+                    "server_cpu_cores": (m.server_cpu_cores or 0) * min(on * 1.02, 1.02),
+                    "generator_cpu_cores": (m.generator_cpu_cores or 0) * on * wobble,
+                    "disk_write_mb_per_s": (m.disk_write_mb_per_s or 0) * burst * wobble,
+                    "memory_available_gb": 58.0,
+                },
+            )
+        )
     return tuple(rows)
 
 
@@ -112,39 +161,77 @@ def synthetic_run(
     order = [(float(n), r) for r in range(1, replicates + 1) for n in levels]
     trials = [synthetic_trial(n, r, i, (knobs or {}).get(n, plain), shared=shared) for i, (n, r) in enumerate(order)]
     results = [
-        synthetic_result(t, rate_at(t.level, parameters) * math.exp(chance.gauss(0, noise)),
-                         (verdicts or {}).get((t.level, t.replicate), K.VALID), chance)
+        synthetic_result(
+            t,
+            rate_at(t.level, parameters) * math.exp(chance.gauss(0, noise)),
+            (verdicts or {}).get((t.level, t.replicate), K.VALID),
+            chance,
+        )
         for t in trials
-    ]  # fmt: skip
-    notes = ("at 2 cores the load generator shares CPU 0-1 with the server: this machine has too few for both",) * shared
-    plan = Plan(sweep=sweep or synthetic_sweep(replicates=replicates, levels=tuple(float(n) for n in levels)),
-                trials=tuple(trials), confounds=tuple(confounds), notes=notes, seconds_estimated=100.0)  # fmt: skip
-    run = StoredRun(path="/results/20260102T030405Z-cpu-synthetic-1a2b3c", manifest=synthetic_manifest(), plan=plan,
-                    results=tuple(results),
-                    timeseries={r.trial.trial_id: synthetic_series(r, chance) for r in results})  # fmt: skip
+    ]
+    notes = (
+        "at 2 cores the load generator shares CPU 0-1 with the server: this machine has too few for both",
+    ) * shared
+    plan = Plan(
+        sweep=sweep or synthetic_sweep(replicates=replicates, levels=tuple(float(n) for n in levels)),
+        trials=tuple(trials),
+        confounds=tuple(confounds),
+        notes=notes,
+        seconds_estimated=100.0,
+    )
+    run = StoredRun(
+        path="/results/20260102T030405Z-cpu-synthetic-1a2b3c",
+        manifest=synthetic_manifest(),
+        plan=plan,
+        results=tuple(results),
+        timeseries={r.trial.trial_id: synthetic_series(r, chance) for r in results},
+    )
     return replace(run, fit=fit_curve(run.results, confounds=confounds))
 
 
 def synthetic_manifest() -> dict[str, object]:
     return {
-        "schema": 1, "tool_version": "0.1.0", "commit": "0123456789abcdef", "created_utc": "2026-01-02T03:04:05+00:00",
+        "schema": 1,
+        "tool_version": "0.1.0",
+        "commit": "0123456789abcdef",
+        "created_utc": "2026-01-02T03:04:05+00:00",
         "command": ["scale", "sweep", "cpu", "--cores", "1..4", "--tag", "note=two words"],
-        "host": {"hostname": "synthetic-host", "cpu_model": "Synthetic CPU @ 3.0 GHz", "kernel": "6.1.0",
-                 "os": "Debian 12", "cgroup": "v2", "governor": "performance", "memory_bytes": 64_000_000_000,
-                 "cpus": [{"id": i, "core": i, "package": 0, "node": 0} for i in range(20)]},
-        "server": {"version": "16.2"}, "choice": "postgres 16.2 as a process (wheel), as no Docker Engine answers",
-        "disks": [{"device": "259:0", "name": "nvme0n1", "mount_point": "/var", "file_system": "ext4",
-                   "rotational": False, "free_bytes": 1}],
-        "ceiling_rows_per_s": {"8 threads on CPU 16,17,18,19": 1.4e8}, "seed": 42,
-    }  # fmt: skip
+        "host": {
+            "hostname": "synthetic-host",
+            "cpu_model": "Synthetic CPU @ 3.0 GHz",
+            "kernel": "6.1.0",
+            "os": "Debian 12",
+            "cgroup": "v2",
+            "governor": "performance",
+            "memory_bytes": 64_000_000_000,
+            "cpus": [{"id": i, "core": i, "package": 0, "node": 0} for i in range(20)],
+        },
+        "server": {"version": "16.2"},
+        "choice": "postgres 16.2 as a process (wheel), as no Docker Engine answers",
+        "disks": [
+            {
+                "device": "259:0",
+                "name": "nvme0n1",
+                "mount_point": "/var",
+                "file_system": "ext4",
+                "rotational": False,
+                "free_bytes": 1,
+            }
+        ],
+        "ceiling_rows_per_s": {"8 threads on CPU 16,17,18,19": 1.4e8},
+        "seed": 42,
+    }
 
 
 def mixed_run(**changes) -> StoredRun:
     """Four levels with every kind of trouble, and a knob that moves."""
     knobs = {float(n): {"partitions": "4" if n < 3 else "12", "write_threads": "8"} for n in range(1, 5)}
-    confound = Confound(knob="partitions", values=("4", "4", "12", "12"),
-                        sentence="partitions moves with the cores (4 at 1, 4 at 2, 12 at 3, 12 at 4): the curve shows "
-                                 "both, not the cores alone")  # fmt: skip
+    confound = Confound(
+        knob="partitions",
+        values=("4", "4", "12", "12"),
+        sentence="partitions moves with the cores (4 at 1, 4 at 2, 12 at 3, 12 at 4): the curve shows "
+        "both, not the cores alone",
+    )
     verdicts = {
         (4.0, 1): K.GENERATOR_BOUND,
         (2.0, 2): K.UNSTEADY,

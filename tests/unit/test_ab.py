@@ -26,8 +26,9 @@ from tests.unit.test_plan import POSTGRES, make_host, planned
 
 def sweeps(**b):
     common = {"cores": "1..2", "method__order_seed": "3"}
-    return [replace(make_sweep(**common, **flags), target="postgres", runtime="process", method="copy")
-            for flags in ({}, b)]  # fmt: skip
+    return [
+        replace(make_sweep(**common, **flags), target="postgres", runtime="process", method="copy") for flags in ({}, b)
+    ]
 
 
 def plan_of(blocks=3, **b):
@@ -86,8 +87,10 @@ def test_flags_of_one_variant():
     found = flags_of("--knob fsync=off --write-threads=4 --knob 'a=b c' --ablation", "--b")
     assert found == {"knobs.other": ["fsync=off", "a=b c"], "knobs.write_threads": "4", "method.ablation": "1"}
     assert together({"knobs.other": ["x=1"], "load.rows": "5"}, {**found, "load.rows": "7"}) == {
-        **found, "knobs.other": ["x=1", "fsync=off", "a=b c"], "load.rows": "7"
-    }  # fmt: skip
+        **found,
+        "knobs.other": ["x=1", "fsync=off", "a=b c"],
+        "load.rows": "7",
+    }
 
 
 @pytest.mark.parametrize(
@@ -100,9 +103,14 @@ def test_a_flag_that_is_none_is_refused_by_name(text, why):
 
 @pytest.mark.parametrize(
     ("b", "why"),
-    [({"cores": "1..3"}, "the levels"), ({"target__data_dir": "/x"}, "--data-dir"), ({"vary": ["method=copy"]}, "vary"),
-     ({"method__replicates": "4"}, "--replicates"), ({"method__ablation": "1"}, "--ablation")],
-)  # fmt: skip
+    [
+        ({"cores": "1..3"}, "the levels"),
+        ({"target__data_dir": "/x"}, "--data-dir"),
+        ({"vary": ["method=copy"]}, "vary"),
+        ({"method__replicates": "4"}, "--replicates"),
+        ({"method__ablation": "1"}, "--ablation"),
+    ],
+)
 def test_what_would_not_be_one_run_is_refused(b, why):
     a = make_sweep(cores="1..2")
     with pytest.raises(UsageError, match=why):
@@ -137,8 +145,9 @@ def test_one_block_has_a_ratio_and_no_verdict():
         compare_variants(StoredRun(path="/x", manifest={}, plan=planned(cores="1"), results=(), timeseries={}))
 
 
-@pytest.mark.parametrize(("levels", "shift", "least", "most"),
-                         [(1, 0.0, 0.02, 0.08), (4, 0.0, 0.02, 0.08), (1, math.log(0.95), 0.9, 1.0)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("levels", "shift", "least", "most"), [(1, 0.0, 0.02, 0.08), (4, 0.0, 0.02, 0.08), (1, math.log(0.95), 0.9, 1.0)]
+)
 def test_false_alarms_and_power_are_those_of_the_method(levels, shift, least, most):
     draws = np.random.default_rng([SEED, levels])
     assert least <= sum(ab(draws, levels, 5, [0.02] * levels, 0.1, shift) for _ in range(400)) / 400 <= most

@@ -9,10 +9,26 @@ from runner.model import BottleneckKind
 from runner.verdict import ResourceUse, TrialResources, attribute, bottleneck_of, is_steady, stalled_percent
 
 CORES = load_axis("cores")
-GIVEN = TrialResources(cores=4.0, quota=False, generator_cpus=2, shared_cpus=(), threads=8, ceiling_rows_per_s=1e9,
-              disk_ceilings_mb_per_s={"d1": 20.0})  # fmt: skip
-IDLE = ResourceUse(rows_per_s=1e6, server_cores=2.0, generator_cores=0.5, other_cores=0.0, throttled=0.0, in_flight=0.3,
-           disk_busy_percent={"d1": 20.0}, disk_mb_per_s={"d1": 5.0}, io_waiting_percent=1.0)  # fmt: skip
+GIVEN = TrialResources(
+    cores=4.0,
+    quota=False,
+    generator_cpus=2,
+    shared_cpus=(),
+    threads=8,
+    ceiling_rows_per_s=1e9,
+    disk_ceilings_mb_per_s={"d1": 20.0},
+)
+IDLE = ResourceUse(
+    rows_per_s=1e6,
+    server_cores=2.0,
+    generator_cores=0.5,
+    other_cores=0.0,
+    throttled=0.0,
+    in_flight=0.3,
+    disk_busy_percent={"d1": 20.0},
+    disk_mb_per_s={"d1": 5.0},
+    io_waiting_percent=1.0,
+)
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,9 @@ from tests.unit.trial_orders import trial_order
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("trial", "targets", "loadgen", "runtimes", "sampling")
-FILES = sorted(p for package in PACKAGES for p in (ROOT / "runner" / package).rglob("*.py")) + [ROOT / "runner" / "spawning.py"]
+FILES = sorted(p for package in PACKAGES for p in (ROOT / "runner" / package).rglob("*.py")) + [
+    ROOT / "runner" / "spawning.py"
+]
 # Methods that wait for ever unless they are given a time, and where the time may stand without its name.
 WAITS = {"wait": 0, "join": 0, "communicate": 1, "get": 1, "acquire": 1, "result": 0, "wait_for": 1, "select": 3}
 RUNS = {"run", "call", "check_call", "check_output"}  # of subprocess
@@ -96,20 +98,37 @@ def test_nothing_waits_for_ever(path):
 @pytest.mark.parametrize(
     "line",
     [
-        "process.wait()", "thread.join()", "self._queue.get()", "lock.acquire()", "process.communicate()", "future.result()",
-        "subprocess.run(['true'])", "subprocess.check_output(['true'])", "socket.create_connection(('h', 1))",
-        "psycopg.connect(host='h')", "os.waitpid(1, 0)", "ThreadPoolExecutor(max_workers=2)", "select.select(a, b, c)",
+        "process.wait()",
+        "thread.join()",
+        "self._queue.get()",
+        "lock.acquire()",
+        "process.communicate()",
+        "future.result()",
+        "subprocess.run(['true'])",
+        "subprocess.check_output(['true'])",
+        "socket.create_connection(('h', 1))",
+        "psycopg.connect(host='h')",
+        "os.waitpid(1, 0)",
+        "ThreadPoolExecutor(max_workers=2)",
+        "select.select(a, b, c)",
     ],
-)  # fmt: skip
+)
 def test_such_a_wait_is_seen(line):
     assert endless(ast.parse(line))
 
 
 @pytest.mark.parametrize(
     "line",
-    ["process.wait(timeout=3)", "thread.join(3)", "', '.join(names)", "given.get('a')", "event.wait(0.1)",
-     "subprocess.run(['true'], timeout=3)", "os.wait4(1, os.WNOHANG)"],
-)  # fmt: skip
+    [
+        "process.wait(timeout=3)",
+        "thread.join(3)",
+        "', '.join(names)",
+        "given.get('a')",
+        "event.wait(0.1)",
+        "subprocess.run(['true'], timeout=3)",
+        "os.wait4(1, os.WNOHANG)",
+    ],
+)
 def test_what_has_a_time_is_not(line):
     assert not endless(ast.parse(line))
 
@@ -207,7 +226,8 @@ def test_the_table_of_bounds_says_what_the_settings_say():
     assert {"--request-timeout", "--drain"} <= set(told)
     defaults = {setting.flag: setting.default for setting in SETTINGS}
     assert {flag: parse_seconds(value) for flag, value in told.items()} == {
-        flag: parse_seconds(defaults[flag]) for flag in told}  # fmt: skip
+        flag: parse_seconds(defaults[flag]) for flag in told
+    }
 
 
 def test_a_load_is_told_its_times_and_is_waited_for_longer():

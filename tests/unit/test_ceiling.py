@@ -54,7 +54,11 @@ def test_the_stubbed_spec_has_the_same_requests_and_no_address():
     spec = spec_of(workload__rows_per_request="500")
     made = stubbed_spec(spec, 1.5)
     assert {k: made[k] for k in ("driver", "method", "library", "sending")} == {
-        "driver": "postgres", "method": "copy", "library": "/l", "sending": "stubbed"}  # fmt: skip
+        "driver": "postgres",
+        "method": "copy",
+        "library": "/l",
+        "sending": "stubbed",
+    }
     assert not {"host", "port", "rate", "retries"} & set(made)
     names = {"database": "x", "table_prefix": "d", "parted": "1"}
     assert stubbed_spec(spec | names, 1.5).items() >= names.items()
@@ -66,7 +70,13 @@ def test_the_key_is_the_whole_spec_but_for_the_seed():
     spec = spec_of()
     key = ceiling_key(spec, (0, 1), 0, Means.STUBBED)
     assert key == ceiling_key({**spec, "seed": "77", "host": "other"}, (0, 1), 0, Means.STUBBED)
-    for other in ({"interlace_rows": "7"}, {"tables": "9"}, {"threads": "3"}, {"rows_per_request": "1"}, {"columns": "a:int"}):
+    for other in (
+        {"interlace_rows": "7"},
+        {"tables": "9"},
+        {"threads": "3"},
+        {"rows_per_request": "1"},
+        {"columns": "a:int"},
+    ):
         assert key != ceiling_key({**spec, **other}, (0, 1), 0, Means.STUBBED)
     assert key != ceiling_key(spec, (0,), 0, Means.STUBBED)
     assert key != ceiling_key(spec, (0, 1), 2, Means.STUBBED)
@@ -84,7 +94,14 @@ def test_a_driver_that_cannot_separate_has_none_and_that_is_told(monkeypatch):
 
 
 def test_the_null_drivers_ceiling_with_the_real_load_core():
-    spec = {"protocol": "1", "driver": "null", "method": "discard", "threads": "1", "tables": "10", "rows_per_request": "100"}
+    spec = {
+        "protocol": "1",
+        "driver": "null",
+        "method": "discard",
+        "threads": "1",
+        "tables": "10",
+        "rows_per_request": "100",
+    }
     rate = measure_ceiling(loadgen_path(), ceiling_key(spec, (0,), 0, means_of(loadgen_path(), spec)))
     assert rate is not None
     assert rate > 1e6

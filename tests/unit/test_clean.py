@@ -27,8 +27,13 @@ def test_a_living_run_leaves_nothing_over(tmp_path):
 def test_the_server_of_a_dead_run_is_stopped_and_its_data_removed(tmp_path):
     (tmp_path / "data").mkdir()
     with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]) as server:
-        dead = replace(new_state("trial", str(tmp_path / "data")), runner_pid=2**22 + 1, runner_started=1,
-                       server_pid=server.pid, server_started=started_ticks(server.pid))  # fmt: skip
+        dead = replace(
+            new_state("trial", str(tmp_path / "data")),
+            runner_pid=2**22 + 1,
+            runner_started=1,
+            server_pid=server.pid,
+            server_started=started_ticks(server.pid),
+        )
         save(tmp_path, dead)
         found = ours(tmp_path)
         assert [x.kind for x in found] == ["server"]
@@ -40,8 +45,13 @@ def test_the_server_of_a_dead_run_is_stopped_and_its_data_removed(tmp_path):
 
 def test_another_process_under_the_same_number_is_left_alone(tmp_path):
     assert not alive(os.getpid(), started_ticks(os.getpid()) + 1)
-    stranger = replace(new_state("trial", str(tmp_path / "data")), runner_pid=2**22 + 1, runner_started=1,
-                       server_pid=os.getpid(), server_started=1)  # fmt: skip
+    stranger = replace(
+        new_state("trial", str(tmp_path / "data")),
+        runner_pid=2**22 + 1,
+        runner_started=1,
+        server_pid=os.getpid(),
+        server_started=1,
+    )
     save(tmp_path, stranger)
     remove(ours(tmp_path)[0])
     assert started_ticks(os.getpid()) > 0
@@ -72,8 +82,13 @@ def test_shared_memory_of_a_killed_server_is_removed_and_nobody_elses(tmp_path):
     assert set(made) <= segments()
     try:
         assert remove_segments(maker.pid, started + 10**6) == ()  # made before that process, so by another
-        dead = replace(new_state("trial", str(tmp_path / "data")), runner_pid=2**22 + 1, runner_started=1,
-                       server_pid=maker.pid, server_started=started)  # fmt: skip
+        dead = replace(
+            new_state("trial", str(tmp_path / "data")),
+            runner_pid=2**22 + 1,
+            runner_started=1,
+            server_pid=maker.pid,
+            server_started=started,
+        )
         save(tmp_path, dead)
         remove(ours(tmp_path)[0])
         assert segments() & set(made) == {made[0]}

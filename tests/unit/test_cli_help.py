@@ -11,8 +11,20 @@ from runner.cli import app
 from runner.cli.commands import COMMANDS, GROUPS, load_command
 from runner.sweep.settings import SETTINGS
 
-TWELVE = {"--cores", "--disks", "--clients", "--target", "--runtime", "--home", "--endpoint", "--duration", "--rate",
-          "--replicates", "--knob", "--vary"}  # fmt: skip
+TWELVE = {
+    "--cores",
+    "--disks",
+    "--clients",
+    "--target",
+    "--runtime",
+    "--home",
+    "--endpoint",
+    "--duration",
+    "--rate",
+    "--replicates",
+    "--knob",
+    "--vary",
+}
 HEAVY = {"numpy", "scipy", "matplotlib", "docker", "psycopg", "pyarrow", "cattrs", "runner.compose", "runner.console"}
 
 

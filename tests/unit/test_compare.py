@@ -131,8 +131,10 @@ def test_a_window_that_is_too_short_has_no_spread():
 
 
 def test_the_false_alarms_said_are_those_of_the_test():
-    points = [PointLogs(level=n, variant="", a=tuple(CHANCE.normal(0, 0.02, 5)), b=tuple(CHANCE.normal(0, 0.02, 5)))
-              for n in range(1, 7)]  # fmt: skip
+    points = [
+        PointLogs(level=n, variant="", a=tuple(CHANCE.normal(0, 0.02, 5)), b=tuple(CHANCE.normal(0, 0.02, 5)))
+        for n in range(1, 7)
+    ]
     said = false_alarms(points, 0.05, 0.05)
     assert 2 < said.any_percent < 8
     assert said.slower_percent < said.any_percent
@@ -140,8 +142,10 @@ def test_the_false_alarms_said_are_those_of_the_test():
 
 @pytest.mark.parametrize("trials", [(2, 2), (2, 1), (3, 3)])
 def test_few_residuals_are_not_mistaken_for_trials_without_noise(trials):
-    points = [PointLogs(level=n, variant="", a=tuple(CHANCE.normal(0, 0.02, count)),
-                        b=tuple(CHANCE.normal(0, 0.02, count))) for n, count in enumerate(trials, start=1)]  # fmt: skip
+    points = [
+        PointLogs(level=n, variant="", a=tuple(CHANCE.normal(0, 0.02, count)), b=tuple(CHANCE.normal(0, 0.02, count)))
+        for n, count in enumerate(trials, start=1)
+    ]
     assert false_alarms(points, 0.05, None).any_percent < 8
 
 
@@ -225,8 +229,11 @@ def open_loop(run):
     def offered(trial):
         return replace(trial, load=replace(trial.load, rate=5e4))
 
-    return replace(run, plan=replace(run.plan, trials=tuple(map(offered, run.plan.trials))),
-                   results=tuple(replace(r, trial=offered(r.trial)) for r in run.results))  # fmt: skip
+    return replace(
+        run,
+        plan=replace(run.plan, trials=tuple(map(offered, run.plan.trials))),
+        results=tuple(replace(r, trial=offered(r.trial)) for r in run.results),
+    )
 
 
 @pytest.mark.parametrize("closed", [0, 1, 2])
@@ -235,7 +242,10 @@ def test_an_open_loop_has_no_capacity_to_compare(closed):
     found = compare_runs(a if closed == 1 else open_loop(a), b if closed == 2 else open_loop(b), 0.05)
     assert "no capacity" in found.sentence and "response times" in found.sentence
     assert {p.missing for p in found.points} == {
-        0: {"open loop in A; open loop in B"}, 1: {"open loop in B"}, 2: {"open loop in A"}}[closed]  # fmt: skip
+        0: {"open loop in A; open loop in B"},
+        1: {"open loop in B"},
+        2: {"open loop in A"},
+    }[closed]
     assert found.unjudged == (), "nobody lost a point"
 
 
@@ -258,19 +268,34 @@ def test_trials_that_are_not_on_the_curve_are_not_compared(role):
 def test_numbers_of_short_windows_are_a_caution():
     a, b = synthetic_run(), synthetic_run(seed=9)
     assert "quick: 12 of 12 of A and 12 of 12 of B trials" in " ".join(compare_runs(a, b).cautions)
-    long = replace(b, results=tuple(
-        replace(r, trial=replace(r.trial, load=replace(r.trial.load, duration_s=40.0)),
-                measurement=replace(r.measurement, window_s=45.0)) for r in b.results))  # fmt: skip
+    long = replace(
+        b,
+        results=tuple(
+            replace(
+                r,
+                trial=replace(r.trial, load=replace(r.trial.load, duration_s=40.0)),
+                measurement=replace(r.measurement, window_s=45.0),
+            )
+            for r in b.results
+        ),
+    )
     assert "quick: 12 of 12 of A trials" in " ".join(compare_runs(a, long).cautions)
     assert "quick" not in " ".join(compare_runs(long, replace(long, path="other")).cautions)
 
 
 def test_what_differs_is_said_and_what_always_differs_is_not():
     a = synthetic_run()
-    results = tuple(replace(r, effective={**r.effective, "shared_buffers": "2GB", "port": str(at)})
-                    for at, r in enumerate(a.results))  # fmt: skip
-    manifest = {**a.manifest, "tool_version": "0.2.0", "server": {"version": "17.0"},
-                "host": {**a.manifest["host"], "kernel": "6.9.0"}, "created_utc": "2027"}  # fmt: skip
+    results = tuple(
+        replace(r, effective={**r.effective, "shared_buffers": "2GB", "port": str(at)})
+        for at, r in enumerate(a.results)
+    )
+    manifest = {
+        **a.manifest,
+        "tool_version": "0.2.0",
+        "server": {"version": "17.0"},
+        "host": {**a.manifest["host"], "kernel": "6.9.0"},
+        "created_utc": "2027",
+    }
     sweep = replace(a.plan.sweep, method="insert")
     b = replace(a, manifest=manifest, results=results, plan=replace(a.plan, sweep=sweep))
     told = {(d.kind, d.name): (d.a, d.b) for d in differing(a, b)}
@@ -323,7 +348,11 @@ def test_one_session_a_side_is_shown_and_not_judged(runs, a, b, why):
 
 @pytest.mark.parametrize(
     ("words", "why"),
-    [(("first,again",), "compared with"), (("first", "first,again"), "given twice"), (("first",), "no run of scale ab")],
+    [
+        (("first,again",), "compared with"),
+        (("first", "first,again"), "given twice"),
+        (("first",), "no run of scale ab"),
+    ],
 )
 def test_what_cannot_be_compared_is_refused(runs, words, why):
     done = scale(runs, *words)
@@ -367,9 +396,18 @@ def test_a_page_with_both_curves(runs, tmp_path):
 def test_trials_too_noisy_for_any_difference_are_said_to_be_so():
     def spoilt(seed):
         run, chance = synthetic_run(seed=seed), np.random.default_rng(seed)
-        return replace(run, results=tuple(
-            replace(r, measurement=replace(r.measurement, rows_per_s=r.measurement.rows_per_s * math.exp(chance.normal(0, 1.5))))
-            for r in run.results))  # fmt: skip
+        return replace(
+            run,
+            results=tuple(
+                replace(
+                    r,
+                    measurement=replace(
+                        r.measurement, rows_per_s=r.measurement.rows_per_s * math.exp(chance.normal(0, 1.5))
+                    ),
+                )
+                for r in run.results
+            ),
+        )
 
     found = compare_runs(spoilt(1), spoilt(9))
     assert found.sentence.startswith("Not known whether B differs from A: the trials are too few for this noise")

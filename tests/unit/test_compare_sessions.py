@@ -22,8 +22,10 @@ def chance(*name):
 
 def sessions(count, session=0.0, first=0, gamma=4.1e5, **changes):
     draws = chance(first).normal(0, session, count)
-    runs = [synthetic_run(seed=first + at, gamma=gamma * math.exp(off), alpha=0.03, **changes)
-            for at, off in enumerate(draws)]  # fmt: skip
+    runs = [
+        synthetic_run(seed=first + at, gamma=gamma * math.exp(off), alpha=0.03, **changes)
+        for at, off in enumerate(draws)
+    ]
     return [replace(run, path=f"/results/{first + at}") for at, run in enumerate(runs)]
 
 
@@ -42,8 +44,15 @@ def test_a_slow_down_is_seen_through_the_sessions():
 
 def test_one_point_is_student_s_test_of_the_sessions_means():
     a, b = chance(3).normal(0, 0.02, (4, 1)), chance(4).normal(0.01, 0.02, (4, 1))
-    wanted = stats.ttest_ind(b[:, 0], a[:, 0], equal_var=bool(sides_equal(*[np.array([v]) for v in (
-        ((a - a.mean()) ** 2).sum(), 3.0, ((b - b.mean()) ** 2).sum(), 3.0)])[0]))  # fmt: skip
+    wanted = stats.ttest_ind(
+        b[:, 0],
+        a[:, 0],
+        equal_var=bool(
+            sides_equal(*[np.array([v]) for v in (((a - a.mean()) ** 2).sum(), 3.0, ((b - b.mean()) ** 2).sum(), 3.0)])[
+                0
+            ]
+        ),
+    )
     assert between_runs.tested_sessions(a, b).p_value[0] == pytest.approx(wanted.pvalue)
 
 
@@ -114,7 +123,9 @@ def test_drift_within_the_runs_does_not_hide_a_slow_down():
 
 def test_drift_is_taken_out_of_each_run_before_they_are_compared():
     a, b = synthetic_run(seed=1), synthetic_run(seed=2)
-    falling = tuple(replace(r, measurement=replace(r.measurement, rows_per_s=r.measurement.rows_per_s * 0.98**at))
-                    for at, r in enumerate(b.results))  # fmt: skip
+    falling = tuple(
+        replace(r, measurement=replace(r.measurement, rows_per_s=r.measurement.rows_per_s * 0.98**at))
+        for at, r in enumerate(b.results)
+    )
     steady, drifting = compare_runs(a, b).overall, compare_runs(a, replace(b, results=falling)).overall
     assert drifting.high - drifting.low < 1.6 * (steady.high - steady.low)

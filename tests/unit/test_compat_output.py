@@ -33,20 +33,45 @@ def latency(values_us):
         histogram.record_value(int(value * 1000))
     nothing = not values_us
     return Latency(
-        count=len(values_us), min_us=None if nothing else min(values_us), max_us=None if nothing else max(values_us),
-        mean_us=None if nothing else sum(values_us) / len(values_us), p50_us=None, p90_us=None, p95_us=None,
-        p99_us=None, p999_us=None, hdr=histogram.encode().decode("ascii"),
-    )  # fmt: skip
+        count=len(values_us),
+        min_us=None if nothing else min(values_us),
+        max_us=None if nothing else max(values_us),
+        mean_us=None if nothing else sum(values_us) / len(values_us),
+        p50_us=None,
+        p90_us=None,
+        p95_us=None,
+        p99_us=None,
+        p999_us=None,
+        hdr=histogram.encode().decode("ascii"),
+    )
 
 
 def loaded(values_us, rows=10_000, threads=2, window_s=2.0, **fields):
-    summary = LoadSummary(**{
-        "outcome": "ok", "window_s": window_s, "window_start_ns": 0, "window_end_ns": 1, "last_ack_ns": 1,
-        "rows_window": rows, "rows_per_s": rows / window_s if window_s else None, "rows_acked": rows,
-        "rows_failed": 0, "requests": len(values_us), "errors": 0, "retries": 0, "cpu_window_s": 0.5,
-        "offered_rows_per_s": None, "threads": threads, "send_s": 1.0, "make_s": 0.1, "response": latency(values_us),
-        "service": latency(values_us), "partitions": (rows,), **fields,
-    })  # fmt: skip
+    summary = LoadSummary(
+        **{
+            "outcome": "ok",
+            "window_s": window_s,
+            "window_start_ns": 0,
+            "window_end_ns": 1,
+            "last_ack_ns": 1,
+            "rows_window": rows,
+            "rows_per_s": rows / window_s if window_s else None,
+            "rows_acked": rows,
+            "rows_failed": 0,
+            "requests": len(values_us),
+            "errors": 0,
+            "retries": 0,
+            "cpu_window_s": 0.5,
+            "offered_rows_per_s": None,
+            "threads": threads,
+            "send_s": 1.0,
+            "make_s": 0.1,
+            "response": latency(values_us),
+            "service": latency(values_us),
+            "partitions": (rows,),
+            **fields,
+        }
+    )
     database = job().databases[0]
     return output.Loaded(
         database=database, table=database.tables[0], threads=threads, vgroups=2, summary=summary, troubles=()
@@ -62,8 +87,15 @@ def test_the_two_lines():
     found = SPENT.fullmatch(output.stamped(NOW, "SUCC", output.spent_line(one)))
     assert found is not None
     assert found.groups() == (
-        "11/21 04:43:29.114484", "2.000000", "0.125000", "10000", "2", "test", "5000.00", "80000.00"
-    )  # fmt: skip
+        "11/21 04:43:29.114484",
+        "2.000000",
+        "0.125000",
+        "10000",
+        "2",
+        "test",
+        "5000.00",
+        "80000.00",
+    )
     found = DELAY.search(output.stamped(NOW, "SUCC", output.delay_line(one)))
     assert [float(v) for v in found.groups()] == pytest.approx([1.0, 2.5, 4.0, 4.0, 4.0, 4.0], rel=2e-3)
 

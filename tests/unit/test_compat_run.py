@@ -59,9 +59,14 @@ def scale_load(tmp_path):
     def start(*arguments, **environment):
         env = os.environ | {"PYTHONPATH": str(ROOT), "ASKED": str(tmp_path / "asked")} | environment
         return subprocess.Popen(
-            [sys.executable, "-c", PROGRAM, "load", *arguments], cwd=tmp_path, env=env, text=True,
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        )  # fmt: skip
+            [sys.executable, "-c", PROGRAM, "load", *arguments],
+            cwd=tmp_path,
+            env=env,
+            text=True,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
 
     return start
 

@@ -66,8 +66,12 @@ def test_what_is_wrong_unsteady_or_asked_for_no_more_is_no_point_after_a_check_e
     assert judged(CLIENTS, **waiting).once_checked is None, "more connections are what it sweeps"
 
 
-WAITING = Verdict(kind=LACKING, reasons=("all 8 connections waited",), once_checked=OWN,
-                  bottleneck=Bottleneck(kind=BottleneckKind.CONNECTIONS, sentence="waited", remedy="more --write-threads"))  # fmt: skip
+WAITING = Verdict(
+    kind=LACKING,
+    reasons=("all 8 connections waited",),
+    once_checked=OWN,
+    bottleneck=Bottleneck(kind=BottleneckKind.CONNECTIONS, sentence="waited", remedy="more --write-threads"),
+)
 FULL = Verdict(kind=VerdictKind.VALID, bottleneck=Bottleneck(kind=BottleneckKind.SERVER_CPU, sentence="full"))
 
 
@@ -153,9 +157,16 @@ def test_a_level_whose_rate_rises_lacks_connections():
     assert "lacks connections" in last.reasons[1]
 
 
-@pytest.mark.parametrize(("gain", "noise", "expected"), [
-    (1.0, 0.01, True), (1.04, 0.004, True), (1.10, 0.01, False), (2.0, 0.2, False), (1.0, 0.3, None),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("gain", "noise", "expected"),
+    [
+        (1.0, 0.01, True),
+        (1.04, 0.004, True),
+        (1.10, 0.01, False),
+        (2.0, 0.2, False),
+        (1.0, 0.3, None),
+    ],
+)
 def test_the_test_of_a_rise(gain, noise, expected):
     """A rise of less than 5 % is none; what the noise could hide is not said."""
     plan = planned(cores="1..6", method__replicates="3", method__drift_check="off")

@@ -30,22 +30,32 @@ SOFTWARE_CLOCK = (1, 0)  # PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK: counts n
 def used(series, given=GIVEN, **use):
     """The use of a server whose cores counted so."""
     names = [name for name in series[0] if name != "t_s"]
-    samples = [replace(sample(one["t_s"], {0: 0.0}, 0.0), cpu_counters_total={name: one[name] for name in names})
-               for one in series]  # fmt: skip
+    samples = [
+        replace(sample(one["t_s"], {0: 0.0}, 0.0), cpu_counters_total={name: one[name] for name in names})
+        for one in series
+    ]
     rates = measure_window(samples, samples[0].monotonic_ns, samples[-1].monotonic_ns).counters_per_s
-    return replace(IDLE, **FULL, instructions_per_cycle=per(rates, "instructions", "cycles"),
-                   cycles_per_miss=per(rates, "cycles", "llc_misses"), **use)  # fmt: skip
+    return replace(
+        IDLE,
+        **FULL,
+        instructions_per_cycle=per(rates, "instructions", "cycles"),
+        cycles_per_miss=per(rates, "cycles", "llc_misses"),
+        **use,
+    )
 
 
 @pytest.mark.parametrize(
     ("series", "kind"),
     [
-        (REAL["stream"], BottleneckKind.MEMORY_BANDWIDTH), (REAL["gather"], BottleneckKind.MEMORY_BANDWIDTH),
-        (REAL["chase"], BottleneckKind.SERVER_CPU), (REAL["cache"], BottleneckKind.SERVER_CPU),
-        (REAL["compute"], BottleneckKind.SERVER_CPU), (SYNTHETIC, BottleneckKind.MEMORY_BANDWIDTH),
+        (REAL["stream"], BottleneckKind.MEMORY_BANDWIDTH),
+        (REAL["gather"], BottleneckKind.MEMORY_BANDWIDTH),
+        (REAL["chase"], BottleneckKind.SERVER_CPU),
+        (REAL["cache"], BottleneckKind.SERVER_CPU),
+        (REAL["compute"], BottleneckKind.SERVER_CPU),
+        (SYNTHETIC, BottleneckKind.MEMORY_BANDWIDTH),
     ],
     ids=["stream", "gather", "chase", "cache", "compute", "synthetic"],
-)  # fmt: skip
+)
 def test_full_cores_that_always_have_several_misses_under_way_wait_for_memory(series, kind):
     assert bottleneck_of(used(series), GIVEN, CORES).kind is kind
     assert bottleneck_of(used(series), replace(GIVEN, shared_cpus=(0,)), CORES).kind is BottleneckKind.SERVER_CPU
@@ -61,7 +71,10 @@ def test_its_number_is_valid_and_says_why_more_cores_do_not_help():
     )
     assert "memory channels" in verdict.bottleneck.remedy
     disks = replace(used(SYNTHETIC), load_disks={})
-    assert bottleneck_of(disks, replace(GIVEN, prepared_disks=1), load_axis("clients")).kind is BottleneckKind.MEMORY_BANDWIDTH
+    assert (
+        bottleneck_of(disks, replace(GIVEN, prepared_disks=1), load_axis("clients")).kind
+        is BottleneckKind.MEMORY_BANDWIDTH
+    )
 
 
 def test_without_counters_nothing_is_said_and_the_report_says_that():
@@ -105,9 +118,10 @@ def test_an_event_that_the_kernel_refuses_leaves_none():
     [
         ("processor\t: 0\nvendor_id\t: AuthenticAMD\ncpu family\t: 25\n", (4, 0x4844)),
         ("processor\t: 0\nvendor_id\t: AuthenticAMD\ncpu family\t: 21\n", (0, 3)),
-        ("processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\n", (0, 3)), ("", (0, 3)),
+        ("processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\n", (0, 3)),
+        ("", (0, 3)),
     ],
-)  # fmt: skip
+)
 def test_which_event_counts_misses_of_the_last_level(about, misses, tmp_path):
     (tmp_path / "cpuinfo").write_text(about)
     assert events(tmp_path)["llc_misses"] == misses

@@ -22,8 +22,15 @@ from tools.dashboards_json import PAGES, text
 
 FOLDER = Path(__file__).resolve().parents[2] / "dashboards"
 PANELS = [(name, p) for name in PAGES for p in json.loads((FOLDER / f"{name}.json").read_text())["panels"]]
-VALUES = {"STATE_DIRECTORY": "/room", "OWNER": "65534:65534", "PROMETHEUS_IMAGE": "p:1", "GRAFANA_IMAGE": "g:1",
-          "PROMETHEUS_PORT": "9090", "GRAFANA_PORT": "3000", "GRAFANA_HOME": "/usr/share/grafana"}  # fmt: skip
+VALUES = {
+    "STATE_DIRECTORY": "/room",
+    "OWNER": "65534:65534",
+    "PROMETHEUS_IMAGE": "p:1",
+    "GRAFANA_IMAGE": "g:1",
+    "PROMETHEUS_PORT": "9090",
+    "GRAFANA_PORT": "3000",
+    "GRAFANA_HOME": "/usr/share/grafana",
+}
 METRIC = re.compile(r"\b(scale_\w+)(?:\{([^}]*)\})?")
 register_default_plugins()
 
@@ -102,8 +109,11 @@ def test_panels_are_described_have_units_and_lie_in_the_grid(found):
 def test_panels_do_not_overlap(name):
     cells: set[tuple[int, int]] = set()
     for place in (p["gridPos"] for n, p in PANELS if n == name):
-        own = {(x, y) for x in range(place["x"], place["x"] + place["w"])
-               for y in range(place["y"], place["y"] + place["h"])}  # fmt: skip
+        own = {
+            (x, y)
+            for x in range(place["x"], place["x"] + place["w"])
+            for y in range(place["y"], place["y"] + place["h"])
+        }
         assert not own & cells
         cells |= own
 

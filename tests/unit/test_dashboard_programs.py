@@ -37,10 +37,17 @@ def grafana(place, monkeypatch):
     return home
 
 
-@pytest.mark.parametrize(("closed", "mode"), [
-    (".", 0o700), ("..", 0o700), ("bin/grafana", 0o700), ("public", 0o700), ("public", 0o711),
-    ("conf/defaults.ini", 0o600),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("closed", "mode"),
+    [
+        (".", 0o700),
+        ("..", 0o700),
+        ("bin/grafana", 0o700),
+        ("public", 0o700),
+        ("public", 0o711),
+        ("conf/defaults.ini", 0o600),
+    ],
+)
 def test_what_its_user_may_not_read_is_named_with_the_user(place, grafana, closed, mode):
     state = StateDirectory(path=place / "room")
     state.path.mkdir()

@@ -29,7 +29,12 @@ def agree(verdict: VerdictKind, limit: BottleneckKind, axis) -> bool:
     """The pairs that may stand side by side."""
     standing = axis.standings[limit].standing
     own, external = standing is Standing.OWN, standing is Standing.EXTERNAL
-    named = {BottleneckKind.GENERATOR_CEILING, BottleneckKind.GENERATOR_CPU, BottleneckKind.THROTTLING, BottleneckKind.OFFERED_RATE}
+    named = {
+        BottleneckKind.GENERATOR_CEILING,
+        BottleneckKind.GENERATOR_CPU,
+        BottleneckKind.THROTTLING,
+        BottleneckKind.OFFERED_RATE,
+    }
     stands = standing is Standing.SWEPT or limit is BottleneckKind.OFFERED_RATE or (own and axis.own_verdict == "VALID")
     return {
         VerdictKind.LOST_ROWS: True,
@@ -62,29 +67,44 @@ def evidences(draw, whole=True):
     names = [f"d{n}" for n in range(1, prepared + 2)]
     clients = draw(st.integers(1, 3))
     what = TrialResources(
-        cores=cores, quota=draw(st.booleans()), generator_cpus=clients, threads=draw(st.integers(1, 8)),
-        shared_cpus=tuple(range(draw(st.integers(0, clients)))), ceiling_rows_per_s=draw(maybe(st.just(1e6))),
-        offered_rows_per_s=draw(maybe(st.just(9e5))), prepared_disks=prepared,
+        cores=cores,
+        quota=draw(st.booleans()),
+        generator_cpus=clients,
+        threads=draw(st.integers(1, 8)),
+        shared_cpus=tuple(range(draw(st.integers(0, clients)))),
+        ceiling_rows_per_s=draw(maybe(st.just(1e6))),
+        offered_rows_per_s=draw(maybe(st.just(9e5))),
+        prepared_disks=prepared,
         disk_ceilings_mb_per_s=draw(st.dictionaries(st.sampled_from(names), st.just(100.0))),
-    )  # fmt: skip
+    )
     use = ResourceUse(
-        seconds=10.0, rows_per_s=draw(st.sampled_from([1e5, 7.9e5, 8.1e5, 8.83e5, 9e5])),
+        seconds=10.0,
+        rows_per_s=draw(st.sampled_from([1e5, 7.9e5, 8.1e5, 8.83e5, 9e5])),
         server_cores=draw(maybe(shares.map(lambda share: share * cores))),
         generator_cores=draw(maybe(shares.map(lambda share: share * clients))),
-        other_cores=draw(maybe(shares)), stolen_cores=draw(maybe(shares)), throttled=draw(maybe(shares)),
+        other_cores=draw(maybe(shares)),
+        stolen_cores=draw(maybe(shares)),
+        throttled=draw(maybe(shares)),
         hot_thread=draw(maybe(st.tuples(st.just("writer"), shares))),
         disk_busy_percent=draw(st.dictionaries(st.sampled_from(names), percents)),
         disk_mb_per_s=draw(st.dictionaries(st.sampled_from(names), percents)),
-        io_waiting_percent=draw(maybe(percents)), memory_waiting_percent=draw(maybe(percents)),
-        in_flight=draw(maybe(shares)), workers_busy=draw(maybe(shares)),
+        io_waiting_percent=draw(maybe(percents)),
+        memory_waiting_percent=draw(maybe(percents)),
+        in_flight=draw(maybe(shares)),
+        workers_busy=draw(maybe(shares)),
         load_disks=draw(st.dictionaries(st.sampled_from(names), figures)) if whole and prepared else None,
-    )  # fmt: skip
+    )
     flaw = draw(st.sampled_from(["", "", "", "", "", "", "", "no rows", "lost", "log", "no window"]))
     m = Measurement(
-        rows=0 if flaw == "no rows" else 9, rows_per_s=use.rows_per_s, window_s=use.seconds,
-        rows_acked=9, rows_counted=8 if flaw == "lost" else 9, disks=use.load_disks or {},
-        rate_drift_percent=draw(maybe(percents)), rate_cv_percent=draw(maybe(percents)),
-    )  # fmt: skip
+        rows=0 if flaw == "no rows" else 9,
+        rows_per_s=use.rows_per_s,
+        window_s=use.seconds,
+        rows_acked=9,
+        rows_counted=8 if flaw == "lost" else 9,
+        disks=use.load_disks or {},
+        rate_drift_percent=draw(maybe(percents)),
+        rate_cv_percent=draw(maybe(percents)),
+    )
     wrong = Integrity(suspicious=("commit failed",) if flaw == "log" else ())
     window = use if flaw != "no window" else None
     return Evidence(given=what, measurement=m, window=window, seconds=(use,) * 3 if window else (), integrity=wrong)
@@ -156,8 +176,17 @@ def test_every_kind_has_a_standing_a_rule_a_verdict_and_a_name(axis):
 
 
 SHARED = make_trial(cores=2.0, placement=Placement(server_cpus=(0, 1), generator_cpus=(1,)))
-GOOD = Measurement(rows=10, window_s=10.0, rows_per_s=1e6, server_cpu_percent=97.0, generator_cpu_percent=30.0,
-                   throttled_s=0.0, rows_acked=12, rows_counted=12, ceiling_rows_per_s=5e8)  # fmt: skip
+GOOD = Measurement(
+    rows=10,
+    window_s=10.0,
+    rows_per_s=1e6,
+    server_cpu_percent=97.0,
+    generator_cpu_percent=30.0,
+    throttled_s=0.0,
+    rows_acked=12,
+    rows_counted=12,
+    ceiling_rows_per_s=5e8,
+)
 IDLE = {"server_cpu_percent": 40.0}
 FULL = {"disks": {"d1": DiskFigures(write_mb_per_s=20.0, used_percent=95.0)}}
 ROOM = {"disks": {"d1": DiskFigures(write_mb_per_s=20.0, used_percent=50.0)}}
@@ -168,57 +197,152 @@ UNEVEN = {"disks": {**FULL["disks"], "d2": ROOM["disks"]["d1"]}}
     ("axis", "trial", "changes", "expected", "told"),
     [
         (CORES, None, {}, "VALID SERVER_CPU", ""),
-        (CORES, SHARED, {"server_cpu_percent": 80.0, "generator_cpu_cores": 0.25}, "VALID SERVER_CPU",
-         "the server used 1.60 of 2 cores (80 %); the load generator took 0.25 of them, on shared CPU 1"),
-        (CORES, SHARED, {"server_cpu_percent": 80.0, "generator_cpu_cores": 0.35}, "RESOURCE_NOT_SATURATED SHARED_CPU",
-         "the server used 1.60 of 2 cores (80 %): the load generator took 0.35 of the server's cores, on shared CPU 1"),
-        (CORES, None, {"ceiling_rows_per_s": 1.1e6}, "GENERATOR_BOUND GENERATOR_CEILING",
-         "the load generator alone reaches 1.1 M rows/s with these rows; 1 M is too near to that"),
+        (
+            CORES,
+            SHARED,
+            {"server_cpu_percent": 80.0, "generator_cpu_cores": 0.25},
+            "VALID SERVER_CPU",
+            "the server used 1.60 of 2 cores (80 %); the load generator took 0.25 of them, on shared CPU 1",
+        ),
+        (
+            CORES,
+            SHARED,
+            {"server_cpu_percent": 80.0, "generator_cpu_cores": 0.35},
+            "RESOURCE_NOT_SATURATED SHARED_CPU",
+            "the server used 1.60 of 2 cores (80 %): the load generator took 0.35 of the server's cores, on shared CPU 1",
+        ),
+        (
+            CORES,
+            None,
+            {"ceiling_rows_per_s": 1.1e6},
+            "GENERATOR_BOUND GENERATOR_CEILING",
+            "the load generator alone reaches 1.1 M rows/s with these rows; 1 M is too near to that",
+        ),
         (CORES, None, {"throttled_s": 0.2}, "THROTTLED THROTTLING", "the server was throttled for 0.2 s of 10.0 s"),
         (CORES, None, {"throttled_s": 0.1}, "VALID SERVER_CPU", ""),
         (CORES, None, {"throttled_s": 0.2, "quota": True}, "VALID QUOTA", ""),
-        (CORES, None, {"throttled_s": 0.2, "quota": True, **IDLE}, "RESOURCE_NOT_SATURATED UNKNOWN",
-         "the server used 0.40 of 1 cores (40 %): nothing that was measured explains it"),
+        (
+            CORES,
+            None,
+            {"throttled_s": 0.2, "quota": True, **IDLE},
+            "RESOURCE_NOT_SATURATED UNKNOWN",
+            "the server used 0.40 of 1 cores (40 %): nothing that was measured explains it",
+        ),
         (CORES, None, {"rate": 1e6, **IDLE}, "VALID OFFERED_RATE", ""),
         (CORES, None, {"rate": 2e6}, "OFFERED_NOT_MET SERVER_CPU", "2 M rows/s offered, 1 M achieved"),
-        (CORES, None, {"server_cpu_percent": None}, "RESOURCE_NOT_SATURATED UNREAD",
-         "the server's CPU could not be read, so nothing proves that its cores were busy"),
-        (CORES, None, {"server_cpu_percent": None, "generator_cpu_percent": 99.0}, "RESOURCE_NOT_SATURATED UNREAD",
-         "the server's CPU could not be read, so nothing proves that its cores were busy"),
-        (CORES, None, {"generator_cpu_percent": 86.0, **IDLE}, "GENERATOR_BOUND GENERATOR_CPU",
-         "the server used 0.40 of 1 cores (40 %) while the load generator's CPUs were 86 % busy"),
-        (CORES, None, {"rate_cv_percent": 40.0}, "UNSTEADY SERVER_CPU",
-         "the rate varied by 40 % from second to second"),
-        (DISKS, 1, {"rate_cv_percent": 40.0, **FULL}, "VALID DISK",
-         "the disk was used fully (d1 95 % of its own ceiling)"),
-        (DISKS, 1, {**FULL, "throttled_s": 0.2}, "THROTTLED THROTTLING",
-         "the server was throttled for 0.2 s of 10.0 s"),
-        (DISKS, 1, {**ROOM, "throttled_s": 0.2}, "THROTTLED THROTTLING",
-         "the server was throttled for 0.2 s of 10.0 s"),
+        (
+            CORES,
+            None,
+            {"server_cpu_percent": None},
+            "RESOURCE_NOT_SATURATED UNREAD",
+            "the server's CPU could not be read, so nothing proves that its cores were busy",
+        ),
+        (
+            CORES,
+            None,
+            {"server_cpu_percent": None, "generator_cpu_percent": 99.0},
+            "RESOURCE_NOT_SATURATED UNREAD",
+            "the server's CPU could not be read, so nothing proves that its cores were busy",
+        ),
+        (
+            CORES,
+            None,
+            {"generator_cpu_percent": 86.0, **IDLE},
+            "GENERATOR_BOUND GENERATOR_CPU",
+            "the server used 0.40 of 1 cores (40 %) while the load generator's CPUs were 86 % busy",
+        ),
+        (
+            CORES,
+            None,
+            {"rate_cv_percent": 40.0},
+            "UNSTEADY SERVER_CPU",
+            "the rate varied by 40 % from second to second",
+        ),
+        (
+            DISKS,
+            1,
+            {"rate_cv_percent": 40.0, **FULL},
+            "VALID DISK",
+            "the disk was used fully (d1 95 % of its own ceiling)",
+        ),
+        (
+            DISKS,
+            1,
+            {**FULL, "throttled_s": 0.2},
+            "THROTTLED THROTTLING",
+            "the server was throttled for 0.2 s of 10.0 s",
+        ),
+        (
+            DISKS,
+            1,
+            {**ROOM, "throttled_s": 0.2},
+            "THROTTLED THROTTLING",
+            "the server was throttled for 0.2 s of 10.0 s",
+        ),
         (DISKS, 1, {**ROOM, "rate": 1e6}, "VALID OFFERED_RATE", ""),
         (DISKS, 1, {**ROOM, "rate": 2e6, **IDLE}, "OFFERED_NOT_MET UNKNOWN", "2 M rows/s offered, 1 M achieved"),
         (DISKS, 1, {**FULL, "rate": 2e6}, "OFFERED_NOT_MET DISK", "2 M rows/s offered, 1 M achieved"),
-        (DISKS, 1, {**FULL, "ceiling_rows_per_s": 1.1e6}, "GENERATOR_BOUND GENERATOR_CEILING",
-         "the load generator alone reaches 1.1 M rows/s with these rows; 1 M is too near to that"),
-        (DISKS, 1, ROOM, "RESOURCE_NOT_SATURATED SERVER_CPU",
-         "the server's cores were the bottleneck and not its disks: the server used 0.97 of 1 cores (97 %)"),
-        (DISKS, 1, {**ROOM, **IDLE, "generator_cpu_percent": 86.0}, "GENERATOR_BOUND GENERATOR_CPU",
-         "the disk was not used fully (d1 50 % of its own ceiling) while the load generator's CPUs were 86 % busy"),
-        (DISKS, 1, {**ROOM, "throttled_s": 0.2, "quota": True}, "RESOURCE_NOT_SATURATED QUOTA",
-         "the disk was not used fully (d1 50 % of its own ceiling): the server used its quota of 1 cores and was held "
-         "back 2 % of the time"),
-        (DISKS, 2, {**UNEVEN, **IDLE}, "RESOURCE_NOT_SATURATED UNEVEN_DISKS",
-         "the new disk d2 was not used fully (d1 95 %, d2 50 % of its own ceiling)"),
-        (DISKS, 1, {}, "RESOURCE_NOT_SATURATED UNREAD",
-         "the disks could not be read, so nothing proves that they were full"),
-        (DISKS, 1, {"server_cpu_percent": None, **FULL}, "VALID DISK",
-         "the disk was used fully (d1 95 % of its own ceiling)"),
+        (
+            DISKS,
+            1,
+            {**FULL, "ceiling_rows_per_s": 1.1e6},
+            "GENERATOR_BOUND GENERATOR_CEILING",
+            "the load generator alone reaches 1.1 M rows/s with these rows; 1 M is too near to that",
+        ),
+        (
+            DISKS,
+            1,
+            ROOM,
+            "RESOURCE_NOT_SATURATED SERVER_CPU",
+            "the server's cores were the bottleneck and not its disks: the server used 0.97 of 1 cores (97 %)",
+        ),
+        (
+            DISKS,
+            1,
+            {**ROOM, **IDLE, "generator_cpu_percent": 86.0},
+            "GENERATOR_BOUND GENERATOR_CPU",
+            "the disk was not used fully (d1 50 % of its own ceiling) while the load generator's CPUs were 86 % busy",
+        ),
+        (
+            DISKS,
+            1,
+            {**ROOM, "throttled_s": 0.2, "quota": True},
+            "RESOURCE_NOT_SATURATED QUOTA",
+            "the disk was not used fully (d1 50 % of its own ceiling): the server used its quota of 1 cores and was held "
+            "back 2 % of the time",
+        ),
+        (
+            DISKS,
+            2,
+            {**UNEVEN, **IDLE},
+            "RESOURCE_NOT_SATURATED UNEVEN_DISKS",
+            "the new disk d2 was not used fully (d1 95 %, d2 50 % of its own ceiling)",
+        ),
+        (
+            DISKS,
+            1,
+            {},
+            "RESOURCE_NOT_SATURATED UNREAD",
+            "the disks could not be read, so nothing proves that they were full",
+        ),
+        (
+            DISKS,
+            1,
+            {"server_cpu_percent": None, **FULL},
+            "VALID DISK",
+            "the disk was used fully (d1 95 % of its own ceiling)",
+        ),
         (CLIENTS, None, {}, "VALID SERVER_CPU", ""),
         (CLIENTS, None, IDLE, "VALID UNKNOWN", ""),
-        (CLIENTS, None, {"generator_cpu_percent": 86.0, **IDLE}, "GENERATOR_BOUND GENERATOR_CPU",
-         "the load generator's CPUs were 86 % busy"),
+        (
+            CLIENTS,
+            None,
+            {"generator_cpu_percent": 86.0, **IDLE},
+            "GENERATOR_BOUND GENERATOR_CPU",
+            "the load generator's CPUs were 86 % busy",
+        ),
     ],
-)  # fmt: skip
+)
 def test_verdict_bottleneck_and_first_reason(axis, trial, changes, expected, told):
     figures = {k: v for k, v in changes.items() if k in Measurement.__dataclass_fields__}
     others = {k: v for k, v in changes.items() if k not in figures}

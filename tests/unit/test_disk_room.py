@@ -23,8 +23,16 @@ from runner.runtimes.cgroup import keep_disk_limits
 from runner.units import format_bytes, parse_bytes
 
 LOOPS = DiskSource(kind="loop", loop_bytes=2**28, cap_bytes_per_s=2**23)
-DISK = DataDisk(name="d1", kind="loop", path="/x", device="7:0", block_name="loop0", file_system="ext4",
-                size_bytes=2**28, free_bytes=2**27)  # fmt: skip
+DISK = DataDisk(
+    name="d1",
+    kind="loop",
+    path="/x",
+    device="7:0",
+    block_name="loop0",
+    file_system="ext4",
+    size_bytes=2**28,
+    free_bytes=2**27,
+)
 
 
 @pytest.fixture
@@ -48,12 +56,15 @@ def test_fio_is_read_by_job_after_its_warnings():
     assert found["d2"].writes_per_s == 2.5
 
 
-@pytest.mark.parametrize(("text", "err", "said"), [
-    ("", "fio: engine libaio not loadable\n", "engine libaio not loadable"),
-    ("{}", "", "fio failed"),
-    ("no json", "", "no json"),
-    (json.dumps({"jobs": [job("d1"), job("d2", error=28)]}), "", "d2: No space left on device"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "err", "said"),
+    [
+        ("", "fio: engine libaio not loadable\n", "engine libaio not loadable"),
+        ("{}", "", "fio failed"),
+        ("no json", "", "no json"),
+        (json.dumps({"jobs": [job("d1"), job("d2", error=28)]}), "", "d2: No space left on device"),
+    ],
+)
 def test_what_fio_could_not_do_is_said_in_its_words(text, err, said):
     with pytest.raises(ProvisionError) as error:
         parse(text, err)

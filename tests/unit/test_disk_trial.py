@@ -20,27 +20,52 @@ NOTHING = SubjectSample(cpu_s_total=None, throttled_s_total=None, memory_bytes=N
 
 
 def disk(name, path):
-    return DataDisk(name=name, kind="dir", path=str(path), device="7:0", block_name="loop0", file_system="ext4",
-                    size_bytes=10**9, free_bytes=10**9)  # fmt: skip
+    return DataDisk(
+        name=name,
+        kind="dir",
+        path=str(path),
+        device="7:0",
+        block_name="loop0",
+        file_system="ext4",
+        size_bytes=10**9,
+        free_bytes=10**9,
+    )
 
 
 def sample(at_s, **written_mb):
     disks = {
-        name: DiskSample(written_bytes_total=int(mb * 1e6), read_bytes_total=0, writes_total=0, busy_s_total=at_s / 2,
-                         queue_s_total=at_s, free_bytes=int(5e8 - mb * 1e6))
+        name: DiskSample(
+            written_bytes_total=int(mb * 1e6),
+            read_bytes_total=0,
+            writes_total=0,
+            busy_s_total=at_s / 2,
+            queue_s_total=at_s,
+            free_bytes=int(5e8 - mb * 1e6),
+        )
         for name, mb in written_mb.items()
-    }  # fmt: skip
-    return Sample(monotonic_ns=int(at_s * 1e9), server=NOTHING, generator=NOTHING, memory_available_bytes=None,
-                  psi_some_s_total={}, thread_cpu_s_total={}, disks=disks)  # fmt: skip
+    }
+    return Sample(
+        monotonic_ns=int(at_s * 1e9),
+        server=NOTHING,
+        generator=NOTHING,
+        memory_available_bytes=None,
+        psi_some_s_total={},
+        thread_cpu_s_total={},
+        disks=disks,
+    )
 
 
 CEILINGS = (
     DiskCeiling(disks=("d1",), write_mb_per_s=20.0, sync_writes_per_s=None, by_disk={"d1": 20.0}),
     DiskCeiling(disks=("d2",), write_mb_per_s=20.0, sync_writes_per_s=None, by_disk={"d2": 20.0}),
     DiskCeiling(disks=("d3",), write_mb_per_s=20.0, sync_writes_per_s=None, by_disk={"d3": 20.0}),
-    DiskCeiling(disks=("d1", "d2", "d3"), write_mb_per_s=30.0, sync_writes_per_s=None,
-                by_disk={"d1": 10.0, "d2": 10.0, "d3": 10.0}),
-)  # fmt: skip
+    DiskCeiling(
+        disks=("d1", "d2", "d3"),
+        write_mb_per_s=30.0,
+        sync_writes_per_s=None,
+        by_disk={"d1": 10.0, "d2": 10.0, "d3": 10.0},
+    ),
+)
 
 
 def test_each_disk_beside_its_own_ceiling():
@@ -88,9 +113,20 @@ def test_a_disk_about_to_fill_is_named(tmp_path):
 
 def test_time_without_an_acknowledgement():
     def interval(t_s, rows):
-        return Interval(monotonic_ns=0, t_s=t_s, phase="measure", rows=rows, rows_total=0, requests=0, errors=0,
-                        retries=0, response_us_p50=None, response_us_p99=None, response_us_max=None,
-                        backlog_rows=None)  # fmt: skip
+        return Interval(
+            monotonic_ns=0,
+            t_s=t_s,
+            phase="measure",
+            rows=rows,
+            rows_total=0,
+            requests=0,
+            errors=0,
+            retries=0,
+            response_us_p50=None,
+            response_us_p99=None,
+            response_us_max=None,
+            backlog_rows=None,
+        )
 
     assert stalled_s([interval(1, 5), interval(2, 0), interval(3.5, 0), interval(4, 1)]) == pytest.approx(2.5)
     assert stalled_s([]) is None
@@ -98,8 +134,9 @@ def test_time_without_an_acknowledgement():
 
 def measured(cpu=20.0, client=20.0, **used):
     figures = {k: DiskFigures(write_mb_per_s=20.0, used_percent=v, busy_percent=1.0) for k, v in used.items()}
-    return Measurement(rows=1, disks=figures, server_cpu_percent=cpu, server_cpu_cores=cpu / 50,
-                       generator_cpu_percent=client)  # fmt: skip
+    return Measurement(
+        rows=1, disks=figures, server_cpu_percent=cpu, server_cpu_cores=cpu / 50, generator_cpu_percent=client
+    )
 
 
 def judged(m, **trial):
@@ -114,7 +151,11 @@ def judged(m, **trial):
         (measured(d1=95.0, d2=90.0), "VALID", "the new disk d2 was used fully, and so were the others"),
         (measured(d1=95.0, d2=61.0), "RESOURCE_NOT_SATURATED", "the new disk d2 was not used fully (d1 95 %, d2 61 %"),
         (measured(d1=50.0, d2=90.0), "RESOURCE_NOT_SATURATED", "the new disk d2 was used fully, d1 not"),
-        (measured(d1=50.0, cpu=97.0), "RESOURCE_NOT_SATURATED", "the server's cores were the bottleneck and not its disks"),
+        (
+            measured(d1=50.0, cpu=97.0),
+            "RESOURCE_NOT_SATURATED",
+            "the server's cores were the bottleneck and not its disks",
+        ),
         (measured(d1=95.0, cpu=97.0), "VALID", "used fully"),
         (measured(d1=50.0, client=97.0), "GENERATOR_BOUND", "the load generator's CPUs were 97 % busy"),
         (measured(d1=95.0, d2=500.0), "ERRORS", "d2 wrote far more than its own ceiling"),

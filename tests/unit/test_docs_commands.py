@@ -86,7 +86,9 @@ def test_a_command_line_of_a_document_parses(page, line):
         pytest.fail(f"{page}: {line}: {getattr(error, 'message', error)}", pytrace=False)
 
 
-@pytest.mark.parametrize("line", ["scale sweep cpu --no-such-flag", "scale compare one two three", "scale swep cpu", "scale disks mke"])
+@pytest.mark.parametrize(
+    "line", ["scale sweep cpu --no-such-flag", "scale compare one two three", "scale swep cpu", "scale disks mke"]
+)
 def test_a_wrong_command_line_is_refused(line):
     with pytest.raises(Exception, match=r".") as refused:
         parsed(shlex.split(line)[1:])

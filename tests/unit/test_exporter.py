@@ -45,18 +45,46 @@ S = 10**9
 
 def sample(second: int, pools: dict[str, float] | None = None) -> Sample:
     side = SubjectSample(cpu_s_total=0.9 * second, throttled_s_total=0.1 * second, memory_bytes=10**9)
-    disk = DiskSample(written_bytes_total=10**8 * second, read_bytes_total=second, writes_total=7 * second,
-                      busy_s_total=0.5 * second, queue_s_total=1.5 * second, free_bytes=10**10)  # fmt: skip
-    return Sample(monotonic_ns=second * S, server=side, generator=side, memory_available_bytes=10**10,
-                  psi_some_s_total={"cpu": 0.1 * second, "io": 0.0}, thread_cpu_s_total=pools or {},
-                  host_cpu_busy_s_total=1.9 * second, host_cpu_stolen_s_total=0.0, disks={"d1": disk, "d2": disk})  # fmt: skip
+    disk = DiskSample(
+        written_bytes_total=10**8 * second,
+        read_bytes_total=second,
+        writes_total=7 * second,
+        busy_s_total=0.5 * second,
+        queue_s_total=1.5 * second,
+        free_bytes=10**10,
+    )
+    return Sample(
+        monotonic_ns=second * S,
+        server=side,
+        generator=side,
+        memory_available_bytes=10**10,
+        psi_some_s_total={"cpu": 0.1 * second, "io": 0.0},
+        thread_cpu_s_total=pools or {},
+        host_cpu_busy_s_total=1.9 * second,
+        host_cpu_stolen_s_total=0.0,
+        disks={"d1": disk, "d2": disk},
+    )
 
 
 def interval(second: int) -> Interval:
-    return Interval(monotonic_ns=second * S, t_s=float(second), phase="measure", rows=1000, rows_total=1000 * second,
-                    requests=10, errors=1, retries=2, response_us_p50=900.0, response_us_p99=4000.0,
-                    response_us_max=9000.0, backlog_rows=50, service_us_p50=800.0, service_us_p99=3000.0,
-                    service_us_max=8000.0, operations={"write": 6, "range": 4})  # fmt: skip
+    return Interval(
+        monotonic_ns=second * S,
+        t_s=float(second),
+        phase="measure",
+        rows=1000,
+        rows_total=1000 * second,
+        requests=10,
+        errors=1,
+        retries=2,
+        response_us_p50=900.0,
+        response_us_p99=4000.0,
+        response_us_max=9000.0,
+        backlog_rows=50,
+        service_us_p50=800.0,
+        service_us_p99=3000.0,
+        service_us_max=8000.0,
+        operations={"write": 6, "range": 4},
+    )
 
 
 MIX = (Operation(), Operation(name="range", unit="requests"))
@@ -68,22 +96,41 @@ def begun(*, vary: bool = False, reads: bool = False) -> LiveState:
     work = replace(RUN.plan.sweep.work, operations=MIX) if reads else RUN.plan.sweep.work
     plan = replace(RUN.plan, sweep=replace(RUN.plan.sweep, load=replace(RUN.plan.sweep.load, rate=5000.0), work=work))
     plan = replace(plan, trials=tuple(replace(trial, work=work) for trial in plan.trials))
-    results = [replace(r, trial=replace(r.trial, work=work),
-                       measurement=replace(r.measurement, service_ms_p50=1.0, response_ms_p99=9.0,
-                                           requests_per_s=r.measurement.rows_per_s if reads else None))
-               for r in RUN.results]  # fmt: skip
+    results = [
+        replace(
+            r,
+            trial=replace(r.trial, work=work),
+            measurement=replace(
+                r.measurement,
+                service_ms_p50=1.0,
+                response_ms_p99=9.0,
+                requests_per_s=r.measurement.rows_per_s if reads else None,
+            ),
+        )
+        for r in RUN.results
+    ]
     variant = {"method": "copy"} if vary else {}
     state = LiveState(run="20260102T030405Z-x", plan=plan)
     ceilings = {t.trial_id: 1e8 for t in plan.trials} | {"cores-9-r1": 1e8}
-    state = take(state, CeilingsMeasured(rows_per_s=ceilings, disks=(DiskCeiling(
-        disks=("d1",), write_mb_per_s=100.0, sync_writes_per_s=None),)))  # fmt: skip
+    state = take(
+        state,
+        CeilingsMeasured(
+            rows_per_s=ceilings, disks=(DiskCeiling(disks=("d1",), write_mb_per_s=100.0, sync_writes_per_s=None),)
+        ),
+    )
     for position, result in enumerate(results, start=1):
         trial = replace(result.trial, subject=replace(result.trial.subject, variant=variant))
-        state = take(state, TrialStarted(trial=trial, position=position, total=13, unix_s=1000.0 * position,
-                                         monotonic_ns=position))  # fmt: skip
+        state = take(
+            state,
+            TrialStarted(trial=trial, position=position, total=13, unix_s=1000.0 * position, monotonic_ns=position),
+        )
         state = take(state, TrialFinished(result=replace(result, trial=trial)))
-    last = replace(plan.trials[0], trial_id="cores-9-r1", subject=replace(plan.trials[0].subject, variant=variant),
-                   knobs={**plan.trials[0].knobs, "mode": "fast"})  # fmt: skip
+    last = replace(
+        plan.trials[0],
+        trial_id="cores-9-r1",
+        subject=replace(plan.trials[0].subject, variant=variant),
+        knobs={**plan.trials[0].knobs, "mode": "fast"},
+    )
     state = take(state, TrialStarted(trial=last, position=13, total=13, unix_s=2000.0, monotonic_ns=S))
     state = take(state, PhaseEntered(trial_id=last.trial_id, phase="measure", monotonic_ns=2 * S))
     for second in (3, 4):
@@ -177,7 +224,8 @@ def test_values_are_the_trials():
     quick = {r.trial.trial_id for r in RUN.results if "quick" in marks(r)}
     assert quick and all(value(state, "trial_mark", trial=name, mark="quick") == 1 for name in quick)
     assert value(state, "run_finished_trials_total", verdict="VALID") == sum(
-        r.verdict.kind is VerdictKind.VALID for r in RUN.results)  # fmt: skip
+        r.verdict.kind is VerdictKind.VALID for r in RUN.results
+    )
     counted = [o.value for o in without_drift(observations(RUN.results, "rows_per_s")) if o.level == 1 and not o.mark]
     mean = sum(counted) / len(counted)
     assert value(state, "curve_rows_per_second", level="1") == pytest.approx(mean)
@@ -188,8 +236,15 @@ def test_what_is_not_known_has_no_sample():
     plan = RUN.plan
     state = take(LiveState(run="x", plan=plan), TrialStarted(trial=plan.trials[0], position=1, total=4))
     names = {name for name, _ in served(state)}
-    for absent in ("rows_acknowledged_total", "cpu_used_cores", "response_time_seconds", "curve_rows_per_second",
-                   "generator_ceiling_rows_per_second", "offered_rows_per_second", "trial_verdict"):  # fmt: skip
+    for absent in (
+        "rows_acknowledged_total",
+        "cpu_used_cores",
+        "response_time_seconds",
+        "curve_rows_per_second",
+        "generator_ceiling_rows_per_second",
+        "offered_rows_per_second",
+        "trial_verdict",
+    ):
         assert f"scale_{absent}" not in names
     assert value(state, "run_remaining_seconds") > 0
 
@@ -221,8 +276,9 @@ def test_pools_are_bounded():
 
 def test_progress_counts_the_running_trials_part_and_a_plan_that_grew():
     plan = replace(RUN.plan, seconds_estimated=10.0 * len(RUN.plan.trials))
-    state = take(LiveState(run="x", plan=plan), TrialStarted(trial=plan.trials[0], position=1, total=20,
-                                                             monotonic_ns=S))  # fmt: skip
+    state = take(
+        LiveState(run="x", plan=plan), TrialStarted(trial=plan.trials[0], position=1, total=20, monotonic_ns=S)
+    )
     at = progress(state, 6 * S)
     assert (at.done, at.total) == (0, 20)
     assert at.done_ratio == pytest.approx(0.5 / 20)
@@ -323,8 +379,12 @@ def test_a_stored_run_as_openmetrics_has_its_times_in_order(tmp_path):
     assert {name for name, _ in series} <= {m.name for m in METRICS}
     assert all(times == sorted(set(times)) for times in series.values())
     first = run.results[0].trial.trial_id
-    acked = [s.value for f in families for s in f.samples
-             if s.name == "scale_rows_acknowledged_total" and s.labels["trial"] == first]  # fmt: skip
+    acked = [
+        s.value
+        for f in families
+        for s in f.samples
+        if s.name == "scale_rows_acknowledged_total" and s.labels["trial"] == first
+    ]
     assert acked == sorted(acked)
     assert acked[-1] == run.results[0].measurement.rows_acked
 
@@ -334,6 +394,10 @@ def test_a_stored_run_without_journals_is_placed_by_its_start(tmp_path):
     path = next(tmp_path.iterdir())
     for journal in path.glob("trials/*/journal.jsonl"):
         journal.unlink()
-    starts = {s.value for f in parse_openmetrics(openmetrics(read_run(path)).decode()) for s in f.samples
-              if s.name == "scale_trial_start_time_seconds"}  # fmt: skip
+    starts = {
+        s.value
+        for f in parse_openmetrics(openmetrics(read_run(path)).decode())
+        for s in f.samples
+        if s.name == "scale_trial_start_time_seconds"
+    }
     assert starts == {1767323045.0}  # all synthetic trials say the same start

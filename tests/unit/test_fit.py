@@ -135,8 +135,9 @@ def test_no_peak_where_its_error_swallows_it():
 
 def test_a_hard_limit_is_named_and_no_peak_claimed():
     chance = random.Random(7)
-    results = [make_result(float(n), 1e6 * min(n, 4) * math.exp(chance.gauss(0, 0.01)), r)
-               for n in range(1, 9) for r in (1, 2)]  # fmt: skip
+    results = [
+        make_result(float(n), 1e6 * min(n, 4) * math.exp(chance.gauss(0, 0.01)), r) for n in range(1, 9) for r in (1, 2)
+    ]
     fit = fit_curve(results)
     assert fit.knee_level == pytest.approx(4, abs=0.2)
     assert fit.peak_level is None
@@ -201,8 +202,10 @@ def test_only_valid_trials_are_fitted():
 
 
 def test_the_rate_is_a_parameter():
-    results = [replace(r, measurement=Measurement(rows_per_s=1.0, durable_rows_per_s=5e5 * r.trial.level))
-               for r in synthetic((1, 2, 3), 2, 0, 1, gamma=1.0)]  # fmt: skip
+    results = [
+        replace(r, measurement=Measurement(rows_per_s=1.0, durable_rows_per_s=5e5 * r.trial.level))
+        for r in synthetic((1, 2, 3), 2, 0, 1, gamma=1.0)
+    ]
     by_name = fit_curve(results, rate="durable_rows_per_s")
     by_function = fit_curve(results, rate=lambda m: m.durable_rows_per_s)
     assert by_name.points == by_function.points

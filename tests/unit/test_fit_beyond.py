@@ -48,7 +48,9 @@ def test_the_verdict_names_the_curve(verdict, curve):
 
 @pytest.mark.parametrize("count", [1, 2, 3, 4])
 def test_too_few_points_are_undecided_and_say_so(count):
-    fit = fit_rows(rows(lambda n: n, range(1, count + 1), replicates=1), Terms(row="row"), questions=FitQuestions(predict=[3.0]))
+    fit = fit_rows(
+        rows(lambda n: n, range(1, count + 1), replicates=1), Terms(row="row"), questions=FitQuestions(predict=[3.0])
+    )
     assert fit.verdict == "undecided"
     assert fit.chosen is None
     assert fit.predictions[0].rate is None
@@ -110,8 +112,11 @@ def test_no_rate_below_0_is_foretold():
     assert fit.predictions[0].rate == pytest.approx(19, abs=0.5)
     assert fit.predictions[2].rate is None
     assert "falls to 0" in fit.predictions[2].reason
-    vague = fit_rows([(float(n), x) for n, x in enumerate((90, 40, 75, 20, 55, 30, 25, 2), 1)], Terms(),
-                     questions=FitQuestions(predict=[8.0, 9.0]))  # fmt: skip
+    vague = fit_rows(
+        [(float(n), x) for n, x in enumerate((90, 40, 75, 20, 55, 30, 25, 2), 1)],
+        Terms(),
+        questions=FitQuestions(predict=[8.0, 9.0]),
+    )
     assert all(p.low is None or p.low >= 0 for p in vague.predictions)
 
 

@@ -58,8 +58,18 @@ def test_scipy_finds_the_same_parameters_and_standard_errors(model, seed):
         return rates(model, np.array([values]), level)[0]
 
     assert len(ours.free) == len(PARAMETERS[model])
-    theirs, covariance = curve_fit(curve, n, x, p0=TRUTHS[model], xtol=1e-14, ftol=1e-14, gtol=1e-14, maxfev=20000,
-                                   x_scale=np.abs(TRUTHS[model]), method="trf")  # fmt: skip
+    theirs, covariance = curve_fit(
+        curve,
+        n,
+        x,
+        p0=TRUTHS[model],
+        xtol=1e-14,
+        ftol=1e-14,
+        gtol=1e-14,
+        maxfev=20000,
+        x_scale=np.abs(TRUTHS[model]),
+        method="trf",
+    )
     assert ours.values == pytest.approx(theirs, rel=1e-5)
     errors = [ours.std_errs[name] for name in ours.names]
     assert errors == pytest.approx(list(np.sqrt(np.diag(covariance))), rel=1e-3)

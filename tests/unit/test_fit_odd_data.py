@@ -46,7 +46,9 @@ def test_any_numbers_give_an_answer_that_makes_sense(rows, unit):
         assert asked["n"] is None and asked["reason"] or min(levels) / 2.001 <= asked["n"] <= 2.001 * max(levels)
 
 
-@given(content=st.one_of(st.binary(max_size=60), st.text(alphabet='nx,;\t\n"#1290.e-\ufeff', max_size=60).map(str.encode)))
+@given(
+    content=st.one_of(st.binary(max_size=60), st.text(alphabet='nx,;\t\n"#1290.e-\ufeff', max_size=60).map(str.encode))
+)
 @settings(max_examples=60, deadline=None)
 def test_any_file_is_read_or_refused_with_a_line(content):
     try:

@@ -26,7 +26,9 @@ def server_with_a_lock():
 
 
 def test_nothing_is_predicted_across_rejected_levels_and_what_was_measured_is_said():
-    fit = fit_curve(server_with_a_lock(), Terms(), questions=FitQuestions(predict=[5.5, 6.5, 7.0, 12.0], need=[4e6, 7e6, 12e6]))
+    fit = fit_curve(
+        server_with_a_lock(), Terms(), questions=FitQuestions(predict=[5.5, 6.5, 7.0, 12.0], need=[4e6, 7e6, 12e6])
+    )
     inside, before, at, beyond = fit.predictions
     assert inside.rate is not None and before.rate is not None
     for refused in (at, beyond):
@@ -73,7 +75,9 @@ def doubtful():
 def test_a_level_that_lost_a_third_is_doubted_and_the_fit_with_it_is_beside(tmp_path):
     fit = fit_curve(doubtful(), Terms())
     assert fit.verdict == "linear"
-    assert "in doubt: at 8 cores a third of the trials or more were rejected, and with them the verdict is" in fit.sentence
+    assert (
+        "in doubt: at 8 cores a third of the trials or more were rejected, and with them the verdict is" in fit.sentence
+    )
     assert any("8 cores: 2 of 3 trials were rejected" in c for c in fit.cautions)
     assert fit.beside is not None and fit.beside.levels == (8.0,)
     assert fit.beside.verdict != "linear"

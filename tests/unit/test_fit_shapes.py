@@ -35,8 +35,9 @@ def many(test, curve, levels=range(1, 9), replicates=2, noise=0.02, sets=12):
 FALLING = law(0.05, 0.95 / 4.5**2)  # from its peak at 4.5 to 8 it loses 13 %
 
 
-@pytest.mark.parametrize(("levels", "replicates", "noise"), [(range(1, 9), 2, 0.02), (range(1, 8), 3, 0.01),
-                                                             (range(1, 13), 1, 0.02)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("levels", "replicates", "noise"), [(range(1, 9), 2, 0.02), (range(1, 8), 3, 0.01), (range(1, 13), 1, 0.02)]
+)
 def test_a_fall_beyond_the_noise_is_seen(levels, replicates, noise):
     assert many(falls, FALLING, levels, replicates, noise) == 12
 
@@ -79,12 +80,21 @@ def test_levels_below_1_are_counted_in_units_of_the_smallest(alpha, verdict):
     assert fit.predictions[0].low < 1e6 * curve(1.25) < fit.predictions[0].high
 
 
-@pytest.mark.parametrize(("curve", "noise"), [(law(0.05), 0.02), (law(0.05, 0.95 / 16**2), 0.02), (lambda n: n, 0.05),
-                                              (lambda n: n / (1 + (n / 4) ** 4) ** 0.25, 0.02)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("curve", "noise"),
+    [
+        (law(0.05), 0.02),
+        (law(0.05, 0.95 / 16**2), 0.02),
+        (lambda n: n, 0.05),
+        (lambda n: n / (1 + (n / 4) ** 4) ** 0.25, 0.02),
+    ],
+)
 def test_the_interval_at_twice_the_last_level_holds_the_truth(curve, noise):
     held = 0
     for seed in range(6):
-        fit = fit_rows(rows(curve, range(1, 9), 2, noise, seed), Terms(), questions=FitQuestions(predict=[16.0]), samples=100)
+        fit = fit_rows(
+            rows(curve, range(1, 9), 2, noise, seed), Terms(), questions=FitQuestions(predict=[16.0]), samples=100
+        )
         low, high = fit.predictions[0].low, fit.predictions[0].high
         held += low <= 1e6 * curve(16) <= high
     assert held >= 5
@@ -93,15 +103,20 @@ def test_the_interval_at_twice_the_last_level_holds_the_truth(curve, noise):
 def test_the_interval_of_a_line_stays_narrow():
     ends = []
     for seed in range(6):
-        fit = fit_rows(rows(lambda n: n, range(1, 9), 3, 0.01, seed), Terms(), questions=FitQuestions(predict=[16.0]), samples=100)
+        fit = fit_rows(
+            rows(lambda n: n, range(1, 9), 3, 0.01, seed), Terms(), questions=FitQuestions(predict=[16.0]), samples=100
+        )
         ends.append([fit.predictions[0].low / 16e6 - 1, fit.predictions[0].high / 16e6 - 1])
     low, high = np.median(ends, axis=0)
     assert -0.08 < low < 0 < high < 0.03
 
 
 def test_no_number_without_an_interval():
-    fit = fit_rows([(1.0, 10.0), (2.0, 20.0), (3.0, 28.0), (4.0, 35.0), (5.0, 40.0)], Terms(),
-                   questions=FitQuestions(predict=[8.0], need=[45.0]))  # fmt: skip
+    fit = fit_rows(
+        [(1.0, 10.0), (2.0, 20.0), (3.0, 28.0), (4.0, 35.0), (5.0, 40.0)],
+        Terms(),
+        questions=FitQuestions(predict=[8.0], need=[45.0]),
+    )
     for asked in fit.predictions:
         assert (asked.rate is None) == (asked.low is None) == (asked.high is None)
         assert asked.rate is None or set(asked.by_model) >= {fit.chosen}
@@ -127,8 +142,11 @@ def test_three_levels_that_fall_are_said_to_fall_without_a_model():
 
 def test_where_the_rate_falls_the_one_model_that_is_left_has_a_wider_interval_than_its_own():
     chance = np.random.default_rng(5)
-    rows = [(float(n), 1e6 * n / (1 + 0.05 * (n - 1) + 0.04 * n * (n - 1)) * (1 + 0.02 * chance.normal()))
-            for n in range(1, 9) for _ in range(3)]  # fmt: skip
+    rows = [
+        (float(n), 1e6 * n / (1 + 0.05 * (n - 1) + 0.04 * n * (n - 1)) * (1 + 0.02 * chance.normal()))
+        for n in range(1, 9)
+        for _ in range(3)
+    ]
     fit = fit_rows(rows, Terms(), questions=FitQuestions(predict=(16.0,)), samples=400)
     (asked,) = fit.predictions
     assert fit.verdict == "retrograde" and list(asked.by_model) == ["usl"]

@@ -60,8 +60,17 @@ def test_a_bad_file_is_refused_with_the_line(text, message):
     assert message in str(caught.value)
 
 
-@pytest.mark.parametrize("text", [GOOD, GOOD.replace(",", ";"), GOOD.replace(",", "\t"), "\ufeff" + GOOD,
-                                  "# made by hand\n" + GOOD, GOOD.replace("\n", "\r\n")])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    [
+        GOOD,
+        GOOD.replace(",", ";"),
+        GOOD.replace(",", "\t"),
+        "\ufeff" + GOOD,
+        "# made by hand\n" + GOOD,
+        GOOD.replace("\n", "\r\n"),
+    ],
+)
 def test_common_forms_of_csv_are_read(text):
     assert parse(text)[""][:2] == [(1.0, 100.0), (2.0, 190.0)]
 
@@ -96,8 +105,12 @@ def test_stretches_are_read_as_one_file(monkeypatch):
     assert cut == whole
     assert sum(map(len, cut.values())) == 29
     del lines[9]
-    for at, cell, message in ((25, "25,x,a", "line 26: x is 'x'"), (20, "1,2", "line 21: 2 cells"),
-                              (27, "3,1_0,a", "line 28: x is '1_0'"), (22, "1,1e-30,a", "line 31: x differs from line 23")):
+    for at, cell, message in (
+        (25, "25,x,a", "line 26: x is 'x'"),
+        (20, "1,2", "line 21: 2 cells"),
+        (27, "3,1_0,a", "line 28: x is '1_0'"),
+        (22, "1,1e-30,a", "line 31: x differs from line 23"),
+    ):
         wrong = [*lines[:at], cell, *lines[at:]]
         with pytest.raises(ValueError, match=message):
             parse("\n".join(wrong), "kind")
@@ -125,8 +138,11 @@ def test_one_row_ten_times_too_high_is_named():
 @pytest.mark.parametrize("at", range(1, 7))
 def test_a_spoilt_row_is_named_and_its_neighbours_are_not(replicates, factor, at):
     chance = np.random.default_rng([replicates, at])
-    good = [(n, 100 * n / (1 + 0.05 * (n - 1)) * (1 + 0.02 * chance.normal()))
-            for n in range(1, 7) for _ in range(replicates)]  # fmt: skip
+    good = [
+        (n, 100 * n / (1 + 0.05 * (n - 1)) * (1 + 0.02 * chance.normal()))
+        for n in range(1, 7)
+        for _ in range(replicates)
+    ]
     assert far_off(make_rows(*np.array(good).T)) == ()
     spoilt = [(n, x * factor if i == (at - 1) * replicates else x) for i, (n, x) in enumerate(good)]
     (named,) = far_off(make_rows(*np.array(spoilt).T))
@@ -182,9 +198,13 @@ def test_people_get_tables_and_a_picture(tmp_path):
 
 @pytest.mark.parametrize(
     ("words", "message"),
-    [(["--predict", "x"], "--predict"), (["--need", "-5"], "--need"), (["--need", "0"], "--need"),
-     (["--group", "colour"], "no column 'colour'")],
-)  # fmt: skip
+    [
+        (["--predict", "x"], "--predict"),
+        (["--need", "-5"], "--need"),
+        (["--need", "0"], "--need"),
+        (["--group", "colour"], "no column 'colour'"),
+    ],
+)
 def test_bad_questions_are_usage_errors(tmp_path, words, message):
     done = run(tmp_path, GOOD, *words)
     assert isinstance(done.exception, UsageError)

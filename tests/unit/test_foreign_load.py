@@ -15,8 +15,9 @@ LIMIT_S = 30.0
 
 def parse(output):
     """The last line is the count of rows. Raises ValueError."""
-    return ForeignResult(rows=int(output.strip().splitlines()[-1].removeprefix("rows ")), seconds=1.0, threads=1,
-                         delay_ms={})  # fmt: skip
+    return ForeignResult(
+        rows=int(output.strip().splitlines()[-1].removeprefix("rows ")), seconds=1.0, threads=1, delay_ms={}
+    )
 
 
 def run(script):

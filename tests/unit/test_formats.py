@@ -58,8 +58,19 @@ def test_a_figure_that_is_no_number_becomes_null():
 
 def test_the_command_writes_several_formats_at_once(tmp_path):
     path = store(RUN, tmp_path)
-    done = CliRunner().invoke(app, ["export", str(path), "--csv", str(tmp_path / "a.csv"), "--parquet",
-                                    str(tmp_path / "a.parquet"), "--what", "timeseries"])  # fmt: skip
+    done = CliRunner().invoke(
+        app,
+        [
+            "export",
+            str(path),
+            "--csv",
+            str(tmp_path / "a.csv"),
+            "--parquet",
+            str(tmp_path / "a.parquet"),
+            "--what",
+            "timeseries",
+        ],
+    )
     assert done.exit_code == 0, done.output
     ticks = sum(len(s) for s in RUN.timeseries.values())
     assert pyarrow.parquet.read_table(tmp_path / "a.parquet").num_rows == ticks

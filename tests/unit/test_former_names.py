@@ -32,7 +32,12 @@ def test_an_old_sweep_file_is_read(tmp_path):
     file = tmp_path / "old.toml"
     file.write_text(OLD_FILE)
     sweep = resolve_sweep(str(file), {})
-    assert (sweep.generator_cpus, sweep.load.generator, sweep.drift_check, sweep.ablation) == ((7,), "scale", False, True)
+    assert (sweep.generator_cpus, sweep.load.generator, sweep.drift_check, sweep.ablation) == (
+        (7,),
+        "scale",
+        False,
+        True,
+    )
     assert sweep.origin["method.drift_check"] == "file"
 
 
@@ -43,7 +48,19 @@ def test_a_key_under_both_of_its_names_is_refused(tmp_path):
         read_sweep_file(file)
 
 
-OLD_FLAGS = ("--target", "null", "--cores", "1", "--client-cpus", "0", "--anchors", "off", "--bridge", "--loader", "scale")
+OLD_FLAGS = (
+    "--target",
+    "null",
+    "--cores",
+    "1",
+    "--client-cpus",
+    "0",
+    "--anchors",
+    "off",
+    "--bridge",
+    "--loader",
+    "scale",
+)
 
 
 def test_old_flags_are_read():
@@ -72,22 +89,64 @@ def test_help_shows_todays_names_only():
 
 
 PLACEMENT = {"server_cpus": [0, 1], "client_cpus": [2]}
-LOAD = {"rows": None, "duration_s": 10.0, "warmup_s": 5.0, "rate": 0.0, "arrival": "constant", "loader": "taosbenchmark"}
-WORK = {"data": {"tables": 1, "columns": ["a"], "tags": [], "values": "random", "rows_per_request": 10,
-                 "interlace_rows": 0, "start_ms": 0, "step_ms": 1}}  # fmt: skip
+LOAD = {
+    "rows": None,
+    "duration_s": 10.0,
+    "warmup_s": 5.0,
+    "rate": 0.0,
+    "arrival": "constant",
+    "loader": "taosbenchmark",
+}
+WORK = {
+    "data": {
+        "tables": 1,
+        "columns": ["a"],
+        "tags": [],
+        "values": "random",
+        "rows_per_request": 10,
+        "interlace_rows": 0,
+        "start_ms": 0,
+        "step_ms": 1,
+    }
+}
 SUBJECT = {"target": "null", "runtime": "process", "method": "sql", "variant": {"limit": "near"}}
-TRIAL = {"trial_id": "cores-2-bridge-1-r1", "point_id": "cores-2-bridge-1", "order": 1, "level": 2.0, "replicate": 1,
-         "resources": {"cores": 2.0, "placement": PLACEMENT}, "work": WORK, "load": LOAD, "subject": SUBJECT,
-         "knobs": {"bridge": "kept"}, "seed": 1, "role": "bridge", "bridged_from": 1.0}  # fmt: skip
-RESULT = {"schema": 2, "trial": TRIAL, "measurement": {"client_cpu_cores": 0.5, "passed_over_s": 3.0},
-          "verdict": {"kind": "VALID", "limit": {"kind": "DISK", "sentence": "full"}}, "method": 3}  # fmt: skip
-FIT = {"schema": 2, "points": [], "chosen": "usl", "sentence": "", "near": ["amdahl"],
-       "roof": {"value": 3.0, "std_err": None},
-       "models": [{"model": "usl", "parameters": {}, "rss": 0.0, "aicc": None, "leave_last_out_error": 0.1}]}  # fmt: skip
+TRIAL = {
+    "trial_id": "cores-2-bridge-1-r1",
+    "point_id": "cores-2-bridge-1",
+    "order": 1,
+    "level": 2.0,
+    "replicate": 1,
+    "resources": {"cores": 2.0, "placement": PLACEMENT},
+    "work": WORK,
+    "load": LOAD,
+    "subject": SUBJECT,
+    "knobs": {"bridge": "kept"},
+    "seed": 1,
+    "role": "bridge",
+    "bridged_from": 1.0,
+}
+RESULT = {
+    "schema": 2,
+    "trial": TRIAL,
+    "measurement": {"client_cpu_cores": 0.5, "passed_over_s": 3.0},
+    "verdict": {"kind": "VALID", "limit": {"kind": "DISK", "sentence": "full"}},
+    "method": 3,
+}
+FIT = {
+    "schema": 2,
+    "points": [],
+    "chosen": "usl",
+    "sentence": "",
+    "near": ["amdahl"],
+    "roof": {"value": 3.0, "std_err": None},
+    "models": [{"model": "usl", "parameters": {}, "rss": 0.0, "aicc": None, "leave_last_out_error": 0.1}],
+}
 
 
 def test_a_trial_of_format_2_is_read(tmp_path):
-    found = from_plain(upgrade.result_now(RESULT, {"schema": 2, "sweep": {}, "trials": []} | _plan()), TrialResult, tmp_path)
+    found = from_plain(
+        upgrade.result_now(RESULT, {"schema": 2, "sweep": {}, "trials": []} | _plan()), TrialResult, tmp_path
+    )
     assert (found.trial.role, found.trial.knobs_of_level) == ("ablation", 1.0)
     assert (found.trial.placement.generator_cpus, found.trial.load.generator) == ((2,), "taosbenchmark")
     assert (found.measurement.generator_cpu_cores, found.measurement.transient_s) == (0.5, 3.0)

@@ -1,6 +1,6 @@
 """Plans and verdicts as they were before the axes got a package of their own: none of them may change by moving code.
 
-    python -m tests.unit.test_golden      writes them anew; only for a change of the method that is meant
+python -m tests.unit.test_golden      writes them anew; only for a change of the method that is meant
 """
 
 import gzip
@@ -26,7 +26,11 @@ SWEEPS = {
     "cores, shared CPUs": ("cpu", "postgres", 2, {"axis.cores": "1..2"}),
     "parts of a core": ("cpu", "postgres", 2, {"axis.cores": "0.5,1"}),
     "a knob that moves, with ablation trials": (
-        "cpu", "postgres", 12, {"axis.cores": "1..6", "knobs.partitions": "1..4=4,5..=12", "method.ablation": "1"}),
+        "cpu",
+        "postgres",
+        12,
+        {"axis.cores": "1..6", "knobs.partitions": "1..4=4,5..=12", "method.ablation": "1"},
+    ),
     "variants": ("cpu", "tdengine", 12, {"axis.cores": "1..2", "vary": ["method=stmt,sql", "write_threads=1,4"]}),
     "fixed work": ("cpu", "tdengine", 12, {"axis.cores": "1..6", "load.rows": "1M"}),
     "one replicate": ("cpu", "tdengine", 4, {"axis.cores": "1..3", "method.replicates": "1"}),
@@ -37,7 +41,7 @@ SWEEPS = {
     "disks of TDengine": ("disk", "tdengine", 4, DIRS),
     "disks of PostgreSQL": ("disk", "postgres", 4, {**DIRS, "axis.cores": "2", "load.rows": "2M"}),
     "loop devices": ("disk", "postgres", 2, {"axis.disks": "1..2", "disks.loop": "1GiB", "disks.cap": "20MiB/s"}),
-}  # fmt: skip
+}
 
 
 def planned(name: str) -> dict[str, object]:
@@ -51,12 +55,25 @@ def planned(name: str) -> dict[str, object]:
         "notes": list(plan.notes),
         "confounds": [c.sentence for c in plan.confounds],
         "trials": [
-            [t.trial_id, t.order, t.level, t.replicate, t.role, t.knobs_of_level, t.cores, t.disks,
-             list(t.placement.server_cpus), list(t.placement.generator_cpus), t.placement.quota_cores, dict(t.knobs),
-             dict(t.variant), t.seed]
+            [
+                t.trial_id,
+                t.order,
+                t.level,
+                t.replicate,
+                t.role,
+                t.knobs_of_level,
+                t.cores,
+                t.disks,
+                list(t.placement.server_cpus),
+                list(t.placement.generator_cpus),
+                t.placement.quota_cores,
+                dict(t.knobs),
+                dict(t.variant),
+                t.seed,
+            ]
             for t in plan.trials
         ],
-    }  # fmt: skip
+    }
 
 
 def judged(path: Path, folder: Path) -> dict[str, object]:
@@ -86,7 +103,9 @@ def test_a_verdict_is_what_it_was(path, tmp_path):
 
 def _write() -> None:
     plans = {name: planned(name) for name in SWEEPS}
-    (GOLDEN / "plans.json").write_text("{\n" + ",\n".join(f"{json.dumps(k)}: {json.dumps(v)}" for k, v in plans.items()) + "\n}\n")
+    (GOLDEN / "plans.json").write_text(
+        "{\n" + ",\n".join(f"{json.dumps(k)}: {json.dumps(v)}" for k, v in plans.items()) + "\n}\n"
+    )
     verdicts = {}
     for path in RECORDED:
         with tempfile.TemporaryDirectory() as folder:

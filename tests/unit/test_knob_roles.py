@@ -35,7 +35,10 @@ def test_partitions_are_what_the_database_calls_so(flag):
 
 def test_a_role_is_varied_like_the_knob_that_plays_it():
     plan = planned("tdengine", vary=["partitions=2,5"])
-    assert {(t.variant["vgroups"], t.knobs["vgroups"], t.load.partitions) for t in plan.trials} == {("2", "2", 2), ("5", "5", 5)}
+    assert {(t.variant["vgroups"], t.knobs["vgroups"], t.load.partitions) for t in plan.trials} == {
+        ("2", "2", 2),
+        ("5", "5", 5),
+    }
 
 
 def test_the_same_knob_by_two_names_is_refused_and_a_flag_counts_more_than_a_file(tmp_path):
@@ -87,7 +90,13 @@ def test_a_knob_of_another_name_has_its_own_heading_and_column():
     shards = replace(plan.knobs[0], name="shards", label="Shards", column="shards")
     plan = replace(plan, knobs=(shards, *plan.knobs[1:]))
     trial = replace(plan.trials[0], knobs={"shards": "7", "write_threads": "1"})
-    run = StoredRun(path="", manifest={}, plan=replace(plan, trials=(trial,)), results=(replace(make_result(), trial=trial),), timeseries={})  # fmt: skip
+    run = StoredRun(
+        path="",
+        manifest={},
+        plan=replace(plan, trials=(trial,)),
+        results=(replace(make_result(), trial=trial),),
+        timeseries={},
+    )
     heading, said = article_columns(run)[0]
     assert (heading, said(list(run.results))) == ("Shards", "7")
     assert knobs_table(run).rows[0][0] == "Shards"

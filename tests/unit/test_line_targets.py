@@ -40,14 +40,26 @@ def spec_of(name, **more):
 def test_a_server_listens_on_loopback_only(name):
     spec = spec_of(name)
     said = " ".join((*spec.argv, *spec.env.values(), *spec.files.values()))
-    assert "127.0.0.1:7001" in said or "native_transport_port: 7001" in said or 'address = "127.0.0.1"\nkairosdb.jetty.port = 7001' in said
+    assert (
+        "127.0.0.1:7001" in said
+        or "native_transport_port: 7001" in said
+        or 'address = "127.0.0.1"\nkairosdb.jetty.port = 7001' in said
+    )
     assert "0.0.0.0" not in said
     assert spec.ports[0] == 7001
 
 
-@pytest.mark.parametrize(("name", "words"), [
-    ("questdb", "-XX:ActiveProcessorCount=2"), ("questdb", "-Xmx256m"), ("kairosdb", "-Xmx256m"), ("cassandra", "-Xmx256m"), ("influxdb", "2"), ("victoriametrics", "2"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("questdb", "-XX:ActiveProcessorCount=2"),
+        ("questdb", "-Xmx256m"),
+        ("kairosdb", "-Xmx256m"),
+        ("cassandra", "-Xmx256m"),
+        ("influxdb", "2"),
+        ("victoriametrics", "2"),
+    ],
+)
 def test_threads_and_memory_come_from_the_level(name, words):
     spec = spec_of(name)
     assert words in (*spec.argv, spec.env.get("GOMAXPROCS"))
@@ -56,8 +68,15 @@ def test_threads_and_memory_come_from_the_level(name, words):
 
 def test_questdb_reports_nothing_and_shuts_the_doors_that_are_not_used():
     conf = spec_of("questdb").files["/d/questdb/conf/server.conf"].splitlines()
-    for line in ("telemetry.enabled=false", "pg.enabled=false", "line.tcp.enabled=false", "http.min.enabled=false",
-                 "config.validation.strict=true", "wal.apply.worker.count=2", "cairo.commit.mode=nosync"):  # fmt: skip
+    for line in (
+        "telemetry.enabled=false",
+        "pg.enabled=false",
+        "line.tcp.enabled=false",
+        "http.min.enabled=false",
+        "config.validation.strict=true",
+        "wal.apply.worker.count=2",
+        "cairo.commit.mode=nosync",
+    ):
         assert line in conf
 
 
@@ -65,10 +84,18 @@ def test_victoriametrics_keeps_what_is_old():
     assert "-retentionPeriod=100y" in spec_of("victoriametrics").argv
 
 
-@pytest.mark.parametrize(("name", "column"), [
-    ("questdb", "v:ubigint"), ("influxdb", "v:varbinary(8)"), ("victoriametrics", "v:nchar(8)"),
-    ("victoriametrics", "v:bigint"), ("kairosdb", "v:binary(8)"), ("kairosdb", "v:ubigint"), ("cassandra", "v:ubigint"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "column"),
+    [
+        ("questdb", "v:ubigint"),
+        ("influxdb", "v:varbinary(8)"),
+        ("victoriametrics", "v:nchar(8)"),
+        ("victoriametrics", "v:bigint"),
+        ("kairosdb", "v:binary(8)"),
+        ("kairosdb", "v:ubigint"),
+        ("cassandra", "v:ubigint"),
+    ],
+)
 def test_columns_that_it_cannot_hold_are_refused(name, column):
     (finding,) = load_target(name).check(trial_of(name, workload__columns=f"a:int,{column}"), None)
     assert finding.blocking
@@ -76,28 +103,34 @@ def test_columns_that_it_cannot_hold_are_refused(name, column):
     assert load_target(name).check(trial_of(name), None) == ()
 
 
-@pytest.mark.parametrize(("name", "line"), [
-    ("questdb", "2026-01-01 C i.q.c.w.ApplyWal2TableJob job failed, table suspended [table=m_p0]"),
-    ("questdb", "java.lang.OutOfMemoryError: Java heap space"),
-    ("influxdb", "write failed: engine: cache-max-memory-size exceeded: (1073752234/1073741824)"),
-    ("influxdb", "partial write: points beyond retention policy dropped=12"),
-    ("victoriametrics", "2026-01-01 panic lib/storage/partition.go:12 FATAL: cannot create in-memory part"),
-    ("victoriametrics", "error: write /d: no space left on device"),
-    ("cassandra", "ERROR CommitLog Failed to persist commits to disk; disk failure policy is stop"),
-    ("kairosdb", "ERROR org.kairosdb.core.http.rest.MetricsResource Failed to add metric."),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("questdb", "2026-01-01 C i.q.c.w.ApplyWal2TableJob job failed, table suspended [table=m_p0]"),
+        ("questdb", "java.lang.OutOfMemoryError: Java heap space"),
+        ("influxdb", "write failed: engine: cache-max-memory-size exceeded: (1073752234/1073741824)"),
+        ("influxdb", "partial write: points beyond retention policy dropped=12"),
+        ("victoriametrics", "2026-01-01 panic lib/storage/partition.go:12 FATAL: cannot create in-memory part"),
+        ("victoriametrics", "error: write /d: no space left on device"),
+        ("cassandra", "ERROR CommitLog Failed to persist commits to disk; disk failure policy is stop"),
+        ("kairosdb", "ERROR org.kairosdb.core.http.rest.MetricsResource Failed to add metric."),
+    ],
+)
 def test_a_log_that_tells_of_lost_rows_is_doubtful(name, line):
     target = load_target(name)
     assert target.suspicious(f"all is well\n{line}\n") == (line,)
     assert target.suspicious("all is well\nlistening on 127.0.0.1:7001\n") == ()
 
 
-@pytest.mark.parametrize(("rows", "faulty"), [
-    ({"d0": (3, 60000, 60020), "d1": (1, 60000, 60000)}, ""),
-    ({"d0": (2, 60000, 60020), "d1": (1, 60000, 60000)}, "d0"),  # the middle one is lost
-    ({"d0": (2, 60010, 60020), "d1": (1, 60000, 60000)}, "d0"),  # the first one
-    ({"d0": (3, 60000, 60020), "d1": (2, 60000, 60000)}, "d1"),  # one twice
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("rows", "faulty"),
+    [
+        ({"d0": (3, 60000, 60020), "d1": (1, 60000, 60000)}, ""),
+        ({"d0": (2, 60000, 60020), "d1": (1, 60000, 60000)}, "d0"),  # the middle one is lost
+        ({"d0": (2, 60010, 60020), "d1": (1, 60000, 60000)}, "d0"),  # the first one
+        ({"d0": (3, 60000, 60020), "d1": (2, 60000, 60000)}, "d1"),  # one twice
+    ],
+)
 def test_a_count_tells_which_device_lacks_rows(rows, faulty):
     found = series.counted(rows, DATA)
     assert found.rows == sum(n for n, _, _ in rows.values())
@@ -108,7 +141,9 @@ def test_nothing_is_counted_of_nothing():
     assert series.counted({}, DATA) == Counted(rows=0)
 
 
-@pytest.mark.parametrize(("asked", "said"), [("7d", "168h0m0s"), ("24h", "24h0m0s"), ("2w", "336h0m0s"), ("90m", "90m")])
+@pytest.mark.parametrize(
+    ("asked", "said"), [("7d", "168h0m0s"), ("24h", "24h0m0s"), ("2w", "336h0m0s"), ("90m", "90m")]
+)
 def test_a_duration_is_compared_as_the_server_spells_it(asked, said):
     assert _spelled(asked) == said
 
@@ -163,10 +198,13 @@ def test_an_answer_is_read(web):
     assert web.get_json("/json", 10) == {"a": 1}
 
 
-@pytest.mark.parametrize(("path", "words"), [
-    ("/fails", "Example refused /fails: HTTP status 500: words of the server"),
-    ("/page", "Example answered /page with what is no JSON: '<html>'"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("/fails", "Example refused /fails: HTTP status 500: words of the server"),
+        ("/page", "Example answered /page with what is no JSON: '<html>'"),
+    ],
+)
 def test_what_goes_wrong_is_told_in_the_servers_words(web, path, words):
     with pytest.raises(TargetError) as told:
         web.get_json(path, 10)

@@ -19,11 +19,23 @@ def trials(*levels: float, replicates: int = 2, variants: tuple[str, ...] = ("re
         for level in levels:
             for method in variants:
                 point = f"cores-{level:g}-{method}"
-                made.append(make_trial(trial_id=f"{point}-r{replicate}", point_id=point, level=level,
-                                       replicate=replicate, order=len(made)))  # fmt: skip
+                made.append(
+                    make_trial(
+                        trial_id=f"{point}-r{replicate}",
+                        point_id=point,
+                        level=level,
+                        replicate=replicate,
+                        order=len(made),
+                    )
+                )
     first = made[0]
-    drift_check = make_trial(trial_id=f"{first.point_id}-drift", point_id=first.point_id, level=first.level,
-                        role="drift_check", order=len(made))  # fmt: skip
+    drift_check = make_trial(
+        trial_id=f"{first.point_id}-drift",
+        point_id=first.point_id,
+        level=first.level,
+        role="drift_check",
+        order=len(made),
+    )
     return [*made, drift_check]
 
 
@@ -46,8 +58,11 @@ def shown(
 def test_the_anchor_stands_last_in_the_row_of_its_point():
     planned = trials(1.0, 2.0)
     assert shown(planned, planned[-1]) == {
-        "cores-1-rest": "· · drift check running", "cores-1-stmt": "· ·", "cores-2-rest": "· ·", "cores-2-stmt": "· ·"
-    }  # fmt: skip
+        "cores-1-rest": "· · drift check running",
+        "cores-1-stmt": "· ·",
+        "cores-2-rest": "· ·",
+        "cores-2-stmt": "· ·",
+    }
 
 
 def test_more_than_nine_replicates_stand_in_their_order():
@@ -66,8 +81,10 @@ def test_where_there_are_too_many_points_that_of_the_running_trial_is_among_thos
 
 
 def test_a_point_whose_name_begins_like_anothers_is_not_taken_for_it():
-    planned = [make_trial(trial_id=f"{p}-r1", point_id=p, level=level) for p, level in
-               [("cores-1", 1.0), *((f"cores-{n}", float(n)) for n in range(2, 9)), ("cores-1-rest", 9.0)]]  # fmt: skip
+    planned = [
+        make_trial(trial_id=f"{p}-r1", point_id=p, level=level)
+        for p, level in [("cores-1", 1.0), *((f"cores-{n}", float(n)) for n in range(2, 9)), ("cores-1-rest", 9.0)]
+    ]
     rows = shown(planned, planned[-1], height=OTHER_LINES + 2)
     assert rows.get("cores-1-rest") == "running"
 

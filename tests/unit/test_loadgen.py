@@ -20,18 +20,42 @@ def latency(values_us):
     for value in values_us:
         histogram.record_value(value)
     return Latency(
-        count=len(values_us), min_us=min(values_us), mean_us=sum(values_us) / len(values_us), p50_us=None, p90_us=None,
-        p95_us=None, p99_us=None, p999_us=None, max_us=max(values_us), hdr=histogram.encode().decode("ascii"),
-    )  # fmt: skip
+        count=len(values_us),
+        min_us=min(values_us),
+        mean_us=sum(values_us) / len(values_us),
+        p50_us=None,
+        p90_us=None,
+        p95_us=None,
+        p99_us=None,
+        p999_us=None,
+        max_us=max(values_us),
+        hdr=histogram.encode().decode("ascii"),
+    )
 
 
 def summary(values_us, **fields):
     base = {
-        "outcome": "ok", "window_s": 10.0, "window_start_ns": 0, "window_end_ns": 10**10, "last_ack_ns": 10**10,
-        "rows_window": 1000, "rows_per_s": 100.0, "rows_acked": 1200, "rows_failed": 0, "requests": 10, "errors": 0,
-        "retries": 0, "cpu_window_s": 1.0, "offered_rows_per_s": None, "threads": 2, "send_s": 1.0, "make_s": 0.1,
-        "response": latency(values_us), "service": latency(values_us), "partitions": (600, 600),
-    }  # fmt: skip
+        "outcome": "ok",
+        "window_s": 10.0,
+        "window_start_ns": 0,
+        "window_end_ns": 10**10,
+        "last_ack_ns": 10**10,
+        "rows_window": 1000,
+        "rows_per_s": 100.0,
+        "rows_acked": 1200,
+        "rows_failed": 0,
+        "requests": 10,
+        "errors": 0,
+        "retries": 0,
+        "cpu_window_s": 1.0,
+        "offered_rows_per_s": None,
+        "threads": 2,
+        "send_s": 1.0,
+        "make_s": 0.1,
+        "response": latency(values_us),
+        "service": latency(values_us),
+        "partitions": (600, 600),
+    }
     return LoadSummary(**{**base, **fields})
 
 
@@ -54,8 +78,17 @@ def test_counters_are_added_and_the_worst_outcome_counts():
 
 
 def before_the_window(at_ns):
-    return summary([1], outcome="interrupted", window_s=0.0, window_start_ns=at_ns, window_end_ns=at_ns, rows_window=0,
-                   rows_per_s=None, cpu_window_s=None, last_ack_ns=None)  # fmt: skip
+    return summary(
+        [1],
+        outcome="interrupted",
+        window_s=0.0,
+        window_start_ns=at_ns,
+        window_end_ns=at_ns,
+        rows_window=0,
+        rows_per_s=None,
+        cpu_window_s=None,
+        last_ack_ns=None,
+    )
 
 
 def test_a_process_that_ended_before_the_window_leaves_the_others_theirs():
@@ -74,14 +107,17 @@ def test_lines():
 
 
 def test_the_ceiling_uses_the_same_rows_and_threads_and_no_server():
-    spec = trial_spec(make_trial(make_sweep(load__method="copy", workload__rows_per_request="500")),
-                      {"driver": "postgres", "host": "127.0.0.1"})  # fmt: skip
+    spec = trial_spec(
+        make_trial(make_sweep(load__method="copy", workload__rows_per_request="500")),
+        {"driver": "postgres", "host": "127.0.0.1"},
+    )
     ceiling = ceiling_spec(spec, 1.5)
     assert spec["duration_s"] == "60", "the window may grow by half of its 40 s"
     assert ceiling["driver"] == "null"
     assert "host" not in ceiling
     assert {k: ceiling[k] for k in ("threads", "tables", "columns", "rows_per_request")} == {
-        k: spec[k] for k in ("threads", "tables", "columns", "rows_per_request")}  # fmt: skip
+        k: spec[k] for k in ("threads", "tables", "columns", "rows_per_request")
+    }
 
 
 def test_empty_values_are_left_out_of_the_spec():
@@ -96,7 +132,12 @@ def test_empty_values_are_left_out_of_the_spec():
         ((0, -1500), (1000, 0), False, "process 2 of 2 of the load generator began 1.500 s before that of process 1"),
         ((0, 0), (1000, 2000), True, "process 2 of 2 of the load generator ended 1.000 s after that of process 1"),
         ((0, 0), (1000, 2000), False, ""),
-        ((0, 0, 20), (0, 1000, 1020), True, "process 3 of 3 of the load generator began 0.020 s after that of process 2"),
+        (
+            (0, 0, 20),
+            (0, 1000, 1020),
+            True,
+            "process 3 of 3 of the load generator began 0.020 s after that of process 2",
+        ),
     ],
 )
 def test_windows_that_differ_are_named(starts_ms, ends_ms, ends, words):

@@ -39,7 +39,9 @@ def test_a_generator_without_time_left_spoils_a_busy_servers_number_too():
 
 def test_one_hot_thread_of_a_generator_with_idle_cpus_is_named():
     four = replace(GIVEN, generator_cpus=4)
-    assert kind_of(four, generator_cores=1.1, hot_generator_thread=("scale-loadgen", 0.97)) is BottleneckKind.GENERATOR_CPU
+    assert (
+        kind_of(four, generator_cores=1.1, hot_generator_thread=("scale-loadgen", 0.97)) is BottleneckKind.GENERATOR_CPU
+    )
     assert kind_of(four, generator_cores=1.1, hot_generator_thread=("scale-loadgen", 0.6)) is BottleneckKind.UNKNOWN
 
 
@@ -77,11 +79,15 @@ def test_the_others_of_a_name_are_those_that_worked(tmp_path, monkeypatch):
 
 def sample(at_s, busy, server, generator=0.0):
     return Sample(
-        monotonic_ns=round(at_s * 1e9), memory_available_bytes=None, psi_some_s_total={}, thread_cpu_s_total={},
+        monotonic_ns=round(at_s * 1e9),
+        memory_available_bytes=None,
+        psi_some_s_total={},
+        thread_cpu_s_total={},
         server=SubjectSample(cpu_s_total=server, throttled_s_total=None, memory_bytes=None),
         generator=SubjectSample(cpu_s_total=generator, throttled_s_total=None, memory_bytes=None),
-        host_cpu_busy_s_total=sum(busy.values()), cpu_busy_s_total={str(cpu): s for cpu, s in busy.items()},
-    )  # fmt: skip
+        host_cpu_busy_s_total=sum(busy.values()),
+        cpu_busy_s_total={str(cpu): s for cpu, s in busy.items()},
+    )
 
 
 def test_a_neighbour_on_other_cpus_of_a_large_machine_takes_nothing_from_the_server():
@@ -111,14 +117,29 @@ def large_host(disk_busy=0.0, neighbours=0.0, stolen=0.0, generator=0.3, hot=0.3
         busy = dict.fromkeys(range(16), second * neighbours)
         busy |= {0: second * 0.5, 1: second * 0.5, **dict.fromkeys(range(2, 6), second * generator / 4)}
         taken = {str(cpu): second * stolen * (cpu >= 8) for cpu in range(16)}
-        disk = DiskSample(read_bytes_total=0, writes_total=0, written_bytes_total=0, busy_s_total=second * disk_busy,
-                          queue_s_total=0.0, free_bytes=None)  # fmt: skip
+        disk = DiskSample(
+            read_bytes_total=0,
+            writes_total=0,
+            written_bytes_total=0,
+            busy_s_total=second * disk_busy,
+            queue_s_total=0.0,
+            free_bytes=None,
+        )
         one = replace(sample(second, busy, 1.0 * second, generator * second), cpu_stolen_s_total=taken)
-        samples.append(replace(one, host_cpu_stolen_s_total=sum(taken.values()), disks={"d1": disk},
-                               generator_peak_cores={"scale-loadgen": hot}))  # fmt: skip
+        samples.append(
+            replace(
+                one,
+                host_cpu_stolen_s_total=sum(taken.values()),
+                disks={"d1": disk},
+                generator_peak_cores={"scale-loadgen": hot},
+            )
+        )
     facts = TrialFacts(samples=tuple(samples))
-    return window_use(make_trial(cores=2.0, placement=placement), facts,
-                      summary([100.0], cpu_window_s=10 * generator, worker_cores=generator, threads=8, make_s=3.0))  # fmt: skip
+    return window_use(
+        make_trial(cores=2.0, placement=placement),
+        facts,
+        summary([100.0], cpu_window_s=10 * generator, worker_cores=generator, threads=8, make_s=3.0),
+    )
 
 
 TWO_OF_SIXTEEN = replace(GIVEN, cores=2.0, generator_cpus=4)
@@ -149,8 +170,10 @@ def test_each_cpu_is_read(tmp_path):
 
 def with_rows(rows, longest_us=1000.0):
     made = intervals([None] * len(rows))
-    return [replace(i, rows=n, monotonic_ns=round(1e9 * i.t_s), response_us_max=longest_us)
-            for i, n in zip(made, rows, strict=True)]  # fmt: skip
+    return [
+        replace(i, rows=n, monotonic_ns=round(1e9 * i.t_s), response_us_max=longest_us)
+        for i, n in zip(made, rows, strict=True)
+    ]
 
 
 def test_the_longest_stall_of_a_window():
@@ -239,7 +262,12 @@ def test_a_full_network_is_no_lack_of_connections(tmp_path):
 
 
 def test_only_interfaces_with_hardware_and_a_speed_are_read(tmp_path):
-    for name, speed, has_device in (("eth0", "1000", True), ("veth1", "10000", False), ("eth1", "-1", True), ("lo", "", False)):
+    for name, speed, has_device in (
+        ("eth0", "1000", True),
+        ("veth1", "10000", False),
+        ("eth1", "-1", True),
+        ("lo", "", False),
+    ):
         (tmp_path / name / "statistics").mkdir(parents=True)
         (tmp_path / name / "speed").write_text(speed)
         (tmp_path / name / "statistics/rx_bytes").write_text("7\n")
@@ -250,8 +278,12 @@ def test_only_interfaces_with_hardware_and_a_speed_are_read(tmp_path):
     assert network.speeds({"veth1": 4e7, "eth0": 1e10}, tmp_path) == {"veth1": 5e6, "eth0": 1.25e9}
     assert network.bytes_total(network.speeds(net=tmp_path), tmp_path) == {"eth0 received": 7.0, "eth0 sent": 9.0}
     assert network.speeds(net=tmp_path / "none") == {}
-    old = replace(sample(0, {0: 0.0}, 0.0), network_bytes_total={"eth0 sent": 0.0}, network_bytes_per_s={"eth0": 1.25e8})
-    new = replace(sample(10, {0: 0.0}, 0.0), network_bytes_total={"eth0 sent": 1e9}, network_bytes_per_s={"eth0": 1.25e8})
+    old = replace(
+        sample(0, {0: 0.0}, 0.0), network_bytes_total={"eth0 sent": 0.0}, network_bytes_per_s={"eth0": 1.25e8}
+    )
+    new = replace(
+        sample(10, {0: 0.0}, 0.0), network_bytes_total={"eth0 sent": 1e9}, network_bytes_per_s={"eth0": 1.25e8}
+    )
     assert measure_window((old, new), 0, 10**10).network == {"eth0 sent": pytest.approx(0.8)}
 
 

@@ -45,8 +45,12 @@ def test_the_interval_covers_the_truth_as_often_as_it_says():
 def test_a_difference_of_that_size_is_seen_four_times_in_five():
     chance, seen, degrees = random.Random(3), 0, 6
     size = (student(degrees) + student(degrees, 0.8)) * 0.03 * math.sqrt(2 / 4)
-    said = [noise_report([*noisy(1, 1e6, 0.03, 4, chance), *noisy(2, 1e6, 0.03, 4, chance)], "rows_per_s")
-            .smallest_difference_percent for _ in range(300)]  # fmt: skip
+    said = [
+        noise_report(
+            [*noisy(1, 1e6, 0.03, 4, chance), *noisy(2, 1e6, 0.03, 4, chance)], "rows_per_s"
+        ).smallest_difference_percent
+        for _ in range(300)
+    ]
     assert sorted(said)[150] == pytest.approx(100 * math.expm1(size), rel=0.12)
     for _ in range(600):
         slow, fast = noisy(1, 1e6, 0.03, 4, chance), noisy(2, 1e6 * math.exp(size), 0.03, 4, chance)
@@ -75,13 +79,17 @@ def test_a_bridge_splits_the_gain_and_the_parts_multiply():
     before, after = noisy(2, 1e6, 0.001, 3, random.Random(1)), noisy(3, 1.8e6, 0.001, 3, random.Random(2))
     before = [replace(r, trial=replace(r.trial, knobs={"vgroups": "4"})) for r in before]
     after = [replace(r, trial=replace(r.trial, knobs={"vgroups": "12"})) for r in after]
-    ablations = [with_role(r, "ablation", knobs_of_level=2.0, knobs={"vgroups": "4"})
-               for r in noisy(3, 1.2e6, 0.001, 3, random.Random(3))]  # fmt: skip
+    ablations = [
+        with_role(r, "ablation", knobs_of_level=2.0, knobs={"vgroups": "4"})
+        for r in noisy(3, 1.2e6, 0.001, 3, random.Random(3))
+    ]
     split = noise_report([*before, *after, *ablations], "rows_per_s").ablations[0]
     assert split.hardware.value == pytest.approx(1.2, rel=0.01)
     assert split.by_knobs.value == pytest.approx(1.5, rel=0.01)
     assert split.total.value == pytest.approx(split.hardware.value * split.by_knobs.value, rel=1e-9)
-    run = StoredRun(path="", manifest={}, plan=planned(cores="2..3"), results=(*before, *after, *ablations), timeseries={})
+    run = StoredRun(
+        path="", manifest={}, plan=planned(cores="2..3"), results=(*before, *after, *ablations), timeseries={}
+    )
     assert noise_of(run).ablations[0].knobs == "vgroups 4 → 12"
 
 
@@ -95,8 +103,10 @@ def test_conditions_that_move_are_named_and_those_that_do_not_are_not():
     assert conditions([at(1, 1.0, 2), at(2, 1.1, 2)], load_axis("cores")) == ()
 
 
-@pytest.mark.parametrize(("figure", "values", "word"), [
-    ("server_cpu_mhz", (3500.0, 2900.0), "clock rate"), ("data_gb", (1.0, 3.9), "data at the end of a trial")])
+@pytest.mark.parametrize(
+    ("figure", "values", "word"),
+    [("server_cpu_mhz", (3500.0, 2900.0), "clock rate"), ("data_gb", (1.0, 3.9), "data at the end of a trial")],
+)
 def test_clock_rates_and_data_that_move_with_the_level_are_named(figure, values, word):
     def at(level, value):
         base = make_result(level)
@@ -177,8 +187,13 @@ def test_replicates_are_added_until_the_intervals_are_narrow_and_the_anchor_stay
 
 def test_growth_ends_at_the_limit_and_only_wide_levels_grow():
     chance = random.Random(5)
-    plan = planned(cores="1..2", method__replicates="3", method__until_ci="5%", method__replicates_max="6",
-                   method__drift_check="off")  # fmt: skip
+    plan = planned(
+        cores="1..2",
+        method__replicates="3",
+        method__until_ci="5%",
+        method__replicates_max="6",
+        method__drift_check="off",
+    )
     spread = {1.0: 0.0, 2.0: 0.5}
     _, ran, _ = campaign(plan, lambda t: t.level * math.exp(chance.gauss(0, spread[t.level])))
     ones = [name for name in ran if name.startswith("cores-1")]
@@ -225,4 +240,6 @@ def test_a_trial_that_is_not_valid_narrows_nothing():
 def test_a_smallest_difference_above_100_percent_is_no_figure():
     results = [make_result(n, rate, r) for n in (1.0, 2.0) for r, rate in ((1, 1e6), (2, 4e6))]
     run = replace(synthetic_run(range(1, 3)), results=tuple(results), fit=None)
-    assert noise_sentences(run)[0].startswith("no two levels are significantly different: too few trials for this noise")
+    assert noise_sentences(run)[0].startswith(
+        "no two levels are significantly different: too few trials for this noise"
+    )

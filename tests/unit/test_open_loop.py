@@ -34,9 +34,23 @@ def test_throttling_and_the_generators_ceiling_are_judged_too():
 
 
 def intervals(backlog):
-    return [Interval(monotonic_ns=i, t_s=float(i + 1), phase="measure", rows=1, rows_total=1, requests=1, errors=0, retries=0,
-                     response_us_p50=None, response_us_p99=None, response_us_max=None, backlog_rows=rows)
-            for i, rows in enumerate(backlog)]  # fmt: skip
+    return [
+        Interval(
+            monotonic_ns=i,
+            t_s=float(i + 1),
+            phase="measure",
+            rows=1,
+            rows_total=1,
+            requests=1,
+            errors=0,
+            retries=0,
+            response_us_p50=None,
+            response_us_p99=None,
+            response_us_max=None,
+            backlog_rows=rows,
+        )
+        for i, rows in enumerate(backlog)
+    ]
 
 
 def test_a_backlog_that_grows_is_not_met_at_98_percent():
@@ -59,20 +73,28 @@ def test_a_slow_rise_within_the_offered_rate_is_none():
 def make_run(kinds):
     sweep = make_sweep(cores="1..2", load__rate="20000")
     m = replace(GOOD, response_ms_p50=1.5, response_ms_p95=2.0, response_ms_p99=3.25, response_ms_max=9.0)
-    verdict = Verdict(kind=VerdictKind.VALID, bottleneck=Bottleneck(kind=BottleneckKind.OFFERED_RATE, sentence="offered"))
+    verdict = Verdict(
+        kind=VerdictKind.VALID, bottleneck=Bottleneck(kind=BottleneckKind.OFFERED_RATE, sentence="offered")
+    )
     results = tuple(
-        replace(make_result(level), trial=make_trial(sweep, level=level, trial_id=f"cores-{level:g}-r1"), measurement=m,
-                verdict=replace(verdict, kind=kind))
+        replace(
+            make_result(level),
+            trial=make_trial(sweep, level=level, trial_id=f"cores-{level:g}-r1"),
+            measurement=m,
+            verdict=replace(verdict, kind=kind),
+        )
         for level, kind in kinds.items()
-    )  # fmt: skip
+    )
     plan = Plan(sweep=sweep, trials=tuple(r.trial for r in results), confounds=(), notes=(), seconds_estimated=1.0)
     return StoredRun(path="results/x", manifest={}, plan=plan, results=results, timeseries={})
 
 
 def test_the_report_says_the_response_times_and_no_curve():
     made = documents(make_run({1.0: VerdictKind.VALID, 2.0: VerdictKind.OFFERED_NOT_MET}))
-    sentence = ("Open loop at 20 k rows/s: no scaling curve. Response times: p50 1.50 ms, p99 3.25 ms at 1 core; not achieved "
-                "at 2 cores")  # fmt: skip
+    sentence = (
+        "Open loop at 20 k rows/s: no scaling curve. Response times: p50 1.50 ms, p99 3.25 ms at 1 core; not achieved "
+        "at 2 cores"
+    )
     fit = made.fits["fit.json"]
     assert fit.sentence == sentence
     assert (fit.points, fit.chosen, fit.verdict) == ((), None, "undecided")

@@ -18,12 +18,24 @@ def make_host(cores: int = 12, threads: int = 1, nodes: int = 1) -> Host:
     """Numbered as Linux does: first threads of all cores, then the siblings; cores dealt to nodes in blocks."""
     cpus = tuple(
         Cpu(id=t * cores + c, core=c, package=c * nodes // cores, node=c * nodes // cores)
-        for t in range(threads) for c in range(cores)
-    )  # fmt: skip
+        for t in range(threads)
+        for c in range(cores)
+    )
     return Host(
-        hostname="h", os="", kernel="", arch="x86_64", cpu_model="", cpus=cpus, allowed=tuple(c.id for c in cpus),
-        governor="", memory_bytes=2**34, cgroup="v2", cgroup_writable=True, psi=(), is_root=False,
-    )  # fmt: skip
+        hostname="h",
+        os="",
+        kernel="",
+        arch="x86_64",
+        cpu_model="",
+        cpus=cpus,
+        allowed=tuple(c.id for c in cpus),
+        governor="",
+        memory_bytes=2**34,
+        cgroup="v2",
+        cgroup_writable=True,
+        psi=(),
+        is_root=False,
+    )
 
 
 def planned(host=None, **flags):
@@ -71,7 +83,10 @@ def test_every_block_holds_every_level_in_an_order_of_its_own():
 
 
 def test_another_seed_is_another_order():
-    ids = [[t.trial_id for t in planned(cores="1..8", method__seed=s, method__drift_check="off").trials] for s in ("1", "2")]
+    ids = [
+        [t.trial_id for t in planned(cores="1..8", method__seed=s, method__drift_check="off").trials]
+        for s in ("1", "2")
+    ]
     assert ids[0] != ids[1]
     assert sorted(ids[0]) == sorted(ids[1])
 
@@ -108,21 +123,27 @@ def test_refusals_name_the_flag(flags, word):
 
 
 def test_clients_are_an_axis_whose_levels_set_the_connections_and_nothing_else():
-    sweep = replace(resolve_sweep("clients", {"axis.clients": "1..64:x2", "axis.cores": "2"}), target="postgres",
-                    runtime="process")  # fmt: skip
+    sweep = replace(
+        resolve_sweep("clients", {"axis.clients": "1..64:x2", "axis.cores": "2"}), target="postgres", runtime="process"
+    )
     plan = make_plan(complete(with_constants(sweep, make_host(4)), POSTGRES.facts), make_host(4), POSTGRES.facts)
     points = {t.level: t for t in plan.trials if t.role == "point"}
     assert [(n, points[n].load.connections, points[n].knobs["write_threads"]) for n in (1, 8, 64)] == [
-        (1, 1, "1"), (8, 8, "8"), (64, 64, "64")]  # fmt: skip
-    assert {(t.cores, t.knobs["partitions"], t.placement) for t in plan.trials} == {
-        (2.0, "4", points[1].placement)}  # fmt: skip
+        (1, 1, "1"),
+        (8, 8, "8"),
+        (64, 64, "64"),
+    ]
+    assert {(t.cores, t.knobs["partitions"], t.placement) for t in plan.trials} == {(2.0, "4", points[1].placement)}
     assert plan.confounds == (), "the level is what is swept"
     assert "clients-16-r2" in {t.trial_id for t in plan.trials}
 
 
 def test_a_sweep_of_clients_refuses_what_its_levels_say():
-    sweep = replace(resolve_sweep("clients", {"axis.clients": "1..4", "knobs.write_threads": "3"}), target="postgres",
-                    runtime="process")  # fmt: skip
+    sweep = replace(
+        resolve_sweep("clients", {"axis.clients": "1..4", "knobs.write_threads": "3"}),
+        target="postgres",
+        runtime="process",
+    )
     with pytest.raises(UsageError, match="--write-threads: --clients says how many"):
         complete(with_constants(sweep, make_host(4)), POSTGRES.facts)
     with pytest.raises(UsageError, match="clients come whole"):

@@ -44,8 +44,11 @@ def test_the_smallest_difference_is_seen_four_times_in_five(levels, replicates):
 @pytest.mark.parametrize("percent", [2.0, 5.0, 10.0])
 def test_detect_chooses_the_fewest_replicates(percent):
     count = replicates_for(percent, 4, TWO)
-    seen = [power_of(planned(cores="1..4", method__replicates=str(n)), TWO).smallest_percent
-            for n in (count - 1, count) if n > 1]  # fmt: skip
+    seen = [
+        power_of(planned(cores="1..4", method__replicates=str(n)), TWO).smallest_percent
+        for n in (count - 1, count)
+        if n > 1
+    ]
     assert seen[-1] <= percent and all(s > percent for s in seen[:-1])
 
 

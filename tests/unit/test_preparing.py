@@ -48,8 +48,10 @@ def test_one_number_of_cores_needs_no_pinning_but_one_disk_must_be_placed():
 def test_what_a_runtime_needs_follows_from_what_it_can():
     sources = {name: load_runtime(name).CAN.source for name in RUNTIMES.names()}
     assert sources == {
-        "process": ServerSource.INSTALLATION, "docker": ServerSource.IMAGE, "endpoint": ServerSource.ENDPOINT
-    }  # fmt: skip
+        "process": ServerSource.INSTALLATION,
+        "docker": ServerSource.IMAGE,
+        "endpoint": ServerSource.ENDPOINT,
+    }
     assert runtimes_of(load_facts("tdengine")) == ("docker", "process", "endpoint")
     assert runtimes_of(load_facts("postgres")) == ("process", "docker")
     assert runtimes_of(load_facts("null")) == ("process",)

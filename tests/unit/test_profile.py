@@ -38,8 +38,7 @@ swapper
 
 
 def test_stacks_are_folded_from_the_outermost_frame_on():
-    assert fold(SCRIPT.splitlines()) == (
-        "postgres;__libc_start_main;[postgres];ExecInsert 2\nswapper;pv:native 1\n")  # fmt: skip
+    assert fold(SCRIPT.splitlines()) == ("postgres;__libc_start_main;[postgres];ExecInsert 2\nswapper;pv:native 1\n")
     assert fold([]) == ""
 
 
@@ -51,7 +50,8 @@ def test_the_lowest_and_the_highest_level_are_profiled_after_all_else_and_not_fi
     assert [t.order for t in plan.trials] == list(range(len(plan.trials)))
     assert not any(t.role == "profile" for t in planned(cores="1..4").trials)
     assert [t.trial_id for t in planned(cores="2", method__profile="1").trials if t.role == "profile"] == [
-        "cores-2-profile"]  # fmt: skip
+        "cores-2-profile"
+    ]
     result = make_result()
     seen = observations([result, replace(result, trial=replace(result.trial, role="profile"))], "rows_per_s")
     assert [one.mark for one in seen] == ["", "profiled"]

@@ -73,10 +73,23 @@ def test_a_run_has_its_tmpfs_and_leaves_nothing(tmp_path):
         with pytest.raises(OSError, match="No space"):
             (directory.path / "much").write_bytes(bytes(5 * MIB))
         assert f"{directory.path}, 4MiB" in full_disk([disk], MIB)
-        free = DiskSample(written_bytes_total=None, read_bytes_total=None, writes_total=None, busy_s_total=None,
-                          queue_s_total=None, free_bytes=0)  # fmt: skip
-        sample = Sample(monotonic_ns=0, server=NOBODY, generator=NOBODY, memory_available_bytes=None,
-                        psi_some_s_total={}, thread_cpu_s_total={}, disks={"ram": free})  # fmt: skip
+        free = DiskSample(
+            written_bytes_total=None,
+            read_bytes_total=None,
+            writes_total=None,
+            busy_s_total=None,
+            queue_s_total=None,
+            free_bytes=0,
+        )
+        sample = Sample(
+            monotonic_ns=0,
+            server=NOBODY,
+            generator=NOBODY,
+            memory_available_bytes=None,
+            psi_some_s_total={},
+            thread_cpu_s_total={},
+            disks={"ram": free},
+        )
         with pytest.raises(LoadError, match=r"the memory for the data \(.*--data-dir ram:SIZE\) is about to fill"):
             refuse_full(sample, [disk], MIB)
     assert not directory.path.exists()
@@ -106,8 +119,9 @@ with mounted(RamDirectory(path=Path(sys.argv[1]), size_bytes=2**22, is_mounted=T
 def test_what_a_killed_run_left_is_found_and_removed():
     with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
         path = Path(folder) / "ram-1"
-        with subprocess.Popen([sys.executable, "-c", DYING, str(path)], stdin=subprocess.PIPE,
-                              stdout=subprocess.PIPE, text=True) as run:  # fmt: skip
+        with subprocess.Popen(
+            [sys.executable, "-c", DYING, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        ) as run:
             try:
                 assert run.stdout.readline() == "there\n"
                 assert path not in left_mounts(), "it lives"
@@ -124,8 +138,9 @@ def test_what_a_killed_run_left_is_found_and_removed():
 
 def test_no_mount_is_one_message(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(ProvisionError, match="no tmpfs at"), mounted(
-        RamDirectory(path=tmp_path / "ram-1", size_bytes=4 * MIB, is_mounted=True)
-    ):  # fmt: skip
+    with (
+        pytest.raises(ProvisionError, match="no tmpfs at"),
+        mounted(RamDirectory(path=tmp_path / "ram-1", size_bytes=4 * MIB, is_mounted=True)),
+    ):
         pass
     assert not (tmp_path / "ram-1").exists()

@@ -41,15 +41,17 @@ def work_of(mix: str, *operation: str, **flags: str) -> Work:
         ({"mix": "range_value"}, "operation.range_value.bound is missing"),
         ({"mix": "range_value", "operation": ["range_value.bound=2..1"]}, "runs backwards"),
         ({"mix": "aggregate", "operation": ["aggregate.function=median"]}, "not one of avg, count"),
-        ({"mix": "aggregate", "operation": ["aggregate.column=name"], "workload.columns": "name:binary(9)"},
-         "function = avg: name is binary, and avg wants a number"),
+        (
+            {"mix": "aggregate", "operation": ["aggregate.column=name"], "workload.columns": "name:binary(9)"},
+            "function = avg: name is binary, and avg wants a number",
+        ),
         ({"mix": "aggregate", "operation": ["aggregate.function=first", "aggregate.devices=2"]}, "ask for one device"),
         ({"mix": "sql"}, "operation.sql.text is missing"),
         ({"mix": "sql", "operation": ["sql.text=select {x}"]}, "{x} is none of {device}"),
         ({"preload.rows": "0"}, "preload: nothing to read"),
         ({"load.rows": "1000"}, "--rows: fixed work is rows that are written"),
     ],
-)  # fmt: skip
+)
 def test_what_does_not_fit_is_named_and_nothing_starts(flags, words):
     with pytest.raises(UsageError) as refused:
         resolve_sweep("cpu", {"axis.cores": "1", **DATA, "mix": "range", **flags})
@@ -71,7 +73,9 @@ def test_a_file_and_flags_say_the_same_mix(tmp_path):
     by_file = resolve_sweep(str(path), {}).work
     assert by_file == work_of("write=9,hourly=1", "hourly.kind=group_by_time", "hourly.span=4h")
     assert [(o.name, o.kind_name, o.weight, o.unit) for o in by_file.operations] == [
-        ("write", "write", 9.0, "rows"), ("hourly", "group_by_time", 1.0, "requests")]  # fmt: skip
+        ("write", "write", 9.0, "rows"),
+        ("hourly", "group_by_time", 1.0, "requests"),
+    ]
     assert read_sweep_file(path)["mix"] == "write=9,hourly=1"
 
 
@@ -113,8 +117,10 @@ def test_every_kind_is_rendered_with_its_marks(target):
 
 
 def every() -> Work:
-    bound = [f"{name}.bound=9..11" for name in ("range_value", "range_value_desc", "aggregate_value",
-                                                "aggregate_range_value")]  # fmt: skip
+    bound = [
+        f"{name}.bound=9..11"
+        for name in ("range_value", "range_value_desc", "aggregate_value", "aggregate_range_value")
+    ]
     kinds = "point,range,range_value,range_desc,range_value_desc,latest,aggregate,aggregate_value,"
     return work_of(f"{kinds}aggregate_range_value,group_by_time,group_by_time_desc", *bound)
 
@@ -140,10 +146,12 @@ def rows(count: int = 6, first: int = 0) -> TableRows:
         (Query(columns=("v",), function="last"), [(6.0,)]),
         (Query(columns=("v",), function="sum", bound_column="v"), [(15.0,)]),
         (Query(columns=("v",), function="max", bucket_ms=30_000), [(START, 5.0), (START + 30_000, 6.0)]),
-        (Query(columns=("v",), bound_column="v", newest_first=True),
-         [(START + 50_000, 6.0), (START + 40_000, 4.0), (START + 10_000, 5.0)]),
+        (
+            Query(columns=("v",), bound_column="v", newest_first=True),
+            [(START + 50_000, 6.0), (START + 40_000, 4.0), (START + 10_000, 5.0)],
+        ),
     ],
-)  # fmt: skip
+)
 def test_the_right_answer(query, right):
     found = right_answer(query, Drawn(devices=(0,), value=3.5), {0: rows()})
     assert found == right

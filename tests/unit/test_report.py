@@ -66,19 +66,29 @@ def parsed(page: str) -> Balance:
 
 
 def hostile_run() -> StoredRun:
-    run = mixed_run(sweep=replace(synthetic_sweep(), name=HOSTILE, question=HOSTILE, version=HOSTILE,
-                                  tags={HOSTILE: HOSTILE}))  # fmt: skip
+    run = mixed_run(
+        sweep=replace(synthetic_sweep(), name=HOSTILE, question=HOSTILE, version=HOSTILE, tags={HOSTILE: HOSTILE})
+    )
     results = tuple(
-        replace(r, trial=replace(r.trial, trial_id=HOSTILE, knobs={HOSTILE: HOSTILE}),
-                verdict=Verdict(kind=r.verdict.kind, reasons=(HOSTILE,)), effective={HOSTILE: HOSTILE})
+        replace(
+            r,
+            trial=replace(r.trial, trial_id=HOSTILE, knobs={HOSTILE: HOSTILE}),
+            verdict=Verdict(kind=r.verdict.kind, reasons=(HOSTILE,)),
+            effective={HOSTILE: HOSTILE},
+        )
         for r in run.results
-    )  # fmt: skip
+    )
     manifest = {
-        "command": [HOSTILE], "created_utc": HOSTILE, "choice": HOSTILE,
+        "command": [HOSTILE],
+        "created_utc": HOSTILE,
+        "choice": HOSTILE,
         "host": {"hostname": HOSTILE, "cpu_model": HOSTILE},
-        "server": {"version": HOSTILE, "image_digest": HOSTILE}, "disks": [HOSTILE, {"device": HOSTILE}],
-        "ceiling_rows_per_s": {HOSTILE: 1.0}, "tool_version": HOSTILE, "commit": HOSTILE,
-    }  # fmt: skip
+        "server": {"version": HOSTILE, "image_digest": HOSTILE},
+        "disks": [HOSTILE, {"device": HOSTILE}],
+        "ceiling_rows_per_s": {HOSTILE: 1.0},
+        "tool_version": HOSTILE,
+        "commit": HOSTILE,
+    }
     plan = replace(run.plan, notes=(HOSTILE,))
     return replace(run, path=f"/x/{HOSTILE}", results=results, manifest=manifest, plan=plan, fit=None)
 
@@ -88,8 +98,15 @@ def hostile_run() -> StoredRun:
 
 def test_article_table_has_the_published_columns():
     table = article_table(synthetic_run((1, 2), 2))
-    assert table.headers == ("CPU cores", "Partitions", "Write threads", "Write speed (rows/s)", "Disk I/O (MB/s)",
-                             "Available memory (GB)", "CPU usage (%)")  # fmt: skip
+    assert table.headers == (
+        "CPU cores",
+        "Partitions",
+        "Write threads",
+        "Write speed (rows/s)",
+        "Disk I/O (MB/s)",
+        "Available memory (GB)",
+        "CPU usage (%)",
+    )
     assert [row[0] for row in table.rows] == ["1", "2"]
     assert table.rows[0][1:3] == ("4", "8")
     assert table.rows[0][-1] == "97"
@@ -141,7 +158,9 @@ def test_unmeasured_is_a_dash_and_never_0():
 
 def test_every_trial_that_is_left_out_has_something_to_change():
     run = mixed_run()
-    limit = Bottleneck(kind=BottleneckKind.GENERATOR_CPU, sentence="the load generator's CPUs were full", remedy="add a client core")
+    limit = Bottleneck(
+        kind=BottleneckKind.GENERATOR_CPU, sentence="the load generator's CPUs were full", remedy="add a client core"
+    )
     full = [replace(r, verdict=replace(r.verdict, bottleneck=limit)) for r in run.results]
     told = remedies(replace(run, results=tuple(full)))
     assert "1 × GENERATOR_BOUND, bottleneck: load generator's CPUs: add a client core" in told
@@ -212,7 +231,7 @@ def test_rows_for_console():
         pytest.param(one_trial_run(rows_per_s=float("nan")), id="nan"),
         pytest.param(one_trial_run(rows_per_s=0.0), id="zero"),
     ],
-)  # fmt: skip
+)
 def test_every_run_gives_whole_documents(run):
     page = html(run, reference())
     assert all(a.startswith("data:,") for a in parsed(page).addresses)
@@ -239,9 +258,18 @@ def test_page_says_what_matters():
     assert run.fit is not None
     assert "cpu (synthetic)" in page
     assert "partitions moves along the axis, so this is not the cores&#x27; doing alone" in page
-    for told in ("8 VALID", "1 ABORTED", "Before you believe it", "Published and ours", "cores-3-r3 (ABORTED)",
-                 "noise floor", "Synthetic CPU", "scale sweep cpu --cores 1..4 --tag &#x27;note=two words&#x27;",
-                 "ran 1st", "95 % band"):  # fmt: skip
+    for told in (
+        "8 VALID",
+        "1 ABORTED",
+        "Before you believe it",
+        "Published and ours",
+        "cores-3-r3 (ABORTED)",
+        "noise floor",
+        "Synthetic CPU",
+        "scale sweep cpu --cores 1..4 --tag &#x27;note=two words&#x27;",
+        "ran 1st",
+        "95 % band",
+    ):
         assert told in page, told
     assert page.count('class="plot panel"') == 4 * 11
 
@@ -324,12 +352,23 @@ def test_short_numbers(value, said):
 
 def test_ordinals():
     assert [ordinal(n) for n in (1, 2, 3, 4, 11, 12, 13, 21, 102, 111)] == [
-        "1st", "2nd", "3rd", "4th", "11th", "12th", "13th", "21st", "102nd", "111th"]  # fmt: skip
+        "1st",
+        "2nd",
+        "3rd",
+        "4th",
+        "11th",
+        "12th",
+        "13th",
+        "21st",
+        "102nd",
+        "111th",
+    ]
 
 
 def test_a_sweep_with_variants_is_still_one_page_that_needs_nothing_else():
     sweep = synthetic_sweep(vary={"method": ("copy", "insert")}, levels=(1.0, 2.0), replicates=1)
     run = synthetic_run(levels=(1, 2), replicates=1, sweep=sweep)
+
     def written(result, method, ending=""):
         subject = replace(result.trial.subject, method=method, variant={"method": method})
         return replace(result, trial=replace(result.trial, trial_id=result.trial.trial_id + ending, subject=subject))
@@ -344,5 +383,11 @@ def test_a_sweep_with_variants_is_still_one_page_that_needs_nothing_else():
     assert page.count("Every trial and its verdict") == 2
     assert 'href="report-' not in page
     assert all(f'id="{name}"' in page and f'href="#{name}"' in page for name in ("copy", "insert"))
-    assert set(made.pages) == {"report.md", "report.html", "report-copy.md", "report-copy.html", "report-insert.md",
-                               "report-insert.html"}  # fmt: skip
+    assert set(made.pages) == {
+        "report.md",
+        "report.html",
+        "report-copy.md",
+        "report-copy.html",
+        "report-insert.md",
+        "report-insert.html",
+    }

@@ -17,13 +17,27 @@ from runner.sampling.threads import ThreadReader
 
 
 def disk_sample(written: int, busy_s: float) -> DiskSample:
-    return DiskSample(written_bytes_total=written, read_bytes_total=0, writes_total=written // 4096,
-                      busy_s_total=busy_s / 2, queue_s_total=busy_s * 3, free_bytes=10**9)  # fmt: skip
+    return DiskSample(
+        written_bytes_total=written,
+        read_bytes_total=0,
+        writes_total=written // 4096,
+        busy_s_total=busy_s / 2,
+        queue_s_total=busy_s * 3,
+        free_bytes=10**9,
+    )
 
 
 def disk(block_name: str) -> DataDisk:
-    return DataDisk(name="d1", kind="dir", path="/", device="", block_name=block_name, file_system="ext4",
-                    size_bytes=0, free_bytes=0)  # fmt: skip
+    return DataDisk(
+        name="d1",
+        kind="dir",
+        path="/",
+        device="",
+        block_name=block_name,
+        file_system="ext4",
+        size_bytes=0,
+        free_bytes=0,
+    )
 
 
 def sample(t_s: float, *, server=None, client=None, disk=None, memory=None, threads=None, host=None, stolen=None):
@@ -32,14 +46,18 @@ def sample(t_s: float, *, server=None, client=None, disk=None, memory=None, thre
         server=SubjectSample(cpu_s_total=server, throttled_s_total=0.0, memory_bytes=memory),
         generator=SubjectSample(cpu_s_total=client, throttled_s_total=None, memory_bytes=None),
         disks={} if disk is None else {"d1": disk_sample(disk, t_s)},
-        memory_available_bytes=memory, psi_some_s_total={}, thread_cpu_s_total=threads or {},
-        host_cpu_busy_s_total=host, host_cpu_stolen_s_total=stolen,
-    )  # fmt: skip
+        memory_available_bytes=memory,
+        psi_some_s_total={},
+        thread_cpu_s_total=threads or {},
+        host_cpu_busy_s_total=host,
+        host_cpu_stolen_s_total=stolen,
+    )
 
 
 def test_rates_over_a_window_between_the_ticks():
-    samples = [sample(t, server=0.9 * t, client=0.2 * t, disk=1_000_000 * t, host=1.5 * t, stolen=0.3 * t)
-               for t in range(11)]  # fmt: skip
+    samples = [
+        sample(t, server=0.9 * t, client=0.2 * t, disk=1_000_000 * t, host=1.5 * t, stolen=0.3 * t) for t in range(11)
+    ]
     use = measure_window(samples, 2_500_000_000, 7_500_000_000)
     assert use.server_cores == pytest.approx(0.9)
     assert use.generator_cores == pytest.approx(0.2)
@@ -144,8 +162,13 @@ def test_threads_by_name():
 
 def test_the_sampler_keeps_its_schedule_and_says_what_it_cost():
     taken = []
-    with Sampler(server=None, generator=Accounting(kind="processes", root_pids=(os.getpid(),)), disks=(), hz=10,
-                 on_sample=taken.append) as sampler:  # fmt: skip
+    with Sampler(
+        server=None,
+        generator=Accounting(kind="processes", root_pids=(os.getpid(),)),
+        disks=(),
+        hz=10,
+        on_sample=taken.append,
+    ) as sampler:
         time.sleep(1.05)
     gaps = [(b.monotonic_ns - a.monotonic_ns) / 1e9 for a, b in zip(taken[:-1], taken[1:-1], strict=False)]
     cost = sampler.cost()
@@ -164,7 +187,9 @@ def test_a_failing_sampler_is_not_silent():
 
 def test_clock_rates_are_those_of_cpufreq_else_of_cpuinfo(tmp_path):
     (tmp_path / "proc").mkdir()
-    (tmp_path / "proc/cpuinfo").write_text("processor\t: 0\ncpu MHz\t\t: 2250.0\n\nprocessor\t: 1\ncpu MHz\t\t: 3400.5\n")
+    (tmp_path / "proc/cpuinfo").write_text(
+        "processor\t: 0\ncpu MHz\t\t: 2250.0\n\nprocessor\t: 1\ncpu MHz\t\t: 3400.5\n"
+    )
     assert machine.cpu_mhz((1, 9), tmp_path) == {"1": 3400.5}
     for cpu, khz in ((0, 2100000), (1, 3000000)):
         folder = tmp_path / f"sys/devices/system/cpu/cpu{cpu}/cpufreq"

@@ -131,8 +131,10 @@ printf '%s' "{text}" > "$folder/b-2-linux.jar"
 
 def pinned_jars(monkeypatch, tmp_path):
     """A server of two jars."""
-    lines = [f"{hashlib.sha256(text).hexdigest()}  {maven}\n" for text, maven in
-             ((b"one", "org.x:a:1"), (b"two", "org.x:b:2:jar:linux"))]  # fmt: skip
+    lines = [
+        f"{hashlib.sha256(text).hexdigest()}  {maven}\n"
+        for text, maven in ((b"one", "org.x:a:1"), (b"two", "org.x:b:2:jar:linux"))
+    ]
     (tmp_path / "some.jars").write_text("".join(lines))
     head = '[servers.some]\nversion = "1"\njava = 17\nnewest_java = 17\njars = "some.jars"\n'
     (tmp_path / "pins.toml").write_text(head + '[java]\nversion = ""\nrequirement = ""\nfolder = ""\n[java.wheels]\n')

@@ -44,10 +44,22 @@ SWEEP = make_sweep(load__duration="10s", load__warmup="2s")
         ([1000, 400] * 12, None),
         ([5, 1000], 0),
     ],
-    ids=["steady", "steady for long", "ramp", "ramp, steady too briefly", "falls, then steady", "drifts for ever",
-         "drifts slowly for ever", "nothing at first", "one stall", "a stall near the start", "a stall diluted",
-         "jumps for ever", "too short to tell"],
-)  # fmt: skip
+    ids=[
+        "steady",
+        "steady for long",
+        "ramp",
+        "ramp, steady too briefly",
+        "falls, then steady",
+        "drifts for ever",
+        "drifts slowly for ever",
+        "nothing at first",
+        "one stall",
+        "a stall near the start",
+        "a stall diluted",
+        "jumps for ever",
+        "too short to tell",
+    ],
+)
 def test_only_a_trend_is_discarded(rates, passed):
     assert seconds_to_settle(rates, 10) == passed
 
@@ -62,10 +74,21 @@ def interval(at_s, rows, before, value_us=None):
     """A second that ends at_s after the start, 50 rows a request; each request took value_us."""
     hdr = (histogram(value_us or 1_000_000 // max(rows, 1), rows // 50),) if rows >= 50 else ()
     return Interval(
-        monotonic_ns=at_s * 10**9 + 40_000, t_s=at_s + 4e-5, phase="measure" if at_s > WARMUP_S else "warmup", rows=rows,
-        rows_total=before + rows, requests=rows // 50, errors=0, retries=0, response_us_p50=None, response_us_p99=None,
-        response_us_max=None, backlog_rows=None, cpu_s=rows / 10_000, response_hdr=hdr,
-    )  # fmt: skip
+        monotonic_ns=at_s * 10**9 + 40_000,
+        t_s=at_s + 4e-5,
+        phase="measure" if at_s > WARMUP_S else "warmup",
+        rows=rows,
+        rows_total=before + rows,
+        requests=rows // 50,
+        errors=0,
+        retries=0,
+        response_us_p50=None,
+        response_us_p99=None,
+        response_us_max=None,
+        backlog_rows=None,
+        cpu_s=rows / 10_000,
+        response_hdr=hdr,
+    )
 
 
 def facts_of(rates, sweep=SWEEP):
@@ -79,9 +102,16 @@ def facts_of(rates, sweep=SWEEP):
 
 
 def said(rates, end_ns):
-    return summary([900] * 100, window_start_ns=WARMUP_S * 10**9, window_end_ns=end_ns, window_s=float(len(rates)),
-                   rows_window=sum(rates), rows_per_s=sum(rates) / len(rates), rows_acked=sum(rates) + 100,
-                   cpu_window_s=1.0)  # fmt: skip
+    return summary(
+        [900] * 100,
+        window_start_ns=WARMUP_S * 10**9,
+        window_end_ns=end_ns,
+        window_s=float(len(rates)),
+        rows_window=sum(rates),
+        rows_per_s=sum(rates) / len(rates),
+        rows_acked=sum(rates) + 100,
+        cpu_window_s=1.0,
+    )
 
 
 def test_every_figure_is_of_the_stretch_that_was_steady():

@@ -19,8 +19,7 @@ def several(names=NAMES):
     """A plan of these databases."""
     arms = []
     for name in names:
-        sweep = replace(make_sweep(cores="1,2"), target=name, runtime="process",
-                        vary={"target": names})  # fmt: skip
+        sweep = replace(make_sweep(cores="1,2"), target=name, runtime="process", vary={"target": names})
         facts = load_facts(name)
         arms.append(Arm(variant={"target": name}, sweep=complete(sweep, facts), facts=facts))
     return plan_arms(arms[0].sweep, make_host(), arms)
@@ -34,8 +33,9 @@ def measured(plan, *, wrong=()):
         rate = 1e6 * trial.level * (1 + NAMES.index(name))
         kind = VerdictKind.GENERATOR_BOUND if name in wrong else VerdictKind.VALID
         one = make_result(trial.level, rate, kind=kind)
-        figures = replace(one.measurement, durable_rows_per_s=rate / 2, server_cpu_cores=trial.level,
-                          disk_bytes_per_row=40.0)  # fmt: skip
+        figures = replace(
+            one.measurement, durable_rows_per_s=rate / 2, server_cpu_cores=trial.level, disk_bytes_per_row=40.0
+        )
         said = {"server_version": "1.0", "acknowledged": f"where {name} says"}
         results.append(replace(one, trial=trial, measurement=figures, effective=said))
     return StoredRun(path="", manifest={}, plan=plan, results=tuple(results), timeseries={})
@@ -53,8 +53,18 @@ def test_every_database_is_in_every_block():
 def test_what_a_rate_cost_is_told_by_level():
     rows = subjects.cost_table(measured(several())).rows
     assert [row[0] for row in rows[::2]] == [f"target {name}" for name in NAMES], "in the order asked for"
-    assert rows[3] == ("target victoriametrics", "2", "4,000,000", "2,000,000", "2.00×", "2,000,000", "0.500", "40.0",
-                       "–", "–")  # fmt: skip
+    assert rows[3] == (
+        "target victoriametrics",
+        "2",
+        "4,000,000",
+        "2,000,000",
+        "2.00×",
+        "2,000,000",
+        "0.500",
+        "40.0",
+        "–",
+        "–",
+    )
 
 
 def test_a_rate_that_does_not_count_is_marked():

@@ -18,8 +18,13 @@ LEVELS = range(1, 13)
 
 
 def make_run(*results):
-    plan = Plan(sweep=make_sweep(cores="1..12"), trials=tuple(r.trial for r in results), confounds=(), notes=(),
-                seconds_estimated=1.0)  # fmt: skip
+    plan = Plan(
+        sweep=make_sweep(cores="1..12"),
+        trials=tuple(r.trial for r in results),
+        confounds=(),
+        notes=(),
+        seconds_estimated=1.0,
+    )
     return StoredRun(path="results/x", manifest={}, plan=plan, results=results, timeseries={})
 
 
@@ -57,7 +62,9 @@ def test_tables_pictures_and_points_name_them():
 
 def test_an_open_loop_says_nothing_of_what_a_level_can_do():
     offered = make_sweep(load__rate="20000")
-    results = [replace(make_result(n, 20e3), trial=make_trial(offered, level=n, trial_id=f"cores-{n}-r1"))
-               for n in (1.0, 2.0, 4.0)]  # fmt: skip
+    results = [
+        replace(make_result(n, 20e3), trial=make_trial(offered, level=n, trial_id=f"cores-{n}-r1"))
+        for n in (1.0, 2.0, 4.0)
+    ]
     assert {o.mark for o in observations(results, "rows_per_s")} == {OPEN_LOOP}
     assert fit_curve(results).points == ()

@@ -39,8 +39,14 @@ def test_a_steady_rate_is_valid(name):
     assert wrong <= 0.05 * FEW
 
 
-@pytest.mark.parametrize("name", [n for n in PROCESSES if n.startswith(("random walk", "20 % noise, φ = 0.9", "falls",
-                                                                        "half the rate", "stalls", "sine"))])  # fmt: skip
+@pytest.mark.parametrize(
+    "name",
+    [
+        n
+        for n in PROCESSES
+        if n.startswith(("random walk", "20 % noise, φ = 0.9", "falls", "half the rate", "stalls", "sine"))
+    ],
+)
 def test_a_number_that_is_off_is_seldom_valid(name):
     _, wrong, _ = tried(name, FEW, 3, 40, 60)
     assert wrong <= 0.1 * FEW
@@ -48,8 +54,10 @@ def test_a_number_that_is_off_is_seldom_valid(name):
 
 def test_the_rules_of_short_windows_let_a_random_walk_by_most_of_the_time():
     """What the longer window and its rules are for."""
-    passed = [not troubles(steadiness(PROCESSES["random walk, 5 %/s"](random.Random(n), 10)[0]), claims=False)
-              for n in range(FEW)]  # fmt: skip
+    passed = [
+        not troubles(steadiness(PROCESSES["random walk, 5 %/s"](random.Random(n), 10)[0]), claims=False)
+        for n in range(FEW)
+    ]
     assert sum(passed) > 0.3 * FEW
 
 
@@ -79,10 +87,13 @@ def test_the_error_of_a_trend_knows_the_correlation_and_independent_seconds_do_n
     [
         ([1000 - 3 * t for t in range(40)], "the rate fell by 12 % over the window"),
         ([1000] * 20 + [930] * 20, "the second half of the window is 7 % below the first"),
-        ([1000 + 300 * math.sin(t / 3) for t in range(40)], "and slowly, so that the window holds few independent seconds"),
+        (
+            [1000 + 300 * math.sin(t / 3) for t in range(40)],
+            "and slowly, so that the window holds few independent seconds",
+        ),
         (noisy(40, phi=0.0, spread=0.25), "from second to second"),
     ],
-)  # fmt: skip
+)
 def test_each_rule_refuses_its_own(rates, told):
     assert any(told in reason for reason in reasons(rates)), reasons(rates)
 
@@ -133,7 +144,10 @@ def test_two_values_are_told_from_noise():
     jumps = [r * f for r, f in zip(noisy(60, phi=0.0, spread=0.02), [0.8, 1.2, 1.2] * 20, strict=True)]
     found = modes(jumps)
     assert (found.low, found.high, found.high_share) == (
-        pytest.approx(800, rel=0.02), pytest.approx(1200, rel=0.02), pytest.approx(2 / 3))  # fmt: skip
+        pytest.approx(800, rel=0.02),
+        pytest.approx(1200, rel=0.02),
+        pytest.approx(2 / 3),
+    )
     assert not any(modes(noisy(60, phi=0.0, spread=0.1, seed=n)) for n in range(100))
     assert modes([1000.0] * 60) is None
     assert modes([1000.0] * 59 + [0.0]) is None

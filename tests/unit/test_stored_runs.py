@@ -32,10 +32,12 @@ VERDICTS = {
     "varied": {"cores-1-500-r1": V, "cores-1-100-r1": O, "cores-1-500-anchor": V},
 }
 NOW = {  # names of figures that were others in format 1
-    "client_cpu_cores": "generator_cpu_cores", "client_cpu_percent": "generator_cpu_percent",
-    "client_cpu_mhz": "generator_cpu_mhz", "passed_over_s": "transient_s",
+    "client_cpu_cores": "generator_cpu_cores",
+    "client_cpu_percent": "generator_cpu_percent",
+    "client_cpu_mhz": "generator_cpu_mhz",
+    "passed_over_s": "transient_s",
     "passed_over_rows_per_s": "transient_rows_per_s",
-}  # fmt: skip
+}
 OPEN_LOOP = {"varied"}  # its rates are what was offered, so there is no capacity to compare
 UNREPORTED = {"fit.json", "report.md", "report.html"}  # a killed run has none of them yet
 
@@ -292,7 +294,9 @@ def test_what_a_trial_says_itself_since_format_2_is_worked_out(tmp_path):
     assert not any(t.load.may_discard for t in disk.values())
     varied = {t.trial_id: t for t in read_run(unpacked("varied", tmp_path)).plan.trials}
     assert {i: t.point_id for i, t in varied.items()} == {
-        "cores-1-500-r1": "cores-1-500", "cores-1-100-r1": "cores-1-100", "cores-1-500-anchor": "cores-1-500",
+        "cores-1-500-r1": "cores-1-500",
+        "cores-1-100-r1": "cores-1-100",
+        "cores-1-500-anchor": "cores-1-500",
     }
     assert [t.work.data.rows_per_request for t in varied.values()] == [500, 100, 500]
     told = {(t.subject.target, t.subject.method, t.resources.disks) for t in varied.values()}

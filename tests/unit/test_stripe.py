@@ -24,8 +24,16 @@ LOOPS = DiskSource(kind="loop", loop_bytes=2**28, cap_bytes_per_s=2**23)
 
 
 def disk(number: int, path: str) -> DataDisk:
-    return DataDisk(name=f"d{number}", kind="loop", path=path, device=f"7:{number}", block_name=f"loop{number}",
-                    file_system="ext4", size_bytes=2**28, free_bytes=2**27)  # fmt: skip
+    return DataDisk(
+        name=f"d{number}",
+        kind="loop",
+        path=path,
+        device=f"7:{number}",
+        block_name=f"loop{number}",
+        file_system="ext4",
+        size_bytes=2**28,
+        free_bytes=2**27,
+    )
 
 
 @pytest.fixture
@@ -36,12 +44,15 @@ def register(tmp_path, monkeypatch):
     return sets.new_set("run", LOOPS, 3, tmp_path, owner="root", kept=False)
 
 
-@pytest.mark.parametrize(("source", "has_md", "has_mdadm", "sentence", "remedy"), [
-    (LOOPS, False, True, "this kernel has no md", "--disk-placement spread"),
-    (LOOPS, False, False, "this kernel has no md", "--disk-placement spread"),
-    (LOOPS, True, False, "mdadm: not installed", "apt-get install mdadm"),
-    (DiskSource(kind="dir", dirs=("/a", "/b")), True, True, "file systems already", "--device with --format"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("source", "has_md", "has_mdadm", "sentence", "remedy"),
+    [
+        (LOOPS, False, True, "this kernel has no md", "--disk-placement spread"),
+        (LOOPS, False, False, "this kernel has no md", "--disk-placement spread"),
+        (LOOPS, True, False, "mdadm: not installed", "apt-get install mdadm"),
+        (DiskSource(kind="dir", dirs=("/a", "/b")), True, True, "file systems already", "--device with --format"),
+    ],
+)
 def test_where_no_array_can_be_made_it_is_said_with_what_to_use_instead(source, has_md, has_mdadm, sentence, remedy):
     (found,) = stripe.unstripable(source, has_md=has_md, has_mdadm=has_mdadm)
     assert found.blocking
@@ -90,8 +101,9 @@ def test_a_register_written_before_there_were_arrays_is_read(register):
 
 
 def test_tdengine_has_its_one_data_directory_there():
-    site = Site(data_dir="/d", port=7030, bind_address="127.0.0.1", home="/h", disks=("/array/t",),
-                disk_placement="stripe")  # fmt: skip
+    site = Site(
+        data_dir="/d", port=7030, bind_address="127.0.0.1", home="/h", disks=("/array/t",), disk_placement="stripe"
+    )
     assert placement.data_dirs(site) == ("/array/t",)
     assert placement.links(site, 12) == {}
 
@@ -119,8 +131,13 @@ def test_ansible_takes_the_playbook_and_the_roles_arguments(tmp_path):
     where = {"ANSIBLE_ROLES_PATH": str(playbook_path().parent / "roles"), "ANSIBLE_HOME": str(tmp_path)}
     environment = {**os.environ, "PATH": search_path(), **where}
     local = ("-i", "localhost,", "-c", "local", "-e", f"ansible_python_interpreter={sys.executable}")
-    syntax = subprocess.run([program, "--syntax-check", *local, playbook_path()], env=environment, check=False,
-                            capture_output=True, text=True)  # fmt: skip
+    syntax = subprocess.run(
+        [program, "--syntax-check", *local, playbook_path()],
+        env=environment,
+        check=False,
+        capture_output=True,
+        text=True,
+    )
     assert syntax.returncode == 0, syntax.stderr
     refused = subprocess.run([program, *local, play], env=environment, check=False, capture_output=True, text=True)
     assert refused.returncode != 0

@@ -64,7 +64,22 @@ ALLOWED = {
     "compat": {"model", "errors", "units", "loadgen", "targets"},
 }  # fmt: skip
 FREE = {"compose", "cli", "__init__"}
-PURE = ("axes", "soak", "work", "setting", "observations", "connections_check", "plan", "noise", "verdict", "fit", "report", "compare", "formats", "figures")
+PURE = (
+    "axes",
+    "soak",
+    "work",
+    "setting",
+    "observations",
+    "connections_check",
+    "plan",
+    "noise",
+    "verdict",
+    "fit",
+    "report",
+    "compare",
+    "formats",
+    "figures",
+)
 IMPURE_MODULES = {"subprocess", "socket", "time", "os", "shutil", "threading", "urllib", "docker", "psycopg"}
 
 

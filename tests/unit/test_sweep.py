@@ -113,10 +113,14 @@ def test_work_in_proportion_to_the_level_is_counted_out_for_each_trial():
     assert next(t.load.rows for t in planned(cores="0.5", load__rows_per_level="3").trials) == 2
 
 
-@pytest.mark.parametrize(("flags", "word"), [
-    ({"load.rows_per_level": "1M", "load.duration": "5s"}, "--rows-per-level and --duration"),
-    ({"load.rows_per_level": "1M", "load.rows": "2M"}, "--rows and --rows-per-level"),
-    ({"load.rows_per_level": "0"}, "--rows-per-level: '0' is below 1")])
+@pytest.mark.parametrize(
+    ("flags", "word"),
+    [
+        ({"load.rows_per_level": "1M", "load.duration": "5s"}, "--rows-per-level and --duration"),
+        ({"load.rows_per_level": "1M", "load.rows": "2M"}, "--rows and --rows-per-level"),
+        ({"load.rows_per_level": "0"}, "--rows-per-level: '0' is below 1"),
+    ],
+)
 def test_fixed_work_is_asked_for_in_one_way(flags, word):
     with pytest.raises(UsageError, match=word):
         resolve_sweep("cpu", {"axis.cores": "1..2", **flags})

@@ -43,7 +43,7 @@ def test_it_can_be_varied_and_each_has_a_ceiling_of_its_own():
         ({"vary": ["requests_per_table=0,2"]}, "--vary requests_per_table: '0' is not a whole number from 1 on"),
         ({"vary": ["rows_per_request=0"]}, "--vary rows_per_request: '0' is not a whole number from 1 on"),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_is_one_line(settings, words):
     with pytest.raises(UsageError, match=words) as caught:
         planned(**settings)

@@ -98,7 +98,11 @@ def test_memory_and_disk_of_this_machine_are_no_limit_of_a_server_elsewhere():
         ({"workload__columns": "groupid:int"}, "--columns", "groupid is there twice"),
         ({"load__method": "sml-telnet"}, "--method", "writes one column, there are 3"),
         ({"load__method": "sml-json"}, "--method", "writes one column, there are 3"),
-        ({"load__generator": "taosbenchmark", "load__rows": "1M", "load__method": "ws"}, "--load-generator", "method ws"),
+        (
+            {"load__generator": "taosbenchmark", "load__rows": "1M", "load__method": "ws"},
+            "--load-generator",
+            "method ws",
+        ),
         ({"load__generator": "taosbenchmark", "load__rows": "1234"}, "--rows", "each of 100 tables"),
         ({"load__generator": "taosbenchmark", "load__rows": "1M", "load__placement": "owned"}, "--placement", "itself"),
     ],
@@ -114,8 +118,10 @@ def test_one_column_and_even_rows_are_not_refused():
     assert blocking(sweep(load__loader="taosbenchmark", load__rows="1M", load__method="sql"), trial()) == {}
 
 
-@pytest.mark.parametrize(("method", "precision", "can"), [("sml-telnet", "us", False), ("sml-json", "ns", False),
-                                                           ("sml-json", "us", True), ("stmt", "ns", True)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("method", "precision", "can"),
+    [("sml-telnet", "us", False), ("sml-json", "ns", False), ("sml-json", "us", True), ("stmt", "ns", True)],
+)
 def test_a_precision_that_a_method_cannot_write_is_refused(method, precision, can):
     found = blocking(sweep(load__method=method, workload__columns="v:double"), trial(precision=precision))
     assert list(found) == ([] if can else ["--knob precision"])

@@ -28,8 +28,16 @@ def trial(cores=4.0, sweep=None, **knobs):
 
 def test_taosd_is_told_the_cores_it_cannot_see_and_all_that_derives_from_them():
     text = config.taos_cfg(trial(cores=6.0, buffer="64", numOfVnodeQueryThreads="8"), SITE)
-    for line in ("numOfCores 6", "numOfCommitThreads 2", "numOfRpcThreads 3", "supportVnodes 12", "serverPort 7030",
-                 "numOfVnodeQueryThreads 8", "telemetryReporting 0", "crashReporting 0"):  # fmt: skip
+    for line in (
+        "numOfCores 6",
+        "numOfCommitThreads 2",
+        "numOfRpcThreads 3",
+        "supportVnodes 12",
+        "serverPort 7030",
+        "numOfVnodeQueryThreads 8",
+        "telemetryReporting 0",
+        "crashReporting 0",
+    ):
         assert f"{line}\n" in text
     assert "buffer" not in text
     assert config.database_options(trial(buffer="64")) == {"vgroups": "4", "buffer": "64"}
@@ -109,8 +117,9 @@ def test_a_servers_own_settings_are_expected_only_of_a_server_of_ours(monkeypatc
 
 
 def test_a_second_factor_makes_a_trial_of_every_combination_and_each_is_compared():
-    sweep = replace(make_sweep(cores="1", vary=["method=stmt,sql", "write_threads=1,4"]), target="tdengine",
-                    runtime="process")  # fmt: skip
+    sweep = replace(
+        make_sweep(cores="1", vary=["method=stmt,sql", "write_threads=1,4"]), target="tdengine", runtime="process"
+    )
     plan = make_plan(complete(sweep, TDENGINE.facts), make_host(), TDENGINE.facts)
     assert len(plan.trials) == 4 * 3
     assert {t.knobs["write_threads"] for t in plan.trials} == {"1", "4"}
@@ -155,7 +164,9 @@ def test_a_server_is_not_ready_before_its_adapter_listens(monkeypatch):
         address = Address(host="127.0.0.1", port=adapter.getsockname()[1] - config.ADAPTER_OFFSET, secret="s")
 
         def not_ready(method):
-            sweep = complete(replace(make_sweep(load__method=method), target="tdengine", runtime="process"), TDENGINE.facts)
+            sweep = complete(
+                replace(make_sweep(load__method=method), target="tdengine", runtime="process"), TDENGINE.facts
+            )
             return TdengineSession(trial(sweep=sweep), address, "").not_ready()
 
         assert not_ready("stmt") == ""

@@ -11,38 +11,86 @@ from runner.loadgen.recorded import read_recorded
 from runner.loadgen.together import LineSource, Seconds, marked, source_of
 from runner.model import Interval, LoadSummary
 
-LATENCY = {"count": 0, "min_us": None, "mean_us": None, "p50_us": None, "p90_us": None, "p95_us": None, "p99_us": None,
-           "p999_us": None, "max_us": None, "hdr": HdrHistogram(1, 3_600_000_000, 3).encode().decode()}  # fmt: skip
+LATENCY = {
+    "count": 0,
+    "min_us": None,
+    "mean_us": None,
+    "p50_us": None,
+    "p90_us": None,
+    "p95_us": None,
+    "p99_us": None,
+    "p999_us": None,
+    "max_us": None,
+    "hdr": HdrHistogram(1, 3_600_000_000, 3).encode().decode(),
+}
 
 
 def interval(t_s: float, rows: int, rows_total: int, phase: str = "measure") -> str:
-    return json.dumps({
-        "event": "interval", "t_s": t_s, "monotonic_ns": int(t_s * 1e9), "phase": phase, "rows": rows,
-        "rows_total": rows_total, "requests": 1, "errors": 0, "retries": 0, "response_us_p50": None,
-        "response_us_p99": 1.0, "response_us_max": 2.0, "backlog_rows": None, "cpu_s": 0.5,
-    })  # fmt: skip
+    return json.dumps(
+        {
+            "event": "interval",
+            "t_s": t_s,
+            "monotonic_ns": int(t_s * 1e9),
+            "phase": phase,
+            "rows": rows,
+            "rows_total": rows_total,
+            "requests": 1,
+            "errors": 0,
+            "retries": 0,
+            "response_us_p50": None,
+            "response_us_p99": 1.0,
+            "response_us_max": 2.0,
+            "backlog_rows": None,
+            "cpu_s": 0.5,
+        }
+    )
 
 
 def summary(rows: int, end_s: float) -> str:
-    return json.dumps({
-        "event": "summary", "outcome": "ok", "window_s": end_s, "window_start_ns": 0, "window_end_ns": int(end_s * 1e9),
-        "last_ack_ns": int(end_s * 1e9), "rows_window": rows, "rows_per_s": rows / end_s, "rows_acked": rows,
-        "rows_failed": 0, "requests": 1, "errors": 0, "retries": 0, "cpu_window_s": 1.0, "offered_rows_per_s": None,
-        "workers": [], "response": LATENCY, "service": LATENCY, "partitions": [],
-    })  # fmt: skip
+    return json.dumps(
+        {
+            "event": "summary",
+            "outcome": "ok",
+            "window_s": end_s,
+            "window_start_ns": 0,
+            "window_end_ns": int(end_s * 1e9),
+            "last_ack_ns": int(end_s * 1e9),
+            "rows_window": rows,
+            "rows_per_s": rows / end_s,
+            "rows_acked": rows,
+            "rows_failed": 0,
+            "requests": 1,
+            "errors": 0,
+            "retries": 0,
+            "cpu_window_s": 1.0,
+            "offered_rows_per_s": None,
+            "workers": [],
+            "response": LATENCY,
+            "service": LATENCY,
+            "partitions": [],
+        }
+    )
 
 
 HELLO = json.dumps({"event": "hello", "version": "1", "driver": "null", "method": "discard"})
 # Fixed work: the first process is through after 1.3 s, the second after 3.4 s.
 FIRST = [HELLO, interval(1.001, 10, 10), interval(1.3, 3, 13), summary(13, 1.3)]
-SECOND = [HELLO, interval(1.002, 10, 10), interval(2.0, 10, 20), interval(3.0, 10, 30), interval(3.4, 4, 34),
-          summary(34, 3.4)]  # fmt: skip
+SECOND = [
+    HELLO,
+    interval(1.002, 10, 10),
+    interval(2.0, 10, 20),
+    interval(3.0, 10, 30),
+    interval(3.4, 4, 34),
+    summary(34, 3.4),
+]
 MERGED = [(1.002, 20, 20), (2.0, 13, 33), (3.0, 10, 43), (3.4, 4, 47)]
 
 
 def recorded(*told: tuple[int, list[str]], processes: int = 2) -> str:
     """loadgen.jsonl: the lines of each process, one process after the other."""
-    return "".join(marked(f"{line}\n", LineSource(process=p, processes=processes)) for p, lines in told for line in lines)
+    return "".join(
+        marked(f"{line}\n", LineSource(process=p, processes=processes)) for p, lines in told for line in lines
+    )
 
 
 def merged(text: str) -> list[tuple[float, int, int]]:
@@ -51,6 +99,7 @@ def merged(text: str) -> list[tuple[float, int, int]]:
 
 def shuffled(text: str) -> str:
     """The same lines in the order of their times, as they came while the trial ran."""
+
     def said_s(line: str) -> float:
         raw = json.loads(line)
         return raw.get("t_s") or raw.get("window_s") or 0.0
@@ -67,8 +116,16 @@ def test_a_process_that_ends_earlier_loses_no_interval_whatever_the_order(order)
 
 def test_while_the_trial_runs_a_second_is_told_when_all_have_said_it_or_have_ended():
     seconds, told = Seconds(2), []
-    for process, text in [(0, FIRST[1]), (0, FIRST[2]), (1, SECOND[1]), (1, SECOND[2]), (1, SECOND[3]), (0, FIRST[3]),
-                          (1, SECOND[4]), (1, SECOND[5])]:  # fmt: skip
+    for process, text in [
+        (0, FIRST[1]),
+        (0, FIRST[2]),
+        (1, SECOND[1]),
+        (1, SECOND[2]),
+        (1, SECOND[3]),
+        (0, FIRST[3]),
+        (1, SECOND[4]),
+        (1, SECOND[5]),
+    ]:
         line = parse_line(text)
         assert isinstance(line, Interval | LoadSummary)
         told.append([i.t_s for i in seconds.take(process, line)])
@@ -104,7 +161,9 @@ def test_lines_of_before_that_do_not_say_their_process_keep_their_reading():
 
 
 def test_a_line_is_marked_with_its_process():
-    assert source_of(marked('{"event":"hello"}\n', LineSource(process=1, processes=3))) == LineSource(process=1, processes=3)
+    assert source_of(marked('{"event":"hello"}\n', LineSource(process=1, processes=3))) == LineSource(
+        process=1, processes=3
+    )
     assert marked("no JSON\n", LineSource(process=1, processes=3)) == "no JSON\n"
     for text in ("", "[]", "{}", '{"process":1}', '{"process":"x","processes":2}'):
         assert source_of(text) is None

@@ -37,8 +37,11 @@ def test_the_regression_is_that_of_a_textbook():
     groups = {}
     for one in observed:
         groups.setdefault(one.level, []).append((one.order, math.log(one.value)))
-    centred = [(x - statistics.mean(a for a, _ in g), y - statistics.mean(b for _, b in g))
-               for g in groups.values() for x, y in g]  # fmt: skip
+    centred = [
+        (x - statistics.mean(a for a, _ in g), y - statistics.mean(b for _, b in g))
+        for g in groups.values()
+        for x, y in g
+    ]
     slope = statistics.linear_regression(*zip(*centred, strict=True), proportional=True).slope
     assert line.slope == pytest.approx(slope)
     assert line.squares == pytest.approx(sum((y - slope * x) ** 2 for x, y in centred))
@@ -91,6 +94,8 @@ def test_trials_that_do_not_count_do_not_drift():
 def test_the_report_says_what_was_found_and_what_could_have_been():
     quiet = synthetic_run(replicates=4)
     assert any("no drift was found" in s and "four times in five" in s for s in noise_sentences(quiet))
-    falling = [replace(r, measurement=replace(r.measurement, rows_per_s=r.measurement.rows_per_s * 0.98**at))
-               for at, r in enumerate(quiet.results)]  # fmt: skip
+    falling = [
+        replace(r, measurement=replace(r.measurement, rows_per_s=r.measurement.rows_per_s * 0.98**at))
+        for at, r in enumerate(quiet.results)
+    ]
     assert any("the rate drifted by -2" in s for s in noise_sentences(replace(quiet, results=tuple(falling))))

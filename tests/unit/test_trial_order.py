@@ -46,7 +46,9 @@ def folder(tmp_path):
     others = psutil.Process().children(recursive=True)  # servers that other tests share
     yield tmp_path
     assert list(tmp_path.iterdir()) == []
-    assert not list(Path("/sys/fs/cgroup").glob(f"*/scale-{RUN}-*")) + list(Path("/sys/fs/cgroup").glob(f"scale-{RUN}-*"))
+    assert not list(Path("/sys/fs/cgroup").glob(f"*/scale-{RUN}-*")) + list(
+        Path("/sys/fs/cgroup").glob(f"scale-{RUN}-*")
+    )
     children = set(psutil.Process().children(recursive=True)) - set(others)
     assert [c.cmdline() for c in children if c.status() != psutil.STATUS_ZOMBIE] == []
 
@@ -165,9 +167,20 @@ class TwoLines:
     def lines(self, limit_s):
         while self._left:
             at = self._left.pop(0)
-            yield Interval(monotonic_ns=at * 10**9, t_s=float(at), phase="measure", rows=5, rows_total=5 * at, requests=1,
-                           errors=0, retries=0, response_us_p50=None, response_us_p99=None, response_us_max=None,
-                           backlog_rows=None)  # fmt: skip
+            yield Interval(
+                monotonic_ns=at * 10**9,
+                t_s=float(at),
+                phase="measure",
+                rows=5,
+                rows_total=5 * at,
+                requests=1,
+                errors=0,
+                retries=0,
+                response_us_p50=None,
+                response_us_p99=None,
+                response_us_max=None,
+                backlog_rows=None,
+            )
 
     def summary(self):
         return None
@@ -246,7 +259,9 @@ def signal_the_load(order, number, *, only=None):
 
 @pytest.mark.parametrize("processes", [1, 2])
 def test_a_load_that_somebody_interrupts_aborts_the_trial(folder, monkeypatch, processes):
-    monkeypatch.setattr("runner.trial.loads.split_spec", lambda spec, n, now_ns: split_spec(spec, 2 // processes, now_ns))
+    monkeypatch.setattr(
+        "runner.trial.loads.split_spec", lambda spec, n, now_ns: split_spec(spec, 2 // processes, now_ns)
+    )
     order = trial_order(folder, load__duration="4s")
     order = replace(order, trial=replace(order.trial, load=replace(order.trial.load, connections=2)))
     events = signal_the_load(order, signal.SIGTERM, only=1)
@@ -254,5 +269,7 @@ def test_a_load_that_somebody_interrupts_aborts_the_trial(folder, monkeypatch, p
     assert result.verdict.kind is VerdictKind.ABORTED
     assert "the load was interrupted from outside" in result.verdict.reasons[0]
     assert result.measurement.rows_acked > 0
-    summaries = [x for x in map(json.loads, artifact_of(events, "loadgen.jsonl").splitlines()) if x["event"] == "summary"]
+    summaries = [
+        x for x in map(json.loads, artifact_of(events, "loadgen.jsonl").splitlines()) if x["event"] == "summary"
+    ]
     assert sorted(s["outcome"] for s in summaries) == ["interrupted", *["ok"] * (processes - 1)]

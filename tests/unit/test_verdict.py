@@ -11,10 +11,23 @@ from tests.unit.evidences import evidence_of
 from tests.unit.factories import make_trial
 
 GOOD = Measurement(
-    rows=10_000_000, window_s=10.0, rows_per_s=1e6, server_cpu_cores=0.98, server_cpu_percent=98.0,
-    generator_cpu_cores=0.3, generator_cpu_percent=30.0, throttled_s=0.0, requests=1000, errors=0, rows_acked=12_000_000,
-    rows_counted=12_000_000, ceiling_rows_per_s=5e8, rate_cv_percent=3.0, rate_drift_percent=1.0, missed_ticks=0,
-)  # fmt: skip
+    rows=10_000_000,
+    window_s=10.0,
+    rows_per_s=1e6,
+    server_cpu_cores=0.98,
+    server_cpu_percent=98.0,
+    generator_cpu_cores=0.3,
+    generator_cpu_percent=30.0,
+    throttled_s=0.0,
+    requests=1000,
+    errors=0,
+    rows_acked=12_000_000,
+    rows_counted=12_000_000,
+    ceiling_rows_per_s=5e8,
+    rate_cv_percent=3.0,
+    rate_drift_percent=1.0,
+    missed_ticks=0,
+)
 
 
 def verdict(trial=None, rate=0.0, **changes):
@@ -71,7 +84,9 @@ def test_a_generator_that_shares_the_servers_cpu_is_counted_against_it():
 
 def test_a_harmless_note_does_not_hide_an_unsteady_rate():
     shared = make_trial(cores=2.0, placement=Placement(server_cpus=(0, 1), generator_cpus=(1,)))
-    both = verdict(shared, server_cpu_cores=1.78, server_cpu_percent=89.0, generator_cpu_cores=0.2, rate_drift_percent=30.0)
+    both = verdict(
+        shared, server_cpu_cores=1.78, server_cpu_percent=89.0, generator_cpu_cores=0.2, rate_drift_percent=30.0
+    )
     assert both.kind == VerdictKind.UNSTEADY
 
 

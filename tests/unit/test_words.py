@@ -37,13 +37,15 @@ REPLACED = {
     r"lacks? the abi": "has another ABI version",
     r"data come on": "how the data is placed on the disks",
     r"thrown away": "discarded",
-}  # fmt: skip
+}
 
 
 def prose(text: str) -> str:
     """A page without code blocks, text between backticks, links' targets and names of pages; lines stay in place."""
     text = text.partition("\n## Words no longer used\n")[0]
-    text = re.sub(r"^ *```.*?^ *```", lambda block: "\n" * block.group().count("\n"), text, flags=re.MULTILINE | re.DOTALL)
+    text = re.sub(
+        r"^ *```.*?^ *```", lambda block: "\n" * block.group().count("\n"), text, flags=re.MULTILINE | re.DOTALL
+    )
     text = re.sub(r"`[^`\n]*`", "``", text)
     return re.sub(r"(?:\[[\w./-]+\.md)?\]\([^)\s]*\)", "", text)
 

@@ -35,6 +35,8 @@ def test_replaced_words_are_found_in_messages_and_not_in_flags():
 def test_messages_are_literals_f_strings_and_help_texts(tmp_path):
     module = tmp_path / "cli" / "module.py"
     module.parent.mkdir()
-    module.write_text('"""Not for a user."""\ndef f(x):\n    """Help of f."""\n    return f"a {x} b", "key", "two words"\n')
+    module.write_text(
+        '"""Not for a user."""\ndef f(x):\n    """Help of f."""\n    return f"a {x} b", "key", "two words"\n'
+    )
     texts = [text for _, text in messages(module)]
     assert set(texts) == {"Not for a user.", "Help of f.", "a {} b", "two words"}

@@ -79,9 +79,13 @@ def in_a_thread(order: TrialOrder) -> list[Event]:
 def in_a_process(order: TrialOrder) -> list[Event]:
     """Its events, pickled, from another process that got nothing but the pickled order."""
     done = subprocess.run(
-        [sys.executable, "-m", "tests.unit.trial_orders"], input=pickle.dumps(order), capture_output=True, cwd=ROOT,
-        timeout=120, check=False,
-    )  # fmt: skip
+        [sys.executable, "-m", "tests.unit.trial_orders"],
+        input=pickle.dumps(order),
+        capture_output=True,
+        cwd=ROOT,
+        timeout=120,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr.decode()
     return pickle.loads(done.stdout)
 

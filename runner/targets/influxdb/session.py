@@ -50,8 +50,10 @@ class InfluxdbSession(Session):
 
     def version(self) -> str:
         """As the server says it."""
-        found = {one["name"]: dict(zip(one["columns"], one["values"][0], strict=True))
-                 for one in self._run("SHOW DIAGNOSTICS")}  # fmt: skip
+        found = {
+            one["name"]: dict(zip(one["columns"], one["values"][0], strict=True))
+            for one in self._run("SHOW DIAGNOSTICS")
+        }
         return str(found["build"]["Version"])
 
     def create_schema(self) -> None:

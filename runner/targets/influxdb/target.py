@@ -17,8 +17,21 @@ from runner.targets.debian import home_of, packaged
 from runner.targets.influxdb.facts import FACTS
 from runner.targets.influxdb.session import InfluxdbSession
 
-TYPES = ("bool", "tinyint", "smallint", "int", "bigint", "utinyint", "usmallint", "uint", "float", "double",
-         "timestamp", "binary", "nchar")  # fmt: skip
+TYPES = (
+    "bool",
+    "tinyint",
+    "smallint",
+    "int",
+    "bigint",
+    "utinyint",
+    "usmallint",
+    "uint",
+    "float",
+    "double",
+    "timestamp",
+    "binary",
+    "nchar",
+)
 _NOT_ITEMS = {"write_threads", "shard_duration", "gomaxprocs"}
 _DOUBTFUL = re.compile(
     r"cache-max-memory-size exceeded|partial write|points? dropped|no space left|panic:|fatal error:|out of memory"

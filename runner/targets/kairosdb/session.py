@@ -103,8 +103,11 @@ class KairosdbSession(Session):
         found = {device: (int(n), first[device][0], last[device][0]) for device, (_, n) in counts[0].items()}
         counted = series.counted(found, self._trial.work.data)
         of_first = {device: n for device, (_, n) in counts[0].items()}
-        unlike = [name for name, other in zip(names, counts, strict=True)
-                  if {device: n for device, (_, n) in other.items()} != of_first]  # fmt: skip
+        unlike = [
+            name
+            for name, other in zip(names, counts, strict=True)
+            if {device: n for device, (_, n) in other.items()} != of_first
+        ]
         gaps = (f"columns {', '.join(unlike)} have other rows than {names[0]}",) if unlike else ()
         return Counted(rows=counted.rows, gaps=(*counted.gaps, *gaps))
 

@@ -62,11 +62,7 @@ def config_items(trial: Trial) -> dict[str, str]:
         "numOfRpcThreads": str(min(10, max(2, cores // 2))),
         "supportVnodes": str(max(2 * cores, int(trial.knobs["vgroups"]) + 1)),
     }
-    free = {
-        spelled(k): v
-        for k, v in trial.knobs.items()
-        if k not in ROLE_KNOBS and k.lower() not in DATABASE_OPTIONS
-    }
+    free = {spelled(k): v for k, v in trial.knobs.items() if k not in ROLE_KNOBS and k.lower() not in DATABASE_OPTIONS}
     return {**items, **free}
 
 

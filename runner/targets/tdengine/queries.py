@@ -12,8 +12,16 @@ from runner.model import Query, Workload
 from runner.targets.tdengine.dialect import SCHEMALESS
 
 DATABASE, TABLE = "scale", "meters"
-_AGGREGATES = {"count": "COUNT", "avg": "AVG", "sum": "SUM", "max": "MAX", "min": "MIN", "spread": "SPREAD",
-               "first": "FIRST", "last": "LAST"}  # fmt: skip
+_AGGREGATES = {
+    "count": "COUNT",
+    "avg": "AVG",
+    "sum": "SUM",
+    "max": "MAX",
+    "min": "MIN",
+    "spread": "SPREAD",
+    "first": "FIRST",
+    "last": "LAST",
+}
 
 
 def rendered(query: Query, data: Workload, method: str) -> str:

@@ -54,20 +54,29 @@ def _named(knob: str) -> Finding | None:
     """taosd skips names that it does not know, and the trial's own must stay as they are."""
     name = spelled(knob)
     if name in OURS:
-        return _blocking(f"--knob {knob}", "the trial decides where the server is and where its data go",
-                         "leave it out; --port and --data-dir say where")  # fmt: skip
+        return _blocking(
+            f"--knob {knob}",
+            "the trial decides where the server is and where its data go",
+            "leave it out; --port and --data-dir say where",
+        )
     if name in ITEMS:
         return None
     close = FORMER.get(knob.lower()) or next(
         (option for option in DATABASE_OPTIONS if option.replace("_", "") == knob.lower()), ""
     )
     if close:
-        return _blocking(f"--knob {knob}", f"not an item of taos.cfg: taosd ignores it; 3.3 has {close} instead, an "
-                         "option of CREATE DATABASE", f"--knob {close}=VALUE")  # fmt: skip
+        return _blocking(
+            f"--knob {knob}",
+            f"not an item of taos.cfg: taosd ignores it; 3.3 has {close} instead, an option of CREATE DATABASE",
+            f"--knob {close}=VALUE",
+        )
     near = difflib.get_close_matches(knob, (*ITEMS, *DATABASE_OPTIONS), n=1, cutoff=0.75)
     if near:
-        return _blocking(f"--knob {knob}", "neither in taos.cfg nor in CREATE DATABASE: taosd would ignore it",
-                         f"--knob {near[0]}=VALUE")  # fmt: skip
+        return _blocking(
+            f"--knob {knob}",
+            "neither in taos.cfg nor in CREATE DATABASE: taosd would ignore it",
+            f"--knob {near[0]}=VALUE",
+        )
     return Finding(
         blocking=False,
         subject=f"--knob {knob}",
@@ -80,8 +89,13 @@ def _values(trial: Trial) -> list[Finding]:
     found = []
     for name, value in config_items(trial).items():
         if name in BOUNDS and not _within(value, *BOUNDS[name]):
-            found.append(_blocking(f"--knob {name}", f"{value} is not {_wanted(*BOUNDS[name])}: taosd would not start",
-                                   "correct the value"))  # fmt: skip
+            found.append(
+                _blocking(
+                    f"--knob {name}",
+                    f"{value} is not {_wanted(*BOUNDS[name])}: taosd would not start",
+                    "correct the value",
+                )
+            )
     for name, value in database_options(trial).items():
         if name in _WORDS and value.strip("'").lower() not in _WORDS[name]:
             found.append(
@@ -109,22 +123,24 @@ def _work(trial: Trial) -> list[Finding]:
     data, method, load = trial.work.data, trial.subject.method, trial.load
     tables, vgroups = data.tables, trial.knobs["vgroups"]
     if load.is_ours and load.table_placement == "owned" and vgroups.isdigit() and tables < int(vgroups):
-        found.append(_blocking("--tables", f"{tables} tables cannot fill {vgroups} vgroups", "more --tables, or fewer "
-                               "--vgroups"))  # fmt: skip
+        found.append(
+            _blocking("--tables", f"{tables} tables cannot fill {vgroups} vgroups", "more --tables, or fewer --vgroups")
+        )
     names = [column.partition(":")[0].lower() for column in (*data.columns, *data.tags)]
     twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
     for name in [*(["ts"] if "ts" in names else []), *twice]:
         why = "is the time's own name" if name == "ts" else "is there twice"
         found.append(_blocking("--columns", f"{name} {why}", "another name; columns and tag columns share one space"))
     if method in ONE_COLUMN and len(data.columns) > 1:
-        found.append(_blocking("--method", f"{method} writes one column, there are "
-                               f"{len(data.columns)}", "--columns value:double"))  # fmt: skip
+        found.append(
+            _blocking(
+                "--method", f"{method} writes one column, there are {len(data.columns)}", "--columns value:double"
+            )
+        )
     finest = _FINEST.get(method, "ns")
     unit = precision(trial)
     if unit in UNITS_PER_MS and UNITS_PER_MS[unit] > UNITS_PER_MS[finest]:
-        found.append(
-            _blocking("--knob precision", f"{method} has times in {finest} at best", f"precision={finest}")
-        )
+        found.append(_blocking("--knob precision", f"{method} has times in {finest} at best", f"precision={finest}"))
     return found
 
 
@@ -133,13 +149,28 @@ def _load_generator(trial: Trial, explicit: frozenset[str]) -> list[Finding]:
     if load.generator != "taosbenchmark":
         return []
     if method not in genuine.METHODS:
-        return [_blocking("--load-generator", f"taosBenchmark does not run with method {method}",
-                          f"--method {', '.join(genuine.METHODS)}")]  # fmt: skip
+        return [
+            _blocking(
+                "--load-generator",
+                f"taosBenchmark does not run with method {method}",
+                f"--method {', '.join(genuine.METHODS)}",
+            )
+        ]
     found = []
     if (load.rows or 0) % trial.work.data.tables:
-        found.append(_blocking("--rows", f"taosBenchmark loads each of {trial.work.data.tables} tables with as many",
-                               "a multiple of the tables"))  # fmt: skip
+        found.append(
+            _blocking(
+                "--rows",
+                f"taosBenchmark loads each of {trial.work.data.tables} tables with as many",
+                "a multiple of the tables",
+            )
+        )
     if "load.placement" in explicit and load.table_placement == "owned":
-        found.append(_blocking("--placement", "taosBenchmark names its tables and shares them out itself",
-                               "leave it out, or --placement stock"))  # fmt: skip
+        found.append(
+            _blocking(
+                "--placement",
+                "taosBenchmark names its tables and shares them out itself",
+                "leave it out, or --placement stock",
+            )
+        )
     return found

@@ -56,9 +56,7 @@ class TdengineSession(Session):
             "client_config": self._client_config(),
         }
         self.asking = statements[0][:80]
-        return run_statements(
-            self._program, spec, statements, self._password, self.left_s(limit_s), self._children
-        )
+        return run_statements(self._program, spec, statements, self._password, self.left_s(limit_s), self._children)
 
     def give_up(self) -> None:
         """The load generator that waits for an answer would wait until its own deadline."""
