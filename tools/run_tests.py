@@ -18,7 +18,14 @@ from dataclasses import dataclass
 from typing import IO
 
 DISKS = ("test_disks", "test_disk_sweep", "test_striped_disks")
-DATABASES = ("test_influxdb", "test_kairosdb", "test_questdb", "test_victoriametrics", "test_sql_databases")
+DATABASES = (
+    "test_cassandra",
+    "test_influxdb",
+    "test_kairosdb",
+    "test_questdb",
+    "test_victoriametrics",
+    "test_sql_databases",
+)
 APART = tuple(f"tests/integration/{name}.py" for name in (*DISKS, *DATABASES))
 INTEGRATION = ("tests/integration", *(f"--ignore={path}" for path in APART))
 PYTEST = (sys.executable, "-m", "pytest", "--durations=15", "--durations-min=5")
