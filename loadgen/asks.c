@@ -10,10 +10,10 @@
 
 enum { STREAM_READS = 3, KEY_BYTES = 128 };
 enum { /* numbers of a request's chances; 0 is which operation it is */
-    DRAW_FROM = 1,
-    DRAW_VALUE = 2,
-    DRAW_DEVICES = 1 << 16,
-    DRAW_PLACES = 2 << 16
+       DRAW_FROM = 1,
+       DRAW_VALUE = 2,
+       DRAW_DEVICES = 1 << 16,
+       DRAW_PLACES = 2 << 16
 };
 
 struct reading { /* the keys of one operation */
@@ -88,9 +88,8 @@ static void read_times(const struct reading *r, struct ask *ask)
         mistake_add(r->mistakes, "rows_present", "is needed: ask.%s.text has times", r->name);
     const int64_t last = end - (ask->span ? ask->span : row); /* the latest beginning */
     const int64_t steps = last > start ? (last - start) / ask->step : 0;
-    int64_t skipped = recent && end - recent > start
-                          ? (end - recent - start + ask->step - 1) / ask->step
-                          : 0;
+    int64_t skipped =
+        recent && end - recent > start ? (end - recent - start + ask->step - 1) / ask->step : 0;
     skipped = skipped < steps ? skipped : steps;
     ask->first = start + skipped * ask->step;
     ask->choices = (uint64_t)(steps - skipped) + 1;

@@ -20,7 +20,7 @@ struct drawn { /* of one request; parameters point into it, so it stays where it
     uint32_t device_count;
     uint32_t devices[PARAMETERS_MAX];
     int64_t from, to; /* `at` is `from` */
-    double value;     /* has no more digits than a float */
+    double value; /* has no more digits than a float */
     struct parameter parameters[PARAMETERS_MAX];
 };
 

@@ -5,8 +5,7 @@
 
 int cursor_init(struct cursor *cursor, const struct spec *spec, const struct share *share)
 {
-    const uint64_t per_slice = spec->interlace_rows ? spec->interlace_rows
-                                                    : spec->rows_per_request;
+    const uint64_t per_slice = spec->interlace_rows ? spec->interlace_rows : spec->rows_per_request;
     *cursor = (struct cursor){
         .share = share,
         .next_row = calloc(share->count + 1, sizeof *cursor->next_row),

@@ -119,8 +119,7 @@ static void put_zlib(struct bytes *out, const struct bytes *in)
 
 static char *base64(const struct bytes *in)
 {
-    static const char digits[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     char *text = malloc((in->used + 2) / 3 * 4 + 1), *out = text;
     for (size_t i = 0; text && i < in->used; i += 3) {
         const size_t left = in->used - i;

@@ -107,8 +107,7 @@ enum exitcode job_open(struct job *job, const char *path, enum verb verb)
     job->setup = (struct driver_setup){.spec = &job->spec,
                                        .schema = &job->schema,
                                        .password = getenv("SCALE_PASSWORD"),
-                                       .is_sending_stubbed =
-                                           job->spec.sending == SENDING_STUBBED};
+                                       .is_sending_stubbed = job->spec.sending == SENDING_STUBBED};
     if (job->ops->open(&job->setup, &job->driver, &fault) != OUTCOME_OK)
         return job_fault(&fault, -1, EXIT_UNREACHABLE);
     return EXIT_DONE;

@@ -144,9 +144,9 @@ void json_ms(struct json *json, int64_t units, int64_t per_ms)
     char text[40];
     const int64_t ms = units / per_ms, rest = units % per_ms;
     const int digits = per_ms == 1000 ? 3 : 6;
-    const int used = rest == 0 ? snprintf(text, sizeof text, "%" PRId64, ms)
-                               : snprintf(text, sizeof text, "%" PRId64 ".%0*" PRId64, ms, digits,
-                                          rest);
+    const int used = rest == 0
+                         ? snprintf(text, sizeof text, "%" PRId64, ms)
+                         : snprintf(text, sizeof text, "%" PRId64 ".%0*" PRId64, ms, digits, rest);
     json_plain(json, text, (size_t)used);
 }
 

@@ -84,14 +84,14 @@ static void to_bool(uint8_t *restrict out, const uint32_t *restrict level, uint3
         out[i] = (uint8_t)(level[i] >> 31);
 }
 
-#define TO_NARROW(name, type)                                                                   \
-    static void name(type *restrict out, const uint32_t *restrict level, uint32_t n,            \
-                     const struct scaling *s)                                                   \
-    {                                                                                           \
-        const float per_level = (float)((s->span + 1) / 16777216.0);                            \
-        const int32_t low = (int32_t)s->low;                                                    \
-        for (uint32_t i = 0; i < n; i++)                                                        \
-            out[i] = (type)(low + (int32_t)((float)(int32_t)(level[i] >> 8) * per_level));      \
+#define TO_NARROW(name, type)                                                                      \
+    static void name(type *restrict out, const uint32_t *restrict level, uint32_t n,               \
+                     const struct scaling *s)                                                      \
+    {                                                                                              \
+        const float per_level = (float)((s->span + 1) / 16777216.0);                               \
+        const int32_t low = (int32_t)s->low;                                                       \
+        for (uint32_t i = 0; i < n; i++)                                                           \
+            out[i] = (type)(low + (int32_t)((float)(int32_t)(level[i] >> 8) * per_level));         \
     }
 TO_NARROW(to_8, uint8_t)
 TO_NARROW(to_16, uint16_t)
@@ -143,8 +143,7 @@ static void to_double(double *restrict out, const uint32_t *restrict level, uint
 }
 
 static void to_double_full(double *restrict out, const uint32_t *restrict level,
-                           const uint32_t *restrict low_bits, uint32_t n,
-                           const struct scaling *s)
+                           const uint32_t *restrict low_bits, uint32_t n, const struct scaling *s)
 {
     const double span = s->span, low = s->low;
     for (uint32_t i = 0; i < n; i++) {

@@ -31,10 +31,10 @@ struct kernels {
     const char *name;
     void (*times)(int64_t *out, uint32_t n, int64_t first, int64_t step);
     /* Levels of pieces, `rows` rows in all, one after another, of the stream that is given. */
-    void (*level_constant)(uint32_t *out, const struct piece *pieces, uint32_t count,
-                           uint32_t rows, uint32_t stream);
-    void (*level_uniform)(uint32_t *out, const struct piece *pieces, uint32_t count,
-                          uint32_t rows, uint32_t stream);
+    void (*level_constant)(uint32_t *out, const struct piece *pieces, uint32_t count, uint32_t rows,
+                           uint32_t stream);
+    void (*level_uniform)(uint32_t *out, const struct piece *pieces, uint32_t count, uint32_t rows,
+                          uint32_t stream);
     void (*level_walk)(uint32_t *out, const struct piece *pieces, uint32_t count, uint32_t rows,
                        uint32_t stream);
     /* The same as level_walk, of one row of each of n tables. */

@@ -64,8 +64,7 @@ static enum exitcode place_guarded(struct job *job, uint32_t *partition_of, int 
                                          : job_fault(&placing.fault, -1, EXIT_UNREACHABLE);
 }
 
-static enum exitcode prepare(struct job *job, struct load *load, struct parts *parts,
-                             int signal_fd)
+static enum exitcode prepare(struct job *job, struct load *load, struct parts *parts, int signal_fd)
 {
     const struct spec *spec = &job->spec;
     parts->partition_of = calloc(spec->tables, sizeof *parts->partition_of);

@@ -90,9 +90,9 @@ static enum exitcode list_drivers(void)
 
 static enum exitcode run_verb(const char *name, const char *path)
 {
-    static const char *const names[] = {
-        [VERB_LOAD] = "load", [VERB_TABLES] = "tables", [VERB_SQL] = "sql",
-        [VERB_LIBRARY] = "library", [VERB_ROWS] = "rows", [VERB_NAMES] = "names"};
+    static const char *const names[] = {[VERB_LOAD] = "load", [VERB_TABLES] = "tables",
+                                        [VERB_SQL] = "sql",   [VERB_LIBRARY] = "library",
+                                        [VERB_ROWS] = "rows", [VERB_NAMES] = "names"};
     const size_t count = sizeof names / sizeof *names;
     size_t verb = 0;
     struct job job;

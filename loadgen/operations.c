@@ -8,8 +8,8 @@
 
 enum { WEIGHT_MAX = 1000000, NAME_BYTES_MAX = 64 };
 
-static const char *const parts[] = {"text",      "span_ms",   "step_ms",
-                                    "recent_ms", "value_low", "value_high", "value_step"};
+static const char *const parts[] = {"text",      "span_ms",    "step_ms",   "recent_ms",
+                                    "value_low", "value_high", "value_step"};
 
 static const struct operation *find(const struct operations *operations, const char *name,
                                     size_t length)
@@ -50,7 +50,8 @@ static void read_one(struct operations *operations, char *name, const struct spe
     if (length == 0 || length > NAME_BYTES_MAX || strspn(name, plain) != length)
         mistake_add(mistakes, "operations",
                     "'%s' is no operation of this program: a name has 1..%d letters, digits, _ "
-                    "and -", name, NAME_BYTES_MAX);
+                    "and -",
+                    name, NAME_BYTES_MAX);
     else if (find(operations, name, length))
         mistake_add(mistakes, "operations", "'%s' stands there twice", name);
     else if (*end || (weight && (*weight < '0' || *weight > '9')) || number < 1 ||

@@ -28,8 +28,7 @@ static uint64_t add_evenly(struct histogram *response, const struct worker *w, d
         const uint64_t late = (uint64_t)((double)added * gap_ns);
         const uint64_t times = count - added < weight ? count - added : weight;
         if (late < end_ns - since_ns)
-            histogram_record_times(of_request(response, w, added), end_ns - since_ns - late,
-                                   times);
+            histogram_record_times(of_request(response, w, added), end_ns - since_ns - late, times);
     }
     return count;
 }

@@ -14,8 +14,8 @@ static double draw(struct pacing *pacing)
     return ((double)bits + 0.5) / 4503599627370496.0;
 }
 
-void pacing_init(struct pacing *pacing, const struct spec *spec, uint32_t worker,
-                 uint32_t units, double part)
+void pacing_init(struct pacing *pacing, const struct spec *spec, uint32_t worker, uint32_t units,
+                 double part)
 {
     *pacing = (struct pacing){
         .units_per_ns = spec->rate * part / 1e9,

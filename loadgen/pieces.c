@@ -53,8 +53,7 @@ static uint32_t take_singles(struct maker *m, const struct slice *slices, uint32
         do {
             m->low_rows[count] = (uint32_t)slices[count].first_row;
             count++, next++;
-        } while (count < most && is_single(&slices[count]) &&
-                 places[slices[count].table] == next);
+        } while (count < most && is_single(&slices[count]) && places[slices[count].table] == next);
         const uint32_t n = count - begun;
         const uint32_t ready = enter_blocks(w, place, m->low_rows + begun, n, unused);
         if (ready)
@@ -101,8 +100,8 @@ static uint32_t cut_pieces(struct maker *m, const struct batch *batch, uint32_t 
     return count;
 }
 
-uint32_t pieces_take(struct maker *m, const struct batch *batch, uint32_t *slice,
-                     uint32_t *done, uint32_t *rows)
+uint32_t pieces_take(struct maker *m, const struct batch *batch, uint32_t *slice, uint32_t *done,
+                     uint32_t *rows)
 {
     m->run_count = 0;
     if (walks_are_kept(&m->walks) && *done == 0)

@@ -73,8 +73,8 @@ static void fill_operations(struct watch *watch, struct interval *interval)
     for (uint32_t i = 0; i < operations->count; i++) {
         struct tally_sums now, *last = &watch->last_of[i];
         totals_of_operation(watch->workers, watch->load->spec->threads, i, &now);
-        interval->operations[i] = (struct interval_operation){operations->list[i].name,
-                                                              now.requests - last->requests};
+        interval->operations[i] =
+            (struct interval_operation){operations->list[i].name, now.requests - last->requests};
         *last = now;
     }
 }

@@ -16,7 +16,6 @@ struct report { /* what only the reporter saw */
 /* Blocks SIGINT and SIGTERM in this thread and its children; returns a descriptor for them. */
 int reporter_take_signals(void);
 
-void reporter_run(struct load *load, struct worker *workers, int signal_fd,
-                  struct report *report);
+void reporter_run(struct load *load, struct worker *workers, int signal_fd, struct report *report);
 
 #endif

@@ -29,11 +29,11 @@ static void put_text(struct json *json, const struct column *column, const uint8
     free(hex);
 }
 
-#define SHOWN(c_type, format)                                                                   \
-    do {                                                                                        \
-        c_type v;                                                                               \
-        memcpy(&v, value, sizeof v);                                                            \
-        return (size_t)snprintf(out, size, format, v);                                          \
+#define SHOWN(c_type, format)                                                                      \
+    do {                                                                                           \
+        c_type v;                                                                                  \
+        memcpy(&v, value, sizeof v);                                                               \
+        return (size_t)snprintf(out, size, format, v);                                             \
     } while (0)
 
 /* A number with as many digits as it takes to be read back as the same. */

@@ -62,8 +62,10 @@ static bool find_type(const char *word, enum type *type)
         const char *name;
         enum type type;
     } others[] = {
-        {"varchar", TYPE_BINARY},           {"tinyint unsigned", TYPE_UTINYINT},
-        {"smallint unsigned", TYPE_USMALLINT}, {"int unsigned", TYPE_UINT},
+        {"varchar", TYPE_BINARY},
+        {"tinyint unsigned", TYPE_UTINYINT},
+        {"smallint unsigned", TYPE_USMALLINT},
+        {"int unsigned", TYPE_UINT},
         {"bigint unsigned", TYPE_UBIGINT},
     };
     for (int i = 0; i < TYPE_COUNT; i++)

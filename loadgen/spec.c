@@ -154,8 +154,7 @@ static void set_whole(struct spec *spec, const struct key *key, const char *valu
     if (!isdigit((unsigned char)*value) || *end || errno)
         mistake_add(mistakes, key->name, "'%s' is no whole number", value);
     else if ((double)number < key->least || (double)number > key->most)
-        mistake_add(mistakes, key->name, "%s is outside %.0f..%.0f", value, key->least,
-                    key->most);
+        mistake_add(mistakes, key->name, "%s is outside %.0f..%.0f", value, key->least, key->most);
     else
         *(uint64_t *)((char *)spec + key->offset) = number;
 }

@@ -45,8 +45,7 @@ static void check_workers(struct spec *spec, struct mistakes *mistakes)
     if (spec->workers_total == 0)
         spec->workers_total = spec->first_worker + spec->threads;
     if (spec->first_worker + spec->threads > spec->workers_total)
-        mistake_add(mistakes, "workers_total",
-                    "%llu is less than first_worker + threads = %llu",
+        mistake_add(mistakes, "workers_total", "%llu is less than first_worker + threads = %llu",
                     (unsigned long long)spec->workers_total,
                     (unsigned long long)(spec->first_worker + spec->threads));
     if (spec->workers_total > spec->tables)

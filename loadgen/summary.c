@@ -82,8 +82,7 @@ static void put_workers(struct json *json, const struct load *load, const struct
     json_close(json, ']');
 }
 
-static void put_partitions(struct json *json, const struct load *load,
-                           const struct worker *workers)
+static void put_partitions(struct json *json, const struct load *load, const struct worker *workers)
 {
     json_key(json, "partitions");
     json_open(json, '[');
@@ -103,8 +102,7 @@ static void put_partitions(struct json *json, const struct load *load,
 static bool has_overdue(const struct worker *w, const struct report *report)
 {
     const bool is_done = counter_seen(&w->counters.done);
-    return report->window_over && !report->interrupted &&
-           (!is_done || w->ending == ENDING_WINDOW);
+    return report->window_over && !report->interrupted && (!is_done || w->ending == ENDING_WINDOW);
 }
 
 struct times { /* by operation, and of all together */
@@ -114,8 +112,8 @@ struct times { /* by operation, and of all together */
 
 static void times_init(struct times *times, uint32_t count)
 {
-    bool ok = histogram_init(&times->all_response, 3) == 0 &&
-              histogram_init(&times->all_service, 3) == 0;
+    bool ok =
+        histogram_init(&times->all_response, 3) == 0 && histogram_init(&times->all_service, 3) == 0;
     for (uint32_t i = 0; ok && i < count; i++)
         ok = histogram_init(&times->response[i], 3) == 0 &&
              histogram_init(&times->service[i], 3) == 0;
@@ -213,8 +211,8 @@ static void put_offered(struct json *json, const struct load *load, const struct
     json_put_real(json, "offered_requests_per_s", has_ask ? offered : NAN);
 }
 
-static void put_numbers(struct json *json, const struct window *window,
-                        const struct totals *totals, const struct report *report)
+static void put_numbers(struct json *json, const struct window *window, const struct totals *totals,
+                        const struct report *report)
 {
     const double window_s = (double)(window->end_ns - window->start_ns) / 1e9;
     const double cpu_window_s = (double)(report->cpu_end_ns - report->cpu_start_ns) / 1e9;
@@ -224,8 +222,7 @@ static void put_numbers(struct json *json, const struct window *window,
     json_put_whole(json, "window_start_ns", window->start_ns);
     json_put_whole(json, "window_end_ns", window->end_ns);
     json_put_whole(json, "rows_window", totals->rows_window);
-    json_put_real(json, "rows_per_s",
-                  window_s > 0 ? (double)totals->rows_window / window_s : NAN);
+    json_put_real(json, "rows_per_s", window_s > 0 ? (double)totals->rows_window / window_s : NAN);
     json_put_whole(json, "rows_acked", totals->rows_acked);
     json_put_whole(json, "rows_failed", totals->rows_failed);
     json_put_whole(json, "rows_unanswered", totals->rows_unanswered);

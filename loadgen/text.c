@@ -7,10 +7,10 @@
 enum { WORD_BITS = 5 };
 
 static const char *const vocabulary[1 << WORD_BITS] = {
-    "Amsterdam", "Athens",  "Berlin",  "Bogota", "Boston",  "Brno",   "Cairo",    "Chicago",
-    "Copenhagen", "Dakar",  "Delhi",   "Dublin", "Geneva",  "Hanoi",  "Helsinki", "Istanbul",
-    "Jakarta",   "Kyoto",   "Lagos",   "Lima",   "Lisbon",  "London", "Madrid",   "Manila",
-    "Nairobi",   "Oslo",    "Prague",  "Quito",  "Reykjavik", "Seoul", "Tallinn", "Vienna",
+    "Amsterdam",  "Athens", "Berlin", "Bogota", "Boston",    "Brno",   "Cairo",    "Chicago",
+    "Copenhagen", "Dakar",  "Delhi",  "Dublin", "Geneva",    "Hanoi",  "Helsinki", "Istanbul",
+    "Jakarta",    "Kyoto",  "Lagos",  "Lima",   "Lisbon",    "London", "Madrid",   "Manila",
+    "Nairobi",    "Oslo",   "Prague", "Quito",  "Reykjavik", "Seoul",  "Tallinn",  "Vienna",
 };
 
 uint32_t text_vocabulary(uint8_t *out, uint32_t width, uint64_t hash)

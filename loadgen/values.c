@@ -11,9 +11,9 @@
 #include "pieces.h"
 
 enum { /* numbers of the further streams of a table, above those of its columns */
-    STREAM_LOW = 1 << 16,
-    STREAM_NULL = 2 << 16,
-    STREAM_TIME = 3 << 16,
+       STREAM_LOW = 1 << 16,
+       STREAM_NULL = 2 << 16,
+       STREAM_TIME = 3 << 16,
 };
 
 int values_init(struct maker *maker, const struct spec *spec, const struct schema *schema)
@@ -92,8 +92,8 @@ static uint32_t make_point(uint8_t *out, uint64_t hash) /* byte order, kind, x, 
     return 5 + sizeof xy;
 }
 
-static uint32_t make_random_text(const struct kernels *k, const struct column *column,
-                                 uint8_t *out, uint64_t hash)
+static uint32_t make_random_text(const struct kernels *k, const struct column *column, uint8_t *out,
+                                 uint64_t hash)
 {
     const uint32_t length = column->width, whole = length / 4 * 4;
     uint8_t tail[4];
@@ -115,8 +115,7 @@ static void make_text(const struct maker *m, uint32_t index, struct column_data 
     for (uint32_t p = 0; p < count; p++) {
         const uint64_t key = chance_of(m->pieces[p].hash, index);
         for (uint32_t i = 0; i < m->pieces[p].rows; i++, out += column->width) {
-            const uint64_t hash =
-                constant ? m->seed_hash : chance_of(key, m->pieces[p].row + i);
+            const uint64_t hash = constant ? m->seed_hash : chance_of(key, m->pieces[p].row + i);
             data->lengths[offset++] =
                 (int32_t)(column->type == TYPE_GEOMETRY ? make_point(out, hash)
                           : random ? make_random_text(m->kernels, column, out, hash)
@@ -192,8 +191,8 @@ static void make_column(struct maker *m, struct batch *batch, uint32_t index, ui
 /* Some rows change timestamps in pairs: out of order, and still no two rows have the same.
  * A row's partner differs in the bits that its block has drawn, so a partner's partner is the
  * row itself. */
-static void make_disorder(const struct maker *m, uint64_t table_hash, uint64_t row,
-                          int64_t *times, uint32_t n)
+static void make_disorder(const struct maker *m, uint64_t table_hash, uint64_t row, int64_t *times,
+                          uint32_t n)
 {
     const uint64_t key = chance_of(table_hash, STREAM_TIME);
     for (uint32_t i = 0; i < n; i++) {

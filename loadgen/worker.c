@@ -90,8 +90,7 @@ static bool wait_turn(struct worker *w, uint64_t *now_ns, uint64_t *intended_ns)
 {
     const uint64_t end = window_end(w->load);
     if (pacing_is_open(&w->pacing)) {
-        *intended_ns = pacing_next_ns(
-            &w->pacing, w->load->operations->has_ask ? 1 : w->batch.rows);
+        *intended_ns = pacing_next_ns(&w->pacing, w->load->operations->has_ask ? 1 : w->batch.rows);
         counter_set(&w->counters.waiting_since_ns, *intended_ns);
         if (*now_ns < *intended_ns)
             *now_ns = sleep_until(w, *intended_ns < end ? *intended_ns : end);
@@ -130,7 +129,7 @@ static enum outcome attempt(struct worker *w, uint64_t sent_ns, uint64_t *rows, 
     const uint64_t deadline_ns = request_deadline(w->load, sent_ns);
     const enum outcome outcome =
         worker_asks(w) ? asking_ask(w, deadline_ns)
-                  : w->load->ops->send(w->connection, &w->batch, deadline_ns, rows, &w->fault);
+                       : w->load->ops->send(w->connection, &w->batch, deadline_ns, rows, &w->fault);
     *ack_ns = clock_now_ns();
     counter_set(&w->counters.is_in_flight, 0);
     counter_add(&w->counters.send_ns, *ack_ns - sent_ns);
@@ -145,8 +144,7 @@ static bool may_retry(const struct worker *w, uint64_t i, uint64_t sent_ns, uint
 {
     if (stopped(w) || now_ns + i * RETRY_PAUSE_NS >= drain_end(w->load))
         return false;
-    return i <= w->load->spec->retries ||
-           (w->fault.is_transient && now_ns - sent_ns < PATIENCE_NS);
+    return i <= w->load->spec->retries || (w->fault.is_transient && now_ns - sent_ns < PATIENCE_NS);
 }
 
 /* Sends the request, again when it fails and may be retried. `*now_ns`: in the time of the

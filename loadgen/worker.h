@@ -63,7 +63,7 @@ struct worker {
     struct connection *connection;
     struct cursor cursor;
     struct batch batch;
-    uint64_t hash;      /* of the request at hand: what it draws */
+    uint64_t hash; /* of the request at hand: what it draws */
     uint32_t operation; /* which one it is */
     struct asking asking;
     struct maker maker;

@@ -1,4 +1,4 @@
-"""All gates besides the tests: style, types, C with warnings as errors, clang-tidy, structure, documents.
+"""All gates besides the tests: style, format, types, C with warnings as errors, clang-tidy, structure, documents.
 
 Every check runs, also after one that failed; two at a time. A failed check is shown whole, with the command to run it
 by itself. Needs the extra `check` (`make check` installs it). Refuses to change a file: `--fix` is the only exception.
@@ -47,7 +47,6 @@ class Outcome:
 
 def checks() -> tuple[Check, ...]:
     """The slowest first."""
-    c_files = [str(p.relative_to(ROOT)) for p in sorted((ROOT / "loadgen").rglob("*.c"))]
     configure = ("cmake", "-S", "loadgen", "-B", BUILD, "-DSCALE_WERROR=ON", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON")
     return (
         Check(
@@ -55,13 +54,30 @@ def checks() -> tuple[Check, ...]:
             commands=(
                 configure,
                 ("cmake", "--build", BUILD, "--parallel", "2"),
-                ("clang-tidy", "--quiet", "-p", BUILD, *c_files),
+                ("clang-tidy", "--quiet", "-p", BUILD, *files("loadgen", ".c")),
             ),
         ),
         Check(name="types", commands=((sys.executable, "-m", "mypy"),)),
         Check(name="structure and documents", commands=((sys.executable, "-m", "pytest", "-q", *STRUCTURE),)),
-        Check(name="style", commands=(("ruff", "check", "."), ("ruff", "format", "--check", "."))),
+        Check(
+            name="style",
+            commands=(
+                ("ruff", "check", "."),
+                ("ruff", "format", "--check", "."),
+                ("clang-format", "--dry-run", "--Werror", *c_files()),
+            ),
+        ),
     )
+
+
+def files(folder: str, *endings: str) -> list[str]:
+    """Files of a folder, by how their names end."""
+    return [str(p.relative_to(ROOT)) for p in sorted((ROOT / folder).rglob("*")) if p.name.endswith(endings)]
+
+
+def c_files() -> list[str]:
+    """All that is written in C: the load generator, probes of its tests, benchmarks."""
+    return [name for folder in ("loadgen", "tests", "bench") for name in files(folder, ".c", ".h")]
 
 
 def outcome(check: Check) -> Outcome:
@@ -77,7 +93,7 @@ def outcome(check: Check) -> Outcome:
 
 def fix() -> int:
     """What can be mended without a thought: the order of imports, unused ones, the format."""
-    commands = (("ruff", "check", "--fix", "."), ("ruff", "format", "."))
+    commands = (("ruff", "check", "--fix", "."), ("ruff", "format", "."), ("clang-format", "-i", *c_files()))
     return max(subprocess.run(one, cwd=ROOT, env=_environment(), check=False).returncode for one in commands)
 
 

@@ -27,15 +27,15 @@ static bool double_thousandths(uint32_t *restrict out, const double *restrict in
     return others == 0;
 }
 
-#define WHOLE(name, type)                                                                       \
-    static bool name(uint32_t *restrict out, const type *restrict in, uint32_t n)               \
-    {                                                                                           \
-        uint32_t negative = 0;                                                                  \
-        for (uint32_t i = 0; i < n; i++) {                                                      \
-            negative |= in[i] < (type)0;                                                        \
-            out[i] = (uint32_t)in[i];                                                           \
-        }                                                                                       \
-        return negative == 0;                                                                   \
+#define WHOLE(name, type)                                                                          \
+    static bool name(uint32_t *restrict out, const type *restrict in, uint32_t n)                  \
+    {                                                                                              \
+        uint32_t negative = 0;                                                                     \
+        for (uint32_t i = 0; i < n; i++) {                                                         \
+            negative |= in[i] < (type)0;                                                           \
+            out[i] = (uint32_t)in[i];                                                              \
+        }                                                                                          \
+        return negative == 0;                                                                      \
     }
 WHOLE(whole_i8, int8_t)
 WHOLE(whole_i16, int16_t)

@@ -41,8 +41,7 @@ static enum outcome no_memory(struct fault *fault)
 
 static uint64_t row_bytes(const struct driver *d)
 {
-    return 3 + CQL_ID_MAX +
-           cassandra_row_bytes(d->setup->schema, d->first_column, d->column_count);
+    return 3 + CQL_ID_MAX + cassandra_row_bytes(d->setup->schema, d->first_column, d->column_count);
 }
 
 /* INSERT INTO table (device, ts, "c", ...) VALUES (?, ?, ?, ...) */
@@ -91,8 +90,7 @@ static enum outcome cassandra_open(const struct driver_setup *setup, struct driv
         return refuse(fault, why);
     if (spec->precision != PRECISION_MS)
         return refuse(fault, "precision: a timestamp of CQL has milliseconds only");
-    const struct column *lacking =
-        cassandra_lacks(setup->schema, d->first_column, d->column_count);
+    const struct column *lacking = cassandra_lacks(setup->schema, d->first_column, d->column_count);
     if (lacking) {
         fault_set(fault, FAULT_SPEC, "SPEC", "columns: CQL has no type for %s:%s", lacking->name,
                   type_name(lacking->type));
@@ -211,8 +209,7 @@ static uint8_t *put_batch(struct connection *c, const struct batch *batch,
         *out++ = 1; /* a prepared statement */
         out = cql_put16(out, c->id_length);
         memcpy(out, c->id, c->id_length);
-        out = cassandra_put_row(out + c->id_length, batch, slice->table,
-                                slice->offset + first + i);
+        out = cassandra_put_row(out + c->id_length, batch, slice->table, slice->offset + first + i);
     }
     out = cql_put16(out, 1); /* consistency ONE */
     *out++ = 0;              /* no flags */
@@ -250,8 +247,7 @@ static enum outcome fly(struct connection *c, size_t length, uint64_t *rows_acke
 }
 
 static enum outcome cassandra_send(struct connection *c, const struct batch *batch,
-                                   uint64_t deadline_ns, uint64_t *rows_acked,
-                                   struct fault *fault)
+                                   uint64_t deadline_ns, uint64_t *rows_acked, struct fault *fault)
 {
     const uint64_t batch_rows = c->driver->batch_rows;
     const uint64_t most = row_bytes(c->driver) * batch_rows + 64;
@@ -265,8 +261,7 @@ static enum outcome cassandra_send(struct connection *c, const struct batch *bat
             const uint32_t left = slice->rows - first;
             const uint32_t rows = left < batch_rows ? left : (uint32_t)batch_rows;
             if ((uint64_t)(c->body + BODY_BYTES - out) < most || c->flown == IN_FLIGHT_MAX) {
-                const enum outcome outcome =
-                    fly(c, (size_t)(out - c->body), rows_acked, fault);
+                const enum outcome outcome = fly(c, (size_t)(out - c->body), rows_acked, fault);
                 if (outcome != OUTCOME_OK)
                     return outcome;
                 out = c->body;

@@ -53,8 +53,8 @@ static uint8_t *put_bytes(uint8_t *out, const void *bytes, uint32_t length)
 #define VALUE(ctype) (((const ctype *)data->values)[row])
 
 /* An unsigned number becomes the next larger signed one. */
-static uint8_t *put_value(uint8_t *out, const struct column *column,
-                          const struct column_data *data, uint32_t row)
+static uint8_t *put_value(uint8_t *out, const struct column *column, const struct column_data *data,
+                          uint32_t row)
 {
     switch (column->type) {
     case TYPE_BOOL:

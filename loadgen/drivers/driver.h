@@ -35,8 +35,8 @@ struct fault {
     bool is_late;      /* no answer by the deadline: the request may be done, or not */
 };
 
-void fault_set(struct fault *fault, enum fault_kind kind, const char *code, const char *format,
-               ...) __attribute__((format(printf, 4, 5)));
+void fault_set(struct fault *fault, enum fault_kind kind, const char *code, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 
 /* The fault of a request whose answer did not come by its deadline, code "deadline"; `stage` says
  * how far it had come. Returns OUTCOME_FATAL: what the server still does with the request, and
@@ -114,7 +114,7 @@ struct driver_ops {
     const char *name;
     const struct driver_method *methods; /* the first is the default */
     const char *const *options;          /* spec keys of its own; ends with NULL */
-    const char *libraries;               /* what is looked for, for people; NULL: none is needed */
+    const char *libraries; /* what is looked for, for people; NULL: none is needed */
 
     /* Required. `open` loads the library; it connects to nothing. */
     enum outcome (*open)(const struct driver_setup *setup, struct driver **driver,

@@ -111,9 +111,9 @@ bool http_post(struct stream *s, const char *host, const char *path, const char 
                const char *body, size_t length, struct http_reply *reply)
 {
     char head[1536];
-    const int used = snprintf(head, sizeof head,
-                              "POST %s HTTP/1.1\r\nHost: %s\r\n%sContent-Length: %zu\r\n\r\n",
-                              path, host, headers, length);
+    const int used =
+        snprintf(head, sizeof head, "POST %s HTTP/1.1\r\nHost: %s\r\n%sContent-Length: %zu\r\n\r\n",
+                 path, host, headers, length);
     if (used < 0 || (size_t)used >= sizeof head)
         return stream_fail(s, "the request's head is too long");
     return stream_write(s, head, (size_t)used, body, length) && read_reply(s, reply);
@@ -143,8 +143,7 @@ size_t http_base64_bytes(size_t length)
 
 void http_base64(char *out, const void *bytes, size_t length)
 {
-    static const char digits[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     const uint8_t *in = bytes;
     for (size_t i = 0; i < length; i += 3) {
         const uint32_t left = length - i < 3 ? (uint32_t)(length - i) : 3;

@@ -194,8 +194,8 @@ static bool is_null(const struct batch *batch, uint32_t c, uint32_t row)
 }
 
 /* The fields of a row, each with a comma before it but the first. */
-static char *put_fields(const struct lines *l, const struct batch *batch,
-                        const struct ahead *ahead, uint32_t row, char *out)
+static char *put_fields(const struct lines *l, const struct batch *batch, const struct ahead *ahead,
+                        uint32_t row, char *out)
 {
     const uint32_t first = batch->first_column;
     char *const begin = out;
@@ -230,8 +230,7 @@ char *lines_put(const struct lines *l, const struct batch *batch, struct line_pl
     for (*rows = 0; place->slice < batch->slice_count; place->slice++, place->row = 0) {
         const struct slice *slice = &batch->slices[place->slice];
         const char *const head = l->heads + l->head_at[slice->table];
-        const uint32_t length =
-            (uint32_t)(l->head_at[slice->table + 1] - l->head_at[slice->table]);
+        const uint32_t length = (uint32_t)(l->head_at[slice->table + 1] - l->head_at[slice->table]);
         for (; place->row < slice->rows; place->row++, ++*rows) {
             const uint32_t row = slice->offset + place->row;
             char *const begin = out;

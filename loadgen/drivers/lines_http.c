@@ -54,8 +54,8 @@ static void begin(void *place)
     p->slice = p->row = p->ahead.end = 0;
 }
 
-static char *put(const void *form, const struct batch *batch, void *place, char *out,
-                 uint64_t room, uint32_t *rows)
+static char *put(const void *form, const struct batch *batch, void *place, char *out, uint64_t room,
+                 uint32_t *rows)
 {
     return lines_put(form, batch, place, out, room, rows);
 }

@@ -34,8 +34,8 @@ struct connection {
 
 static const struct driver_method methods[] = {{"discard", FEATURE_DEADLINE | FEATURE_SEPARABLE},
                                                {NULL, 0}};
-static const char *const options[] = {"dump", "null_latency_us", "null_fail_every",
-                                      "null_fatal_after", "null_answer_rows", NULL};
+static const char *const options[] = {
+    "dump", "null_latency_us", "null_fail_every", "null_fatal_after", "null_answer_rows", NULL};
 
 static bool read_options(struct driver *d, const struct spec *spec, struct fault *fault)
 {
@@ -46,10 +46,8 @@ static bool read_options(struct driver *d, const struct spec *spec, struct fault
                           sizeof why) &&
         spec_option_whole(spec, "null_answer_rows", 0, 1ull << 32, &d->answer_rows, why,
                           sizeof why) &&
-        spec_option_whole(spec, "null_fail_every", 0, INT64_MAX, &d->fail_every, why,
-                          sizeof why) &&
-        spec_option_whole(spec, "null_fatal_after", 0, INT64_MAX, &d->fatal_after, why,
-                          sizeof why))
+        spec_option_whole(spec, "null_fail_every", 0, INT64_MAX, &d->fail_every, why, sizeof why) &&
+        spec_option_whole(spec, "null_fatal_after", 0, INT64_MAX, &d->fatal_after, why, sizeof why))
         return true;
     fault_set(fault, FAULT_SPEC, "SPEC", "%s", why);
     return false;
@@ -119,8 +117,8 @@ static enum outcome pretend(struct connection *c, uint64_t deadline_ns, struct f
     return OUTCOME_OK;
 }
 
-static enum outcome null_send(struct connection *c, const struct batch *batch,
-                              uint64_t deadline_ns, uint64_t *rows_acked, struct fault *fault)
+static enum outcome null_send(struct connection *c, const struct batch *batch, uint64_t deadline_ns,
+                              uint64_t *rows_acked, struct fault *fault)
 {
     const enum outcome outcome = pretend(c, deadline_ns, fault);
     if (outcome != OUTCOME_OK)

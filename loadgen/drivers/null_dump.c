@@ -14,11 +14,11 @@ static void dump_text(FILE *file, const struct column *column, const void *value
             fprintf(file, "%02x", bytes[i]);
 }
 
-#define DUMP_AS(c_type, format, shown)                                                          \
-    do {                                                                                        \
-        c_type v;                                                                               \
-        memcpy(&v, value, sizeof v);                                                            \
-        fprintf(file, format, (shown)v);                                                        \
+#define DUMP_AS(c_type, format, shown)                                                             \
+    do {                                                                                           \
+        c_type v;                                                                                  \
+        memcpy(&v, value, sizeof v);                                                               \
+        fprintf(file, format, (shown)v);                                                           \
     } while (0)
 
 static void dump_fixed(FILE *file, enum type type, const void *value)

@@ -94,10 +94,9 @@ bool points_init(struct points *p, enum points_form form, const struct spec *spe
     if (!p->names)
         return false;
     for (uint32_t i = 0; i < schema->column_count; i++)
-        p->names[i].length =
-            (uint32_t)snprintf(p->names[i].text, sizeof p->names[i].text,
-                               "{\"%s\":\"%.*s_%s\",\"tags\":{", key, NAME_MAX_BYTES - 1,
-                               measurement, schema->columns[i].name);
+        p->names[i].length = (uint32_t)snprintf(
+            p->names[i].text, sizeof p->names[i].text, "{\"%s\":\"%.*s_%s\",\"tags\":{", key,
+            NAME_MAX_BYTES - 1, measurement, schema->columns[i].name);
     return make_tags(p);
 }
 

@@ -43,7 +43,7 @@ uint64_t points_row_bytes(const struct points *points, uint32_t first, uint32_t 
 /* Puts points of the batch from `place` on, as many as fit into `room` bytes, column by column of
  * each slice; returns the end of the text, `out` where all that is left are NULLs. *rows: those
  * whose last column was put. */
-char *points_put(const struct points *points, const struct batch *batch,
-                 struct point_place *place, char *out, uint64_t room, uint32_t *rows);
+char *points_put(const struct points *points, const struct batch *batch, struct point_place *place,
+                 char *out, uint64_t room, uint32_t *rows);
 
 #endif

@@ -6,10 +6,9 @@
 #include "points.h"
 #include "posts.h"
 
-static const struct driver_method methods[] = {
-    {"put", FEATURE_DEADLINE | FEATURE_SEPARABLE},
-    {"datapoints", FEATURE_DEADLINE | FEATURE_SEPARABLE},
-    {NULL, 0}};
+static const struct driver_method methods[] = {{"put", FEATURE_DEADLINE | FEATURE_SEPARABLE},
+                                               {"datapoints", FEATURE_DEADLINE | FEATURE_SEPARABLE},
+                                               {NULL, 0}};
 static const char *const options[] = {"write_path", NULL};
 
 static void drop(void *form)
@@ -23,16 +22,15 @@ static void *make(const struct driver_setup *setup, enum points_form form, struc
     const struct spec *spec = setup->spec;
     const uint32_t count =
         spec->partial_columns ? (uint32_t)spec->partial_columns : setup->schema->column_count;
-    const struct column *lacking =
-        points_lack(setup->schema, (uint32_t)spec->partial_from, count);
+    const struct column *lacking = points_lack(setup->schema, (uint32_t)spec->partial_from, count);
     if (lacking) {
         fault_set(fault, FAULT_SPEC, "SPEC", "columns: points have no number for %s:%s",
                   lacking->name, type_name(lacking->type));
         return NULL;
     }
     struct points *points = malloc(sizeof *points);
-    if (points && points_init(points, form, spec, setup->schema,
-                              spec->table ? spec->table : "measurement"))
+    if (points &&
+        points_init(points, form, spec, setup->schema, spec->table ? spec->table : "measurement"))
         return points;
     fault_set(fault, FAULT_SERVER, "MEMORY", "out of memory");
     if (points)
@@ -61,17 +59,23 @@ static void begin(void *place)
     p->slice = p->column = p->row = 0;
 }
 
-static char *put(const void *form, const struct batch *batch, void *place, char *out,
-                 uint64_t room, uint32_t *rows)
+static char *put(const void *form, const struct batch *batch, void *place, char *out, uint64_t room,
+                 uint32_t *rows)
 {
     return points_put(form, batch, place, out, room, rows);
 }
 
 #define FORM(its_path, its_port, its_make)                                                         \
     {                                                                                              \
-        .header = "Content-Type: application/json\r\n", .path = its_path, .port = its_port,        \
-        .place_bytes = sizeof(struct point_place), .make = its_make, .drop = drop,                 \
-        .row_bytes = row_bytes, .begin = begin, .put = put,                                        \
+        .header = "Content-Type: application/json\r\n",                                            \
+        .path = its_path,                                                                          \
+        .port = its_port,                                                                          \
+        .place_bytes = sizeof(struct point_place),                                                 \
+        .make = its_make,                                                                          \
+        .drop = drop,                                                                              \
+        .row_bytes = row_bytes,                                                                    \
+        .begin = begin,                                                                            \
+        .put = put,                                                                                \
     }
 
 static const struct post_form forms[] = {FORM("/api/put", 4242, make_put),

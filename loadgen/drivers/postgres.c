@@ -27,8 +27,8 @@ static bool build_copy(struct driver *d)
         used += (size_t)snprintf(d->copy + used, sizeof d->copy - used, ", \"%s\"",
                                  schema->columns[i].name);
     if (used < sizeof d->copy)
-        used += (size_t)snprintf(d->copy + used, sizeof d->copy - used,
-                                 ") FROM STDIN (FORMAT binary)");
+        used +=
+            (size_t)snprintf(d->copy + used, sizeof d->copy - used, ") FROM STDIN (FORMAT binary)");
     return used < sizeof d->copy;
 }
 
@@ -74,8 +74,11 @@ enum outcome postgres_fault(const struct libpq *p, PGconn *conn, const PGresult 
     const bool is_broken = p->status(conn) != CONNECTION_GOOD;
     if (!message || !*message)
         message = p->error(conn);
-    fault_set(fault, FAULT_SERVER, state ? state : is_broken ? "CONNECTION" : "LIBPQ", "%s",
-              message && *message ? message : "no answer that libpq understands");
+    fault_set(fault, FAULT_SERVER,
+              state       ? state
+              : is_broken ? "CONNECTION"
+                          : "LIBPQ",
+              "%s", message && *message ? message : "no answer that libpq understands");
     return is_broken ? OUTCOME_FATAL : OUTCOME_ERROR;
 }
 
@@ -88,8 +91,8 @@ enum outcome postgres_connect(struct driver *driver, uint32_t worker,
     snprintf(timeout, sizeof timeout, "%.0f", ceil(spec->connect_timeout_s));
     if (spec->port)
         snprintf(port, sizeof port, "%u", (unsigned)spec->port);
-    const char *const keys[] = {"host", "port", "user", "dbname", "password",
-                                "application_name", "connect_timeout", NULL};
+    const char *const keys[] = {
+        "host", "port", "user", "dbname", "password", "application_name", "connect_timeout", NULL};
     const char *const values[] = {spec->socket_dir ? spec->socket_dir : spec->host,
                                   port,
                                   spec->user,
@@ -172,8 +175,7 @@ static enum outcome begin_copy(struct connection *c, struct fault *fault)
 }
 
 static enum outcome postgres_send(struct connection *c, const struct batch *batch,
-                                  uint64_t deadline_ns, uint64_t *rows_acked,
-                                  struct fault *fault)
+                                  uint64_t deadline_ns, uint64_t *rows_acked, struct fault *fault)
 {
     const struct libpq *p = &c->driver->libpq;
     if (c->driver->setup->is_sending_stubbed) {
@@ -185,8 +187,8 @@ static enum outcome postgres_send(struct connection *c, const struct batch *batc
     enum outcome outcome = begin_copy(c, fault);
     if (outcome != OUTCOME_OK)
         return outcome;
-    const bool is_sent = postgres_send_rows(c, batch) && p->put_end(c->conn, NULL) == 1 &&
-                         postgres_flush(c);
+    const bool is_sent =
+        postgres_send_rows(c, batch) && p->put_end(c->conn, NULL) == 1 && postgres_flush(c);
     if (c->is_late)
         return fault_late(fault, "the server did not take the rows");
     outcome = take_answer(c, rows_acked, fault);

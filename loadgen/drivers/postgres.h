@@ -97,8 +97,7 @@ enum outcome postgres_prepare(struct connection *connection, uint32_t operation,
 enum outcome postgres_ask(struct connection *connection, uint32_t operation,
                           const struct parameter *parameters, uint64_t deadline_ns,
                           struct answer *answer, struct fault *fault);
-size_t postgres_table_name(const struct driver *driver, uint32_t table,
-                           char out[DRIVER_NAME_MAX]);
+size_t postgres_table_name(const struct driver *driver, uint32_t table, char out[DRIVER_NAME_MAX]);
 void postgres_free_asks(struct connection *connection);
 
 /* One request's waits, all within its deadline: false or NULL when it has passed (is_late), or when

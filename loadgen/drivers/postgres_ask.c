@@ -19,8 +19,14 @@ enum {
 
 /* Object ids of types. */
 enum {
-    OID_BOOL = 16, OID_INT8 = 20, OID_INT2 = 21, OID_INT4 = 23, OID_FLOAT4 = 700,
-    OID_FLOAT8 = 701, OID_TIMESTAMP = 1114, OID_TIMESTAMPTZ = 1184
+    OID_BOOL = 16,
+    OID_INT8 = 20,
+    OID_INT2 = 21,
+    OID_INT4 = 23,
+    OID_FLOAT4 = 700,
+    OID_FLOAT8 = 701,
+    OID_TIMESTAMP = 1114,
+    OID_TIMESTAMPTZ = 1184
 };
 
 struct postgres_ask { /* one operation on one connection */
@@ -163,11 +169,10 @@ static void digest_rows(const struct libpq *p, const PGresult *result, int rows,
 {
     for (int r = 0; r < rows; r++) {
         for (int i = 0; i < columns; i++)
-            answer->digest =
-                p->is_null(result, r, i)
-                    ? digest_word(answer->digest, DIGEST_NULL)
-                    : digest_value(answer->digest, p->column_type(result, i),
-                                   p->value(result, r, i), p->length(result, r, i));
+            answer->digest = p->is_null(result, r, i)
+                                 ? digest_word(answer->digest, DIGEST_NULL)
+                                 : digest_value(answer->digest, p->column_type(result, i),
+                                                p->value(result, r, i), p->length(result, r, i));
         answer->digest = digest_word(answer->digest, DIGEST_ROW);
     }
 }

@@ -84,8 +84,7 @@ static bool choose_ids(struct connection *c, uint32_t *next_table, struct fault 
         }
     }
     if (ok && left > 0) {
-        fault_set(fault, FAULT_SERVER, "PLACE", "no device ids found for %" PRIu64 " tables",
-                  left);
+        fault_set(fault, FAULT_SERVER, "PLACE", "no device ids found for %" PRIu64 " tables", left);
         ok = false;
     }
     free(page);

@@ -85,13 +85,12 @@ static void put_block(const struct writer *w, uint8_t *out, size_t stride, uint3
     static const struct column time = {.type = TYPE_TIMESTAMP};
     const struct batch *b = w->batch;
     uint8_t *place = out + ROW_START_BYTES + 4;
-    postgres_put_column(&w->us, out + TIME_PLACE, stride, &time,
-                        (const uint8_t *)(b->times + at), n);
+    postgres_put_column(&w->us, out + TIME_PLACE, stride, &time, (const uint8_t *)(b->times + at),
+                        n);
     for (uint32_t c = b->first_column; c < b->first_column + b->column_count; c++) {
         const struct column *column = &b->schema->columns[c];
         const uint8_t *values = b->columns[c].values;
-        postgres_put_column(&w->us, place, stride, column,
-                            values + (size_t)at * column->width, n);
+        postgres_put_column(&w->us, place, stride, column, values + (size_t)at * column->width, n);
         place += 4 + postgres_wire_bytes(column);
     }
 }

@@ -39,8 +39,7 @@ static void tell_rows(const struct libpq *p, PGresult *result, const struct resu
             /* NaN and Infinity are no JSON */
             const bool is_number = text && is_number_type(p->column_type(result, i)) &&
                                    !isalpha((unsigned char)text[text[0] == '-']);
-            sink->value(sink->context, text, text ? (size_t)p->length(result, r, i) : 0,
-                        is_number);
+            sink->value(sink->context, text, text ? (size_t)p->length(result, r, i) : 0, is_number);
         }
     }
 }

@@ -52,8 +52,7 @@ enum outcome posts_open(const struct post_form *form, const struct driver_setup 
     if (!d->made)
         return OUTCOME_FATAL;
     if (posts_row_bytes(d) > BODY_BYTES) {
-        fault_set(fault, FAULT_SPEC, "SPEC", "columns: a row takes more than %d bytes",
-                  BODY_BYTES);
+        fault_set(fault, FAULT_SPEC, "SPEC", "columns: a row takes more than %d bytes", BODY_BYTES);
         return OUTCOME_FATAL;
     }
     return OUTCOME_OK;

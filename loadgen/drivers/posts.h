@@ -21,8 +21,8 @@ struct post_form {
     void (*begin)(void *place); /* of a request: the next row is its first */
     /* Puts rows of the batch from `place` on, as many as fit into `room` bytes; returns the end of
      * the text, which is `out` where there is nothing to post. *rows: how many it completes. */
-    char *(*put)(const void *form, const struct batch *batch, void *place, char *out,
-                 uint64_t room, uint32_t *rows);
+    char *(*put)(const void *form, const struct batch *batch, void *place, char *out, uint64_t room,
+                 uint32_t *rows);
 };
 
 /* The functions of a driver: its own `open` calls posts_open. */

@@ -14,13 +14,8 @@ extern const struct driver_ops driver_postgres;
 extern const struct driver_ops driver_tdengine;
 
 const struct driver_ops *const drivers[] = {
-    &driver_cassandra,
-    &driver_lines,
-    &driver_null,
-    &driver_points,
-    &driver_postgres,
-    &driver_tdengine,
-    NULL,
+    &driver_cassandra, &driver_lines,    &driver_null, &driver_points,
+    &driver_postgres,  &driver_tdengine, NULL,
 };
 
 const char *const feature_names[FEATURE_COUNT] = {"deadline", "depth", "separable"};
@@ -101,8 +96,7 @@ const struct driver_method *driver_find_method(const struct driver_ops *ops, con
     return NULL;
 }
 
-void fault_set(struct fault *fault, enum fault_kind kind, const char *code, const char *format,
-               ...)
+void fault_set(struct fault *fault, enum fault_kind kind, const char *code, const char *format, ...)
 {
     va_list arguments;
     fault->kind = kind;

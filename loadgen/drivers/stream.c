@@ -106,8 +106,7 @@ bool stream_open(struct stream *s, const char *host, uint16_t port)
         freeaddrinfo(list);
         errno = problem;
     }
-    return is_open ||
-           stream_fail(s, "cannot connect to %s:%u: %s", host, port, strerror(errno));
+    return is_open || stream_fail(s, "cannot connect to %s:%u: %s", host, port, strerror(errno));
 }
 
 void stream_shut(struct stream *s)
@@ -194,4 +193,3 @@ bool stream_need(struct stream *s, size_t count)
     }
     return true;
 }
-

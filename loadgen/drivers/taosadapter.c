@@ -38,8 +38,8 @@ static void build_path(struct adapter *a, const char *database)
 }
 
 /* Posts `body`; the reply's body is then the JSON text of a success. */
-static enum outcome post_to(struct connection *c, const char *path, const char *body,
-                            size_t length, struct http_reply *reply, struct fault *fault)
+static enum outcome post_to(struct connection *c, const char *path, const char *body, size_t length,
+                            struct http_reply *reply, struct fault *fault)
 {
     const struct driver *d = c->driver;
     struct adapter *a = c->adapter;
@@ -245,8 +245,8 @@ enum outcome adapter_route(struct connection *c, struct taos_route *route, struc
     return OUTCOME_OK;
 }
 
-enum outcome adapter_table_vgroups(struct connection *c, const char *const *tables,
-                                   uint32_t count, int *vgroups, struct fault *fault)
+enum outcome adapter_table_vgroups(struct connection *c, const char *const *tables, uint32_t count,
+                                   int *vgroups, struct fault *fault)
 {
     char path[sizeof c->adapter->path + 8], *answer, *body = malloc(count * (TABLE_NAME_MAX + 3));
     char *out = body;

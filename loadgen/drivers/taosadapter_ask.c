@@ -19,9 +19,9 @@ static enum kind kind_of(const char *type, size_t length)
     static const struct {
         const char *start;
         enum kind kind;
-    } kinds[] = {{"BOOL", KIND_BOOL},         {"FLOAT", KIND_FLOAT},    {"DOUBLE", KIND_DOUBLE},
-                 {"TIMESTAMP", KIND_TIME},    {"VARCHAR", KIND_TEXT},   {"BINARY", KIND_TEXT},
-                 {"NCHAR", KIND_TEXT},        {"JSON", KIND_TEXT},      {"VARBINARY", KIND_TEXT},
+    } kinds[] = {{"BOOL", KIND_BOOL},      {"FLOAT", KIND_FLOAT},  {"DOUBLE", KIND_DOUBLE},
+                 {"TIMESTAMP", KIND_TIME}, {"VARCHAR", KIND_TEXT}, {"BINARY", KIND_TEXT},
+                 {"NCHAR", KIND_TEXT},     {"JSON", KIND_TEXT},    {"VARBINARY", KIND_TEXT},
                  {"GEOMETRY", KIND_TEXT}};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (length >= strlen(kinds[i].start) &&
@@ -94,8 +94,8 @@ static uint64_t digest_value(uint64_t digest, enum kind kind, struct json_at *pl
     case KIND_TEXT:
         return digest_text(digest, text, length);
     default:
-        return digest_word(digest, *text == '-' ? (uint64_t)strtoll(text, NULL, 10)
-                                                : strtoull(text, NULL, 10));
+        return digest_word(
+            digest, *text == '-' ? (uint64_t)strtoll(text, NULL, 10) : strtoull(text, NULL, 10));
     }
 }
 

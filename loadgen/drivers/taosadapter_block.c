@@ -13,11 +13,11 @@ enum {
     MESSAGE_HEAD_BYTES = 8 + 8 + 8 + 4 + 2
 };
 
-#define PUT(out, type, value)                                                                   \
-    do {                                                                                        \
-        const type put_value = (type)(value);                                                   \
-        memcpy(out, &put_value, sizeof put_value);                                              \
-        (out) += sizeof put_value;                                                              \
+#define PUT(out, type, value)                                                                      \
+    do {                                                                                           \
+        const type put_value = (type)(value);                                                      \
+        memcpy(out, &put_value, sizeof put_value);                                                 \
+        (out) += sizeof put_value;                                                                 \
     } while (0)
 
 /* Bytes of a column as the server declares it. */
@@ -129,8 +129,8 @@ static uint8_t *put_columns(uint8_t *out, uint8_t *sizes, const struct driver *d
 static uint8_t *put_fields(uint8_t *out, const struct driver *d)
 {
     const struct column *columns = d->setup->schema->columns + d->first_column;
-    struct taos_field field = {.name = "ts", .type = (int8_t)tdengine_type(TYPE_TIMESTAMP),
-                               .bytes = 8};
+    struct taos_field field = {
+        .name = "ts", .type = (int8_t)tdengine_type(TYPE_TIMESTAMP), .bytes = 8};
     memcpy(out, &field, sizeof field);
     out += sizeof field;
     for (uint32_t i = 0; i < d->column_count; i++, out += sizeof field) {

@@ -91,8 +91,8 @@ static enum outcome send_slices(struct connection *c, const struct batch *batch,
     return OUTCOME_OK;
 }
 
-enum outcome adapter_ws_send(struct connection *c, const struct batch *batch,
-                             uint64_t *rows_acked, struct fault *fault)
+enum outcome adapter_ws_send(struct connection *c, const struct batch *batch, uint64_t *rows_acked,
+                             struct fault *fault)
 {
     struct adapter *a = c->adapter;
     enum outcome outcome = OUTCOME_OK;

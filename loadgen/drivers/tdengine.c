@@ -133,8 +133,7 @@ static enum outcome tdengine_open(const struct driver_setup *setup, struct drive
 }
 
 static enum outcome tdengine_send(struct connection *c, const struct batch *batch,
-                                  uint64_t deadline_ns, uint64_t *rows_acked,
-                                  struct fault *fault)
+                                  uint64_t deadline_ns, uint64_t *rows_acked, struct fault *fault)
 {
     if (c->adapter)
         adapter_deadline(c, deadline_ns);

@@ -38,8 +38,8 @@ struct writer { /* what one request's rows share */
 };
 
 /* n rows of those that are read ahead. */
-static char *put_rows(const struct driver *d, const struct batch *batch, uint32_t first,
-                      uint32_t n, struct writer *w, char *out)
+static char *put_rows(const struct driver *d, const struct batch *batch, uint32_t first, uint32_t n,
+                      struct writer *w, char *out)
 {
     const struct column *columns = d->setup->schema->columns + d->first_column;
     const struct column_data *data = batch->columns + d->first_column;

@@ -34,8 +34,8 @@ enum outcome tdengine_load_library(struct libtaos *t, const char *wanted, struct
         {"taos_stmt_close", &t->stmt_close},
         {"taos_schemaless_insert_raw", &t->schemaless},
     };
-    t->handle = library_open(wanted, usual,
-                             "install TDengine's client, or name it with library=", fault);
+    t->handle =
+        library_open(wanted, usual, "install TDengine's client, or name it with library=", fault);
     if (!t->handle || !library_find(t->handle, symbols, sizeof symbols / sizeof *symbols,
                                     ": is it libtaos of TDengine 3?", fault))
         return OUTCOME_FATAL;

@@ -55,8 +55,7 @@ static void hasher_init(struct hasher *h, const struct driver *d)
 static uint32_t partition_of_number(struct hasher *h, uint32_t number)
 {
     const char *end = numbers_put_whole(h->name + h->stem, number);
-    const uint32_t partition =
-        murmur3(h->name, (uint32_t)(end - h->name), HASH_SEED) / h->width;
+    const uint32_t partition = murmur3(h->name, (uint32_t)(end - h->name), HASH_SEED) / h->width;
     return partition < h->partitions ? partition : h->partitions - 1;
 }
 
@@ -87,8 +86,8 @@ static bool choose_names(struct driver *d, struct hasher *h, uint32_t *partition
     return left == 0;
 }
 
-static enum outcome differs(const struct driver *d, const char *what, int64_t theirs,
-                            int64_t ours, struct fault *fault)
+static enum outcome differs(const struct driver *d, const char *what, int64_t theirs, int64_t ours,
+                            struct fault *fault)
 {
     fault_set(fault, FAULT_SERVER, "PLACE",
               "database %s: %s is %" PRId64 " on the server, and %" PRId64 " by our placement",

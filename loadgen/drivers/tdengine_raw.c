@@ -20,12 +20,12 @@ struct raw_column {
 };
 
 #define READ_AT(ctype, place) read_##ctype(place)
-#define READER(ctype)                                                                           \
-    static ctype read_##ctype(const uint8_t *place)                                             \
-    {                                                                                           \
-        ctype value;                                                                            \
-        memcpy(&value, place, sizeof value);                                                    \
-        return value;                                                                           \
+#define READER(ctype)                                                                              \
+    static ctype read_##ctype(const uint8_t *place)                                                \
+    {                                                                                              \
+        ctype value;                                                                               \
+        memcpy(&value, place, sizeof value);                                                       \
+        return value;                                                                              \
     }
 READER(int8_t)
 READER(int16_t)

@@ -13,9 +13,10 @@
 enum { PROTOCOL_LINE = 1, PRECISION_OF_MS = 4, HEAD_BYTES = 4096, TIME_BYTES = 24 };
 
 static const char *const suffixes[TYPE_COUNT] = {
-    [TYPE_TINYINT] = "i8",   [TYPE_SMALLINT] = "i16",  [TYPE_INT] = "i32",  [TYPE_BIGINT] = "i64",
-    [TYPE_UTINYINT] = "u8",  [TYPE_USMALLINT] = "u16", [TYPE_UINT] = "u32", [TYPE_UBIGINT] = "u64",
-    [TYPE_FLOAT] = "f32",    [TYPE_DOUBLE] = "f64",    [TYPE_TIMESTAMP] = "i64",
+    [TYPE_TINYINT] = "i8", [TYPE_SMALLINT] = "i16",  [TYPE_INT] = "i32",
+    [TYPE_BIGINT] = "i64", [TYPE_UTINYINT] = "u8",   [TYPE_USMALLINT] = "u16",
+    [TYPE_UINT] = "u32",   [TYPE_UBIGINT] = "u64",   [TYPE_FLOAT] = "f32",
+    [TYPE_DOUBLE] = "f64", [TYPE_TIMESTAMP] = "i64",
 };
 
 /* A tag's value without quotes; in lines a space or a comma takes a backslash, in the others,
@@ -23,8 +24,7 @@ static const char *const suffixes[TYPE_COUNT] = {
 static uint32_t put_tag_value(const struct driver *d, uint32_t tag, uint32_t table, char *out)
 {
     char literal[TAG_TEXT_MAX];
-    const uint32_t length =
-        tag_literal(d->setup->spec, d->setup->schema, tag, table, literal);
+    const uint32_t length = tag_literal(d->setup->spec, d->setup->schema, tag, table, literal);
     uint32_t used = 0;
     for (uint32_t i = 0; i < length; i++) {
         const bool is_special = literal[i] == ' ' || literal[i] == ',' || literal[i] == '=';
@@ -49,9 +49,9 @@ static uint32_t put_tags(const struct driver *d, uint32_t table, char *out)
     for (uint32_t i = 0; i < schema->tag_count && used < HEAD_BYTES / 2; i++) {
         value[put_tag_value(d, i, table, value)] = '\0';
         used += (uint32_t)snprintf(out + used, HEAD_BYTES - used,
-                                   is_json                     ? ",\"%s\":\"%s\""
+                                   is_json                    ? ",\"%s\":\"%s\""
                                    : d->method == METHOD_LINE ? ",%s=%s"
-                                                               : " %s=%s",
+                                                              : " %s=%s",
                                    schema->tags[i].name, value);
     }
     return used < HEAD_BYTES ? used : 0;
@@ -139,8 +139,8 @@ static char *put_json(const struct driver *d, const struct column *column,
                                                     : "binary";
     out += sprintf(out, "{\"metric\":\"%s\",\"timestamp\":{\"value\":", d->table);
     out = numbers_put_whole(out, time);
-    out += sprintf(out, ",\"type\":\"%s\"},\"value\":{\"value\":",
-                   units[d->setup->spec->precision]);
+    out +=
+        sprintf(out, ",\"type\":\"%s\"},\"value\":{\"value\":", units[d->setup->spec->precision]);
     char *const first = out;
     if (column->type == TYPE_BOOL)
         out = put_text(out, ((const int8_t *)data->values)[row] ? "true" : "false");
@@ -185,10 +185,9 @@ static enum outcome flush(struct connection *c, char *end, uint64_t *rows_acked,
     if (d->method == METHOD_JSON)
         end[-1] = ']';
     *end = '\0';
-    TAOS_RES *result =
-        t->schemaless(c->taos, c->text, (int)(end - c->text), &lines,
-                      PROTOCOL_LINE + (int)(d->method - METHOD_LINE),
-                      PRECISION_OF_MS + (int)d->setup->spec->precision);
+    TAOS_RES *result = t->schemaless(c->taos, c->text, (int)(end - c->text), &lines,
+                                     PROTOCOL_LINE + (int)(d->method - METHOD_LINE),
+                                     PRECISION_OF_MS + (int)d->setup->spec->precision);
     const int code = t->error(result);
     enum outcome outcome = OUTCOME_OK;
     if (code != 0)

@@ -8,10 +8,10 @@
 int tdengine_type(enum type type)
 {
     static const int numbers[TYPE_COUNT] = {
-        [TYPE_BOOL] = 1,      [TYPE_TINYINT] = 2,    [TYPE_SMALLINT] = 3,  [TYPE_INT] = 4,
-        [TYPE_BIGINT] = 5,    [TYPE_FLOAT] = 6,      [TYPE_DOUBLE] = 7,    [TYPE_BINARY] = 8,
-        [TYPE_TIMESTAMP] = 9, [TYPE_NCHAR] = 10,     [TYPE_UTINYINT] = 11, [TYPE_USMALLINT] = 12,
-        [TYPE_UINT] = 13,     [TYPE_UBIGINT] = 14,   [TYPE_JSON] = 15,     [TYPE_VARBINARY] = 16,
+        [TYPE_BOOL] = 1,      [TYPE_TINYINT] = 2,  [TYPE_SMALLINT] = 3,  [TYPE_INT] = 4,
+        [TYPE_BIGINT] = 5,    [TYPE_FLOAT] = 6,    [TYPE_DOUBLE] = 7,    [TYPE_BINARY] = 8,
+        [TYPE_TIMESTAMP] = 9, [TYPE_NCHAR] = 10,   [TYPE_UTINYINT] = 11, [TYPE_USMALLINT] = 12,
+        [TYPE_UINT] = 13,     [TYPE_UBIGINT] = 14, [TYPE_JSON] = 15,     [TYPE_VARBINARY] = 16,
         [TYPE_GEOMETRY] = 20,
     };
     return numbers[type];
@@ -48,13 +48,13 @@ static int bind_rows(struct connection *c, const struct batch *batch, uint32_t o
     for (uint32_t i = 0; i < d->column_count; i++) {
         const struct column *column = &d->setup->schema->columns[d->first_column + i];
         const struct column_data *data = &batch->columns[d->first_column + i];
-        c->binds[i + 1] = (struct taos_bind){
-            .type = tdengine_type(column->type),
-            .buffer = (char *)data->values + (size_t)offset * column->width,
-            .buffer_length = column->width,
-            .length = data->lengths ? data->lengths + offset : NULL,
-            .is_null = data->nulls ? (char *)data->nulls + offset : NULL,
-            .rows = (int)rows};
+        c->binds[i + 1] =
+            (struct taos_bind){.type = tdengine_type(column->type),
+                               .buffer = (char *)data->values + (size_t)offset * column->width,
+                               .buffer_length = column->width,
+                               .length = data->lengths ? data->lengths + offset : NULL,
+                               .is_null = data->nulls ? (char *)data->nulls + offset : NULL,
+                               .rows = (int)rows};
     }
     int code = d->taos.stmt_bind(c->stmt, c->binds);
     return code ? code : d->taos.stmt_add(c->stmt);

@@ -36,8 +36,7 @@ enum outcome tdengine_create_tables(struct connection *c, uint32_t first, uint32
     for (uint32_t table = first; table < end && outcome == OUTCOME_OK;) {
         uint32_t used = sizeof head - 1;
         for (uint32_t n = 0; table < end && n < TABLES_PER_STATEMENT; n++, table++) {
-            const uint32_t more = put_table(c->driver, table, c->text + used,
-                                            SQL_BYTES_MAX - used);
+            const uint32_t more = put_table(c->driver, table, c->text + used, SQL_BYTES_MAX - used);
             if (more == 0 || used + more > STATEMENT_BYTES) {
                 if (n == 0 && more == 0) {
                     fault_set(fault, FAULT_SPEC, "TAGS", "tags: the statement grows too long");

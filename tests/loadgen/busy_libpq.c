@@ -1,5 +1,6 @@
-/* A libpq that works for 20 ms of CPU before it ends each COPY, as a client library does that encodes or compresses in
- * its send; all else is the real library's, which this one is linked to. */
+/* A libpq that works for 20 ms of CPU before it ends each COPY, as a client library does that
+ * encodes or compresses in its send; all else is the real library's, which this one is linked to.
+ */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <time.h>
@@ -13,7 +14,8 @@ static long long cpu_ns(void)
 
 int PQputCopyEnd(void *connection, const char *error)
 {
-    int (*real)(void *, const char *) = (int (*)(void *, const char *))dlsym(RTLD_NEXT, "PQputCopyEnd");
+    int (*real)(void *, const char *) =
+        (int (*)(void *, const char *))dlsym(RTLD_NEXT, "PQputCopyEnd");
     for (const long long end = cpu_ns() + 20000000; cpu_ns() < end;)
         continue;
     return real(connection, error);

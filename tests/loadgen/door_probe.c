@@ -20,8 +20,7 @@ static enum outcome place(struct driver *d, uint32_t *p, struct fault *f)
     (void)d, (void)p, (void)f;
     return OUTCOME_OK;
 }
-static enum outcome connect_it(struct driver *d, uint32_t w, struct connection **c,
-                               struct fault *f)
+static enum outcome connect_it(struct driver *d, uint32_t w, struct connection **c, struct fault *f)
 {
     (void)d, (void)w, (void)c, (void)f;
     return OUTCOME_OK;
@@ -64,15 +63,19 @@ static void close_it(struct driver *d)
     (void)d;
 }
 
-#define WHOLE                                                                                   \
-    {                                                                                           \
-        .abi = DRIVER_ABI, .name = "whole", .methods = methods, .open = open_it,                \
-        .place = place, .connect = connect_it, .send = send_it, .disconnect = disconnect,       \
-        .close = close_it                                                                       \
-    }
+#define WHOLE                                                                                      \
+    {.abi = DRIVER_ABI,                                                                            \
+     .name = "whole",                                                                              \
+     .methods = methods,                                                                           \
+     .open = open_it,                                                                              \
+     .place = place,                                                                               \
+     .connect = connect_it,                                                                        \
+     .send = send_it,                                                                              \
+     .disconnect = disconnect,                                                                     \
+     .close = close_it}
 
-extern const struct driver_ops driver_cassandra, driver_lines, driver_null, driver_points, driver_postgres,
-    driver_tdengine;
+extern const struct driver_ops driver_cassandra, driver_lines, driver_null, driver_points,
+    driver_postgres, driver_tdengine;
 const struct driver_ops driver_cassandra = WHOLE;
 const struct driver_ops driver_lines = WHOLE;
 const struct driver_ops driver_points = WHOLE;
@@ -91,23 +94,23 @@ static void expect(const struct driver_ops *ops, const char *lack)
     }
 }
 
-#define WITHOUT(member)                                                                         \
-    do {                                                                                        \
-        struct driver_ops ops = WHOLE;                                                          \
-        ops.member = NULL;                                                                      \
-        expect(&ops, #member);                                                                  \
+#define WITHOUT(member)                                                                            \
+    do {                                                                                           \
+        struct driver_ops ops = WHOLE;                                                             \
+        ops.member = NULL;                                                                         \
+        expect(&ops, #member);                                                                     \
     } while (0)
 
-#define EXPECT_WITH(lack, ...)                                                                  \
-    do {                                                                                        \
-        struct driver_ops ops = WHOLE;                                                          \
-        const struct driver_ops more = {__VA_ARGS__};                                           \
-        ops.methods = more.methods ? more.methods : ops.methods;                                \
-        ops.prepare = more.prepare;                                                             \
-        ops.ask = more.ask;                                                                     \
-        ops.submit = more.submit;                                                               \
-        ops.complete = more.complete;                                                           \
-        expect(&ops, lack);                                                                     \
+#define EXPECT_WITH(lack, ...)                                                                     \
+    do {                                                                                           \
+        struct driver_ops ops = WHOLE;                                                             \
+        const struct driver_ops more = {__VA_ARGS__};                                              \
+        ops.methods = more.methods ? more.methods : ops.methods;                                   \
+        ops.prepare = more.prepare;                                                                \
+        ops.ask = more.ask;                                                                        \
+        ops.submit = more.submit;                                                                  \
+        ops.complete = more.complete;                                                              \
+        expect(&ops, lack);                                                                        \
     } while (0)
 
 static void features_and_functions_belong_together(void)

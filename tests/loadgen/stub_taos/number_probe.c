@@ -50,8 +50,10 @@ static void check_whole(int64_t value)
 
 int main(void)
 {
-    static const double edges[] = {0,      0.5,    0.001,  0.0005, 0.009999999999999999, 0.01, 1,
-                                   9.9999, 999999, 999999.9995, 1e6, 1e15, 1e300, 5e-324, 0.1, 1e9};
+    static const double edges[] = {0,    0.5,  0.001,  0.0005, 0.009999999999999999,
+                                   0.01, 1,    9.9999, 999999, 999999.9995,
+                                   1e6,  1e15, 1e300,  5e-324, 0.1,
+                                   1e9};
     for (size_t i = 0; i < sizeof edges / sizeof *edges; i++) {
         check_double(edges[i]);
         check_double(-edges[i]);
