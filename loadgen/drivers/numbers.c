@@ -8,52 +8,38 @@
 
 __extension__ typedef unsigned __int128 wide;
 
+/* clang-format off: it takes the lists of macros below for nested expressions */
 /* Each of the digits behind `before`, with `end` behind them; 0 has an end of its own. */
-#define ONE_TO_NINE(before, end)                                                                   \
-    before "1" end before "2" end before "3" end before "4" end before "5" end before              \
-           "6" end before "7" end before "8" end before "9" end
-#define HUNDRED(h, end)                                                                            \
-    h "00" end ONE_TO_NINE(h "0", "\4") TEN(h "1") TEN(h "2") TEN(h "3") TEN(h "4") TEN(h "5")     \
+#define ONE_TO_NINE(before, end)                                                                \
+    before "1" end before "2" end before "3" end before "4" end before "5" end before "6" end   \
+        before "7" end before "8" end before "9" end
+#define HUNDRED(h, end)                                                                         \
+    h "00" end ONE_TO_NINE(h "0", "\4") TEN(h "1") TEN(h "2") TEN(h "3") TEN(h "4") TEN(h "5")  \
         TEN(h "6") TEN(h "7") TEN(h "8") TEN(h "9")
 #define TEN(before) before "0\3" ONE_TO_NINE(before, "\4")
-const char numbers_triples[] = HUNDRED("0", "\0") HUNDRED("1", "\2") HUNDRED("2", "\2")
-    HUNDRED("3", "\2") HUNDRED("4", "\2") HUNDRED("5", "\2") HUNDRED("6", "\2") HUNDRED("7", "\2")
-        HUNDRED("8", "\2") HUNDRED("9", "\2");
+const char numbers_triples[] =
+    HUNDRED("0", "\0") HUNDRED("1", "\2") HUNDRED("2", "\2") HUNDRED("3", "\2") HUNDRED("4", "\2")
+    HUNDRED("5", "\2") HUNDRED("6", "\2") HUNDRED("7", "\2") HUNDRED("8", "\2") HUNDRED("9", "\2");
 
 #define ALL_TEN(before, end) before "0" end ONE_TO_NINE(before, end)
-#define ALL_HUNDRED(h)                                                                             \
-    ALL_TEN(h "0", "\3")                                                                           \
-    ALL_TEN(h "1", "\3") ALL_TEN(h "2", "\3") ALL_TEN(h "3", "\3") ALL_TEN(h "4", "\3")            \
-        ALL_TEN(h "5", "\3") ALL_TEN(h "6", "\3") ALL_TEN(h "7", "\3") ALL_TEN(h "8", "\3")        \
-            ALL_TEN(h "9", "\3")
-const char numbers_shorts[] = ALL_TEN("", "\0\0\1") ALL_TEN("1", "\0\2") ALL_TEN("2", "\0\2")
-    ALL_TEN("3", "\0\2") ALL_TEN("4", "\0\2") ALL_TEN("5", "\0\2") ALL_TEN("6", "\0\2")
-        ALL_TEN("7", "\0\2") ALL_TEN("8", "\0\2") ALL_TEN("9", "\0\2") ALL_HUNDRED("1")
-            ALL_HUNDRED("2") ALL_HUNDRED("3") ALL_HUNDRED("4") ALL_HUNDRED("5") ALL_HUNDRED("6")
-                ALL_HUNDRED("7") ALL_HUNDRED("8") ALL_HUNDRED("9");
+#define ALL_HUNDRED(h)                                                                          \
+    ALL_TEN(h "0", "\3") ALL_TEN(h "1", "\3") ALL_TEN(h "2", "\3") ALL_TEN(h "3", "\3")         \
+    ALL_TEN(h "4", "\3") ALL_TEN(h "5", "\3") ALL_TEN(h "6", "\3") ALL_TEN(h "7", "\3")         \
+    ALL_TEN(h "8", "\3") ALL_TEN(h "9", "\3")
+const char numbers_shorts[] =
+    ALL_TEN("", "\0\0\1") ALL_TEN("1", "\0\2") ALL_TEN("2", "\0\2") ALL_TEN("3", "\0\2")
+    ALL_TEN("4", "\0\2") ALL_TEN("5", "\0\2") ALL_TEN("6", "\0\2") ALL_TEN("7", "\0\2")
+    ALL_TEN("8", "\0\2") ALL_TEN("9", "\0\2") ALL_HUNDRED("1") ALL_HUNDRED("2")
+    ALL_HUNDRED("3") ALL_HUNDRED("4") ALL_HUNDRED("5") ALL_HUNDRED("6")
+    ALL_HUNDRED("7") ALL_HUNDRED("8") ALL_HUNDRED("9");
 
 static const uint64_t tens[20] = {
-    1u,
-    10u,
-    100u,
-    1000u,
-    10000u,
-    100000u,
-    1000000u,
-    10000000u,
-    100000000u,
-    1000000000u,
-    10000000000u,
-    100000000000u,
-    1000000000000u,
-    10000000000000u,
-    100000000000000u,
-    1000000000000000u,
-    10000000000000000u,
-    100000000000000000u,
-    1000000000000000000u,
+    1u, 10u, 100u, 1000u, 10000u, 100000u, 1000000u, 10000000u, 100000000u, 1000000000u,
+    10000000000u, 100000000000u, 1000000000000u, 10000000000000u, 100000000000000u,
+    1000000000000000u, 10000000000000000u, 100000000000000000u, 1000000000000000000u,
     10000000000000000000u,
 };
+/* clang-format on */
 
 static inline uint32_t digits_of(uint64_t value)
 {
