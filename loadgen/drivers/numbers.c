@@ -8,7 +8,8 @@
 
 __extension__ typedef unsigned __int128 wide;
 
-/* clang-format off: it takes the lists of macros below for nested expressions */
+/* It takes the lists of macros for nested expressions. */
+/* clang-format off */
 /* Each of the digits behind `before`, with `end` behind them; 0 has an end of its own. */
 #define ONE_TO_NINE(before, end)                                                                \
     before "1" end before "2" end before "3" end before "4" end before "5" end before "6" end   \
