@@ -121,7 +121,7 @@ static uint64_t digest_rows(struct json_at row, const uint8_t *kinds)
 enum outcome adapter_ask(struct connection *c, const char *statement, size_t length,
                          struct answer *answer, struct fault *fault)
 {
-    uint8_t kinds[COLUMNS_READ_MAX];
+    uint8_t kinds[COLUMNS_READ_MAX] = {0}; /* an answer may hold more columns than it announces */
     char *text;
     size_t bytes;
     const enum outcome outcome = adapter_post(c, statement, length, &text, &bytes, fault);
