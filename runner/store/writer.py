@@ -101,7 +101,7 @@ class RunWriter:
         try:
             yield
         except OSError as error:
-            is_begun = error.errno in (errno.ENOSPC, errno.EDQUOT) and (self.path / "plan.json").exists()
+            is_begun = error.errno in (errno.ENOSPC, errno.EDQUOT) and (self.path / "manifest.json").exists()
             raise StoreError(
                 f"results cannot be written to {self.path}: {error.strerror}",
                 remedy=f"free some space, then: scale resume {shlex.quote(str(self.path))}"

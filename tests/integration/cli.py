@@ -23,7 +23,7 @@ def start(*words: str, cwd: Path, **environment: str) -> subprocess.Popen[str]:
     )
 
 
-def run(*words: str, cwd: Path, timeout_s: float = 120.0, **environment: str) -> subprocess.CompletedProcess[str]:
+def run(*words: str, cwd: Path, timeout_s: float = 240.0, **environment: str) -> subprocess.CompletedProcess[str]:
     """The command's end: exit code, standard output, standard error."""
     process = start(*words, cwd=cwd, **environment)
     out, err = process.communicate(timeout=timeout_s)

@@ -32,7 +32,7 @@ def left_free(disk: Path, kilobytes: int) -> Path:
     return filling
 
 
-@pytest.mark.parametrize("kilobytes", [24, 48, 96])
+@pytest.mark.parametrize("kilobytes", [28, 48, 96])
 def test_a_full_disk_is_said_and_the_run_goes_on_when_there_is_room(small_disk, kilobytes):
     filling = left_free(small_disk, kilobytes)
     done = run("sweep", "cpu", *QUICK, "--results", "r", cwd=small_disk)
@@ -45,8 +45,9 @@ def test_a_full_disk_is_said_and_the_run_goes_on_when_there_is_room(small_disk, 
     assert run("verify", "last", "--results", "r", cwd=small_disk).returncode == 0
 
 
-def test_without_room_for_a_begin_another_directory_is_asked_for(small_disk):
-    left_free(small_disk, 4)
+@pytest.mark.parametrize("kilobytes", [4, 20])
+def test_without_room_for_a_begin_another_directory_is_asked_for(small_disk, kilobytes):
+    left_free(small_disk, kilobytes)
     done = run("sweep", "cpu", *QUICK, "--results", "r", cwd=small_disk)
     assert done.returncode == 6, done.stderr
     assert "--results DIR" in done.stderr
