@@ -64,7 +64,10 @@ def quantiles_table(run: StoredRun) -> Table:
         for level, trials in _levels(run)
     ]
     names = ["mean", *(q.replace("p999", "p99.9") for q in QUANTILES)]
-    note = "milliseconds, from the intended start of a request to the end of its answer; – too few requests to tell"
+    note = (
+        "milliseconds, from the intended start of a request to the end of its answer; –: too few requests for this "
+        "quantile"
+    )
     headers = ("Operation", axis_facts(run).title, *names)
     return Table(title="Response times by operation (ms)", headers=headers, rows=tuple(rows), words=(0,), notes=(note,))
 

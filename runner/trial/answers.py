@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from runner.loadgen.protocol import Asked
 from runner.loadgen.rows import names_of, rows_of
@@ -68,10 +69,7 @@ def checked_within(
 def _question(
     reached: Reached, text: str, drawn: Sequence[Drawn], names: Sequence[str]
 ) -> Callable[[], tuple[tuple[Cells, ...], ...]]:
-    def answers() -> tuple[tuple[Cells, ...], ...]:
-        return reached.session.answers([(text, one) for one in drawn], names)
-
-    return answers
+    return partial(reached.session.answers, [(text, one) for one in drawn], names)
 
 
 def _affordable(query: Query, work: Work, drawn: list[Drawn]) -> list[Drawn]:

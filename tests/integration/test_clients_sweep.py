@@ -8,7 +8,19 @@ import pytest
 from tests.integration.cli import run
 from tests.integration.leftovers import assert_nothing_left
 
-QUICK = ("--duration", "2s", "--warmup", "1s", "--window-max", "0", "--replicates", "1", "--json")
+QUICK = (
+    "--duration",
+    "2s",
+    "--warmup",
+    "1s",
+    "--window-max",
+    "0",
+    "--replicates",
+    "1",
+    "--connections-check",
+    "off",
+    "--json",
+)
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +91,7 @@ def test_two_databases_stand_in_one_plan_and_in_every_block(data_dir, tmp_path):
         "--target",
         "null,postgres",
         "--duration",
-        "1s",
+        "3s",
         "--warmup",
         "1s",
         "--window-max",

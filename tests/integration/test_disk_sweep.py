@@ -53,7 +53,19 @@ def nothing_left(data_dir):
 
 
 def words(data_dir, *more):
-    return ("sweep", "disk", *SERVER, *ROWS, "--results", "r", "--data-dir", str(data_dir), *more)
+    return (
+        "sweep",
+        "disk",
+        *SERVER,
+        *ROWS,
+        "--results",
+        "r",
+        "--connections-check",
+        "off",
+        "--data-dir",
+        str(data_dir),
+        *more,
+    )
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,20 @@ import psutil
 from tests.integration.cli import run, start
 from tests.integration.leftovers import assert_nothing_left, ours_running
 
-QUICK = ("--target", "postgres", "--runtime", "process", "--duration", "3s", "--warmup", "0s", "--tables", "20")
+QUICK = (
+    "--target",
+    "postgres",
+    "--runtime",
+    "process",
+    "--duration",
+    "3s",
+    "--warmup",
+    "0s",
+    "--tables",
+    "20",
+    "--connections-check",
+    "off",
+)
 
 
 def wait_for(condition, seconds=60.0):

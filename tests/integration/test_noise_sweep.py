@@ -6,6 +6,8 @@ from tests.integration.cli import run
 
 # Requests of 10,000 rows make rates of whole 5,000 rows/s: two replicates that agree to the row then end the growth.
 QUICK = (
+    "--connections-check",
+    "off",
     "--target",
     "postgres",
     "--runtime",

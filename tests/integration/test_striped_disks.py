@@ -37,26 +37,24 @@ LOOPS = DiskSource(kind="loop", loop_bytes=96 * 2**20)
 WHY_NO_MD = "; ".join(finding.sentence for finding in check_stripe(LOOPS))
 PLAYBOOKS = playbook.playbook_path().parent
 ENVIRONMENT = {**os.environ, "PATH": playbook.search_path()}
-MEMBERS = (
-    "held=$(cat {package}/$LABEL.members 2>/dev/null || true)\nnode=$(losetup -n -O NAME -j {package}/$LABEL.img)\n"
-)
+MEMBERS = "held=$(cat {folder}/$LABEL.members 2>/dev/null || true)\nnode=$(losetup -n -O NAME -j {folder}/$LABEL.img)\n"
 STAND_IN = {
     "probed": MEMBERS + '[ -n "$node" ] && [ "$held" = "$DEVICES" ] && echo $node || true',
     "present": """
 for device in $DEVICES; do wipefs --all --quiet $device; done
-truncate -s 256M {package}/$LABEL.img
-node=$(losetup --show -f {package}/$LABEL.img)
-folder={package}/sys/$(lsblk -n -o MAJ:MIN $node | tr -d ' ')
+truncate -s 256M {folder}/$LABEL.img
+node=$(losetup --show -f {folder}/$LABEL.img)
+folder={folder}/sys/$(lsblk -n -o MAJ:MIN $node | tr -d ' ')
 mkdir -p $folder/md $folder/slaves
 echo raid0 > $folder/md/level
 for device in $DEVICES; do mkdir $folder/slaves/$(basename $device); done
-echo "$DEVICES" > {package}/$LABEL.members
+echo "$DEVICES" > {folder}/$LABEL.members
 echo $node
 """,
     "absent": MEMBERS
     + """
 [ -z "$node" ] || losetup -d $node
-rm -rf {package}/$LABEL.img {package}/$LABEL.members {package}/sys
+rm -rf {folder}/$LABEL.img {folder}/$LABEL.members {folder}/sys
 """,
 }
 
@@ -92,7 +90,7 @@ def stand_in(base, monkeypatch):
     tasks = room / "playbooks" / "roles" / "stripe" / "tasks"
     for state, script in STAND_IN.items():
         step = {"probed": "stripe_seen", "present": "stripe_seen", "absent": "stripe_gone"}[state]
-        lines = "".join(f"      {line}\n" for line in ("set -eu\n" + script.format(room=room)).splitlines())
+        lines = "".join(f"      {line}\n" for line in ("set -eu\n" + script.format(folder=room)).splitlines())
         fact = (
             ""
             if state == "absent"

@@ -10,7 +10,20 @@ from tests.integration.cli import run
 from tests.integration.leftovers import assert_nothing_left
 
 pytestmark = pytest.mark.alone
-QUICK = ("--target", "postgres", "--runtime", "process", "--duration", "4s", "--warmup", "1s", "--tables", "20")
+QUICK = (
+    "--target",
+    "postgres",
+    "--runtime",
+    "process",
+    "--duration",
+    "4s",
+    "--warmup",
+    "1s",
+    "--tables",
+    "20",
+    "--connections-check",
+    "off",
+)
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +87,7 @@ def test_what_is_stored(swept):
     manifest = json.loads((path / "manifest.json").read_text())
     rows = list(csv.DictReader((path / "points.csv").open()))
     series = list(csv.DictReader((path / "timeseries.csv").open()))
-    assert manifest["schema"] == 2
+    assert manifest["schema"] == 3
     assert manifest["status"] == "complete"
     assert manifest["tags"] == {"who": "test"}
     assert "wheel" in manifest["choice"] or "installed" in manifest["choice"] or "PATH" in manifest["choice"]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+pytestmark = pytest.mark.alone  # they measure times
+
 
 @pytest.mark.parametrize("arrival", ["constant", "poisson"])
 @pytest.mark.parametrize("threads", [1, 3])

@@ -11,6 +11,7 @@ import pytest
 from hdrh.histogram import HdrHistogram
 from loadgen_program import parse, spec_text
 
+pytestmark = pytest.mark.alone  # they measure times
 SLOW = {"null_latency_us": 20_000, "rows_per_request": 10}
 
 

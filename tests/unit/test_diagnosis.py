@@ -308,8 +308,8 @@ UNEVEN = {"disks": {**FULL["disks"], "d2": ROOM["disks"]["d1"]}}
             1,
             {**ROOM, "throttled_s": 0.2, "quota": True},
             "RESOURCE_NOT_SATURATED QUOTA",
-            "the disk was not used fully (d1 50 % of its own ceiling): the server used its quota of 1 cores and was held "
-            "back 2 % of the time",
+            "the disk was not used fully (d1 50 % of its own ceiling): the server used its quota of 1 cores and was "
+            "throttled 2 % of the time",
         ),
         (
             DISKS,
