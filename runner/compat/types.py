@@ -9,27 +9,9 @@ import re
 from collections.abc import Sequence
 
 from runner.compat.job import Column
+from runner.model import COLUMN_TYPES
 from runner.targets.tdengine.dialect import TEXT_TYPES, sql_column
 
-KINDS = (
-    "bool",
-    "tinyint",
-    "smallint",
-    "int",
-    "bigint",
-    "utinyint",
-    "usmallint",
-    "uint",
-    "ubigint",
-    "float",
-    "double",
-    "timestamp",
-    "binary",
-    "nchar",
-    "varbinary",
-    "geometry",
-    "json",
-)
 _ALIASES = {
     "varchar": "binary",
     "bool": "bool",
@@ -56,8 +38,8 @@ def kind_of(written: str) -> str:
     """The load generator's name of a type. Raises ValueError."""
     word = " ".join(written.lower().split())
     kind = _ALIASES.get(word, word)
-    if kind not in KINDS:
-        raise ValueError(f"{written!r} is no type that can be loaded; there are {', '.join(KINDS)}")
+    if kind not in COLUMN_TYPES:
+        raise ValueError(f"{written!r} is no type that can be loaded; there are {', '.join(COLUMN_TYPES)}")
     return kind
 
 

@@ -5,7 +5,19 @@ Data only: no I/O, no clock, standard library alone. Units end the names (`_s`, 
 """
 
 from runner.model.bottleneck import Bottleneck, BottleneckKind
-from runner.model.declared import CLAIM_S, Load, Operation, Origin, Piece, Rule, Subject, Sweep, Work, Workload
+from runner.model.declared import (
+    CLAIM_S,
+    COLUMN_TYPES,
+    Load,
+    Operation,
+    Origin,
+    Piece,
+    Rule,
+    Subject,
+    Sweep,
+    Work,
+    Workload,
+)
 from runner.model.disk_facts import DataDisk, DiskCeiling, DiskFigures, DiskKind, DiskSample, DiskSource
 from runner.model.events import (
     FOLDED,
@@ -56,6 +68,7 @@ from runner.model.standing import Stand, Standing
 
 __all__ = [
     "CLAIM_S",
+    "COLUMN_TYPES",
     "FINISHED",
     "FORMER_KNOBS",
     "Accounting",

@@ -9,6 +9,25 @@ from typing import Literal
 from runner.model.disk_facts import DiskSource
 
 Origin = Literal["default", "file", "flag", "host"]
+COLUMN_TYPES = (
+    "bool",
+    "tinyint",
+    "smallint",
+    "int",
+    "bigint",
+    "utinyint",
+    "usmallint",
+    "uint",
+    "ubigint",
+    "float",
+    "double",
+    "timestamp",
+    "binary",
+    "nchar",
+    "varbinary",
+    "geometry",
+    "json",
+)  # of a column or a tag, as the load generator has them
 CLAIM_S = 40.0  # seconds of a window below which nobody can tell a random walk from noise (docs/method.md)
 CLAIM_EDGE_S = 1.0  # a window begins and ends with an interval of the load generator
 

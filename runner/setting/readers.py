@@ -5,28 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from runner.model import Piece, Rule
+from runner.model import COLUMN_TYPES, Piece, Rule
 from runner.units import format_bytes, format_number, parse_bytes, parse_count
 
-COLUMN_TYPES = (
-    "bool",
-    "tinyint",
-    "smallint",
-    "int",
-    "bigint",
-    "utinyint",
-    "usmallint",
-    "uint",
-    "ubigint",
-    "float",
-    "double",
-    "timestamp",
-    "binary",
-    "nchar",
-    "varbinary",
-    "geometry",
-    "json",
-)
 RAM_BYTES_MIN = 256 * 2**20
 _SIZED = ("binary", "nchar", "varbinary", "geometry")
 _COLUMN = re.compile(r"(?:([A-Za-z_]\w{0,63}):)?([a-z]+)(?:\((\d{1,5})\))?")

@@ -15,7 +15,23 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
+from runner.targets.base import Installation
+from runner.targets.installed import installed
+
 LOG = "jvm.log"
+
+
+def find_jars(name: str, jar: str, home: str, oldest: int, newest: int | None = None) -> Installation | None:
+    """A server whose jars are in `lib`: in `home`, else where `scale servers install NAME` puts them.
+
+    jar: the start of the name of the jar that has the version, `cassandra-all-`. None also where no Java runs it.
+    """
+    candidates = [(home, "--home")] if home else [(where, "scale servers") for where in installed(name)]
+    for folder, found in candidates:
+        for path in Path(folder, "lib").glob(f"{jar}*.jar"):
+            if java(folder, oldest, newest):
+                return Installation(home=str(Path(folder).resolve()), version=path.stem.removeprefix(jar), found=found)
+    return None
 
 
 def java(home: str, oldest: int, newest: int | None = None) -> str:

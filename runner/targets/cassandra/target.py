@@ -9,13 +9,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from pathlib import Path
 
 from runner.model import Finding, ServerSpec, Site, Trial
 from runner.targets import Address, Installation, Surroundings, Target, series
 from runner.targets.cassandra.session import COMMIT_LOG, TYPES, CassandraSession
-from runner.targets.installed import installed
-from runner.targets.java import java, options
+from runner.targets.java import find_jars, java, options
 
 JAVA = 17
 _NOT_ITEMS = {"write_threads", "heap"}
@@ -45,13 +43,7 @@ class CassandraTarget(Target):
 
     def find(self, home: str) -> Installation | None:
         """Its jars in `home`, else where `scale servers install` puts them, with a Java that runs them."""
-        candidates = [(home, "--home")] if home else [(where, "scale servers") for where in installed("cassandra")]
-        for folder, found in candidates:
-            for jar in Path(folder, "lib").glob("cassandra-all-*.jar"):
-                if java(folder, JAVA, JAVA):
-                    version = jar.stem.removeprefix("cassandra-all-")
-                    return Installation(home=str(Path(folder).resolve()), version=version, found=found)
-        return None
+        return find_jars("cassandra", "cassandra-all-", home, JAVA, JAVA)
 
     def settings(self, trial: Trial, *, is_ours: bool) -> Mapping[str, str]:
         """What the JVM is given, and items of cassandra.yaml that knobs name."""

@@ -9,12 +9,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from pathlib import Path
 
 from runner.model import Finding, ServerSpec, Site, Trial
 from runner.targets import Address, Installation, Surroundings, Target, series
-from runner.targets.installed import installed
-from runner.targets.java import java, options
+from runner.targets.java import find_jars, java, options
 from runner.targets.kairosdb.session import DATABASE, KairosdbSession
 
 JAVA = 17
@@ -35,13 +33,7 @@ class KairosdbTarget(Target):
 
     def find(self, home: str) -> Installation | None:
         """Its jars in `home`, else where `scale servers install` puts them, with a Java that runs them."""
-        candidates = [(home, "--home")] if home else [(where, "scale servers") for where in installed("kairosdb")]
-        for folder, found in candidates:
-            for jar in Path(folder, "lib").glob("kairosdb-*.jar"):
-                if java(folder, JAVA, JAVA):
-                    version = jar.stem.removeprefix("kairosdb-")
-                    return Installation(home=str(Path(folder).resolve()), version=version, found=found)
-        return None
+        return find_jars("kairosdb", "kairosdb-", home, JAVA, JAVA)
 
     def settings(self, trial: Trial, *, is_ours: bool) -> Mapping[str, str]:
         """What the JVM is given, and items of kairosdb.conf that knobs name."""
