@@ -15,8 +15,8 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from runner.targets.base import Installation
 from runner.targets.installed import installed
+from runner.targets.nouns import Installation
 
 LOG = "jvm.log"
 
