@@ -1,13 +1,14 @@
-"""`scale`: how far does one server scale up? The control plane.
+"""`scale` measures how far one server scales up. This package is its control plane.
 
-The packages and what each may touch are drawn in docs/architecture.md and held by tests/unit/test_structure.py.
+docs/architecture.md draws the packages and what each may import. tests/unit/test_structure.py checks it.
 """
 
 from importlib import import_module
 
 
 def _version() -> str:
-    """Of the installation, which the build writes into _version.py (pyproject.toml); a plain checkout has none."""
+    """The version of the installation. The build writes it into _version.py (pyproject.toml); a plain checkout has
+    none."""
     try:
         return str(import_module("runner._version").VERSION)
     except ImportError:

@@ -1,6 +1,6 @@
-"""Axes: what a sweep varies from level to level. Each is one module or package that says everything about it.
+"""Axes: what a sweep varies from level to level. Each axis is one module or package.
 
-`load_axis` gives an axis' facts, `axis_of` the axis itself. A module outside this package asks for facts and never
+`load_axis` returns an axis' facts, `axis_of` the axis itself. A module outside this package reads facts and never
 compares a name. Refuses to look at the machine, to know a database, and to run anything.
 """
 
@@ -24,7 +24,7 @@ AXES = Registry(
 
 
 def axis_of(name: str) -> Axis:
-    """The axis of this name, as a sweep's `axis` has it. Raises UsageError that lists the known ones."""
+    """The axis of this name, as in a sweep's `axis`. Raises UsageError that lists the known axes."""
     if name not in AXES:
         known = ", ".join(AXES.names())
         raise UsageError(f"axis {name!r} is not one of {known}", remedy="install the package that has it")
@@ -33,10 +33,10 @@ def axis_of(name: str) -> Axis:
 
 
 def load_axis(name: str) -> AxisFacts:
-    """The facts of the axis of this name. Raises UsageError that lists the known ones."""
+    """The facts of the axis of this name. Raises UsageError that lists the known axes."""
     return axis_of(name).facts
 
 
 def all_axes() -> tuple[Axis, ...]:
-    """Every registered axis, ours first."""
+    """Every registered axis; those of this project come first."""
     return tuple(AXES.load(name) for name in AXES.names())

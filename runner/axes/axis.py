@@ -1,4 +1,4 @@
-"""What an axis can be asked: its facts, its settings, what a level grants a trial. A base whose defaults do nothing.
+"""The base class of an axis: its facts, its settings, and what a level grants a trial. The defaults do nothing.
 
 Pure, except that `Axis.check` compares with the facts of the machine that it is given. Refuses to start anything.
 """
@@ -22,8 +22,8 @@ Texts = Mapping[str, object]
 class Grant:
     """What a trial gets from the levels of all axes together.
 
-    cores None: all that the machine offers. disks: prepared ones, 0: none. connections None: as many as the target's
-    default says. knobs: by the target's names, set by the level itself and by no rule.
+    cores: None means all that the machine offers. disks: the number of prepared disks; 0 means none. connections: None
+    means the target's default. knobs: knobs that the level itself sets, without a rule, by the target's names.
     """
 
     cores: float | None = None
@@ -34,51 +34,51 @@ class Grant:
 
 
 class Axis:
-    """One axis. settings: that of its levels first, then those that only it needs."""
+    """One axis. settings: the setting of its levels first, then the settings that only this axis needs."""
 
     facts: AxisFacts
     settings: tuple[Setting, ...]
 
     @property
     def key(self) -> str:
-        """Of its levels in a sweep file."""
+        """The key of the levels in a sweep file."""
         return f"axis.{self.facts.name}"
 
     def grant(self, before: Grant, level: float) -> Grant:
-        """What a level adds to what the other axes grant."""
+        """Returns `before`, what the other axes grant, with what this level adds."""
         raise NotImplementedError
 
     def default_constant(self, sweep: Sweep, host: Host) -> float | None:
-        """The level that a sweep of another axis gets where none is asked for; None: nothing is granted."""
+        """The level that a sweep of another axis uses if the user gives none. None: the axis grants nothing there."""
         return None
 
     def overruled(self, flags: Texts) -> tuple[str, ...]:
-        """Keys of a sweep file that do not count because of these flags."""
+        """Keys of a sweep file that these flags replace."""
         return ()
 
     def mistakes(self, texts: Texts, values: Values) -> list[str]:
-        """What cannot be asked of this axis when it is swept, each with its flag."""
+        """What is wrong with the settings when this axis is swept. Each sentence names its flag."""
         return []
 
     def fields(self, values: Values) -> dict[str, Any]:
-        """The fields of Sweep that its settings fill when it is swept."""
+        """The fields of Sweep that the axis' settings fill when it is swept."""
         return {}
 
     def shown(self, sweep: Sweep) -> dict[str, str]:
-        """Its settings besides the levels as the user would write them, by key."""
+        """The axis' settings besides the levels, as the user would write them, by key."""
         return {}
 
     def check(self, sweep: Sweep, host: Host, grants: Sequence[Grant]) -> None:
-        """Raises UsageError for a grant that this machine cannot give; grants: one for each level."""
+        """Raises UsageError if this machine cannot give a grant. grants: one for each level."""
 
     def findings(self, plan: Plan) -> list[Finding]:
-        """What to know of a plan, from the plan alone."""
+        """Findings about a plan, from the plan alone."""
         return []
 
     def work_seconds(self, sweep: Sweep, trial: Trial) -> float:
-        """The least time that fixed work takes for a reason of this axis, roughly."""
+        """The least time in seconds that fixed work takes because of this axis. An estimate."""
         return 0.0
 
     def before(self, sweep: Sweep) -> tuple[float, str]:
-        """Seconds before the first trial, roughly, and what for."""
+        """The time before the first trial, in seconds (an estimate), and what it is spent on."""
         return 0.0, ""

@@ -1,7 +1,8 @@
-"""The axis of clients: `scale sweep clients --clients 1..64:x2`. A level is the connections that write at once.
+"""The axis of clients: `scale sweep clients --clients 1..64:x2`. A level is the number of connections that write at
+once.
 
-The resources stay as they are, so the curve shows how far one server takes concurrency: the case that the universal
-scalability law was made for. A server whose cores are full has reached its maximum, and that number is its own.
+The resources are the same at each level, so the curve shows how far one server scales with concurrency. The universal
+scalability law was made for this case. If the server's cores are busy, its rate counts: it is the server's maximum.
 """
 
 from __future__ import annotations
@@ -60,7 +61,6 @@ class _Clients(Axis):
     )
 
     def grant(self, before: Grant, level: float) -> Grant:
-        """So many connections, one request in flight on each."""
         return replace(before, connections=int(level))
 
 

@@ -1,4 +1,4 @@
-"""The axis of CPU cores: `scale sweep cpu --cores 1..12`. A level is the cores that the server may use."""
+"""The axis of CPU cores: `scale sweep cpu --cores 1..12`. A level is the number of cores that the server may use."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _FACTS = AxisFacts(
     example="scale sweep cpu --cores 1..4",
     missing="say which core counts to sweep, like 1..4",
     standings=standings(
-        # Cores that waited for memory were used up as well: the number is the level's.
+        # Cores that waited for memory were in use too: the rate counts for the level.
         swept=(BottleneckKind.SERVER_CPU, BottleneckKind.QUOTA, BottleneckKind.MEMORY_BANDWIDTH),
         own=(BottleneckKind.LOCKS, BottleneckKind.HOT_THREAD, BottleneckKind.CONNECTIONS, BottleneckKind.UNKNOWN),
     ),
@@ -52,16 +52,15 @@ class _Cores(Axis):
     )
 
     def grant(self, before: Grant, level: float) -> Grant:
-        """So many cores."""
         return replace(before, cores=level)
 
     def default_constant(self, sweep: Sweep, host: Host) -> float | None:
-        """All that the server may use."""
+        """All cores that the server may use."""
         free = tuple(c for c in host.allowed if c not in sweep.generator_cpus)
         return float(len(sweep.server_cpus or free or host.allowed))
 
     def check(self, sweep: Sweep, host: Host, grants: Sequence[Grant]) -> None:
-        """Not more cores than there are CPUs."""
+        """Raises UsageError for more cores than the machine has CPUs."""
         available = sweep.server_cpus or host.allowed
         absent = sorted(set(sweep.server_cpus + sweep.generator_cpus) - set(host.allowed))
         if absent:

@@ -1,4 +1,4 @@
-"""What every axis says about itself, as data. Refuses to hold a rule: rules read these facts."""
+"""What an axis declares about itself, as data. Refuses to hold a rule: rules read these facts."""
 
 from __future__ import annotations
 
@@ -10,21 +10,25 @@ from runner.model import BottleneckKind, Stand, Standing, VerdictKind
 
 @dataclass(frozen=True, kw_only=True)
 class AxisFacts:
-    """One axis.
+    """The facts of one axis.
 
-    name: in plans, results and metrics; plural, as the unit of several levels ("4 cores"). unit: of one. command: the
-    word after `scale sweep`. flag: of its levels; their key is "axis.<name>". title: heading of a column of levels.
-    given: what the level is, for the axis of a picture. missing: what to do where no levels are given.
-    needs: the capability of a runtime (runner/runtimes/capabilities.py) without which it cannot be swept; "": none.
-    one_without: what to ask for where that is lacking and one level can be measured all the same; "": none can.
-    is_durable: what is fitted is counted to the end of flush and sync, and the figures of disks are too; else in the
-    window alone.
-    is_constant_elsewhere: one level of it may be given in a sweep of another axis.
-    must_be_steady: a trial whose rate is not steady is UNSTEADY, and seconds before it settled may be left out.
-    standings: of every kind of bottleneck. own_verdict: of a trial whose bottleneck is the server's own.
-    published_columns, console_columns: of the report's table in the form of the published article, and of the table on
-    the console, by their names in runner/report/columns.py. published_level: heading of the level in the former.
-    published_note: how our rates differ in kind from published ones.
+    name: in plans, results and metrics; plural, as the unit of several levels ("4 cores"). unit: the singular. command:
+    the word after `scale sweep`. flag: of the levels; their key is "axis.<name>". title: the heading of a column of
+    levels. given: what the level is, as the label of a picture's axis. missing: what to do if no levels are given.
+
+    needs: the capability that a runtime must have to sweep the axis (runner/runtimes/capabilities.py); "" if none.
+    one_without: what to ask for if the runtime lacks it and one level can still be measured; "" if no level can.
+
+    is_durable: the fitted rate counts to the end of flush and sync, and so do the figures of disks; else both count
+    within the window. is_constant_elsewhere: a sweep of another axis may give one level of this one. must_be_steady: a
+    trial without a steady rate is UNSTEADY, and seconds before it settled may be left out.
+
+    standings: one for every kind of bottleneck. own_verdict: the verdict of a trial whose bottleneck is inside the
+    server.
+
+    published_columns, console_columns: the columns of the report's table in the form of the published article, and of
+    the console's table, by their names in runner/report/columns.py. published_level: the heading of the level in the
+    former. published_note: how our rates differ in kind from published ones.
     """
 
     name: str
@@ -59,7 +63,8 @@ def standings(
     remedies: Mapping[BottleneckKind, str] | None = None,
     reasons: Mapping[BottleneckKind, str] | None = None,
 ) -> dict[BottleneckKind, Stand]:
-    """A standing for every kind: those named, and EXTERNAL for all others. remedies, reasons: the axis' own words."""
+    """One standing for every kind. Kinds that are not named are EXTERNAL. remedies, reasons: the axis' own texts, by
+    kind."""
 
     def standing(kind: BottleneckKind) -> Standing:
         return Standing.SWEPT if kind in swept else Standing.OWN if kind in own else Standing.EXTERNAL

@@ -1,4 +1,5 @@
-"""The command `scale`: Typer wiring and the only exit. It reads flags, calls packages, shows results."""
+"""The command `scale`: defines commands, calls packages, and shows their results. Only this package ends the
+process."""
 
 from __future__ import annotations
 
@@ -44,7 +45,7 @@ def _root(
 
 
 def main() -> NoReturn:
-    """Entry point: every error of ours becomes one message and its exit code."""
+    """The entry point. It shows a ScaleError as one message and exits with the error's code."""
     listen()
     try:
         app()

@@ -32,7 +32,7 @@ FAIL_IF_SLOWER = Annotated[
 
 
 def allowed_of(text: str | None) -> float | None:
-    """--fail-if-slower as a share. Raises UsageError naming the flag."""
+    """The share (0..1) that --fail-if-slower allows. Raises UsageError that names the flag."""
     if text is None:
         return None
     try:
@@ -42,7 +42,7 @@ def allowed_of(text: str | None) -> float | None:
 
 
 def judged(found: Comparison) -> None:
-    """Ends with code 11 where B is slower than allowed. Raises UsageError where the runs cannot answer that."""
+    """Ends the process with code 11 if B is slower than allowed. Raises UsageError if the runs cannot answer that."""
     if found.allowed_percent is None:
         return
     if found.unjudged:
@@ -57,7 +57,7 @@ def judged(found: Comparison) -> None:
 
 
 def asked_of(predict: str | None, need: str | None) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Both questions as numbers. Raises UsageError naming the flag."""
+    """The levels of --predict and the rates of --need. Raises UsageError that names the flag."""
     found: list[tuple[float, ...]] = []
     for flag, text, read in (("--predict", predict, parse_levels), ("--need", need, rates)):
         try:

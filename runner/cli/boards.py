@@ -46,7 +46,7 @@ def register(root: typer.Typer) -> None:
 
 
 def state_directory() -> dashboards.StateDirectory:
-    """The one of this user."""
+    """The state directory of this user."""
     from runner import compose, dashboards
 
     return dashboards.state_directory_in(compose.default_data_dir())
@@ -105,14 +105,14 @@ def load(run: RUN, results: RESULTS = Path("results"), as_json: JSON = False) ->
 
 
 def start_for_sweep() -> None:
-    """`scale sweep --dashboards`."""
+    """Starts the dashboards for `scale sweep --dashboards`."""
     from runner import console, dashboards
 
     dashboards.up(state_directory(), How.AUTO.value, {}, console.say)
 
 
 def say_page() -> None:
-    """Where the running sweep can be watched; nothing where no Grafana of ours runs."""
+    """Shows the address of the running sweep's page. Does nothing if none of our Grafanas runs."""
     from runner import console, dashboards
 
     page = dashboards.status(state_directory()).page

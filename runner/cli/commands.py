@@ -1,7 +1,7 @@
-"""The commands by name: the module that has each, and its line in `scale --help`.
+"""The commands by name: each one's module and its line in `scale --help`.
 
-A command's module is imported when that command is called, not before, so that `scale --help` does not wait for numpy,
-scipy and Docker. A test holds the lines to the commands' own docstrings.
+A command's module is imported only when that command is called, so that `scale --help` does not wait for numpy, scipy
+and Docker. A test compares the lines with the commands' own docstrings.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {name: one for group in GROUPS.values(
 
 
 class LazyGroup(TyperGroup):
-    """Knows every command's name and line; imports the one that is called."""
+    """A group that knows every command's name and line, and imports only the command that is called."""
 
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)
@@ -75,7 +75,6 @@ class LazyGroup(TyperGroup):
         self._loaded = set(eager)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The command that is called, from its module."""
         name = args[0] if args else ""
         if name in COMMANDS and name not in self._loaded:
             self.commands[name] = load_command(name)
@@ -84,7 +83,7 @@ class LazyGroup(TyperGroup):
 
 
 def load_command(name: str) -> Any:
-    """The real command, with its options. Imports its module and all that this needs."""
+    """Imports a command's module and returns the command with its options."""
     app = typer.Typer(
         rich_markup_mode="rich", add_completion=False, context_settings={"help_option_names": ["-h", "--help"]}
     )

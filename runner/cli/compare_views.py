@@ -8,7 +8,7 @@ from runner.report.overlay import differing_table, false_alarm_words, ratio_tabl
 
 
 def show(found: Comparison) -> None:
-    """Hands it to the console."""
+    """Shows a comparison on the terminal."""
     console.show_line(f"A: {found.run_a}")
     console.show_line(f"B: {found.run_b}")
     table = ratio_table(found)

@@ -16,7 +16,7 @@ NEWLINE = b"\n"
 
 
 class ExportTable(StrEnum):
-    """Which table."""
+    """The tables that `scale export` can write."""
 
     POINTS = "points"
     TIMESERIES = "timeseries"

@@ -23,7 +23,7 @@ _STYLES = {"SUCC": "green", "ERROR": "red", "WARN": "yellow"}
 
 
 class Placement(StrEnum):
-    """Which thread loads which tables."""
+    """How threads share the tables."""
 
     STOCK = "stock"
     OWNED = "owned"
@@ -44,7 +44,7 @@ def register(app: typer.Typer) -> None:
 
 
 def _help() -> str:
-    """The supported options, one a line."""
+    """The supported options, one on each line."""
     lines = [
         f"  {'-' + o.short + ',' if o.short else '   '} --{o.long}{' ' + o.metavar if o.metavar else ''}".ljust(34)
         + (f" {o.text}" + (f" [{o.default}]" if o.default else ""))
@@ -101,7 +101,7 @@ def load(
 
 
 def _ask(job: Job) -> None:
-    """Asks a person, and nobody else, before a database is dropped."""
+    """Asks before a database is dropped, if a person can answer."""
     from runner import console
     from runner.compat import output
 

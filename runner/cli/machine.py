@@ -56,7 +56,7 @@ def clean(
             remove(leftover)
         removed.append(asdict(leftover))
         console.say(f"{'would remove' if dry_run else 'removed'} {leftover.kind}: {leftover.name}")
-    removed += _clean_disks(dry_run)  # after the servers that wrote there
+    removed += _clean_disks(dry_run)  # after the servers that wrote there ended
     removed += _clean_dashboards(dry_run)
     if as_json:
         console.show_json(removed)

@@ -1,4 +1,4 @@
-"""Gives a Typer command the flags of the settings table, so that a setting is declared once and nowhere else."""
+"""Adds the flags of the settings table to a Typer command, so that each setting is declared once."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _PANELS = {
     "preload": "Workload",
 }
 
-# What `--help` shows besides the axes' own flags, as most sweeps need no more; `--help-all` shows the rest.
+# What `--help` shows besides the axes' own flags. Most sweeps need no more; `--help-all` shows the rest.
 _SHOWN = (
     "target.name",
     "target.runtime",
@@ -47,7 +47,8 @@ Flags = Mapping[str, str | list[str]]
 
 
 def with_settings(command: Callable[..., None]) -> Callable[..., None]:
-    """The command, which takes `flags`, with one option for each setting. Only what was given is in `flags`."""
+    """Returns the command, which takes `flags`, with one option for each setting. `flags` holds only what the user
+    gave."""
     hints = get_type_hints(command, include_extras=True)
     own = [
         p.replace(annotation=hints[p.name]) for p in inspect.signature(command).parameters.values() if p.name != "flags"
@@ -79,7 +80,7 @@ def with_settings(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _former(s: Setting) -> inspect.Parameter:
-    """The option of the flag's former name, which no help shows."""
+    """The option of the flag's former name. No help text shows it."""
     name = parameter_name(s.former_flag)
     kind: Any = bool if s.switch else str | None
     option = typer.Option(s.former_flag, hidden=True)
@@ -88,14 +89,15 @@ def _former(s: Setting) -> inspect.Parameter:
 
 
 def _refuse_both(keys: Mapping[str, str]) -> None:
-    """keys: of what was given, by the Python name of its flag. Raises UsageError for a flag under both of its names."""
+    """Raises UsageError for a flag given under both of its names. keys: what was given, by the Python name of its
+    flag."""
     for s in SETTINGS:
         if list(keys.values()).count(s.key) > 1:
             raise UsageError(f"{s.former_flag} is the former name of {s.flag}, which is given too", remedy="give one")
 
 
 def _help_all(context: typer.Context, wanted: bool) -> None:
-    """The help with every flag, and the end."""
+    """Shows the help with every flag, and ends the process."""
     if wanted:
         former = {parameter_name(s.former_flag) for s in SETTINGS}
         for parameter in context.command.params:

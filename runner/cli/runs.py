@@ -1,4 +1,4 @@
-"""`scale list`, `scale show` and `scale report`: what is stored, shown again."""
+"""`scale list`, `scale show` and `scale report`: they list, show and report stored runs."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from runner.errors import EXIT_INTERRUPTED, EXIT_TRIALS_FAILED, UsageError
 from runner.sweep.axis import commands
 from runner.units import format_seconds
 
-if TYPE_CHECKING:  # each command imports what it needs when it is called: `--help` needs none of it
+if TYPE_CHECKING:  # Each command imports what it needs when it is called, because `--help` needs none of it.
     from runner.compose import Prepared
     from runner.exporter import Exporter
     from runner.live import LiveState
@@ -128,7 +128,7 @@ def resume(
 
 
 def announce(prepared: Prepared, yes: bool) -> None:
-    """What will be run and what was found; asks where that is wanted. Raises where it must not start."""
+    """Shows the plan and the findings, and asks where needed. Raises if the sweep must not start."""
     from runner import console
     from runner.plan import plan_sentence, power_of, power_sentence
     from runner.preparing import refuse_blocking
@@ -151,7 +151,7 @@ def _ask(seconds: float, yes: bool) -> None:
 
 
 def _ask_format(sweep: Sweep, yes: bool) -> None:
-    """What is on a device is gone after --format: the word is typed, or -y given; nothing else counts as yes."""
+    """Asks before --format deletes what a device holds: only the typed word, or -y, counts as yes."""
     source = sweep.disks
     if source is None or source.kind != "device" or not source.format or yes:
         return
@@ -163,7 +163,7 @@ def _ask_format(sweep: Sweep, yes: bool) -> None:
 
 
 def _start_dashboards(wanted: bool, metrics_port: int, no_metrics: bool) -> None:
-    """Before the run's directory is made. Raises UsageError where there would be nothing to show."""
+    """Starts the dashboards before the run's directory is made. Raises UsageError if there would be nothing to show."""
     if wanted and (no_metrics or not metrics_port):
         raise UsageError("--dashboards shows the metrics, and none are served", remedy="leave out --no-metrics")
     if wanted:
@@ -179,7 +179,7 @@ def _run(prepared: Prepared, writer: RunWriter, as_json: bool, metrics_port: int
 
 
 def end_if_failed(stored: StoredRun) -> None:
-    """Ends the process where trials failed."""
+    """Ends the process with its exit code if trials failed."""
     from runner.model import VerdictKind
 
     failed = (VerdictKind.ABORTED, VerdictKind.LOST_ROWS, VerdictKind.WRONG_ANSWER, VerdictKind.ERRORS)
@@ -188,7 +188,8 @@ def end_if_failed(stored: StoredRun) -> None:
 
 
 def run_watched(prepared: Prepared, writer: RunWriter, metrics_port: int) -> StoredRun:
-    """What the run still lacks, with progress and metrics (metrics_port 0: none). Ends the process after Ctrl-C."""
+    """Runs the trials that the run still lacks, with progress and metrics (metrics_port 0: none). Ends the process
+    after Ctrl-C."""
     from runner import compose, console
     from runner.cli import boards
     from runner.console.live import LiveView
@@ -217,7 +218,7 @@ def run_watched(prepared: Prepared, writer: RunWriter, metrics_port: int) -> Sto
 
 
 def _metrics(state: LiveState, writer: RunWriter, port: int) -> Exporter:
-    """The open exporter, said and noted in the manifest."""
+    """Opens the exporter, shows its address, and stores it in the manifest."""
     from runner import console
     from runner.exporter import Exporter
 

@@ -1,4 +1,4 @@
-"""What the commands show, as tables and documents: model objects in, rows out; `show_run` hands them to the console."""
+"""What the commands show, as tables and documents. Takes model objects, returns rows; `show_run` shows them."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def plan_rows(plan: Plan) -> Rows:
 
 
 def set_rows(prepared: Prepared) -> Rows:
-    """What each trial sends to its server, derived items included, and what it takes of the server's own limits."""
+    """What each trial sends to its server, with derived items, and which of the server's own limits it uses."""
     rows = []
     by_server = dict.fromkeys(t.subject.server for t in prepared.plan.trials)
     for server in by_server:
@@ -67,7 +67,7 @@ def _told(prepared: Prepared, trial: Trial) -> dict[str, str]:
 
 
 def _along(values: Mapping[float, str]) -> str:
-    """One value, or each with the levels that have it."""
+    """One value if it is the same at all levels; else each value with its levels."""
     if len(set(values.values())) == 1:
         return next(iter(values.values()))
     by_value: dict[str, list[float]] = {}
@@ -77,7 +77,7 @@ def _along(values: Mapping[float, str]) -> str:
 
 
 def setting_rows(sweep: Sweep) -> Rows:
-    """Every setting, its value and where it came from."""
+    """Every setting, its value, and the origin of the value."""
     values = _values(sweep)
     rows = []
     for setting in SETTINGS:
@@ -190,7 +190,8 @@ def run_document(stored: StoredRun) -> dict[str, Any]:
 
 
 def show_run(stored: StoredRun) -> None:
-    """The table, the fit in one sentence, the verdicts and the path of the report; of `scale ab` the comparison too."""
+    """Shows the table, the fit in one sentence, the verdicts and the report's path; for `scale ab` also the
+    comparison."""
     if stored.plan.sweep.variants_ab:
         compare_views.show(compare_variants(stored))
         console.show_line("")

@@ -1,4 +1,4 @@
-"""`scale watch`: a sweep that runs in another terminal, seen from here. Wiring only."""
+"""`scale watch`: shows a sweep that runs in another terminal. Wiring only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The axis of disks: `scale sweep disk --disks 1..3`. A level is the disks that the server's data lie on."""
+"""The axis of disks: `scale sweep disk --disks 1..3`. A level is the number of disks that hold the server's data."""
 
 from runner.axes.disks.axis import AXIS
 from runner.axes.disks.estimate import CEILING_S

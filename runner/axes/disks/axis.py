@@ -1,4 +1,4 @@
-"""What a disk sweep is: its facts, its settings, what a level grants, what makes its levels uneven."""
+"""The disk axis: its facts, its settings, what a level grants, and which levels use their disks unevenly."""
 
 from __future__ import annotations
 
@@ -49,19 +49,18 @@ class _Disks(Axis):
     settings = SETTINGS
 
     def grant(self, before: Grant, level: float) -> Grant:
-        """So many prepared disks."""
         return replace(before, disks=int(level))
 
     def overruled(self, flags: Any) -> tuple[str, ...]:
-        """Where the disks come from is said as a whole: by flags, or by the file."""
+        """The keys of the disks' source. Flags replace the file's source as a whole."""
         return source.overruled(flags)
 
     def mistakes(self, texts: Any, values: Any) -> list[str]:
-        """About where the disks come from."""
+        """What is wrong with the disks' source."""
         return source.mistakes(texts, values)
 
     def fields(self, values: Any) -> dict[str, object]:
-        """Where the disks come from and what lies on them."""
+        """The disks' source and the disk placement."""
         return {
             "disks": source.source(values),
             "disk_placement": values["disks.placement"],
@@ -70,24 +69,24 @@ class _Disks(Axis):
         }
 
     def shown(self, sweep: Sweep) -> dict[str, str]:
-        """The disks as the user would write them."""
         return source.shown(sweep)
 
     def findings(self, plan: Plan) -> list[Finding]:
-        """Levels whose disks do not get the same number of parts; striped disks have all parts in common."""
+        """A finding for each level whose disks do not get the same number of partitions. A striped array holds all
+        parts."""
         return [] if plan.sweep.disk_placement == "stripe" else uneven_parts(plan)
 
     def work_seconds(self, sweep: Sweep, trial: Trial) -> float:
-        """What the disks need to take it."""
+        """The time that the disks need to write the data, in seconds."""
         return estimate.write_seconds(sweep, trial)
 
     def before(self, sweep: Sweep) -> tuple[float, str]:
-        """Disks are made and measured."""
+        """The time to make and to measure the disks."""
         return estimate.preparation_seconds(sweep), "to make and measure the disks"
 
 
 def uneven_parts(plan: Plan) -> list[Finding]:
-    """A finding for every level whose disks do not get the same number of partitions."""
+    """A finding for each level whose disks do not get the same number of partitions."""
     found = {}
     for trial in plan.trials:
         for knob in (k.name for k in plan.knobs if k.role is KnobRole.PARTITIONS):

@@ -1,4 +1,4 @@
-"""Where the disks of a sweep come from: from values to a DiskSource and back, and what cannot be asked. Pure."""
+"""The source of a sweep's disks: from setting values to a DiskSource and back, with its mistakes. Pure."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _ONLY_WITH = {
 
 
 def overruled(flags: Mapping[str, object]) -> tuple[str, ...]:
-    """Keys of a sweep file that do not count because a flag says that the disks come from elsewhere."""
+    """Keys of a sweep file that do not count because a flag gives another source."""
     if not any(f"disks.{kind}" in flags for kind in KINDS):
         return ()
     return (*(f"disks.{kind}" for kind in KINDS), *_ONLY_WITH)
 
 
 def source(values: Mapping[str, Any]) -> DiskSource | None:
-    """Where the disks come from; None when that is not said."""
+    """The source of the disks; None if none is given."""
     kind = next((k for k in KINDS if values[f"disks.{k}"]), None)
     if kind is None:
         return None
@@ -46,9 +46,9 @@ def source(values: Mapping[str, Any]) -> DiskSource | None:
 
 
 def mistakes(texts: Mapping[str, object], values: Mapping[str, Any]) -> list[str]:
-    """Every mistake about where the disks come from, each with its flag."""
+    """What is wrong with the source of the disks. Each sentence names its flag."""
     found = []
-    unread = {key for key, value in values.items() if texts.get(key) and value is None}  # a mistake of its own already
+    unread = {key for key, value in values.items() if texts.get(key) and value is None}  # already reported
     given = [k for k in KINDS if values[f"disks.{k}"] or f"disks.{k}" in unread]
     if len(given) != 1:
         said = " and ".join(f"--{k}" for k in given) + " were given" if given else f"nothing was given; {_EXAMPLE}"
