@@ -1,12 +1,13 @@
-"""What a trial with twice the connections says of its level: is the reason that cores stay idle inside the server?
+"""Tests with twice the connections whether the server itself leaves cores idle at a level.
 
-Too few connections look like a lock: in both the requests wait and nothing is busy. A level whose trials may be limited
-inside the server is therefore measured once more with twice the connections. It counts (SOFTWARE_BOTTLENECK) only where
-its rate does not rise. Pure, and from stored trials alone. Refuses to count a level that was not checked.
+Too few connections look like a lock: in both cases requests wait and nothing is busy. A level whose trials may be
+limited inside the server is therefore measured once more with twice the connections. The level counts
+(SOFTWARE_BOTTLENECK) only if its rate does not rise. Pure: it reads stored trials only. Refuses to count a level that
+was not checked.
 
-The test: ln of the check's rate less the mean of ln of the level's, one-sided at 5 %, with Student's t and the spread
-of ln(rate) pooled over the points of the run. A rise counts from RISE_PERCENT on; where the noise could hide one of
-UNSEEN_PERCENT nothing is said.
+The test: ln of the check's rate less the mean of ln of the level's rates, one-sided at 5 %, with Student's t and the
+spread of ln(rate) pooled over the points of the run. A rise counts from RISE_PERCENT on. If the noise could hide a rise
+of UNSEEN_PERCENT, the check gives no answer.
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ from runner.observations import achieved, observations
 from runner.units import format_number
 from runner.work import rate_of
 
-RISE_PERCENT = 5.0  # of the rate: for less nobody doubles the connections
-UNSEEN_PERCENT = 25.0  # of the rate: a server that lacks load gains more than that from twice the connections
+RISE_PERCENT = 5.0  # of the rate; a smaller rise does not justify twice the connections
+UNSEEN_PERCENT = 25.0  # of the rate; a server that lacks load gains more from twice the connections
 ASSUMED_NOISE = 0.03  # of ln(rate), where no point has two trials
-ASSUMED_DEGREES = 1_000  # of that spread: as good as known
+ASSUMED_DEGREES = 1_000  # of that spread, which is then taken as known
 PROBABILITY = 0.95  # one-sided
 _SERVERS_OWN = "more connections do not help: see what the server's threads wait for (locks, one thread, settings)"
 _MORE = "more --write-threads"
@@ -33,7 +34,7 @@ _MORE = "more --write-threads"
 
 @dataclass(frozen=True, kw_only=True)
 class Check:
-    """One check. point: level and subject. is_internal: the rate did not rise; None: that cannot be told."""
+    """One check. point: level and subject. is_internal: the rate did not rise; None: the check gives no answer."""
 
     point: tuple[float, str]
     is_internal: bool | None
@@ -41,7 +42,7 @@ class Check:
 
 
 def checks(plan: Plan, results: Sequence[TrialResult]) -> tuple[Check, ...]:
-    """Of every point that has a check, in the order of the results."""
+    """The check of each point that has one, in the order of the results."""
     rate = rate_of(plan.sweep.work, durable=load_axis(plan.sweep.axis).is_durable).field
     points: dict[tuple[float, str], list[float]] = {}
     asked = []
@@ -58,7 +59,7 @@ def checks(plan: Plan, results: Sequence[TrialResult]) -> tuple[Check, ...]:
 
 
 def with_checks(plan: Plan, results: Sequence[TrialResult]) -> tuple[TrialResult, ...]:
-    """The results, each that was checked with the verdict that follows. Doing it twice changes nothing."""
+    """The results, with the verdict of each checked trial updated. Idempotent."""
     found = {check.point: check for check in checks(plan, results)}
     if not found:
         return tuple(results)
@@ -76,7 +77,7 @@ def _counts(verdict: Verdict) -> bool:
 
 
 def _noise(points: Sequence[Sequence[float]]) -> tuple[float, int]:
-    """The pooled spread of ln(rate), with its degrees of freedom."""
+    """The pooled spread of ln(rate), and its degrees of freedom."""
     squares, degrees = 0.0, 0
     for logs in points:
         mean = sum(logs) / len(logs)
@@ -111,7 +112,7 @@ def _percent(rise: float) -> str:
 
 
 def _judged(verdict: Verdict, check: Check) -> Verdict:
-    """The verdict of one trial of the level; the check's sentence follows the first reason."""
+    """The verdict of one trial of the level, with the check's sentence after the first reason."""
     first = verdict.reasons[:1]
     rest = (reason for reason in verdict.reasons[1:] if reason != check.sentence)
     judged = replace(verdict, reasons=(*first, check.sentence, *rest))
@@ -127,7 +128,7 @@ def _judged(verdict: Verdict, check: Check) -> Verdict:
 
 
 def sentences(plan: Plan, results: Sequence[TrialResult]) -> tuple[str, ...]:
-    """Each check in a sentence with its level."""
+    """One sentence for each check, with its level."""
     axis = load_axis(plan.sweep.axis)
     return tuple(
         f"{axis.count(format_number(level))}{f' ({subject})' if subject else ''}: {check.sentence}"

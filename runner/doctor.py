@@ -1,4 +1,4 @@
-"""What this machine can do, as a list of abilities with what to install. Reads only."""
+"""The abilities of this machine, each with what to install if it is missing. Reads only."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from runner.targets import TARGETS, Installation, Target, load_target
 
 @dataclass(frozen=True, kw_only=True)
 class Ability:
-    """One thing that a sweep may need."""
+    """One ability that a sweep may need."""
 
     subject: str
     there: bool
@@ -23,7 +23,7 @@ class Ability:
 
 
 def examine() -> tuple[Ability, ...]:
-    """Everything a sweep may need, with what was found."""
+    """Everything that a sweep may need, with what was found."""
     host = read_host()
     return (*_machine(host), _load_core(), _docker(), *_targets())
 
@@ -91,7 +91,8 @@ def _targets() -> list[Ability]:
 
 
 def _server(target: Target) -> Ability:
-    """The server that a sweep finds by itself, and the one in the directory that the target's variable names."""
+    """The server that a sweep finds by itself, and the one in the directory that the target's environment variable
+    names."""
     variable = target.facts.home_variable
     named = os.environ.get(variable, "") if variable else ""
     usual, there = target.find(""), target.find(named) if named else None

@@ -23,7 +23,7 @@ EXIT_INTERRUPTED = 130
 
 
 class ScaleError(Exception):
-    """Base of all errors meant for the user: one sentence, one remedy, one exit code."""
+    """Base of all errors for the user: what happened, what to do, and the exit code."""
 
     exit_code = 1
 

@@ -1,6 +1,6 @@
-"""Stored runs against each other: ratio point by point, a test that respects few replicates, what else differs.
+"""Compares stored runs: the ratio at each point, a test that allows for few replicates, and what else differs.
 
-`compare_runs` takes a run a side, `compare_sessions` several runs a side, `compare_variants` one run of `scale ab`.
+`compare_runs` takes one run for A and one for B, `compare_sessions` several, `compare_variants` one run of `scale ab`.
 Pure: no I/O, no clock, seeded chance. Refuses to call a difference what the noise of the runs explains, and to compare
 trials that are not VALID.
 """

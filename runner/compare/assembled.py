@@ -1,6 +1,7 @@
-"""From tested ratios to a Comparison: intervals, what is called different, what is slower than allowed, and the words.
+"""Makes a Comparison from tested ratios: intervals, what is called different or slower than allowed, and the sentences.
 
-The same for two runs, for several runs a side and for the variants of one run. Refuses to judge where it is told why.
+It is the same for two runs, for several runs a side, and for the variants of one run. Refuses to judge if the caller
+gives a reason against it.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ ALL_POINTS = "all points"
 
 @dataclass(frozen=True, kw_only=True)
 class Ratios:
-    """points: in the order of the axis. overall: all together, None for one point. unpaired: without a ratio."""
+    """points: in the order of the axis. overall: all points together; None for one point. unpaired: points without a
+    ratio."""
 
     points: tuple[PointRatio, ...]
     overall: PointRatio | None
@@ -30,7 +32,8 @@ class Ratios:
     spread: Spread | None = None
 
     def with_tests(self, found: Tested, whole: Tested | None, adjusted: Floats, spread: Spread) -> Ratios:
-        """With intervals and p-values. adjusted: of the points and, last, of all together where whole is given."""
+        """The ratios with intervals and p-values. adjusted: one p-value for each point and, if whole is given, a last
+        one for it."""
         count = len(adjusted)
         points = tuple(_tested(p, found, at, float(adjusted[at]), spread, count) for at, p in enumerate(self.points))
         overall = self.overall
@@ -53,7 +56,8 @@ def assembled(
     sessions: tuple[int, int] = (1, 1),
     session_percent: float | None = None,
 ) -> Comparison:
-    """allowed: as a share of A's rate. same: A and B are one run. chance: false alarms of these runs' own noise."""
+    """The Comparison. allowed: as a share of A's rate. same: A and B are one run. chance: false alarms of the runs' own
+    noise."""
     whole = (*ratios.points, ratios.overall) if ratios.overall is not None else ratios.points
     points = sorted([*ratios.points, *map(_missing, ratios.unpaired)], key=lambda p: (p.level or 0.0, p.variant))
     slower = [p for p in whole if allowed is not None and p.differs and (p.ratio or 1.0) < 1 - allowed]
@@ -80,7 +84,8 @@ def assembled(
 
 
 def _tested(point: PointRatio, tested: Tested, at: int, p_adjusted: float, spread: Spread, count: int) -> PointRatio:
-    """count: how many ratios are tested together, which makes the smallest difference that shows a larger one."""
+    """The point with its interval and p-value. count: the number of ratios that are tested together. More of them make
+    the smallest visible difference larger."""
     difference, error = float(tested.difference[at]), float(tested.error[at])
     degrees = np.array([float(tested.degrees[at])])
     reach = float(quantile(degrees, 1 - ALPHA / 2)[0]) * error

@@ -1,9 +1,9 @@
-"""One run of two variants in ABBA blocks: the difference of each block, and their test. Pure.
+"""Tests one run of two variants in ABBA blocks by the difference of each block. Pure.
 
-In a block A B B A of one level a drift that is linear in time is the same for both variants and cancels; what changes
-from block to block is the same for both. So each block gives one difference of ln(rate), B less A, and the differences
-of a level are tested by Student's t. Their spread is pooled over the levels where a test of equal variances allows it.
-Refuses a block in which one of the variants has no VALID trial.
+A drift that is linear in time has the same effect on both variants of a block A B B A, and cancels. What changes from
+block to block is the same for both variants. So each block gives one difference of ln(rate), B less A, and the
+differences of a level are tested by Student's t. Their spread is pooled over the levels if a test of equal variances
+allows it. Refuses a block in which one of the variants has no VALID trial.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ A, B = "A", "B"
 
 @dataclass(frozen=True, kw_only=True)
 class BlockPoint:
-    """A level: ln(rate) of both variants and B less A in each block that counts, in the order of the blocks.
+    """One level: ln(rate) of both variants, and B less A, for each block that counts, in the order of the blocks.
 
-    trials_a, trials_b: how many VALID trials these are.
+    trials_a, trials_b: the number of VALID trials behind them.
     """
 
     level: float
@@ -37,12 +37,12 @@ class BlockPoint:
 
     @property
     def differences(self) -> tuple[float, ...]:
-        """Of ln(rate), by block."""
+        """B less A in ln(rate), by block."""
         return tuple(b - a for a, b in zip(self.a, self.b, strict=True))
 
 
 def block_points(run: StoredRun) -> tuple[list[BlockPoint], list[Unpaired]]:
-    """The levels with a block that has both variants, ascending; and those without one."""
+    """The levels with a block that has both variants, ascending; and the levels without one."""
     paired, missing = [], []
     cells = _cells(run)
     for level in sorted({t.level for t in run.plan.trials}):
@@ -90,12 +90,12 @@ def _cells(run: StoredRun) -> dict[tuple[float, int, str], list[float]]:
 
 
 def side_of(result: TrialResult) -> str:
-    """Which of the two variants a trial measured: A or B."""
+    """The variant that a trial measured: A or B."""
     return next(iter(result.trial.variant.values()))
 
 
 def tested_blocks(points: Sequence[BlockPoint]) -> Tested | None:
-    """B against A at each level; None where no level has two blocks."""
+    """B against A at each level; None if no level has two blocks."""
     of = [np.array(p.differences) for p in points]
     one = Side(
         n=np.array([float(len(d)) for d in of]),
@@ -106,7 +106,7 @@ def tested_blocks(points: Sequence[BlockPoint]) -> Tested | None:
 
 
 def tested_differences(one: Side) -> Tested:
-    """Student's t on paired differences, with their spread pooled where that is allowed."""
+    """Student's t on paired differences. Their spread is pooled if equal variances allow it."""
     spread = variance_of(one)
     nothing = np.zeros_like(spread.value)
     return tested(one.mean, spread.value / one.n, nothing, spread.degrees, spread.degrees, spread.own, True)

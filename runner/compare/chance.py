@@ -1,10 +1,10 @@
-"""How often would this comparison call two equal runs different? Equal pairs are made of the runs' own noise.
+"""How often would this comparison call two equal runs different? Equal pairs are drawn from the runs' own noise.
 
-Replicates: what is left of each trial's ln(rate) without its point's mean, widened by sqrt(n / (n − 1)), is drawn with
-replacement, for as many points and trials as the comparison has. A little normal noise in its place (Silverman's width,
-the spread kept) keeps few residuals from being drawn twice, which would look like trials without any noise.
-Seconds: windows are made from an autoregression with the spread and memory that the real windows showed.
-Seeded. Refuses to count a difference between the runs as noise: each side's noise is taken about its own means.
+Replicates: the residuals of ln(rate) at each point, widened by sqrt(n / (n − 1)), are drawn with replacement, for as
+many points and trials as the comparison has. A little normal noise is added (Silverman's width; the spread is kept),
+because few residuals are often drawn twice, which would look like trials without noise. Seconds: windows are drawn from
+an autoregression with the spread and memory of the real windows. Seeded. Refuses to count a difference between the runs
+as noise: the noise of each run is taken about its own means.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SEED = 20260102
 
 
 def false_alarms(points: Sequence[PointLogs], alpha: float, allowed: float | None) -> FalseAlarms | None:
-    """alpha: the family-wise level. allowed: the slow-down allowed, as a share (0.05). None without a spread."""
+    """alpha: the family-wise level. allowed: the accepted loss, as a share (0.05). None if there is no spread."""
     found = compare_points(points)
     if found is None:
         return None
@@ -45,7 +45,7 @@ def false_alarms(points: Sequence[PointLogs], alpha: float, allowed: float | Non
 
 
 def family(found: Tested) -> tuple[Floats, Floats]:
-    """Holm's p and the differences of all points and, where there are several, of all points together (last)."""
+    """Holm's p-values and the differences, for all points and, if there are several, for all points together (last)."""
     if found.difference.shape[-1] == 1:
         return found.p_value, found.difference
     whole = together(found)
@@ -54,7 +54,7 @@ def family(found: Tested) -> tuple[Floats, Floats]:
 
 
 def _residuals(logs: Sequence[Sequence[float]]) -> Floats:
-    """Of points with two trials or more, widened to the spread of a trial."""
+    """The residuals of points with two trials or more, widened to the spread of a trial."""
     parts = []
     for values in logs:
         if len(values) > 1:
@@ -114,7 +114,7 @@ def _from_seconds(points: Sequence[PointLogs], chance: np.random.Generator, draw
 
 
 def _windows(chance: np.random.Generator, draws: int, seconds: int, phi: float, spread: float) -> Floats:
-    """Rates about 1: an autoregression of order one."""
+    """Rates about 1, from an autoregression of order one."""
     noise = chance.normal(size=(draws, seconds))
     state = np.empty_like(noise)
     state[:, 0] = noise[:, 0]

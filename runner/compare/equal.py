@@ -1,8 +1,8 @@
-"""Are spreads equal? Tests that decide whether they are pooled. Works on arrays whose last axis is the points.
+"""Tests of equal variances, which decide whether spreads are pooled. The last axis of each array is the points.
 
 Few trials cannot show that spreads are equal, so a test at 5 % would pool nearly everything. The levels here are high
-(50 % and 70 %): spreads are pooled only where the trials look as equal spreads look more often than not. The levels
-were chosen by bench/method_compare.py, so that false alarms stay within 3 to 6 %.
+(50 % and 70 %): spreads are pooled only if the trials look as equal spreads look more often than not. The levels were
+chosen by bench/method_compare.py, so that false alarms stay within 3 to 6 %.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ OUTLIER_LEVEL = 0.05
 
 
 def sides_equal(squares_a: Floats, degrees_a: Floats, squares_b: Floats, degrees_b: Floats) -> Bools:
-    """Whether both sides are equally noisy (F test, two-sided), on a last axis of length 1."""
+    """Whether A and B are equally noisy (F test, two-sided). The last axis has length 1."""
     total = [part.sum(axis=-1, keepdims=True) for part in (squares_a, degrees_a, squares_b, degrees_b)]
     a, b = total[0] / np.maximum(total[1], 1), total[2] / np.maximum(total[3], 1)
     larger, smaller = np.maximum(a, b), np.minimum(a, b)
@@ -30,8 +30,8 @@ def sides_equal(squares_a: Floats, degrees_a: Floats, squares_b: Floats, degrees
 
 
 def own_spread(squares: Floats, degrees: Floats) -> Bools:
-    """The points whose spread is not pooled: one that is clearly noisier than the rest (F test at 5 %, shared among
-    the points); and all of them where the rest differ by Bartlett's test (1937)."""
+    """The points whose spread is not pooled. These are points clearly noisier than the rest (F test at 5 %, shared
+    among the points), and all points if the rest differ by Bartlett's test (1937)."""
     outlier = outliers(squares, degrees)
     rest = np.where(outlier, 0.0, degrees)
     differ = bartlett(squares, rest) <= POINTS_LEVEL
@@ -50,9 +50,9 @@ def outliers(squares: Floats, degrees: Floats) -> Bools:
 
 
 def bartlett(squares: Floats, degrees: Floats) -> Floats:
-    """The p-value of equal variances, on a last axis of length 1; points without degrees of freedom take no part.
+    """The p-value of equal variances, on a last axis of length 1. Points without degrees of freedom do not take part.
 
-    1 where fewer than two take part, or where one of them shows no spread at all and the others none either.
+    1 if fewer than two points take part, or if all of them show no spread.
     """
     part = degrees > 0
     count = part.sum(axis=-1, keepdims=True)

@@ -23,7 +23,7 @@ _SHOWN = 160
 
 
 def differing(a: StoredRun, b: StoredRun) -> tuple[Differing, ...]:
-    """Everything that is not the same, most telling first."""
+    """Everything that differs. What explains most comes first."""
     found = [
         *_named("server", _server(a), _server(b)),
         *_named("settings", _settings(a), _settings(b)),
@@ -57,7 +57,7 @@ def _subject(run: StoredRun) -> dict[str, str]:
 
 
 def _asked(run: StoredRun) -> dict[str, str]:
-    """Work and load of the first trial: the same at every level but for what its knobs make of it."""
+    """Work and load of the first trial. They are the same at every level, except for what the level's knobs change."""
     if not run.results:
         return {}
     trial = run.results[0].trial
@@ -122,7 +122,7 @@ def _flat(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str
 
 
 def _knobs(run: StoredRun) -> dict[str, str]:
-    """By knob: its value at each level; one value where it is constant."""
+    """Each knob's value at each level; one value if it is constant."""
     return _by_level([(t.level, t.knobs) for t in run.plan.trials if t.role == "point"])
 
 

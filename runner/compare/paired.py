@@ -1,4 +1,4 @@
-"""Paired points → tested ratios, by the best spread that the two runs offer."""
+"""Tests paired points by the best estimate of the spread that the two runs offer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from runner.model.compared import Spread
 
 
 def compare_points(points: Sequence[PointLogs]) -> tuple[Tested, Spread] | None:
-    """All points at once. None where no spread can be had: single trials with too few seconds in their windows."""
+    """Tests all points at once. None if there is no spread: single trials with too few seconds in their windows."""
     a, b = _side([p.a for p in points]), _side([p.b for p in points])
     found = variances(a, b)
     if found is not None:

@@ -1,6 +1,7 @@
-"""What two runs have at each point: ln(rate) of their VALID trials, and the seconds of a single one's window.
+"""What two runs have at each point: ln(rate) of their VALID trials, and the seconds of a single trial's window.
 
-Where a run drifted, the drift is taken out of its rates first (runner/noise/trend.py)."""
+If a run drifted, its rates are used without the drift (runner/noise/trend.py).
+"""
 
 from __future__ import annotations
 
@@ -13,12 +14,13 @@ from runner.noise import without_drift
 from runner.observations import achieved, observations
 from runner.sweep.vary import label
 
-EDGE_S = 0.3  # a second that ends so little after the window's start began before it
+EDGE_S = 0.3  # an interval that ends so soon after the window's start began before it
 
 
 @dataclass(frozen=True, kw_only=True)
 class PointLogs:
-    """ln(rows/s) of the VALID trials of one point in both runs; seconds: of the first trial of each, if single."""
+    """ln(rows/s) of the VALID trials of one point in both runs. seconds: of the first trial of each run, if it is the
+    only one."""
 
     level: float
     variant: str
@@ -30,9 +32,9 @@ class PointLogs:
 
 @dataclass(frozen=True, kw_only=True)
 class Unpaired:
-    """A point that cannot be compared; lost: A has VALID trials, B was to have some, and has none.
+    """A point that cannot be compared. lost: A has VALID trials; B planned some and has none.
 
-    open_loop: a side offered a fixed rate there, which is no capacity.
+    open_loop: A or B offered a fixed rate there, which is no capacity.
     """
 
     level: float
@@ -56,7 +58,7 @@ Key = tuple[float, str]
 
 
 def pair_points(a: StoredRun, b: StoredRun) -> tuple[list[PointLogs], list[Unpaired]]:
-    """Points of both runs, by level and variant, in the order of the axis; and those of which one side has nothing."""
+    """The points of both runs by level and variant, in the order of the axis; and the points that only one run has."""
     valid_a, valid_b = counted_trials(a), counted_trials(b)
     planned_a, planned_b = planned_points(a), planned_points(b)
     paired, unpaired = [], []
@@ -109,7 +111,7 @@ def window_rates(run: StoredRun, result: TrialResult) -> list[float]:
 
 
 def counted_trials(run: StoredRun) -> dict[Key, list[Counted]]:
-    """The trials that count, by point, with ln(rate) without the run's drift."""
+    """The trials that count, by point, with ln(rate) corrected for the run's drift."""
     observed = without_drift(observations(run.results, achieved))
     found: dict[Key, list[Counted]] = {}
     for result, one in zip(run.results, observed, strict=True):
@@ -120,7 +122,7 @@ def counted_trials(run: StoredRun) -> dict[Key, list[Counted]]:
 
 
 def open_points(run: StoredRun) -> set[Key]:
-    """Level and variant of the planned points whose rate is offered (`--rate`), and so is no capacity."""
+    """Level and variant of the planned points whose rate is offered (`--rate`). An offered rate is no capacity."""
     return {(t.level, label(t.variant)) for t in run.plan.trials if t.role == "point" and t.load.rate}
 
 

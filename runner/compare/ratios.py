@@ -1,10 +1,10 @@
-"""The test of a ratio: logarithms of rates, their spread, Student's and Welch's t. Arrays end in the axis of points.
+"""The test of a ratio: logarithms of rates, their spread, Student's and Welch's t. The last axis of arrays is the
+points.
 
-A rate's spread grows with the rate, so rates are compared as logarithms: a difference of logarithms is a ratio. Few
-replicates at a point say little about its spread, and all points of both runs together say more, so spreads are pooled
-over points and over sides where a test of equal variances allows it (equal.py). Where one run has no replicates at all,
-both share the other's spread.
-Refuses to invent a spread: with no replicates in either run there is none (see `seconds`).
+A rate's spread grows with the rate, so rates are compared as logarithms: a difference of logarithms is a ratio. A few
+replicates at one point say little about its spread; all points of both runs say more. So spreads are pooled over points
+and over A and B if a test of equal variances allows it (equal.py). If one run has no replicates at all, both use the
+other's spread. Refuses to invent a spread: without replicates in either run there is none (see `seconds`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, kw_only=True)
 class Side:
-    """One run's moments of ln(rate) at each point: count, mean, sum of squares about the mean."""
+    """The moments of one run's ln(rate) at each point: count, mean, sum of squares about the mean."""
 
     n: Floats
     mean: Floats
@@ -30,14 +30,14 @@ class Side:
 
     @property
     def degrees(self) -> Floats:
-        """Of freedom, at each point."""
+        """Degrees of freedom at each point."""
         return self.n - 1
 
 
 @dataclass(frozen=True, kw_only=True)
 class Variance:
-    """Of one trial's ln(rate), with degrees of freedom, at each point; own: not pooled over points; joint: one estimate
-    for both sides."""
+    """The variance of one trial's ln(rate), with degrees of freedom, at each point. own: the points that are not
+    pooled. joint: A and B share one estimate."""
 
     value: Floats
     degrees: Floats
@@ -64,11 +64,11 @@ def side(logs: Floats) -> Side:
 
 
 def pooled(squares: Floats, degrees: Floats, own: Bools, joint: Bools) -> Variance:
-    """The variance at each point: pooled over those that are not `own`, and its own at each that is."""
+    """The variance at each point: pooled over the points that are not in `own`; a point in `own` has its own."""
     shared = np.where(own, 0.0, squares).sum(axis=-1, keepdims=True)
     shared_degrees = np.where(own, 0.0, degrees).sum(axis=-1, keepdims=True)
     everything = squares.sum(axis=-1, keepdims=True), degrees.sum(axis=-1, keepdims=True)
-    common = np.where(shared_degrees > 0, shared, everything[0])  # a point without replicates of its own takes this
+    common = np.where(shared_degrees > 0, shared, everything[0])  # points without replicates use the pooled one
     common_degrees = np.where(shared_degrees > 0, shared_degrees, everything[1])
     alone = own & (degrees > 0)
     return Variance(
@@ -80,13 +80,13 @@ def pooled(squares: Floats, degrees: Floats, own: Bools, joint: Bools) -> Varian
 
 
 def variance_of(one: Side) -> Variance:
-    """Of a single sample at each point, pooled over the points where they are equally noisy."""
+    """The variance of a single sample at each point, pooled over points that are equally noisy."""
     own = own_spread(one.squares, one.degrees)
     return pooled(one.squares, one.degrees, own, np.ones_like(own))
 
 
 def variances(a: Side, b: Side) -> tuple[Variance, Variance] | None:
-    """Of both runs; the same for both where one has no replicates; None where neither has."""
+    """The variances of A and B. If one has no replicates, both have the other's. None if neither has replicates."""
     degrees_a, degrees_b = float(a.degrees.sum(axis=-1).flat[0]), float(b.degrees.sum(axis=-1).flat[0])
     if degrees_a > 0 and degrees_b > 0:
         return _of_both(a, b)
@@ -99,7 +99,7 @@ def variances(a: Side, b: Side) -> tuple[Variance, Variance] | None:
 
 
 def _of_both(a: Side, b: Side) -> tuple[Variance, Variance]:
-    """One estimate where the sides are equally noisy; else one for each, with the same points standing alone."""
+    """One estimate for A and B if they are equally noisy; else one for each. The same points stay unpooled in both."""
     equal = sides_equal(a.squares, a.degrees, b.squares, b.degrees)
     squares, degrees = a.squares + b.squares, a.degrees + b.degrees
     relative = _relative(a) + _relative(b)
@@ -112,7 +112,7 @@ def _of_both(a: Side, b: Side) -> tuple[Variance, Variance]:
 
 
 def _relative(one: Side) -> Floats:
-    """Sums of squares in units of the side's own variance."""
+    """Sums of squares, in units of the pooled variance."""
     total = one.squares.sum(axis=-1, keepdims=True) / np.maximum(one.degrees.sum(axis=-1, keepdims=True), 1)
     return one.squares / np.where(total > 0, total, 1.0)
 
@@ -145,7 +145,8 @@ def tested(
     own: Bools,
     shared: Bools | bool = False,
 ) -> Tested:
-    """From the variances of both means and their degrees of freedom; shared: where both are one estimate."""
+    """The test from the variances of both means and their degrees of freedom. shared: the points with one estimate for
+    A and B."""
     total = part_a + part_b
     below = part_a**2 / np.maximum(degrees_a, 1e-9) + part_b**2 / np.maximum(degrees_b, 1e-9)
     apart = np.where(below > 0, total**2 / np.where(below > 0, below, 1.0), degrees_a + degrees_b)
@@ -158,18 +159,18 @@ def tested(
 
 
 def quantile(degrees: Floats, probability: float) -> Floats:
-    """Student's t."""
+    """The quantile of Student's t distribution."""
     return np.asarray(stdtrit(np.maximum(degrees, 1e-9), probability))
 
 
 def together(found: Tested) -> Tested:
-    """All points as one: the mean of the differences, with equal weight, on a last axis of length 1."""
+    """All points as one: the mean of the differences, with equal weights, on a last axis of length 1."""
     k = found.difference.shape[-1]
     squares = found.error**2
     total = squares.sum(axis=-1, keepdims=True)
     below = (squares**2 / np.maximum(found.degrees, 1e-9)).sum(axis=-1, keepdims=True)
     apart = np.where(below > 0, total**2 / np.where(below > 0, below, 1.0), 1.0)
-    # Points that share a pooled variance have errors that are not independent: no more degrees than one point's.
+    # Points that share a pooled variance have dependent errors: no more degrees of freedom than one point has.
     most = np.where(found.own, found.degrees, 0.0).sum(axis=-1, keepdims=True)
     pooled_degrees = np.where(found.own, 0.0, found.degrees).max(axis=-1, keepdims=True)
     degrees = np.minimum(apart, most + pooled_degrees)
@@ -184,7 +185,8 @@ def together(found: Tested) -> Tested:
 
 
 def holm(p_values: Floats) -> Floats:
-    """Holm's step-down (1979) on the last axis: below 5 % at any point happens to 5 % of pairs without a difference."""
+    """Holm's step-down p-values (1979) on the last axis. If no point differs, 5 % of pairs have a value below 5 % at
+    any point."""
     order = np.argsort(p_values, axis=-1)
     sorted_p = np.take_along_axis(p_values, order, axis=-1)
     k = p_values.shape[-1]

@@ -1,4 +1,4 @@
-"""compare_runs: two stored runs in, a Comparison out. Puts the parts of this package together."""
+"""`compare_runs` makes a Comparison of two stored runs from the parts of this package."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ SINGLE = "there are single trials: the spread between trials is not known"
 
 
 def compare_runs(a: StoredRun, b: StoredRun, allowed: float | None = None) -> Comparison:
-    """B against A. allowed: the slow-down that is still allowed, as a share of A's rate (0.05).
+    """B against A. allowed: the accepted loss, as a share of A's rate (0.05).
 
-    A point is called different when its p-value, by Holm's step-down over all points and all of them together, is below
-    5 %. It is slower than allowed when it is called different and its ratio is below 1 − allowed.
+    A point is called different if its p-value is below 5 % after Holm's step-down over all points and all of them
+    together. It is slower than allowed if it is called different and its ratio is below 1 − allowed.
     """
     paired, unpaired = pair_points(a, b)
     found = compare_points(paired) if paired else None
@@ -55,7 +55,7 @@ def compare_runs(a: StoredRun, b: StoredRun, allowed: float | None = None) -> Co
 
 
 def plain(point: PointLogs) -> PointRatio:
-    """A ratio of which nothing is known but itself."""
+    """The ratio alone, without interval or test."""
     rate_a, rate_b = math.exp(float(np.mean(point.a))), math.exp(float(np.mean(point.b)))
     return PointRatio(
         level=point.level,
@@ -69,7 +69,7 @@ def plain(point: PointLogs) -> PointRatio:
 
 
 def overall_row(points: Sequence[PointLogs]) -> PointRatio | None:
-    """All points together, each with equal weight; None for a single one."""
+    """All points together, with equal weights; None for a single point."""
     if len(points) < 2:
         return None
     rate_a, rate_b = (math.exp(float(np.mean([np.mean(getattr(p, side)) for p in points]))) for side in ("a", "b"))

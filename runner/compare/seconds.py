@@ -1,9 +1,9 @@
-"""The spread of a single trial's rate, from its seconds, which hang together: a slow second follows a slow one.
+"""The spread of a single trial's rate, from its seconds. Neighbouring seconds are correlated.
 
-Of n seconds only n (1 − φ) / (1 + φ) count as independent, φ being the correlation of neighbours. A short window shows
-too small a φ (Kendall 1954: by about (1 + 3 φ) / n), which is put right here. Refuses a φ below 0: it would claim more
-than was measured.
-What this cannot see is the spread between trials (a new server, fresh data, another minute); it is a lower bound.
+Of n seconds only n (1 − φ) / (1 + φ) count as independent; φ is the correlation of neighbours. A short window gives too
+small a φ (Kendall 1954: by about (1 + 3 φ) / n), which is corrected here. Refuses a φ below 0, which would claim more
+than was measured. The seconds do not show the spread between trials (a new server, fresh data, another minute), so this
+spread is a lower bound.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ PHI_MAX = 0.98
 
 @dataclass(frozen=True, kw_only=True)
 class WindowSpread:
-    """variance: of the logarithm of the mean rate. effective: how many independent seconds the window is worth."""
+    """variance: of the logarithm of the mean rate. effective: the number of independent seconds in the window."""
 
     seconds: int
     variance: float
@@ -29,7 +29,8 @@ class WindowSpread:
 
 
 def window_spread(rates: Sequence[float]) -> WindowSpread | None:
-    """From the rates of the seconds inside the window (rows/s, in order); None for fewer than five, or no rate."""
+    """The spread from the rates of the seconds inside the window (rows/s, in order). None for fewer than five, or
+    without a rate."""
     x = np.asarray(rates, dtype=float)
     n, mean = len(x), float(np.mean(x)) if len(x) else 0.0
     if n < SECONDS_MIN or mean <= 0:
@@ -41,6 +42,6 @@ def window_spread(rates: Sequence[float]) -> WindowSpread | None:
     raw = float(np.sum(off[1:] * off[:-1])) / squares
     phi = min(max(raw + (1 + 3 * raw) / n, 0.0), PHI_MAX)
     effective = max(n * (1 - phi) / (1 + phi), 2.0)
-    # The sum of squares about the mean of n correlated seconds falls short by the mean's own variance.
+    # The sum of squares about the mean of n correlated seconds is too small by the mean's own variance.
     spread = squares / n / (1 - 1 / effective)
     return WindowSpread(seconds=n, variance=spread / effective, degrees=effective - 1, effective=effective, phi=phi)

@@ -1,12 +1,11 @@
-"""Several runs a side: sessions differ (a restart, neighbours, another day), and their spread is measured, not assumed.
+"""Compares several runs a side. Sessions differ (a restart, neighbours, another day), and their spread is measured.
 
-What is compared are the sessions' means at each point, so each session counts once however many trials it has. At a
-point: Student's t on the sessions' means, or Welch's where the sides are not equally spread (equal.py). All points
-together: the same on each session's mean over the points.
-A session moves all of its points at once, so the tests of the points hang together. The p-values are therefore adjusted
-by the smallest p-value of pairs without a difference (Westfall and Young 1993, single step), drawn with the share that
-sessions have in the spread that the runs show. Holm's adjustment would be right too, and find less.
-Refuses a point that a session lacks, and one session a side.
+The sessions' means at each point are compared, so each session counts once, however many trials it has. At a point the
+test is Student's t on the sessions' means, or Welch's if A and B are not equally noisy (equal.py). For all points
+together it is the same test on each session's mean over the points. A session changes all of its points at once, so the
+tests of the points are dependent. The p-values are therefore adjusted by the smallest p-value of pairs without a
+difference (Westfall and Young 1993, single step), drawn with the share of the spread that sessions have in these runs.
+Holm's adjustment would be correct too, with less power. Refuses a point that a session lacks, and one session a side.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ class Sessions:
 
 
 def session_points(a: Sequence[StoredRun], b: Sequence[StoredRun]) -> tuple[Sessions, list[Unpaired]]:
-    """Points that every session has; and those that one lacks. The PointLogs hold the sessions' means."""
+    """Points that every session has, and points that a session lacks. The PointLogs hold the sessions' means."""
     counted = [[counted_trials(run) for run in side] for side in (a, b)]
     planned = [set().union(*(planned_points(run) for run in side)) for side in (a, b)]
     paired, missing = [], []
@@ -77,7 +76,8 @@ def _mean(of: Mapping[Key, Sequence[Counted]], key: Key) -> float:
 
 
 def tested_sessions(a: Floats, b: Floats) -> Tested:
-    """Each point and, where there are several, all together (last); sessions on the last axis but one."""
+    """The tests of each point and, if there are several, of all together (last). The sessions are the last axis but
+    one."""
     if a.shape[-1] > 1:
         a = np.concatenate([a, a.mean(axis=-1, keepdims=True)], axis=-1)
         b = np.concatenate([b, b.mean(axis=-1, keepdims=True)], axis=-1)
@@ -110,7 +110,7 @@ def _equal(a: Side, b: Side, at: int) -> NDArray[np.bool_]:
 
 
 def session_share(a: Floats, b: Floats) -> float:
-    """Which part of a point's spread between sessions all points of a session have in common, from 0 to 1."""
+    """The part of a point's spread between sessions that all points of a session have in common, from 0 to 1."""
     sessions, points = a.shape[0] + b.shape[0], a.shape[1]
     left = np.concatenate([a - a.mean(axis=0), b - b.mean(axis=0)])
     whole = left.mean(axis=1)
@@ -122,7 +122,7 @@ def session_share(a: Floats, b: Floats) -> float:
 
 
 def adjusted(found: Tested, sessions: Sessions) -> Floats:
-    """The p-values of all tests together."""
+    """The adjusted p-values of all tests."""
     p_values = found.p_value
     if len(p_values) < 2:
         return p_values
@@ -134,7 +134,8 @@ def adjusted(found: Tested, sessions: Sessions) -> Floats:
 
 @lru_cache(maxsize=256)
 def _least(sessions_a: int, sessions_b: int, points: int, steps: int) -> Floats:
-    """The smallest p-value of each drawn pair without a difference, ascending. steps: the share, in SHARE_STEP."""
+    """The smallest p-value of each drawn pair without a difference, ascending. steps: the share, in units of
+    SHARE_STEP."""
     chance, share = np.random.default_rng(SEED), min(steps * SHARE_STEP, 1.0)
     drawn = [
         math.sqrt(share) * chance.normal(size=(DRAWS, count, 1))
@@ -145,7 +146,7 @@ def _least(sessions_a: int, sessions_b: int, points: int, steps: int) -> Floats:
 
 
 def session_percent(sessions: Sessions) -> float:
-    """How far apart the sessions of one side are: standard deviation of their mean rates, of both sides, in percent."""
+    """How far apart the sessions are: the standard deviation of their mean rates, pooled over A and B, in percent."""
     sides = [one.mean(axis=1) for one in (sessions.a, sessions.b)]
     squares = sum(float(np.sum((s - s.mean()) ** 2)) for s in sides)
     degrees = sum(len(s) - 1 for s in sides)

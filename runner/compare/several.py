@@ -1,4 +1,5 @@
-"""Comparisons to which sessions do no harm: several runs a side, and the two variants of one run."""
+"""Comparisons that differences between sessions do not distort: several runs a side, and the two variants of one
+run."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ ONE_BLOCK = "no level has two blocks with VALID trials of both: the spread betwe
 
 
 def compare_sessions(a: Sequence[StoredRun], b: Sequence[StoredRun], allowed: float | None = None) -> Comparison:
-    """The runs of B against those of A. Raises UsageError for fewer than three runs, or runs that are of two axes."""
+    """Compares the runs of B with those of A. Raises UsageError for fewer than three runs, or runs of two axes."""
     runs = [*a, *b]
     if len(runs) < 3:
         raise UsageError("several runs a side: at least three in all are needed", remedy="give A1,A2,... B1,B2,...")
@@ -54,7 +55,7 @@ def compare_sessions(a: Sequence[StoredRun], b: Sequence[StoredRun], allowed: fl
 
 
 def compare_variants(run: StoredRun, allowed: float | None = None) -> Comparison:
-    """B against A of a run of `scale ab`. Raises UsageError for a run of something else."""
+    """Compares B with A in a run of `scale ab`. Raises UsageError for any other run."""
     if not run.plan.sweep.variants_ab:
         raise UsageError(f"{name_of(run)} is no run of scale ab", remedy="scale compare A B compares two runs")
     points, missing = block_points(run)
@@ -79,7 +80,7 @@ def compare_variants(run: StoredRun, allowed: float | None = None) -> Comparison
 
 
 def _with_doubts(found: Comparison, a: Sequence[TrialResult], b: Sequence[TrialResult]) -> Comparison:
-    """With a caution where windows are too short for a claim."""
+    """Adds a caution if windows are too short for a claim."""
     return replace(found, cautions=(*found.cautions, *quick_words(a, b)))
 
 

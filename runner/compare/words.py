@@ -1,6 +1,6 @@
-"""What a comparison says in words: one sentence, and the cautions without which it would mislead.
+"""A comparison in words: one sentence, and the cautions that a reader needs.
 
-Refuses "no difference": it says how large a difference would have been seen.
+Refuses "no difference": it states how large a difference the trials would have shown.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from runner.model import CLAIM_S, StoredRun, TrialResult, is_quick
 from runner.model.compared import Differing, PointRatio, Spread
 from runner.units import format_number
 
-UNSEEN_PERCENT = 50.0  # where a rate can halve unseen, no figure helps the reader
+UNSEEN_PERCENT = 50.0  # if a rate could halve without being noticed, a figure does not help the reader
 
 _SPREADS = {
     "seconds": "single trials in both runs: the interval knows the seconds of two windows, not the spread between "
@@ -42,7 +42,7 @@ def ratio_words(point: PointRatio) -> str:
 
 
 def nothing_words(unpaired: Sequence[Unpaired]) -> str:
-    """Why there is no answer at all."""
+    """Why there is no answer."""
     if any(u.open_loop for u in unpaired):
         return (
             "Nothing can be compared: an open loop (--rate) measures response times at an offered rate, which is no "
@@ -69,7 +69,7 @@ def sentence(ratios: Sequence[PointRatio], overall: PointRatio | None, axis: str
 
 
 def _nothing_found(ratios: Sequence[PointRatio], overall: PointRatio | None, whole: str) -> str:
-    """No difference, and how large a one would have been seen; or that nothing could have been seen."""
+    """No difference, and the smallest that the trials would have shown; or that they could not have shown any."""
     seen = sorted(p.smallest_percent or 100.0 for p in ratios)
     together = overall.smallest_percent or 100.0 if overall is not None else 100.0
     found = f"; {whole or ratio_words(ratios[0])}"
@@ -84,7 +84,8 @@ def _nothing_found(ratios: Sequence[PointRatio], overall: PointRatio | None, who
 
 
 def smallest_words(percent: float) -> str:
-    """The smallest difference that the trials could have shown; no figure where a rate can halve unseen."""
+    """The smallest difference that the trials could have shown; no figure if a rate could halve without being
+    noticed."""
     return f"{percent:.1f} %" if percent < UNSEEN_PERCENT else "too noisy"
 
 
@@ -99,7 +100,8 @@ def _direction(points: Sequence[PointRatio]) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class CautionInputs:
-    """What the cautions are made from, besides the ratios. same: A and B are one run; sessions: runs of each side."""
+    """What the cautions depend on besides the ratios. same: A and B are one run. sessions: the number of runs of each
+    side."""
 
     spread: Spread | None
     differing: Sequence[Differing]
@@ -109,12 +111,11 @@ class CautionInputs:
 
 
 def name_of(run: StoredRun) -> str:
-    """The run's name: the last part of its path."""
     return run.path.rstrip("/").rpartition("/")[2]
 
 
 def cautions(points: Sequence[PointRatio], tested: Sequence[PointRatio], inputs: CautionInputs) -> tuple[str, ...]:
-    """What a reader must know. tested: the points with a ratio, and all together."""
+    """What a reader must know. tested: the points with a ratio, and all points together."""
     found = []
     if inputs.same:
         found.append("A and B are the same run: the ratios are 1 by themselves, the false alarms are the answer")
@@ -151,7 +152,8 @@ def _more(inputs: CautionInputs) -> str:
 
 
 def _own_spread(points: Sequence[PointRatio]) -> list[str]:
-    """Of points that stand out; where all have a spread of their own, none does: pooling is refused easily."""
+    """A caution for points that are noisier than the others. If all points have their own spread, there is none:
+    pooling is refused easily."""
     alone = [p for p in points if p.own_spread]
     if not alone or len(alone) == len([p for p in points if p.ratio is not None]):
         return []
@@ -160,7 +162,7 @@ def _own_spread(points: Sequence[PointRatio]) -> list[str]:
 
 
 def quick_words(a: Sequence[TrialResult], b: Sequence[TrialResult]) -> tuple[str, ...]:
-    """A caution where numbers of A or B are quick. a, b: all trials of a side; one without a window does not count."""
+    """A caution if numbers of A or B are quick. a, b: all trials of A and B; one without a window does not count."""
     sides = {name: [is_quick(r) for r in of if r.measurement.window_s] for name, of in (("A", a), ("B", b))}
     told = [f"{sum(quick)} of {len(quick)} of {name}" for name, quick in sides.items() if any(quick)]
     if not told:

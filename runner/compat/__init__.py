@@ -1,5 +1,5 @@
-"""taosBenchmark's insert options and JSON files, read into a Job that our own load generator does.
+"""Reads taosBenchmark's insert options and JSON files into a Job for our own load generator.
 
-Same work, same two result lines, so that scripts written for taosBenchmark go on working. Refuses, by name and all at
-once, whatever the load generator cannot do: no option is dropped in silence. Refuses queries and subscriptions.
+The work and the two result lines are the same, so scripts written for taosBenchmark still work. Refuses, by name and
+all at once, whatever the load generator cannot do: no option is dropped silently. Refuses queries and subscriptions.
 """

@@ -1,6 +1,6 @@
-"""Options given → Job. Pure: the time and the client's configuration come in as arguments.
+"""Options → Job. Pure: the time and the client's configuration are arguments.
 
-Where taosBenchmark would go on with a default, this refuses; see limits.py.
+taosBenchmark replaces a bad value by a default and continues; this module refuses it (limits.py).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _NAMED = {key: options.name_of(long) for key, long in _WHERE.items()}
 
 
 def read_flags(given: Mapping[str, str], client: Mapping[str, str], password: str, refusals: Refusals) -> Job:
-    """The Job. Mistakes go into `refusals`; the Job is then not to be used."""
+    """The Job. Mistakes go into `refusals`; if there are any, the Job must not be used."""
     numbers = {key: _number(given, long, key, refusals) for long, key in _NUMBERS.items()}
     interface = given.get("interface", options.default_of("interface"))
     if interface not in METHODS:
@@ -106,7 +106,7 @@ def read_flags(given: Mapping[str, str], client: Mapping[str, str], password: st
 
 
 def port_of(given: Mapping[str, str], client: Mapping[str, str], rest: bool, refusals: Refusals) -> int:
-    """-P, else the client's configuration, else 6030; REST goes to the adapter's 6041."""
+    """The port: -P, else the client's configuration, else 6030; for REST the adapter's 6041."""
     if "port" in given:
         return _number(given, "port", "port", refusals)
     return REST_PORT if rest else int(client.get("port") or options.default_of("port"))
@@ -132,7 +132,7 @@ def _name(given: Mapping[str, str], long: str, most: int, keep_case: bool, refus
 def _schema(
     given: Mapping[str, str], width: int, refusals: Refusals
 ) -> tuple[tuple[Column, ...], tuple[Column, ...], bool]:
-    """Columns, tags, and whether they are the demo's: any option about columns gives up its names."""
+    """Columns, tags, and whether their names are those of the demo. Any option about columns drops the demo's names."""
     if not {"data-type", "tag-type", "columns", "partial-col-num", "normal-table"} & set(given):
         return DEMO_COLUMNS, DEMO_TAGS, True
     columns: tuple[Column, ...] = DEMO_COLUMNS

@@ -1,6 +1,6 @@
-"""What was asked, in our words: the nouns that both readers (options and JSON file) make and everything else takes.
+"""The data classes of a load, which both readers (options and JSON file) make and everything else uses.
 
-Refuses to read, to print and to know how the load generator spells it.
+Refuses to read, to print, and to know how the load generator writes them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from runner.targets.tdengine.dialect import SCHEMALESS
 
 @dataclass(frozen=True, kw_only=True)
 class Column:
-    """A column or tag. length is that of binary(n); 0 for fixed types."""
+    """A column or tag. length: of binary(n); 0 for types of a fixed length."""
 
     name: str
     kind: str
@@ -22,11 +22,10 @@ class Column:
 
 @dataclass(frozen=True, kw_only=True)
 class SuperTable:
-    """One load: the tables of a supertable and the rows that they get.
+    """One load: the tables of a supertable, and their rows.
 
-    step counts units of the database's precision, everything else about time is in milliseconds.
-    normal: tables without a supertable. exists: the tables are there already. keep_going: a failed request is
-    counted and the load goes on.
+    step counts units of the database's precision. All other times are in milliseconds. normal: tables without a
+    supertable. exists: the tables exist already. keep_going: a failed request is counted and the load continues.
     """
 
     name: str
@@ -53,15 +52,15 @@ class SuperTable:
 
     @property
     def schemaless(self) -> bool:
-        """The rows bring their tables along."""
+        """Whether the rows create their tables."""
         return self.method in SCHEMALESS
 
 
 @dataclass(frozen=True, kw_only=True)
 class Database:
-    """A database and what is loaded into it. options are those of CREATE DATABASE, checked, precision apart.
+    """A database and its loads. options: those of CREATE DATABASE, checked, without the precision.
 
-    written: its name as the user wrote it, for the lines.
+    written: its name as the user wrote it, for the output lines.
     """
 
     name: str
@@ -75,10 +74,11 @@ class Database:
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """Everything `scale load` does. notes: sentences about what was accepted without effect, told once.
+    """Everything that `scale load` does. notes: sentences about options that were accepted without effect, each shown
+    once.
 
-    vgroups_auto: as many vgroups as CPUs and one thread for each, as taosBenchmark does when it is told neither.
-    client_config: directory of the client's taos.cfg, "" for the client's own choice.
+    vgroups_auto: as many vgroups as CPUs, and one thread for each, as taosBenchmark does if neither is given.
+    client_config: the directory of the client's taos.cfg; "" leaves the choice to the client.
     """
 
     host: str
@@ -97,7 +97,7 @@ class Job:
 
 @dataclass(frozen=True, kw_only=True)
 class ScaleOptions:
-    """The options that are ours and not taosBenchmark's."""
+    """The options that `scale load` has and taosBenchmark does not."""
 
     placement: str = "stock"
     library: str = ""
@@ -105,17 +105,17 @@ class ScaleOptions:
 
 
 class Refusals:
-    """Collects every mistake under the name that the user wrote, so that all are told at once."""
+    """Collects all mistakes, under the names that the user wrote, so that one error lists them."""
 
     def __init__(self) -> None:
         self.entries: list[tuple[str, str]] = []
 
     def add(self, name: str, why: str) -> None:
-        """One refusal: the option or the path of the JSON key, and why."""
+        """Adds one refusal. name: the option or the path of the JSON key."""
         self.entries.append((name, why))
 
     def raise_any(self) -> None:
-        """Raises UsageError with all of them, if there are any."""
+        """Raises UsageError with all refusals, if there are any."""
         if self.entries:
             lines = "".join(f"\n  {name}: {why}" for name, why in self.entries)
             what = "one thing is" if len(self.entries) == 1 else f"{len(self.entries)} things are"

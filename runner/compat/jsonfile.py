@@ -1,7 +1,7 @@
-"""taosBenchmark's insert JSON file → Job: what stands outside the super tables. Pure.
+"""taosBenchmark's insert JSON file → Job: everything outside the super tables. Pure.
 
-Refuses files of queries and subscriptions, and every key that has an effect there and would have none here. Keys
-that have no effect in taosBenchmark 3.3 either are accepted and told in a note.
+Refuses files of queries and subscriptions, and every key that has an effect in taosBenchmark but would have none here.
+A note names the keys that have no effect in taosBenchmark 3.3 either.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def read_json(
     password: str,
     refusals: Refusals,
 ) -> Job:
-    """The Job of a file. `given`: the options beside -f; one that the file also has is refused, not overruled."""
+    """The Job of a file. `given`: the options beside -f. An option that the file also has is refused."""
     keys = ObjectReader("", document, refusals)
     _refuse_other_kinds(keys, refusals)
     for option, key in {"host": "host", "port": "port", "user": "user", "password": "password"}.items():
@@ -190,7 +190,7 @@ def _database(entry: ObjectReader, common: Common) -> Database:
 
 
 def _option(info: ObjectReader, key: str) -> tuple[str, str] | None:
-    """An option of CREATE DATABASE with its value as SQL, None after refusing it. taosBenchmark pastes any."""
+    """An option of CREATE DATABASE, with its value as SQL; None after a refusal. taosBenchmark accepts any option."""
     value, name = info.value(key, ""), key.lower()
     text = str(value) if isinstance(value, (str, int)) and not isinstance(value, bool) else ""
     word = _WORD.fullmatch(text)

@@ -1,4 +1,4 @@
-"""One super table of taosBenchmark's insert JSON file → SuperTable. Pure: the time comes in.
+"""One super table of taosBenchmark's insert JSON file → SuperTable. Pure: the time is an argument.
 
 Refuses what the load generator cannot do, by the path of its key: rows from files, table ranges, generated columns.
 """
@@ -69,7 +69,7 @@ _LINES = {"line": "sml-line", "telnet": "sml-telnet", "json": "sml-json", "taosj
 
 @dataclass(frozen=True, kw_only=True)
 class Common:
-    """What the file says for all super tables. idle collects keys without effect, for the notes."""
+    """What the file says for all super tables. idle: collects keys without effect, for the notes."""
 
     keep_case: bool
     rows_per_request: int
@@ -134,7 +134,7 @@ def read_table(keys: ObjectReader, precision: str, common: Common) -> SuperTable
 
 
 def _ranges(keys: ObjectReader, *, exists: bool) -> None:
-    """A range of the tables: taosBenchmark reads it only where the tables are there already."""
+    """A range of the tables. taosBenchmark reads it only if the tables exist already."""
     for key in ("childtable_limit", "childtable_offset"):
         if exists:
             keys.only(key, (0, -1), "the load generator loads all tables or none")
@@ -166,7 +166,7 @@ def _name(keys: ObjectReader, key: str, most: int, common: Common) -> str:
 
 
 def _start_ms(keys: ObjectReader, precision: str, now_ms: int) -> int:
-    """ "now", a date as people write it in local time, or a number in units of the precision."""
+    """The first time, from "now", a date in local time, or a number in units of the precision."""
     value = keys.value("start_timestamp", "now")
     if isinstance(value, str):
         try:
@@ -184,13 +184,13 @@ def _start_ms(keys: ObjectReader, precision: str, now_ms: int) -> int:
 
 
 def _disorder_range_ms(keys: ObjectReader, precision: str) -> int:
-    """Units of the precision, as the step."""
+    """The range in milliseconds; the file counts units of the precision, as for the step."""
     units = keys.number("disorder_range", 1000, "disorder_range_ms")
     return max(1, units // UNITS_PER_MS[precision])
 
 
 def _columns(keys: ObjectReader, key: str, letter: str, common: Common, *, tag: bool) -> tuple[Column, ...]:
-    """All columns; one without a name is called by its place, copies of a named one by a number."""
+    """All columns. A column without a name gets one from its position; copies of a named column get a number."""
     columns: list[Column] = []
     for entry in keys.objects(key):
         columns.extend(_column(entry, letter, len(columns), common, tag=tag))

@@ -1,6 +1,6 @@
-"""A JSON object read key by key: types checked, the path of a key in every message, keys left over told by name.
+"""Reads a JSON object key by key: checks types, names the path of a key in each message, and refuses unknown keys.
 
-Refuses to be lenient: a number written as text, a key given twice or a document without bounds is a mistake.
+Refuses a number written as text, a key given twice, and a document without bounds.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def _no_constant(name: str) -> Any:
 
 
 class ObjectReader:
-    """One object of the document. What was never asked for is refused by `finish`."""
+    """One object of the document. `finish` refuses the keys that were never read."""
 
     def __init__(self, path: str, found: Mapping[str, Any], refusals: Refusals) -> None:
         self.path, self._found, self.refusals = path, found, refusals
@@ -54,20 +54,17 @@ class ObjectReader:
         self.idle: list[tuple[str, str]] = []
 
     def name(self, key: str) -> str:
-        """The path of a key, for messages."""
         return f"{self.path}.{key}" if self.path else key
 
     def has(self, key: str) -> bool:
-        """Whether the key is there."""
         return key in self._found
 
     def refuse(self, key: str, why: str) -> None:
-        """The key is read, and refused."""
+        """Refuses a key, which then counts as read."""
         self._asked.add(key)
         self.refusals.add(self.name(key), why)
 
     def text(self, key: str, default: str) -> str:
-        """A string."""
         value = self._take(key, default)
         if not isinstance(value, str):
             self.refuse(key, f"{_shown(value)} should be text")
@@ -75,7 +72,7 @@ class ObjectReader:
         return value
 
     def choice(self, key: str, default: str, choices: Sequence[str]) -> str:
-        """One of some words, whatever their case."""
+        """One of `choices`, in any case."""
         value = self.text(key, default)
         if value.lower() not in choices:
             self.refuse(key, f"{value!r} is none of {', '.join(choices)}")
@@ -87,7 +84,7 @@ class ObjectReader:
         return self.choice(key, default, ("yes", "no")) == "yes"
 
     def number(self, key: str, default: int, bounds_name: str) -> int:
-        """A whole number within bounds."""
+        """A whole number within the bounds of that name."""
         value = self._take(key, default)
         if isinstance(value, bool) or not isinstance(value, int):
             self.refuse(key, f"{_shown(value)} should be a whole number")
@@ -101,11 +98,10 @@ class ObjectReader:
             return default
 
     def value(self, key: str, default: Any) -> Any:
-        """Whatever it is; the caller checks it."""
+        """A value of any type, which the caller checks."""
         return self._take(key, default)
 
     def objects(self, key: str) -> list[ObjectReader]:
-        """The objects of an array."""
         value = self._take(key, [])
         if not isinstance(value, list) or not all(isinstance(v, dict) for v in value):
             self.refuse(key, "should be an array of objects")
@@ -113,7 +109,7 @@ class ObjectReader:
         return [ObjectReader(f"{self.name(key)}[{i}]", v, self.refusals) for i, v in enumerate(value)]
 
     def object(self, key: str) -> ObjectReader:
-        """An object; an empty one when it is missing."""
+        """An object; an empty one if the key is missing."""
         value = self._take(key, {})
         if not isinstance(value, dict):
             self.refuse(key, "should be an object")
@@ -121,24 +117,24 @@ class ObjectReader:
         return ObjectReader(self.name(key), value, self.refusals)
 
     def only(self, key: str, neutral: Sequence[Any], why: str) -> None:
-        """A key of which only the values without effect are taken."""
+        """Accepts only the values of a key that have no effect."""
         if self.has(key) and self._take(key, None) not in neutral:
             self.refuse(key, f"{_shown(self._found[key])}: {why}")
 
     def unused(self, key: str, why: str) -> None:
-        """A key that is accepted and has no effect; it is told in a note."""
+        """Accepts a key without effect; a note names it."""
         if self.has(key):
             self._asked.add(key)
             self.idle.append((self.name(key), why))
 
     def rest(self) -> list[str]:
-        """Keys not asked for yet, in their order; they count as asked now."""
+        """Keys that were not read yet, in their order. They count as read afterwards."""
         left = [key for key in self._found if key not in self._asked]
         self._asked.update(left)
         return left
 
     def finish(self) -> None:
-        """Refuses every key that nobody asked for."""
+        """Refuses every key that was not read."""
         for key in self.rest():
             self.refusals.add(self.name(key), "is not known to scale load (taosBenchmark would ignore it in silence)")
 

@@ -1,6 +1,6 @@
-"""Numbers and names as both readers take them, and the checks of a load that need more than one of them. Pure.
+"""Ranges of numbers and names, for both readers, and the checks of a load that need more than one of them. Pure.
 
-Where taosBenchmark replaces a bad value by its default and goes on, this refuses it.
+taosBenchmark replaces a bad value by its default and continues; this module refuses it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from runner.compat.job import Database, Refusals, SuperTable
 from runner.compat.types import COLUMNS_MAX, TAGS_MAX, check_name
 from runner.targets.tdengine.dialect import UNITS_PER_MS
 
-PREFIX_MAX = 64  # the load generator takes no longer one
+PREFIX_MAX = 64  # the load generator accepts no longer name
 ROWS_MAX = 1_000_000_000_000
 ROW_BYTES_MAX = 65_531
 _WIDTHS = {"bool": 1, "tinyint": 1, "utinyint": 1, "smallint": 2, "usmallint": 2, "int": 4, "uint": 4, "float": 4}
@@ -20,7 +20,7 @@ _WIDTHS = {"bool": 1, "tinyint": 1, "utinyint": 1, "smallint": 2, "usmallint": 2
 
 @dataclass(frozen=True, kw_only=True)
 class Bounds:
-    """Least and most of a whole number, both allowed."""
+    """The least and the greatest accepted whole number."""
 
     least: int
     most: int
@@ -59,19 +59,20 @@ def whole(text: str, bounds_name: str) -> int:
 
 
 def plain_name(text: str, most: int, *, keep_case: bool) -> str:
-    """A name as the server stores it: in lower case unless it is written in escape characters. Raises ValueError."""
+    """A name as the server stores it: in lower case, unless it is in escape characters. Raises ValueError."""
     check_name(text, most)
     return text if keep_case else text.lower()
 
 
 def clamp_request(rows_per_request: int, rows_each: int, interlace: int, *, method: str, prepared: int) -> int:
-    """Rows in a request as taosBenchmark ends up with: no more than a table has, with stmt no more than prepared."""
+    """The rows in a request that taosBenchmark would use: at most a table's rows, and with stmt at most the prepared
+    rows."""
     rows = rows_per_request if interlace else min(rows_per_request, rows_each)
     return min(rows, prepared) if method == "stmt" else rows
 
 
 def check_table(table: SuperTable, precision: str, where: Mapping[str, str], refusals: Refusals) -> None:
-    """What keys mean together; `where` gives each its name for the message."""
+    """Checks keys against each other. where: each key's name for the message."""
     if table.interlace_rows > table.rows_per_request:
         refusals.add(where["interlace_rows"], f"{table.interlace_rows} is more than the rows in a request")
     step_ms = table.step / UNITS_PER_MS[precision]
@@ -98,7 +99,7 @@ def check_table(table: SuperTable, precision: str, where: Mapping[str, str], ref
 
 
 def check_vgroups(database: Database, where: str, refusals: Refusals) -> None:
-    """The load generator wants a table for each vgroup, where there are several tables."""
+    """Refuses fewer tables than vgroups, because the load generator needs a table for each vgroup."""
     vgroups = int(dict(database.options).get("vgroups", "1"))
     for table in database.tables:
         if 1 < table.tables < vgroups and not table.schemaless:
@@ -108,7 +109,7 @@ def check_vgroups(database: Database, where: str, refusals: Refusals) -> None:
 
 
 def row_bytes(table: SuperTable) -> int:
-    """The declared size of a row, as the server counts it."""
+    """The declared size of a row in bytes, as the server counts it."""
     total = 8
     for column in table.columns:
         if column.length:

@@ -1,7 +1,7 @@
-"""taosBenchmark's command line: which options there are, and an argument list taken apart as argp does.
+"""taosBenchmark's command line: the table of its options, and the parsing of an argument list as argp does it.
 
-One table, so that no option can be dropped in silence. Refuses to guess: a long option is written in full, and an
-unknown one is told with its nearest name. What a value means is flags.py's.
+One table holds all options, so that none is dropped silently. Refuses to guess: a long option must be written in full,
+and the message about an unknown one suggests the nearest name. flags.py interprets the values.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ _WEBSOCKET = "belongs to taosBenchmark built for WebSocket; use the sweep's meth
 
 @dataclass(frozen=True, kw_only=True)
 class Option:
-    """One option. why: the reason for which it is refused, "" when it is supported. note: it is accepted only."""
+    """One option. why: the reason to refuse it; "" if it is supported. note: it is accepted without effect, for this
+    reason."""
 
     short: str
     long: str
@@ -81,13 +82,14 @@ OPTIONS: tuple[Option, ...] = (
     _o("?", "help", "", "", "shows this help and ends"),
     _o("", "usage", "", "", "as --help"),
 )
-_LONG_ALIASES = {"replia": "replica"}  # as taosBenchmark spells it
+_LONG_ALIASES = {"replia": "replica"}
 _BY_SHORT = {o.short: o for o in OPTIONS if o.short}
 _BY_LONG = {o.long: o for o in OPTIONS}
 
 
 def parse(arguments: Sequence[str], refusals: Refusals) -> Mapping[str, str]:
-    """Values by long name, "" for an option without one; of an option given twice the last counts, as there."""
+    """Values by long name; "" for an option without a value. The last one counts if an option is given twice, as in
+    argp."""
     given: dict[str, str] = {}
     rest = list(arguments)
     while rest:
@@ -116,7 +118,7 @@ def _take_long(argument: str, rest: list[str], given: dict[str, str], refusals: 
 
 
 def _take_short(letters: str, rest: list[str], given: dict[str, str], refusals: Refusals) -> None:
-    """ "yt5" is -y -t 5: the first letter that takes a value takes the rest, or the next argument."""
+    """Parses "yt5" as -y -t 5: the first letter that takes a value takes the rest, or the next argument."""
     while letters:
         letter, letters = letters[0], letters[1:]
         option = _BY_SHORT.get(letter)
@@ -145,10 +147,9 @@ def name_of(long: str) -> str:
 
 
 def default_of(long: str) -> str:
-    """taosBenchmark's default."""
     return _BY_LONG[long].default
 
 
 def notes_of(given: Mapping[str, str]) -> tuple[str, ...]:
-    """What was accepted without effect, each with its reason."""
+    """A sentence with the reason for each option that was accepted without effect."""
     return tuple(f"{name_of(o.long)} has no effect: {o.note}" for o in OPTIONS if o.note and o.long in given)

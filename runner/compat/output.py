@@ -1,7 +1,7 @@
-"""What was measured → the lines that scripts written for taosBenchmark read, and the JSON document. Pure.
+"""Measured loads → the lines that scripts written for taosBenchmark read, and the JSON document. Pure.
 
-"real" is, as there, rows / (sum of the requests' times / threads): the rate without the time between requests.
-Refuses to print; a percentile comes from the histogram, so it is right to three digits.
+"real" has taosBenchmark's definition: rows / (sum of the requests' times / threads), the rate without the time between
+requests. Refuses to print. Percentiles come from the histogram, so they are exact to three digits.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _PERCENTILES = {"p90": 90.0, "p95": 95.0, "p99": 99.0}
 
 @dataclass(frozen=True, kw_only=True)
 class Delays:
-    """Time of a request from send to answer, in milliseconds."""
+    """Times of requests from sending to answer, in milliseconds."""
 
     min_ms: float
     avg_ms: float
@@ -33,7 +33,7 @@ class Delays:
 
 @dataclass(frozen=True, kw_only=True)
 class Loaded:
-    """One super table's load, finished or not."""
+    """The load of one super table, finished or not."""
 
     database: Database
     table: SuperTable
@@ -44,12 +44,12 @@ class Loaded:
 
 
 def stamped(now: datetime, level: str, text: str) -> str:
-    """A line with its time and level, as taosBenchmark writes them."""
+    """A line with time and level in taosBenchmark's format."""
     return f"[{now:%m/%d %H:%M:%S.%f}] {level}: {text}"
 
 
 def delays(latency: Latency) -> Delays | None:
-    """None when no request was answered. A percentile of few requests is the nearest of them, as there."""
+    """None if no request was answered. A percentile of few requests is the nearest of them, as in taosBenchmark."""
     if not latency.count or latency.min_us is None or latency.mean_us is None or latency.max_us is None:
         return None
     histogram = HdrHistogram.decode(latency.hdr)
@@ -68,7 +68,7 @@ def delays(latency: Latency) -> Delays | None:
 
 
 def real_seconds(loaded: Loaded) -> float:
-    """Sum of the requests' times / threads."""
+    """Sum of the requests' times / threads, in seconds."""
     service = loaded.summary.service
     return (service.mean_us or 0.0) * service.count / 1e6 / loaded.threads
 
@@ -78,7 +78,7 @@ def _rate(rows: int, seconds: float) -> float:
 
 
 def spent_line(loaded: Loaded) -> str:
-    """The line with the two rates; rows are those that the server acknowledged."""
+    """The line with the two rates. It counts the rows that the server acknowledged."""
     rows, spent, real = loaded.summary.rows_acked, loaded.summary.window_s, real_seconds(loaded)
     return (
         f"Spent {spent:.6f} (real {real:.6f}) seconds to insert rows: {rows} with {loaded.threads} thread(s) "
@@ -87,7 +87,7 @@ def spent_line(loaded: Loaded) -> str:
 
 
 def delay_line(loaded: Loaded) -> str:
-    """The line with the delays; all 0 when no request was answered, as there."""
+    """The line with the delays; all 0 if no request was answered, as in taosBenchmark."""
     d = delays(loaded.summary.service) or Delays(min_ms=0, avg_ms=0, p90_ms=0, p95_ms=0, p99_ms=0, max_ms=0)
     return (
         f"insert delay, min: {d.min_ms:.4f}ms, avg: {d.avg_ms:.4f}ms, p90: {d.p90_ms:.4f}ms, "
@@ -96,7 +96,7 @@ def delay_line(loaded: Loaded) -> str:
 
 
 def created_line(tables: int, made: int, threads: int, seconds: float) -> str:
-    """After the tables were made; those of a schemaless load make themselves."""
+    """The line after tables were created. Schemaless loads create their own tables."""
     return (
         f"Spent {seconds:.4f} seconds to create {tables} table(s) with {threads} thread(s), already exist 0 table(s), "
         f"actual {made} table(s) pre created, {tables - made} table(s) will be auto created"
@@ -104,7 +104,7 @@ def created_line(tables: int, made: int, threads: int, seconds: float) -> str:
 
 
 def settings_lines(job: Job) -> tuple[str, ...]:
-    """What will be done, for the person who is asked whether to go on. Never the password."""
+    """What will be done, for the confirmation by the user. It never contains the password."""
     lines = [f"host: {job.host}:{job.port}, user: {job.user}, threads: {job.threads}, output: {job.result_file}"]
     for database in job.databases:
         dropped = "is dropped and created anew" if database.drop else "is kept"
@@ -119,7 +119,7 @@ def settings_lines(job: Job) -> tuple[str, ...]:
 
 
 def document(job: Job, done: Sequence[Loaded], *, interrupted: bool) -> dict[str, Any]:
-    """For --json. What could not be measured is null."""
+    """The document of --json. What could not be measured is null."""
     return {
         "schema": 1,
         "host": job.host,

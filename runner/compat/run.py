@@ -1,6 +1,6 @@
-"""The composition: reads what was asked, prepares the server, loads one super table after another, tells the lines.
+"""Runs `scale load`: reads options and file, prepares the server, loads the super tables in turn, and makes the lines.
 
-Refuses to print: lines go to `say` and into the result file. Ctrl-C stops the load; what was done is told.
+Refuses to print: lines go to `say` and into the result file. Ctrl-C stops the load; the lines then show what was done.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Say = Callable[[str, str], None]
 
 @dataclass(frozen=True, kw_only=True)
 class JobResult:
-    """All that was loaded. failure: why it ended early, to be raised after the lines were told."""
+    """All loads. failure: why it ended early; the caller raises it after the lines were shown."""
 
     loads: tuple[output.Loaded, ...]
     interrupted: bool
@@ -41,7 +41,7 @@ class JobResult:
 
 
 def read_given(arguments: Sequence[str]) -> tuple[Mapping[str, str], Refusals]:
-    """The options taken apart, and what is already refused: `read_job` tells it together with the rest."""
+    """The parsed options, and the mistakes so far. `read_job` reports them together with its own."""
     refusals = Refusals()
     return parse(arguments, refusals), refusals
 
@@ -67,7 +67,7 @@ def read_job(
 
 
 def _client_folder(folder: str) -> str:
-    """The directory that libtaos reads its configuration from, when it is there."""
+    """The directory from which libtaos reads its configuration, if it exists."""
     path = Path(folder).resolve() if folder else None
     if path is None or not path.exists():
         return ""
@@ -85,7 +85,7 @@ def _document(path: str) -> dict[str, Any]:
 
 
 def _client(folder: str) -> Mapping[str, str]:
-    """Host and port of the client's taos.cfg; {} without one asked for."""
+    """Host and port in the client's taos.cfg; {} if no directory was given."""
     if not folder:
         return {}
     path = Path(folder) / "taos.cfg" if Path(folder).is_dir() else Path(folder)
@@ -102,7 +102,7 @@ def _client(folder: str) -> Mapping[str, str]:
 
 
 def run_job(job: Job, own: ScaleOptions, program: str, say: Say) -> JobResult:
-    """Does it all. Raises TargetError when the server refuses, StoreError when the result file cannot be written."""
+    """Runs all loads. Raises TargetError if the server refuses, StoreError if the result file cannot be written."""
     try:
         file = Path(job.result_file).open("a", encoding="utf-8")
     except OSError as error:
@@ -156,7 +156,7 @@ def _make_tables(job: Job, server: Server, vgroups: Mapping[str, int], say: Say)
 def _load(
     job: Job, own: ScaleOptions, program: str, database: Database, table: SuperTable, vgroups: int, say: Say
 ) -> tuple[output.Loaded | None, LoadError | None, bool]:
-    """One load: what was measured, why it failed, whether it was interrupted."""
+    """Runs one load. Returns what was measured, why it failed, and whether it was interrupted."""
     threads = vgroups if job.vgroups_auto else job.threads
     job = replace(job, threads=threads)
     lines = spec.load_spec(job, own, database, table, vgroups)
@@ -204,7 +204,7 @@ def _drain(load: LoadProcesses) -> LoadError | None:
 
 
 def _failure(loaded: output.Loaded, *, interrupted: bool) -> LoadError | None:
-    """Rows that the server did not acknowledge are a failure, unless they were to be passed over."""
+    """Rows that the server did not acknowledge are a failure, unless the load continues after failed requests."""
     summary = loaded.summary
     if interrupted or summary.outcome == "ok" or loaded.table.keep_going and summary.outcome == "errors":
         return None

@@ -1,6 +1,6 @@
-"""The server before the load: databases dropped and created, vgroups counted, tables made.
+"""Prepares the server for a load: drops and creates databases, counts vgroups, creates tables.
 
-All by the load generator's verbs `sql` and `tables`, so that no client library enters this process. Refuses to load.
+It uses the load generator's verbs `sql` and `tables`, so that no client library enters this process. Refuses to load.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ PAUSE_S = 0.2
 STATEMENTS_AT_ONCE = 2_000
 ROOM = "SELECT SUM(support_vnodes), SUM(`vnodes`) FROM information_schema.ins_dnodes"
 Rows = tuple[tuple[Any, ...], ...]
-_BUSY = ("0386", "0396", "03d3", "0334")  # a drop or create is under way, or no dnode has reported yet
+_BUSY = ("0386", "0396", "03d3", "0334")  # a drop or create is still running, or no dnode has reported yet
 
 
 class Server:
-    """Stateless between calls: each is a connection of its own."""
+    """The server's address. Each call opens its own connection."""
 
     def __init__(self, program: str, job: Job, own: ScaleOptions) -> None:
         self._program, self._job, self._own = program, job, own
 
     def prepare(self, database: Database) -> int:
-        """Database and supertables as asked, waited for until they are ready; returns the vgroups."""
+        """Creates the database and its supertables, and waits until they are ready. Returns the number of vgroups."""
         method = "rest" if all(t.method == "rest" for t in database.tables) else "sql"
         drop = [spec.drop_database(database)] if database.drop else []
         if self._job.vgroups_auto:
@@ -50,7 +50,7 @@ class Server:
         return len(asked[-1])
 
     def make_tables(self, database: Database, table: SuperTable, vgroups: int) -> int:
-        """The tables of a supertable; returns how many were made. Schemaless loads make theirs themselves."""
+        """Creates the tables of a supertable. Returns their number. Schemaless loads create their own."""
         if table.schemaless or table.exists:
             return 0
         if table.normal:
@@ -62,7 +62,7 @@ class Server:
         return table.tables
 
     def _patiently(self, method: str, statements: list[str]) -> list[Rows]:
-        """All of them again for a while when an earlier drop or create is still under way."""
+        """Repeats the statements for a while if an earlier drop or create is still running."""
         deadline = time.monotonic() + READY_S
         while True:
             try:
@@ -73,7 +73,7 @@ class Server:
             time.sleep(PAUSE_S)
 
     def _ask(self, method: str, statements: list[str]) -> list[Rows]:
-        """The rows of each, in one connection: libtaos needs more than a second to come and go."""
+        """The rows of each statement, by one connection: libtaos needs more than a second to connect and close."""
         door = spec.door_spec(self._job, self._own, method)
         answers = run_statements(self._program, door, statements, self._job.password)
         for statement, answer in zip(statements, answers, strict=True):
@@ -83,7 +83,8 @@ class Server:
 
 
 def _vgroups(database: Database, room: Rows) -> int:
-    """As many as this machine has CPUs, as far as the server has room, and no more than tables."""
+    """The number of vgroups: this machine's CPUs, but at most what the server has capacity for, and at most the
+    tables."""
     free = int(room[0][0]) - int(room[0][1])
     return max(1, min(free, os.cpu_count() or 1, *(t.tables for t in database.tables)))
 
@@ -93,7 +94,7 @@ def _supertables(database: Database) -> list[str]:
 
 
 def _pending(database: Database, found: Rows, led: Rows) -> str:
-    """What is not ready yet, "" when all is. Raises TargetError for what will never be."""
+    """What is not ready yet; "" if everything is. Raises TargetError for what will never be ready."""
     if not found:
         raise TargetError(f"there is no database {database.name}", remedy="leave out -U, and it is made")
     precision = found[0][1]

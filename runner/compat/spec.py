@@ -1,6 +1,6 @@
 """Job → the load generator's spec and SQL. Pure.
 
-Refuses to paste what a user wrote: names were checked, options of CREATE DATABASE are a closed list.
+It is safe to insert the user's words: names were checked, and the options of CREATE DATABASE are a closed list.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ SEED = 1
 
 
 def door_spec(job: Job, own: ScaleOptions, method: str) -> dict[str, str]:
-    """How to reach the server; enough for statements."""
+    """The part of the spec that reaches the server; it suffices for statements."""
     port = {"adapter_port": str(job.port)} if method == "rest" else {"port": str(job.port)}
     return {
         "protocol": "1",
@@ -33,7 +33,7 @@ def door_spec(job: Job, own: ScaleOptions, method: str) -> dict[str, str]:
 
 
 def tables_spec(job: Job, own: ScaleOptions, database: Database, table: SuperTable, vgroups: int) -> dict[str, str]:
-    """For the verb `tables`: as many threads as taosBenchmark creates with."""
+    """The spec of the verb `tables`, with as many threads as taosBenchmark uses."""
     return {
         **door_spec(job, own, table.method),
         **_names(database, table),
@@ -45,7 +45,7 @@ def tables_spec(job: Job, own: ScaleOptions, database: Database, table: SuperTab
 
 
 def load_spec(job: Job, own: ScaleOptions, database: Database, table: SuperTable, vgroups: int) -> dict[str, str]:
-    """For the verb `load`."""
+    """The spec of the verb `load`."""
     threads = min(job.threads, table.tables)
     rows = rows_per_request(table, threads)
     spec = {
@@ -73,7 +73,7 @@ def load_spec(job: Job, own: ScaleOptions, database: Database, table: SuperTable
         spec["rate"] = f"{_rate(table, threads, rows):.9g}"
     if table.disorder_ratio:
         spec |= {"disorder_ratio": str(table.disorder_ratio), "disorder_range_ms": str(table.disorder_range_ms)}
-    if table.method in ONE_COLUMN and len(table.columns) > 1:  # the first column, as there
+    if table.method in ONE_COLUMN and len(table.columns) > 1:  # the first column, as in taosBenchmark
         spec |= {"partial_columns": "1", "partial_from": str(table.partial_from)}
     elif table.partial_columns:
         spec |= {"partial_columns": str(table.partial_columns), "partial_from": str(table.partial_from)}
@@ -92,7 +92,7 @@ def _names(database: Database, table: SuperTable) -> dict[str, str]:
 
 
 def rows_per_request(table: SuperTable, threads: int) -> int:
-    """With interlacing no more than one round over a thread's tables, as taosBenchmark does."""
+    """With interlacing at most one round over a thread's tables, as in taosBenchmark."""
     if not table.interlace_rows:
         return table.rows_per_request
     each = min(table.interlace_rows, table.rows_each)
@@ -100,7 +100,7 @@ def rows_per_request(table: SuperTable, threads: int) -> int:
 
 
 def _rate(table: SuperTable, threads: int, rows: int) -> float:
-    """Rows a second when each thread sends one request in each interval; a table's last request is shorter."""
+    """Rows/s if each thread sends one request in each interval. A table's last request is shorter."""
     if table.interlace_rows:
         mean_rows = float(rows)
     else:
@@ -109,23 +109,21 @@ def _rate(table: SuperTable, threads: int, rows: int) -> float:
 
 
 def with_vgroups(database: Database, vgroups: int) -> Database:
-    """The same with that number of vgroups."""
+    """The database with that number of vgroups."""
     return replace(database, options=(("vgroups", str(vgroups)), *database.options))
 
 
 def drop_database(database: Database) -> str:
-    """SQL."""
     return f"DROP DATABASE IF EXISTS `{database.name}`"
 
 
 def create_database(database: Database) -> str:
-    """SQL; the options were checked when they were read."""
+    """The SQL statement. The options were checked when they were read."""
     options = "".join(f" {name.upper()} {value}" for name, value in database.options)
     return f"CREATE DATABASE IF NOT EXISTS `{database.name}`{options} PRECISION '{database.precision}'"
 
 
 def create_supertable(database: Database, table: SuperTable) -> str:
-    """SQL."""
     return (
         f"CREATE STABLE IF NOT EXISTS `{database.name}`.`{table.name}` "
         f"(ts TIMESTAMP, {sql_columns(table.columns)}) TAGS ({sql_columns(table.tags)})"
@@ -133,7 +131,7 @@ def create_supertable(database: Database, table: SuperTable) -> str:
 
 
 def create_normal_tables(database: Database, table: SuperTable) -> Iterator[str]:
-    """SQL, one statement for each table."""
+    """One SQL statement for each table."""
     columns = sql_columns(table.columns)
     for number in range(table.tables):
         yield f"CREATE TABLE IF NOT EXISTS `{database.name}`.`{table.prefix}{number}` (ts TIMESTAMP, {columns})"

@@ -1,6 +1,6 @@
-"""Column types as taosBenchmark writes them, `FLOAT,BINARY(16)`, → columns of the load generator. Pure.
+"""taosBenchmark's column types, such as `FLOAT,BINARY(16)`, → columns of the load generator. Pure.
 
-Refuses a type that the load generator has not, and a name that would need quoting.
+Refuses a type that the load generator does not have, and a name that would need quoting.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _ALIASES = {
 _WRITTEN = re.compile(r"([A-Za-z]+(?: +[Uu][Nn][Ss][Ii][Gg][Nn][Ee][Dd])?)\s*(?:\(\s*([0-9]{1,6})\s*\))?")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 LENGTH_MAX = 65517
-COLUMNS_MAX = 4095  # the timestamp is one more
+COLUMNS_MAX = 4095  # the timestamp is one more column
 TAGS_MAX = 128
 
 DEMO_COLUMNS = (
@@ -44,7 +44,7 @@ def kind_of(written: str) -> str:
 
 
 def make_column(name: str, kind: str, length: int, *, tag: bool) -> Column:
-    """A column with its length where the type has one. Raises ValueError."""
+    """A column, with a length if its type has one. Raises ValueError."""
     check_name(name, 64)
     if kind == "json" and not tag:
         raise ValueError("JSON is a type for tags only")
@@ -56,7 +56,7 @@ def make_column(name: str, kind: str, length: int, *, tag: bool) -> Column:
 
 
 def check_name(name: str, most: int) -> None:
-    """A name that needs no quoting. Raises ValueError."""
+    """Raises ValueError for a name that needs quoting."""
     if not _NAME.fullmatch(name) or len(name) > most:
         raise ValueError(f"{name!r} is no plain name of up to {most} letters, digits and _")
 
@@ -77,12 +77,12 @@ def read_types(text: str, letter: str, width: int, *, tag: bool) -> tuple[Column
 
 
 def spec_columns(columns: Sequence[Column]) -> str:
-    """As the load generator reads them."""
+    """The columns as the load generator's spec writes them."""
     return ",".join(f"{c.name}:{_sized(c)}" for c in columns)
 
 
 def sql_columns(columns: Sequence[Column]) -> str:
-    """As CREATE TABLE reads them."""
+    """The columns as CREATE TABLE writes them."""
     return ", ".join(sql_column(c.name, _sized(c)) for c in columns)
 
 

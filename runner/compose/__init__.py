@@ -1,7 +1,7 @@
-"""Puts a run together: preparing, its directory, execution.
+"""Puts a run together: preparation, directory, execution.
 
-The one place that knows all packages. `runs` opens a run and has it executed. It holds no rule of its own, prints
-nothing and ends no process.
+Only this package imports all others. `runs` opens a run and executes it. It holds no rule of its own, prints nothing,
+and ends no process.
 """
 
 from runner.compose.runs import asked_again, execute, new_run, reopen_run, reopen_to_report

@@ -1,4 +1,4 @@
-"""A run from what is prepared: its directory opened or reopened, then executed. Holds no rule of its own."""
+"""A run from what was prepared: opens or reopens its directory, then executes it. Holds no rule of its own."""
 
 from __future__ import annotations
 
@@ -27,21 +27,22 @@ from runner.store.writer import RunWriter
 
 
 def new_run(prepared: Prepared, command: Sequence[str]) -> RunWriter:
-    """Opens a run's directory. Raises StoreError when it cannot be written."""
+    """Opens a new run's directory. Raises StoreError if it cannot be written."""
     now = datetime.datetime.now(datetime.UTC)
     name = f"{now:%Y%m%dT%H%M%SZ}-{_slug(prepared.plan.sweep)}-{secrets.token_hex(3)}"
     return RunWriter(prepared.results / name, prepared.plan, _manifest(prepared, command, now))
 
 
 def reopen_run(run: StoredRun) -> RunWriter:
-    """A run to be continued, with what is done; one of an older format is rewritten in today's first."""
+    """Opens a run that continues, with its finished trials. A run of an older format is first rewritten in today's
+    format."""
     rewrite(Path(run.path))
     return RunWriter(Path(run.path), run.plan, {k: v for k, v in run.manifest.items() if k != "schema"}, run.results)
 
 
 def reopen_to_report(run: StoredRun) -> RunWriter:
-    """A run to be reported anew. One of an older format keeps it, with plan, trials and tables to the byte, unless it
-    is asked another question, which is part of the plan."""
+    """Opens a run to make its reports again. A run of an older format keeps its format; plan, trials and tables stay
+    the same to the byte, unless other questions are asked, which are part of the plan."""
     path = Path(run.path)
     if stored_format(path) == SCHEMA or run.plan != read_plan(path):
         return reopen_run(run)
@@ -49,7 +50,8 @@ def reopen_to_report(run: StoredRun) -> RunWriter:
 
 
 def asked_again(run: StoredRun, predict: tuple[float, ...], need: tuple[float, ...]) -> StoredRun:
-    """The run with other questions to its curve, kept with it; what is empty stays as it was."""
+    """The run with other questions about its curve, which are stored with it. An empty argument leaves the old
+    questions."""
     sweep = replace(run.plan.sweep, predict=predict or run.plan.sweep.predict, need=need or run.plan.sweep.need)
     manifest = {**run.manifest, "sweep": asdict(sweep)}
     return replace(run, plan=replace(run.plan, sweep=sweep), manifest=manifest)
@@ -81,7 +83,8 @@ def _manifest(prepared: Prepared, command: Sequence[str], now: datetime.datetime
 
 
 def execute(prepared: Prepared, writer: RunWriter, sinks: Sequence[Sink], say: Callable[[str], None]) -> StoredRun:
-    """Runs what the writer's run still lacks, then fits and reports. Raises PreflightError for an unfit client."""
+    """Runs the trials that the run still lacks, then fits and reports. Raises PreflightError for an unsuitable client
+    library."""
     was_named = bool(prepared.plan.sweep.data_dir)
     with (
         mounted(prepared.ram) if prepared.ram else contextlib.nullcontext(),
@@ -101,7 +104,7 @@ def _execute(prepared: Prepared, writer: RunWriter, sinks: Sequence[Sink], say: 
 
 
 def client_home(choice: Choice, data_dir: Path) -> str:
-    """Where the load generator's client library is: with the server, or taken out of its image."""
+    """The directory of the load generator's client library: the server's own, or one copied out of its image."""
     if choice.can.has_images and choice.target.facts.image_library:
         copy_out = load_runtime(choice.runtime).copy_out
         library = copy_out(choice.image, choice.target.facts.image_library, data_dir)

@@ -1,6 +1,6 @@
-"""The only package that prints: progress and words on standard error, results on standard output.
+"""The only package that prints: progress and messages on standard error, results on standard output.
 
-Computes nothing: it is handed events, tables and sentences.
+Computes nothing: callers pass events, tables and sentences.
 """
 
 from __future__ import annotations
@@ -34,25 +34,24 @@ _STYLES = {
 
 
 def as_it_is(console: Console, text: str) -> bool:
-    """Whether nothing breaks the text's lines but the terminal itself: in a file, and where a word (an address, a path)
-    is longer than a line, because it could not be copied with a break in it."""
+    """Whether the terminal itself wraps the text's lines. True for a file, and for a word (an address, a path) that is
+    longer than a line, because a break in it would make it impossible to copy."""
     return not console.is_terminal or any(len(word) > console.width for word in text.split())
 
 
 def say(sentence: str, style: str = "") -> None:
-    """A sentence for people, on standard error."""
+    """Prints a sentence for people on standard error."""
     err.print(escape(sentence), style=style or None, soft_wrap=as_it_is(err, sentence))
 
 
 def show_error(error: ScaleError) -> None:
-    """What happened and what to do."""
+    """Prints what happened and what to do."""
     err.print(f"[bold red]scale:[/] {escape(error.message)}")
     if error.remedy:
         err.print(f"  → {escape(error.remedy)}")
 
 
 def show_findings(findings: Sequence[Finding]) -> None:
-    """Each finding on a line."""
     for f in findings:
         told = escape(f.sentence) + (f" → {escape(f.remedy)}" if f.remedy else "")
         colour = "red" if f.blocking else "yellow"
@@ -60,23 +59,23 @@ def show_findings(findings: Sequence[Finding]) -> None:
 
 
 def show_json(document: Any) -> None:
-    """One JSON document on standard output."""
+    """Prints one JSON document on standard output."""
     out.print(json.dumps(document, indent=1, ensure_ascii=False, default=str), markup=False, soft_wrap=True)
 
 
 def show_bytes(content: bytes) -> None:
-    """A file's content on standard output, as it is."""
+    """Writes bytes to standard output unchanged."""
     sys.stdout.buffer.write(content)
     sys.stdout.buffer.flush()
 
 
 def show_line(text: str, style: str = "") -> None:
-    """A line of the result, on standard output."""
+    """Prints a line of the result on standard output."""
     out.print(escape(text), style=style or None, soft_wrap=as_it_is(out, text))
 
 
 def show_table(title: str, headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """A table on standard output; numbers are right-aligned."""
+    """Prints a table on standard output. Numbers are right-aligned."""
     table = Table(
         title=title or None,
         title_justify="left",

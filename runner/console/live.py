@@ -1,6 +1,6 @@
-"""What a sweep looks like while it runs: one view in a terminal, plain lines elsewhere. A sink of events.
+"""Shows a running sweep: one view in a terminal, plain lines elsewhere. A sink of events.
 
-Finished trials, notes and sentences stay in the scroll-back; the view below them shows the plan, the running trial and
+Finished trials, notes and sentences stay in the scroll-back. The view below them shows the plan, the running trial and
 the time left. Computes nothing itself: rates and progress come from `live`.
 """
 
@@ -22,7 +22,7 @@ from runner.units import format_number, format_rate, format_seconds
 
 REFRESH_PER_S = 2.0
 PLAN_ROWS = 14
-# Lines of the view that are not the plan's, without the disks: head, "points more", the running trial, the cursor.
+# Lines of the view besides the plan and the disks: the heading, "points more", the running trial, the cursor.
 OTHER_LINES = 8
 BAR_MIN, BAR_MAX, GAP = 5, 30, 2
 _STYLES = {
@@ -36,7 +36,7 @@ _STYLES = {
 
 
 class LiveView:
-    """A context manager and a sink. state: where the run stands before the first event."""
+    """A context manager and a sink. state: the run's state before the first event."""
 
     def __init__(self, state: LiveState, console: Console = err) -> None:
         self._state, self._console = state, console
@@ -77,7 +77,7 @@ class LiveView:
 
 
 def finished_line(head: str, result: TrialResult, width: int) -> tuple[str, str]:
-    """One line for a trial that ended, and its style. width: of the longest head with name."""
+    """One line for a finished trial, and its style. width: of the longest heading with a name."""
     kind, m = result.verdict.kind, result.measurement
     cores = "–" if m.server_cpu_cores is None else f"{m.server_cpu_cores:.2f}"
     told = kind is not VerdictKind.VALID and result.verdict.reasons
@@ -91,7 +91,7 @@ def finished_line(head: str, result: TrialResult, width: int) -> tuple[str, str]
 
 
 def render(state: LiveState, now_ns: int, size: ConsoleDimensions) -> RenderableType:
-    """The view now. size: of the terminal; bar and plan give way to what is said of the running trial."""
+    """The current view. size: of the terminal. The bar and the plan shrink before the running trial's lines do."""
     sample = state.running.sample if state.running is not None else None
     free = size.height - OTHER_LINES - (len(sample.disks) if sample is not None else 0)
     parts: list[RenderableType] = [_head(state, now_ns, size.width), _plan(state, min(PLAN_ROWS, max(1, free)))]
@@ -111,7 +111,7 @@ def _head(state: LiveState, now_ns: int, width: int) -> RenderableType:
 
 
 def _plan(state: LiveState, rows_max: int) -> RenderableType:
-    """A row for each point: what its replicates gave, or where they are; the drift check last, as it is measured."""
+    """A row for each point with its replicates' results or states; the drift check last, as it is measured."""
     done = {r.trial.trial_id: r for r in state.results}
     running = state.running.trial if state.running else None
     rows: dict[str, list[Text]] = {}
@@ -128,7 +128,7 @@ def _plan(state: LiveState, rows_max: int) -> RenderableType:
 
 
 def _window(rows: Sequence[tuple[str, list[Text]]], point_id: str, rows_max: int) -> Sequence[tuple[str, list[Text]]]:
-    """The rows around the point of the running trial, where there are too many."""
+    """The rows around the point of the running trial, if there are too many rows."""
     at = next((i for i, (name, _) in enumerate(rows) if name == point_id), 0)
     first = min(max(0, at - rows_max // 2), max(0, len(rows) - rows_max))
     return rows[first : first + rows_max]
@@ -144,7 +144,7 @@ def _cell(trial: Trial, result: TrialResult | None, is_running: bool) -> Text:
 
 
 def _beside(result: TrialResult) -> str:
-    """The words that stand beside a number, with a space before them."""
+    """The words beside a number, with a space before them."""
     words = ", ".join(marks(result))
     return f" {words}" if words else ""
 

@@ -1,7 +1,7 @@
-"""Prometheus and Grafana beside a sweep: started, found again, stopped, and filled with stored runs.
+"""Runs Prometheus and Grafana beside a sweep: starts them, finds them again, stops them, and loads stored runs.
 
-`dashboards/compose.yaml` declares both; this package starts them as containers or as processes with the same
-commands and files. Refuses to listen anywhere but on the loopback interface, and to touch what it did not start.
+`dashboards/compose.yaml` declares both. This package starts them as containers, or as processes with the same commands
+and files. Refuses to listen anywhere but on the loopback interface, and to touch what it did not start.
 """
 
 from runner.dashboards.leftover import Leftover, find_leftovers, remove

@@ -21,12 +21,12 @@ def usable() -> bool:
 
 
 def is_local(image: str) -> bool:
-    """Whether nothing has to be pulled."""
+    """Whether the image is present, so that nothing must be pulled."""
     return image_state(image) == "local"
 
 
 def pull(image: str) -> bool:
-    """Whether the image is there now."""
+    """Pulls the image. Returns whether it is present now."""
     try:
         client().images.pull(image)
     except Exception:
@@ -35,7 +35,7 @@ def pull(image: str) -> bool:
 
 
 def start(service: Service, port: int, state: str) -> Started:
-    """Runs it. Raises ProvisionError with the engine's words."""
+    """Starts the container. Raises ProvisionError with the engine's message."""
     engine = client()
     try:
         _remove_older(engine, service.name, state)
@@ -76,7 +76,7 @@ def lives(started: Started) -> bool:
 
 
 def last_words(started: Started) -> str:
-    """The end of what it printed."""
+    """The end of its output."""
     with contextlib.suppress(Exception):
         return str(_container(started).logs(tail=5).decode("utf-8", "replace"))
     return ""
@@ -89,7 +89,7 @@ def restart(started: Started) -> Started:
 
 
 def stop(started: Started) -> None:
-    """Stopped in order, then removed; no error when it is gone already."""
+    """Stops the container cleanly, then removes it. No error if it does not exist any more."""
     with contextlib.suppress(Exception):
         _container(started).stop(timeout=STOP_S)
     with contextlib.suppress(Exception):
@@ -97,13 +97,13 @@ def stop(started: Started) -> None:
 
 
 def run_inside(started: Started, argv: Sequence[str]) -> tuple[int, str]:
-    """A command in the container: exit code and what it printed."""
+    """Runs a command in the container. Returns its exit code and output."""
     done = _container(started).exec_run(list(argv))
     return int(done.exit_code), done.output.decode("utf-8", "replace")
 
 
 def stopped_ids(state: str) -> tuple[str, ...]:
-    """Containers of this state directory that exist and do not run."""
+    """Containers of this state directory that exist but do not run."""
     engine = client()
     if engine is None:
         return ()

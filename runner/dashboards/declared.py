@@ -1,6 +1,6 @@
-"""Reads `dashboards/compose.yaml`: the one declaration of both services, whether they run in containers or not.
+"""Reads `dashboards/compose.yaml`, which declares both services, whether they run in containers or not.
 
-Refuses keys that it does not know, so that nothing in that file is silently without effect.
+Refuses keys that it does not know, so that no key of the file is silently without effect.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _KEYS = {"image", "network_mode", "user", "cap_drop", "security_opt", "volumes",
 
 @dataclass(frozen=True, kw_only=True)
 class Service:
-    """argv[0] is the program's name. volumes: paths that are the same inside and outside."""
+    """argv[0]: the program's name. volumes: paths that are the same inside and outside the container."""
 
     name: str
     image: str
@@ -34,7 +34,7 @@ class Service:
 
 
 def read_services(path: Path, values: Mapping[str, str]) -> Mapping[str, Service]:
-    """The services by name, with ${...} filled in. Raises ProvisionError that names key and file."""
+    """The services by name, with each ${...} replaced. Raises ProvisionError that names key and file."""
     try:
         raw = yaml.safe_load(path.read_text(encoding="utf-8"))
         found = {name: _service(name, _filled(one, values)) for name, one in raw["services"].items()}

@@ -1,5 +1,6 @@
-"""What a power cut left of the dashboards, for `scale clean`: records of what does not run, stopped containers,
-addresses of sweeps that are dead. Refuses to touch what runs, and the data: those are removed by `down --purge`."""
+"""What `scale clean` finds of the dashboards after a power cut: records of services that do not run, stopped
+containers, and addresses of sweeps that have ended. Refuses to touch what runs, and the data: `down --purge` removes
+the data."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from runner.dashboards.targets import stale
 
 @dataclass(frozen=True, kw_only=True)
 class Leftover:
-    """kind: dashboards; name: for people. One of the others says what it is."""
+    """One thing to remove. kind: always dashboards. name: for people. Exactly one of the other fields is set."""
 
     kind: str
     name: str
@@ -24,7 +25,7 @@ class Leftover:
 
 
 def find_leftovers(state: StateDirectory) -> tuple[Leftover, ...]:
-    """Everything of the state directory that serves nobody any more."""
+    """Everything in the state directory that no running program uses."""
     dead = [s for s in state.started().values() if not lives(s)]
     recorded = {s.container for s in dead}
     return (
@@ -39,7 +40,7 @@ def find_leftovers(state: StateDirectory) -> tuple[Leftover, ...]:
 
 
 def remove(state: StateDirectory, found: Leftover) -> None:
-    """Undoes it; safe when it is gone already."""
+    """Removes it. No error if it does not exist any more."""
     if found.file is not None:
         found.file.unlink(missing_ok=True)
     if found.container:

@@ -1,6 +1,6 @@
-"""Puts a stored run into the running Prometheus: promtool makes blocks of it, which are moved beside the other data.
+"""Loads a stored run into the running Prometheus: promtool makes blocks, which are moved beside the other data.
 
-Refuses to load a run twice: the second load replaces nothing and says so.
+Refuses to load a run twice: a second load replaces nothing and says so.
 """
 
 from __future__ import annotations
@@ -26,13 +26,15 @@ _TIMES = (b"scale_trial_start_time_seconds{", b"scale_trial_end_time_seconds{")
 
 
 def span_of(openmetrics: bytes) -> tuple[float, float]:
-    """From the begin of the first trial to the end of the last, with some seconds on both sides; since 1970."""
+    """The time from the start of the first trial to the end of the last, in seconds since 1970, with some seconds on
+    both sides."""
     times = [float(line.split(b" ")[-2]) for line in openmetrics.splitlines() if line.startswith(_TIMES)]
     return (min(times) - MARGIN_S, max(times) + MARGIN_S) if times else (0.0, 0.0)
 
 
 def load_run(state: StateDirectory, run: str, openmetrics: bytes) -> bool:
-    """Whether it was loaded; False: it is there already. Raises UsageError when nothing runs, ProvisionError."""
+    """Loads the run. False: it was loaded before. Raises UsageError if nothing runs, ProvisionError if loading
+    fails."""
     prometheus = state.started().get("prometheus")
     if prometheus is None or not lives(prometheus):
         raise UsageError("no Prometheus of ours runs", remedy="scale dashboards up")
@@ -46,7 +48,7 @@ def load_run(state: StateDirectory, run: str, openmetrics: bytes) -> bool:
     shutil.rmtree(state.path / "load" / "blocks" / "made", ignore_errors=True)
     record.touch()
     if not running_sweeps(state):
-        # Two seconds without scraping harm nobody now, and a minute of waiting is saved.
+        # Prometheus does not scrape for two seconds, which costs little and saves a minute of waiting.
         restart(state, prometheus)
     _wait_seen(state, run)
     return True
@@ -71,10 +73,10 @@ def _blocks(state: StateDirectory, prometheus: Started, openmetrics: bytes) -> l
 
 
 def _as_late(block: Path) -> None:
-    """Marks the block as data that came late. Prometheus else takes the end of its newest block for the point before
-    which nothing is left in its log, and would forget, at its next start, what it had scraped until then."""
+    """Marks the block as data that came late. Without the mark, Prometheus takes the end of its newest block as the
+    time up to which its log is complete, and forgets at its next start what it scraped before that time."""
     path = block / "meta.json"
-    # The directory is another user's: a link in the file's place is not followed.
+    # The directory belongs to another user, so a link in place of the file is not followed.
     with os.fdopen(os.open(path, os.O_RDWR | os.O_NOFOLLOW), "r+", encoding="utf-8") as file:
         meta = json.load(file)
         meta["compaction"]["hints"] = ["from-out-of-order"]

@@ -1,6 +1,6 @@
 """A service as a process of an installed program, with the declared command, settings and files.
 
-It outlives this process, in a session of its own, as the owner of the state directory; a PID is believed only
+The process outlives `scale`. It runs in its own session as the owner of the state directory. A PID counts only together
 with its start time.
 """
 
@@ -30,7 +30,7 @@ _FIRST_CLOSED = 'while [ $# -gt 0 ]; do test "$1" "$2" || { echo "$2"; exit; }; 
 
 
 def find_program(name: str) -> str:
-    """Its path, "" when it is not installed. Grafana is also looked for in SCALE_GRAFANA_HOME/bin."""
+    """Its path; "" if it is not installed. Grafana is also searched in SCALE_GRAFANA_HOME/bin."""
     if name == "grafana" and (home := os.environ.get(HOME_VARIABLE, "")):
         found = Path(home) / "bin" / "grafana"
         return str(found) if os.access(found, os.X_OK) else ""
@@ -40,13 +40,13 @@ def find_program(name: str) -> str:
 
 
 def grafana_home() -> str:
-    """The directory with Grafana's pages (`public/`)."""
+    """The directory that contains Grafana's pages (`public/`)."""
     homes = (os.environ.get(HOME_VARIABLE, ""), *_HOMES)
     return next((home for home in homes if home and (Path(home) / "public").is_dir()), "")
 
 
 def start(service: Service, port: int, state: StateDirectory) -> Started:
-    """Runs it in the background. Raises ProvisionError."""
+    """Starts the process in the background. Raises ProvisionError."""
     program = find_program(service.argv[0])
     owner = state.owner if os.geteuid() == 0 else None
     _refuse_closed(service.argv[0], program, state.owner)
@@ -72,7 +72,7 @@ def start(service: Service, port: int, state: StateDirectory) -> Started:
 
 
 def _refuse_closed(name: str, program: str, owner: pwd.struct_passwd) -> None:
-    """Root reads everything, and the user that runs the program may not. Raises ProvisionError with the path."""
+    """Raises ProvisionError with the path if the user that runs the program may not read what root may read."""
     if os.geteuid() != 0 or not program:
         return
     home = Path(grafana_home()).absolute() if name == "grafana" else None
@@ -89,7 +89,7 @@ def _refuse_closed(name: str, program: str, owner: pwd.struct_passwd) -> None:
 
 
 def _first_closed(wanted: Sequence[tuple[str, Path]], owner: pwd.struct_passwd) -> str:
-    """The first path that fails its test (-x, -r) when the owner asks, "" when none does."""
+    """The first path that fails its test (-x, -r) for the owner; "" if none does."""
     words = [word for test, path in wanted for word in (test, str(path))]
     done = subprocess.run(
         ["/bin/sh", "-c", _FIRST_CLOSED, "probe", *words],
@@ -106,19 +106,18 @@ def _first_closed(wanted: Sequence[tuple[str, Path]], owner: pwd.struct_passwd) 
 
 
 def lives(started: Started) -> bool:
-    """Whether that very process lives; one that ended and was not waited for does not."""
+    """Whether that very process lives. One that ended and was not waited for does not."""
     with contextlib.suppress(ChildProcessError):
         os.waitpid(started.pid, os.WNOHANG)
     return alive(started.pid, started.ticks)
 
 
 def last_words(started: Started, state: StateDirectory) -> str:
-    """The end of its log."""
     return tail([state.log(started.name)], 5)
 
 
 def stop(started: Started) -> None:
-    """SIGTERM, and SIGKILL to what stays; no error when it is gone already."""
+    """Sends SIGTERM, and SIGKILL to what remains. No error if the process has ended."""
     for number, seconds in ((signal.SIGTERM, STOP_S), (signal.SIGKILL, 2.0)):
         if not lives(started):
             return
@@ -130,7 +129,7 @@ def stop(started: Started) -> None:
 
 
 def run_beside(state: StateDirectory, argv: Sequence[str]) -> tuple[int, str]:
-    """A command as the state directory's owner: exit code and what it printed."""
+    """Runs a command as the state directory's owner. Returns its exit code and output."""
     owner = state.owner if os.geteuid() == 0 else None
     try:
         done = subprocess.run(

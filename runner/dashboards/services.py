@@ -1,4 +1,4 @@
-"""What can be done with a service whichever way it runs, and questions to it over HTTP on the loopback interface."""
+"""Operations on a service that are the same for containers and processes, and HTTP requests to it on loopback."""
 
 from __future__ import annotations
 
@@ -18,12 +18,11 @@ ANSWER_S = 5.0
 
 
 def lives(started: Started) -> bool:
-    """Whether it runs now."""
     return containers.lives(started) if started.how == "docker" else processes.lives(started)
 
 
 def stop(started: Started) -> None:
-    """Ends it and leaves its data."""
+    """Stops it and keeps its data."""
     containers.stop(started) if started.how == "docker" else processes.stop(started)
 
 
@@ -33,7 +32,7 @@ def url_of(started: Started) -> str:
 
 
 def ask(started: Started, path: str) -> Any:
-    """The JSON answer, or the text where it is none. None when nothing answers."""
+    """The answer: JSON, or the text if it is not JSON. None if nothing answers."""
     try:
         with urllib.request.urlopen(url_of(started) + path, timeout=ANSWER_S) as answer:
             body = answer.read().decode("utf-8", "replace")
@@ -46,7 +45,7 @@ def ask(started: Started, path: str) -> Any:
 
 
 def wait_ready(started: Started, state: StateDirectory) -> None:
-    """Until it answers. Raises ProvisionError with its last words when it ends or does not answer."""
+    """Waits until it answers. Raises ProvisionError with the end of its output if it ends or does not answer."""
     deadline = time.monotonic() + READY_S
     while time.monotonic() < deadline:
         if ask(started, _READY[started.name]) is not None:

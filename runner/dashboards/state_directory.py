@@ -1,11 +1,11 @@
-"""Where everything of the dashboards lies on this machine: one directory, and in it one place for each thing.
+"""The directory on this machine that holds everything of the dashboards.
 
     config/          copies of `dashboards/`, which both programs read
     targets/         one file for each running sweep: its address
     prometheus/      the data; grafana/ likewise. They survive `down`
     admin-password   readable by the owner only
     state.json       what was started and how to find it again
-    *.log            what the programs said
+    *.log            the programs' output
 
 Refuses to write outside that directory.
 """
@@ -36,7 +36,7 @@ _WRITTEN = ("prometheus", "grafana", "load/blocks", "admin-password")
 
 @dataclass(frozen=True, kw_only=True)
 class Started:
-    """A service that was started. pid and ticks: of a process; container: the id of a container."""
+    """A service that was started. pid, ticks: of a process. container: the id of a container."""
 
     name: str
     how: How
@@ -49,10 +49,10 @@ class Started:
 
 @dataclass(frozen=True, kw_only=True)
 class StateDirectory:
-    """The directory. Both programs run as `owner`, who is nobody when we are root.
+    """The directory. Both programs run as `owner`, which is the user nobody if `scale` runs as root.
 
-    What root reads again, or acts by, belongs to root: configuration, record, addresses. Else who is nobody could say
-    what root starts or ends.
+    What root reads again, or acts on, belongs to root: configuration, record, addresses. Otherwise the user nobody
+    could decide what root starts or ends.
     """
 
     path: Path
@@ -70,11 +70,12 @@ class StateDirectory:
         return self.path / "admin-password"
 
     def log(self, service: str) -> Path:
-        """What the service's process said."""
+        """The output of the service's process."""
         return self.path / f"{service}.log"
 
     def fill(self) -> None:
-        """Makes the places, copies the configuration anew and makes a password once. Raises ProvisionError."""
+        """Creates the subdirectories, copies the configuration again, and makes a password once. Raises
+        ProvisionError."""
         self._refuse_foreign()
         try:
             self.path.mkdir(parents=True, exist_ok=True)
@@ -93,7 +94,7 @@ class StateDirectory:
             )
 
     def _refuse_foreign(self) -> None:
-        """The usual place is one where everybody may make a directory of any name."""
+        """Refuses a directory of another user. In the usual parent directory, everybody may create directories."""
         for path in (self.path.parent, self.path):
             with contextlib.suppress(FileNotFoundError):
                 owner = path.lstat().st_uid
@@ -101,14 +102,15 @@ class StateDirectory:
                     raise ProvisionError(f"{path} belongs to another user ({owner})", remedy=f"set {VARIABLE}")
 
     def give(self) -> None:
-        """What the programs write, and the password, belong to their owner; the rest to us, and they may read it."""
+        """Sets owners: the programs' data and the password belong to `owner`; the rest belongs to us, and `owner` may
+        read it."""
         if os.geteuid() != 0:
             return
         theirs = {self.path / name for name in _WRITTEN}
         for path in (self.path, *self.path.rglob("*")):
             if theirs.isdisjoint((path, *path.parents)):
                 os.chown(path, 0, 0, follow_symlinks=False)
-                path.chmod(path.stat().st_mode | (0o755 if path.is_dir() else 0o644))  # whatever the umask
+                path.chmod(path.stat().st_mode | (0o755 if path.is_dir() else 0o644))  # independent of the umask
             else:
                 os.chown(path, self.owner.pw_uid, self.owner.pw_gid, follow_symlinks=False)
 
@@ -119,7 +121,7 @@ class StateDirectory:
                 file.write(secrets.token_urlsafe(PASSWORD_BYTES))
 
     def started(self) -> Mapping[str, Started]:
-        """What was started and not stopped, by name; what cannot be read counts as nothing."""
+        """The services that were started and not stopped, by name. An unreadable record counts as empty."""
         try:
             raw = json.loads((self.path / "state.json").read_text(encoding="utf-8"))
             return {one["name"]: Started(**one) for one in raw}
@@ -140,23 +142,23 @@ class StateDirectory:
             raise StoreError(f"{path} cannot be written: {error}") from None
 
     def remove(self) -> None:
-        """All of it, the data too."""
+        """Removes all of it, with the data."""
         shutil.rmtree(self.path, ignore_errors=True)
 
 
 def state_directory_in(data_dir: Path) -> StateDirectory:
-    """The state directory beside the data of sweeps, or where SCALE_DASHBOARDS_DIR says."""
+    """The state directory beside the data of sweeps, or the directory in SCALE_DASHBOARDS_DIR."""
     said = os.environ.get(VARIABLE, "")
     return StateDirectory(path=Path(said).absolute() if said else data_dir / "dashboards")
 
 
 def source() -> Path:
-    """The directory that holds `dashboards/` and `images/`: installed with the package, or the checkout."""
+    """The directory that contains `dashboards/` and `images/`: installed with the package, or the checkout."""
     return SHIPPED if SHIPPED.is_dir() else CHECKOUT
 
 
 def pins() -> Mapping[str, Any]:
-    """images/pins.toml."""
+    """The contents of images/pins.toml."""
     import tomllib
 
     with (source() / "images" / "pins.toml").open("rb") as file:

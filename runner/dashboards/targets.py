@@ -1,6 +1,7 @@
-"""How a sweep is found: it writes its address into the state, whether the dashboards are up or not.
+"""Announces a sweep to Prometheus: the sweep writes its address into the state directory, whether dashboards run or
+not.
 
-The file's name holds the sweep's PID and start time, so that the file of a sweep that was killed is known as such.
+The file's name contains the sweep's PID and start time, so that the file of a killed sweep can be recognized.
 """
 
 from __future__ import annotations
@@ -17,13 +18,13 @@ from runner.dashboards.state_directory import StateDirectory
 from runner.runtimes.state import alive, started_ticks
 
 _NAME = re.compile(r"sweep-(\d+)-(\d+)\.json")
-# A label that begins with __ is for us: Prometheus drops it before it stores anything.
+# A label that begins with __ is for our own use: Prometheus drops it before it stores anything.
 RUN_LABEL = "__scale_run"
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunningSweep:
-    """run: the name of its directory; address: host and port of its metrics."""
+    """run: the name of the run's directory. address: host and port of its metrics."""
 
     run: str
     address: str
@@ -31,15 +32,15 @@ class RunningSweep:
 
 @contextlib.contextmanager
 def announced(state: StateDirectory, run: str, port: int) -> Iterator[None]:
-    """While inside, a Prometheus of this state directory reads the sweep's metrics. A state directory that cannot be
-    written is ignored: a sweep does not fail because nobody can watch it."""
+    """Inside the block, a Prometheus of this state directory reads the sweep's metrics. A state directory that cannot
+    be written is ignored, because a sweep must not fail when nobody can watch it."""
     pid = os.getpid()
     path = state.targets / f"sweep-{pid}-{started_ticks(pid)}.json"
     partial = path.with_suffix(".partial")
     with contextlib.suppress(OSError):
         state.targets.mkdir(parents=True, exist_ok=True)
         partial.write_text(json.dumps([{"targets": [f"127.0.0.1:{port}"], "labels": {RUN_LABEL: run}}]))
-        partial.chmod(0o644)  # for the user that Prometheus runs as, whatever the umask
+        partial.chmod(0o644)  # readable for the user that Prometheus runs as, whatever the umask
         partial.replace(path)
     try:
         yield
@@ -48,7 +49,7 @@ def announced(state: StateDirectory, run: str, port: int) -> Iterator[None]:
 
 
 def running_sweeps(state: StateDirectory) -> tuple[RunningSweep, ...]:
-    """The sweeps that live now, the newest last."""
+    """The sweeps that run now; the newest is the last."""
     found = []
     for path in sorted(state.targets.glob("sweep-*.json"), key=_age):
         if path in stale(state):
@@ -67,7 +68,7 @@ def _age(path: Path) -> float:
 
 
 def stale(state: StateDirectory) -> tuple[Path, ...]:
-    """Files of sweeps that do not live any more."""
+    """Files of sweeps that have ended."""
     return tuple(path for path in sorted(state.targets.glob("sweep-*.json")) if not _lives(path))
 
 

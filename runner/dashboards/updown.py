@@ -1,4 +1,4 @@
-"""`up`, `down`, `status`: which way each service runs, its port, its state. Holds what is common to both ways."""
+"""`up`, `down` and `status`: how each service runs, its port, its state. Holds what containers and processes share."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, kw_only=True)
 class Status:
-    """services: what runs, by name. page: the address to open, "" without Grafana. sweeps: those that run now."""
+    """services: what runs, by name. page: the address to open; "" without Grafana. sweeps: the sweeps that run now."""
 
     state: Path
     services: Mapping[str, Started]
@@ -37,7 +37,6 @@ class Status:
 
 
 def status(state: StateDirectory) -> Status:
-    """What runs now."""
     running = {name: s for name, s in state.started().items() if lives(s)}
     sweeps = running_sweeps(state)
     page = page_of(running, sweeps[-1].run if sweeps else "")
@@ -47,7 +46,7 @@ def status(state: StateDirectory) -> Status:
 def page_of(
     services: Mapping[str, Started], run: str, board: str = "live", span: tuple[float, float] | None = None
 ) -> str:
-    """Address of a dashboard, "" without Grafana. span: begin and end, in seconds since 1970."""
+    """The address of a dashboard; "" without Grafana. span: start and end, in seconds since 1970."""
     if "grafana" not in services:
         return ""
     chosen = {"var-run": run} if run else {}
@@ -57,8 +56,8 @@ def page_of(
 
 
 def up(state: StateDirectory, how: str, images: Mapping[str, str], say: Say) -> Status:
-    """Starts what does not run. how: docker, process or auto; images: other images than the pinned ones, by service.
-    Raises ProvisionError when not even Prometheus can be started; Grafana alone may be missing, which is said."""
+    """Starts what does not run. how: docker, process or auto. images: images to use instead of the pinned ones, by
+    service. Raises ProvisionError if Prometheus cannot be started. If only Grafana cannot, it says so."""
     running = dict(status(state).services)
     if set(PORTS) <= set(running):
         return status(state)
@@ -89,7 +88,7 @@ def up(state: StateDirectory, how: str, images: Mapping[str, str], say: Say) -> 
 
 
 def images_of(said: Sequence[str]) -> Mapping[str, str]:
-    """NAME=IMAGE, by name. Raises UsageError."""
+    """NAME=IMAGE arguments as a mapping. Raises UsageError."""
     pairs = [one.partition("=") for one in said]
     wrong = [one for one, (name, _, image) in zip(said, pairs, strict=True) if name not in PORTS or not image]
     if wrong:
@@ -98,13 +97,14 @@ def images_of(said: Sequence[str]) -> Mapping[str, str]:
 
 
 def pinned_image(name: str) -> str:
-    """By digest where it is known, else by version."""
+    """The pinned image: by digest if it is known, else by version."""
     pin = pins()[name]
     return f"{pin['image']}@{pin['digest']}" if pin["digest"] else f"{pin['image']}:{pin['version']}"
 
 
 def _way(name: str, how: str, image: str, say: Say) -> How | None:
-    """docker before process; an image that is there before one that must be pulled; None: neither can be had."""
+    """How to run a service: Docker before a process, a present image before one that must be pulled. None: neither
+    works."""
     if how != "process" and containers.usable():
         if containers.is_local(image):
             return "docker"
@@ -160,7 +160,7 @@ def _start(state: StateDirectory, service: Service, way: How, port: int) -> Star
 
 
 def down(state: StateDirectory) -> tuple[str, ...]:
-    """Stops what runs; names of what was stopped. The data stay."""
+    """Stops what runs, and keeps the data. Returns the names of the stopped services."""
     found = state.started()
     for started in reversed(list(found.values())):
         stop(started)
@@ -170,13 +170,13 @@ def down(state: StateDirectory) -> tuple[str, ...]:
 
 
 def purge(state: StateDirectory) -> None:
-    """Stops what runs and removes the state directory with its data and its password."""
+    """Stops what runs, and removes the state directory with its data and password."""
     down(state)
     state.remove()
 
 
 def restart(state: StateDirectory, started: Started) -> None:
-    """Ends and starts one service under its port. Raises ProvisionError."""
+    """Stops one service and starts it on the same port. Raises ProvisionError."""
     if started.how == "docker":
         again = containers.restart(started)
     else:

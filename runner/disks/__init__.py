@@ -1,7 +1,7 @@
-"""Disks for a sweep: directories, block devices, or capped loop devices; made ready, measured, and gone afterwards.
+"""Disks for a sweep: directories, block devices, or capped loop devices. Prepared, measured, and removed afterwards.
 
-Knows no database and no trial. What needs root is done by the playbook (`playbooks/disks.yml`), which is all that
-changes the machine; what this package adds is refusing before, measuring after, and remembering what is to be undone.
+It knows no database and no trial. Only the playbook (`playbooks/disks.yml`) needs root and changes the machine. This
+package refuses bad requests before it, measures after it, and remembers what must be undone.
 """
 
 from runner.disks.ceilings import measure_ceilings, shares_bottleneck

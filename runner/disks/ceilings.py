@@ -1,6 +1,6 @@
-"""The disks' own limits, by fio: each alone and all together, sequential writes and small writes with fsync each.
+"""The disks' own limits, measured by fio: each alone and all together, sequential writes and small writes with fsync.
 
-Refuses to judge a database: it says only what the disks can do, and whether they stand in each other's way.
+Refuses to judge a database: it states only what the disks can do, and whether they share a bottleneck.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from runner.model import DataDisk, DiskCeiling, Finding
 
 SYNC_BLOCK_BYTES = 4096
 SYNC_FILE_BYTES = 2**20
-SYNC_PART = 0.5  # of the seconds that the sequential writes get
-SHARED_BELOW = 0.85  # of the sum; what fio itself scatters stays above
+SYNC_PART = 0.5  # of the seconds for sequential writes
+SHARED_BELOW = 0.85  # of the sum; fio's own scatter stays above it
 
 
 def measure_ceilings(disks: Sequence[DataDisk], seconds: float, block_bytes: int) -> tuple[DiskCeiling, ...]:
-    """Each disk alone, then all together (with two or more). Takes about 1.5 × seconds × (disks + 1).
+    """Measures each disk alone, then all together (with two or more). Takes about 1.5 × seconds × (disks + 1).
 
-    Raises ProvisionError when fio fails.
+    Raises ProvisionError if fio fails.
     """
     groups = [(disk,) for disk in disks] + ([tuple(disks)] if len(disks) > 1 else [])
     return tuple(_measure(group, seconds, block_bytes) for group in groups)
@@ -62,7 +62,7 @@ def _measure(disks: Sequence[DataDisk], seconds: float, block_bytes: int) -> Dis
 
 
 def shares_bottleneck(ceilings: Sequence[DiskCeiling]) -> Finding | None:
-    """A finding when all disks together write clearly less than the sum of each alone; pure."""
+    """A finding if all disks together write clearly less than the sum of each alone. Pure."""
     alone = {c.disks[0]: c.write_mb_per_s for c in ceilings if len(c.disks) == 1}
     together = next((c for c in ceilings if len(c.disks) > 1), None)
     if together is None or not set(together.disks) <= set(alone):

@@ -1,6 +1,6 @@
-"""What a block device is and who uses it, from /sys, /proc and wipefs. Reads only.
+"""Properties and users of a block device, from /sys, /proc and wipefs. Reads only.
 
-Refuses to guess that a device is free: whatever cannot be read counts as used.
+Refuses to guess that a device is free: what cannot be read counts as used.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ SYS = Path("/sys/dev/block")
 
 @dataclass(frozen=True, kw_only=True)
 class Device:
-    """number: major:minor. whole: the kernel's name of the whole disk it is on. holds: signatures ("ext4", "gpt").
+    """number: major:minor. whole: the kernel's name of the whole disk. holds: signatures ("ext4", "gpt").
 
-    used_by: who has it open or mounted, in words; empty when nobody.
+    used_by: who has it open or mounted, in words; empty if nobody.
     """
 
     path: str
@@ -34,7 +34,7 @@ class Device:
 
 
 def number_of(path: str) -> str | None:
-    """major:minor of a block device's file; None when it is not one."""
+    """major:minor of a block device's file; None for any other file."""
     try:
         found = os.stat(path)
     except OSError:
@@ -45,7 +45,8 @@ def number_of(path: str) -> str | None:
 
 
 def whole_disk(number: str) -> str:
-    """The kernel's name of the disk that a device is, or is a partition of; the number where /sys says nothing."""
+    """The kernel's name of the disk that a device is, or of which it is a partition. The number itself if /sys does not
+    say."""
     folder = SYS / number
     if not folder.exists():
         return number
@@ -54,7 +55,7 @@ def whole_disk(number: str) -> str:
 
 
 def look_at(path: str) -> Device | None:
-    """A device as it is now; None when the path is no block device."""
+    """A device's current state; None if the path is not a block device."""
     number = number_of(path)
     if number is None:
         return None
@@ -78,7 +79,7 @@ def _size(folder: Path) -> int:
 
 
 def signatures(path: str, folder: Path) -> tuple[str, ...]:
-    """File systems, RAID members and partition tables that wipefs sees, and partitions that the kernel sees."""
+    """File systems, RAID members and partition tables that wipefs finds, and partitions that the kernel knows."""
     try:
         done = subprocess.run(
             ["wipefs", "--json", path],
@@ -95,7 +96,7 @@ def signatures(path: str, folder: Path) -> tuple[str, ...]:
 
 
 def parse_wipefs(text: str) -> tuple[str, ...]:
-    """The types in `wipefs --json`, each once; no text at all means nothing. Raises ValueError for other text."""
+    """The types in `wipefs --json`, each once. Empty text means none. Raises ValueError for other text."""
     if not text.strip():
         return ()
     try:
@@ -112,7 +113,7 @@ def _used_by(path: str, number: str, folder: Path) -> str:
     if holders:
         return f"held by {', '.join(holders)}"
     try:
-        os.close(os.open(path, os.O_RDONLY | os.O_EXCL))  # the kernel refuses what a mount, swap or array has claimed
+        os.close(os.open(path, os.O_RDONLY | os.O_EXCL))  # the kernel refuses one that a mount, swap or array uses
     except OSError as error:
         return error.strerror.lower() if error.strerror else "in use"
     return ""

@@ -1,6 +1,6 @@
-"""Runs fio on directories and reads its JSON. fio writes to files without a name, so that nothing is left behind.
+"""Runs fio on directories and reads its JSON. fio writes to files without a name, so that no file remains.
 
-Refuses to look at anything but write bandwidth, write and fsync counts, and fio's own errors.
+Refuses to read anything but write bandwidth, write and fsync counts, and fio's own errors.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ FILE_BYTES_MAX = 2**30
 
 @dataclass(frozen=True, kw_only=True)
 class Writing:
-    """One fio job: how a file in `path` is written. seconds None: the file's size is written once, then fsync."""
+    """One fio job: how a file in `path` is written. seconds: None writes the file's size once, then fsync."""
 
     name: str
     path: str
@@ -38,14 +38,14 @@ class Writing:
 
 @dataclass(frozen=True, kw_only=True)
 class Written:
-    """What fio saw: bytes per second and writes per second over its own clock, final fsync included."""
+    """fio's result: bytes per second and writes per second over its own clock, final fsync included."""
 
     bytes_per_s: float
     writes_per_s: float
 
 
 def run_fio(writings: Sequence[Writing], label: str = "") -> Mapping[str, Written]:
-    """Runs all at the same time; by name. Raises ProvisionError with fio's own words."""
+    """Runs all jobs at the same time. Returns results by name. Raises ProvisionError with fio's own message."""
     with contextlib.ExitStack() as stack:
         files = [stack.enter_context(_nameless(w.path, w.file_bytes, w.fsync_each)) for w in writings]
         command = ["fio", "--output-format=json", "--thread", "--refill_buffers"]
@@ -65,13 +65,13 @@ def run_fio(writings: Sequence[Writing], label: str = "") -> Mapping[str, Writte
 
 
 def set_of(path: str) -> str:
-    """The name of the set whose mount point this is, so that its removal finds fio; "" for another directory."""
+    """The name of the set whose mount point this is, so that its removal finds fio; "" for any other directory."""
     folder = Path(path).parent.name
     return folder.removeprefix(PREFIX) if folder.startswith(PREFIX) else ""
 
 
 def arguments(writing: Writing, file: int) -> list[str]:
-    """fio's words for one job on an open file."""
+    """fio's arguments for one job on an open file."""
     words = [
         f"--name={writing.name}",
         f"--filename=/proc/self/fd/{file}",
@@ -98,7 +98,7 @@ def _nameless(folder: str, size: int, filled: bool) -> Iterator[int]:
         os.unlink(path)
     try:
         os.truncate(file, size)
-        if filled:  # so that a sync writes its block and no journal, as in a log that is used again
+        if filled:  # a sync then writes its block but no journal, as in a log that is reused
             os.pwrite(file, b"\1" * size, 0)
             os.fsync(file)
         yield file
@@ -107,7 +107,7 @@ def _nameless(folder: str, size: int, filled: bool) -> Iterator[int]:
 
 
 def parse(out: str, err: str = "") -> Mapping[str, Written]:
-    """fio's JSON, by job. Raises ProvisionError for a job with an error and for text that is not fio's."""
+    """fio's JSON by job. Raises ProvisionError for a job with an error, and for text that is not fio's."""
     try:
         jobs = json.loads(out[out.index("{") :])["jobs"]
         errors = [f"{j['jobname']}: {os.strerror(int(j['error']))}" for j in jobs if j["error"]]
@@ -126,5 +126,5 @@ def parse(out: str, err: str = "") -> Mapping[str, Written]:
 
 
 def file_bytes(free_bytes: int, wanted: int) -> int:
-    """A file that leaves most of the disk free: at most a quarter of what is free, whole MiB, at least one."""
+    """The size of a file: at most a quarter of what is free, in whole MiB, at least one."""
     return max(2**20, min(wanted, free_bytes // 4, FILE_BYTES_MAX) // 2**20 * 2**20)

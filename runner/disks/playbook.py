@@ -1,7 +1,7 @@
-"""Runs the playbook on this machine through ansible-runner. The only thing here that makes or removes disks.
+"""Runs the playbook on this machine through ansible-runner. Only this module makes or removes disks.
 
-All that it starts carries the set's name in its environment, so that what survives the death of `scale` (Ansible runs
-in a session of its own) is found and ended before anything is undone.
+Everything that it starts has the set's name in its environment. So what survives the death of `scale` (Ansible runs in
+its own session) can be found and ended before anything is undone.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _CHECKOUT = Path(__file__).resolve().parent.parent.parent / "playbooks"
 
 
 def playbook_path() -> Path:
-    """`disks.yml`, as installed or in the checkout. Raises ProvisionError when it is missing."""
+    """The path of `disks.yml`, installed or in the checkout. Raises ProvisionError if it is missing."""
     for folder in (_CHECKOUT, _SHIPPED):
         if (folder / "disks.yml").is_file():
             return folder / "disks.yml"
@@ -59,8 +59,8 @@ def variables(disk_set: DiskSet, state: str) -> dict[str, Any]:
 
 
 def run_playbook(disk_set: DiskSet, state: str) -> None:
-    """Makes the set `present` or `absent`. Raises ProvisionError with what the failed step said."""
-    import ansible_runner  # half a second, and only disks need it
+    """Makes the set `present` or `absent`. Raises ProvisionError with the message of the failed step."""
+    import ansible_runner  # the import takes half a second, and only disks need it
 
     failures: list[str] = []
     private = folder_of(disk_set.name) / "ansible"
@@ -75,7 +75,7 @@ def run_playbook(disk_set: DiskSet, state: str) -> None:
             extravars=variables(disk_set, state),
             envvars=_environment(disk_set.name, private),
             event_handler=_listener(failures),
-            cancel_callback=lambda: False,  # without it, ansible-runner takes over SIGINT and keeps it
+            cancel_callback=lambda: False,  # without it, ansible-runner replaces the handler of SIGINT and keeps it
             quiet=True,
         )
         if result.rc != 0 and not failures:
@@ -120,7 +120,7 @@ def _listener(failures: list[str]) -> Callable[[Mapping[str, Any]], bool]:
 
 
 def end_processes(name: str) -> None:
-    """Ends what was started for the set and still runs (Ansible, mkfs, fio), and waits until it is gone."""
+    """Ends what was started for the set and still runs (Ansible, mkfs, fio), and waits for its end."""
     deadline = time.monotonic() + 5
     while (left := _processes(name)) and time.monotonic() < deadline:
         for pid in left:

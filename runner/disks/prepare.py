@@ -1,6 +1,6 @@
-"""Disks made ready for a sweep and undone when it ends, and disks made to be kept until they are removed by name.
+"""Prepares disks for a sweep and removes them at its end, or makes disks that stay until they are removed by name.
 
-All or nothing: what fails half way, or is interrupted, is undone before the error goes on.
+All or nothing: after a failure or an interrupt everything is undone before the error is raised.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from runner.model import DataDisk, DiskKind, DiskSource
 
 @contextlib.contextmanager
 def prepared(source: DiskSource, count: int, run_id: str, base: Path) -> Iterator[tuple[DataDisk, ...]]:
-    """d1 ... d<count>, limits set and verified. Everything made is gone at the end, whatever the end is.
+    """d1 ... d<count>, with limits set and verified. Everything made is removed at the end, also after an error.
 
-    Raises PreflightError for what check_source finds, ProvisionError when making or verifying fails.
+    Raises PreflightError for findings of check_source, ProvisionError if making or verifying fails.
     """
     _refuse(source, count, base)
     if source.kind == "dir":
@@ -40,9 +40,9 @@ def prepared(source: DiskSource, count: int, run_id: str, base: Path) -> Iterato
 def create(
     name: str, source: DiskSource, count: int, base: Path, owner: str = "root"
 ) -> tuple[DiskSet, tuple[DataDisk, ...]]:
-    """Disks that stay until `remove_disks`. The same name and request again changes nothing and verifies again.
+    """Makes disks that stay until `remove_disks`. The same name and request again changes nothing and verifies again.
 
-    Raises UsageError when the name is taken by another request; else as `prepared`.
+    Raises UsageError if the name belongs to another request; else as `prepared`.
     """
     wanted = new_set(name, source, count, base, owner=owner, kept=True)
     there = find_set(name)
@@ -59,7 +59,7 @@ def create(
 
 @contextlib.contextmanager
 def _undone_on_error(disk_set: DiskSet) -> Iterator[None]:
-    """The first error is the one to tell; what could not be undone is found by `scale clean`."""
+    """Undoes the set and raises the first error again. `scale clean` finds what could not be undone."""
     try:
         yield
     except BaseException as error:

@@ -1,6 +1,6 @@
-"""Undoes sets of disks: at the end of a sweep, by name, or after a crash. Idempotent.
+"""Removes sets of disks: at the end of a sweep, by name, or after a crash. Idempotent.
 
-Refuses a set whose maker still lives, unless that is this process.
+Refuses a set whose maker still lives, unless the maker is this process.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from runner.interrupts import deferred
 
 
 def undo(disk_set: DiskSet) -> None:
-    """Ends what still works on the set, removes all of it, and forgets it. Ctrl-C waits meanwhile.
+    """Ends what still uses the set, removes all of it, and deletes its record. Ctrl-C waits meanwhile.
 
-    What the register says last counts, since an array may have been made after disk_set was. Raises ProvisionError when
-    something cannot be removed; the set then stays in the register.
+    It uses the register's latest record, because an array may have been made after disk_set was. Raises ProvisionError
+    if something cannot be removed; the set then stays in the register.
     """
     with deferred(), held(disk_set.name) as is_there:
         if not is_there:
@@ -44,12 +44,13 @@ def remove_disks(wanted: Sequence[str] = (), *, everything: bool = False) -> tup
 
 
 def leftover_sets() -> tuple[DiskSet, ...]:
-    """Sets whose maker is dead and that were not finished to be kept."""
+    """Sets whose maker has ended and that were not made to stay."""
     return tuple(s for s in list_disks() if not s.in_use and not (s.kept and s.ready))
 
 
 def remove_sets(sets: Sequence[DiskSet]) -> None:
-    """Removes these, whoever made them; another `scale clean` may be at one, or done with it. Raises PreflightError."""
+    """Removes these sets, whoever made them. Another `scale clean` may be removing one or have removed it. Raises
+    PreflightError."""
     if sets and os.geteuid() != 0:
         raise PreflightError("removing disks needs root", remedy="run with sudo")
     for disk_set in sets:

@@ -1,7 +1,7 @@
-"""What sets of disks exist, on disk, so that they are found after a crash: one small file per set, written first.
+"""The register of disk sets: one small file for each set, written before the disks are made, found again after a crash.
 
-The register belongs to root alone, because whoever reads it undoes mounts and devices that it names.
-Refuses to believe a set's folder that is not named like one of ours.
+The register belongs to root alone, because its readers remove the mounts and devices that it names. Refuses a folder
+that is not named like a set's.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from runner.host.alive import alive, started_ticks
 from runner.model import DiskSource
 
 REGISTER = Path("/var/lib/scale-disks")
-REGISTER_OWNER = 0  # root
+REGISTER_OWNER = 0  # root's
 PREFIX = "scale-disks-"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
 @dataclass(frozen=True, kw_only=True)
 class DiskSet:
-    """Disks made together. kept: wanted until removed by name; else the maker's end is the set's end.
+    """Disks made together. kept: they stay until removed by name; else they are removed when their maker ends.
 
-    folder: mount points d1, d2, ... and image files. label: begin of the file systems' labels, and name of the array.
-    ready: preparation was finished and verified. maker_*: the process that made it. stripe: how many of the disks, from
-    the first on, form one RAID-0 array (mounted at d1); 0: each has a file system of its own.
+    folder: holds mount points d1, d2, ... and image files. label: the start of the file systems' labels, and the
+    array's name. ready: the disks were made and verified. maker_*: the process that made it. stripe: how many of the
+    first disks form one RAID-0 array (mounted at d1); 0: each has its own file system.
     """
 
     name: str
@@ -56,12 +56,13 @@ class DiskSet:
 
     @property
     def in_use(self) -> bool:
-        """Whether its maker still lives."""
+        """Whether its maker still runs."""
         return alive(self.maker_pid, self.maker_started)
 
 
 def new_set(name: str, source: DiskSource, count: int, base: Path, *, owner: str, kept: bool) -> DiskSet:
-    """A set of this process, nothing made yet. Raises UsageError for a name or a folder that no command takes."""
+    """A set of this process; nothing is made yet. Raises UsageError for a name or a folder that commands cannot
+    take."""
     if not _NAME.fullmatch(name):
         raise UsageError(f"a set of disks cannot be called {name!r}", remedy="letters, digits, dot, dash, underscore")
     folder = str(base.resolve() / (PREFIX + name))
@@ -84,12 +85,12 @@ def new_set(name: str, source: DiskSource, count: int, base: Path, *, owner: str
 
 
 def folder_of(name: str) -> Path:
-    """A set's own folder in the register: its state, and what Ansible writes."""
+    """A set's own folder in the register: its record, and files that Ansible writes."""
     return REGISTER / name
 
 
 def save(disk_set: DiskSet) -> None:
-    """Replaces the set's file. Raises PreflightError where the register cannot be written."""
+    """Replaces the set's file. Raises PreflightError if the register cannot be written."""
     folder = folder_of(disk_set.name)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -101,17 +102,17 @@ def save(disk_set: DiskSet) -> None:
 
 
 def forget(name: str) -> None:
-    """Everything of the set is undone."""
+    """Deletes the record of a set that is undone."""
     shutil.rmtree(folder_of(name), ignore_errors=True)
-    with contextlib.suppress(OSError):  # another set is in it, or another `scale` was quicker
+    with contextlib.suppress(OSError):  # the folder holds another set, or another `scale` was faster
         REGISTER.rmdir()
 
 
 @contextlib.contextmanager
 def held(name: str) -> Iterator[bool]:
-    """Waits until no other process undoes the set; False when that one forgot it meanwhile, whatever has its name now.
+    """Waits until no other process removes the set. False if that process deleted it, whatever has its name now.
 
-    A set that the register never had is there: nobody else can know of it.
+    True for a set that was never in the register: no other process can know it.
     """
     try:
         folder = os.open(folder_of(name), os.O_RDONLY | os.O_DIRECTORY)
@@ -126,12 +127,12 @@ def held(name: str) -> Iterator[bool]:
 
 
 def list_disks() -> tuple[DiskSet, ...]:
-    """All sets that were begun and not removed; what is not a set of ours is passed over."""
+    """All sets that were begun and not removed. Files that are not a set of ours are ignored."""
     return tuple(found for path in sorted(REGISTER.glob("*/state.json")) if (found := _read(path)))
 
 
 def find_set(name: str) -> DiskSet | None:
-    """A set by its name."""
+    """The set of this name, None if there is none."""
     return _read(folder_of(name) / "state.json") if _NAME.fullmatch(name) else None
 
 
@@ -148,7 +149,7 @@ def _read(path: Path) -> DiskSet | None:
 
 
 def state_of(disk_set: DiskSet) -> str:
-    """In words: ready, in use by a sweep, half made, or gone (after a restart of the machine)."""
+    """The state in words: ready, in use by a sweep, half made, or gone (after a restart of the machine)."""
     if not disk_set.kept and disk_set.in_use:
         return "in use by a sweep"
     if not (disk_set.kept and disk_set.ready):
@@ -157,5 +158,4 @@ def state_of(disk_set: DiskSet) -> str:
 
 
 def names(sets: Sequence[DiskSet]) -> str:
-    """For messages."""
     return ", ".join(s.name for s in sets) or "none"

@@ -1,6 +1,6 @@
-"""What speaks against taking disks from where the user said, before anything is touched. Reads only.
+"""Checks the source that the user gave for disks, before anything is touched. Reads only.
 
-Every finding that blocks names its flag and says what to do instead; refuses nothing that a measurement can decide.
+Every blocking finding names its flag and says what to do instead. Refuses nothing that a measurement can decide.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from runner.host import disk_of
 from runner.model import DiskSource, Finding
 from runner.units import format_bytes
 
-BYTES_MIN = {"ext4": 64 * 2**20, "xfs": 300 * 2**20}  # mkfs.xfs refuses less; ext4 would hold hardly any data
+BYTES_MIN = {"ext4": 64 * 2**20, "xfs": 300 * 2**20}  # mkfs.xfs refuses less, and ext4 would hold hardly any data
 FILE_SYSTEMS = tuple(BYTES_MIN)
 CAP_BYTES_PER_S_MIN = 2**20
-SPARE_BYTES = 2**28  # of the disk under loop devices, for what else lives there
+SPARE_BYTES = 2**28  # of the disk below loop devices, for other files on it
 _V1 = Path("/sys/fs/cgroup/blkio/blkio.throttle.write_bps_device")
 _V2 = Path("/sys/fs/cgroup/cgroup.controllers")
 _PACKAGES = {"losetup": "util-linux mount", "wipefs": "util-linux", "mkfs.ext4": "e2fsprogs", "mkfs.xfs": "xfsprogs"}
 
 
 def check_source(source: DiskSource, count: int, base: Path = Path("/var/tmp")) -> tuple[Finding, ...]:
-    """All that is wrong, at once. base: where loop devices' files and all mount points would go."""
+    """Everything that is wrong, at once. base: the directory for loop devices' files and all mount points."""
     if source.kind == "dir":
         return (*_dirs(source, count), *_tools(("fio",)))
     found = _file_system(source)

@@ -1,6 +1,6 @@
-"""One RAID-0 array (md) over the first disks of a set, made anew when their number changes.
+"""One RAID-0 array (md) over the first disks of a set, made again when their number changes.
 
-Refuses where this machine cannot: then data are spread over the disks, each with a file system of its own.
+If this machine cannot make one, the data is spread over the disks, each with its own file system.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ _INSTEAD = "--disk-placement spread, which puts each vgroup or partition on one 
 
 
 def check_stripe(source: DiskSource) -> tuple[Finding, ...]:
-    """All that speaks against an array on this machine. Reads only."""
+    """Everything that prevents an array on this machine. Reads only."""
     has_mdadm = shutil.which("mdadm", path=search_path()) is not None
     return unstripable(source, has_md=_has_md(), has_mdadm=has_mdadm)
 
 
 def unstripable(source: DiskSource, *, has_md: bool, has_mdadm: bool) -> tuple[Finding, ...]:
-    """The decision by itself; pure."""
+    """The decision of check_stripe, from its inputs alone. Pure."""
     found = []
     if source.kind == "dir":
         found.append(
@@ -50,7 +50,7 @@ def unstripable(source: DiskSource, *, has_md: bool, has_mdadm: bool) -> tuple[F
 
 
 def _has_md() -> bool:
-    """In the kernel, or as a module that is there to be loaded."""
+    """Whether md is in the kernel, or is a module that can be loaded."""
     if _MDSTAT.exists():
         return True
     try:
@@ -68,15 +68,15 @@ def _has_md() -> bool:
 def restripe(name: str, members: Sequence[DataDisk]) -> tuple[DataDisk, ...]:
     """The set's first disks as one array: each with its own device, all with the array's path and file system.
 
-    What the disks held is lost, unless they form that array already. Raises ProvisionError when it cannot be made, or
-    is not of these members afterwards.
+    The disks' contents are lost, unless they form that array already. Raises ProvisionError if the array cannot be
+    made, or does not consist of these members afterwards.
     """
     disk_set = find_set(name)
     if disk_set is None:
         raise ProvisionError(f"the set of disks {name} is gone", remedy="start again")
     striped = replace(disk_set, stripe=len(members))
     if disk_set.stripe != len(members):
-        save(striped)  # first, so that whoever cleans up knows that there may be an array
+        save(striped)  # written first, so that a cleanup knows that an array may exist
         run_playbook(striped, "present")
     return _on_array(striped, members)
 
@@ -93,7 +93,7 @@ def _on_array(striped: DiskSet, members: Sequence[DataDisk]) -> tuple[DataDisk, 
 
 
 def members_of(array: Path) -> list[str]:
-    """The kernel's names of the devices under a RAID-0 array, sorted; none where the folder is not one's."""
+    """The kernel's names of the devices of a RAID-0 array, sorted; empty if the folder is not on one."""
     level = array / "md/level"
     if not level.exists() or level.read_text().strip() != "raid0":
         return []

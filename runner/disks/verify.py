@@ -1,6 +1,6 @@
-"""Whether a limit that was set is the limit that writers meet: measured, direct and through the page cache.
+"""Measures whether writers meet the limit that was set, with direct writes and through the page cache.
 
-Refuses disks whose writes are more than 20 % off what was asked for.
+Refuses disks whose write rate differs by more than 20 % from the limit.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ BLOCK_BYTES, SMALL_BLOCK_BYTES = 64 * 2**10, 4 * 2**10
 
 @dataclass(frozen=True, kw_only=True)
 class Off:
-    """A disk whose rate is not the one asked for. what: in words, with its unit."""
+    """A disk whose rate is not the requested one. what: the rate in words, with its unit."""
 
     disk: str
     what: str
@@ -33,14 +33,16 @@ class Off:
 
 
 def join_root_group() -> None:
-    """On cgroup v1, this process and what it starts go where the limits stand: a session's own group is not limited."""
+    """On cgroup v1, moves this process and its children into the group that has the limits: a session's own group has
+    none."""
     if _ROOT_GROUP.exists():
-        with contextlib.suppress(OSError):  # the measurement says whether it was needed
+        with contextlib.suppress(OSError):  # the measurement shows whether it was needed
             _ROOT_GROUP.write_text(str(os.getpid()))
 
 
 def verify_caps(disks: Sequence[DataDisk], label: str) -> None:
-    """Measures all at the same time, and alone what seems too slow. Raises ProvisionError that names disk and rates."""
+    """Measures all disks together, and again alone those that seem too slow. Raises ProvisionError that names disk and
+    rates."""
     capped = [d for d in disks if d.cap_bytes_per_s or d.cap_iops]
     if not capped:
         return
@@ -48,7 +50,7 @@ def verify_caps(disks: Sequence[DataDisk], label: str) -> None:
     off = _direct(capped, label)
     slow = [d for d in capped if any(o.disk == d.name and o.seen < o.asked for o in off)]
     off = [o for o in off if o.seen > o.asked]
-    for disk in slow:  # together they may be slower than the disk under them; that is for the ceilings to say
+    for disk in slow:  # the disk below them may slow them all together; the ceilings show that
         off += _direct([disk], label)
     off += _buffered(capped, label)
     if off:
@@ -59,7 +61,7 @@ def verify_caps(disks: Sequence[DataDisk], label: str) -> None:
 
 
 def expected(disk: DataDisk, block_bytes: int) -> tuple[float, float]:
-    """(bytes per second, writes per second) that the two limits together allow for writes of that size."""
+    """Bytes and writes per second that both limits together allow for writes of that size."""
     by_bytes = disk.cap_bytes_per_s or float("inf")
     by_count = (disk.cap_iops or float("inf")) * block_bytes
     allowed = min(by_bytes, by_count)
@@ -91,7 +93,8 @@ def _direct_in(block: int, disks: Sequence[DataDisk], label: str) -> list[Off]:
 
 
 def _buffered(disks: Sequence[DataDisk], label: str) -> list[Off]:
-    """Only too fast is wrong here: the journal writes too. What no limit reaches is many times too fast."""
+    """Disks that are too fast through the page cache. Slower is right, because the journal writes too. A write without
+    a limit is many times too fast."""
     capped = [d for d in disks if d.cap_bytes_per_s]
     if not capped:
         return []

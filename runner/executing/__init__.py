@@ -1,7 +1,7 @@
-"""A plan, run on this machine: ceilings → disks → the campaign's trials → fit → report, stored at every step.
+"""Executes a plan on this machine: ceilings → disks → trials → fit → report. Stores every step.
 
-`execute` is the door, `Execution` what it is told. Refuses to choose, to plan and to check: all of that has been done.
-Prints nothing and ends no process.
+`execute` runs an `Execution`. Refuses to choose, to plan and to check: the caller has done that. Prints nothing and
+ends no process.
 """
 
 from runner.executing.campaign import Sink

@@ -1,4 +1,4 @@
-"""Runs what a planner asks for: each trial that is not done, in order, its events to every sink.
+"""Runs what a planner asks for: each trial that is not done, in order. Its events go to every sink.
 
 Refuses to print, write or judge.
 """
@@ -24,9 +24,9 @@ def run_campaign(
     done: Sequence[TrialResult] = (),
     say: Callable[[str], None] = lambda sentence: None,
 ) -> None:
-    """Runs block after block until the planner has none. plan: what is known at the start; done: results so far.
+    """Runs block after block until the planner has none. plan: the plan at the start. done: the results so far.
 
-    An exception (Ctrl-C, a full disk) ends the trial's generator, which cleans up.
+    An exception (Ctrl-C, a full disk) closes the trial's generator, which cleans up.
     """
     results, told = list(done), ""
     while True:
@@ -45,7 +45,7 @@ def run_campaign(
 
 
 def _run(plan: Plan, trial: Trial, run_trial: TrialRunner, sinks: Sequence[Sink]) -> list[TrialResult]:
-    """The trial's result, as its last event says it."""
+    """The trial's results, from its events."""
     place = next(at for at, t in enumerate(plan.trials, start=1) if t.trial_id == trial.trial_id)
     started = TrialStarted(
         trial=trial, position=place, total=len(plan.trials), unix_s=time.time(), monotonic_ns=time.monotonic_ns()
@@ -61,6 +61,6 @@ def _run(plan: Plan, trial: Trial, run_trial: TrialRunner, sinks: Sequence[Sink]
 
 
 def dispatch(event: Event, sinks: Sequence[Sink]) -> None:
-    """The event to every sink, in order."""
+    """Passes the event to every sink, in order."""
     for sink in sinks:
         sink(event)

@@ -1,4 +1,4 @@
-"""The load generator's own ceilings of a run: which of its trials have the same, each measured once, and told."""
+"""The load generator's own ceilings for a run. Trials with the same ceiling share one measurement."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ class Ceilings:
         self._means: dict[tuple[str, str], Means] = {}
 
     def measure(self, trials: Iterable[Trial]) -> None:
-        """Each ceiling that is not known. Raises LoadError."""
+        """Measures each ceiling that is not known yet. Raises LoadError."""
         for trial in trials:
             key = self._key(trial)
             if key not in self._rates:
                 self._rates[key] = measure_ceiling(self._program, key)
 
     def of(self, trial: Trial) -> float | None:
-        """Rows a second; None where there is no such ceiling, or it was not measured."""
+        """The ceiling in rows/s; None if there is no such ceiling, or it was not measured."""
         return self._rates.get(self._key(trial))
 
     def told(self) -> dict[str, float | str]:
-        """Each for people: the rate, or why there is none."""
+        """Each ceiling for people: the rate, or why there is none."""
         return {_words(key): rate if rate is not None else key.means.value for key, rate in self._rates.items()}
 
     def _key(self, trial: Trial) -> CeilingKey:

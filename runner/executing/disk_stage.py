@@ -1,6 +1,6 @@
-"""The disks of a run: made ready, measured, how the data are spread over them, and undone at the end.
+"""The disks of a run: prepared, measured, assigned to data, and removed at the end.
 
-In a sweep of cores there is one disk, the one that the data happen to be on, and nothing is made or measured.
+A sweep of cores has one disk, the one that holds the data directory. Nothing is made or measured then.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, kw_only=True)
 class PreparedDisks:
-    """The disks of a run, in the order of the axis, and what fio measured on them."""
+    """The disks of a run, in the order of the axis, and fio's measurements of them."""
 
     disks: tuple[DataDisk, ...]
     ceilings: tuple[DiskCeiling, ...] = ()
     shared: Finding | None = None
 
     def manifest(self) -> dict[str, Any]:
-        """What the manifest keeps."""
+        """The disks' part of the manifest."""
         return {
             "data_disks": [asdict(disk) for disk in self.disks],
             "disk_ceilings": [asdict(ceiling) for ceiling in self.ceilings],
@@ -43,14 +43,14 @@ class PreparedDisks:
 
 @contextlib.contextmanager
 def disks_of_run(plan: Plan, data_dir: Path, run_id: str, say: Say) -> Iterator[PreparedDisks]:
-    """Disks ready for the trials, gone afterwards whatever happens. Raises PreflightError or ProvisionError."""
+    """Prepares the disks for the trials and always removes them afterwards. Raises PreflightError or ProvisionError."""
     sweep = plan.sweep
     if sweep.disks is None:
         disk = disk_of(data_dir)
         found = data_disk(disk) if disk else memory_disk(data_dir)
         yield PreparedDisks(disks=(found,) if found else ())
         return
-    from runner.disks import measure_ceilings, prepared, shares_bottleneck  # a sweep of cores does without
+    from runner.disks import measure_ceilings, prepared, shares_bottleneck  # a sweep of cores does not need it
 
     count = max(trial.resources.disks for trial in plan.trials)
     say(f"making {count} disks ready")
@@ -64,7 +64,7 @@ def disks_of_run(plan: Plan, data_dir: Path, run_id: str, say: Say) -> Iterator[
 
 
 def ceiling_sentences(stage: PreparedDisks) -> list[str]:
-    """What fio measured, and a warning when the disks share a bottleneck."""
+    """fio's results in sentences, with a warning if the disks share a bottleneck."""
     said = [f"{' + '.join(c.disks)}: {c.write_mb_per_s:.1f} MB/s sequential writes" for c in stage.ceilings]
     if stage.shared is not None:
         said.append(f"{stage.shared.sentence}: {stage.shared.remedy}")
@@ -72,10 +72,10 @@ def ceiling_sentences(stage: PreparedDisks) -> list[str]:
 
 
 def placement_of(plan: Plan, order: Callable[[Trial, str], TrialOrder], stop: Stop, say: Say) -> tuple[str, str]:
-    """How the data are spread over the disks, and why. Tiers are tried on the server itself, once.
+    """How the data is spread over the disks, and why. Tiers are tried once on the server itself.
 
-    order: makes the order of a trial with a placement. Raises PreflightError when tiers were asked for by name and the
-    server does not honour them; Stopped.
+    order: makes the order of a trial with a placement. Raises PreflightError if the user asked for tiers and the server
+    does not support them; Stopped.
     """
     asked = plan.sweep.disk_placement
     most: Trial = max(plan.trials, key=lambda t: t.resources.disks)

@@ -1,4 +1,4 @@
-"""Runs what is planned: ceilings → disks → campaign → fit → report, stored at every step."""
+"""Runs a plan: ceilings → disks → campaign → fit → report. Stores every step."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from runner.trial.run import run_trial
 
 
 def execute(execution: Execution, writer: RunWriter, sinks: Sequence[Sink], say: Say) -> StoredRun:
-    """Runs what the writer's run still lacks, then fits and reports. Stored at every step.
+    """Runs the trials that the writer's run still lacks, then fits and reports. Every step is stored.
 
-    Raises what no trial can survive; what was measured until then is stored.
+    Raises errors that end the run; what was measured before them is stored.
     """
     plan, program = execution.plan, loadgen_path()
     say("measuring the load generator's own ceiling (same requests, same CPUs, nobody who takes them)")
@@ -44,7 +44,7 @@ def execute(execution: Execution, writer: RunWriter, sinks: Sequence[Sink], say:
             run_trial_of = _runner(orders, ceilings, placement, stop)
             run_campaign(plan, planner_of(plan), run_trial_of, [writer, *sinks], writer.results, say)
     except BaseException:
-        with contextlib.suppress(StoreError):  # when the disk is full, that is the news already
+        with contextlib.suppress(StoreError):  # with a full disk, that error is reported already
             writer.update_manifest(status="interrupted")
         raise
     writer.update_manifest(status="complete", server=server_facts(writer.results))
@@ -53,14 +53,14 @@ def execute(execution: Execution, writer: RunWriter, sinks: Sequence[Sink], say:
 
 def _runner(orders: Orders, ceilings: Ceilings, placement: str, stop: Stop) -> TrialRunner:
     def run(trial: Trial) -> Generator[Event, None, None]:
-        ceilings.measure([trial])  # of a trial that was not planned at first; any other is known
+        ceilings.measure([trial])  # a trial that was planned later; every other ceiling is known
         return run_trial(orders.order(trial, placement), stop)
 
     return run
 
 
 def server_facts(results: Sequence[TrialResult]) -> dict[str, str]:
-    """What the manifest says of the server: its version, and what its runtime said alike in every trial."""
+    """The server's version and what its runtime reported, if it is the same in every trial. For the manifest."""
     version = next((r.effective["server_version"] for r in results if "server_version" in r.effective), "")
     said = [r.server for r in results if r.server]
     first = said[0] if said else {}

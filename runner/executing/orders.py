@@ -1,4 +1,4 @@
-"""From what a run has to the order of each of its trials, a value that can be carried out anywhere."""
+"""Makes the order of each trial: a value that can be executed anywhere."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from runner.trial.order import TrialOrder
 
 @dataclass(frozen=True, kw_only=True)
 class Execution:
-    """What is to be run, and where its things are. Target, runtime and installation are those of each trial's subject.
+    """What to run, and where its files are. Target, runtime and installation are those of each trial's subject.
 
     client_homes: where the load generator finds the client library, by `Subject.server`.
     """
@@ -26,7 +26,7 @@ class Execution:
 
 @dataclass(frozen=True, kw_only=True)
 class Orders:
-    """What the orders of one run have in common. ceilings: of the load generator, measured."""
+    """What all orders of one run share. ceilings: of the load generator."""
 
     execution: Execution
     run_id: str
@@ -35,9 +35,9 @@ class Orders:
     ceilings: Ceilings
 
     def order(self, trial: Trial, disk_placement: str) -> TrialOrder:
-        """The order of a trial, its disks striped if that is the placement.
+        """The order of a trial. Its disks are striped if the placement asks for that.
 
-        Raises ProvisionError when the array cannot be made: no later trial could do without it.
+        Raises ProvisionError if the array cannot be made: every later trial would need it too.
         """
         sweep = self.execution.plan.sweep
         return TrialOrder(
@@ -60,15 +60,15 @@ class Orders:
         )
 
     def _disks(self, trial: Trial, disk_placement: str) -> tuple[DataDisk, ...]:
-        """The first ones, as many as the trial is given; without prepared disks the one that the data are on anyway.
+        """The first disks, as many as the trial has; without prepared disks the one that holds the data directory.
 
-        An array is kept from one trial to the next while the number of disks is the same.
+        An array stays from one trial to the next if the number of disks is the same.
         """
         if not trial.resources.disks:
             return self.stage.disks
         given = self.stage.disks[: trial.resources.disks]
         if disk_placement != "stripe":
             return given
-        from runner.disks import restripe  # a sweep without disks does without
+        from runner.disks import restripe  # a sweep without disks does not need it
 
         return restripe(self.run_id, given)

@@ -1,4 +1,4 @@
-"""What is written when the trials are done, and whenever it is asked for anew: the fits and the reports."""
+"""Makes fits and reports after the trials, and again on request."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from runner.store.writer import RunWriter
 
 
 def report(writer: RunWriter) -> StoredRun:
-    """Fits what is stored and writes fit.json, report.md and report.html. Raises StoreError."""
+    """Fits the stored trials and writes fit.json, report.md and report.html. Raises StoreError."""
     writer.update_manifest(reported_by=identity())
     run = read_run(writer.path)
     made = documents(run, read_reference(run.plan.sweep.reference))

@@ -1,7 +1,7 @@
-"""A running sweep as Prometheus metrics on one port of the loopback interface, and a stored run as OpenMetrics.
+"""Serves a running sweep as Prometheus metrics on one loopback port, and writes a stored run as OpenMetrics.
 
-`names` is the table of all metrics; docs/metrics.md is made from it. Refuses to compute what was not measured: a value
-that is not known has no sample.
+`names` is the table of all metrics; docs/metrics.md is made from it. Refuses to compute what was not measured: an
+unknown value has no sample.
 """
 
 from runner.exporter.past import openmetrics

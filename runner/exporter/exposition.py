@@ -1,4 +1,4 @@
-"""Values as prometheus-client's metric families, and as bytes of Prometheus' text format 0.0.4."""
+"""Values → prometheus-client's metric families, and bytes of Prometheus' text format 0.0.4."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
 def common_labels(state: LiveState) -> dict[str, str]:
-    """`run` and `sweep`."""
+    """The labels `run` and `sweep`."""
     return dict(zip(COMMON, (state.run, state.plan.sweep.name), strict=True))
 
 
 def families(points: Iterable[Point], common: Mapping[str, str]) -> list[Metric]:
-    """One family for each metric that has a value. Unknown values have no sample, and empty labels are left out."""
+    """One family for each metric that has a value. Unknown values have no sample. Empty labels are left out."""
     made: dict[str, Metric] = {}
     for short, values, value in points:
         if value is None or not math.isfinite(value):
@@ -39,17 +39,17 @@ def families(points: Iterable[Point], common: Mapping[str, str]) -> list[Metric]
 
 
 def text(points: Iterable[Point], common: Mapping[str, str]) -> bytes:
-    """Through a registry of its own, so that nothing of the process is served that is not in the list of metrics."""
+    """The text format, from a registry of its own, so that only metrics of our list are served."""
     registry = CollectorRegistry(auto_describe=False)
     registry.register(_Once(families(points, common)))
     return generate_latest(registry)
 
 
 class LineWriter:
-    """The same text as `text`, faster: a series' name and labels are made once and kept.
+    """Writes the same bytes as `text`, faster: it makes a series' name and labels once.
 
-    prometheus-client needs about 10 µs a line, which for the hundred lines that change every second would be most of
-    what a reading may cost. A test holds both to the same bytes.
+    prometheus-client needs about 10 µs for a line. For the hundred lines that change every second that would be most of
+    a scrape's cost. A test compares the bytes of both.
     """
 
     def __init__(self, common: Mapping[str, str]) -> None:
@@ -58,7 +58,6 @@ class LineWriter:
         self._names: dict[tuple[str, tuple[str, ...]], str] = {}
 
     def write(self, points: Iterable[Point]) -> bytes:
-        """As `text`."""
         families: dict[str, list[str]] = {}
         for short, values, value in points:
             if value is None or not math.isfinite(value):
@@ -82,7 +81,7 @@ class LineWriter:
 
 
 def generate_text(points: Iterable[Point], common: Mapping[str, str]) -> str:
-    """`text`, not yet encoded."""
+    """The text of `text`, before encoding."""
     return text(points, common).decode()
 
 

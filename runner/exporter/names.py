@@ -15,8 +15,8 @@ Part = Literal["run", "now", "trial", "curve"]
 
 @dataclass(frozen=True, kw_only=True)
 class Metric:
-    """name: as served; counters end in _total, infos in _info. labels: beside run and sweep. when: it has no sample
-    otherwise; "" means always."""
+    """name: as served; counters end in _total, infos in _info. labels: beside run and sweep. when: the condition for a
+    sample; "" means always."""
 
     name: str
     kind: Kind

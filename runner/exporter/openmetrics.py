@@ -1,4 +1,4 @@
-"""Points with times → OpenMetrics text. Collects series by series, because that is the order that the format wants."""
+"""Metric values with times → OpenMetrics text. It collects series by series, because the format requires that order."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from runner.exporter.values import Point
 
 
 class Book:
-    """Series of a run. Times must not fall from one call of `add` to the next; a second value at a time is left out."""
+    """The series of a run. Times must not decrease from one call of `add` to the next. A second value at the same time
+    is dropped."""
 
     def __init__(self, common: Mapping[str, str]) -> None:
         self._common = "".join(f',{name}="{_escaped(value)}"' for name, value in common.items())
@@ -20,7 +21,7 @@ class Book:
         self._last_ms: dict[tuple[str, tuple[str, ...]], int] = {}
 
     def add(self, points: Iterable[Point], unix_s: float) -> None:
-        """Values at a moment. Unknown values are left out."""
+        """Adds values at a time (seconds since 1970). Unknown values are left out."""
         at_ms = round(unix_s * 1000)
         stamp = f"{at_ms // 1000}.{at_ms % 1000:03d}"
         for short, values, value in points:
@@ -28,12 +29,11 @@ class Book:
                 continue
             self._last_ms[short, values] = at_ms
             metric = BY_NAME[f"scale_{short}"]
-            group = values[:-1] if metric.kind == "summary" else values  # all quantiles of a moment stand together
+            group = values[:-1] if metric.kind == "summary" else values  # quantiles of a time stay together
             lines = self._series.setdefault(short, {}).setdefault(group, [])
             lines.append(f"{metric.name}{{{self._labels(metric, values)}}} {floatToGoString(value)} {stamp}\n")
 
     def content(self) -> bytes:
-        """The whole text, `# EOF` included."""
         parts: list[str] = []
         for metric in METRICS:
             series = self._series.get(metric.name.removeprefix("scale_"))

@@ -1,6 +1,6 @@
-"""A stored run as OpenMetrics with its times: the events of its trials once more, read off once a second.
+"""A stored run as OpenMetrics with its times: the events of its trials are replayed and read once a second.
 
-The same state and the same points as while it ran, so that the same dashboards show both.
+State and values are made as in the running sweep, so the same dashboards show both.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ KEPT_STEP_S = 15.0
 
 @dataclass(frozen=True, kw_only=True)
 class _Told:
-    """One trial: its start on both clocks, and what was seen then, ordered by the monotonic clock."""
+    """One trial: its start on both clocks, and its events, ordered by the monotonic clock."""
 
     start: TrialStarted
     events: Sequence[tuple[int, Event]]
@@ -54,7 +54,7 @@ class _Told:
 
 
 def openmetrics(run: StoredRun) -> bytes:
-    """The run's finished trials. Raises StoreError or LoadError naming a file that cannot be read back."""
+    """The run's finished trials. Raises StoreError or LoadError that names a file that cannot be read."""
     path = Path(run.path)
     state = LiveState(run=path.resolve().name, plan=run.plan)
     state = take(state, ceilings_of(path))
@@ -73,7 +73,7 @@ def openmetrics(run: StoredRun) -> bytes:
 
 
 def _keep(book: Book, state: LiveState, start_s: float, end_s: float) -> None:
-    """What stays, again and again until the next trial begins."""
+    """Repeats the values that stay the same until the next trial begins."""
     at, kept = start_s, list(points_kept(state))
     while at < end_s:
         book.add(kept, at)
@@ -128,7 +128,8 @@ def _journal(path: Path, result: TrialResult) -> Iterator[Event]:
 
 
 def _guessed(result: TrialResult, samples: Sequence[Sample]) -> TrialStarted:
-    """Runs that were stored before journals were kept: the samples are laid into the middle of the trial."""
+    """The start of a trial that has no journal (runs of an old version): the samples are centred in the trial's
+    time."""
     first, last = (samples[0].monotonic_ns, samples[-1].monotonic_ns) if samples else (0, 0)
     slack_ns = max(0, int(result.wall_s * 1e9) - (last - first)) // 2
     began = datetime.datetime.fromisoformat(result.started_utc).timestamp() if result.started_utc else 0.0

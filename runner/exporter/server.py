@@ -1,7 +1,7 @@
 """The one open port: GET /metrics on the loopback interface. Refuses any other address, path and method.
 
-A small HTTP server of the standard library; a scraper's connection stays open, so a scrape starts no thread. Nothing is
-compressed: on loopback that costs more than it saves.
+A small HTTP server of the standard library. A scraper's connection stays open, so a scrape starts no thread. Nothing is
+compressed: on loopback compression costs more than it saves.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ _POLL_S = 0.5
 
 
 class MetricsServer:
-    """Listens from being made until stop. page: makes the body; called in a thread of the server.
+    """Listens from its construction until `stop`. page: makes the body; a thread of the server calls it.
 
-    A port that is taken, or not ours to take, is replaced by a free one. Raises PreflightError when there is none.
+    A port that is in use or not permitted is replaced by a free one. Raises PreflightError if there is none.
     """
 
     def __init__(self, port: int, page: Callable[[], bytes]) -> None:
         self.scrapes = 0
-        self._readers: dict[int, float] = {}  # open connections, and when each read last
+        self._readers: dict[int, float] = {}  # open connections, with the time of each one's last request
         self._read = threading.Condition()
         self._marked = self._last_read = 0.0
         self._server = _listen(port, self._handler(page))
@@ -42,21 +42,21 @@ class MetricsServer:
 
     @property
     def port(self) -> int:
-        """The port that it got."""
+        """The port that it listens on."""
         return int(self._server.server_address[1])
 
     @property
     def url(self) -> str:
-        """Where to read."""
+        """The address of the metrics."""
         return f"http://{LOOPBACK}:{self.port}{PATH}"
 
     def mark(self) -> None:
-        """From now on a reading is one that `linger` waits for."""
+        """From now on, a request counts for `linger`."""
         self._marked = time.monotonic()
 
     def linger(self, seconds: float) -> None:
-        """Returns when the page was read since the mark by everyone whose connection is open, or after that time; at
-        once when nobody ever read it."""
+        """Waits until every open connection has read the page since `mark`, or until the time is over. Returns at once
+        if nobody ever read it."""
         if self.scrapes:
             with self._read:
                 self._read.wait_for(self._all_have_read, seconds)
@@ -107,11 +107,11 @@ class MetricsServer:
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     timeout = _IDLE_S
-    wbufsize = -1  # headers and body leave in one piece
+    wbufsize = -1  # headers and body leave in one packet
     disable_nagle_algorithm = True
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Says nothing: only the console prints."""
+        """Logs nothing, because only the console prints."""
 
 
 class _Server(ThreadingHTTPServer):
@@ -119,20 +119,20 @@ class _Server(ThreadingHTTPServer):
     block_on_close = False
 
     def server_bind(self) -> None:
-        """Without the look-up of this machine's name, which may ask a DNS server."""
+        """Skips the look-up of this machine's name, which may ask a DNS server."""
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         self.socket.bind(self.server_address)
         self.server_address = self.socket.getsockname()
         self.server_name, self.server_port = LOOPBACK, self.server_address[1]
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A reader that went away is nobody's error."""
+        """Ignores readers that disconnect."""
 
 
 def _listen(port: int, handler: type[BaseHTTPRequestHandler]) -> _Server:
     try:
         return _Server((LOOPBACK, port), handler)
-    except OSError:  # taken, or below 1024 and not ours to take
+    except OSError:  # in use, or below 1024 and not permitted
         pass
     try:
         return _Server((LOOPBACK, 0), handler)

@@ -1,8 +1,7 @@
-"""The exporter: a sink of the campaign's events that serves what they say.
+"""The exporter: a sink of events that serves them as metrics.
 
-It keeps one immutable state and makes the page when it is read. What changes only when a trial begins or ends, or with
-its phase, is made into text then, and not at every reading: so a reading costs the same at the last trial as at the
-first.
+It keeps one immutable state and makes the page when it is read. The text of values that change only with a trial or its
+phase is made at that change, not at every scrape. So a scrape at the last trial costs as much as one at the first.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ LINGER_S = 2.0
 
 
 class Exporter:
-    """A context manager and a sink; the port is open from being made to leaving."""
+    """A context manager and a sink. The port is open from its construction until the block is left."""
 
     def __init__(self, state: LiveState, port: int) -> None:
         self._common = common_labels(state)
@@ -33,7 +32,8 @@ class Exporter:
         return self
 
     def __exit__(self, kind: object, *_: object) -> None:
-        """After the whole run it stays until it was read once more; after an error or Ctrl-C it does not."""
+        """After a complete run the port stays open until it was read once more; after an error or Ctrl-C it closes at
+        once."""
         if kind is None:
             self._server.linger(LINGER_S)
         self._server.stop()
@@ -49,6 +49,6 @@ class Exporter:
         self._shown = (state, kept, phase)
 
     def page(self) -> bytes:
-        """The metrics now, in Prometheus' text format."""
+        """The current metrics in Prometheus' text format."""
         state, kept, phase = self._shown
         return kept + phase + self._writer.write(points_now(state, time.monotonic_ns()))

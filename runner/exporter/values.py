@@ -1,6 +1,6 @@
-"""From the state of a running sweep to values of metrics: the same for a scrape and for a stored run. Pure.
+"""The state of a running sweep → metric values, for a scrape and for a stored run. Pure.
 
-A point is (metric, values of its labels in their order, value); `run` and `sweep` are added by who writes it.
+A point is (metric, values of its labels in their order, value). The writer adds `run` and `sweep`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _NO_DISK = DiskSample(
 
 
 def points_now(state: LiveState, now_ns: int) -> Iterator[Point]:
-    """What changes from one scrape to the next: the run's progress and what the running trial does."""
+    """Values that change from scrape to scrape: the run's progress and the running trial's rates."""
     at = progress(state, now_ns)
     yield "run_progress_ratio", (), at.done_ratio
     yield "run_remaining_seconds", (), at.remaining_s
@@ -51,7 +51,7 @@ def points_now(state: LiveState, now_ns: int) -> Iterator[Point]:
 
 
 def points_phase(state: LiveState) -> Iterator[Point]:
-    """What changes only with the running trial's phase: the phase, and what the trial was given."""
+    """Values that change only with the running trial's phase: the phase, and the trial's resources."""
     if state.running is None:
         return
     running, trial, name = state.running, state.running.trial, state.running.trial.trial_id
@@ -163,7 +163,7 @@ def _disk_totals(at: tuple[str, str], first: Sample, disk: str, now: DiskSample)
 
 
 def points_kept(state: LiveState) -> Iterator[Point]:
-    """What changes only when a trial begins or ends: the run, every trial that began, the curve."""
+    """Values that change only when a trial begins or ends: the run, every trial that began, the curve."""
     sweep = state.plan.sweep
     yield "run_info", (sweep.target, sweep.runtime, sweep.axis, sweep.method), 1.0
     yield "run_start_time_seconds", (), state.began_unix_s or None

@@ -1,5 +1,5 @@
-"""From what a trial collected to its figures: window, measurement, evidence, time series. Pure.
+"""Makes a trial's figures from what it collected: window, measurement, evidence, time series. Pure.
 
-What is recorded is all that is needed, so that a trial that runs and `scale verify` do the same sums. Refuses to run
-anything, to read a file, and to judge: that is runner/verdict.
+Everything it needs is recorded, so a running trial and `scale verify` compute the same figures. Refuses to run
+anything, to read a file, and to judge: runner/verdict does that.
 """

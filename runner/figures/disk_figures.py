@@ -1,4 +1,4 @@
-"""What each disk did in a trial, beside what it can do: rates, shares, stalls. Pure."""
+"""What each disk did in a trial, and its ceiling: rates, shares, stalls. Pure."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from runner.model import DiskCeiling, DiskFigures, Interval, Sample
 
 
 def ceiling_mb_per_s(ceilings: Sequence[DiskCeiling], names: Sequence[str]) -> float | None:
-    """What these disks can take together, without a database; None where it was not measured.
+    """What these disks can write together without a database, in MB/s; None if it was not measured.
 
-    Measured together where that was done; else the sum of each alone, but not more than their parts of the largest
-    common measurement, because disks may share a bottleneck.
+    It is the common measurement of these disks if there is one. Else it is the sum of each alone, but at most their
+    parts of the largest common measurement, because disks may share a bottleneck.
     """
     for ceiling in ceilings:
         if set(ceiling.disks) == set(names):
@@ -28,14 +28,14 @@ def ceiling_mb_per_s(ceilings: Sequence[DiskCeiling], names: Sequence[str]) -> f
 
 
 def own_ceilings(ceilings: Sequence[DiskCeiling]) -> Mapping[str, float]:
-    """MB/s that each disk can take by itself, by name."""
+    """MB/s that each disk can write alone, by name."""
     return {c.disks[0]: c.write_mb_per_s for c in ceilings if len(c.disks) == 1}
 
 
 def disk_figures(
     use: WindowUse, samples: Sequence[Sample], ceilings: Sequence[DiskCeiling]
 ) -> Mapping[str, DiskFigures]:
-    """Each disk by name, in the order of the axis."""
+    """The figures of each disk by name, in the order of the axis."""
     alone = own_ceilings(ceilings)
     written = [d.write_mb_per_s for d in use.disks.values()]
     total = sum(w for w in written if w is not None)
@@ -56,7 +56,7 @@ def disk_figures(
 
 
 def stalled_s(intervals: Sequence[Interval]) -> float | None:
-    """Seconds of the load without a single acknowledgement, counted in whole intervals; None without intervals."""
+    """Seconds of the load without any acknowledgement, in whole intervals; None without intervals."""
     if not intervals:
         return None
     total, before = 0.0, 0.0

@@ -1,6 +1,6 @@
-"""From raw facts of a trial to the one evidence of its verdict. Pure.
+"""Makes the evidence of a trial's verdict from its raw facts. Pure.
 
-Refuses to take anything but the trial and its facts: both are stored, so that `scale verify` can judge again.
+It takes only the trial and its facts. Both are stored, so `scale verify` can judge again.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from runner.work import miscounted, stores
 
 
 def evidence(trial: Trial, facts: TrialFacts, m: Measurement) -> Evidence:
-    """What the verdict is made of. m: the trial's own figures.
+    """The evidence. m: the trial's own figures.
 
-    Prepared disks are judged over the whole load, all else over the window.
+    Prepared disks are judged over the whole load, everything else over the window.
     """
     answers = facts.answers
     facts = rated(facts, trial.work)
@@ -52,7 +52,7 @@ def evidence(trial: Trial, facts: TrialFacts, m: Measurement) -> Evidence:
 
 
 def _passed_over(facts: TrialFacts, unit: str) -> str:
-    """Why the window did not begin with the end of the warm-up."""
+    """Why the window began later than the end of the warm-up; "" if it did not."""
     passed, s = facts.transient, facts.summary
     if passed is None or s is None:
         return ""

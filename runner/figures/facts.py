@@ -1,4 +1,4 @@
-"""What a trial has collected when it is over: the raw facts that its figures and its verdict are made of. Data only."""
+"""The raw facts of a finished trial, from which figures and verdict are made. Data only."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ STEADY_PHASE = "measure"
 
 @dataclass(frozen=True, kw_only=True)
 class DiscardedTransient:
-    """What was measured after the warm-up and before the window, because the rate had not settled.
+    """What was measured between the warm-up and the window, and discarded because the rate had not settled.
 
-    drift_percent: of the rate over both together, in percent of its mean; stalled: of its seconds, those under a tenth
-    of the median rate.
+    drift_percent: the trend of the rate over transient and window together, in percent of its mean. stalled: the
+    transient's seconds below a tenth of the median rate.
     """
 
     seconds: float
@@ -26,11 +26,11 @@ class DiscardedTransient:
 
 @dataclass(frozen=True, kw_only=True)
 class TrialFacts:
-    """What is known of a trial; None or empty: not known, as where it ended early.
+    """The facts. None or empty: not known, for example because the trial ended early.
 
-    data_bytes: what the server's files take on their disks when everything is flushed. preloaded: what was there
-    before the load, None: nothing; row_bytes: of one of its rows, without any overhead. answers: of the operations
-    whose answers were checked.
+    data_bytes: the size of the server's files on their disks after the flush. preloaded: the data present before the
+    load; None: nothing. row_bytes: the size of one preloaded row without overhead. answers: the operations whose
+    answers were checked.
     """
 
     load_start_ns: int | None = None
@@ -60,7 +60,7 @@ class TrialFacts:
 
 
 def whole_intervals(intervals: Sequence[Interval], summary: LoadSummary) -> list[Interval]:
-    """The intervals that lie whole inside the window; a last, shorter one would look like a fall of the rate."""
+    """The intervals that are completely inside the window. A last, shorter one would look like a drop of the rate."""
     inside = []
     before = 0.0
     for interval in intervals:

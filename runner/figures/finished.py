@@ -1,6 +1,6 @@
-"""Whether a load came to its end, by its own last word. Pure.
+"""Whether a load ran to its end, from its own summary. Pure.
 
-A load that was cut short has a window that ends with its last acknowledgement: its rate would be that of fewer seconds.
+The window of an interrupted load ends with its last acknowledgement, so its rate would cover fewer seconds.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from runner.model import FINISHED, LoadSummary
 
 
 def unfinished(summary: LoadSummary) -> str:
-    """Why its figures are not those of the load that was asked for; "" when they are."""
+    """Why the figures are not those of the requested load; "" if they are."""
     if summary.outcome in FINISHED:
         return ""
     seconds = max(summary.window_s, 0.0)

@@ -1,4 +1,4 @@
-"""When is the window long enough? When it has its length and the rate has settled. Pure."""
+"""Decides when a window may end: it has its length, and the rate has settled. Pure."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from runner.figures.settled import least_seconds
 from runner.model import Interval, Load
 from runner.verdict import look_at, look_seconds, seconds_to_claim, seconds_to_settle, steadiness, troubles
 
-EDGE_S = 1.2  # the window ends with the interval after the one that decides
+EDGE_S = 1.2  # the window ends with the interval after the deciding one
 
 
 def window_is_enough(load: Load, intervals: Sequence[Interval], measure_start_ns: int | None) -> bool:
-    """Whether a window that may grow has its asked length, or gets it with the running interval, and is steady: the
-    whole of it, or what is left of it where the rate had not settled before.
+    """Whether a growing window has its requested length, or reaches it with the running interval, and is steady. Steady
+    means the whole window, or its rest after a discarded transient.
 
-    A short window is asked each second, one that carries the claim at its looks only. Too few seconds to tell count as
-    enough.
+    A short window is checked each second; one that carries the claim only at its looks. If there are too few seconds to
+    decide, it counts as enough.
     """
     if load.window_max_s is None or load.duration_s is None or measure_start_ns is None:
         return False
@@ -33,8 +33,8 @@ def window_is_enough(load: Load, intervals: Sequence[Interval], measure_start_ns
 
 
 def _new_look(duration_s: float, window_max_s: float, ends_s: Sequence[float]) -> int | None:
-    """The look that the last interval has come to, counted from 1; None between two looks. ends_s: of the intervals,
-    since the window's start."""
+    """The number of the look that the last interval reached, from 1; None between two looks. ends_s: the ends of the
+    intervals in seconds since the window's start."""
     looks = look_seconds(duration_s, window_max_s)
     before = look_at(ends_s[-2] + EDGE_S, looks) if len(ends_s) > 1 else None
     now = look_at(ends_s[-1] + EDGE_S, looks)

@@ -1,4 +1,4 @@
-"""From raw facts of a trial to its figures: the Measurement and its time series. Pure."""
+"""Makes a trial's Measurement and time series from its raw facts. Pure."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["STEADY_PHASE", "TrialFacts", "measurement"]
 
 
 def measurement(trial: Trial, facts: TrialFacts) -> Measurement:
-    """The figures over the window; without a summary of the load generator only what the sampler cost."""
+    """The figures over the window. Without the load generator's summary only the sampler's cost is known."""
     s, cost = facts.summary, facts.sampler_cost
     if s is None or s.window_end_ns <= s.window_start_ns:
         return Measurement(
@@ -34,7 +34,7 @@ def measurement(trial: Trial, facts: TrialFacts) -> Measurement:
     use = measure_window(facts.samples, s.window_start_ns, s.window_end_ns)
     whole, logical = _whole(facts), facts.logical_bytes_per_row
     per_row = whole.disk_bytes / s.rows_acked if whole and whole.disk_bytes is not None and s.rows_acked else None
-    generator_cores = (s.cpu_window_s or 0.0) / s.window_s  # the load generator's own count, not the sampler's
+    generator_cores = (s.cpu_window_s or 0.0) / s.window_s  # counted by the load generator, not by the sampler
     return Measurement(
         rows=s.rows_window,
         window_s=s.window_s,
@@ -86,7 +86,7 @@ def measurement(trial: Trial, facts: TrialFacts) -> Measurement:
 
 
 def _reads(trial: Trial, facts: TrialFacts, summary: LoadSummary) -> dict[str, Any]:
-    """What a load that does not only write came to, and what was there before it."""
+    """The figures of a load that reads, and of the data that was present before it."""
     if not trial.work.counts_requests:
         return _preload(facts)
     rate, each = requests_per_s(summary, trial.work), operation_figures(summary)
@@ -94,7 +94,7 @@ def _reads(trial: Trial, facts: TrialFacts, summary: LoadSummary) -> dict[str, A
 
 
 def _preload(facts: TrialFacts) -> dict[str, Any]:
-    """What was there before the load, where something was."""
+    """The figures of the preloaded data, if there was any."""
     there, logical = facts.preloaded, facts.row_bytes
     if there is None:
         return {}
@@ -109,7 +109,8 @@ def _busiest(threads: Mapping[str, float]) -> dict[str, Any]:
 
 
 def _processors(use: WindowUse, trial: Trial) -> dict[str, Any]:
-    """Clock rates of the CPUs of both sides, what those of the server counted, and how often its threads switched."""
+    """Clock rates of the CPUs of server and load generator, hardware counters of the server's, and context switches of
+    its threads."""
     rates = use.cpu_mhz
     return {
         "server_switches_per_s": sum(use.switches_per_s.values()) if use.switches_per_s else None,
@@ -127,7 +128,7 @@ def _mean_mhz(rates: Mapping[str, float], cpus: Sequence[int]) -> float | None:
 
 
 def _rate_figures(facts: TrialFacts, summary: LoadSummary) -> dict[str, Any]:
-    """How the rate was, second by second, and what the load generator's threads did meanwhile."""
+    """The rate's behaviour second by second, and what the load generator's threads did."""
     rates = [i.rows for i in whole_intervals(facts.intervals, summary)]
     steady, waiting, two = steadiness(rates), in_flight(summary), modes(rates)
     return {
@@ -145,10 +146,11 @@ def _rate_figures(facts: TrialFacts, summary: LoadSummary) -> dict[str, Any]:
 
 
 def commits_in_window(facts: TrialFacts) -> int | None:
-    """Commit cycles that the server finished between the window's begin and end; None where it does not say.
+    """Commit cycles that the server finished between the window's start and end; None if the server does not count
+    them.
 
-    Inexact by what was finished before the server answered, and, where the rate had not settled at first, by what was
-    finished in the seconds that were left out. A run of an older version counted warm-up and drain too.
+    The count is inexact by commits before the server's answer and, after a discarded transient, by commits within the
+    transient. Runs of older versions counted warm-up and drain too.
     """
     if facts.commits_before is None or facts.commits_after is None:
         return None
@@ -156,15 +158,15 @@ def commits_in_window(facts: TrialFacts) -> int | None:
 
 
 def _durable(trial: Trial, facts: TrialFacts, summary: LoadSummary) -> float | None:
-    """All acknowledged rows, warm-up included, over the time from the first request to the end of the flush; None where
-    rows are not what is counted."""
+    """Acknowledged rows, warm-up included, over the time from the first request to the end of the flush, in rows/s.
+    None if the rate does not count rows."""
     if trial.work.counts_requests or facts.load_start_ns is None or facts.flush_end_ns is None:
         return None
     return summary.rows_acked / ((facts.flush_end_ns - facts.load_start_ns) / 1e9)
 
 
 def _whole(facts: TrialFacts) -> WindowUse | None:
-    """From the first request to the end of flush and sync."""
+    """The uses from the first request to the end of flush and sync."""
     if facts.load_start_ns is None or facts.flush_end_ns is None:
         return None
     return measure_window(facts.samples, facts.load_start_ns, facts.flush_end_ns)

@@ -1,7 +1,6 @@
-"""What each operation of a load came to, over the whole window. Pure.
+"""The figures of each operation of a load, over the whole window. Pure.
 
-Where the rate had not settled at first and the trial's own window begins later, these figures are still of all that was
-measured: an operation's times are known of that only.
+They include a discarded transient, because an operation's times are known only for the whole window.
 """
 
 from __future__ import annotations
@@ -14,12 +13,12 @@ _QUANTILES = ("min", "mean", "p10", "p25", "p50", "p75", "p90", "p95", "p99", "p
 
 
 def operation_figures(summary: LoadSummary) -> Mapping[str, OperationFigures]:
-    """By the names of the operations, in the order of the mix."""
+    """The figures by operation name, in the order of the mix."""
     return {operation.name: _of(operation) for operation in summary.operations}
 
 
 def _of(one: OperationSummary) -> OperationFigures:
-    seconds = float(one.window_s or 0.0)  # a whole number of seconds is written as one
+    seconds = float(one.window_s or 0.0)  # a whole number of seconds has no decimals
     answered = one.service.count if one.service is not None else None
 
     def rate(count: int | None) -> float | None:
@@ -45,7 +44,7 @@ def _mega(value: float | None) -> float | None:
 
 
 def _times(latency: Latency | None) -> dict[str, float | None]:
-    """Milliseconds by the name of the quantile; empty where there are none."""
+    """Milliseconds by the name of the quantile; empty if there are none."""
     if latency is None:
         return {}
     found = {name: getattr(latency, f"{name}_us") for name in _QUANTILES}

@@ -1,4 +1,4 @@
-"""What a trial's facts come to: its figures, and from them its verdict. The trial and `scale verify` both ask here."""
+"""A trial's figures and the verdict on them, for the trial itself and for `scale verify`."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from runner.verdict import diagnose
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """The verdict is of exactly this measurement."""
+    """A verdict, and the measurement that it judges."""
 
     measurement: Measurement
     verdict: Verdict
 
 
 def outcome(axis: AxisFacts, trial: Trial, facts: TrialFacts) -> Outcome:
-    """Measured once, then judged."""
+    """Makes the measurement, then the verdict."""
     measured = measurement(trial, facts)
     return Outcome(measurement=measured, verdict=diagnose(evidence(trial, facts, measured), axis))

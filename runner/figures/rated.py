@@ -1,6 +1,7 @@
-"""What the rate of a load counts: the rows of one that writes alone, the requests of any other. Pure.
+"""What the rate of a load counts: rows if it only writes, else requests. Pure.
 
-Rules, steadiness and windows look at one count a second, which they call rows. Refuses to change what is recorded.
+Verdict rules, steadiness and windows use one count each second, which they call rows. Refuses to change what is
+recorded.
 """
 
 from __future__ import annotations
@@ -13,21 +14,21 @@ from runner.model import Interval, LoadSummary, Work
 
 
 def rated_intervals(intervals: Sequence[Interval], work: Work) -> list[Interval]:
-    """The intervals, with what the rate counts in the place of rows."""
+    """The intervals, with the counted quantity in the field of rows."""
     if not work.counts_requests:
         return list(intervals)
     return [replace(i, rows=sum(i.operations.values()) if i.operations else i.requests) for i in intervals]
 
 
 def requests_per_s(summary: LoadSummary, work: Work) -> float | None:
-    """Requests that were answered within the window; None where rows are counted."""
+    """Requests answered within the window, per second; None if rows are counted."""
     if not work.counts_requests or summary.window_s <= 0:
         return None
     return summary.service.count / summary.window_s
 
 
 def rated(facts: TrialFacts, work: Work) -> TrialFacts:
-    """The facts, with what the rate counts in the place of rows."""
+    """The facts, with the counted quantity in the field of rows."""
     summary = facts.summary
     if not work.counts_requests or summary is None:
         return facts

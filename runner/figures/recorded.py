@@ -1,6 +1,6 @@
-"""facts.json: what a trial knew besides its raw files, so that its figures and verdict can be made again from disk.
+"""facts.json: the facts of a trial that its raw files lack, so that figures and verdict can be made again from disk.
 
-Refuses what is in a raw file already (loadgen.jsonl, samples.jsonl, server.log): two copies could differ.
+Refuses what a raw file already holds (loadgen.jsonl, samples.jsonl, server.log), because two copies could differ.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ IN_RAW_FILES = ("summary", "intervals", "samples", "log_tail", "generator_log", 
 
 
 def facts_text(facts: TrialFacts, *, with_summary: bool) -> str:
-    """The facts as JSON. with_summary: the load generator is not ours, so its own words do not hold those figures."""
+    """The facts as JSON. with_summary: for a foreign load generator, whose raw output does not hold those figures."""
     left_out = set(IN_RAW_FILES) - ({"summary"} if with_summary else set())
     kept = {f.name: getattr(facts, f.name) for f in fields(facts) if f.name not in left_out}
     plain = {name: _plain(value) for name, value in kept.items()}

@@ -1,4 +1,4 @@
-"""The time series of a trial: one row a second, from the end of the warm-up on, from intervals and samples. Pure."""
+"""The time series of a trial: one row a second from the end of the warm-up, from intervals and samples. Pure."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ SERIES_COLUMNS = (
     "response_ms_p99",
 )
 
-SHORTEST_S = 0.5  # a last, shorter interval holds too few requests to be a rate
+SHORTEST_S = 0.5  # a last, shorter interval has too few requests for a rate
 
 Row = tuple[float, Mapping[str, float | None]]
 
 
 def time_series(intervals: Sequence[Interval], samples: Sequence[Sample], start_ns: int) -> tuple[Row, ...]:
-    """Rows ordered by time; the load generator's and the sampler's ticks stay apart, each with the columns it knows."""
+    """Rows ordered by time. The load generator's and the sampler's rows stay separate, each with its own columns."""
     rows = [*_from_intervals(intervals, start_ns), *_from_samples(samples, start_ns)]
     return tuple(sorted(rows, key=lambda row: row[0]))
 

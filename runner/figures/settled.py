@@ -1,9 +1,9 @@
-"""The stretch of the measuring that the trial's figures are of: all of it, or, where the rate had not settled when the
-measuring began, what came after. Pure, and from recorded lines alone, so that `scale verify` does it again.
+"""Chooses the part of the measured time that the figures cover: all of it, or, if the rate had not settled at first,
+the part after the discarded transient. Pure; it uses recorded lines only, so `scale verify` can repeat it.
 
-A figure is of one stretch: where the start moves, rows, rate, the generator's CPU and the latencies are counted anew
-from the intervals, and what the samples tell follows, since it is taken between the summary's two times. Refuses to cut
-a second: the window then begins and ends where an interval does.
+If the start moves, rows, rate, the load generator's CPU time and the latencies are counted again from the intervals.
+Figures from samples follow, because they are taken between the summary's two times. Refuses to cut a second: the window
+then begins and ends with an interval.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from runner.verdict import STALLED_SHARE, seconds_to_claim, seconds_to_settle, s
 
 
 def with_summary(facts: TrialFacts, summary: LoadSummary | None, load: Load, work: Work | None = None) -> TrialFacts:
-    """The facts with the load generator's last word, of the stretch that has settled. The intervals must be there.
+    """The facts with the load generator's summary, for the settled part. The facts must hold the intervals.
 
-    work: what is done, which says what the rate counts; None: rows.
+    work: decides what the rate counts; None: rows.
     """
     whole = replace(facts, summary=summary, transient=None)
     if summary is None or not least_seconds(load):
@@ -34,7 +34,7 @@ def with_summary(facts: TrialFacts, summary: LoadSummary | None, load: Load, wor
         return whole
     before, after = _cut(facts.intervals, inside[passed - 1], inside[-1])
     if any(i.cpu_s is None or (i.requests and not i.response_hdr) for i in after):
-        return whole  # written by a load generator that did not tell what a part of a window needs
+        return whole  # an older load generator did not report what a part of a window needs
     kept = _of_stretch(summary, before.monotonic_ns, after)
     return replace(facts, summary=kept, transient=_passed_over(summary, kept, counted, passed))
 
@@ -42,7 +42,8 @@ def with_summary(facts: TrialFacts, summary: LoadSummary | None, load: Load, wor
 def least_seconds(load: Load) -> int:
     """The shortest window whose start may move, in whole seconds; 0: the start never moves.
 
-    A window of fixed length has no seconds to spare; in a disk sweep the rate of acknowledgements need not be steady.
+    It never moves in a window of fixed length, which has no seconds to spare, and in a disk sweep, whose
+    acknowledgements need not be steady.
     """
     if load.window_max_s is None or load.duration_s is None or not load.may_discard:
         return 0
@@ -50,7 +51,8 @@ def least_seconds(load: Load) -> int:
 
 
 def _cut(intervals: Sequence[Interval], last_before: Interval, last: Interval) -> tuple[Interval, list[Interval]]:
-    """The interval that ends where the stretch begins, and all of the stretch, short ones too: none may be lost."""
+    """The interval that ends at the part's start, and all intervals of the part. Short ones stay, because none may be
+    lost."""
     start, end = intervals.index(last_before), intervals.index(last)
     return intervals[start], list(intervals[start + 1 : end + 1])
 

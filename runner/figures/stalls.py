@@ -1,7 +1,7 @@
-"""The longest time of a window in which no row was acknowledged. Pure, from the intervals.
+"""The longest time within a window without any acknowledged row. Pure, from the intervals.
 
-Intervals are a second long; the longest response time of the interval that follows says it to the millisecond, where it
-is of about that length.
+Intervals are a second long. If the longest response time in the next interval is about as long as the stall, it gives
+the length to the millisecond.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 from runner.model import Interval
 
-EDGE_S = 2.0  # an interval at each end in which the stall begins or ends
+EDGE_S = 2.0  # the intervals at both ends, in which the stall begins or ends
 
 
 @dataclass(frozen=True, kw_only=True)
 class Stall:
-    """seconds: how long it was. start_ns, end_ns (monotonic): of the whole intervals inside it."""
+    """seconds: its length. start_ns, end_ns (monotonic): of the whole intervals inside it."""
 
     seconds: float
     start_ns: int
@@ -24,7 +24,7 @@ class Stall:
 
 
 def longest_stall(intervals: Sequence[Interval]) -> Stall | None:
-    """None where every interval has an acknowledgement."""
+    """The longest stall; None if every interval has an acknowledgement."""
     found: list[Stall] = []
     at = 0
     while at < len(intervals):
@@ -38,7 +38,7 @@ def longest_stall(intervals: Sequence[Interval]) -> Stall | None:
 
 
 def _stall(intervals: Sequence[Interval], first: int, end: int) -> Stall:
-    """The intervals from first up to end have no acknowledgement."""
+    """The stall of the intervals from first to end (exclusive), which have no acknowledgement."""
     last = intervals[end - 1]
     before = intervals[first - 1] if first else None
     start_ns = before.monotonic_ns if before else last.monotonic_ns - round(1e9 * (end - first))

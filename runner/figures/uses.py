@@ -1,4 +1,4 @@
-"""What the rules of attribution look at, from a trial's raw facts: its window, and each second of it. Pure."""
+"""Resource use of a trial's window, and of each second of it, from its raw facts: the input of attribution. Pure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from runner.work import rate_of
 
 
 def given_of(trial: Trial, facts: TrialFacts) -> TrialResources:
-    """What both sides had."""
+    """The resources of server and load generator."""
     placement = trial.placement
     return TrialResources(
         cores=trial.cores,
@@ -32,10 +32,10 @@ def given_of(trial: Trial, facts: TrialFacts) -> TrialResources:
 
 
 def window_use(trial: Trial, facts: TrialFacts, summary: LoadSummary) -> ResourceUse:
-    """The whole window."""
+    """The use over the whole window."""
     use = measure_window(facts.samples, summary.window_start_ns, summary.window_end_ns)
     seconds = summary.window_s
-    client = (summary.cpu_window_s or 0.0) / seconds  # None only where the window is empty
+    client = (summary.cpu_window_s or 0.0) / seconds  # None only for an empty window
     whole = _use(trial, use, seconds, summary.rows_per_s, client, in_flight(summary), workers_busy(summary))
     intervals = whole_intervals(facts.intervals, summary)
     stall = longest_stall(intervals)
@@ -49,8 +49,8 @@ def window_use(trial: Trial, facts: TrialFacts, summary: LoadSummary) -> Resourc
 
 
 def backlog_growth(intervals: Sequence[Interval]) -> float | None:
-    """Rows/s by which the backlog grew from the first third of the window to the last; None where it did not rise
-    steadily: where some second of the last third had no more than one of the first."""
+    """Rows/s by which the backlog grew from the first third of the window to the last. None if it did not grow
+    steadily: some second of the last third had no more than a second of the first."""
     waiting = [i.backlog_rows for i in intervals]
     third = len(waiting) // 3
     known = [rows for rows in waiting if rows is not None]
@@ -63,8 +63,8 @@ def backlog_growth(intervals: Sequence[Interval]) -> float | None:
 def in_flight(summary: LoadSummary) -> float | None:
     """Share of the load generator's threads' time spent waiting for answers, from the first request to the last.
 
-    A send is the driver's and the client library's own work too: encoding, copying, compressing. Where the threads' CPU
-    is known it is taken off, but for what went into making rows, which is no part of a send.
+    Sending includes work of the driver and of the client library: encoding, copying, compressing. If the threads' CPU
+    time is known, it is subtracted, except for the part that made rows, which is not part of sending.
     """
     total = summary.send_s + summary.make_s
     if total <= 0:
@@ -75,14 +75,14 @@ def in_flight(summary: LoadSummary) -> float | None:
 
 
 def workers_busy(summary: LoadSummary) -> float | None:
-    """Share of the generator's threads' time in which they ran on a CPU; None where the load generator does not say."""
+    """Share of the load generator's threads' time on a CPU; None if the load generator does not report it."""
     if summary.worker_cores is None or not summary.threads:
         return None
     return summary.worker_cores / summary.threads
 
 
 def second_uses(trial: Trial, facts: TrialFacts, summary: LoadSummary) -> list[ResourceUse]:
-    """Between each two samples inside the window."""
+    """The use between each two samples inside the window."""
     inside = [s for s in facts.samples if summary.window_start_ns <= s.monotonic_ns <= summary.window_end_ns]
     intervals = whole_intervals(facts.intervals, summary)
     threads = in_flight(summary), workers_busy(summary)
@@ -92,7 +92,7 @@ def second_uses(trial: Trial, facts: TrialFacts, summary: LoadSummary) -> list[R
 def _second(
     trial: Trial, old: Sample, new: Sample, intervals: Sequence[Interval], waiting: float | None, busy: float | None
 ) -> ResourceUse:
-    """What the load generator's threads did is known of the whole window only."""
+    """The use of one second. waiting, busy: of the load generator's threads; known only for the whole window."""
     seconds = (new.monotonic_ns - old.monotonic_ns) / 1e9
     rows = [i.rows for i in intervals if old.monotonic_ns <= i.monotonic_ns < new.monotonic_ns]
     use = measure_window([old, new], old.monotonic_ns, new.monotonic_ns)
@@ -100,10 +100,10 @@ def _second(
 
 
 def _others(trial: Trial, use: WindowUse, client: float | None) -> float | None:
-    """Cores that neither side used: on the server's CPUs, where the kernel tells each CPU's time.
+    """Cores that neither server nor load generator used: on the server's CPUs, if the kernel reports each CPU's time.
 
-    A neighbour elsewhere on a large machine takes nothing from the server. The load generator's part is taken off in
-    proportion to the CPUs that both share.
+    Another program elsewhere on a large machine takes nothing from the server. The load generator's part is subtracted
+    in proportion to the CPUs that it shares with the server.
     """
     placement = trial.placement
     if use.server_cores is None or client is None or not set(placement.server_cpus) <= set(use.cpus):
@@ -114,7 +114,7 @@ def _others(trial: Trial, use: WindowUse, client: float | None) -> float | None:
 
 
 def _stolen(trial: Trial, use: WindowUse) -> float | None:
-    """Cores that the hypervisor took: of the server's CPUs, where the kernel tells each CPU's."""
+    """Cores that the hypervisor took: from the server's CPUs, if the kernel reports each CPU's."""
     placement = trial.placement
     if not set(placement.server_cpus) <= set(use.cpus_stolen):
         return use.stolen_cores
@@ -156,7 +156,7 @@ def _use(
 
 
 def per(rates: Mapping[str, float], of: str, for_each: str) -> float | None:
-    """How many of one for each of the other; None where either was not read, or there was none of the other."""
+    """The ratio of two rates; None if one was not read, or the divisor is 0."""
     counted = rates.get(for_each)
     return rates[of] / counted if of in rates and counted else None
 

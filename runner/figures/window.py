@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 
 from runner.model import Sample
 
-EDGE_NS = 1_500_000_000  # a window's edge may lie this far outside the samples and still be taken as the nearest one
+EDGE_NS = 1_500_000_000  # a window's edge may be this far outside the samples; the nearest sample then counts
 
 
 @dataclass(frozen=True, kw_only=True)
 class DiskUse:
-    """One disk over the window; queue is the mean number of requests in flight."""
+    """One disk over the window. queue: the mean number of requests in flight."""
 
     write_mb_per_s: float | None
     busy_percent: float | None
@@ -62,7 +62,7 @@ Counter = Callable[[Sample], float | None]
 
 
 def measure_window(samples: Sequence[Sample], start_ns: int, end_ns: int) -> WindowUse:
-    """Uses from start_ns to end_ns (monotonic)."""
+    """The uses from start_ns to end_ns (monotonic)."""
     seconds = (end_ns - start_ns) / 1e9
 
     def grown(counter: Counter) -> float | None:
@@ -114,7 +114,7 @@ def measure_window(samples: Sequence[Sample], start_ns: int, end_ns: int) -> Win
 
 
 def _clock_rates(inside: Sequence[Sample]) -> Mapping[str, float]:
-    """Mean clock rate of each CPU, over the samples that have it."""
+    """The mean clock rate of each CPU, over the samples that have it."""
     seen: dict[str, list[float]] = {}
     for sample in inside:
         for cpu, mhz in sample.cpu_mhz.items():
@@ -151,14 +151,15 @@ def _hot_thread(inside: Sequence[Sample]) -> tuple[str, float] | None:
 
 
 def _hottest(peaks: Sequence[Mapping[str, float]]) -> tuple[str, float] | None:
-    """The name whose busiest thread used most, with the mean over the samples."""
+    """The thread name whose busiest thread used most CPU, with its mean over the samples in cores."""
     names = {name for peak in peaks for name in peak}
     means = {name: sum(peak.get(name, 0.0) for peak in peaks) / len(peaks) for name in names}
     return max(means.items(), key=lambda item: item[1], default=None)
 
 
 def _median_of(name: str, inside: Sequence[Sample]) -> float | None:
-    """None where no sample tells it: only one thread of the name worked, or an older version sampled."""
+    """The median use of the other threads of that name, in cores. None if no sample has it: only one thread of the name
+    worked, or an older version sampled."""
     if not any(name in s.thread_median_cores for s in inside):
         return None
     return sum(s.thread_median_cores.get(name, 0.0) for s in inside) / len(inside)
@@ -171,7 +172,7 @@ def _network(samples: Sequence[Sample], rate: Callable[[Counter], float | None])
 
 
 def _rates(samples: Sequence[Sample], rate: Callable[[Counter], float | None], counters: str) -> Mapping[str, float]:
-    """Of each counter of a mapping of a sample."""
+    """The rate of each counter in a mapping of a sample."""
 
     def of(name: str) -> Counter:
         return lambda sample: getattr(sample, counters).get(name)
@@ -182,7 +183,7 @@ def _rates(samples: Sequence[Sample], rate: Callable[[Counter], float | None], c
 
 
 def _waits(inside: Sequence[Sample]) -> Mapping[str, float]:
-    """Empty where fewer than two samples tell it, or no connection was seen at work."""
+    """Shares of waits. Empty if fewer than two samples have them, or no connection was seen at work."""
     told = [s.waits_total for s in inside if s.waits_total]
     if len(told) < 2:
         return {}
@@ -192,7 +193,7 @@ def _waits(inside: Sequence[Sample]) -> Mapping[str, float]:
 
 
 def _at(samples: Sequence[Sample], counter: Counter, when_ns: int) -> float | None:
-    """The counter at a moment, between two samples; a moment just outside them takes the nearest one's slope of 0."""
+    """The counter's value at a time between two samples. Just outside them it is the nearest sample's value."""
     known = [(s.monotonic_ns, v) for s in samples if (v := counter(s)) is not None]
     if not known or when_ns < known[0][0] - EDGE_NS or when_ns > known[-1][0] + EDGE_NS:
         return None

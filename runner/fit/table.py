@@ -212,7 +212,7 @@ def _cells_of(lines: Iterator[str], first: int, separator: str) -> Iterator[Line
 
 
 def _read_rows(lines: Iterator[Line], found: _Found) -> None:
-    """Row by row."""
+    """Reads the rows one by one into `found`."""
     groups: dict[str, list[tuple[float, float]]] = {}
     for number, cells in lines:
         if len(cells) != len(found.header):

@@ -2,6 +2,7 @@
 
 import ast
 import functools
+import re
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from runner.targets import TARGETS
 RUNNER = Path(__file__).resolve().parents[2] / "runner"
 FILES = sorted(RUNNER.rglob("*.py"))
 LINES_MAX, FUNCTION_LINES_MAX, WIDTH_MAX = 300, 60, 120
+UNDOCUMENTED_LINES_MAX = 12  # a shorter function needs no docstring if its name and types say everything
 
 # A package may import the packages named here and nothing else of the project. `compose` and `cli` put all together.
 ALLOWED = {
@@ -150,8 +152,57 @@ def test_sizes_and_first_lines(path):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             length = (node.end_lineno or 0) - node.lineno + 1
             assert length <= FUNCTION_LINES_MAX, f"{node.name} has {length} lines"
-            if not node.name.startswith("_") and node in tree.body:
+            if not node.name.startswith("_") and node in tree.body and length > UNDOCUMENTED_LINES_MAX:
                 assert ast.get_docstring(node), f"{node.name} has no docstring"
+
+
+# Words that add nothing to a name. The others are compared without a plural's s.
+EMPTY = set(
+    "a an and as at by for from in is it its of on one or returns that the this to was were whether which with".split()
+)
+
+
+def words_of(text: str) -> set[str]:
+    """The words of a text or of a name in snake_case or CamelCase, in lower case and in the singular."""
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text)
+    return {word.removesuffix("s") for word in re.findall(r"[a-z0-9%/]+", spaced.lower())} - {
+        w.removesuffix("s") for w in EMPTY
+    }
+
+
+def said_by_name(node: ast.AST) -> bool:
+    """Whether a docstring has no word that is not in the name, the parameters or the types."""
+    assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+    text = ast.get_docstring(node)
+    if text is None:
+        return False
+    signature = node.name
+    if not isinstance(node, ast.ClassDef):
+        signature += " " + ast.unparse(node.args) + " " + (ast.unparse(node.returns) if node.returns else "")
+    return not words_of(text) - words_of(signature)
+
+
+@pytest.mark.parametrize("path", FILES, ids=name_of)
+def test_a_docstring_says_more_than_the_name(path):
+    named = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    empty = [
+        f"line {node.lineno}: {node.name}"
+        for node in ast.walk(nodes_of(path)[0])
+        if isinstance(node, named) and said_by_name(node)
+    ]
+    assert not empty
+
+
+def test_docstrings_of_the_names_words_alone_are_found():
+    def first(text: str) -> ast.AST:
+        return ast.parse(text).body[0]
+
+    assert (
+        said_by_name(first('def open_run(path: Path) -> StoredRun:\n    """Opens the stored run of a path."""'))
+        is False
+    )
+    assert said_by_name(first('class FreePorts:\n    """Free ports."""'))
+    assert not said_by_name(first('def length(text: str) -> int:\n    """In bytes."""'))
 
 
 @pytest.mark.parametrize("path", [f for f in FILES if package_of(f) != "console"], ids=name_of)
