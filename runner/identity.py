@@ -1,7 +1,7 @@
-"""Which tool this is: version, commit where there is a checkout, digest of the code that makes the figures, method.
+"""Identifies the tool: version, commit (in a checkout), digest of the code that makes figures, method.
 
-The digest tells two states of the tool apart that bear the same version, so that `scale verify` and `scale compare` can
-say that a figure may differ because of the tool. Refuses to look outside the package.
+The digest distinguishes two states of the tool with the same version. `scale verify` and `scale compare` can then say
+that a figure may differ because of the tool. Refuses to read outside the package.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def identity() -> dict[str, str | int]:
 
 
 def commit() -> str:
-    """The commit of the tool, where it runs from a checkout that says so."""
+    """The commit of the tool; "" if it does not run from a checkout."""
     head = PACKAGE.parent / ".git" / "HEAD"
     try:
         text = head.read_text(encoding="utf-8").strip()

@@ -1,8 +1,8 @@
-"""Asking work to end: Ctrl-C, SIGTERM and SIGHUP in the main thread, `Stop.request` from anywhere.
+"""Requests to end: Ctrl-C, SIGTERM and SIGHUP in the main thread, `Stop.request` from any thread.
 
-A request waits while something is made or undone: what is half made has no name yet by which it could be removed, and
-what is half undone stays behind for good. Refuses to lose a request: the end of the block delivers it. Refuses to
-override a shell that ignores a signal (`&`, nohup).
+A request waits while something is made or removed. A half-made thing has no name yet by which it could be removed, and
+a half-removed thing would stay. Refuses to lose a request: the end of the block delivers it. Refuses to override a
+shell that ignores a signal (`&`, nohup).
 """
 
 from __future__ import annotations
@@ -19,30 +19,30 @@ LOOK_S = 0.1
 
 
 class Stopped(KeyboardInterrupt):
-    """Work was asked to end. A KeyboardInterrupt, so that every way out that Ctrl-C takes is taken."""
+    """A request to end was delivered. It is a KeyboardInterrupt, so that code for Ctrl-C handles it."""
 
 
 class Stop:
-    """The request to end for whatever works in one thread. `request` may come from any thread, or from a signal.
+    """The requests to end one thread's work. `request` may be called from any thread, or by a signal.
 
-    A request is delivered once, as Stopped, in the thread that works: at its next `look`, or at the end of the
-    outermost `deferred` block. In the main thread a signal delivers its own at once, outside of such blocks.
+    A request is delivered once, as Stopped, in the working thread: at its next `look`, or at the end of the outermost
+    `deferred` block. In the main thread a signal delivers its request at once, outside of such blocks.
     """
 
     def __init__(self) -> None:
-        self._asked = self._waits = False  # plain flags: a signal may come while this thread sets one
+        self._asked = self._waits = False  # plain flags, because a signal may arrive while this thread sets one
         self._blocks = 0
 
     def request(self) -> None:
-        """Asks for the end."""
+        """Requests the end."""
         self._asked = self._waits = True
 
     def requested(self) -> bool:
-        """Whether the end was ever asked for, delivered or not."""
+        """Whether the end was ever requested, delivered or not."""
         return self._asked
 
     def look(self) -> None:
-        """Raises Stopped for a request that waits, unless a block defers it."""
+        """Raises Stopped for a waiting request, unless a block defers it."""
         if self._waits and not self._blocks:
             self._waits = False
             raise Stopped
@@ -57,7 +57,8 @@ class Stop:
 
     @contextmanager
     def deferred(self) -> Iterator[Callable[[], bool]]:
-        """Requests wait until the outermost block is left, in whatever way. Yields whether one waits: then hurry."""
+        """Requests wait until the outermost block is left. Yields a function that says whether one waits: the block
+        should then hurry."""
         self._blocks += 1
         try:
             yield lambda: self._waits
@@ -67,7 +68,7 @@ class Stop:
 
     @contextmanager
     def here(self) -> Iterator[None]:
-        """This Stop is the one of the thread that enters, so that `deferred` below it, and signals, mean this one."""
+        """Makes this Stop that of the current thread, for `deferred` and for signals."""
         before, _thread.stop = _thread.stop, self
         try:
             yield
@@ -76,7 +77,7 @@ class Stop:
 
 
 class _Thread(threading.local):
-    """Each thread has a Stop, its own until it is given another."""
+    """Each thread's Stop. A thread has its own until another one is set."""
 
     def __init__(self) -> None:
         self.stop = Stop()
@@ -86,25 +87,25 @@ _thread = _Thread()
 
 
 def current() -> Stop:
-    """The Stop of the thread that asks; in the main thread the one that signals request."""
+    """The Stop of the current thread. Signals request that of the main thread."""
     return _thread.stop
 
 
 @contextmanager
 def deferred() -> Iterator[Callable[[], bool]]:
-    """Requests to the thread that enters, signals included, wait until the outermost block is left, in whatever way.
+    """Requests to the current thread, also by signals, wait until the outermost block is left.
 
-    Yields whether one waits: then hurry.
+    Yields a function that says whether one waits: the block should then hurry.
     """
     with current().deferred() as waits:
         yield waits
 
 
 def listen() -> None:
-    """From now on these signals end the program by KeyboardInterrupt. To be called in the main thread, once.
+    """Lets these signals end the program by KeyboardInterrupt. Called once, in the main thread.
 
-    SIGQUIT gets its default back: a shell starts background jobs with it ignored, and a server that inherits this does
-    not hear it as its stop signal while it starts.
+    SIGQUIT gets its default action back: a shell starts background jobs with it ignored, and a server that inherits
+    this would not react to its stop signal while it starts.
     """
     signal.signal(signal.SIGQUIT, signal.SIG_DFL)
     for number in _SIGNALS:
@@ -113,7 +114,7 @@ def listen() -> None:
 
 
 def _on_signal(number: int, frame: FrameType | None) -> None:
-    """Python runs it in the main thread, so that what it raises is raised there."""
+    """Python calls it in the main thread, so its exception is raised there."""
     stop = current()
     stop.request()
     stop.look()

@@ -1,8 +1,8 @@
-"""The curve through observations: points, models, which one the points support, and how sure that is.
+"""The curve through observations: points, models, the model that the points support, and its uncertainty.
 
-`fit_curve` is the door for observations, `fit_rows` for anybody's data. Pure: no I/O, no clock; its chance is seeded.
-Refuses to fit what is marked, to choose a model that the points are too few for, and to claim a parameter, a peak or a
-knee that its own error swallows.
+`fit_curve` fits observations, `fit_rows` plain rows of other programs. Pure: no I/O, no clock; random numbers are
+seeded. Refuses to fit marked observations, to choose a model from too few points, and to claim a parameter, a peak or a
+knee whose error is as large as the value.
 """
 
 from runner.fit.curve import FitQuestions, fit_curve, fit_rows, model_rate, value_at

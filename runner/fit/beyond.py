@@ -1,10 +1,9 @@
 """Answers beyond the points: the rate at a level, and the level for a rate, each with an interval or a reason.
 
-The interval spans the models that the points leave possible: it is the hull of their 95 % bootstrap intervals for the
-curve (not for one more trial, which scatters by the noise on top). A single model's interval is right only if that
-model is, and the points rarely prove that.
-Refuses an answer without an interval, beyond the extrapolation limit, or across a level whose trials were all
-rejected.
+The interval covers the models that the points leave possible: it is the hull of their 95 % bootstrap intervals for the
+curve. It is not an interval for one more trial, which also has the noise. The interval of one model is right only if
+that model is right, and points rarely prove that. Refuses an answer without an interval, beyond the extrapolation
+limit, or across a level whose trials were all rejected.
 """
 
 from __future__ import annotations
@@ -25,18 +24,17 @@ from runner.units import format_number, format_rate
 
 NO_MODEL = "no model is chosen: the points are too few to choose one"
 NO_INTERVAL = "the points are too few for an interval"
-# Where the rate falls, mostly the USL alone is left, and its own 95 % percentiles hold the truth in 83 % of
-# bench/method_fit.py's sets with a late peak: the data that choose it also bend it.
+# If the rate falls, usually only the USL remains. Its own 95 % percentiles contain the truth in 83 % of
+# bench/method_fit.py's sets with a late peak, because the data that choose it also bend it.
 LIMITS_OF_A_FALL = (0.5, 99.5)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Known:
-    """What answers are made of. plausible: the models that intervals span, the chosen one among them.
+    """The input of the answers. plausible: the models that intervals cover, with the chosen one.
 
-    wider: what they span too beyond the levels that were measured. falls: the rate falls, so only models that fall are
-    plausible.
-    lost: the levels whose trials were all rejected, ascending.
+    wider: models that intervals also cover beyond the measured levels. falls: the rate falls, so only models that fall
+    are plausible. lost: the levels whose trials were all rejected, ascending.
     """
 
     chosen: Candidate | None
@@ -49,33 +47,33 @@ class Known:
 
     @property
     def limits(self) -> tuple[float, float]:
-        """The percentiles that make a 95 % interval: wider ones where one model alone has to stand for the doubt."""
+        """The percentiles of a 95 % interval. They are wider if only one model is plausible."""
         return LIMITS_OF_A_FALL if self.falls else LIMITS
 
     @property
     def above(self) -> RejectedLevel | None:
-        """The first lost level beyond the last that was fitted."""
+        """The first lost level beyond the last fitted one."""
         return next((r for r in self.lost if len(self.rows.distinct) and r.level > self.rows.distinct[-1]), None)
 
     @property
     def below(self) -> RejectedLevel | None:
-        """The last lost level before the first that was fitted."""
+        """The last lost level before the first fitted one."""
         found = [r for r in self.lost if len(self.rows.distinct) and r.level < self.rows.distinct[0]]
         return found[-1] if found else None
 
     def spanned(self, level: float) -> list[Candidate]:
-        """The models that an interval at a level spans."""
+        """The models that an interval at a level covers."""
         inside = self.rows.distinct[0] <= level <= self.rows.distinct[-1]
         return [c for c in (*self.plausible, *(() if inside else self.wider)) if len(c.samples)]
 
     @property
     def limit(self) -> float:
-        """The highest level that anything is said about."""
+        """The highest level with an answer."""
         return REACH * float(self.rows.distinct[-1])
 
 
 def predict(known: Known, levels: Sequence[float]) -> tuple[Prediction, ...]:
-    """The curve at the levels asked for."""
+    """The curve at these levels."""
     return tuple(_predict(known, level) for level in levels)
 
 
@@ -106,7 +104,7 @@ def _predict(known: Known, level: float) -> Prediction:
 
 
 def hull(known: Known, level: float) -> tuple[float | None, float | None]:
-    """The ends of the interval of the curve at a level; a rate is never below 0, whatever a straight line says."""
+    """The ends of the curve's interval at a level. A rate is never below 0, even on a straight line."""
     ends = [_interval(c, level, known.limits) for c in known.spanned(level)]
     if not ends or any(low is None or high is None for low, high in ends):
         return None, None
@@ -114,7 +112,7 @@ def hull(known: Known, level: float) -> tuple[float | None, float | None]:
 
 
 def band(known: Known, grid: Floats) -> tuple[tuple[float, float, float], ...]:
-    """(level, low, high): the hull along the levels that were measured."""
+    """(level, low, high): the hull along the measured levels."""
     ends = np.array([np.percentile(c.curves(grid), known.limits, axis=0) for c in known.plausible if len(c.samples)])
     if not ends.size:
         return ()
@@ -150,14 +148,14 @@ def _refusal(known: Known, level: float) -> str:
 
 
 def _rejected_from(known: Known, barrier: RejectedLevel, level: float, where: str) -> str:
-    """Why nothing is predicted, with what was measured at the level asked for, or else at the first that was lost."""
+    """Why nothing is predicted, with the rejected rate at the requested level, or else at the first lost level."""
     here = next((r for r in known.lost if r.level == level), barrier)
     said = f"every trial at {known.terms.count(barrier.level)} was rejected, so nothing is predicted {where}"
     return f"{said}; measured at {format_number(here.level)}: {rejected_words(here, known.terms)}"
 
 
 def need(known: Known, wanted: Sequence[float]) -> tuple[Need, ...]:
-    """The level that each rate takes."""
+    """The level that each rate needs."""
     return tuple(_need(known, rate) for rate in wanted)
 
 
@@ -212,7 +210,8 @@ def _rejected_at(known: Known, barrier: RejectedLevel, where: str) -> str:
 
 
 def _crossings(candidate: Candidate, parameters: Floats, rate: float) -> tuple[Floats, Floats]:
-    """For every parameter set: the lowest level with that rate, and the one from which a falling curve is below it."""
+    """For every parameter set: the lowest level with that rate, and the level from which a falling curve is below
+    it."""
     arguments = candidate.model, parameters, rate, candidate.unit_level
     return levels_for(*arguments), level_where_it_falls(*arguments)
 

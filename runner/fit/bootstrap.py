@@ -1,11 +1,11 @@
-"""The bootstrap: many curves that could have been measured, each fitted again; seeded, so that it repeats exactly.
+"""The bootstrap: draws many curves that could have been measured, and fits each. Seeded, so results repeat exactly.
 
-Residuals of the fitted curve are drawn with replacement and added to it (Efron 1979). Two corrections make it honest
-for few points: a residual is divided by what the fit leaves of it, as the fit pulls the curve towards its own points
-(√(1 − h) for constant noise); and each sample scales them again by √(ν/χ²ν), because ν degrees of freedom know the
-noise only so well, which is what makes Student's t wider than the normal distribution. In each sample the noise is
-either constant or proportional to the rate, as often as the residuals make the one or the other likely.
-Refuses chance that cannot be repeated.
+Residuals of the fitted curve are drawn with replacement and added to it (Efron 1979). Two corrections are needed for
+few points. Each residual is divided by the share of the noise that the fit leaves in it, because the fit pulls the
+curve towards its own points (√(1 − h) for constant noise). Each sample scales the residuals again by √(ν/χ²ν), because
+ν degrees of freedom estimate the noise with an error; this is why Student's t is wider than the normal distribution. In
+each sample the noise is either constant or proportional to the rate, as often as the residuals make each likely.
+Refuses random numbers that cannot be repeated.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from runner.fit.squares import solve
 
 SAMPLES = 2000
 SEED = 20070101
-_CELLS_MAX = 400_000  # of one stretch of samples, so that memory stays small
-_ROWS_MAX = 4096  # beyond, the errors of means are drawn from the normal distribution
+_CELLS_MAX = 400_000  # samples handled together, which limits the memory
+_ROWS_MAX = 4096  # beyond this, the errors of means are drawn from the normal distribution
 _VISIBLE_MIN = 0.02
 _WEIGHT_LEAST = 0.01
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rows:
-    """What is fitted, sorted: a level and a rate for every row; the levels that differ, with means and counts.
+    """The data of the fit, sorted: a level and a rate for every row, and the distinct levels with means and counts.
 
-    unit: what the rates are divided by inside, the mean rate, so that nothing depends on the unit they came in.
+    unit: the mean rate, by which rates are divided inside, so that results do not depend on the unit of the data.
     """
 
     levels: Floats
@@ -44,18 +44,18 @@ class Rows:
 
     @property
     def unit_level(self) -> float:
-        """u of the formulas in models.py: the smallest level where that is below 1, else 1."""
+        """u of the formulas in models.py: the smallest level if it is below 1, else 1."""
         return min(1.0, float(self.distinct[0])) if len(self.distinct) else 1.0
 
     @property
     def starts(self) -> NDArray[np.intp]:
-        """Where each level's rows begin."""
+        """The index of each level's first row."""
         found: NDArray[np.intp] = np.searchsorted(self.levels, self.distinct)
         return found
 
 
 def make_rows(levels: Floats, rates: Floats) -> Rows:
-    """Sorts and sums up. Levels and rates must be above 0."""
+    """Sorts rows and computes the levels' means. Levels and rates must be above 0."""
     order = np.lexsort((rates, levels))
     levels, rates = levels[order], rates[order]
     distinct, of_level, counts = np.unique(levels, return_inverse=True, return_counts=True)
@@ -80,9 +80,9 @@ def resample(
     degrees: int,
     samples: int = SAMPLES,
 ) -> Floats:
-    """Parameters of every sample, (samples, parameters), for rates in rows.unit; none without a degree of freedom.
+    """Parameters of every sample, (samples, parameters), for rates in rows.unit; no rows without a degree of freedom.
 
-    fitted, slopes: the curve and its derivatives at every level, in rows.unit; inverse: (JᵀWJ)⁻¹.
+    fitted, slopes: the curve and its derivatives at every level, in rows.unit. inverse: (JᵀWJ)⁻¹.
     """
     if degrees < 1:
         return np.empty((0, 0))
@@ -115,7 +115,7 @@ def _errors(rows: Rows, pool: Floats, count: int, chance: np.random.Generator) -
 
 @dataclass(frozen=True, kw_only=True)
 class Form:
-    """One idea of the noise: its size at each level, the residuals in units of that, and how likely the idea is."""
+    """One form of the noise: its size at each level, the residuals in units of that, and how likely the form is."""
 
     spread: Floats
     pool: Floats
@@ -123,7 +123,7 @@ class Form:
 
 
 def _forms(rows: Rows, fitted: Floats, slopes: Floats, inverse: Floats | None) -> tuple[Form, Form]:
-    """Constant noise, and noise proportional to the rate; a weight that hardly counts is 0."""
+    """Constant noise, and noise proportional to the rate. A weight that hardly counts is 0."""
     residuals = rows.rates / rows.unit - fitted[rows.of_level]
     constant = _visible(rows, np.ones_like(fitted), slopes, inverse)[rows.of_level]
     proportional = _visible(rows, fitted, slopes, inverse)[rows.of_level] if fitted.min() > 0 else constant
@@ -137,7 +137,7 @@ def _forms(rows: Rows, fitted: Floats, slopes: Floats, inverse: Floats | None) -
 
 
 def _pool(residuals: Floats, visible: Floats) -> Floats:
-    """The residuals as they would be without the fit's pull, in units of the noise, about 0."""
+    """The residuals without the effect of the fit, in units of the noise, about 0."""
     pool = residuals / np.sqrt(visible)
     size = math.sqrt(float(np.mean(pool**2)))
     pool = pool - pool.mean()

@@ -1,7 +1,7 @@
-"""One model on the rows: parameters, standard errors, AICc, how well it predicts the last level, and its bootstrap.
+"""One model fitted to the rows: parameters, standard errors, AICc, holdout error, and bootstrap samples.
 
-Standard errors are the usual ones of least squares, s² (JᵀJ)⁻¹ at the solution; the intervals are the bootstrap's.
-Refuses to give an error for a parameter on its bound, or an AICc where its correction is undefined.
+Standard errors are those of least squares, s² (JᵀJ)⁻¹ at the solution. Intervals come from the bootstrap. Refuses an
+error for a parameter on its bound, and an AICc where its correction is undefined.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from runner.model import Estimate, ModelFit
 
 CONFIDENCE = 0.95
 LIMITS = (50 * (1 - CONFIDENCE), 50 * (1 + CONFIDENCE))
-_RESOLUTION = 1e-6  # of the mean rate; none is known better, so a perfect fit does not make ln(0)
+_RESOLUTION = 1e-6  # of the mean rate; the data is not more exact, so a perfect fit does not give ln(0)
 _UNITLESS = ("alpha", "beta", "exponent")
 _SQUARE_MAX = 1e14
 
@@ -46,24 +46,24 @@ class Candidate:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the parameters, in order."""
+        """The parameters' names, in order."""
         return PARAMETERS[self.model]
 
     def value(self, name: str) -> float:
-        """A parameter by name."""
+        """The value of a parameter."""
         return float(self.values[self.names.index(name)])
 
     def estimate(self, name: str) -> Estimate:
-        """A parameter with all that is known of its error."""
+        """A parameter with its standard error and interval."""
         low, high = self.interval(name)
         return Estimate(value=self.value(name), std_err=self.std_errs.get(name), low=low, high=high)
 
     def interval(self, name: str) -> tuple[float | None, float | None]:
-        """95 % percentile interval of a parameter."""
+        """The 95 % percentile interval of a parameter."""
         return percentiles(self.samples[:, self.names.index(name)]) if len(self.samples) else (None, None)
 
     def rates(self, levels: Floats) -> Floats:
-        """The curve."""
+        """The curve at these levels."""
         found: Floats = rates(self.model, self.values[None], levels, self.unit_level)[0]
         return found
 
@@ -73,13 +73,13 @@ class Candidate:
 
 
 def percentiles(values: Floats, limits: tuple[float, float] = LIMITS) -> tuple[float | None, float | None]:
-    """The ends of the interval of bootstrap values, 95 % unless limits say otherwise; infinite ends are None."""
+    """The ends of an interval of bootstrap values, 95 % unless limits say otherwise. Infinite ends are None."""
     low, high = (float(v) for v in np.percentile(values, limits, method="inverted_cdf"))
     return (low if math.isfinite(low) else None, high if math.isfinite(high) else None)
 
 
 def fit_model(model: ModelName, rows: Rows, samples: int = SAMPLES) -> Candidate:
-    """Least squares on the rate. The rows must hold at least as many levels as the model has parameters."""
+    """Least squares on the rate. The rows must have at least as many levels as the model has parameters."""
     names = PARAMETERS[model]
     values = solve(model, rows.distinct, rows.weights, rows.means[None] / rows.unit, rows.unit_level)[0]
     curve: Floats = rates(model, values[None], rows.distinct, rows.unit_level)[0]
@@ -114,7 +114,7 @@ def _on_bound(name: str, value: float) -> bool:
 
 
 def _inverse(slopes: Floats, weights: Floats) -> Floats | None:
-    """(JᵀWJ)⁻¹, or None where the points do not determine the parameters."""
+    """(JᵀWJ)⁻¹; None if the points do not determine the parameters."""
     size = np.sqrt(weights @ slopes**2)
     if not size.size or size.min() <= 0:
         return None
@@ -126,10 +126,10 @@ def _inverse(slopes: Floats, weights: Floats) -> Floats | None:
 
 
 def aicc(rss: float, trials: int, parameters: int, unit: float = 1.0) -> float | None:
-    """Akaike's criterion corrected for few points (Hurvich and Tsai, 1989); the variance counts as a parameter.
+    """Akaike's criterion corrected for few points (Hurvich and Tsai, 1989). The variance counts as a parameter.
 
-    None where n − k − 1 ≤ 0: the correction is then undefined, and so is the choice. rss in units of `unit`, whose
-    square is put back so that the criterion is that of the data as they came.
+    None if n − k − 1 ≤ 0: the correction is then undefined. rss is in units of `unit`; its square is multiplied back,
+    so that the criterion is that of the original data.
     """
     k = parameters + 1
     if trials - k - 1 <= 0:
@@ -139,7 +139,7 @@ def aicc(rss: float, trials: int, parameters: int, unit: float = 1.0) -> float |
 
 
 def _left_out_error(model: ModelName, rows: Rows) -> float | None:
-    """How far off the last level is when it was not fitted, as a share of it; None with too few levels."""
+    """The relative error at the last level if it is not fitted; None with too few levels."""
     if len(rows.distinct) - 1 < len(PARAMETERS[model]):
         return None
     rest = rows.means[None, :-1] / rows.unit
@@ -150,7 +150,7 @@ def _left_out_error(model: ModelName, rows: Rows) -> float | None:
 
 
 def band(candidate: Candidate, grid: Floats) -> tuple[tuple[float, float, float], ...]:
-    """(level, low, high): 95 % for the curve, given the model; the doubt about the model is not in it."""
+    """(level, low, high): 95 % for the curve, given the model. It does not include the doubt about the model."""
     if not len(candidate.samples):
         return ()
     low, high = np.percentile(candidate.curves(grid), LIMITS, axis=0)
@@ -158,7 +158,7 @@ def band(candidate: Candidate, grid: Floats) -> tuple[tuple[float, float, float]
 
 
 def six_digits(value: float) -> float:
-    """As many as a picture or a page needs."""
+    """A value rounded to six digits, which suffice for a picture or a page."""
     return float(f"{value:.6g}")
 
 

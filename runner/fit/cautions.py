@@ -1,6 +1,6 @@
-"""The cautions without which the sentence would mislead, most important first.
+"""The cautions that a reader of the fit needs, the most important first.
 
-Refuses to call a spread a cause: what could explain it is named as something to look at.
+Refuses to state a cause for a spread: it names possible causes to check.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from runner.units import format_number
 
 CONFIDENCE = 0.95
 _SUPERLINEAR_UNPROVEN = 1.05
-_SUPERLINEAR_LEAST = 0.02  # of ln(efficiency), so that rounding is not called a finding
+_SUPERLINEAR_LEAST = 0.02  # of ln(efficiency), so that rounding is not reported
 _MISFIT_P = 0.01
 _DEGREES_FEW = 4
 _LOST_SHOWN = 6
@@ -29,10 +29,10 @@ CONFOUNDS = (
 
 
 def superlinear_levels(points: tuple[PointSummary, ...], noise: Noise | None) -> tuple[str, ...]:
-    """Levels whose efficiency is above 1 beyond noise (95 % for all of them together): "1.25 at 4".
+    """Levels whose efficiency is above 1 beyond the noise (95 % for all of them together): "1.25 at 4".
 
-    Without replicates the scatter of the later levels' rate per unit stands for the noise, and the first level must lie
-    below all that it explains; four levels at least.
+    Without replicates, the scatter of the later levels' rate per unit stands for the noise. The first level must then
+    be below everything that the noise explains, and there must be four levels.
     """
     if noise is None:
         return _below_the_others(points)
@@ -63,7 +63,7 @@ def _below_the_others(points: tuple[PointSummary, ...]) -> tuple[str, ...]:
 
 
 def all_cautions(f: Findings) -> tuple[str, ...]:
-    """What a reader must know before believing the sentence."""
+    """What a reader must know before using the sentence."""
     found = [c.sentence for c in f.confounds]
     for note, at in f.data.noted.items():
         found.append(f"{note} at {level_words(at)} {f.terms.axis}: these trials are fitted")
@@ -170,7 +170,8 @@ def _noise(f: Findings) -> list[str]:
 
 
 def misfit(f: Findings) -> bool:
-    """Lack-of-fit F test: do the level means lie off the chosen curve by more than the replicates' spread? (1 %)"""
+    """Whether the level means differ from the chosen curve by more than the replicates' spread: lack-of-fit F test at 1
+    %."""
     c = f.chosen
     if f.noise is None or c is None:
         return False

@@ -1,11 +1,10 @@
-"""Which model the points support, and the verdict in one word.
+"""Chooses the model that the points support, and the verdict in one word.
 
-The choice takes AICc and the error at a left-out last level together: among the models within 2 of the lowest AICc,
-those whose error at the last level is within the noise of the smallest; of these the one with the fewest parameters,
-laws before descriptions. A knee must beat every smooth model's AICc by 4, with two levels on either side, and noise
-about a smooth curve must not explain that. Where the rate falls at the end beyond the noise, only models that fall
-compete.
-Refuses to choose where fewer than two models can be tested, and to call linear what could hide contention.
+The choice uses AICc and the holdout error at the last level. It takes the models within 2 of the lowest AICc, then
+those whose error at the last level is within the noise of the smallest, then the one with the fewest parameters; laws
+come before descriptions. A knee must beat every smooth model's AICc by 4, have two levels on either side, and be more
+than noise about a smooth curve explains. If the rate falls at the end beyond the noise, only models that fall compete.
+Refuses to choose if fewer than two models can be tested, and to call a curve linear that could hide contention.
 """
 
 from __future__ import annotations
@@ -24,16 +23,16 @@ from runner.model import Shape
 NEAR_AICC = 2.0
 PLAUSIBLE_AICC = 6.0  # less support than that is "considerably less" (Burnham and Anderson 2002, 2.6)
 KNEE_MARGIN = 4.0  # of AICc: "considerably less support" for the other (Burnham and Anderson 2002, 2.6)
-EFFICIENCY_SURE = 0.8  # what the points must exclude an efficiency below, at the last level, to call a curve linear
+EFFICIENCY_SURE = 0.8  # to call a curve linear, the points must exclude an efficiency below this at the last level
 LEVELS_FOR_A_MODEL = 3
 _NOISE_LEAST = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """The chosen model (None: too few points), those the points do not tell from it, the verdict, and why.
+    """The chosen model (None: too few points), the other supported models, the verdict, and the reasons.
 
-    plausible: the models that an interval spans, the chosen one among them.
+    plausible: the models that an interval covers, with the chosen one.
     """
 
     model: ModelName | None
@@ -44,7 +43,7 @@ class Choice:
 
 
 def choose(candidates: Mapping[ModelName, Candidate], rows: Rows, superlinear: bool) -> Choice:
-    """The choice and the verdict; superlinear: whether the points rise faster than a line beyond noise."""
+    """Chooses. superlinear: whether the points rise faster than a line beyond the noise."""
     retrograde = shapes.falls(rows)
     if sum(c.aicc is not None for c in candidates.values()) < 2 or len(rows.distinct) < LEVELS_FOR_A_MODEL:
         verdict: Shape = "retrograde" if retrograde else "superlinear" if superlinear else "undecided"
@@ -74,7 +73,8 @@ def choose(candidates: Mapping[ModelName, Candidate], rows: Rows, superlinear: b
 
 
 def _able(candidates: Mapping[ModelName, Candidate], rows: Rows, retrograde: bool) -> list[Candidate]:
-    """Those that compete: with an AICc; a knee only where it is clear; where the rate falls, those that fall."""
+    """The models that compete: those with an AICc, a knee only if it is clear, and only falling ones if the rate
+    falls."""
     able = [c for c in candidates.values() if c.aicc is not None]
     falling = [c for c in able if c.model != "knee" and c.rates(rows.distinct)[-1] < c.rates(rows.distinct).max()]
     if retrograde and falling:
@@ -88,7 +88,7 @@ def _clear_knee(knee: Candidate, rows: Rows, smooth: Sequence[float]) -> bool:
 
 
 def _inside(knee: Candidate, rows: Rows) -> bool:
-    """Two levels at least on either side."""
+    """Whether at least two levels are on either side of the knee."""
     if len(rows.distinct) < 4 or knee.value("lambda") <= 0:
         return False
     at = knee.value("capacity") / knee.value("lambda")
@@ -98,7 +98,7 @@ def _inside(knee: Candidate, rows: Rows) -> bool:
 def _plausible(
     candidates: Mapping[ModelName, Candidate], rows: Rows, chosen: Candidate, retrograde: bool
 ) -> tuple[ModelName, ...]:
-    """Within 6 of the lowest AICc, the chosen model always, a knee with two levels on either side."""
+    """The chosen model, and those within 6 of the lowest AICc; a knee only with two levels on either side."""
     able = [c for c in candidates.values() if c.aicc is not None and (c.model != "knee" or _inside(c, rows))]
     if retrograde:
         able = [c for c in able if c.rates(rows.distinct)[-1] < c.rates(rows.distinct).max()]
@@ -117,7 +117,8 @@ def _error(candidate: Candidate) -> float:
 
 
 def _noise(candidate: Candidate, rows: Rows) -> float:
-    """The residual standard error as a share of the last level's mean; not below what arithmetic resolves."""
+    """The residual standard error as a share of the last level's mean, but not below the precision of the
+    arithmetic."""
     return max((candidate.rse or 0.0) / float(rows.means[-1]), _NOISE_LEAST)
 
 
@@ -126,7 +127,7 @@ def _simplest(candidate: Candidate) -> tuple[int, int]:
 
 
 def shape_of(c: Candidate, rows: Rows, superlinear: bool) -> Shape:
-    """What a model says in one word, where its intervals bear that out."""
+    """The verdict of a model in one word, as far as its intervals support it."""
     if c.model == "knee":
         return "knee"
     if c.model == "power":
@@ -139,7 +140,7 @@ def shape_of(c: Candidate, rows: Rows, superlinear: bool) -> Shape:
 
 
 def _by_interval(low: float | None, high: float | None, linear: float, *, rising: bool = True) -> Shape:
-    """Beyond the value that means linear, on the one side or the other, or neither."""
+    """The shape by an interval: above the value that means linear, below it, or neither."""
     above, below = low is not None and low > linear, high is not None and high < linear
     if above == below:
         return "linear"
@@ -147,7 +148,7 @@ def _by_interval(low: float | None, high: float | None, linear: float, *, rising
 
 
 def _law_shape(c: Candidate, rows: Rows) -> Shape:
-    """Contended where the efficiency at the last level is below 1 in all of the interval."""
+    """Contended if the whole interval of the efficiency at the last level is below 1."""
     if c.model == "linear" or not len(c.samples):
         return "linear"
     _, high = percentiles(_efficiencies(c, rows))
@@ -155,7 +156,7 @@ def _law_shape(c: Candidate, rows: Rows) -> Shape:
 
 
 def _efficiencies(c: Candidate, rows: Rows) -> Floats:
-    """Of the last level against the smallest, X(n) / n over X(n₀) / n₀, in every bootstrap sample."""
+    """X(n) / n over X(n₀) / n₀ of the last level n and the smallest n₀, in every bootstrap sample."""
     ends = rows.distinct[[0, -1]]
     each = c.curves(ends) / ends
     found: Floats = np.full(len(each), np.inf)
@@ -164,7 +165,7 @@ def _efficiencies(c: Candidate, rows: Rows) -> Floats:
 
 
 def _hidden(candidates: Mapping[ModelName, Candidate], shape: Shape, rows: Rows) -> list[str]:
-    """Linear, but only because the points are too vague to show contention."""
+    """The cautions about a linear curve whose points are too inexact to show contention."""
     amdahl = candidates.get("amdahl")
     if shape != "linear" or amdahl is None or not len(amdahl.samples):
         return []
@@ -181,7 +182,7 @@ def _hidden(candidates: Mapping[ModelName, Candidate], shape: Shape, rows: Rows)
 def _contradicted(
     chosen: Candidate, able: Sequence[Candidate], shape: Shape, noise: float, rows: Rows, superlinear: bool
 ) -> list[str]:
-    """A model of another kind that AICc rejects predicts the last level much better."""
+    """The cautions about a model of another kind that AICc rejects and that predicts the last level much better."""
     best = min(able, key=_error)
     gained = _error(chosen) - _error(best)
     if best is chosen or gained <= 3 * noise or shape_of(best, rows, superlinear) == shape:

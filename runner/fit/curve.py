@@ -1,4 +1,4 @@
-"""fit_curve and fit_rows: observations or plain rows in, FitReport out. Puts the parts of this package together."""
+"""`fit_curve` and `fit_rows` make a FitReport of observations or plain rows from the parts of this package."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SAMPLES_BESIDE = 500  # its intervals are not shown
 
 @dataclass(frozen=True, kw_only=True)
 class FitQuestions:
-    """What to say beyond the points: rates at these levels, and levels for these rates."""
+    """What to answer beyond the points: rates at these levels, and levels for these rates."""
 
     predict: Sequence[float] = ()
     need: Sequence[float] = ()
@@ -40,14 +40,14 @@ def fit_curve(
     confounds: Sequence[Confound] = (),
     questions: FitQuestions | None = None,
 ) -> FitReport:
-    """The curve of the observations over the axis, with every caution a reader needs. rate: the name of their value."""
+    """The curve of the observations over the axis, with every caution. rate: the name of their value."""
     return _report(usable(observed), terms, rate, tuple(confounds), questions or FitQuestions())
 
 
 def fit_rows(
     rows: Sequence[tuple[float, float]], terms: Terms, *, questions: FitQuestions | None = None, samples: int = SAMPLES
 ) -> FitReport:
-    """The curve of plain (level, rate) rows, both above 0. samples: of the bootstrap, for simulations that need few."""
+    """The curve of plain (level, rate) rows, both above 0. samples: of the bootstrap; simulations need only few."""
     table = np.asarray(rows, dtype=float).reshape(-1, 2)
     table = table[np.lexsort((table[:, 1], table[:, 0]))]
     data = Usable(levels=table[:, 0], rates=table[:, 1], left_out={})
@@ -55,7 +55,7 @@ def fit_rows(
 
 
 def value_at(fit: FitReport, level: float) -> float | None:
-    """The chosen model's rate at a level; None where no model is chosen or the level is not above 0."""
+    """The chosen model's rate at a level; None if no model is chosen or the level is not above 0."""
     model = next((m for m in fit.models if m.model == fit.chosen), None)
     if model is None or level <= 0:
         return None
@@ -131,11 +131,11 @@ def _report(
 def _known(
     candidates: Mapping[ModelName, Candidate], choice: Choice, rows: Rows, terms: Terms, data: Usable, samples: int
 ) -> beyond.Known:
-    """What answers beyond the points are made of.
+    """The input of the answers beyond the points.
 
-    Beyond the levels, intervals span two curves more unless the rate falls: the USL, because few rows cannot exclude a
-    peak that is still to come; and where AICc rejects Amdahl, Amdahl on the upper half of the levels, for curves that
-    bend more sharply than Amdahl and less than a knee.
+    Beyond the levels, intervals cover two more curves unless the rate falls. One is the USL, because few rows cannot
+    exclude a peak still to come. The other, if AICc rejects Amdahl, is Amdahl on the upper half of the levels, for
+    curves that bend more sharply than Amdahl and less than a knee.
     """
     amdahl, usl = candidates.get("amdahl"), candidates.get("usl")
     wider = []
@@ -157,7 +157,7 @@ def _known(
 
 
 def _figures(known: beyond.Known) -> tuple[Estimate | None, Estimate | None, Estimate | None, Estimate | None]:
-    """Peak, knee, maximum and the level at 90 % efficiency; none that lies at or beyond a rejected level."""
+    """Peak, knee, maximum and the level at 90 % efficiency; None for one at or beyond a rejected level."""
     chosen, above = known.chosen, known.above
     if chosen is None:
         return None, None, None, None
@@ -185,7 +185,7 @@ def _beside(data: Usable, terms: Terms, rate: str) -> FitBeside | None:
 
 
 def _rises_faster(candidates: Mapping[ModelName, Candidate]) -> bool:
-    """A power above 1 and an intercept below 0, each in all of its interval."""
+    """Whether the power is above 1 and the intercept below 0, each in all of its interval."""
     if "power" not in candidates or "affine" not in candidates:
         return False
     low, high = candidates["power"].interval("exponent")[0], candidates["affine"].interval("intercept")[1]
@@ -193,7 +193,7 @@ def _rises_faster(candidates: Mapping[ModelName, Candidate]) -> bool:
 
 
 def _grid(rows: Rows) -> Floats | None:
-    """Levels at which a band is drawn, from near 0 to just beyond the last."""
+    """The levels at which a band is drawn, from near 0 to just beyond the last level."""
     if not len(rows.distinct):
         return None
     last = float(rows.distinct[-1])

@@ -1,7 +1,7 @@
-"""What follows from one model: peak, knee, maximum, the level at 90 % efficiency, the level that a rate takes.
+"""Figures that follow from one model: peak, knee, maximum, the level at 90 % efficiency, the level for a rate.
 
-Intervals are percentiles of the same figure in every bootstrap sample, so they hold for that model.
-Refuses a figure whose interval is open or wider than twice the figure.
+Intervals are percentiles of the same figure in every bootstrap sample, so they hold for that model. Refuses a figure
+whose interval is open or wider than twice the figure.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from runner.fit.candidates import Candidate, percentiles
 from runner.fit.models import Floats, ModelName, usl_peak
 from runner.model import Estimate
 
-REACH = 2.0  # predictions go up to so many times the last level, and down to the first divided by it
+REACH = 2.0  # predictions go up to this times the last level, and down to the first level divided by it
 _EFFICIENCY = 0.9
 Figure = Callable[[Floats], Floats]
 
 
 def limit(rows: Rows) -> float:
-    """The highest level that anything is said about."""
+    """The highest level with an answer."""
     return REACH * float(rows.distinct[-1])
 
 
 def _known(candidate: Candidate, figure: Figure) -> Estimate | None:
-    """A figure of the parameters with its interval, where that is closed and narrower than the figure itself."""
+    """A figure of the parameters with its interval, if that is closed and narrower than the figure itself."""
     if not len(candidate.samples):
         return None
     value = float(figure(candidate.values[None])[0])
@@ -39,14 +39,15 @@ def _known(candidate: Candidate, figure: Figure) -> Estimate | None:
 
 
 def _ratio(above: Floats, below: Floats) -> Floats:
-    """Infinite where nothing is below."""
+    """The ratio; infinite where the divisor is 0."""
     found: Floats = np.full_like(above, np.inf)
     np.divide(above, below, out=found, where=below > 0)
     return found
 
 
 def peak(candidate: Candidate) -> Estimate | None:
-    """Where the USL turns, with a standard error by the delta method on the bootstrap's spread."""
+    """The level at which the USL has its maximum. Its standard error is that of the delta method on the bootstrap's
+    spread."""
     if candidate.model != "usl":
         return None
     unit = candidate.unit_level
@@ -63,7 +64,7 @@ def _peak_levels(p: Floats, unit: float) -> Floats:
 
 
 def knee(candidate: Candidate) -> Estimate | None:
-    """Where the hard limit starts."""
+    """The level at which the hard limit starts."""
     return _known(candidate, lambda p: _ratio(p[:, 1], p[:, 0])) if candidate.model == "knee" else None
 
 
@@ -91,7 +92,7 @@ def _maxima(model: ModelName, p: Floats, unit: float) -> Floats:
 
 
 def level_at_90(candidate: Candidate, rows: Rows) -> Estimate | None:
-    """Where the efficiency against the smallest level n₀, X(n) n₀ / (n X(n₀)), falls to 90 %."""
+    """The level at which the efficiency against the smallest level n₀, X(n) n₀ / (n X(n₀)), falls to 90 %."""
     first = float(rows.distinct[0])
     found = _known(candidate, lambda p: _levels_at_90(candidate.model, p, first, candidate.unit_level))
     return found if found is not None and found.value <= limit(rows) else None
@@ -101,7 +102,7 @@ def _levels_at_90(model: ModelName, p: Floats, first: float, unit: float) -> Flo
     if model in ("amdahl", "usl"):
         m = first / unit
         alpha, beta = p[:, 1], p[:, 2] if model == "usl" else np.zeros(len(p))
-        most = (1 + alpha * (m - 1) + beta * m * (m - 1)) / _EFFICIENCY  # of what divides γ n
+        most = (1 + alpha * (m - 1) + beta * m * (m - 1)) / _EFFICIENCY  # of the divisor of γ n
         return unit * _usl_root(beta, alpha - beta, 1 - alpha - most, larger=True)
     if model == "knee":
         return np.maximum(_ratio(p[:, 1], p[:, 0]), first) / _EFFICIENCY
@@ -115,7 +116,7 @@ def _levels_at_90(model: ModelName, p: Floats, first: float, unit: float) -> Flo
 
 
 def _usl_root(square: Floats, linear: Floats, constant: Floats, *, larger: bool) -> Floats:
-    """A root of a n² + b n + c, a ≥ 0; infinite where there is none above 0. Written so that a → 0 is harmless."""
+    """A root of a n² + b n + c with a ≥ 0; infinite if there is none above 0. This form is stable for a → 0."""
     inside = linear**2 - 4 * square * constant
     root = np.sqrt(np.maximum(inside, 0.0))
     found = _ratio(-2 * constant, linear + root) if larger else _ratio(2 * constant, -linear + root)
@@ -123,7 +124,7 @@ def _usl_root(square: Floats, linear: Floats, constant: Floats, *, larger: bool)
 
 
 def levels_for(model: ModelName, p: Floats, rate: float, unit: float = 1.0) -> Floats:
-    """The lowest level with X(n) = rate, for every parameter set; infinite where the curve does not rise to it."""
+    """The lowest level with X(n) = rate, for every parameter set; infinite if the curve does not reach it."""
     given = np.full(len(p), float(rate))
     if model == "linear":
         return _ratio(given, p[:, 0])
@@ -137,7 +138,7 @@ def levels_for(model: ModelName, p: Floats, rate: float, unit: float = 1.0) -> F
 
 
 def level_where_it_falls(model: ModelName, p: Floats, rate: float, unit: float = 1.0) -> Floats:
-    """The level from which a falling curve is below the rate, for every parameter set; infinite where it never is."""
+    """The level from which a falling curve is below the rate, for every parameter set; infinite if it never is."""
     if model == "affine":
         return np.maximum(_ratio(p[:, 0] - rate, -p[:, 1]), 0.0)
     if model == "power":
@@ -159,7 +160,7 @@ def _law_level(model: ModelName, p: Floats, rate: float, unit: float, *, larger:
 
 
 def asymptote(candidate: Candidate) -> float:
-    """The highest rate that the curve can reach, without its interval; infinite where there is none."""
+    """The highest rate that the curve can reach, without an interval; infinite if there is none."""
     if candidate.model not in _BOUNDED:
         return math.inf
     return float(_maxima(candidate.model, candidate.values[None], candidate.unit_level)[0])

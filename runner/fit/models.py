@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 ModelName = Literal["linear", "affine", "amdahl", "usl", "knee", "power"]
 Floats = NDArray[np.float64]
 
-# In the order in which they are preferred where the points do not tell them apart: laws before descriptions.
+# In order of preference among equally supported models: laws before descriptions.
 PARAMETERS: Mapping[ModelName, tuple[str, ...]] = {
     "linear": ("gamma",),
     "amdahl": ("gamma", "alpha"),
@@ -54,13 +54,13 @@ SYMBOLS: Mapping[str, str] = {
     "slope": "b",
     "exponent": "p",
 }
-BOUNDED = ("alpha", "beta")  # not below 0: less would mean that waiting makes work
+BOUNDED = ("alpha", "beta")  # not below 0: a negative share would mean that waiting does work
 _DENOMINATOR_MIN = 1e-12
-LOG_MOST = 150.0  # of a factor, so that squares of products are still numbers
+LOG_MOST = 150.0  # of a factor, so that squares of products are still finite
 
 
 def rate_at(level: float, parameters: Mapping[str, float], unit: float = 1.0) -> float:
-    """X(n) of the model whose parameters these are; an α or β that is not named is 0. unit: u of the formulas."""
+    """X(n) of the model with these parameters; an α or β that is not given is 0. unit: u of the formulas."""
     p = parameters
     if "slope" in p:
         return p["intercept"] + p["slope"] * level
@@ -74,7 +74,7 @@ def rate_at(level: float, parameters: Mapping[str, float], unit: float = 1.0) ->
 
 
 def rates(model: ModelName, parameters: Floats, levels: Floats, unit: float = 1.0) -> Floats:
-    """X(n) for many parameter sets at once: (sets, parameters) and (levels,) give (sets, levels)."""
+    """X(n) for many parameter sets: (sets, parameters) and (levels,) give (sets, levels)."""
     columns = [parameters[:, i, None] for i in range(parameters.shape[1])]
     if model == "affine":
         found: Floats = columns[0] + columns[1] * levels
@@ -88,13 +88,13 @@ def rates(model: ModelName, parameters: Floats, levels: Floats, unit: float = 1.
 
 
 def _powers(levels: Floats, exponent: Any) -> Floats:
-    """n^p, kept within what a number can hold: a sample of vague points may have any exponent."""
+    """n^p within the range of a float: a sample of inexact points may have any exponent."""
     found: Floats = np.exp(np.clip(exponent * np.log(levels), -LOG_MOST, LOG_MOST))
     return found
 
 
 def _below(shares: list[Floats], levels: Floats) -> Floats:
-    """1 + α(m−1) + βm(m−1); kept above 0 for levels below the unit."""
+    """1 + α(m−1) + βm(m−1), kept above 0 for levels below the unit."""
     below = np.ones_like(levels)
     for share, basis in zip(shares, (levels - 1, levels * (levels - 1)), strict=False):
         below = below + share * basis
@@ -120,5 +120,5 @@ def jacobian(model: ModelName, parameters: Floats, levels: Floats, unit: float =
 
 
 def usl_peak(alpha: float, beta: float, unit: float = 1.0) -> float | None:
-    """n* = u √((1 − α) / β), where the USL has its maximum; None where the curve has none."""
+    """n* = u √((1 − α) / β), the level of the USL's maximum; None if the curve has none."""
     return unit * math.sqrt((1 - alpha) / beta) if beta > 0 and alpha < 1 else None

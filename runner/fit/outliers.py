@@ -1,7 +1,7 @@
-"""Rows that lie far off what their neighbours lead to expect; named, never left out.
+"""Finds rows that are far from what their neighbours predict. The fit names them and never leaves them out.
 
-Least squares follows one row that is ten times too high, and every figure of the fit with it: the reader must know.
-Refuses to judge where there are fewer than four levels or rows.
+Least squares follows one row that is ten times too high, and with it every figure of the fit. Refuses to judge with
+fewer than four levels or rows.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from runner.fit.models import Floats
 from runner.fit.words import Terms, quantity
 
 _LEVELS_MIN, _OUTLIERS_MAX = 4, 3
-_FACTOR_MIN = 2.0  # of what is expected, either way: less is a kink or noise
-_SPREADS_MIN = 6.0  # of the other rows' distances (median absolute deviation, made comparable with σ)
+_FACTOR_MIN = 2.0  # of the expected rate, in either direction; less is a kink or noise
+_SPREADS_MIN = 6.0  # of the other rows' distances (median absolute deviation, scaled to σ)
 _SIGMA_PER_MAD = 1.4826
-_ROWS_OF_A_MEDIAN = 3  # with so many rows at its level, a row is judged by their median
+_ROWS_OF_A_MEDIAN = 3  # with this many rows at its level, a row is judged by their median
 _SUSPECTS_MAX = 12
 
 
 @dataclass(frozen=True, kw_only=True)
 class FarOff:
-    """A row and how many times the expected rate it has."""
+    """A row, and its rate over the expected rate."""
 
     level: float
     rate: float
@@ -33,7 +33,7 @@ class FarOff:
 
 
 def outliers(rows: Rows, terms: Terms) -> tuple[str, ...]:
-    """A sentence for each row far off, the farthest first."""
+    """A sentence for each outlier, the farthest first."""
     return tuple(
         f"one {terms.row} lies far off: {quantity(one.rate, None)} {terms.rate} at {terms.count(one.level)}, "
         f"{f'{one.factor:.2g} times' if one.factor >= 1 else f'1/{1 / one.factor:.2g} of'} what its neighbours lead to "
@@ -43,7 +43,7 @@ def outliers(rows: Rows, terms: Terms) -> tuple[str, ...]:
 
 
 def far_off(rows: Rows) -> tuple[FarOff, ...]:
-    """The rows far off, the farthest first; the others are judged without them."""
+    """The outliers, the farthest first. The other rows are judged without them."""
     levels, logs = rows.levels, np.log(rows.rates)
     found: list[FarOff] = []
     while len(found) < _OUTLIERS_MAX and len(np.unique(levels)) >= _LEVELS_MIN:
@@ -54,14 +54,15 @@ def far_off(rows: Rows) -> tuple[FarOff, ...]:
             break
         found.append(FarOff(level=float(levels[worst]), rate=math.exp(logs[worst]), factor=math.exp(off)))
         levels, logs = np.delete(levels, worst), np.delete(logs, worst)
-    if len(found) == _OUTLIERS_MAX:  # so many are no outliers: the curve is not smooth, or the noise is large
+    if len(found) == _OUTLIERS_MAX:  # this many are no outliers: the curve is not smooth, or the noise is large
         return ()
     return tuple(found)
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Judged:
-    """A row's distance in ln from what the others say; without it the sum and the spread of the others' distances."""
+    """A row's distance in ln from what the others predict; and the sum and spread of the others' distances without
+    it."""
 
     off: float
     left: float
@@ -69,16 +70,16 @@ class _Judged:
 
 
 def _suspects(levels: Floats, logs: Floats) -> list[int]:
-    """The rows that may be the worst. One row that is far off moves what its neighbours lead to expect of each other,
-    so several are tried, unless every level has rows enough to keep its median."""
+    """The rows that may be the worst. One outlier changes what its neighbours predict of each other, so several rows
+    are tried, unless every level has enough rows to keep its median."""
     off = np.abs(_distances(levels, logs))
     most = _SUSPECTS_MAX if np.unique(levels, return_counts=True)[1].min() <= _ROWS_OF_A_MEDIAN else 1
     return [int(i) for i in np.argsort(-off, kind="stable")[:most]]
 
 
 def _without(levels: Floats, logs: Floats, i: int) -> _Judged:
-    """A row against the others; of two that could explain it, the one other row of its level and the levels beside it,
-    the nearer."""
+    """A row against the others. Two neighbours can explain it (the one other row of its level, or the levels beside
+    it); the nearer one counts."""
     other_levels, other_logs = np.delete(levels, i), np.delete(logs, i)
     left = np.abs(_distances(other_levels, other_logs))
     total, spread = float(left.sum()), _SIGMA_PER_MAD * float(np.median(left))
@@ -92,10 +93,10 @@ def _without(levels: Floats, logs: Floats, i: int) -> _Judged:
 
 
 def _distances(levels: Floats, logs: Floats) -> Floats:
-    """ln of each row's rate over what the others say: the median of its level, else a line between its neighbours.
+    """ln of each row's rate over its prediction: the median of its level, else a line between its neighbours.
 
-    A level with three rows or more is judged by its own median; another by the two nearest levels in ln n, between them
-    or, at an end, beyond them.
+    A level with three rows or more is judged by its own median. Any other is judged by the two nearest levels in ln n,
+    between them or, at an end, beyond them.
     """
     distinct, of_level, counts = np.unique(levels, return_inverse=True, return_counts=True)
     order = np.lexsort((logs, levels))

@@ -1,9 +1,9 @@
 """Is the fall at the end real, and is the hard limit? Tests by simulation (parametric bootstrap), seeded.
 
-The question is always the same: how much better does a curve of the asked shape fit than the best curve without it, and
-how often would noise alone gain as much? Curves without the shape are fitted to simulated rates of the best of them,
-because neither question has a textbook distribution: the peak is chosen by the data, and the models are not nested.
-Refuses an answer where the rows leave no degree of freedom for the noise.
+Both ask how much better the best curve with the shape fits than the best curve without it, and how often noise alone
+gives as much. The distribution comes from rates simulated from the best curve without the shape, because no textbook
+distribution applies: the data chooses the peak, and the models are not nested. Refuses an answer if the rows leave no
+degree of freedom for the noise.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from runner.fit.models import Floats, ModelName, rates
 from runner.fit.squares import solve, solve_peak_at_last
 
 SIMULATIONS = 400
-FALL_LEAST = 0.02  # of the highest level's mean: a smaller fall is not worth a word
+FALL_LEAST = 0.02  # of the highest level's mean; a smaller fall is not reported
 FALL_P = 0.025
 KNEE_P = 0.02
-_PARAMETERS = 3  # of the richest curve that is fitted here
+_PARAMETERS = 3  # parameters of the largest curve fitted here
 _LEVELS_MIN = 3
 _RESOLUTION = 1e-12
 Squares = Callable[[Rows, Floats], Floats]
@@ -39,14 +39,14 @@ def falls(rows: Rows) -> bool:
 
 
 def bends(rows: Rows) -> bool:
-    """Whether a hard limit explains the rates better than noise about a smooth curve lets it (2 %)."""
+    """Whether a hard limit explains the rates better than noise about a smooth curve does (2 %)."""
     if len(rows.distinct) < _LEVELS_MIN + 1:
         return False
     return _p_value(rows, _smooth, _bent) <= KNEE_P
 
 
 def _p_value(rows: Rows, without: Callable[[Rows, Floats], tuple[Floats, Floats]], having: Squares) -> float:
-    """How often simulated rates of the best curve without the shape gain as much by the shape; 1: cannot be tested."""
+    """The share of simulated rates, drawn without the shape, that gain as much by it. 1: not testable."""
     degrees = len(rows.rates) - _PARAMETERS
     if degrees < 1:
         return 1.0
@@ -68,13 +68,13 @@ def _p_value(rows: Rows, without: Callable[[Rows, Floats], tuple[Floats, Floats]
 
 
 def _gain(plain: Floats, shaped: Floats, within: Floats | float) -> Floats:
-    """By how much the squares shrink: ln of the ratio."""
+    """The decrease of the squares: ln of the ratio."""
     found: Floats = np.log((plain + within + _RESOLUTION) / (shaped + within + _RESOLUTION))
     return found
 
 
 def _spread(rows: Rows, curve: Floats) -> Floats:
-    """Size of the noise at each level, 1 on average: constant or proportional to the rate, as the residuals have it."""
+    """The size of the noise at each level, 1 on average: constant or proportional to the rate, as in the residuals."""
     residuals = (rows.rates / rows.unit - curve[rows.of_level]) ** 2
     size = np.maximum(curve, 1e-3 * curve.max())
     here = size[rows.of_level]
@@ -97,7 +97,7 @@ def _model(rows: Rows, model: ModelName, measured: Floats) -> Floats:
 
 
 def _best(rows: Rows, measured: Floats, curves: list[Floats]) -> tuple[Floats, Floats]:
-    """The smallest squares of each sample, and the curve of the first sample that has them."""
+    """The smallest squares of each sample, and the first sample's curve that has them."""
     squares = np.array([_squares(rows, measured, each) for each in curves])
     return squares.min(axis=0), curves[int(np.argmin(squares[:, 0]))][0]
 
@@ -122,7 +122,8 @@ def _bent(rows: Rows, measured: Floats) -> Floats:
 
 
 def _tent(rows: Rows, measured: Floats) -> Floats:
-    """Squares about a line through the origin up to some level and a falling line from the next on; the best split."""
+    """Squares about a line through the origin up to some level, and a falling line from the next level on; the best
+    split."""
     best = np.full(len(measured), np.inf)
     for first in range(1, len(rows.distinct) - 1):
         left, right = slice(None, first), slice(first, None)

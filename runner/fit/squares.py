@@ -1,10 +1,10 @@
-"""Least squares on X for many samples at once: the same levels and weights, one row of rates per sample.
+"""Least squares on X for many samples at once: the same levels and weights, one row of rates for each sample.
 
-What is minimised is Σ w (X_measured − X_model)² over the levels' means, w the number of replicates, which has the same
-minimum as the sum over all trials. Linear and affine are solved in closed form, the knee exactly by trying every
-stretch between two levels, the others by damped Newton steps (as Levenberg 1944, Marquardt 1963) on all samples
-together. Where the minimum lies outside the permitted region, each bound that it violates is held and fitted again.
-Refuses to clip: a parameter on its bound comes from the fit without it.
+It minimises Σ w (X_measured − X_model)² over the levels' means; w is the number of replicates. This has the same
+minimum as the sum over all trials. Linear and affine have a closed form. The knee is solved exactly by trying every gap
+between two levels. The others use damped Newton steps (as Levenberg 1944, Marquardt 1963) on all samples together. If
+the minimum is outside the permitted region, each violated bound is held and the rest is fitted again. Refuses to clip:
+a parameter on its bound comes from the fit without it.
 """
 
 from __future__ import annotations
@@ -17,14 +17,15 @@ from runner.fit.models import LOG_MOST, Floats, ModelName, rates
 
 Ends = tuple[int | None, ...]
 Curve = Callable[[Floats], tuple[Floats, list[Floats]]]
-_STEPS_ONE, _STEPS_MANY = 300, 40  # the rare sample that is still on its way then lies far outside
-_SMALL_ONE, _SMALL_MANY = 1e-11, 1e-8  # a step that no longer matters: of the fit, of a sample of its percentiles
+_STEPS_ONE, _STEPS_MANY = 300, 40  # the few samples that have not converged by then are far outside
+_SMALL_ONE, _SMALL_MANY = 1e-11, 1e-8  # a step too small to matter: for the fit, for a sample of its percentiles
 _DAMPING_MAX = 1e13
 _BEND_MIN = 0.05
 
 
 def solve(model: ModelName, levels: Floats, weights: Floats, measured: Floats, unit: float = 1.0) -> Floats:
-    """Parameters, one row per sample; measured: (samples, levels), of the order of 1. Levels ascend, above 0.
+    """Parameters, one row for each sample. measured: (samples, levels), of the order of 1. Levels ascend and are above
+    0.
 
     unit: u of the formulas in models.py, at most the first level.
     """
@@ -50,7 +51,7 @@ def _affine(levels: Floats, weights: Floats, measured: Floats) -> Floats:
 
 
 def _knee(levels: Floats, weights: Floats, measured: Floats) -> Floats:
-    """Every place where the line may bend: between two levels, where both sides are means, or on a level."""
+    """The best knee over every position: between two levels, where both parts are means, or on a level."""
     square, joint = np.cumsum(weights * levels**2), np.cumsum(weights * levels * measured, axis=1)
     many = weights.sum() - np.cumsum(weights)
     rest = (measured @ weights)[:, None] - np.cumsum(weights * measured, axis=1)
@@ -89,7 +90,7 @@ def _law(levels: Floats, weights: Floats, measured: Floats, count: int, unit: fl
 
 
 def solve_peak_at_last(levels: Floats, weights: Floats, measured: Floats, unit: float) -> Floats:
-    """The best USL that has its peak at the last level, β = (1 − α) / M², as rates: (samples, levels)."""
+    """The best USL with its peak at the last level, β = (1 − α) / M², as rates: (samples, levels)."""
     many = levels / unit
     pairs = many * (many - 1) / many[-1] ** 2
     bases = np.array([1 + pairs, many - 1 - pairs])
@@ -98,9 +99,10 @@ def solve_peak_at_last(levels: Floats, weights: Floats, measured: Floats, unit: 
 
 
 def _no_worse(found: Floats, poorer: Floats, levels: Floats, weights: Floats, measured: Floats, unit: float) -> Floats:
-    """What is found, but where the law with one parameter fewer fits better: the search ended in a lesser minimum.
+    """The solution found, or the law with one parameter fewer if that fits better: the search then ended in a local
+    minimum.
 
-    Seen where the rates have no law at all (1 and 12 cores fast, 3 cores slow).
+    This happens where the rates follow no law at all (1 and 12 cores fast, 3 cores slow).
     """
     held = np.column_stack([poorer, np.zeros(len(poorer))])
     miss, miss_held = ((measured - rates("usl", p, levels, unit)) ** 2 @ weights for p in (found, held))
@@ -108,9 +110,9 @@ def _no_worse(found: Floats, poorer: Floats, levels: Floats, weights: Floats, me
 
 
 def _inside(levels: Floats, bases: Floats, weights: Floats, measured: Floats, ends: Ends) -> Floats:
-    """The best a, b, c with 0 ≤ α, β ≤ 1. ends: what α and β are held at (None: free).
+    """The best a, b, c with 0 ≤ α, β ≤ 1. ends: the values at which α and β are held (None: free).
 
-    Where the free minimum lies outside, the permitted one lies on a bound that it violates: each of them is tried.
+    If the free minimum is outside, the permitted one is on a bound that it violates: each of them is tried.
     """
     found = _face(levels, bases, weights, measured, ends)
     shares = found[:, 1:] / np.where(found[:, :1] == 0, 1e-300, found[:, :1])
@@ -136,9 +138,10 @@ def _positive(part: Floats, bases: Floats) -> Floats:
 
 
 def _face(levels: Floats, bases: Floats, weights: Floats, measured: Floats, ends: Ends) -> Floats:
-    """Free of bounds but for what is held: at 0, or at 1, where it shares the coefficient of the first.
+    """The solution on a face: a held parameter is 0, or is 1 and then shares the coefficient of the first. The rest is
+    free.
 
-    Started from the weighted linear fit of n/X, which is near where the noise is small.
+    The search starts from the weighted linear fit of n/X, which is close for small noise.
     """
     free = [i for i, end in enumerate(ends, start=1) if end is None]
     first = bases[0] + sum((bases[i] for i, end in enumerate(ends, start=1) if end), np.zeros_like(levels))
@@ -165,7 +168,7 @@ def _face(levels: Floats, bases: Floats, weights: Floats, measured: Floats, ends
 
 
 def _normal(columns: list[Floats], target: Floats, weights: Floats, damping: Floats, bend: Floats) -> Floats:
-    """Solves the weighted normal equations of every sample; damping is relative to their diagonal.
+    """Solves the weighted normal equations of every sample. damping is relative to their diagonal.
 
     bend: factors on the products of slopes that make the matrix that of Newton's method; 1 for a linear model.
     """
@@ -188,10 +191,10 @@ def _normal(columns: list[Floats], target: Floats, weights: Floats, damping: Flo
 
 
 def _search(curve: Curve, start: Floats, weights: Floats, measured: Floats, curvature: float) -> Floats:
-    """Damped Newton steps on all samples; each leaves when its step no longer matters.
+    """Damped Newton steps on all samples. A sample leaves when its step no longer matters.
 
-    curvature: k where the model's second derivatives are k/X times the products of the first, which makes Newton's
-    method as cheap as Gauss and Newton's and keeps it from swinging about a minimum with large residuals.
+    curvature: k if the model's second derivatives are k/X times the products of the first. Newton's method then costs
+    no more than Gauss-Newton, and does not oscillate about a minimum with large residuals.
     """
     found = start.copy()
     open_ = np.arange(len(start))

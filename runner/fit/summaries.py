@@ -1,6 +1,6 @@
-"""From observations to points: which ones count, the mean and spread of each level, speedup, noise floor.
+"""Observations → points: which observations count, each level's mean and spread, speedup, noise floor.
 
-Refuses to count one that is marked; what is left out is counted by its mark.
+Refuses to use a marked observation, and counts those by their marks.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from runner.model import Observation, PointSummary, RejectedLevel
 
 @dataclass(frozen=True, kw_only=True)
 class Usable:
-    """What is fitted: one level and one rate per trial, by level; and the rest, counted by why it is not.
+    """The data of the fit: one level and one rate for each trial, by level. The rest is counted by its mark.
 
     rejected: the levels that lost trials, ascending. doubted: (level, rate) of the rejected trials of levels that lost
-    a third or more but not all. noted: the levels of trials that count and come with a note, by the note.
+    a third or more but not all. noted: for each note, the levels of counting trials that have it.
     """
 
     levels: Floats
@@ -45,14 +45,14 @@ class Usable:
 
 @dataclass(frozen=True, kw_only=True)
 class Noise:
-    """Pooled spread of ln(rate) within the levels, which is relative, with its degrees of freedom."""
+    """The pooled spread of ln(rate) within the levels, which is relative, and its degrees of freedom."""
 
     std: float
     degrees: int
 
 
 def usable(observed: Sequence[Observation]) -> Usable:
-    """The points that count and have a value, by level; drift checks and ablation trials are not on the curve."""
+    """The observations that count and have a value, by level. Drift checks and ablation trials are not on the curve."""
     points = [o for o in observed if o.role == "point"]
     kept = sorted((o.level, o.value) for o in points if not o.mark and o.value is not None)
     rejected = tuple(_rejected(points, level) for level in sorted({o.level for o in points if o.mark}))
@@ -83,7 +83,7 @@ def _rejected(points: Sequence[Observation], level: float) -> RejectedLevel:
 
 
 def noise_floor(data: Usable) -> Noise | None:
-    """Spread of the replicates about their level's mean; None when no level has two."""
+    """The spread of the replicates about their level's mean; None if no level has two."""
     squares, degrees = 0.0, 0
     for _, rates in data.by_level:
         logs = np.log(rates)
@@ -93,7 +93,7 @@ def noise_floor(data: Usable) -> Noise | None:
 
 
 def summaries(data: Usable, noise: Noise | None) -> tuple[PointSummary, ...]:
-    """One summary per level, ascending; the first is what speedup and efficiency refer to."""
+    """One summary for each level, ascending. Speedup and efficiency refer to the first."""
     found: list[PointSummary] = []
     for level, rates in data.by_level:
         first = found[0] if found else None

@@ -1,7 +1,7 @@
-"""Anybody's data: the text of a CSV file into rows of level and rate, by group.
+"""Reads a CSV file of any program into rows of level and rate, by group.
 
-Raises ValueError with one sentence that names the line. Refuses to guess: a value that is no number, missing, or not
-above 0 is an error, never left out silently. Blank lines and lines that begin with # are skipped.
+Raises ValueError with one sentence that names the line. A value that is missing, not a number, or not above 0 is an
+error. Blank lines and lines that begin with # are skipped.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from typing import Any, BinaryIO, overload
 import numpy as np
 from numpy.typing import NDArray
 
-ROWS_MAX = 20_000_000  # 16 bytes each, and as much again to sort them
+ROWS_MAX = 20_000_000  # 16 bytes each, and the same again for sorting
 LINE_BYTES_MAX = 2**20
 _BLOCK_BYTES, _STRETCH_LINES = 2**20, 50_000
 _SEPARATORS = (",", ";", "\t")
 _PLAIN = re.compile(r"[0-9.eE+\- ]*")
 LEVELS_MAX = 10_000
-LEAST, MOST = 1e-100, 1e100  # squares of it are still numbers
-SPAN_MAX = 1e12  # of a column, so that sums of squares keep the smallest of it
+LEAST, MOST = 1e-100, 1e100  # squares of it are still finite
+SPAN_MAX = 1e12  # of a column, so that sums of squares keep its smallest value
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _SHOWN_MAX = 40
 _LEVEL_DIGITS = 9  # 0.1 + 0.2 and 0.3 are one level
@@ -33,11 +33,11 @@ _THOUSANDS = re.compile(r"[+-]?\d{1,3}([,'_ \u00a0\u202f]\d{3})+(\.\d*)?")
 _COMMA = re.compile(r"[+-]?\d*,\d+")
 
 Line = tuple[int, list[str]]
-Place = tuple[float, int]  # a value and the line that holds it
+Place = tuple[float, int]  # a value and its line
 
 
 class RowTable(Sequence[tuple[float, float]]):
-    """(level, rate) of many rows, held as numbers: 16 bytes a row."""
+    """(level, rate) of many rows, stored as numbers: 16 bytes for a row."""
 
     def __init__(self, stretches: Iterable[NDArray[np.float64]]) -> None:
         self._table = np.concatenate(list(stretches))
@@ -64,7 +64,7 @@ RowsByGroup = Mapping[str, Sequence[tuple[float, float]]]
 
 @dataclass(frozen=True, kw_only=True)
 class Columns:
-    """Which columns to read; group None: all rows are one curve."""
+    """Which columns to read. group: None means that all rows are one curve."""
 
     n: str
     x: str
@@ -72,13 +72,13 @@ class Columns:
 
     @property
     def names(self) -> list[str]:
-        """Those that the header must hold."""
+        """The names that the header must have."""
         return [name for name in (self.n, self.x, self.group) if name is not None]
 
 
 @dataclass(kw_only=True)
 class _Found:
-    """What has been read so far: stretches by group, and of each column its smallest and its largest value."""
+    """What was read so far: blocks by group, and each column's smallest and largest value."""
 
     header: list[str]
     wanted: list[int]
@@ -88,11 +88,11 @@ class _Found:
     rows: int = 0
 
     def add(self, group: str, table: NDArray[np.float64]) -> None:
-        """Rows of one group."""
+        """Adds rows of one group."""
         self.stretches.setdefault(group, []).append(table)
 
     def seen(self, column: int, least: Place, most: Place) -> None:
-        """Keeps the ends of a column: 0 the level, 1 the rate."""
+        """Updates the range of a column: 0 is the level, 1 the rate."""
         was = self.ends[column]
         self.ends[column] = (min(was[0], least), max(was[1], most))
 
@@ -103,7 +103,7 @@ def parse_table(content: bytes, columns: Columns) -> RowsByGroup:
 
 
 def read_table(stream: BinaryIO, columns: Columns) -> RowsByGroup:
-    """The same of a stream, which is read in stretches and never held as a whole."""
+    """Reads a stream in blocks, so that it is never in memory as a whole. Else as parse_table."""
     lines = _lines(stream)
     head = list(_until_header(lines))
     number = len(head)
@@ -114,7 +114,7 @@ def read_table(stream: BinaryIO, columns: Columns) -> RowsByGroup:
     at, header = first
     found = _Found(header=header, wanted=[_place(at, header, name) for name in columns.names], columns=columns)
     while stretch := list(islice(lines, _STRETCH_LINES)):
-        if any('"' in line for line in stretch):  # a cell may go on over lines and stretches
+        if any('"' in line for line in stretch):  # a cell may continue over lines and blocks
             _read_rows(_cells_of(chain(stretch, lines), number + 1, separator), found)
             break
         if not _read_numbers(stretch, number + 1, separator, found):
@@ -145,7 +145,7 @@ def _checked(found: _Found, at: int) -> RowsByGroup:
 
 
 def _lines(stream: BinaryIO) -> Iterator[str]:
-    """The text by lines; a byte that is no text is refused with its line."""
+    """The text by lines. Raises ValueError with the line for a byte that is not text."""
     rest, number, begin = b"", 0, True
     while True:
         block = stream.read(_BLOCK_BYTES)
@@ -187,7 +187,7 @@ def _until_header(lines: Iterator[str]) -> Iterator[str]:
 
 
 def _separator(header: str, columns: Columns) -> str:
-    """The one that makes the asked columns of the header; a header may hold another one inside a name."""
+    """The separator with which the header has the requested columns. A name may contain another separator."""
     for separator in _SEPARATORS:
         try:
             cells = {cell.strip() for cell in next(csv.reader([header], delimiter=separator), [])}
@@ -199,7 +199,7 @@ def _separator(header: str, columns: Columns) -> str:
 
 
 def _cells_of(lines: Iterator[str], first: int, separator: str) -> Iterator[Line]:
-    """Rows with the number of the line that each begins on; first: the number of the first line."""
+    """Rows with the number of each one's first line. first: the number of the first line."""
     reader = csv.reader((line if not _is_comment(line) else "\n" for line in lines), delimiter=separator, strict=True)
     begin = first
     try:
@@ -230,7 +230,7 @@ def _read_rows(lines: Iterator[Line], found: _Found) -> None:
 
 
 def _read_numbers(stretch: Sequence[str], first: int, separator: str, found: _Found) -> bool:
-    """A stretch of plain rows without quotes, all at once; False, and nothing read, where it is not plain."""
+    """Reads a block of rows without quotes at once. False, without reading, if a row has quotes."""
     rows = [line.split(separator) for line in stretch]
     if any(len(cells) != len(found.header) for cells in rows):
         return False

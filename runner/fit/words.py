@@ -1,4 +1,4 @@
-"""What the fit says in words: one sentence for what was found.
+"""The fit in words: one sentence.
 
 Refuses adjectives: every statement is a number with its error, or says that there is none. ± is one standard error,
 [low to high] a 95 % interval.
@@ -17,15 +17,15 @@ from runner.fit.summaries import Noise, Usable
 from runner.model import Confound, Estimate, FitBeside, PointSummary, RejectedLevel
 from runner.units import format_number
 
-_ERROR_MIN, _ERROR_LEAST = 1e-5, 1e-9  # an error below is not worth its digits
-_WORDLESS = 1e15  # beyond, digits say nothing any more
+_ERROR_MIN, _ERROR_LEAST = 1e-5, 1e-9  # a smaller error does not justify more digits
+_WORDLESS = 1e15  # beyond this, digits mean nothing
 
 RATE_UNITS = {"rows_per_s": "rows/s", "requests_per_s": "requests/s", "durable_rows_per_s": "durable rows/s"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Terms:
-    """What things are called: the axis, what is measured over it, and what one measurement is."""
+    """What to call things: the axis, the measured quantity, and one measurement."""
 
     axis: str = "cores"
     rate: str = "rows/s"
@@ -34,7 +34,7 @@ class Terms:
 
     @property
     def unit(self) -> str:
-        """One step of the axis: core, disk; from its plural where it was not given."""
+        """One step of the axis: core, disk. Derived from its plural if it was not given."""
         if self.one:
             return self.one
         plural = self.axis.endswith("s") and not self.axis.endswith("ss") and len(self.axis) > 3
@@ -45,13 +45,13 @@ class Terms:
         return f"{format_number(level)} {self.unit if level == 1 else self.axis}"
 
     def rows(self, number: int) -> str:
-        """So many measurements: "12 valid trials"."""
+        """A number of measurements: "12 valid trials"."""
         return f"{number} {self.row}{'' if number == 1 else 's'}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Findings:
-    """Everything the words are made of."""
+    """Everything that the sentence depends on."""
 
     terms: Terms
     data: Usable
@@ -74,18 +74,18 @@ class Findings:
 
     @property
     def span(self) -> str:
-        """From where to where, and how many."""
+        """The range of levels, and the number of measurements."""
         first, last = self.points[0].level, self.points[-1].level
         return f"{format_number(first)} → {self.terms.count(last)}, {self.trials}"
 
     @property
     def trials(self) -> str:
-        """How many measurements are fitted."""
+        """The number of fitted measurements."""
         return self.terms.rows(len(self.data.rates))
 
 
 def sentence(f: Findings) -> str:
-    """The answer in one sentence, as sure as the points are and no surer."""
+    """The answer in one sentence, as certain as the points allow."""
     if not f.points:
         what = ", ".join(f"{n} {kind}" for kind, n in f.data.left_out.items())
         return f"No {f.terms.row}, so nothing to fit{f' ({what})' if what else ''}."
@@ -103,7 +103,7 @@ def sentence(f: Findings) -> str:
 
 
 def _ends(f: Findings) -> str:
-    """That the curve ends before levels that were measured, or rests on levels that lost many trials."""
+    """That the curve ends before measured levels, or includes levels that lost many trials."""
     said = ""
     beyond = [r for r in f.data.lost if r.level > f.points[-1].level]
     if beyond:
@@ -121,7 +121,7 @@ def _ends(f: Findings) -> str:
 
 
 def with_them(beside: FitBeside | None) -> str:
-    """What the fit says with the rejected trials of doubted levels: "with them the fit is Knee, contended"."""
+    """The result with the rejected trials of doubted levels: "with them the fit is Knee, contended"."""
     if beside is None:
         return ""
     if beside.chosen is None:
@@ -130,13 +130,13 @@ def with_them(beside: FitBeside | None) -> str:
 
 
 def level_words(levels: Sequence[float]) -> str:
-    """Up to three by name, more by their ends."""
+    """Up to three levels by name; more by their ends."""
     names = [format_number(v) for v in levels]
     return ", ".join(names) if len(names) <= 3 else f"{names[0]} to {names[-1]}"
 
 
 def rejected_words(lost: RejectedLevel, terms: Terms) -> str:
-    """What rejected trials measured: "6.2 M rows/s (2 UNSTEADY)"."""
+    """The rates of rejected trials: "6.2 M rows/s (2 UNSTEADY)"."""
     marks = ", ".join(f"{n} {kind}" for kind, n in lost.marks.items())
     return f"{quantity(lost.rate, None)} {terms.rate} ({marks})" if lost.rate is not None else f"no rate ({marks})"
 
@@ -160,7 +160,7 @@ def _few_levels(f: Findings) -> str:
 
 
 def speedup(f: Findings) -> str:
-    """At the last level against the first, with the efficiency."""
+    """The speedup at the last level against the first, with the efficiency."""
     last = f.points[-1]
     error = last.speedup_std_err
     ratio = pair(last.speedup or 0.0, error) if error else f"{last.speedup:.2f}"
@@ -168,7 +168,7 @@ def speedup(f: Findings) -> str:
 
 
 def slope(f: Findings, c: Candidate, name: str) -> str:
-    """Rows/s per core."""
+    """The slope in rows/s per core."""
     return f"{quantity(c.value(name), c.std_errs.get(name))} {f.terms.rate} per {f.terms.unit}"
 
 
@@ -234,7 +234,7 @@ _BODIES = {"linear": _linear, "amdahl": _law, "usl": _law, "knee": _knee, "affin
 
 
 def told(c: Candidate, name: str, against: float = 0.0) -> str:
-    """A parameter with its interval, and whether it can be told from what would mean linear."""
+    """A parameter with its interval, and whether it differs significantly from the value that means linear."""
     value, error, (low, high) = c.value(name), c.std_errs.get(name), c.interval(name)
     value = value if abs(value) > _ERROR_LEAST else 0.0
     symbol = SYMBOLS[name]
@@ -270,7 +270,7 @@ def pair(value: float, error: float) -> str:
 
 
 def quantity(rate: float, error: float | None) -> str:
-    """A rate with its error in one unit: "1.02 ± 0.03 M"."""
+    """A rate with its error in the same unit: "1.02 ± 0.03 M"."""
     size = abs(rate)
     if size >= _WORDLESS:
         return f"{rate:.3g} ± {error:.1g}" if error else f"{rate:.3g}"

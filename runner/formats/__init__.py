@@ -1,6 +1,6 @@
-"""Other programs' formats: a stored run as typed columns, and those as CSV, JSON or Parquet bytes.
+"""A stored run in other programs' formats: typed columns, encoded as CSV, JSON or Parquet.
 
-Refuses to write a file (the store does), and to invent: what was not measured is empty or null, never 0.
+Refuses to write a file (the store does), and to invent values: what was not measured is empty or null, never 0.
 """
 
 from runner.formats.encode import as_csv, as_json, as_parquet

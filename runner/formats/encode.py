@@ -1,4 +1,4 @@
-"""Columns as bytes of a format. Pure; a format's library is imported when that format is asked for, not before."""
+"""Columns as bytes of a format. Pure. A format's library is imported only when it is needed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from runner.formats.tables import Columns
 
 
 def as_csv(columns: Columns) -> bytes:
-    """A header and a line for each row, UTF-8; what was not measured is empty."""
+    """A header and a line for each row, in UTF-8. A value that was not measured is empty."""
     text = io.StringIO()
     out = csv.writer(text, lineterminator="\n")
     out.writerow(columns.kinds)
@@ -20,15 +20,15 @@ def as_csv(columns: Columns) -> bytes:
 
 
 def as_json(columns: Columns) -> bytes:
-    """A list of objects; what was not measured is null."""
+    """A list of objects. A value that was not measured is null."""
     rows = [dict(zip(columns.kinds, row, strict=True)) for row in columns.rows]
     return (json.dumps(rows, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
 
 
 def as_parquet(columns: Columns) -> bytes:
-    """One row group, zstd; int64, double and string columns; the run's name is in the file's metadata.
+    """One row group, zstd; int64, double and string columns. The run's name is in the file's metadata.
 
-    Raises UsageError where pyarrow is not installed.
+    Raises UsageError if pyarrow is not installed.
     """
     try:
         import pyarrow

@@ -22,7 +22,7 @@ _INTEGERS = {"order", "replicate", "disks"}
 
 @dataclass(frozen=True, kw_only=True)
 class Columns:
-    """kinds: by column, in order. rows: cells in the order of kinds; None is "not measured"."""
+    """kinds: by column, in order. rows: cells in the order of kinds; None means "not measured"."""
 
     run: str
     what: str
@@ -31,7 +31,7 @@ class Columns:
 
 
 def columns_of(run: StoredRun, what: str) -> Columns:
-    """What is asked for, one of WHATS. Raises KeyError for another word."""
+    """The columns of a table, one of WHATS. Raises KeyError for any other name."""
     return WHATS[what](run)
 
 

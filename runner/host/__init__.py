@@ -1,4 +1,4 @@
-"""Read-only facts of this machine, and the order in which its CPUs are given away. Refuses to change anything."""
+"""Read-only facts of this machine, and the order in which its CPUs are assigned. Refuses to change anything."""
 
 from runner.host.block_devices import Disk, data_disk, disk_of, memory_disk
 from runner.host.facts import Cpu, Host, read_host

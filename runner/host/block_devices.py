@@ -1,4 +1,4 @@
-"""Which block device holds a path. Reads /proc/self/mountinfo and /sys only."""
+"""Finds the block device that holds a path. Reads /proc/self/mountinfo and /sys only."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from runner.model import DataDisk
 
 @dataclass(frozen=True, kw_only=True)
 class Disk:
-    """A block device under a path. device is major:minor, name as in /proc/diskstats; rotational None: not said."""
+    """The block device of a path. device: major:minor. name: as in /proc/diskstats. rotational: None if not known."""
 
     device: str
     name: str
@@ -23,7 +23,7 @@ class Disk:
 
 
 def disk_of(path: Path, root: Path = Path("/")) -> Disk | None:
-    """The device that holds `path` (or its nearest parent); None for tmpfs, overlay and the like."""
+    """The device that holds `path` (or its nearest existing parent); None for tmpfs, overlay and the like."""
     there = next(p for p in (path.absolute(), *path.absolute().parents) if p.exists())
     number = os.stat(there).st_dev
     device = f"{os.major(number)}:{os.minor(number)}"
@@ -42,7 +42,7 @@ def disk_of(path: Path, root: Path = Path("/")) -> Disk | None:
 
 
 def data_disk(disk: Disk) -> DataDisk:
-    """The disk that a server's data directory happens to be on, as the first of a sweep."""
+    """The disk of a server's data directory, as the first disk of a sweep."""
     return DataDisk(
         name="d1",
         kind="dir",
@@ -56,7 +56,7 @@ def data_disk(disk: Disk) -> DataDisk:
 
 
 def memory_disk(path: Path, root: Path = Path("/")) -> DataDisk | None:
-    """The tmpfs that holds `path`, as a disk of which only the free space is known; None when it is none."""
+    """The tmpfs that holds `path`, as a disk of which only the free space is known; None if it is not on a tmpfs."""
     number = os.stat(path).st_dev
     device = f"{os.major(number)}:{os.minor(number)}"
     mount_point, file_system = _mount(root, device, str(path.resolve()))

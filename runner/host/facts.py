@@ -1,4 +1,4 @@
-"""What this machine is: CPUs and their topology, memory, kernel, cgroups, pressure. Reads /proc and /sys only."""
+"""Facts of this machine: CPUs and their topology, memory, kernel, cgroups, pressure. Reads /proc and /sys only."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from runner.units import parse_cpus
 
 @dataclass(frozen=True, kw_only=True)
 class Cpu:
-    """One logical CPU. core and package as the kernel numbers them; node is its NUMA node."""
+    """One logical CPU. core, package: as the kernel numbers them. node: its NUMA node."""
 
     id: int
     core: int
@@ -24,7 +24,7 @@ class Cpu:
 
 @dataclass(frozen=True, kw_only=True)
 class Host:
-    """The machine. allowed: CPUs that this process may use; psi: resources with pressure files."""
+    """The machine. allowed: CPUs that this process may use. psi: resources that have pressure files."""
 
     hostname: str
     os: str
@@ -42,7 +42,7 @@ class Host:
 
 
 def read_host(root: Path = Path("/")) -> Host:
-    """The facts, from the files under `root` (another one in tests)."""
+    """The facts, read from the files below `root` (tests use another one)."""
     cgroup = cgroup_version(root)
     return Host(
         hostname=platform.node(),
@@ -62,7 +62,7 @@ def read_host(root: Path = Path("/")) -> Host:
 
 
 def cgroup_version(root: Path = Path("/")) -> Literal["v1", "v2", "none"]:
-    """v2 where the unified hierarchy is mounted alone, v1 where controllers have mounts of their own."""
+    """v2 if only the unified hierarchy is mounted, v1 if controllers have mounts of their own."""
     base = root / "sys/fs/cgroup"
     if (base / "cgroup.controllers").exists():
         return "v2"

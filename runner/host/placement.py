@@ -1,9 +1,9 @@
-"""Which CPUs each side gets. Pure: the machine's facts in, CPU numbers out.
+"""Chooses the CPUs of server and load generator. Pure: from the machine's facts to CPU numbers.
 
 The load generator has the same CPUs at every level: whole physical cores that the largest level leaves free, with their
-SMT siblings. The server gets the rest: physical cores before SMT siblings, one NUMA node before the next, so that a
-step of the curve is a whole core for as long as there are whole cores. Where that is not possible the placement says
-which CPUs are siblings of others, and the plan names it.
+SMT siblings. The server gets the rest: physical cores before SMT siblings, one NUMA node before the next. So a step of
+the curve is a whole core as long as whole cores are left. If that is not possible, the placement names the CPUs that
+are siblings of others, and the plan reports them.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from runner.host.facts import Host
 from runner.model import Placement
 
 Core = tuple[int, int]  # package and core, as the kernel numbers them
-SERVER_CORES_EACH = 8  # physical cores for each that the load generator keeps where the server asks for nearly all
+SERVER_CORES_EACH = 8  # physical cores for each one that the load generator keeps when the server asks for nearly all
 
 
 def cpu_order(host: Host) -> tuple[int, ...]:
-    """The usable CPUs, first threads of node 0, then of node 1, ..., then the second threads in the same order."""
+    """The usable CPUs: first threads of node 0, then of node 1, ..., then the second threads in the same order."""
     threads_seen: dict[Core, int] = {}
     ranked = []
     for cpu in sorted((c for c in host.cpus if c.id in host.allowed), key=lambda c: c.id):
@@ -33,7 +33,7 @@ def cpu_order(host: Host) -> tuple[int, ...]:
 def place(
     host: Host, cores: float, server_cpus: Sequence[int], generator_cpus: Sequence[int], cores_max: float
 ) -> Placement:
-    """CPUs for a level of `cores`; cores_max: of the largest. server_cpus, generator_cpus: as the user named them."""
+    """The CPUs of a level. cores_max: of the largest level. server_cpus, generator_cpus: those that the user named."""
     order, core_of = cpu_order(host), _core_of(host)
     most, count = math.ceil(cores_max), math.ceil(cores)
     if generator_cpus:
@@ -64,25 +64,26 @@ def _cores(cpus: Iterable[int], core_of: Mapping[int, Core]) -> set[Core | None]
 def _for_the_server(
     order: Sequence[int], core_of: Mapping[int, Core], server_cpus: Sequence[int], theirs: Sequence[int]
 ) -> tuple[int, ...]:
-    """Those that the user named, then those whose core is the server's alone, then siblings of the generator's CPUs,
-    at last the load generator's own."""
+    """The CPUs that the user named, then those whose core is the server's alone, then siblings of the generator's CPUs,
+    then the load generator's own."""
     touched = _cores(theirs, core_of)
     rest = sorted((c for c in order if c not in server_cpus), key=lambda c: (c in theirs, core_of[c] in touched))
     return (*server_cpus, *rest)
 
 
 def _beside(order: Sequence[int], core_of: Mapping[int, Core], used: Sequence[int]) -> tuple[int, ...]:
-    """For the generator, beside CPUs that the user gave the server: whole cores, else single CPUs, else the last."""
+    """The load generator's CPUs if the user named the server's: whole cores, else single CPUs, else the last CPU."""
     free = tuple(c for c in order if c not in used)
     whole = tuple(c for c in free if core_of[c] not in _cores(used, core_of))
     return whole or free or tuple(used[-1:])
 
 
 def _reserved(order: Sequence[int], core_of: Mapping[int, Core], most: int) -> tuple[int, ...]:
-    """For the load generator, where the user named none: the last whole cores.
+    """The load generator's CPUs if the user named none: the last whole cores.
 
-    As many as the server's largest level leaves free on cores of its own; at least one in eight where the server can
-    have its CPUs beside them; else single CPUs that it leaves, else the last core, which both sides then share.
+    It gets as many as the server's largest level leaves free on cores of their own; at least one in eight if the server
+    can have its CPUs beside them. Else it gets single free CPUs, else the last core, which it then shares with the
+    server.
     """
     cores = list(dict.fromkeys(core_of[c] for c in order))
     threads = {core: [c for c in order if core_of[c] == core] for core in cores}

@@ -1,7 +1,7 @@
-"""A data directory in memory (`--data-dir ram`): which tmpfs, how large, and whose. Reads the machine only.
+"""A data directory in memory (`--data-dir ram`): which tmpfs, its size, and its owner. Only reads the machine.
 
-Where this process may mount, the run gets a tmpfs of its own, of a bounded size; else a directory on /dev/shm, whose
-size is the machine's to say. Refuses to take a directory called ram for it: that one is written ./ram.
+If this process may mount, the run gets a tmpfs of its own with a bounded size. Else it gets a directory on /dev/shm,
+whose size the machine sets. A directory called ram is written ./ram.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from runner.host.alive import alive, started_ticks
 from runner.units import format_bytes, parse_bytes
 
 WORD = "ram"
-SHARE = 0.5  # of the memory that is available now
+SHARE = 0.5  # of the currently available memory
 _SHARED = Path("/dev/shm")
-_SYS_ADMIN = 21  # CAP_SYS_ADMIN, without which nobody mounts
+_SYS_ADMIN = 21  # CAP_SYS_ADMIN, which mounting needs
 _SOURCE = re.compile(r"scale-ram-(\d+)-(\d+)")
 
 
 @dataclass(frozen=True, kw_only=True)
 class RamDirectory:
     """path: of the data directory. size_bytes: the most that may be written there. is_mounted: scale mounts it for the
-    run; else it is a directory on a tmpfs that is there already."""
+    run; else it is a directory on an existing tmpfs."""
 
     path: Path
     size_bytes: int
@@ -33,7 +33,7 @@ class RamDirectory:
 
     @property
     def sentence(self) -> str:
-        """What is done, for the plan."""
+        """What will be done, for the plan."""
         if self.is_mounted:
             return f"a tmpfs of {format_bytes(self.size_bytes)} is mounted at {self.path} and removed after the run"
         return f"{self.path} on the tmpfs that is there is used, which this user may not bound"
@@ -45,7 +45,7 @@ def is_ram(asked: str) -> bool:
 
 
 def with_size(asked: str, root: Path = Path("/")) -> str:
-    """ "ram" with the size that it comes to on this machine, half of the available memory; anything else as it is."""
+    """ "ram" with its size on this machine, half of the available memory. Any other text is unchanged."""
     if asked != WORD:
         return asked
     match = re.search(r"^MemAvailable:\s+(\d+) kB", (root / "proc/meminfo").read_text(), re.MULTILINE)
@@ -54,7 +54,7 @@ def with_size(asked: str, root: Path = Path("/")) -> str:
 
 
 def ram_directory(asked: str, base: Path) -> RamDirectory:
-    """What "ram:SIZE" comes to for this process. base: the directory below which scale keeps its things."""
+    """The directory for "ram:SIZE" in this process. base: the directory in which scale keeps its files."""
     size = parse_bytes(asked.partition(":")[2])
     if may_mount():
         return RamDirectory(path=base / f"{WORD}-{os.getpid()}", size_bytes=size, is_mounted=True)
@@ -72,7 +72,7 @@ def is_shared(path: Path) -> bool:
 
 
 def shortage(directory: RamDirectory) -> str:
-    """The sentence about a directory that has less space than it was asked for; "" when it has as much."""
+    """A sentence if the directory has less space than requested; else ""."""
     free = _free_bytes(directory)
     if directory.size_bytes <= free:
         return ""
@@ -81,7 +81,7 @@ def shortage(directory: RamDirectory) -> str:
 
 
 def _free_bytes(directory: RamDirectory) -> int:
-    """Bytes that can be written there: of the memory that is available, or of the tmpfs that is there."""
+    """Bytes that can be written there: of available memory, or of the existing tmpfs."""
     if not directory.is_mounted:
         return shutil.disk_usage(_SHARED).free if _SHARED.is_dir() else 0
     return parse_bytes(with_size(WORD).partition(":")[2]) * int(1 / SHARE)
@@ -94,12 +94,12 @@ def may_mount(status: Path = Path("/proc/self/status")) -> bool:
 
 
 def mount_source() -> str:
-    """The name under which this process mounts, so that its mounts are known when it is dead."""
+    """The source name of this process's mounts, by which they are found after its end."""
     return f"scale-ram-{os.getpid()}-{started_ticks(os.getpid())}"
 
 
 def left_mounts(root: Path = Path("/")) -> tuple[Path, ...]:
-    """The mounts of runs that do not live any more."""
+    """The mounts of runs that have ended."""
     found = []
     for line in (root / "proc/self/mountinfo").read_text().splitlines():
         left, _, right = line.partition(" - ")

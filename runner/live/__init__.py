@@ -1,7 +1,7 @@
-"""What is known of a sweep while it runs, built from the campaign's events and from nothing else.
+"""The state of a running sweep, made from the campaign's events alone.
 
-One state for all who look on: the metrics, the view in the terminal and `scale watch`. Pure: events in, state out; the
-moment that "time left" needs is handed in. Refuses to guess: what no event said is None.
+The metrics, the terminal's view and `scale watch` share one state. Pure: it takes events and returns a state; the
+caller passes the time that "time left" needs. Refuses to guess: what no event said is None.
 """
 
 from runner.live.curve import LiveCurve, curves

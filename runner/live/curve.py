@@ -1,4 +1,4 @@
-"""The curve as far as it is known: fitted anew from the trials that ended, for each variant. Pure."""
+"""The current curve: fitted from the finished trials, for each variant. Pure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from runner.work import rate_of
 
 @dataclass(frozen=True, kw_only=True)
 class LiveCurve:
-    """variant: "" where nothing is varied. fitted: the chosen model at every level of the plan, empty without one."""
+    """variant: "" if nothing is varied. fitted: the chosen model at every level of the plan; empty without one."""
 
     variant: str
     fit: FitReport

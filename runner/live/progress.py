@@ -1,4 +1,4 @@
-"""How far a sweep is, and how long it will take. Pure: the present moment is an argument."""
+"""The progress of a sweep, and its remaining time. Pure: the current time is an argument."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from runner.live.state import LiveState
 
 @dataclass(frozen=True, kw_only=True)
 class Progress:
-    """done_ratio: of the plan, 0..1, the running trial's part included. remaining_s: an estimate."""
+    """done_ratio: of the plan, 0..1, with a part for the running trial. remaining_s: an estimate."""
 
     done: int
     total: int
@@ -18,7 +18,8 @@ class Progress:
 
 
 def progress(state: LiveState, now_ns: int) -> Progress:
-    """At now_ns (monotonic). Until a trial of this execution has ended, the plan's own estimate counts."""
+    """The progress at now_ns (monotonic). Until a trial of this execution has ended, it uses the plan's own
+    estimate."""
     total, done = state.total or len(state.plan.trials), len(state.results)
     each_s = _trial_s(state)
     elapsed_s = max(0.0, (now_ns - state.running.started_ns) / 1e9) if state.running else 0.0

@@ -1,4 +1,4 @@
-"""Uses of the running trial between its last two samples. Pure."""
+"""Resource use of the running trial between its last two samples. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from runner.model import DiskSample
 
 @dataclass(frozen=True, kw_only=True)
 class DiskRates:
-    """Bytes written per second, share of the time with requests in flight (0..1), mean requests in flight."""
+    """One disk: bytes written per second, share of the time with requests in flight (0..1), mean requests in flight."""
 
     write_bytes_per_s: float | None
     busy_ratio: float | None
@@ -20,7 +20,7 @@ class DiskRates:
 
 @dataclass(frozen=True, kw_only=True)
 class Rates:
-    """Cores used by each side, and each disk's rates; None until there are two samples."""
+    """Cores used by server and by load generator, and each disk's rates; None until there are two samples."""
 
     server_cores: float | None = None
     generator_cores: float | None = None
@@ -28,7 +28,6 @@ class Rates:
 
 
 def rates(running: Running) -> Rates:
-    """Of the last two samples."""
     old, new = running.before, running.sample
     if old is None or new is None or new.monotonic_ns <= old.monotonic_ns:
         return Rates()

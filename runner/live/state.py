@@ -1,6 +1,6 @@
-"""The state of a running sweep, and what each event makes of it. Pure: a new state for every event, the old one stays.
+"""The state of a running sweep, and how each event changes it. Pure: every event makes a new state.
 
-So a scrape reads one state whole while the next is being made, without a lock.
+A scrape can read one complete state without a lock while the next one is made.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ from runner.model import (
 POOLS_MAX = 48
 OTHER = "other"
 UNDER_LOAD = ("warmup", "measure", "drain")
-WATCHED = (*UNDER_LOAD, "flush")  # phases with samples; outside of them the last one is old
+WATCHED = (*UNDER_LOAD, "flush")  # phases with samples; in other phases the last sample is old
 _NOTES_KEPT = 5
 
 
 @dataclass(frozen=True, kw_only=True)
 class Running:
-    """The trial that runs. requests, errors and retries are sums of the intervals; rows_per_s is of the
-    last interval: of what the rate counts, which are requests where the load reads; acknowledged_per_s: rows in any
-    case; operations_per_s: of each, operations: the sums of the intervals.
+    """The running trial. requests, errors, retries: sums over the intervals. rows_per_s: of the last interval, in what
+    the rate counts (requests if the load reads). acknowledged_per_s: always rows. operations_per_s: of each operation
+    in the last interval. operations: the sums over the intervals.
 
     first, before, sample: the trial's first sample and the last two. pools_s: CPU seconds of the server's threads by
-    name since the first sample; it never falls, though a thread may end.
+    name since the first sample; it never decreases, although threads may end.
     """
 
     trial: Trial
@@ -67,10 +67,10 @@ class Running:
 
 @dataclass(frozen=True, kw_only=True)
 class LiveState:
-    """run: the directory's name. results: in the order in which they ended; before: those of an earlier execution.
+    """run: the directory's name. results: in the order in which trials ended. before: results of an earlier execution.
 
-    times: (start, end) of the trials that ended in this execution, seconds since 1970. began_*: this execution's start.
-    total: trials of the plan as it is now; it may have grown since `plan`.
+    times: (start, end) of the trials that ended in this execution, in seconds since 1970. began_*: this execution's
+    start. total: the number of trials in the current plan, which may have grown since `plan`.
     """
 
     run: str
@@ -110,7 +110,7 @@ def take(state: LiveState, event: Event) -> LiveState:
 
 
 def ceiling_of(state: LiveState, trial: Trial) -> float | None:
-    """The load generator's own ceiling in rows/s; a trial that the plan grew by has that of its point."""
+    """The load generator's own ceiling in rows/s. A trial that was added to the plan has that of its point."""
     alike = (
         t.trial_id
         for t in state.plan.trials

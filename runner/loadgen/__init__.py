@@ -1,4 +1,4 @@
-"""The door to the load generator `scale-loadgen`: a spec out, JSON lines in, several processes merged into one.
+"""Runs the load generator `scale-loadgen`: writes its spec, reads its JSON lines, and merges several processes.
 
-Refuses to generate load itself, and to know a database: what only the target knows comes in as spec lines.
+Refuses to generate load itself, and to know a database: the target's knowledge arrives as lines of the spec.
 """

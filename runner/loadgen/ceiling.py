@@ -1,8 +1,9 @@
-"""The generator's own ceiling: the trial's rows, requests and threads on the trial's CPUs, and nobody who takes them.
+"""The load generator's own ceiling: the trial's rows, requests and threads on the trial's CPUs, without a server.
 
-Measured once for each different spec before the sweep, with the trial's own driver, which makes every request whole and
-drops it; a rate near it is the load generator's, not the server's. Refuses to invent one where a driver cannot separate
-making a request from sending it: throwing rows away costs a twentieth of that, and nothing would ever be near it.
+It is measured once for each different spec before the sweep. The trial's own driver makes every request completely and
+drops it. A trial's rate near the ceiling is limited by the load generator. Refuses to give a ceiling if a driver cannot
+separate making a request from sending it: making rows alone costs a twentieth of that, and no rate would ever be near
+it.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ LIMIT_S = 60.0
 
 
 class Means(StrEnum):
-    """How a ceiling can be measured. STUBBED: by the driver itself, its sending left out. DISCARDED: rows are made and
-    thrown away, which is all that a load generator of before can do. NONE: there is no such ceiling."""
+    """How a ceiling can be measured. STUBBED: the driver omits the sending. DISCARDED: rows are made and discarded, the
+    only way of older load generators. NONE: there is no such ceiling."""
 
     STUBBED = "its sending left out"
     DISCARDED = "rows discarded"
@@ -34,7 +35,7 @@ class Means(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class CeilingKey:
-    """What decides a ceiling: the whole spec of its load but for the seed, the CPUs, the threads of one process."""
+    """What decides a ceiling: the whole spec of its load except the seed, the CPUs, and the threads of one process."""
 
     spec: tuple[tuple[str, str], ...]
     cpus: tuple[int, ...]
@@ -43,7 +44,8 @@ class CeilingKey:
 
 
 def means_of(program: str, spec: Mapping[str, str]) -> Means:
-    """What the load generator can do for the driver and the method of a spec. Raises LoadError when it does not say."""
+    """What the load generator offers for the driver and the method of a spec. Raises LoadError if it does not report
+    it."""
     features = features_of(program)
     if not any(SEPARABLE in words for methods in features.values() for words in methods.values()):
         return Means.DISCARDED
@@ -51,14 +53,14 @@ def means_of(program: str, spec: Mapping[str, str]) -> Means:
 
 
 def ceiling_key(spec: Mapping[str, str], cpus: tuple[int, ...], threads_per_process: int, means: Means) -> CeilingKey:
-    """Of a trial, by its spec: trials with the same key have the same ceiling."""
+    """The key of a trial's spec. Trials with the same key have the same ceiling."""
     made = stubbed_spec(spec, SECONDS) if means is Means.STUBBED else ceiling_spec(spec, SECONDS)
     kept = tuple(sorted((name, value) for name, value in made.items() if name != "seed"))
     return CeilingKey(spec=kept, cpus=cpus, threads_per_process=threads_per_process, means=means)
 
 
 def measure_ceiling(program: str, key: CeilingKey) -> float | None:
-    """Rows per second that the load generator makes when nothing takes them; None where there is no such ceiling.
+    """Rows per second of the load generator without a server; None if there is no such ceiling.
 
     Raises LoadError.
     """

@@ -1,6 +1,7 @@
-"""What the load generator can do for a driver and a method, in its own words.
+"""The features of the load generator for a driver and a method, as it reports them.
 
-The words are those of the driver door (docs/loadgen.md). Refuses to guess them from a name: another build may do more.
+docs/loadgen.md lists the features of the driver interface. Refuses to guess them from a name: another build may have
+more.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ Features = Mapping[str, Mapping[str, frozenset[str]]]
 
 
 def features_of(program: str) -> Features:
-    """The features of each method of each driver, by their names. Raises LoadError when it does not say."""
+    """The features of each method of each driver, by name. Raises LoadError if the load generator does not report
+    them."""
     try:
         done = subprocess.run([program, "drivers"], capture_output=True, timeout=DRIVERS_S, check=True)
         said = {one["driver"]: one.get("features") or {} for one in json.loads(done.stdout)}
@@ -29,12 +31,11 @@ def features_of(program: str) -> Features:
 
 
 def can(features: Features, spec: Mapping[str, str], feature: str) -> bool:
-    """Whether the method of a spec has a feature."""
     return feature in features.get(spec["driver"], {}).get(spec.get("method", ""), ())
 
 
 def kept_by(program: str, spec: Mapping[str, str]) -> dict[str, str]:
-    """The spec without a time for each request where the method cannot keep one. Raises LoadError."""
+    """The spec, without a time limit for requests if the method does not support one. Raises LoadError."""
     if "request_timeout_s" not in spec or can(features_of(program), spec, DEADLINE):
         return dict(spec)
     return {key: value for key, value in spec.items() if key != "request_timeout_s"}

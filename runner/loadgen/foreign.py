@@ -1,7 +1,7 @@
-"""A load generator that is not ours, run as the generator of a trial, so that our numbers can be checked against it.
+"""Runs another program as the load generator of a trial, so that our numbers can be checked against it.
 
-What it reports is taken from its own words by a parser that the target gives; its window is the time that it says it
-spent, ending with its last sign of life. It has no interval lines and no histogram: those stay empty, never invented.
+The target provides a parser for the program's output. The window is the time that the program reports, and ends with
+its last output. There are no interval lines and no histogram: these stay empty.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from runner.spawning import spawn
 
 STOP_S = 15.0
 KILL_S = 5.0
-READ_S = 10.0  # after its end, for the words that are still under way; a child of it may hold the pipe for longer
+READ_S = 10.0  # after its end, for output that is still on its way; a child of it may keep the pipe open for longer
 
 
 @dataclass(frozen=True, kw_only=True)
 class ForeignResult:
-    """What the load generator said of itself. Milliseconds where the name says so; None where it says nothing."""
+    """The program's own report. Names give the unit (ms); None for what it does not report."""
 
     rows: int
     seconds: float
@@ -39,7 +39,8 @@ class ForeignResult:
 
 @dataclass(frozen=True, kw_only=True)
 class ForeignCommand:
-    """How it is started and read. files: path → text, readable by the owner only. parse raises ValueError."""
+    """How to start the program and read its output. files: path → text, readable by the owner only. parse raises
+    ValueError."""
 
     argv: tuple[str, ...]
     env: Mapping[str, str]
@@ -48,7 +49,7 @@ class ForeignCommand:
 
 
 class ForeignLoad:
-    """Start, read `lines` to the end, then `summary`; entering it as a context starts it, leaving it stops it."""
+    """Start, read `lines` to the end, then `summary`. As a context manager it starts at entry and stops at exit."""
 
     def __init__(self, command: ForeignCommand, cpus: tuple[int, ...], network_namespace: str = "") -> None:
         enter = ("nsenter", f"--net={network_namespace}", "--") if network_namespace else ()
@@ -67,7 +68,7 @@ class ForeignLoad:
         return self
 
     def start(self) -> None:
-        """Writes its files and starts it. Raises LoadError; then nothing of it runs."""
+        """Writes the program's files and starts it. Raises LoadError; then nothing of it runs."""
         for path, text in self._command.files.items():
             with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
                 file.write(text)
@@ -108,11 +109,12 @@ class ForeignLoad:
 
     @property
     def pids(self) -> tuple[int, ...]:
-        """Its process."""
+        """The program's process."""
         return (self._process.pid,) if self._process else ()
 
     def lines(self, limit_s: float) -> Iterator[Phase | Interval | None]:
-        """One phase at the start, then None ten times a second until it has ended and is read. Raises LoadError."""
+        """One phase at the start, then None ten times a second until the program has ended and its output is read.
+        Raises LoadError."""
         assert self._process is not None
         if self._process.returncode is not None:
             yield from self._read_to_the_end()
@@ -137,7 +139,7 @@ class ForeignLoad:
             raise LoadError(f"{self._command.argv[0]} ended with code {self._process.returncode}: {words}")
 
     def _read_to_the_end(self) -> Iterator[None]:
-        """None ten times a second until all that it said is read, or the time for that is over."""
+        """None ten times a second until all output is read, or the time for it is over."""
         assert self._reader is not None
         deadline = time.monotonic() + READ_S
         while self._reader.is_alive() and time.monotonic() < deadline:
@@ -145,7 +147,7 @@ class ForeignLoad:
             self._reader.join(0.1)
 
     def summary(self) -> LoadSummary | None:
-        """From its own words; None when it has not ended well, or said nothing that can be read."""
+        """The summary from the program's own report; None if it failed, or its report cannot be read."""
         if not self._ended_ns:
             return None
         try:
@@ -189,10 +191,10 @@ class ForeignLoad:
         )
 
     def end_window(self) -> None:
-        """Nothing: it decides itself how long it loads."""
+        """Does nothing: the program decides itself how long it loads."""
 
     def stop(self) -> None:
-        """Ends it: SIGTERM, then SIGKILL. Ctrl-C waits meanwhile."""
+        """Ends the program: SIGTERM, then SIGKILL. Ctrl-C waits meanwhile."""
         if self._process is None or self._process.returncode is not None:
             return
         with deferred():

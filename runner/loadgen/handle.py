@@ -1,4 +1,4 @@
-"""What a trial needs of a load, wherever and by whatever it is made. Refuses to say how."""
+"""What a trial needs of a load, wherever and by whatever program it is made."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from runner.model import Interval, LoadSummary
 
 
 class LoadHandle(Protocol):
-    """One load. `stop` is safe at any moment and more than once, and is due after `start` in every case.
+    """One load. `stop` may be called at any time and repeatedly, and must be called after every `start`.
 
-    raw: what it said, line by line, growing. answers: what it told of answers to its questions, growing.
+    raw: its output, line by line, growing. answers: the answers to requests that it reported, growing.
     """
 
     raw: list[str]
@@ -20,27 +20,27 @@ class LoadHandle(Protocol):
 
     @property
     def troubles(self) -> Sequence[Trouble]:
-        """Errors of the load, one entry a kind."""
+        """Errors of the load, one entry for each kind."""
 
     @property
     def pids(self) -> Sequence[int]:
-        """The processes that make the load, on the machine where the trial runs; empty where they are elsewhere."""
+        """The processes of the load on the machine of the trial; empty if they run elsewhere."""
 
     def start(self) -> None:
-        """Begins. Raises LoadError, and has then ended what it began."""
+        """Starts the load. Raises LoadError, after it has ended what it started."""
 
     def lines(self, limit_s: float) -> Iterator[Phase | Interval | None]:
-        """What it says as it comes; None ten times a second while it says nothing.
+        """Its output as it arrives; None ten times a second while there is none.
 
-        Asked again, it goes on where it was. Raises LoadError when the load fails, or has not ended after limit_s
+        A second call continues after the first. Raises LoadError if the load fails, or has not ended after limit_s
         seconds.
         """
 
     def end_window(self) -> None:
-        """The window may end with the interval that runs, where the load can do that."""
+        """Lets the window end with the running interval, if the load can do that."""
 
     def summary(self) -> LoadSummary | None:
-        """Its last word, after `lines` has come to its end; None when there is none."""
+        """Its summary, after `lines` has ended; None if there is none."""
 
     def stop(self) -> None:
-        """Ends it now; what it has said meanwhile can still be read by `lines`."""
+        """Ends it now. `lines` still returns its output until then."""

@@ -1,4 +1,4 @@
-"""Several load processes as one: counters added, histograms merged, percentiles never averaged. Pure."""
+"""Merges several load processes into one: adds counters and merges histograms; percentiles are never averaged. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from runner.model import Interval, Latency, LoadSummary, OperationSummary
 
 _OUTCOMES = ("ok", "errors", "interrupted", "fatal")
 N = TypeVar("N", int, float)
-APART_NS = 5_000_000  # processes that are woken at the same moment, on CPUs that are busy
+APART_NS = 5_000_000  # of processes that wake at the same moment, on CPUs that are busy
 _QUANTILES = {
     "p10_us": 10.0,
     "p25_us": 25.0,
@@ -27,9 +27,10 @@ _QUANTILES = {
 
 
 def merge_summaries(parts: Sequence[LoadSummary]) -> LoadSummary:
-    """One summary for all processes of a trial; their windows are the same by start_at_ns. The worst outcome counts.
+    """One summary for all processes of a trial. start_at_ns gives them the same window. The worst outcome counts.
 
-    A process that ended before its window adds neither time nor CPU time; one without an answer has no last one.
+    A process that ended before its window adds neither time nor CPU time. One without an answer has no last
+    acknowledgement.
     """
     if len(parts) == 1:
         return parts[0]
@@ -68,7 +69,7 @@ def merge_summaries(parts: Sequence[LoadSummary]) -> LoadSummary:
 
 
 def merge_troubles(parts: Iterable[Trouble]) -> list[Trouble]:
-    """One entry a code, with the first message and the count of all parts."""
+    """One entry for each code, with the first message and the total count."""
     merged: dict[str, Trouble] = {}
     for part in parts:
         known = merged.get(part.code)
@@ -77,17 +78,17 @@ def merge_troubles(parts: Iterable[Trouble]) -> list[Trouble]:
 
 
 def _sum_if_known(values: Sequence[N | None]) -> N | None:
-    """None where one of them is not known."""
+    """The sum; None if one of the values is not known."""
     known = [value for value in values if value is not None]
     return sum(known[1:], known[0]) if known and len(known) == len(values) else None
 
 
 def odd_window(parts: Sequence[LoadSummary], *, ends: bool, error_ns: int = 0) -> str:
-    """Which process had another window than the first, and by how much; "" where all had the same.
+    """Which process had another window than the first, and by how much; "" if all had the same.
 
-    Added together they would be a rate that no moment had. ends: whether the windows have to end together too, which
-    those of a fixed number of rows need not. error_ns: how far the processes' clocks may be apart. A process that ended
-    before its window has none.
+    The sum of different windows would be a rate that never existed. ends: whether the windows must also end together;
+    those of a fixed number of rows need not. error_ns: the greatest difference between the processes' clocks. A process
+    that ended before its window has none.
     """
     seen = [(number, p) for number, p in enumerate(parts, 1) if p.window_end_ns > p.window_start_ns]
     for number, part in seen[1:]:
@@ -105,12 +106,12 @@ def odd_window(parts: Sequence[LoadSummary], *, ends: bool, error_ns: int = 0) -
 
 
 def _worse(outcome: str) -> int:
-    """How bad an outcome is; one that is not known is worse than all."""
+    """The rank of an outcome. An unknown outcome is the worst."""
     return _OUTCOMES.index(outcome) if outcome in _OUTCOMES else len(_OUTCOMES)
 
 
 def _merge_operations(parts: Sequence[LoadSummary]) -> tuple[OperationSummary, ...]:
-    """Each operation over all processes, which all have the same ones."""
+    """Each operation over all processes. All processes have the same operations."""
     return tuple(_merge_operation(same) for same in zip(*(p.operations for p in parts), strict=False))
 
 
@@ -128,7 +129,7 @@ def _merge_operation(parts: Sequence[OperationSummary]) -> OperationSummary:
 
 
 def merge_latencies(parts: Sequence[Latency]) -> Latency:
-    """Percentiles of the merged histogram; with fewer than 10/(1-q) samples a percentile is None."""
+    """Percentiles of the merged histogram. With fewer than 10/(1-q) samples a percentile is None."""
     merged = _added([part.hdr for part in parts])
     if not merged.get_total_count():
         return replace(parts[0], count=0)
@@ -138,7 +139,7 @@ def merge_latencies(parts: Sequence[Latency]) -> Latency:
 
 
 def latency_of(hdrs: Sequence[str]) -> Latency:
-    """The latency of all histograms (of nanoseconds) together; least and most only as exact as the histogram is."""
+    """The latency of all histograms (of nanoseconds) together. Least and most are as exact as the histogram."""
     if not hdrs:
         empty: dict[str, Any] = dict.fromkeys(Latency.__dataclass_fields__) | {"count": 0, "hdr": ""}
         return Latency(**empty)
@@ -170,15 +171,15 @@ def _latency(merged: HdrHistogram, scale: float, least_us: float, most_us: float
 
 
 def _unit_us(parts: Sequence[Latency], merged: HdrHistogram) -> float:
-    """The histogram's unit in microseconds: nanoseconds if its largest value says so, else microseconds."""
+    """The histogram's unit in microseconds. It counts nanoseconds if its largest value says so, else microseconds."""
     largest = max(p.max_us for p in parts if p.max_us is not None)
     return 1e-3 if merged.get_max_value() > 10 * largest else 1.0
 
 
 def merge_interval(parts: Sequence[Interval]) -> Interval:
-    """One second of all processes. p50 cannot be merged from parts and becomes None; p99 and max are the worst.
+    """One second of all processes. p50 cannot be merged and becomes None. p99 and max are the worst of the parts.
 
-    Its time is that of the process that spoke first, whatever order the lines came in.
+    Its time is that of the first process to report, whatever the order of the lines.
     """
     if len(parts) == 1:
         return parts[0]

@@ -1,7 +1,7 @@
-"""Runs the load generator: one or several processes on the load generator's CPUs, their lines as one stream.
+"""Runs the load generator: one or several processes on the load generator's CPUs, with their lines as one stream.
 
-A context manager: leaving it ends every process. Refuses to wait without a limit, and to pass a password in any way
-but the environment.
+A context manager: leaving it ends every process. Refuses to wait without a limit, and to pass a password in any way but
+the environment.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ EXIT_MEANINGS = {
     8: "was not ready when all were to begin",
 }
 STOP_S = 15.0
-HURRY_S = 5.0  # after a second signal it waits for nobody, and sums up
-KILL_S = 5.0  # a killed process that still lives waits for its kernel, and nothing is won by waiting with it
+HURRY_S = 5.0  # after a second signal it waits for no answer, and writes its summary
+KILL_S = 5.0  # a killed process that still lives waits for its kernel; waiting for it gains nothing
 
 
 class LoadProcesses:
@@ -73,7 +73,7 @@ class LoadProcesses:
         return self
 
     def start(self) -> None:
-        """Starts every process. Raises LoadError; then none of them is left."""
+        """Starts every process. Raises LoadError, after it has ended all of them."""
         try:
             with deferred():
                 for index, spec in enumerate(self._specs):
@@ -91,7 +91,7 @@ class LoadProcesses:
 
     def _start_one(self, index: int, spec: Mapping[str, str]) -> None:
         errors = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")
-        with tempfile.TemporaryFile("w+", encoding="utf-8") as told:  # a pipe would wait for its reader
+        with tempfile.TemporaryFile("w+", encoding="utf-8") as told:  # a pipe would block until its reader reads
             told.write(spec_text(spec))
             told.seek(0)
             process = spawn(
@@ -101,7 +101,7 @@ class LoadProcesses:
                 stdout=subprocess.PIPE,
                 stderr=errors,
                 encoding="utf-8",
-                errors="replace",  # words of a server may be in any encoding, or cut
+                errors="replace",  # a server's texts may be in any encoding, or cut
                 env=self._environment,
                 start_new_session=True,
             )
@@ -128,9 +128,9 @@ class LoadProcesses:
         return tuple(p.pid for p in self._processes)
 
     def lines(self, limit_s: float) -> Iterator[Phase | Interval | None]:
-        """Phases and merged intervals as they come; None when a tenth of a second passes without any.
+        """Phases and merged intervals as they arrive; None after a tenth of a second without any.
 
-        Asked again, it goes on where it was. Raises LoadError when a process fails, or when the limit passes.
+        A second call continues after the first. Raises LoadError if a process fails, or when the limit passes.
         """
         waiting, seconds, phases = self._unfinished, self._seconds, self._phases
         deadline = time.monotonic() + limit_s
@@ -164,7 +164,7 @@ class LoadProcesses:
             self._refuse_other_protocol(index, line)
             self.hello = line
         elif isinstance(line, Trouble):
-            self._troubles[index, line.code] = line  # told when it first came, and at the end with its total
+            self._troubles[index, line.code] = line  # reported when it first comes, and at the end with its total
         elif isinstance(line, Asked):
             self.answers.append(line)
         elif isinstance(line, LoadSummary):
@@ -172,11 +172,11 @@ class LoadProcesses:
 
     @property
     def troubles(self) -> list[Trouble]:
-        """Errors of the load, one entry a code."""
+        """Errors of the load, one entry for each code."""
         return merge_troubles(self._troubles.values())
 
     def _refuse_other_protocol(self, index: int, hello: Hello) -> None:
-        """What another protocol means by the same words is not known. Raises LoadError."""
+        """Raises LoadError for another version of the protocol, whose words may have other meanings."""
         asked = self._specs[index]["protocol"]
         if str(hello.protocol) != asked:
             spoken = "none" if hello.protocol is None else hello.protocol
@@ -198,7 +198,7 @@ class LoadProcesses:
             raise LoadError(f"the load generator{which} {meaning}: {self.said(index) or self._trouble_text()}")
 
     def _await_end(self, limit_s: float) -> None:
-        """Of all processes together; one that goes on has no returncode then."""
+        """Waits for all processes together. One that continues has no returncode then."""
         deadline = time.monotonic() + limit_s
         for process in self._processes:
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -223,12 +223,12 @@ class LoadProcesses:
         return "; ".join(f"{t.code} {t.message}" for t in self.troubles[:3])
 
     def said(self, index: int = 0) -> str:
-        """What a process wrote for people, the last lines."""
+        """The last lines that a process wrote to standard error."""
         self._errors[index].seek(0)
         return "\n".join(str(self._errors[index].read()).strip().splitlines()[-6:])
 
     def summary(self) -> LoadSummary | None:
-        """The merged summary, None when a process ended without one."""
+        """The merged summary; None if a process ended without one."""
         if len(self._summaries) != len(self._processes) or not self._summaries:
             return None
         return merge_summaries(self._in_order())
@@ -238,22 +238,23 @@ class LoadProcesses:
         return [self._summaries[index] for index in sorted(self._summaries)]
 
     def _refuse_odd_windows(self) -> None:
-        """Of processes that came to their end. Raises LoadError naming the one that was late."""
+        """Raises LoadError that names the process whose window was different. Only for loads that ran to their end."""
         whole = all(part.outcome in FINISHED for part in self._summaries.values())
         by_time = all("duration_s" in spec for spec in self._specs)
         if whole and (odd := odd_window(self._in_order(), ends=by_time)):
             raise LoadError(odd, remedy="leave the load generator's CPUs to it alone, or take fewer --write-threads")
 
     def end_window(self) -> None:
-        """Tells every process to end its window with the interval that runs; the load drains and sums up as usual."""
+        """Tells every process to end its window with the running interval. The load then drains and writes its
+        summary."""
         for process in self._processes:
             if process.poll() is None:
                 process.send_signal(signal.SIGUSR1)
 
     def stop(self) -> None:
-        """Ends every process: SIGTERM, again, and then SIGKILL. Ctrl-C waits meanwhile.
+        """Ends every process: SIGTERM, SIGTERM again, then SIGKILL. Ctrl-C waits meanwhile.
 
-        The second one ends the drain, which may be longer than somebody who stops a load wants to wait.
+        The second SIGTERM ends the drain, which may take longer than a user wants to wait.
         """
         steps = ((signal.SIGTERM, STOP_S), (signal.SIGTERM, HURRY_S), (signal.SIGKILL, KILL_S))
         with deferred():

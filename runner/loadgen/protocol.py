@@ -1,4 +1,5 @@
-"""JSON lines of the load generator → model objects. Pure; ignores unknown events; a malformed line is a LoadError."""
+"""JSON lines of the load generator → model objects. Pure. Unknown events are ignored; a malformed line is a
+LoadError."""
 
 from __future__ import annotations
 
@@ -13,9 +14,10 @@ from runner.model import Interval, Latency, LoadSummary, OperationSummary
 
 @dataclass(frozen=True, kw_only=True)
 class Hello:
-    """The load generator is up: what it is, which client library it opened, how the tables fell on the partitions.
+    """The load generator's first line: its version, the client library that it opened, the distribution of tables over
+    partitions.
 
-    protocol: the number of the language that it speaks; None in lines that do not say it.
+    protocol: the version of the protocol; None in lines without it.
     """
 
     protocol: int | None
@@ -37,7 +39,7 @@ class Phase:
 
 @dataclass(frozen=True, kw_only=True)
 class Trouble:
-    """The first error of a code. count: errors of the code so far; it is told again with the load's total."""
+    """The first error of a code. count: errors of the code so far. It is reported again with the load's total."""
 
     code: str
     message: str
@@ -46,8 +48,8 @@ class Trouble:
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """One answer that the load generator tells, of many. request: its number within the worker. Times and value: as
-    drawn, None where the request has none. rows: of the answer."""
+    """One of many answers, as the load generator reports it. request: its number within the worker. Times and value: as
+    drawn; None if the request has none. rows: of the answer."""
 
     operation: str
     worker: int
@@ -64,7 +66,7 @@ Line = Hello | Asked | Phase | Interval | Trouble | LoadSummary
 
 
 def parse_line(text: str) -> Line | None:
-    """One line, None for an event we do not know. Raises LoadError for what is not the protocol."""
+    """One line; None for an unknown event. Raises LoadError for a line that is not the protocol."""
     try:
         raw = json.loads(text)
         reader = _READERS.get(raw["event"])
@@ -95,7 +97,7 @@ def _phase(raw: Mapping[str, Any]) -> Phase:
 def _interval(raw: Mapping[str, Any]) -> Interval:
     hdr: dict[str, Any] = {name: (raw[name],) if raw.get(name) else () for name in ("response_hdr", "service_hdr")}
     names = [name for name in Interval.__dataclass_fields__ if name not in hdr and name != "operations"]
-    later = ("service_", "cpu_s")  # a load generator of before did not say them
+    later = ("service_", "cpu_s")  # an older load generator did not report them
     plain: dict[str, Any] = {name: raw.get(name) if name.startswith(later) else raw[name] for name in names}
     return Interval(**plain, **hdr, operations=dict(raw.get("operations") or {}))
 
@@ -105,7 +107,7 @@ def _trouble(raw: Mapping[str, Any]) -> Trouble:
 
 
 def _latency(raw: Mapping[str, Any]) -> Latency:
-    later = ("p10_us", "p25_us", "p75_us")  # a load generator of before did not say them
+    later = ("p10_us", "p25_us", "p75_us")  # an older load generator did not report them
     told: dict[str, Any] = {n: raw.get(n) if n in later else raw[n] for n in Latency.__dataclass_fields__}
     return Latency(**told)
 
@@ -144,7 +146,7 @@ def _summary(raw: Mapping[str, Any]) -> LoadSummary:
         response=_latency(raw["response"]),
         service=_latency(raw["service"]),
         partitions=tuple(int(p["rows_acked"]) for p in partitions),
-        rows_unanswered=int(raw.get("rows_unanswered") or 0),  # a load generator of before did not say these two
+        rows_unanswered=int(raw.get("rows_unanswered") or 0),  # an older load generator did not report these two
         operations=tuple(_operation(o, raw["window_s"]) for o in raw.get("operations") or ()),
         overdue=None if raw.get("overdue") is None else int(raw["overdue"]),
         worker_cores=_worker_cores(workers, raw["window_s"]),
@@ -152,7 +154,7 @@ def _summary(raw: Mapping[str, Any]) -> LoadSummary:
 
 
 def _worker_cores(workers: Sequence[Mapping[str, Any]], window_s: float) -> float | None:
-    """None where one of them does not say, or there was no window."""
+    """Cores used by the workers; None if one of them does not report it, or there was no window."""
     known = [w["cpu_s"] for w in workers if w.get("cpu_s") is not None]
     return sum(known) / window_s if known and len(known) == len(workers) and window_s > 0 else None
 

@@ -1,7 +1,7 @@
-"""loadgen.jsonl read back: the intervals and the summary that the trial saw, from the lines that were kept. Pure.
+"""Reads loadgen.jsonl: the intervals and the summary that the trial saw, from the stored lines. Pure.
 
-Several processes wrote into one file; their lines are put together as they were while the trial ran. Lines that do not
-say their process are of a version that put them together by rounded seconds; their reading stays what it was.
+Several processes wrote into one file. Their lines are merged as they were during the trial. Lines without a process
+number come from an older version, which merged by rounded seconds; they are still read that way.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from runner.model import Interval, LoadSummary
 
 @dataclass(frozen=True, kw_only=True)
 class Recorded:
-    """summary: None where a process ended without one."""
+    """summary: None if a process ended without one."""
 
     intervals: tuple[Interval, ...]
     summary: LoadSummary | None
 
 
 def read_recorded(text: str) -> Recorded:
-    """All lines of one trial. Raises LoadError for a line that is not the protocol (a cut last line is one)."""
-    texts = text.removesuffix("\n").split("\n") if text else []  # words of a server may hold other line ends
+    """All lines of one trial. Raises LoadError for a line that is not the protocol (for example a cut last line)."""
+    texts = text.removesuffix("\n").split("\n") if text else []  # a server's texts may contain other line ends
     lines = [parse_line(line) for line in texts]
     told = [source_of(line) for line in texts]
     if told and all(told):
@@ -40,7 +40,7 @@ def read_recorded(text: str) -> Recorded:
 
 
 def _told(lines: Sequence[Line | None], told: Sequence[LineSource]) -> Recorded:
-    """Of lines that say who said them. Raises LoadError where they cannot all be of one load."""
+    """Merges lines with a process number. Raises LoadError if they cannot all belong to one load."""
     processes = told[0].processes
     odd = next((by for by in told if by.processes != processes or not 0 <= by.process < processes), None)
     if odd is not None:
@@ -55,8 +55,8 @@ def _told(lines: Sequence[Line | None], told: Sequence[LineSource]) -> Recorded:
 
 
 def _whole(intervals: Sequence[Interval], processes: int) -> list[Interval]:
-    """Seconds of which every process said its part, in the order in which they became whole; a part that another second
-    of its process was rounded to has none of the others, and is left out, as it was while the trial ran."""
+    """The seconds that every process reported, in the order in which they became complete. An interval that was rounded
+    to another second has no counterparts, and is left out as it was during the trial."""
     whole, seconds = [], dict[int, list[Interval]]()
     for interval in intervals:
         second = round(interval.t_s)

@@ -1,6 +1,6 @@
-"""Rows as the load generator makes them, and the names that its drivers give tables: what right answers are made of.
+"""The rows that the load generator makes, and the names of its drivers' tables. Right answers are computed from them.
 
-Refuses to make a row itself: the load generator is the one place that knows how.
+Refuses to make a row itself: only the load generator knows how.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from runner.work.answers import Stretch, TableRows
 
 ROWS_S = 120.0
 NAMES_S = 120.0
-_LINE = 4000  # stretches told in one call: the spec stays short
+_LINE = 4000  # row ranges in one call, so that the spec stays short
 
 
 def rows_of(program: str, spec: Mapping[str, str], stretches: Sequence[Stretch]) -> list[TableRows]:
-    """The rows of each stretch, exactly as they are sent. Connects to nothing. Raises LoadError."""
+    """The rows of each range, exactly as they are sent. Connects to nothing. Raises LoadError."""
     wanted, found = [stretch for stretch in stretches if stretch[2] > 0], []
     for start in range(0, len(wanted), _LINE):
         asked = ",".join(f"{table}:{first}:{count}" for table, first, count in wanted[start : start + _LINE])
@@ -43,7 +43,7 @@ def rows_of(program: str, spec: Mapping[str, str], stretches: Sequence[Stretch])
 
 
 def _column(kind: str, values: Sequence[Any]) -> np.ndarray[Any, Any]:
-    """Floats as they are stored, in 24 bits; all else as it is."""
+    """Floats in 32 bits, as they are stored; everything else unchanged."""
     if kind == "float":
         return np.array(values, dtype=np.float32).astype(np.float64)
     made = np.empty(len(values), dtype=object)

@@ -1,4 +1,4 @@
-"""What the load generator is told: the lines of its spec, from a sweep and a trial. Pure; see docs/loadgen.md."""
+"""The load generator's spec, made from a sweep and a trial. Pure; see docs/loadgen.md."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PROTOCOL = "1"
 
 
 def trial_spec(trial: Trial, from_target: Mapping[str, str]) -> dict[str, str]:
-    """The spec of a trial: the work, how hard, and what only the target knows (driver, address, names)."""
+    """The spec of a trial: the work, the load, and what only the target knows (driver, address, names)."""
     return {
         "protocol": PROTOCOL,
         **from_target,
@@ -25,19 +25,19 @@ def trial_spec(trial: Trial, from_target: Mapping[str, str]) -> dict[str, str]:
 
 
 def told_texts(texts: Mapping[str, str]) -> dict[str, str]:
-    """Lines of the spec with the text of each operation that asks, in the database's words, with marks."""
+    """The spec's lines with the text of each reading operation, in the database's language, with placeholders."""
     return {f"ask.{name}.text": text for name, text in texts.items()}
 
 
 def ceiling_spec(spec: Mapping[str, str], seconds: float) -> dict[str, str]:
-    """The same rows and threads thrown away by the null driver for some seconds: the load generator's own ceiling."""
+    """The same rows and threads, discarded by the null driver for some seconds: the load generator's own ceiling."""
     return {**_same_rows(spec, seconds), "driver": "null", "method": "discard"}
 
 
 def stubbed_spec(spec: Mapping[str, str], seconds: float) -> dict[str, str]:
-    """The same requests made by the trial's own driver for some seconds, and not sent; no address is in it.
+    """The same requests, made by the trial's own driver for some seconds and not sent. It contains no address.
 
-    The names are, since they are parts of a request, and where a table lies may follow from them.
+    It contains the names, because they are part of a request, and the placement of a table may depend on them.
     """
     own = ("driver", "method", "library", "database", "table", "table_prefix", "parted", "precision")
     return {**_same_rows(spec, seconds), **{k: spec[k] for k in own if k in spec}, "sending": "stubbed"}
@@ -73,5 +73,5 @@ def _load(load: Load) -> dict[str, str]:
 
 
 def spec_text(spec: Mapping[str, str]) -> str:
-    """The spec as the load generator reads it; empty values are left out."""
+    """The spec as text. Empty values are left out."""
     return "".join(f"{key}={value}\n" for key, value in spec.items() if value != "")

@@ -1,17 +1,17 @@
-"""One load on several processes: some client libraries serve only so many threads of one process. Pure."""
+"""Splits a load into several processes, because some client libraries serve only a limited number of threads. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 START_DELAY_NS = 3_000_000_000  # time to connect before all begin together,
-START_DELAY_THREAD_NS = 20_000_000  # and for each connection: who comes later is refused
+START_DELAY_THREAD_NS = 20_000_000  # and for each connection: a later process is refused
 
 
 def split_spec(spec: Mapping[str, str], threads_per_process: int, now_ns: int) -> list[dict[str, str]]:
-    """The specs of as many processes as the threads need, evenly; 0 threads_per_process: one process takes them all.
+    """The specs of as many processes as the threads need, evenly. threads_per_process: 0 means one process for all.
 
-    now_ns is CLOCK_MONOTONIC; the processes begin together a moment later, so that their windows are the same.
+    now_ns: CLOCK_MONOTONIC. The processes begin together a moment later, so that their windows are the same.
     """
     threads = int(spec["threads"])
     count = -(-threads // threads_per_process) if threads_per_process else 1

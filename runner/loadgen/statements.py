@@ -1,6 +1,7 @@
-"""The load generator's other verbs: SQL statements through a driver, and tables made before the clock starts.
+"""The load generator's other verbs: SQL statements through a driver, and tables made before the load.
 
-For databases whose client library we do not want inside the runner: a crash in it ends one call, not the sweep.
+They are for databases whose client library must not run inside the runner: a crash of it then ends one call, not the
+sweep.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ from runner.loadgen.spec import spec_text
 
 SQL_S = 120.0
 TABLES_S = 900.0
-Children = MutableSet[subprocess.Popen[str]]  # those that run; whoever does not want their answers any more kills them
+Children = MutableSet[subprocess.Popen[str]]  # the running ones; a caller that needs no more answers kills them
 
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """What one statement returned. code and message are the server's, "" when it succeeded."""
+    """The answer to one statement. code, message: the server's; "" if it succeeded."""
 
     ok: bool
     rows: tuple[tuple[Any, ...], ...]
@@ -41,7 +42,7 @@ def run_statements(
     limit_s: float = SQL_S,
     children: Children | None = None,
 ) -> tuple[Answer, ...]:
-    """One answer per statement. Raises LoadError when the driver is not there, TargetError when it cannot connect."""
+    """One answer for each statement. Raises LoadError if the driver is missing, TargetError if it cannot connect."""
     text = "".join(s.replace("\n", " ") + "\n" for s in statements)
     lines = run_verb(program, "sql", spec, text, secret, limit_s, children)
     answers = [_answer(line) for line in lines if line.get("event") == "result"]
@@ -57,7 +58,7 @@ def create_tables(
     limit_s: float = TABLES_S,
     children: Children | None = None,
 ) -> None:
-    """All tables of the spec, as the driver names and places them. Raises LoadError or TargetError."""
+    """Creates all tables of the spec, as the driver names and places them. Raises LoadError or TargetError."""
     run_verb(program, "tables", spec, "", secret, limit_s, children)
 
 
@@ -83,7 +84,7 @@ def run_verb(
 ) -> list[dict[str, Any]]:
     """The events that a verb of the load generator prints. Raises LoadError (no driver), TargetError (no connection).
 
-    children: holds the process while it runs.
+    children: contains the process while it runs.
     """
     environment = {k: v for k, v in os.environ.items() if not k.startswith("TAOS_")} | {"SCALE_PASSWORD": secret}
     with tempfile.NamedTemporaryFile("w", suffix=".spec", encoding="utf-8") as file:
@@ -95,7 +96,7 @@ def run_verb(
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             encoding="utf-8",
-            errors="replace",  # words of a server may be in any encoding, or cut
+            errors="replace",  # a server's texts may be in any encoding, or cut
             env=environment,
         )
         with process, _kept(process, children):
@@ -114,11 +115,11 @@ def run_verb(
 
 @contextmanager
 def _kept(process: subprocess.Popen[str], children: Children | None) -> Iterator[None]:
-    """Among the children while the block runs; dead when it is left."""
+    """Inside the block, the process is among the children. It is killed at the end."""
     kept: Children = set() if children is None else children
     kept.add(process)
     try:
         yield
     finally:
         kept.discard(process)
-        process.kill()  # of one that has ended: nothing
+        process.kill()  # does nothing to one that has ended

@@ -1,8 +1,8 @@
-"""The seconds of several load processes as one load: which process said a line, and what all of them did in a second.
+"""Merges the seconds of several load processes: which process wrote a line, and what all of them did in a second.
 
-Used while a trial runs and when its recorded lines are read back, so that both see the same intervals. A process that
-has ended is waited for no longer, and no interval is lost, however short its last one is. Refuses to guess where a line
-does not say its process: lines recorded before they did are read in recorded.py.
+The running trial and the reader of recorded lines both use it, so they see the same intervals. A process that has ended
+is no longer waited for, and no interval is lost, however short its last one is. Refuses to guess for a line without a
+process number: recorded.py reads those.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from runner.model import Interval, LoadSummary
 
 @dataclass(frozen=True, kw_only=True)
 class LineSource:
-    """Which of how many processes said a line; counted from 0."""
+    """Which of how many processes wrote a line, counted from 0."""
 
     process: int
     processes: int
 
 
 def marked(text: str, source: LineSource) -> str:
-    """The line with the process that said it. What is no JSON object stays as it is."""
+    """The line with its process number added. A line that is not a JSON object is unchanged."""
     line = text.rstrip()
     if not (line.startswith("{") and line.endswith("}")):
         return text
@@ -33,7 +33,7 @@ def marked(text: str, source: LineSource) -> str:
 
 
 def source_of(text: str) -> LineSource | None:
-    """Who said the line; None where it does not say."""
+    """The line's process; None if it has no process number."""
     try:
         raw = json.loads(text)
         return LineSource(process=int(raw["process"]), processes=int(raw["processes"]))
@@ -42,20 +42,20 @@ def source_of(text: str) -> LineSource | None:
 
 
 class Seconds:
-    """The intervals of all processes, put together second by second.
+    """The intervals of all processes, merged second by second.
 
-    An interval belongs to the second in which it ended, a process's last and shorter one to the second after its last
-    whole one. A second is whole when every process has said it or a later one, or has said its summary.
+    An interval belongs to the second in which it ended. A process's last, shorter one belongs to the second after its
+    last whole one. A second is complete when every process has reported it, a later one, or its summary.
     """
 
     def __init__(self, processes: int) -> None:
-        self._at = [0] * processes  # the last second that each process has said
+        self._at = [0] * processes  # the last second that each process has reported
         self._rows_total = [0] * processes
         self._ended = [False] * processes
         self._parts: dict[int, dict[int, Interval]] = {}
 
     def take(self, process: int, line: Line) -> Iterator[Interval]:
-        """Adds a line of a process, and tells the seconds that are whole with it, oldest first."""
+        """Adds a line of a process. Yields the seconds that it completes, oldest first."""
         if isinstance(line, Interval):
             self._at[process] = max(self._at[process] + 1, int(line.t_s))
             self._parts.setdefault(self._at[process], {})[process] = line
@@ -68,7 +68,8 @@ class Seconds:
             yield self._merged(self._parts.pop(second))
 
     def _merged(self, parts: dict[int, Interval]) -> Interval:
-        """One second; it ends when the last of them ends, and rows are counted on for who has ended before."""
+        """One merged second. It ends when the last part ends. Rows of processes that ended before still count in
+        totals."""
         for process, part in parts.items():
             self._rows_total[process] = part.rows_total
         last = max(parts.values(), key=lambda part: part.monotonic_ns)

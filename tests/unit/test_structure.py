@@ -197,10 +197,8 @@ def test_docstrings_of_the_names_words_alone_are_found():
     def first(text: str) -> ast.AST:
         return ast.parse(text).body[0]
 
-    assert (
-        said_by_name(first('def open_run(path: Path) -> StoredRun:\n    """Opens the stored run of a path."""'))
-        is False
-    )
+    assert said_by_name(first('def opens(path: Path) -> StoredRun:\n    """Opens the stored run of a path."""'))
+    assert not said_by_name(first('def open_run(path: Path) -> StoredRun:\n    """Locks the run of a path."""'))
     assert said_by_name(first('class FreePorts:\n    """Free ports."""'))
     assert not said_by_name(first('def length(text: str) -> int:\n    """In bytes."""'))
 
