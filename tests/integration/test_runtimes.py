@@ -164,6 +164,7 @@ def test_it_listens_on_loopback_only(kind, data_dir):
         server.stop()
 
 
+@pytest.mark.alone  # beside other work it gets less than its quota, and is not throttled
 def test_a_part_of_a_core_is_a_quota(kind, data_dir):
     if kind[0] == "process" and not read_host().cgroup_writable:
         with pytest.raises(ProvisionError, match="control group"):
