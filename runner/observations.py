@@ -1,4 +1,4 @@
-"""From trials to observations: the one place that reads a rate out of a trial for fit, noise and compare. Pure."""
+"""Trials → observations: the one module that reads a rate out of a trial for fit, noise and compare. Pure."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ RateOf = Callable[[Measurement], float | None]
 
 
 def achieved(measurement: Measurement) -> float | None:
-    """Requests/s where the load does not only write, else rows/s."""
+    """The rate that counts: requests/s if the load does not only write, else rows/s."""
     m = measurement
     return m.requests_per_s if m.requests_per_s is not None else m.rows_per_s
 
 
 NO_RATE = "VALID without a rate"
-CHECK = "connections check"  # a level with other knobs than its own
-PROFILE = "profiled"  # slower by what perf takes
-OPEN_LOOP = "open loop"  # what was offered, and no capacity
+CHECK = "connections check"  # its knobs differ from its level's
+PROFILE = "profiled"  # perf slows it down
+OPEN_LOOP = "open loop"  # its rate was offered, and is no capacity
 
 
 def observations(results: Sequence[TrialResult], rate: str | RateOf) -> tuple[Observation, ...]:
-    """One for each trial, in their order. rate: a field of Measurement, or a function of it.
+    """One observation for each trial, in their order. rate: a field of Measurement, or a function of it.
 
     Raises ValueError for a field that does not exist.
     """
@@ -58,8 +58,8 @@ def _observation(result: TrialResult, value: float | None) -> Observation:
 
 
 def _mark(result: TrialResult, *, usable: bool) -> str:
-    """Why it does not count. A connections check has other knobs than its level, a profiled trial is slower, and the
-    rate of an open loop is what was offered, which says nothing of what the level can do."""
+    """Why a trial does not count; "" if it does. A connections check has other knobs than its level. A profiled trial
+    is slower. An open loop's rate was offered, and does not show what the level can do."""
     if result.trial.role == "check":
         return CHECK
     if result.trial.role == "profile":

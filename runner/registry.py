@@ -1,6 +1,6 @@
-"""Implementations by name: those of this project, and those that another package registers by an entry point.
+"""Implementations by name: those of this project, and those that other packages register by entry points.
 
-An implementation is an object named "module:attribute", or a whole module, imported when it is first asked for, so
+An implementation is an object named "module:attribute", or a whole module. It is imported when it is first used, so
 that `--help` imports none. Refuses to replace one of ours by another package's of the same name.
 """
 
@@ -25,14 +25,14 @@ class Registry:
         return {**self._ours, **{name: place for name, place in theirs.items() if name not in self._ours}}
 
     def names(self) -> tuple[str, ...]:
-        """All of them, ours first."""
+        """All names; ours come first."""
         return tuple(self._places)
 
     def __contains__(self, name: object) -> bool:
         return name in self._ours or name in self._places
 
     def load(self, name: str) -> Any:
-        """The implementation. Raises KeyError for a name that is not registered."""
+        """Imports and returns the implementation. Raises KeyError for a name that is not registered."""
         module, _, attribute = (self._ours.get(name) or self._places[name]).partition(":")
         found = importlib.import_module(module)
         return getattr(found, attribute) if attribute else found

@@ -1,7 +1,7 @@
-"""The nouns of the project, frozen: what is asked, what is planned, what was measured.
+"""The data classes of the project, frozen: requests, plans, measurements, results.
 
-Data only: no I/O, no clock, standard library alone. Units end the names (`_s`, `_ns`, `_bytes`, `_mb` = 10^6 bytes,
-`_gb` = 10^9 bytes, `_percent`); a value that could not be measured is None, never 0.
+Data only: no I/O, no clock, the standard library alone. Units end the names (`_s`, `_ns`, `_bytes`, `_mb` = 10^6 bytes,
+`_gb` = 10^9 bytes, `_percent`). A value that could not be measured is None, never 0.
 """
 
 from runner.model.bottleneck import Bottleneck, BottleneckKind

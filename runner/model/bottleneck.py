@@ -1,4 +1,4 @@
-"""What was the bottleneck: the kinds, and what is said of one trial."""
+"""The kinds of bottlenecks, and the bottleneck of one trial."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import StrEnum
 
 
 class BottleneckKind(StrEnum):
-    """What kept the rate from being higher. The rules are in docs/method.md."""
+    """What kept the rate from being higher. docs/method.md has the rules."""
 
     SERVER_CPU = "SERVER_CPU"
     QUOTA = "QUOTA"
@@ -35,9 +35,9 @@ class BottleneckKind(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Bottleneck:
-    """The bottleneck over the window: its kind, the figures as a sentence, what to change to move it.
+    """The bottleneck over the window: its kind, the figures in a sentence, and what to change.
 
-    shares: percent of the window's seconds in which each kind was the bottleneck, by the same rules on each second.
+    shares: percent of the window's seconds in which each kind was the bottleneck, by the same rules for each second.
     """
 
     kind: BottleneckKind

@@ -1,4 +1,4 @@
-"""A comparison: the ratio of rates point by point, what else differs, and how far to believe it."""
+"""A comparison: the ratio of rates at each point, what else differs, and how certain it is."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ Spread = Literal["replicates", "common", "seconds", "sessions", "blocks"]
 class PointRatio:
     """One point of both runs. ratio is B's rate over A's (geometric means of the VALID trials).
 
-    low, high: 95 % for this point alone. p_value: of no difference; p_holm: the same, for all points together.
-    smallest_percent: the difference that this many trials would have shown four times in five, among so many points.
-    spread: where the noise was taken from. missing: why there is no ratio; then the figures are None. own_spread: this
+    low, high: the 95 % interval of this point alone. p_value: of no difference; p_holm: the same, for all points
+    together. smallest_percent: the difference that this many trials would show four times in five, among so many
+    points. spread: the source of the noise. missing: why there is no ratio; then the figures are None. own_spread: this
     point was so much noisier than the others that its own spread is used. level: None for all points together.
     """
 
@@ -38,7 +38,7 @@ class PointRatio:
 
 @dataclass(frozen=True, kw_only=True)
 class Differing:
-    """Something of the two runs that is not the same. kind: tool, server, host, settings, sweep, knobs, load."""
+    """Something that is not the same in both runs. kind: tool, server, host, settings, sweep, knobs, load."""
 
     kind: str
     name: str
@@ -48,9 +48,9 @@ class Differing:
 
 @dataclass(frozen=True, kw_only=True)
 class FalseAlarms:
-    """Of `draws` pairs of runs without a difference, drawn from these runs' own noise: how many were called different.
+    """Pairs of runs without a difference, drawn from these runs' own noise: how many of `draws` were called different.
 
-    any_percent: at least one point, or all together. slower_percent: called slower by more than allowed; None where
+    any_percent: at least one point, or all together. slower_percent: called slower by more than allowed; None if
     nothing was allowed.
     """
 
@@ -62,12 +62,12 @@ class FalseAlarms:
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """points: in the order of the axis. overall: all points together, with equal weight. slower: the points (or
-    "all points") that are slower than allowed_percent and whose difference noise does not explain.
+    """points: in the order of the axis. overall: all points together, with equal weights. slower: the points (or "all
+    points") that are slower than allowed_percent and whose difference noise does not explain.
 
-    unjudged: points where A has VALID trials and B was to have some, and has none. sessions_a, sessions_b: runs of each
-    side. session_percent: how far apart the sessions of one side are (standard deviation), None for one a side.
-    not_judged_because: why the comparison cannot answer for a script; "" where it can.
+    unjudged: points where A has VALID trials, and B planned some and has none. sessions_a, sessions_b: the number of
+    runs of each. session_percent: the standard deviation between sessions; None for one run each. not_judged_because:
+    why the comparison cannot answer for a script; "" if it can.
     """
 
     run_a: str

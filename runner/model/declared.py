@@ -1,4 +1,4 @@
-"""What is asked: a sweep, its workload, its load and its knobs."""
+"""The declared experiment: a sweep, its workload, its load and its knobs."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ COLUMN_TYPES = (
     "geometry",
     "json",
 )  # of a column or a tag, as the load generator has them
-CLAIM_S = 40.0  # seconds of a window below which nobody can tell a random walk from noise (docs/method.md)
+CLAIM_S = 40.0  # seconds; in a shorter window a random walk cannot be distinguished from noise (docs/method.md)
 CLAIM_EDGE_S = 1.0  # a window begins and ends with an interval of the load generator
 
 
 @dataclass(frozen=True, kw_only=True)
 class Piece:
-    """One stretch of a rule: levels first..last (None: open) take this value."""
+    """One part of a rule: the value for levels first..last (None: open)."""
 
     first: float | None
     last: float | None
@@ -50,9 +50,9 @@ class Rule:
 
 @dataclass(frozen=True, kw_only=True)
 class Workload:
-    """What is written, not how hard: the shape of the rows and of the requests.
+    """The shape of rows and requests, not how hard they load.
 
-    requests_per_table: so many requests of a table come before the next one's.
+    requests_per_table: the number of consecutive requests to one table.
     """
 
     tables: int
@@ -69,10 +69,10 @@ class Workload:
 
 @dataclass(frozen=True, kw_only=True)
 class Operation:
-    """One kind of request in a load. weight: its share of the requests, against the sum of all weights.
+    """One kind of request in a load. weight: its share of the requests, relative to the sum of all weights.
 
-    name: in the mix and in results. kind: of the operation, "" where the name says it. unit: what one request is
-    counted in. parameters: what only this operation has, as the user wrote it.
+    name: in the mix and in results. kind: of the operation; "" if it is the name. unit: what one request counts.
+    parameters: those of this operation, as the user wrote them.
     """
 
     name: str = "write"
@@ -83,15 +83,15 @@ class Operation:
 
     @property
     def kind_name(self) -> str:
-        """Of its module in runner/work/."""
+        """The name of its module in runner/work/."""
         return self.kind or self.name
 
 
 @dataclass(frozen=True, kw_only=True)
 class Work:
-    """What is done to the database: operations by weight, on rows of this shape. runner/work/ says what follows.
+    """The operations by weight, on rows of this shape. runner/work/ has their rules.
 
-    preload_rows: of all tables together, written before the load begins, the same number in each.
+    preload_rows: the rows of all tables together that are written before the load, the same number in each.
     """
 
     data: Workload
@@ -100,13 +100,13 @@ class Work:
 
     @property
     def unit(self) -> str:
-        """What the rate counts: the unit that all operations share, else requests."""
+        """What the rate counts: the unit of all operations if it is the same, else requests."""
         units = {operation.unit for operation in self.operations}
         return units.pop() if len(units) == 1 else "requests"
 
     @property
     def counts_requests(self) -> bool:
-        """Whether the rate is requests/s: whether anything but rows is asked of the database."""
+        """Whether the rate is requests/s: any operation other than writing rows."""
         return self.unit == "requests"
 
     @property
@@ -122,17 +122,17 @@ class Work:
 
 @dataclass(frozen=True, kw_only=True)
 class Load:
-    """How hard, and for how long: fixed work (rows) or a window after the warm-up (duration_s); one is None.
+    """The intensity and duration of a load: fixed work (rows), or a window after the warm-up (duration_s). One is None.
 
-    window_max_s: the window may grow up to this while the rate is not steady; None: it does not grow. generator: which
-    load generator. table_placement: which connection writes which tables (owned, stock). connections, partitions: of
-    one trial, from its knobs; 0 in a sweep. may_discard: seconds after the warm-up in which the rate had not settled
-    may be left out of the window. request_timeout_s: for the answer to one request, where the driver can end one, 0:
-    none; drain_s: for what is in flight when the window ends, or when the load breaks off.
-    rows_by_level: of a sweep, whose rows are then for each unit of the level; those of a trial are all of its own.
-    soak: one long trial, whose rate over time is the answer.
-    carries_claim: a window that is long enough is looked at, cut and judged by the rules for such (False also in runs
-    from before there were any, which keep their reading).
+    window_max_s: the window may grow up to this while the rate is not steady; None: it does not grow. generator: the
+    load generator's name. table_placement: which connection writes which tables (owned, stock). connections,
+    partitions: of one trial, from its knobs; 0 in a sweep. may_discard: seconds after the warm-up in which the rate had
+    not settled may be left out of the window. request_timeout_s: for the answer to one request, if the driver can end
+    one; 0: none. drain_s: for unanswered requests when the window ends, or when the load is interrupted.
+
+    rows_by_level: the sweep's rows are for each unit of the level; a trial's rows are a total. soak: one long trial,
+    whose rate over time is the answer. carries_claim: a window that is long enough is checked, cut and judged by the
+    rules for long windows. False also in runs from before these rules, which keep their reading.
     """
 
     rows: int | None
@@ -153,8 +153,8 @@ class Load:
     carries_claim: bool = False
 
     def is_long(self, window_s: float) -> bool:
-        """Whether a window of this load is long enough to carry the claim that its rate is the long-run one: it was to
-        be at least CLAIM_S long, and is (of fixed work, whose window has no planned length: it is)."""
+        """Whether a window of this load is long enough to claim the long-run rate: it was planned for at least CLAIM_S,
+        and has that length. Of fixed work, which has no planned length, only the latter."""
         planned = self.duration_s is None or self.duration_s >= CLAIM_S
         return planned and window_s >= CLAIM_S - CLAIM_EDGE_S
 
@@ -166,10 +166,10 @@ class Load:
 
 @dataclass(frozen=True, kw_only=True)
 class Subject:
-    """What is measured at a point besides the level: a database, its version, how it is written to.
+    """What a point measures besides the level: a database, its version, the method of writing.
 
-    image: of a container; home: an installation; endpoint: host:port of a server that runs already. Two builds differ
-    in image or home. variant: the arm of --vary that this is, by name, as the user wrote it.
+    image: of a container. home: an installation. endpoint: host:port of a server that runs already. Two builds differ
+    in image or home. variant: the combination of --vary, by name, as the user wrote it.
     """
 
     target: str
@@ -183,20 +183,20 @@ class Subject:
 
     @property
     def server(self) -> tuple[str, ...]:
-        """The same for all subjects that are measured on the same installation of the same database."""
+        """Equal for all subjects that use the same installation of the same database."""
         return self.target, self.runtime, self.version, self.image, self.home, self.endpoint
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sweep:
-    """A declared experiment, resolved: every setting has a value, and `origin` says where it came from.
+    """A declared experiment in which every setting has a value. `origin` says where each value comes from.
 
-    levels: of the axis. constants: the one level of other axes, by their names. disks: where prepared disks come from;
-    None: the data lie where data_dir is. predict: levels whose rate the report is to say; need: rates (rows/s) whose
-    level it is to say. seed: of the data. order_seed: of the order of the trials; None: the seed's, as in runs of
-    before it had one. variants_ab: of `scale ab`, what A and B are, in words; then the trials are in ABBA blocks.
-    detect_percent: the difference that the replicates were chosen for. network_bits_per_s: what interfaces can take, by
-    name, where the kernel does not say it.
+    levels: of the axis. constants: the one level of other axes, by their names. disks: the source of prepared disks;
+    None: the data is in data_dir. predict: levels whose rate the report predicts. need: rates (rows/s) whose level it
+    predicts. seed: of the data. order_seed: of the order of the trials; None: the same as seed, as in older runs.
+    variants_ab: of `scale ab`, what A and B are, in words; the trials are then in ABBA blocks. detect_percent: the
+    difference for which replicates were chosen. network_bits_per_s: the speed of interfaces by name, if the kernel does
+    not know it.
     """
 
     name: str
@@ -245,5 +245,5 @@ class Sweep:
 
     @property
     def seed_of_order(self) -> int:
-        """What the order of the trials is drawn from."""
+        """The seed of the order of the trials."""
         return self.seed if self.order_seed is None else self.order_seed

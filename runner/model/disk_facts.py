@@ -1,4 +1,4 @@
-"""Disks: where they come from, what they are, and how fast they are by themselves. In no database's terms."""
+"""Disks: their source, their properties, and their own speed. In no database's terms."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ DiskKind = Literal["dir", "device", "loop", "ram"]
 
 @dataclass(frozen=True, kw_only=True)
 class DiskSource:
-    """Where the disks of a sweep come from; nothing is touched by saying so.
+    """The source of a sweep's disks. Making this object touches nothing.
 
     dirs: existing mounts. devices: block devices that we may format (only with `format`; `wipe` allows one that holds
-    data). loop_bytes: size of each loop device that we make. cap_bytes_per_s, cap_iops: limit of each loop device's
-    writes and reads. allow_shared_device: two dirs on one device are wanted.
-    file_system: what is made on devices and loop devices.
+    data). loop_bytes: the size of each loop device that we make. cap_bytes_per_s, cap_iops: the limit of each loop
+    device's writes and reads. allow_shared_device: two dirs may be on one device. file_system: for devices and loop
+    devices.
     """
 
     kind: DiskKind
@@ -33,11 +33,11 @@ class DiskSource:
 
 @dataclass(frozen=True, kw_only=True)
 class DataDisk:
-    """A disk that a server can be given: a directory on a device of its own.
+    """A disk for a server: a directory on its own device.
 
-    kind: "ram" is a tmpfs, of which only the free space is known. name: d1, d2, ... in the order of the axis. path:
-    the mount's directory. device: "7:0" (major:minor), as in /proc/diskstats; block_name: "loop0".
-    cap_*: the limit that was set and verified, None without one.
+    kind: "ram" is a tmpfs, of which only the free space is known. name: d1, d2, ... in the order of the axis. path: the
+    mount point. device: "7:0" (major:minor), as in /proc/diskstats. block_name: "loop0". cap_*: the limit that was set
+    and verified; None without one.
     """
 
     name: str
@@ -56,7 +56,7 @@ class DataDisk:
 class DiskCeiling:
     """What disks can do without a database (fio): sequential writes, and small writes each followed by fsync.
 
-    disks: the names that were written at the same time. by_disk: each one's own part of write_mb_per_s. MB is 10^6.
+    disks: the names that were written at the same time. by_disk: each one's part of write_mb_per_s. MB is 10^6 bytes.
     """
 
     disks: tuple[str, ...]
@@ -69,9 +69,9 @@ class DiskCeiling:
 class DiskFigures:
     """One disk in one trial, from the first request to the end of flush and sync.
 
-    share_percent: of what all disks of the trial took. used_percent: of this disk's own ceiling (fio); None where that
-    was not measured. busy_percent: time with requests in flight, by the kernel; a capped loop device waits before that
-    counter, so judge it by used_percent. queue: requests in flight, on average.
+    share_percent: of all bytes that the trial's disks took. used_percent: of this disk's own ceiling (fio); None if
+    that was not measured. busy_percent: time with requests in flight, as the kernel counts it. A capped loop device
+    waits before that counter, so judge it by used_percent. queue: requests in flight, on average.
     """
 
     write_mb_per_s: float | None
@@ -84,9 +84,9 @@ class DiskFigures:
 
 @dataclass(frozen=True, kw_only=True)
 class DiskSample:
-    """One disk's counters at one tick, from /proc/diskstats and statvfs; cumulative where the name has _total.
+    """One disk's counters at one tick, from /proc/diskstats and statvfs. Names with _total are cumulative.
 
-    queue_s_total: the weighted time of requests in flight; its growth over time is the mean queue.
+    queue_s_total: the weighted time of requests in flight. Its growth over time is the mean queue.
     """
 
     written_bytes_total: int | None

@@ -1,4 +1,4 @@
-"""Events: a trial says, the campaign hands on, sinks listen."""
+"""Events: a trial yields them, the campaign passes them to sinks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from runner.model.samples import Sample
 
 @dataclass(frozen=True, kw_only=True)
 class CeilingsMeasured:
-    """Before the first trial: what the generator can make in each trial, by its id, and what each disk can take."""
+    """Comes before the first trial: the load generator's ceiling for each trial by its id, and each disk's ceiling."""
 
     rows_per_s: Mapping[str, float]
     disks: tuple[DiskCeiling, ...]
@@ -21,14 +21,15 @@ class CeilingsMeasured:
 
 @dataclass(frozen=True, kw_only=True)
 class PlanGrew:
-    """A planner asked for trials that the plan did not hold; this one does."""
+    """The planner asked for trials that the plan did not contain; this plan does."""
 
     plan: Plan
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrialStarted:
-    """unix_s and monotonic_ns are one moment on two clocks: it places all times of the trial in the world's time."""
+    """unix_s and monotonic_ns are the same moment on two clocks. They convert all times of the trial to absolute
+    times."""
 
     trial: Trial
     position: int
@@ -64,12 +65,12 @@ class Noted:
     sentence: str
 
 
-FOLDED = "profile.folded"  # the stacks of a profiled trial, one a line with its count
+FOLDED = "profile.folded"  # the stacks of a profiled trial, one on each line with its count
 
 
 @dataclass(frozen=True, kw_only=True)
 class ArtifactMade:
-    """A file for the trial's directory: spec, raw load generator output, server log."""
+    """A file for the trial's directory: spec, the load generator's raw output, server log."""
 
     trial_id: str
     name: str

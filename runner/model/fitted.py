@@ -1,4 +1,4 @@
-"""The fitted curve, and a whole run read back."""
+"""The fitted curve, and a complete stored run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Shape = Literal["linear", "contended", "retrograde", "knee", "superlinear", "und
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
-    """A value with its standard error and its 95 % interval (None: cannot be told from these points)."""
+    """A value with its standard error and its 95 % interval (None: these points do not determine it)."""
 
     value: float
     std_err: float | None
@@ -25,13 +25,13 @@ class Estimate:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelFit:
-    """One model on the VALID trials, by least squares on the rate; the formulas are in runner/fit/models.py.
+    """One model on the VALID trials, by least squares on the rate. runner/fit/models.py has the formulas.
 
-    rss, rse: sum of squared residuals and residual standard error, in (rows/s)² and rows/s. aicc: None where the points
-    are too few for it. holdout_error: how far off the last level lies, as a share of it, when the model is
-    fitted without that level. band: (level, low, high), 95 % for the curve, given the model. on_bound: parameters at
-    the end of their range, or that the points do not reach, so that nothing can be said of their error. unit_level: the
-    level that the formulas of Amdahl and the USL count in, 1 or the smallest level where that is below 1.
+    rss, rse: the sum of squared residuals and the residual standard error, in (rows/s)² and rows/s. aicc: None if there
+    are too few points. holdout_error: the relative error at the last level when the model is fitted without it. band:
+    (level, low, high), 95 % for the curve, given the model. on_bound: parameters at the end of their range, or not
+    determined by the points; they have no error. unit_level: the unit of levels in the formulas of Amdahl and the USL:
+    1, or the smallest level if it is below 1.
     """
 
     model: Literal["linear", "affine", "amdahl", "usl", "knee", "power"]
@@ -50,7 +50,7 @@ class ModelFit:
 class PointSummary:
     """All VALID trials of one level: mean rate with n and spread, speedup and efficiency against the first level.
 
-    speedup_std_err is of the speedup, from the pooled spread of the replicates; None without replicates.
+    speedup_std_err: from the pooled spread of the replicates; None without replicates.
     """
 
     level: float
@@ -64,7 +64,7 @@ class PointSummary:
 
 @dataclass(frozen=True, kw_only=True)
 class Prediction:
-    """The chosen model's rate at a level that was asked for, with 95 % for the curve; or why there is none.
+    """The chosen model's rate at a requested level with 95 % for the curve, or the reason why there is none.
 
     low, high: the hull over the models in by_model, each with its own interval. reason: why there is no rate; beside a
     rate, what was measured there and rejected. others: of runs from before by_model.
@@ -82,9 +82,9 @@ class Prediction:
 
 @dataclass(frozen=True, kw_only=True)
 class Need:
-    """The level that a rate takes, with its 95 % interval (high None: open), or why it cannot be said.
+    """The level that a rate needs, with its 95 % interval (high None: open), or the reason why there is none.
 
-    falling: the rate falls with the level, so this is the highest level that reaches it.
+    falling: the rate decreases with the level, so this is the highest level that reaches it.
     """
 
     rate: float
@@ -97,7 +97,7 @@ class Need:
 
 @dataclass(frozen=True, kw_only=True)
 class RejectedLevel:
-    """A level that lost trials: how many by verdict, how many were kept, and the mean rate of the rejected ones."""
+    """A level that lost trials: the number by verdict, the number kept, and the mean rate of the rejected ones."""
 
     level: float
     marks: Mapping[str, int]
@@ -106,23 +106,23 @@ class RejectedLevel:
 
     @property
     def rejected(self) -> int:
-        """How many trials were rejected."""
+        """The number of rejected trials."""
         return sum(self.marks.values())
 
     @property
     def is_lost(self) -> bool:
-        """No trial was kept."""
+        """Whether no trial was kept."""
         return not self.kept
 
     @property
     def is_doubted(self) -> bool:
-        """A third of the trials or more were rejected, not all."""
+        """Whether a third of the trials or more were rejected, but not all."""
         return bool(self.kept) and 3 * self.rejected >= self.rejected + self.kept
 
 
 @dataclass(frozen=True, kw_only=True)
 class FitBeside:
-    """What the fit would say if the rejected trials of doubted levels counted: beside the fit, never instead of it."""
+    """The fit with the rejected trials of doubted levels. It is shown beside the fit, never instead of it."""
 
     levels: tuple[float, ...]
     chosen: str | None
@@ -133,17 +133,16 @@ class FitBeside:
 
 @dataclass(frozen=True, kw_only=True)
 class FitReport:
-    """The curve: points, candidate models, the chosen one (None: too few points), a verdict and one honest sentence.
+    """The curve: points, candidate models, the chosen one (None: too few points), a verdict and one sentence.
 
-    noise_percent: pooled relative spread of the replicates, the noise floor. peak_level: where USL has its maximum,
-    only when that is better known than its own size; peak_extrapolated: it lies beyond what was measured.
-    knee_level: where a hard limit starts, only when that explains the points better than every smooth model.
-    maximum: the highest rate that the chosen model can reach. level_at_90: where efficiency falls to 90 % of that at
-    the smallest level. supported: models with an AICc at most 2 above the lowest, besides the chosen one.
-    extrapolation_limit: the highest level for which anything is predicted. rejected: levels that lost trials.
-    beside: the fit with the rejected trials of
-    levels that lost a third or more. band: (level, low, high), the 95 % hull over the models that the points leave
-    possible.
+    noise_percent: the pooled relative spread of the replicates, the noise floor. peak_level: the USL's maximum, only if
+    its error is smaller than its value. peak_extrapolated: the peak is beyond the measured levels. knee_level: the
+    start of a hard limit, only if that explains the points better than every smooth model. maximum: the highest rate
+    that the chosen model can reach. level_at_90: the level at which the efficiency falls to 90 % of that at the
+    smallest level. supported: models with an AICc at most 2 above the lowest, besides the chosen one.
+    extrapolation_limit: the highest level with a prediction. rejected: levels that lost trials. beside: the fit with
+    the rejected trials of levels that lost a third or more. band: (level, low, high), the 95 % hull over the models
+    that the points leave possible.
     """
 
     points: tuple[PointSummary, ...]
@@ -173,14 +172,14 @@ class FitReport:
 
     @property
     def ends_before(self) -> float | None:
-        """The first level beyond the fitted ones whose trials were all rejected: the curve ends before it."""
+        """The first level beyond the fitted ones whose trials were all rejected. The curve ends before it."""
         last = self.points[-1].level if self.points else 0.0
         return next((r.level for r in self.rejected if r.is_lost and r.level > last), None)
 
 
 @dataclass(frozen=True, kw_only=True)
 class StoredRun:
-    """A run read back from results/: what a report is made of. profiles: folded stacks of profiled trials, by trial."""
+    """A run read from results/, from which reports are made. profiles: folded stacks of profiled trials, by trial."""
 
     path: str
     manifest: Mapping[str, object]
@@ -192,5 +191,5 @@ class StoredRun:
 
     @cached_property
     def on_curve(self) -> tuple[TrialResult, ...]:
-        """The trials that make the curve: no drift checks, ablation trials and connections checks."""
+        """The trials of the curve, without drift checks, ablation trials and connections checks."""
         return tuple(r for r in self.results if r.trial.role == "point")

@@ -1,6 +1,6 @@
-"""Knobs of a server as a plan names them: which one plays which role, and where its value stands in results.
+"""Knobs of a server as a plan names them: their roles, and their columns in results.
 
-Refuses to know a database: each target declares its knobs (runner/targets/facts.py), and a plan carries them along.
+Refuses to know a database: each target declares its knobs (runner/targets/facts.py), and a plan contains them.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from enum import StrEnum
 
 
 class KnobRole(StrEnum):
-    """What a knob is for, whatever its name in a database. The value is the role's name in sweeps and flags.
+    """The purpose of a knob, whatever its name in a database. The value is the role's name in sweeps and flags.
 
-    PARTITIONS: parts that the data are split into. WRITERS: connections that write, one thread each.
-    COMMIT_THREADS: threads of the server that bring data to disk. OTHER: any other setting of the server.
+    PARTITIONS: parts into which the data is split. WRITERS: connections that write, one thread each. COMMIT_THREADS:
+    threads of the server that write data to disk. OTHER: any other setting of the server.
     """
 
     PARTITIONS = "partitions"
@@ -24,9 +24,9 @@ class KnobRole(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class KnobColumn:
-    """One knob of a plan. name: as the database has it. label: for a heading.
+    """One knob of a plan. name: as in the database. label: for a heading.
 
-    column: its own in points.csv; "": it stands in other_knobs.
+    column: its own column in points.csv; "": it is in other_knobs.
     """
 
     name: str

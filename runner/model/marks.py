@@ -1,26 +1,26 @@
-"""Words that stand beside a trial's number wherever it is shown: what its window could not see. Data only."""
+"""Words beside a trial's number wherever it is shown: what its window could not observe. Data only."""
 
 from __future__ import annotations
 
 from runner.model.measured import TrialResult
 
-BUFFERED_CYCLES = 2  # commit cycles in the window; with fewer, its rate is partly that of filling buffers
+BUFFERED_CYCLES = 2  # commit cycles in the window; with fewer, the rate partly counts the filling of buffers
 QUICK = "quick"
 BUFFERED = "buffered rate"
 
 
 def is_quick(result: TrialResult) -> bool:
-    """Whether the window was too short to carry the claim that its rate is the long-run one."""
+    """Whether the window was too short to claim the long-run rate."""
     return not result.trial.load.is_long(result.measurement.window_s or 0.0)
 
 
 def is_buffered(commits: int | None) -> bool:
-    """Whether fewer than BUFFERED_CYCLES commit cycles ended in the window; False where the server does not count."""
+    """Whether fewer than BUFFERED_CYCLES commit cycles ended in the window. False if the server does not count them."""
     return commits is not None and commits < BUFFERED_CYCLES
 
 
 def marks(result: TrialResult) -> tuple[str, ...]:
-    """The words, in order; none for a number without such a doubt, or for a trial without a window."""
+    """The words, in order. None for a number without such a doubt, or for a trial without a window."""
     if not result.measurement.window_s:
         return ()
     buffered = is_buffered(result.measurement.commits)

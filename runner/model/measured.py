@@ -1,4 +1,4 @@
-"""What was measured: lines of the load generator, samples, figures, verdicts."""
+"""Measurements: lines of the load generator, samples, figures, verdicts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from runner.model.questions import OperationFigures
 
 
 class VerdictKind(StrEnum):
-    """What a trial's number is worth. VALID and SOFTWARE_BOTTLENECK are points of the curve; the others are kept."""
+    """What a trial's number is worth. VALID and SOFTWARE_BOTTLENECK are points of the curve; the others are kept and
+    shown."""
 
     VALID = "VALID"
     SOFTWARE_BOTTLENECK = "SOFTWARE_BOTTLENECK"
@@ -29,18 +30,18 @@ class VerdictKind(StrEnum):
 
     @property
     def is_fitted(self) -> bool:
-        """Whether the number is the server's at its level, so that it is a point of the curve."""
+        """Whether the number is the server's at its level, and so a point of the curve."""
         return self in (VerdictKind.VALID, VerdictKind.SOFTWARE_BOTTLENECK)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Interval:
-    """One line of the load generator, once a second. rows and requests are of this interval and acknowledged.
+    """One line of the load generator, once a second. rows and requests: acknowledged in this interval.
 
-    service_us_*: from the sending; None from a generator that does not say it. cpu_s: of the load generator, meanwhile.
-    *_hdr: the interval's own histogram from each process (HdrHistogram V2, base64, nanoseconds, two digits); that of
-    the service times only in an open loop, where they differ. operations: requests of each that were answered, by
-    name; empty where the load generator does not say.
+    service_us_*: from the sending; None if the load generator does not report it. cpu_s: CPU time of the load generator
+    in the interval. *_hdr: the interval's own histogram from each process (HdrHistogram V2, base64, nanoseconds, two
+    digits); that of service times only in an open loop, where it differs. operations: answered requests of each
+    operation, by name; empty if the load generator does not report them.
     """
 
     monotonic_ns: int
@@ -66,7 +67,7 @@ class Interval:
 
 @dataclass(frozen=True, kw_only=True)
 class Latency:
-    """Microseconds; a percentile with too few samples is None. hdr: HdrHistogram V2, base64."""
+    """Times in microseconds. A percentile with too few samples is None. hdr: HdrHistogram V2, base64."""
 
     count: int
     min_us: float | None
@@ -85,10 +86,10 @@ class Latency:
 
 @dataclass(frozen=True, kw_only=True)
 class OperationSummary:
-    """What one operation of a load came to. units: what its requests are counted in (rows, ...), of all phases and in
-    the window. response, service: None where the load has one operation, whose times are the summary's own.
-    window_s: of the whole window, in which answers held so many rows, values and bytes, and so many held no row; None
-    of an operation that asks nothing, and where the load generator does not say."""
+    """The results of one operation of a load. units: what its requests count (rows, ...), in all phases and in the
+    window. response, service: None if the load has one operation, whose times are the summary's own. window_s: of the
+    whole window. The window's answers contained these rows, values and bytes, and `empty` of them no row; None for an
+    operation that reads nothing, and if the load generator does not report it."""
 
     name: str
     unit: str
@@ -107,20 +108,20 @@ class OperationSummary:
     window_s: float | None = None
 
 
-FINISHED = ("ok", "errors")  # outcomes of a load that came to its end; with errors, requests failed and were counted
+FINISHED = ("ok", "errors")  # outcomes of a load that ran to its end; "errors": requests failed and were counted
 
 
 @dataclass(frozen=True, kw_only=True)
 class LoadSummary:
-    """The load generator's last word. rows_window counts acknowledgements inside the window, rows_acked all of them.
+    """The load generator's summary. rows_window: acknowledgements inside the window. rows_acked: all of them.
 
     rows_unanswered: sent, and neither acknowledged nor refused. operations: in the order of the work. overdue: requests
-    that were due in the window and had no answer at its end. worker_cores: used by the generator's threads themselves
-    while it measured, whatever they did: making rows, encoding, the client library. Both None where the load generator
-    does not say. send_s, make_s: of all threads, from the first request to the last.
+    that were due in the window and had no answer at its end. worker_cores: used by the load generator's threads during
+    the window, for everything: making rows, encoding, the client library. Both are None if the load generator does not
+    report them. send_s, make_s: of all threads, from the first request to the last.
 
-    last_ack_ns: None when nothing was acknowledged. cpu_window_s: None when it ended before the window; then the window
-    is empty.
+    last_ack_ns: None if nothing was acknowledged. cpu_window_s: None if the load ended before the window; the window is
+    then empty.
     """
 
     outcome: str
@@ -151,7 +152,7 @@ class LoadSummary:
 
 @dataclass(frozen=True, kw_only=True)
 class Counted:
-    """What the database says it holds: rows in all, and a sentence for tables whose rows are not all there."""
+    """The database's own count: all rows, and a sentence about tables that lack rows."""
 
     rows: int
     gaps: tuple[str, ...] = ()
@@ -159,27 +160,27 @@ class Counted:
 
 @dataclass(frozen=True, kw_only=True)
 class Measurement:
-    """The figures of one trial, over its window unless the name says otherwise.
+    """The figures of one trial, over its window unless the name says otherwise. None: not measured.
 
     server_cpu_percent is of what the server was given (100 = all of its cores busy); generator_cpu_percent likewise.
-    other_cpu_cores: of all else on the machine; stolen_cpu_cores: taken by its hypervisor (steal time).
+    other_cpu_cores: of all other programs on the machine; stolen_cpu_cores: taken by its hypervisor (steal time).
     durable_rows_per_s counts to the end of the flush (in a disk sweep: and sync). ceiling_rows_per_s is the generator's
     own, disk_ceiling_mb_per_s that of the trial's disks together; disk_used_percent is the share of it that was used
     from the first request to the end of flush and sync. logical_bytes_per_row: the values without any overhead;
-    write_amplification: bytes on the disks for each of them. stalled_s: time without any acknowledgement.
-    transient_s: seconds measured before the window began, left out of it because the rate had not settled, and
-    transient_rows_per_s their rate. stalled_percent: seconds of the window under a tenth of the median rate.
-    rate_drift_error_percent takes seconds as independent; rate_correlation is that between neighbouring seconds, and
-    rate_error_percent the standard error of the mean with it. rate_halves_percent: second half of the window against
-    the first. rate_low, rate_high (rows/s): the two values that the rate jumped between, where it did.
-    hot_thread: the busiest single thread's name. in_flight_percent: how much of their time the load generator's threads
-    waited for answers, without the client library's own work where that is known. server_cpu_mhz: mean clock rate of
-    the server's CPUs, generator_cpu_mhz: of the load generator's; cpu_mhz: of each CPU of both, by its number.
-    data_gb: what the server's files took when everything was flushed. server_switches_per_s: context switches of the
-    server's threads. server_instructions_per_cycle, server_cycles_per_miss (of the last-level cache): of the server's
-    CPUs, whoever ran there, where the kernel gives hardware counters.
-    requests_per_s: of all operations, where they do not only write rows. preload_*: of what was there before the load;
-    preload_compression: the bytes of its values for each byte of files. operations: by name; points.csv has none.
+    write_amplification: bytes on the disks for each of them. stalled_s: time without any acknowledgement. transient_s:
+    seconds between the warm-up and the window, discarded because the rate had not settled; transient_rows_per_s: their
+    rate. stalled_percent: seconds of the window below a tenth of the median rate. rate_drift_error_percent: with
+    seconds taken as independent. rate_correlation: between neighbouring seconds. rate_error_percent: the standard error
+    of the mean with that correlation. rate_halves_percent: second half of the window against the first. rate_low,
+    rate_high (rows/s): the two values that the rate jumped between, where it did. hot_thread: the busiest single
+    thread's name. in_flight_percent: the share of their time in which the load generator's threads waited for answers,
+    without the client library's own work if that is known. server_cpu_mhz: mean clock rate of the server's CPUs,
+    generator_cpu_mhz: of the load generator's; cpu_mhz: of each CPU of both, by its number. data_gb: the size of the
+    server's files after the flush. server_switches_per_s: context switches of the server's threads.
+    server_instructions_per_cycle, server_cycles_per_miss (of the last-level cache): of the server's CPUs, for all
+    programs on them, if the kernel gives hardware counters. requests_per_s: of all operations, if they do not only
+    write rows. preload_*: of the data present before the load; preload_compression: the bytes of its values for each
+    byte of files. operations: by name; points.csv has none.
     """
 
     rows: int | None = None
@@ -253,10 +254,10 @@ class Measurement:
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """The kind, and every reason that led there or that a reader must know, most important first.
+    """The kind, and all reasons for it and notes for the reader, most important first.
 
-    once_checked: the kind that takes its place once a trial with twice the connections has shown that more of them do
-    not help, so that the reason is inside the server; None: no such trial could change the verdict.
+    once_checked: the kind that replaces it after a trial with twice the connections has shown that more connections do
+    not help, so that the reason is inside the server. None: no such trial could change the verdict.
     """
 
     kind: VerdictKind
@@ -267,10 +268,10 @@ class Verdict:
 
 @dataclass(frozen=True, kw_only=True)
 class TrialResult:
-    """One row of points.csv and the facts behind it.
+    """One row of points.csv, and the facts behind it.
 
-    effective: what the server said its settings are. server: what its runtime says of it (image, digest, user).
-    method: the number of the method that made the verdict (runner/method.py).
+    effective: the server's own report of its settings. server: its runtime's report (image, digest, user). method: the
+    number of the method that made the verdict (runner/method.py).
     """
 
     trial: Trial
@@ -285,5 +286,5 @@ class TrialResult:
 
     @property
     def achieved_per_s(self) -> float | None:
-        """What the trial's load counts: requests a second where it does not only write, else rows."""
+        """The rate that the trial's load counts: requests/s if it does not only write, else rows/s."""
         return self.measurement.requests_per_s if self.trial.work.counts_requests else self.measurement.rows_per_s

@@ -1,4 +1,4 @@
-"""How sure the points are: intervals, the smallest difference that could have been seen, drift, ablations."""
+"""How certain the points are: intervals, the smallest visible difference, drift, ablations."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class LevelInterval:
-    """The 95 % interval of a point's mean rate; half_percent is None where the trials are too few to tell.
+    """The 95 % interval of a point's mean rate. half_percent: None if there are too few trials.
 
-    variant: the slug of its second factors, "" without.
+    variant: the slug of its second factors; "" without any.
     """
 
     level: float
@@ -21,7 +21,7 @@ class LevelInterval:
 
 @dataclass(frozen=True, kw_only=True)
 class Ratio:
-    """A ratio of two mean rates with its 95 % interval (None: too few trials to tell)."""
+    """A ratio of two mean rates with its 95 % interval (None: too few trials)."""
 
     value: float
     low: float | None
@@ -29,15 +29,15 @@ class Ratio:
 
     @property
     def differs_from_one(self) -> bool:
-        """Whether 1 lies outside the interval."""
+        """Whether 1 is outside the interval."""
         return self.low is not None and self.high is not None and not self.low <= 1 <= self.high
 
 
 @dataclass(frozen=True, kw_only=True)
 class Trend:
-    """Drift of the rate over the run, by regression on the trials' order. ratio: the rate at the end over that at the
-    beginning. smallest_percent: the drift that this run would have found four times in five. found: at 5 %; what is
-    found is taken out of the points."""
+    """The drift of the rate over the run, by regression on the trials' order. ratio: the rate at the end over that at
+    the beginning. smallest_percent: the drift that this run would have found four times in five. found: at 5 %; a drift
+    that is found is removed from the points."""
 
     ratio: Ratio
     p_value: float
@@ -48,8 +48,8 @@ class Trend:
 
 @dataclass(frozen=True, kw_only=True)
 class Drift:
-    """The run's first trial repeated at its end: the later rate over the earlier one. The trials by their order in the
-    run; trial_id, repeat_id: by name, "" where only observations are known."""
+    """The run's first trial, repeated at its end: the later rate over the earlier one. The trials by their order in the
+    run. trial_id, repeat_id: by name; "" if only observations are known."""
 
     first_order: int
     repeat_order: int
@@ -61,9 +61,9 @@ class Drift:
 
 @dataclass(frozen=True, kw_only=True)
 class AblationSplit:
-    """The gain from one level to the next, across a boundary where knobs moved: total = hardware x knobs.
+    """The gain from one level to the next across a boundary where knobs moved: total = hardware x knobs.
 
-    knobs: what moved, "" where only observations are known.
+    knobs: those that moved; "" if only observations are known.
     """
 
     before: float
@@ -77,9 +77,9 @@ class AblationSplit:
 
 @dataclass(frozen=True, kw_only=True)
 class NoiseReport:
-    """noise_percent: pooled relative spread of the replicates, the noise floor. smallest_difference_percent: between
-    two levels, seen with 80 % power at 5 %, two-sided. conditions: what else moved along the axis, as sentences.
-    trend: None where it cannot be estimated; the repeated trial (drift) then is all that is known."""
+    """noise_percent: the pooled relative spread of the replicates, the noise floor. smallest_difference_percent:
+    between two levels, seen with 80 % power at 5 %, two-sided. conditions: what else moved along the axis, as
+    sentences. trend: None if it cannot be estimated; then only the repeated trial (drift) is known."""
 
     levels: tuple[LevelInterval, ...]
     noise_percent: float | None

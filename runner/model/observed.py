@@ -1,4 +1,4 @@
-"""An observation: one value at a point. Fit, noise and compare take nothing else, whatever it was measured from."""
+"""An observation: one value at a point. It is the only input of fit, noise and compare, whatever was measured."""
 
 from __future__ import annotations
 
@@ -12,12 +12,11 @@ Role = Literal["point", "drift_check", "ablation", "check", "profile"]
 class Observation:
     """One value at a level of the axis.
 
-    subject: which of several at that level ("" for the only one). value: rows/s, requests/s, a capacity, ...; None: it
-    has none. error: its standard error, where that is known. order: when it was made, among all of the run; block:
-    those of one block were made one after the other.
-    mark: "" where it counts, else why it does not (a verdict, in its name). note: what a reader is told of one that
-    counts (SOFTWARE_BOTTLENECK), "" where there is nothing to say. role: only points make the curve; an ablation trial
-    was made with the knobs that the plan gives to knobs_of_level.
+    subject: which of several at that level ("" for the only one). value: rows/s, requests/s, a capacity, ...; None:
+    there is none. error: its standard error, if known. order: its place in the run. block: observations of one block
+    were made one after the other. mark: "" if it counts, else why it does not (a verdict, in its name). note: what a
+    reader must know of one that counts (SOFTWARE_BOTTLENECK); "" if there is nothing. role: only points make the curve.
+    An ablation trial has the knobs that the plan gives to knobs_of_level.
     """
 
     level: float
@@ -33,5 +32,5 @@ class Observation:
 
     @property
     def point(self) -> tuple[float, str]:
-        """What it was made of."""
+        """Its level and subject."""
         return self.level, self.subject

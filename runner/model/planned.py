@@ -1,4 +1,4 @@
-"""What is planned: trials on CPUs, in order, and what was found before they start."""
+"""The plan: trials on CPUs, in order, and the findings before they start."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from runner.model.observed import Role
 
 @dataclass(frozen=True, kw_only=True)
 class Placement:
-    """Which CPUs each side may use. `shared` is the overlap: unavoidable on a small machine, counted in the verdict.
+    """The CPUs that server and load generator may use. `shared`: the overlap, which a small machine cannot avoid; the
+    verdict takes it into account.
 
-    quota_cores is the CPU time the server may use when that is not a whole number of CPUs (0.5 of one CPU), else None.
-    smt_cpus: CPUs of the server that are SMT siblings of another one of its own, so that they are not whole cores.
-    sibling_cpus: CPUs of the generator that are SMT siblings of the server's. nodes: NUMA nodes of the server's CPUs.
+    quota_cores: the CPU time of the server if it is not a whole number of CPUs (0.5 of one CPU), else None. smt_cpus:
+    CPUs of the server that are SMT siblings of another one of its own, so that they are not whole cores. sibling_cpus:
+    CPUs of the load generator that are SMT siblings of the server's. nodes: NUMA nodes of the server's CPUs.
     """
 
     server_cpus: tuple[int, ...]
@@ -28,15 +29,15 @@ class Placement:
 
     @property
     def shared(self) -> tuple[int, ...]:
-        """CPUs that both sides may use."""
+        """CPUs that both server and load generator may use."""
         return tuple(c for c in self.server_cpus if c in self.generator_cpus)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Resources:
-    """What a trial's server is given. disks: prepared ones, counted from d1; 0: its data lie in --data-dir.
+    """The resources of a trial's server. disks: prepared disks, counted from d1; 0: its data is in --data-dir.
 
-    memory_bytes None: all that the machine has.
+    memory_bytes: None means all memory of the machine.
     """
 
     cores: float
@@ -47,9 +48,9 @@ class Resources:
 
 @dataclass(frozen=True, kw_only=True)
 class ResourceRange:
-    """What a whole sweep gives its servers, ascending: what a knob's default can be derived from.
+    """The resources of all servers of a sweep, ascending. Defaults of knobs are derived from it.
 
-    disks: empty where no disks are prepared. connections: empty where the axis does not set them.
+    disks: empty if no disks are prepared. connections: empty if the axis does not set them.
     """
 
     cores: tuple[float, ...]
@@ -59,11 +60,11 @@ class ResourceRange:
 
 @dataclass(frozen=True, kw_only=True)
 class Trial:
-    """One measured execution: a point (level and subject), a replicate, and every knob's value at that point.
+    """One measured execution: a point (level and subject), a replicate, and the value of every knob at that point.
 
     point_id: the same for all replicates of a point. block: trials of one block run one after the other, in random
-    order. role: only points make the curve. A drift check is the run's first trial repeated at its end; an ablation
-    trial has the knobs that the plan gives to the level knobs_of_level; a check has twice the connections of its level.
+    order. role: only points make the curve. A drift check is the run's first trial, repeated at its end. An ablation
+    trial has the knobs that the plan gives to the level knobs_of_level. A check has twice the connections of its level.
     """
 
     trial_id: str
@@ -83,30 +84,30 @@ class Trial:
 
     @property
     def cores(self) -> float:
-        """Cores that the server is given."""
+        """The server's cores."""
         return self.resources.cores
 
     @property
     def disks(self) -> int:
-        """Disks that the server's data lie on; 1 where none were prepared."""
+        """The disks of the server's data; 1 if none were prepared."""
         return max(1, self.resources.disks)
 
     @property
     def placement(self) -> Placement:
-        """Which CPUs each side may use."""
+        """The CPUs of server and load generator."""
         return self.resources.placement
 
     @property
     def variant(self) -> Mapping[str, str]:
-        """The arm of --vary that the trial measures."""
+        """The combination of --vary that the trial measures."""
         return self.subject.variant
 
 
 @dataclass(frozen=True, kw_only=True)
 class Confound:
-    """A second factor that moves along the axis, so that the curve is not the axis's alone.
+    """A second factor that moves along the axis, so that the curve does not show the axis alone.
 
-    knob: its name, which need not be a knob. remedy: how to do without it; "": hold it constant.
+    knob: its name, which need not be a knob. remedy: how to avoid it; "": hold it constant.
     """
 
     knob: str
@@ -117,7 +118,7 @@ class Confound:
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """The trials in the order they will run (seeded, interleaved), and what to know before believing them.
+    """The trials in their order (seeded, interleaved), and the cautions about them.
 
     knobs: those that its targets declare, in the order of columns and headings.
     """
@@ -132,7 +133,7 @@ class Plan:
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """Something found before anything starts. A blocking finding stops the sweep; its remedy says what to do."""
+    """Something found before anything starts. A blocking finding stops the sweep. Its remedy says what to do."""
 
     blocking: bool
     subject: str

@@ -1,6 +1,6 @@
-"""A question to a database in nobody's language, what is drawn for it, and what answers came to. Data only.
+"""A query in no database's language, what is drawn for it, and what was checked of its answers. Data only.
 
-The texts of the load generator's requests are rendered from it by each target; the right answer is computed from it.
+Each target renders it to the text of the load generator's requests. The right answer is computed from it.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ Cells = tuple[Any, ...]
 
 @dataclass(frozen=True, kw_only=True)
 class Query:
-    """Rows of some devices, or one aggregate of a column of theirs.
+    """A query for rows of some devices, or for one aggregate of their column.
 
-    columns: returned, or the one that is aggregated. when: of all time, of one moment, or of [from, to). function: ""
-    for rows. bucket_ms: the aggregate of each stretch of time, whose starts are multiples of it since 1970; 0: of all
-    rows together. bound_column: only rows whose value there is above the drawn one; "": all. latest: the last row of
-    each device. text: the user's own, with marks; then nothing else of what is asked is known.
+    columns: the returned columns, or the aggregated one. when: of all time, of one moment, or of [from, to). function:
+    "" for rows. bucket_ms: the aggregate of each stretch of time, whose starts are multiples of it since 1970; 0: of
+    all rows together. bound_column: only rows with a value above the drawn one in this column; "": all rows. latest:
+    the last row of each device. text: the user's own, with placeholders; the other fields are then not known.
 
-    A row of an answer: the time in ms, the device (where there are several), the columns. Of an aggregate: the start
-    of the bucket in ms, where there are buckets, and the value. Rows are ordered by time, and a stretch without rows
-    has no row.
+    A row of an answer: the time in ms, the device (if there are several), the columns. Of an aggregate: the start of
+    the bucket in ms, if there are buckets, and the value. Rows are ordered by time, and a stretch without rows has no
+    row.
 
     What is drawn for each request: span_ms: length of the range; step_ms: starts of ranges, and moments, are multiples
     of it from the first row on, 0: of the time between two rows; recent_ms: starts lie within the newest so many ms, 0:
@@ -49,7 +49,7 @@ class Query:
 
 @dataclass(frozen=True, kw_only=True)
 class Drawn:
-    """One draw of a query's parameters. devices: numbers of tables, from 0. Times in ms; to_ms is not part of it."""
+    """The drawn parameters of one query. devices: numbers of tables, from 0. Times in ms; to_ms is exclusive."""
 
     devices: tuple[int, ...]
     from_ms: int = 0
@@ -59,8 +59,8 @@ class Drawn:
 
 @dataclass(frozen=True, kw_only=True)
 class Preloaded:
-    """What was in the database before the load began: rows by its own count, bytes by which its
-    files had grown when it was at rest (None: they cannot be seen), seconds that loading and coming to rest took."""
+    """The data present before the load: rows by the database's count, bytes by which its files had grown when it was at
+    rest (None: the files are not visible), seconds for loading and coming to rest."""
 
     rows: int
     data_bytes: int | None
@@ -69,8 +69,8 @@ class Preloaded:
 
 @dataclass(frozen=True, kw_only=True)
 class AnswersChecked:
-    """How many answers of an operation were compared with the right ones: whole ones before the window, the number of
-    rows of those within the load. wrong: sentences about the first that differ."""
+    """The number of an operation's answers that were compared with the right ones: complete answers before the window,
+    and the number of rows of those within the load. wrong: sentences about the first that differ."""
 
     operation: str
     whole: int = 0
@@ -80,9 +80,9 @@ class AnswersChecked:
 
 @dataclass(frozen=True, kw_only=True)
 class OperationFigures:
-    """The figures of one operation over the whole window. requests: answered; rows, values, mb: in their answers;
-    empty: answers without a row. errors: of all phases. *_ms: by the name of the quantile (min, mean, p10 ... p999,
-    max); empty where it is not known."""
+    """The figures of one operation over the whole window. requests: answered ones. rows, values, mb: in their answers.
+    empty: answers without a row. errors: in all phases. *_ms: by the name of the quantile (min, mean, p10 ... p999,
+    max); empty if not known."""
 
     weight: float
     window_s: float | None = None

@@ -1,4 +1,4 @@
-"""What the sampler saw at one tick: counters of both sides, the machine and its disks. Refuses to make rates."""
+"""What the sampler saw at one tick: counters of server, load generator, machine and disks. Refuses to make rates."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from runner.model.disk_facts import DiskSample
 
 @dataclass(frozen=True, kw_only=True)
 class SubjectSample:
-    """Counters of one side (server or generator) at one tick; cumulative where the name has _total."""
+    """Counters of the server or of the load generator at one tick. Names with _total are cumulative."""
 
     cpu_s_total: float | None
     throttled_s_total: float | None
@@ -19,20 +19,19 @@ class SubjectSample:
 
 @dataclass(frozen=True, kw_only=True)
 class Sample:
-    """One tick of the sampler. Cumulative counters; rates are made later from differences.
+    """One tick of the sampler. Counters are cumulative; rates are computed later from differences.
 
-    thread_cpu_s_total: CPU seconds of the server's threads by thread name, where asked for. disks: by name (d1, d2).
-    thread_peak_cores: cores that the busiest single thread of each name used since the sample before.
-    psi_some_s_total: seconds in which some task waited, by resource (cpu, io, memory), where the kernel has PSI.
-    host_cpu_busy_s_total: CPU seconds of the whole machine; host_cpu_stolen_s_total: those that its hypervisor took.
-    cpu_busy_s_total, cpu_stolen_s_total: the same of each CPU, by its number. thread_median_cores: by name, the median
-    use of the threads that worked since the sample before, without the busiest. generator_peak_cores: the generator's
-    busiest.
-    thread_switches_total: context switches of the server's threads, "voluntary" (to sleep) and "nonvoluntary".
-    cpu_mhz: clock rate of each CPU of both sides, by its number. waits_total: how often a connection at work was seen,
-    by what it waited for; where the database does not tell, how often a thread was. network_bytes_total: by interface
-    and direction ("eth0 sent"), of those with hardware and a speed; network_bytes_per_s: what each can take.
-    cpu_counters_total: cycles, instructions and llc_misses of the server's CPUs; empty where they cannot be had.
+    thread_cpu_s_total: CPU seconds of the server's threads by thread name, if requested. disks: by name (d1, d2).
+    thread_peak_cores: cores that the busiest single thread of each name used since the sample before. psi_some_s_total:
+    seconds in which some task waited, by resource (cpu, io, memory), if the kernel has PSI. host_cpu_busy_s_total: CPU
+    seconds of the whole machine; host_cpu_stolen_s_total: those that its hypervisor took. cpu_busy_s_total,
+    cpu_stolen_s_total: the same of each CPU, by its number. thread_median_cores: by name, the median use of the threads
+    that worked since the sample before, without the busiest. generator_peak_cores: the generator's busiest.
+    thread_switches_total: context switches of the server's threads, "voluntary" (to sleep) and "nonvoluntary". cpu_mhz:
+    clock rate of each CPU of both sides, by its number. waits_total: how often a working connection was seen, by what
+    it waited for; if the database does not report it, how often a thread was. network_bytes_total: by interface and
+    direction ("eth0 sent"), of those with hardware and a speed; network_bytes_per_s: each one's speed.
+    cpu_counters_total: cycles, instructions and llc_misses of the server's CPUs; empty if not available.
     """
 
     monotonic_ns: int
@@ -58,14 +57,14 @@ class Sample:
 
     @property
     def disk_written_bytes_total(self) -> int | None:
-        """Of all disks together; None when one of them could not be read, or there is none."""
+        """Bytes of all disks together; None if one of them could not be read, or there is none."""
         written = [disk.written_bytes_total for disk in self.disks.values()]
         return sum(known) if written and len(known := [w for w in written if w is not None]) == len(written) else None
 
 
 @dataclass(frozen=True, kw_only=True)
 class SamplerCost:
-    """What watching cost: CPU seconds of the sampler, ticks taken and ticks missed."""
+    """The cost of sampling: CPU seconds of the sampler, ticks taken and ticks missed."""
 
     cpu_s: float
     wall_s: float

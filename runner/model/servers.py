@@ -11,8 +11,8 @@ from runner.model.planned import Placement
 
 
 class ServerSource(StrEnum):
-    """Where a trial's server comes from. INSTALLATION: programs of this machine, or of wherever the runtime runs them.
-    IMAGE: an image of a container. ENDPOINT: it runs already, and is somebody else's."""
+    """The source of a trial's server. INSTALLATION: programs of this machine, or of the runtime's machine. IMAGE: a
+    container's image. ENDPOINT: a server that runs already and belongs to somebody else."""
 
     INSTALLATION = "installation"
     IMAGE = "image"
@@ -21,8 +21,8 @@ class ServerSource(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class SiteRequest:
-    """What a trial needs of a runtime before its server is described. port None: a free one. endpoint: host:port of a
-    server that runs already, else empty. disks: mount points that the server gets a directory on."""
+    """What a trial needs of a runtime before its server is described. port: None means a free one. endpoint: host:port
+    of a server that runs already, else empty. disks: mount points on which the server gets a directory."""
 
     run_id: str
     trial_id: str
@@ -35,10 +35,10 @@ class SiteRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class Site:
-    """Where a server will live, told to the target so that it can write commands: paths are as the server sees them.
+    """The place of a server, so that the target can write commands. Paths are as the server sees them.
 
-    disks: a directory of the trial's own on each disk that the server is given, from d1 on; empty where the data lie
-    in data_dir. disk_placement, wal_disk: how the data and the write-ahead log are spread over them.
+    disks: a directory of the trial on each of the server's disks, from d1 on; empty if the data is in data_dir.
+    disk_placement, wal_disk: how the data and the write-ahead log are distributed over the disks.
     """
 
     data_dir: str
@@ -54,11 +54,10 @@ class Site:
 class ServerSpec:
     """What a target wants started, in no runtime's terms. Paths are as the server sees them (Site).
 
-    folders, links (path → where it leads), files (path → text): made in this order before anything runs; all paths are
-    absolute. setup: commands run to the end, one after the other, before argv.
-    refuses_root: the server will not run as root. log_paths: files worth keeping, besides standard output.
-    ports: every TCP port that the server listens on. stop_signal goes to the process with this name (stop_process,
-    empty: the first one).
+    folders, links (path → destination), files (path → text): created in this order before anything runs; all paths are
+    absolute. setup: commands that run to their end, one after the other, before argv. refuses_root: the server does not
+    run as root. log_paths: files to keep, besides standard output. ports: every TCP port that the server listens on.
+    stop_signal: for the process with this name (stop_process; empty: the first one).
     """
 
     argv: tuple[str, ...]
@@ -79,7 +78,7 @@ class ServerSpec:
 
 @dataclass(frozen=True, kw_only=True)
 class ServerOrder:
-    """What a runtime starts, where, on which CPUs, with how much memory (None: all), for which trial."""
+    """What a runtime starts for which trial, where, on which CPUs, with how much memory (None: all)."""
 
     spec: ServerSpec
     site: Site
@@ -91,10 +90,11 @@ class ServerOrder:
 
 @dataclass(frozen=True, kw_only=True)
 class Accounting:
-    """Where a subject's CPU and memory are read: cgroup directories by controller, or a process tree.
+    """Where to read a server's or load generator's CPU time and memory: cgroup directories by controller, or a process
+    tree.
 
-    kind "cgroup1": paths has "cpuacct", "memory" and perhaps "cpu"; "cgroup2": paths has "unified";
-    "processes": root_pids and all their descendants.
+    kind "cgroup1": paths has "cpuacct", "memory" and possibly "cpu". "cgroup2": paths has "unified". "processes":
+    root_pids and all their descendants.
     """
 
     kind: Literal["cgroup1", "cgroup2", "processes"]

@@ -1,4 +1,4 @@
-"""What a bottleneck means along an axis. Data only; each axis says it for every kind (runner/axes/)."""
+"""What a bottleneck means along an axis. Data only: each axis declares it for every kind (runner/axes/)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Standing(StrEnum):
-    """SWEPT: what the axis gives more of, so the number is the level's. OWN: the server's own, whatever it is given.
+    """SWEPT: the axis varies it, so the number counts for the level. OWN: inside the server, whatever its resources.
     EXTERNAL: neither, so the number is not the server's at this level."""
 
     SWEPT = "swept"
@@ -17,8 +17,8 @@ class Standing(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Stand:
-    """The standing of one kind of bottleneck; remedy: what moves it on this axis, reason: what opens the
-    verdict's reason; "" for the rule's own words."""
+    """The standing of one kind of bottleneck. remedy: what to change on this axis. reason: the start of the verdict's
+    reason. "" means the rule's own text."""
 
     standing: Standing
     remedy: str = ""

@@ -1,7 +1,7 @@
-"""How sure the points are, from observations alone: spread, drift, ablations. Pure.
+"""How certain the points are, from observations alone: spread, drift, ablations. Pure.
 
-`noise_report` gives everything that is known of a run, `without_drift` the observations that a fit should be given.
-Refuses to call anything certain that the replicates do not carry.
+`noise_report` reports the noise of a run. `without_drift` gives the observations that a fit should use. Refuses to
+state what the replicates do not support.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["intervals", "line_of", "noise_report", "rates_of", "trend_of", "with
 
 
 def noise_report(observed: Sequence[Observation]) -> NoiseReport:
-    """Everything that this package can say of a run."""
+    """Spread, intervals, drift and ablations of a run."""
     rates = rates_of(observed)
     line = line_of(observed)
     steady = at_the_middle(observed, line) if line is not None and line.found else observed

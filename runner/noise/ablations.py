@@ -1,4 +1,4 @@
-"""The gain across a boundary where knobs moved, split into hardware and knobs: logarithms of the ratios add up."""
+"""Splits the gain across a boundary where knobs moved into hardware and knobs: logarithms of the ratios add up."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from runner.noise.trend import log_value
 
 
 def ablation_splits(observed: Sequence[Observation], rates: Rates) -> tuple[AblationSplit, ...]:
-    """One for each boundary that counts on all sides: before it, after it, and after it with the old knobs."""
+    """One split for each boundary that has counting trials before it, after it, and after it with the old knobs."""
     ablated: dict[tuple[float, float, str], list[Observation]] = {}
     for one in observed:
         if one.role == "ablation" and one.knobs_of_level is not None:

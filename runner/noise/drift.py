@@ -1,4 +1,4 @@
-"""The drift check: the first trial repeated at the end, for runs with too few replicates for a trend."""
+"""The drift check: the first trial, repeated at the end, for runs with too few replicates for a trend."""
 
 from __future__ import annotations
 

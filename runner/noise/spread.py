@@ -1,8 +1,8 @@
-"""Spread of the replicates about their point's mean, and what follows from it. Spreads are of ln(rate): relative.
+"""The spread of the replicates about their point's mean, and intervals from it. Spreads are of ln(rate): relative.
 
-The pooled spread assumes that all points are equally noisy in relative terms. Where a point of three or more trials is
-noisier than the others, its own spread makes its interval. Where the run drifted (trend.py), means and spread are those
-of the values without the drift, which costs one degree of freedom.
+The pooled spread assumes that all points have the same relative noise. If a point of three or more trials is noisier
+than the others, its own spread makes its interval. If the run drifted (trend.py), means and spread are of the values
+without the drift, which costs one degree of freedom.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from runner.noise.trend import Line, at_the_middle, line_of, log_value
 CONFIDENCE = 0.95
 POWER = 0.80
 OWN_SPREAD_FROM = 3
-DIFFERENCE_MAX_PERCENT = 100.0  # where a rate can double unseen, no figure helps the reader
+DIFFERENCE_MAX_PERCENT = 100.0  # if a rate could double without being noticed, a figure does not help the reader
 Point = tuple[float, str]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rates:
-    """ln(rate) of the VALID trials on the curve by point; std: pooled, with its degrees of freedom; None: unknown.
+    """ln(rate) of the VALID trials on the curve by point. std: pooled, with its degrees of freedom; None: unknown.
 
-    points: all that were planned and ran, also those without a VALID trial. leverage: what the drift that was taken out
-    adds to the variance of a point's mean, in units of one trial's variance.
+    points: all that were planned and ran, also those without a VALID trial. leverage: the variance that removing the
+    drift adds to a point's mean, in units of one trial's variance.
     """
 
     logs: Mapping[Point, tuple[float, ...]]
@@ -39,7 +39,7 @@ class Rates:
 
 
 def rates_of(observed: Sequence[Observation]) -> Rates:
-    """By point, with the pooled spread; without the drift, where drift is found."""
+    """ln(rate) by point, with the pooled spread. If a drift is found, it is removed."""
     line = line_of(observed)
     if line is None or not line.found:
         return _as_measured(observed)
@@ -53,13 +53,14 @@ def rates_of(observed: Sequence[Observation]) -> Rates:
 
 
 def _leverage(observed: Sequence[Observation], point: Point, line: Line) -> float:
-    """A mean taken far from the middle of the run was moved far, and the slope is not known exactly."""
+    """The extra variance of a point's mean: a mean far from the middle of the run is moved far by an inexact slope."""
     orders = [o.order for o in observed if o.role == "point" and o.point == point and not o.mark and log_value(o)]
     return (sum(orders) / len(orders) - line.middle) ** 2 / line.spread_of_order if orders else 0.0
 
 
 def _as_measured(observed: Sequence[Observation]) -> Rates:
-    """Drift checks and ablation trials are no points, but the replicates of an ablation trial show the noise."""
+    """Rates without a correction. Drift checks and ablation trials are no points; an ablation trial's replicates show
+    noise."""
     groups: dict[Point, list[float]] = {}
     ablations: dict[tuple[Point, float | None], list[float]] = {}
     points: dict[Point, None] = {}
@@ -87,7 +88,7 @@ def _as_measured(observed: Sequence[Observation]) -> Rates:
 
 
 def intervals(rates: Rates) -> tuple[LevelInterval, ...]:
-    """Of each point, ascending by level."""
+    """The interval of each point, ascending by level."""
     return tuple(_interval(rates, point) for point in rates.points)
 
 
@@ -110,7 +111,7 @@ def _half(rates: Rates, point: Point) -> float | None:
 
 
 def student(degrees: int, probability: float = (1 + CONFIDENCE) / 2) -> float:
-    """Quantile of Student's t."""
+    """The quantile of Student's t distribution."""
     return float(special.stdtrit(degrees, probability))
 
 
@@ -124,13 +125,14 @@ def smallest_difference_percent(rates: Rates) -> float | None:
 
 
 def smallest_of(std: float, degrees: int, count: int) -> float:
-    """The same, in percent, for a spread of ln(rate) with its degrees of freedom and `count` trials of each."""
+    """The smallest difference in percent for a spread of ln(rate) with its degrees of freedom and `count` trials of
+    each."""
     factor = student(degrees) + student(degrees, POWER)
     return 100 * math.expm1(factor * std * math.sqrt(2 / count))
 
 
 def ratio_of(later: Sequence[float], earlier: Sequence[float], rates: Rates) -> Ratio:
-    """exp of the difference of two means of logs, with the interval that the pooled spread gives. Both not empty."""
+    """exp of the difference of two means of logs, with the interval of the pooled spread. Neither may be empty."""
     difference = sum(later) / len(later) - sum(earlier) / len(earlier)
     if rates.std is None:
         return Ratio(value=math.exp(difference), low=None, high=None)

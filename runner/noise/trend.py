@@ -1,10 +1,9 @@
-"""Did the rate drift while the run went on? Linear regression of ln(value) on the trial's order, within each point.
+"""Did the rate drift during the run? Linear regression of ln(value) on the trial's order, within each point.
 
 The model is ln(value) = mean of the point + slope × order, by least squares (the analysis of covariance with one
 covariate; its degrees of freedom are trials − points − 1). The drift check, a repeated trial at the end, is one more
-trial of its point here. Drift that is found at 5 % is taken out of the values and costs one degree of freedom; without
-a finding the values stay as they were measured.
-Refuses to estimate a drift with fewer than two degrees of freedom.
+trial of its point here. A drift found at 5 % is removed from the values and costs one degree of freedom; otherwise the
+values stay unchanged. Refuses to estimate a drift with fewer than two degrees of freedom.
 """
 
 from __future__ import annotations
@@ -26,8 +25,9 @@ Group = tuple[float, str, float | None]
 
 @dataclass(frozen=True, kw_only=True)
 class Line:
-    """slope: of ln(value) for one trial more. squares: sum of squared residuals; spread_of_order: sum of the squared
-    distances of the orders from their point's mean; middle: the mean order; length: first order to last."""
+    """slope: of ln(value) for each trial. squares: the sum of squared residuals. spread_of_order: the sum of the
+    squared distances of the orders from their point's mean. middle: the mean order. length: from the first order to the
+    last."""
 
     slope: float
     squares: float
@@ -38,30 +38,30 @@ class Line:
 
     @property
     def error(self) -> float:
-        """Standard error of the slope."""
+        """The standard error of the slope."""
         return math.sqrt(self.squares / self.degrees / self.spread_of_order)
 
     @property
     def p_value(self) -> float:
-        """Of no drift, two-sided."""
+        """The two-sided p-value of no drift."""
         if self.squares <= 0:
             return 0.0 if self.slope else 1.0
         return 2 * float(special.stdtr(self.degrees, -abs(self.slope) / self.error))
 
     @property
     def found(self) -> bool:
-        """Whether the values drift, at 5 %; less than 0.01 % of them is rounding."""
+        """Whether the values drift, at 5 %. A drift below 0.01 % of them is rounding."""
         return self.p_value < LEVEL and abs(self.slope) * self.length > ROUNDING
 
 
 def log_value(observed: Observation) -> float | None:
-    """ln of the value, None where it has none above 0."""
+    """ln of the value; None if there is no value above 0."""
     value = observed.value
     return math.log(value) if value is not None and math.isfinite(value) and value > 0 else None
 
 
 def line_of(observed: Sequence[Observation]) -> Line | None:
-    """The regression; None where replicates are too few, or where all trials have one order."""
+    """The regression; None if there are too few replicates, or all trials have the same order."""
     groups = _groups(observed)
     count = sum(len(of_it) for of_it in groups.values())
     degrees = count - len(groups) - 1
@@ -87,7 +87,7 @@ def line_of(observed: Sequence[Observation]) -> Line | None:
 
 
 def _groups(observed: Sequence[Observation]) -> Mapping[Group, list[tuple[float, float]]]:
-    """(order, ln value) of the trials that count, by point; an ablation trial's own knobs make it its own group."""
+    """(order, ln value) of the counting trials, by point. An ablation trial's knobs make it a group of its own."""
     found: dict[Group, list[tuple[float, float]]] = {}
     for one in observed:
         log = log_value(one)
@@ -97,7 +97,7 @@ def _groups(observed: Sequence[Observation]) -> Mapping[Group, list[tuple[float,
 
 
 def trend_of(observed: Sequence[Observation]) -> Trend | None:
-    """The drift from the first trial to the last, as a ratio; None where it cannot be estimated."""
+    """The drift from the first trial to the last, as a ratio; None if it cannot be estimated."""
     line = line_of(observed)
     if line is None:
         return None
@@ -114,7 +114,7 @@ def trend_of(observed: Sequence[Observation]) -> Trend | None:
 
 
 def at_the_middle(observed: Sequence[Observation], line: Line) -> tuple[Observation, ...]:
-    """The values as they would have been in the middle of the run."""
+    """The values as they would be in the middle of the run."""
 
     def moved(one: Observation) -> Observation:
         if one.value is None:
@@ -125,11 +125,11 @@ def at_the_middle(observed: Sequence[Observation], line: Line) -> tuple[Observat
 
 
 def without_drift(observed: Sequence[Observation]) -> tuple[Observation, ...]:
-    """What a fit should be given: the observations as they are, or, where drift is found, with the drift taken out.
+    """The observations for a fit: unchanged, or without the drift if one is found.
 
-    The estimated drift has used one degree of freedom. The values that count are therefore moved away from their
-    point's geometric mean by √(D / (D − 1)), D being their degrees of freedom within the points: a spread that is
-    pooled over D degrees is then the one of the D − 1 that are left. Geometric means of points stay.
+    The estimated drift has used one degree of freedom. The counting values are therefore moved away from their point's
+    geometric mean by √(D / (D − 1)), where D is their degrees of freedom within the points. A spread pooled over D
+    degrees is then that of the remaining D − 1. The points' geometric means stay.
     """
     line = line_of(observed)
     if line is None or not line.found:

@@ -1,8 +1,7 @@
-"""Sweep → Plan, and what comes next: which trials, in which order, on which CPUs, with which knobs. Pure and seeded.
+"""Sweep → Plan, and which trials come next: their order, CPUs and knobs. Pure and seeded.
 
-`make` plans, `extra` adds trials that are no points of the curve (drift checks, ablation trials), `planner` says what a
-planner is;
-`fixed` and `until` are the planners; `check` adds trials to what either of them measures.
+`make` plans. `extra` adds trials that are no points of the curve (drift checks, ablation trials). `planner` defines
+what a planner is, `fixed` and `until` are the planners, and `check` adds trials to those of any planner.
 """
 
 from runner.axes import load_axis

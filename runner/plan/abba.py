@@ -1,7 +1,7 @@
 """The order of `scale ab`: two variants in blocks of A B B A or B A A B at each level. Pure and seeded.
 
-A drift that is linear in time weighs the same on both variants of a block. Which one begins is drawn for each block, so
-that being first is no advantage of one of them; the levels of a round are in a random order too.
+A drift that is linear in time has the same weight for both variants of a block. The variant that begins is drawn for
+each block, so that neither gains from being first. The levels of a round are in random order too.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Place:
 
 
 def abba(levels: Sequence[float], blocks: int, seed: int) -> Iterator[Place]:
-    """All trials in order; every block number stands once at each level."""
+    """All trials in order. Every block number occurs once at each level."""
     chance = random.Random(seed)
     for block in range(1, blocks + 1):
         shuffled = list(levels)

@@ -1,4 +1,4 @@
-"""The subjects of a plan: each arm of --vary with its own sweep, completed by its own target. Pure."""
+"""The subjects of a plan: each combination of --vary has its own sweep, completed by its own target. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from runner.targets import Facts
 
 @dataclass(frozen=True, kw_only=True)
 class Arm:
-    """One subject. sweep: as it is for this arm, completed by its target; variant: what --vary says of it."""
+    """One subject. sweep: of this combination, completed by its target. variant: its values of --vary."""
 
     variant: Mapping[str, str]
     sweep: Sweep
@@ -20,7 +20,6 @@ class Arm:
 
     @property
     def subject(self) -> Subject:
-        """What is measured."""
         s = self.sweep
         return Subject(
             target=s.target,
@@ -35,12 +34,12 @@ class Arm:
 
     @property
     def knobs(self) -> dict[str, str]:
-        """Those that the variant sets, by the names that the target has for them."""
+        """The knobs that the variant sets, by the target's names."""
         varied = {name: value for name, value in self.variant.items() if is_knob(name)}
         declared = {name: self.facts.knob_named(name) for name in varied}
         return {(knob.name if (knob := declared[name]) else name): value for name, value in varied.items()}
 
 
 def arms_of(sweep: Sweep, facts: Facts) -> tuple[Arm, ...]:
-    """The arms of a completed sweep of one target."""
+    """The combinations of a completed sweep of one target."""
     return tuple(Arm(variant=v, sweep=as_varied(sweep, v), facts=facts) for v in variants(sweep))

@@ -1,7 +1,7 @@
 """Adds a trial with twice the connections to each point that may be limited inside the server. Pure.
 
-The checks come when all points are measured, before the drift check. They follow from the results of the points alone,
-so a run that is resumed asks for the same ones. Refuses a check where no knob says how many connections there are.
+The checks come after all points and before the drift check. They follow from the results of the points alone, so a
+resumed run asks for the same checks. Refuses a check if no knob sets the number of connections.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from runner.units import format_levels
 
 
 class WithConnectionsCheck:
-    """What another planner measures, and then the checks. measured: makes that planner."""
+    """Runs another planner's trials, then the checks. measured: makes that planner."""
 
     def __init__(self, plan: Plan, measured: Callable[[Plan], Planner]) -> None:
         kept = [trial for trial in plan.trials if trial.role != "check"]
@@ -26,7 +26,7 @@ class WithConnectionsCheck:
         self._measured = measured(self._plan)
 
     def next(self, done: Sequence[TrialResult]) -> Block:
-        """The checks when only drift checks are left; a drift check is always the last."""
+        """The checks, when only drift checks are left. A drift check is always the last trial."""
         block = self._measured.next(done)
         if any(trial.role not in LAST for trial in block.trials):
             return block
@@ -43,7 +43,7 @@ class WithConnectionsCheck:
         return replace(block, trials=tuple(replace(t, order=t.order + len(made)) for t in block.trials))
 
     def bound(self) -> Bound:
-        """One check at most for each point."""
+        """At most one check for each point."""
         most, points = self._measured.bound(), {t.point_id: t for t in self._plan.trials if t.role == "point"}
         checks = sum(check_of(trial, 0, self._plan.knobs) is not None for trial in points.values())
         each_s = self._plan.seconds_estimated / max(1, len(self._plan.trials))
@@ -66,7 +66,7 @@ def _may_be_internal(result: TrialResult) -> bool:
 
 
 def check_of(trial: Trial, order: int, declared: Sequence[KnobColumn]) -> Trial | None:
-    """The trial with twice the connections; None where no knob says how many, or where there are fewer tables."""
+    """The trial with twice the connections; None if no knob sets them, or there are fewer tables."""
     names = [knob.name for knob in declared if knob.role is KnobRole.WRITERS and knob.name in trial.knobs]
     twice = 2 * trial.load.connections
     if not names or trial.load.rate or not 0 < twice <= trial.work.data.tables:

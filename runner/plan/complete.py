@@ -1,4 +1,4 @@
-"""A sweep with everything filled in that only its target can decide: method, knobs, rows in a request. Pure.
+"""Completes a sweep with what only its target decides: method, knobs, rows in a request. Pure.
 
 Refuses what the target does not have, by flag.
 """
@@ -19,7 +19,7 @@ from runner.work import queries_of
 
 
 def complete(sweep: Sweep, facts: Facts) -> Sweep:
-    """The sweep with everything filled in that only the target could decide.
+    """The completed sweep.
 
     Raises UsageError for a method or a knob that the target does not have.
     """
@@ -51,7 +51,7 @@ def complete(sweep: Sweep, facts: Facts) -> Sweep:
 
 
 def _unspoken(sweep: Sweep, facts: Facts, method: str) -> list[str]:
-    """Operations that the target has no words for, with its reason."""
+    """Operations that the target cannot express, with its reason."""
     found = []
     for name, query in queries_of(sweep.work).items():
         try:

@@ -1,6 +1,6 @@
-"""What the CPUs of the levels are besides more of them: SMT siblings, NUMA nodes, cores that both sides run on. Pure.
+"""What else changes with the CPUs of the levels: SMT siblings, NUMA nodes, shared cores. Pure.
 
-Refuses nothing: where a machine offers no better CPUs, the plan names what moves with the level.
+Refuses nothing: if a machine offers no better CPUs, the plan names what changes with the level.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ Count = Callable[[Placement], int]
 
 
 def cpu_confounds(sweep: Sweep, trials: Sequence[Trial]) -> tuple[Confound, ...]:
-    """One for each thing about the CPUs that is not the same at every level."""
+    """One confound for each property of the CPUs that is not the same at every level."""
     at = {trial.level: trial.placement for trial in sorted(trials, key=lambda t: t.level)}
     found = (_smt(sweep, at), _siblings(sweep, at), _nodes(sweep, at))
     return tuple(confound for confound in found if confound is not None)
 
 
 def cpu_notes(trials: Sequence[Trial]) -> tuple[str, ...]:
-    """SMT siblings of the server's CPUs that the load generator has at every level, which is no confound."""
+    """SMT siblings of the server's CPUs that the load generator has at every level. This is no confound."""
     at = {trial.level: trial.placement for trial in trials}
     found = {placement.sibling_cpus for placement in at.values()}
     if len(found) != 1 or not (cpus := found.pop()):
@@ -75,7 +75,7 @@ def _nodes(sweep: Sweep, at: Mapping[float, Placement]) -> Confound | None:
 
 
 def _moved(at: Mapping[float, Placement], count: Count) -> tuple[tuple[str, ...], tuple[float, ...]] | None:
-    """The count at each level, and the levels where there is one; None where it is the same at all."""
+    """The count at each level, and the levels that have one; None if it is the same at all levels."""
     counts = {level: count(placement) for level, placement in at.items()}
     if len(set(counts.values())) < 2:
         return None

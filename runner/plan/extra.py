@@ -1,7 +1,7 @@
-"""Trials that are no points of the curve: drift checks and ablation trials, which split a confounded gain. Pure.
+"""Trials that are no points of the curve: drift checks, and ablation trials, which split a confounded gain. Pure.
 
 A drift check repeats the run's first trial at its very end. An ablation trial measures the first level after a knob has
-moved with the knobs of the level before it. Neither is fitted; both are kept, judged and reported.
+moved, with the knobs of the level before it. Neither is fitted; both are kept, judged and reported.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from runner.plan.knobs import with_knobs
 from runner.units import format_number
 
 Knobs = Mapping[str, str]
-LAST = ("drift_check", "profile")  # roles that come when all else is measured
+LAST = ("drift_check", "profile")  # roles that come after everything else
 
 
 def drift_check_of(trials: Sequence[Trial]) -> tuple[Trial, ...]:
-    """The first trial once more, last; nothing for a run of one trial."""
+    """The first trial, repeated as the last; nothing for a run of one trial."""
     if len(trials) < 2:
         return ()
     first = min(trials, key=lambda t: t.order)
@@ -26,7 +26,8 @@ def drift_check_of(trials: Sequence[Trial]) -> tuple[Trial, ...]:
 
 
 def profiled(trials: Sequence[Trial]) -> tuple[Trial, ...]:
-    """A trial of the lowest and one of the highest level once more, to be profiled; of several variants the first's."""
+    """A trial of the lowest level and one of the highest, repeated with a profile. Of several variants only the
+    first."""
     points = sorted((t for t in trials if t.role == "point"), key=lambda t: (t.level, t.order))
     ends = {t.level: t for t in (points[0], next(t for t in points if t.level == points[-1].level))}
     return tuple(
@@ -43,7 +44,7 @@ def boundaries(levels: Sequence[float], knobs: Mapping[float, Knobs]) -> tuple[t
 
 
 def ablation(after: Trial, before: float, knobs: Knobs, varied: Knobs, declared: Sequence[KnobColumn]) -> Trial:
-    """The trial `after` with the knobs of the level `before`; varied: the knobs of its variant, which stay."""
+    """The trial `after` with the knobs of the level `before`. varied: the knobs of its variant, which stay."""
     point_id = f"{after.point_id}-ablation-{format_number(before)}"
     made = replace(
         after, trial_id=f"{point_id}-r{after.replicate}", point_id=point_id, role="ablation", knobs_of_level=before

@@ -1,4 +1,4 @@
-"""The fixed plan: block after block as they were planned, the drift checks last. Pure."""
+"""The fixed plan: block after block as planned, the drift checks last. Pure."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ class FixedPlan:
         self._plan = plan
 
     def next(self, done: Sequence[TrialResult]) -> Block:
-        """What is left of the first block that is not done."""
+        """The trials of the first unfinished block that are not done."""
         left = left_of(self._plan.trials, done)
         return Block(trials=tuple(t for t in left if _block(t) == _block(left[0]))) if left else Block(trials=())
 
     def bound(self) -> Bound:
-        """All that is planned."""
+        """All planned trials."""
         return Bound(trials=len(self._plan.trials), seconds=self._plan.seconds_estimated)
 
 

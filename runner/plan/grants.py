@@ -22,7 +22,6 @@ def with_constants(sweep: Sweep, host: Host) -> Sweep:
 
 
 def grants(sweep: Sweep) -> Mapping[float, Grant]:
-    """What each level grants, by level."""
     constant = Grant(memory_bytes=sweep.memory_bytes)
     for name, level in sweep.constants.items():
         constant = axis_of(name).grant(constant, level)
@@ -31,7 +30,7 @@ def grants(sweep: Sweep) -> Mapping[float, Grant]:
 
 
 def resource_range(sweep: Sweep) -> ResourceRange:
-    """All that the levels grant: what the defaults of knobs derive from."""
+    """Everything that the levels grant. Defaults of knobs are derived from it."""
     given = grants(sweep).values()
     return ResourceRange(
         cores=tuple(sorted({g.cores for g in given if g.cores is not None})),
@@ -41,7 +40,7 @@ def resource_range(sweep: Sweep) -> ResourceRange:
 
 
 def resources(sweep: Sweep, host: Host, level: float) -> Resources:
-    """What the trial's server is given. The load generator's CPUs are those that the largest level leaves."""
+    """The resources of a trial's server. The load generator has the CPUs that the largest level leaves."""
     granted = grants(sweep)
     cores = _cores(granted[level])
     most = max(map(_cores, granted.values()))
@@ -54,5 +53,5 @@ def resources(sweep: Sweep, host: Host, level: float) -> Resources:
 
 
 def _cores(grant: Grant) -> float:
-    """Every plan has its cores by `with_constants`; one is what a grant without any comes down to."""
+    """The granted cores. `with_constants` gives every plan its cores; a grant without any means one."""
     return grant.cores if grant.cores is not None and math.isfinite(grant.cores) else 1.0

@@ -1,4 +1,4 @@
-"""A trial with the knobs of its point: what they are, and what they make of its load. Pure."""
+"""A trial with the knobs of its point, and with the load that follows from them. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from runner.plan.grants import grants
 
 
 def with_knobs(trial: Trial, knobs: Mapping[str, str], declared: Sequence[KnobColumn]) -> Trial:
-    """The trial with these knobs (declared: of the plan); its load gets the connections and partitions they say."""
+    """The trial with these knobs (declared: of the plan). Its load gets their numbers of connections and partitions."""
     load = replace(
         trial.load,
         connections=_count(knobs, declared, KnobRole.WRITERS),
@@ -21,7 +21,7 @@ def with_knobs(trial: Trial, knobs: Mapping[str, str], declared: Sequence[KnobCo
 
 
 def with_granted(knobs: Mapping[str, str], grant: Grant, declared: Sequence[KnobColumn]) -> dict[str, str]:
-    """The knobs of a level with those that the level sets itself; no rule then says how many."""
+    """The knobs of a level, with those that the level sets itself in place of a rule."""
     return {**knobs, **_granted(grant, declared)}
 
 
@@ -37,6 +37,7 @@ def _granted(grant: Grant, declared: Sequence[KnobColumn]) -> dict[str, str]:
 
 
 def _count(knobs: Mapping[str, str], declared: Sequence[KnobColumn], role: KnobRole) -> int:
-    """1 where no knob plays the role; 0 for what is no number: the plan refuses it by its flag."""
+    """The number of a role's knob. 1 if no knob has the role; 0 if it is not a number, which the plan refuses by its
+    flag."""
     text = next((knobs[knob.name] for knob in declared if knob.role is role and knob.name in knobs), "1")
     return int(text) if text.isdigit() else 0

@@ -1,4 +1,4 @@
-"""Sweep → Plan: which trials, in which order, on which CPUs, with which knobs. Starts nothing.
+"""Sweep → Plan: trials, their order, CPUs and knobs. Starts nothing.
 
 Replicates are interleaved: each block holds every point (level and subject) once, in a seeded random order, so that
 drift of the machine does not look like scaling. Trial ids are stable: `cores-4-r2` is the same trial in every run of
@@ -31,8 +31,8 @@ KnobsByLevel = Mapping[float, Mapping[str, str]]
 
 
 def make_plan(sweep: Sweep, host: Host, facts: Facts) -> Plan:
-    """All trials of a completed sweep of one target. Raises UsageError for cores the machine has not, or a rule with
-    a gap."""
+    """All trials of a completed sweep of one target. Raises UsageError for more cores than the machine has, or for a
+    rule with a gap."""
     return plan_arms(sweep, host, arms_of(sweep, facts))
 
 
@@ -57,7 +57,7 @@ def plan_arms(sweep: Sweep, host: Host, arms: Sequence[Arm]) -> Plan:
 
 
 def _named_after_all(sweep: Sweep, arms: Sequence[Arm]) -> Sweep:
-    """The sweep's own words for people name every target, runtime and method of its subjects."""
+    """The sweep with the names of all its subjects' targets, runtimes and methods, for people."""
     if len({arm.subject.target for arm in arms}) < 2:
         return sweep
     subjects = [arm.subject for arm in arms]
@@ -140,7 +140,7 @@ def _trial(
 
 
 def _load(load: Load, level: float) -> Load:
-    """Of one trial: rows in proportion to the level are counted out."""
+    """The load of one trial. Rows in proportion to the level become a total."""
     if not load.rows_by_level or load.rows is None:
         return load
     return replace(load, rows=max(1, round(load.rows * level)), rows_by_level=False)
@@ -153,7 +153,7 @@ def _ablations(
     knobs: Sequence[KnobsByLevel],
     declared: Sequence[KnobColumn],
 ) -> list[Trial]:
-    """Where a knob moves: the level after it once more, with the knobs of the level before it."""
+    """Where a knob moves: the level after the move, with the knobs of the level before it."""
     return [
         ablation(trial, before, by_level[before], arm.knobs, declared)
         for arm, by_level in zip(arms, knobs, strict=True)

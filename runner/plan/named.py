@@ -1,7 +1,7 @@
-"""Knobs asked for by a role, or by the name that another database has for it: found in what the target declares. Pure.
+"""Finds knobs given by a role, or by another database's name, among those that the target declares. Pure.
 
 `--partitions 4` and `--vgroups 4` are the same for a database whose partitions are vgroups. Refuses a knob that the
-target has not, and one that is given twice.
+target does not have, and one that is given twice.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _RANK = ("default", "host", "file", "flag")
 
 
 def knob_mistakes(sweep: Sweep, facts: Facts) -> list[str]:
-    """Knobs that the target has not, or that are given by two names at once, each by its flag."""
+    """Knobs that the target does not have, or that are given under two names, each by its flag."""
     found = []
     for name in (*sweep.knobs, *_varied(sweep)):
         if facts.knob_named(name) is None and (name in KNOB_NAMES or not facts.any_knob):
@@ -34,7 +34,7 @@ def knob_mistakes(sweep: Sweep, facts: Facts) -> list[str]:
 
 
 def with_own_names(sweep: Sweep, facts: Facts) -> Sweep:
-    """The sweep with every knob by the name that the target has for it; a flag counts more than a file."""
+    """The sweep with every knob under the target's own name. A flag replaces a value of a file."""
     origin: dict[str, Origin] = dict(sweep.origin)
     knobs = {}
     for own, given in _by_own_name(sweep.knobs, facts).items():
@@ -56,7 +56,7 @@ def _by_own_name(names: Iterable[str], facts: Facts) -> dict[str, list[str]]:
 
 
 def _origin(sweep: Sweep, name: str) -> Origin:
-    """Where a knob was said: by a setting of its own, else by --knob."""
+    """Where a knob was given: by its own setting, else by --knob."""
     own = sweep.origin.get(f"knobs.{name}", "default")
     return own if own != "default" else sweep.origin.get("knobs.other", "default")
 

@@ -1,7 +1,7 @@
-"""What comes next: a planner gives the next block of trials from what is done. Pure and seeded.
+"""A planner gives the next block of trials from the results so far. Pure and seeded.
 
-Given the same results a planner gives the same block, so a run is resumed by asking it again from the beginning.
-Refuses to keep anything between two questions.
+The same results give the same block, so a run is resumed by asking from the beginning. Refuses to keep anything between
+two calls.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from runner.plan.extra import LAST
 
 @dataclass(frozen=True, kw_only=True)
 class Block:
-    """Trials that are run one after the other, in this order; none: it is over. why: what a user should know of it."""
+    """Trials that run one after the other, in this order; no trials: the run is complete. why: what a user should know
+    of it."""
 
     trials: tuple[Trial, ...]
     why: str = ""
@@ -24,24 +25,24 @@ class Block:
 
 @dataclass(frozen=True, kw_only=True)
 class Bound:
-    """The most that a planner can come to: trials, and seconds by the plan's rough estimate."""
+    """The most that a planner can ask for: trials, and seconds by the plan's estimate."""
 
     trials: int
     seconds: float
 
 
 class Planner(Protocol):
-    """Which trials come next."""
+    """Decides which trials come next."""
 
     def next(self, done: Sequence[TrialResult]) -> Block:
-        """What is left of the first block that is not done; no trials when enough is."""
+        """The trials of the first unfinished block that are not done; no trials when the run is complete."""
 
     def bound(self) -> Bound:
-        """The most that it can come to."""
+        """The most that it can ask for."""
 
 
 def with_block(plan: Plan, block: Block) -> Plan:
-    """The plan with the trials of a block that it does not hold yet, before its drift checks."""
+    """The plan with the trials of a block that it does not contain yet, before its drift checks."""
     known = {trial.trial_id for trial in plan.trials}
     added = [trial for trial in block.trials if trial.trial_id not in known]
     if not added:
@@ -57,6 +58,6 @@ def with_block(plan: Plan, block: Block) -> Plan:
 
 
 def left_of(trials: Sequence[Trial], done: Sequence[TrialResult]) -> tuple[Trial, ...]:
-    """Those that are not done, in their order."""
+    """The trials that are not done, in their order."""
     finished = {result.trial.trial_id for result in done}
     return tuple(trial for trial in trials if trial.trial_id not in finished)

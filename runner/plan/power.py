@@ -1,8 +1,8 @@
-"""What a plan can see: the smallest difference, the intervals of a level and of a prediction; replicates for a wish.
+"""What a plan can show: the smallest difference, the intervals of a level and of a prediction, and needed replicates.
 
-The noise of a trial is assumed: it is that of an earlier run, or a guess. Formulas: Student's t and the usual
-normal-theory sample size of two means; for a prediction see prediction.py.
-Refuses to say anything of one replicate, which shows no noise of its own.
+The noise of a trial is assumed: from an earlier run, or a guess. Formulas: Student's t and the usual normal-theory
+sample size of two means; for a prediction see prediction.py. Refuses a statement about one replicate, which shows no
+noise.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from runner.units import format_number
 
 GUESS_PERCENT = 3.0
 REPLICATES_MAX = 100
-REACH = 2.0  # how far beyond the last level the prediction lies
+REACH = 2.0  # the predicted level, as a multiple of the last one
 
 
 @dataclass(frozen=True, kw_only=True)
 class AssumedNoise:
-    """Of one trial's rate, in percent (standard deviation). source: where it is from, in words."""
+    """The noise of one trial's rate, in percent (standard deviation). source: where it comes from, in words."""
 
     percent: float
     source: str
@@ -35,10 +35,10 @@ GUESS = AssumedNoise(percent=GUESS_PERCENT, source="assumed: no earlier run of i
 
 @dataclass(frozen=True, kw_only=True)
 class Power:
-    """What the plan can see at a noise. smallest_percent: the difference of two levels (of `scale ab`: of B and A at a
-    level) that is seen four times in five at 5 %. level_percent: half of the 95 % interval of a level's mean.
-    prediction_percent: both ends of the 95 % interval of the rate at predicted_level, against the rate; None where the
-    levels or replicates are too few for one."""
+    """What the plan can show at this noise. smallest_percent: the difference of two levels (of `scale ab`: of B and A
+    at a level) that is found four times in five at 5 %. level_percent: half of the 95 % interval of a level's mean.
+    prediction_percent: both ends of the 95 % interval of the rate at predicted_level, relative to the rate; None if
+    there are too few levels or replicates."""
 
     noise: AssumedNoise
     smallest_percent: float | None
@@ -48,7 +48,7 @@ class Power:
 
 
 def power_of(plan: Plan, noise: AssumedNoise) -> Power:
-    """Of a plan as it stands, without what it may grow to."""
+    """The power of the current plan, without trials that it may add."""
     sweep, std = plan.sweep, math.log1p(noise.percent / 100)
     if sweep.variants_ab:
         blocks = sweep.replicates // TRIALS_OF_A_VARIANT
@@ -69,7 +69,7 @@ def power_of(plan: Plan, noise: AssumedNoise) -> Power:
 
 
 def _of_blocks(std: float, levels: int, blocks: int) -> float | None:
-    """Of `scale ab`: a block's difference has the spread of one trial, and each level is tested by its own blocks."""
+    """For `scale ab`: a block's difference has the spread of one trial, and each level is tested by its own blocks."""
     degrees = levels * (blocks - 1)
     if degrees < 1:
         return None
@@ -78,9 +78,9 @@ def _of_blocks(std: float, levels: int, blocks: int) -> float | None:
 
 
 def replicates_for(percent: float, points: int, noise: AssumedNoise) -> int:
-    """The fewest replicates, at least two, that see a difference of so many percent between two levels.
+    """The fewest replicates, at least two, that find a difference of this percentage between two levels.
 
-    Raises UsageError where more than 100 would be needed.
+    Raises UsageError if more than 100 would be needed.
     """
     std = math.log1p(noise.percent / 100)
     for replicates in range(2, REPLICATES_MAX + 1):
@@ -90,7 +90,7 @@ def replicates_for(percent: float, points: int, noise: AssumedNoise) -> int:
 
 
 def blocks_for(percent: float, levels: int, noise: AssumedNoise) -> int:
-    """The same for the blocks of `scale ab`."""
+    """The fewest blocks of `scale ab` that find the difference. Else as replicates_for."""
     std = math.log1p(noise.percent / 100)
     for blocks in range(2, REPLICATES_MAX + 1):
         if (seen := _of_blocks(std, levels, blocks)) is not None and seen <= percent:
@@ -113,7 +113,7 @@ def _seen(percent: float, between: str) -> str:
 
 
 def power_sentence(plan: Plan, power: Power) -> str:
-    """What the plan can see, in one line."""
+    """What the plan can show, in one line."""
     given = f"at a noise of {power.noise.percent:.1f} % ({power.noise.source})"
     if plan.sweep.variants_ab:
         if power.smallest_percent is None:

@@ -1,7 +1,7 @@
-"""How wide the interval of a predicted rate will be, before the first trial: runs of the plan are drawn and fitted.
+"""Estimates the width of a prediction's interval before the first trial: runs of the plan are simulated and fitted.
 
-The fit's interval spans several models, so no formula gives its width. The curve that is drawn is slightly contended.
-Refuses a width where the fit would not answer in most runs.
+The fit's interval covers several models, so no formula gives its width. The simulated curve is slightly contended.
+Refuses a width if the fit would not answer in most runs.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from runner.fit import FitQuestions, Terms, fit_rows
 
-CONTENTION = 0.03  # of the curve that is drawn
+CONTENTION = 0.03  # of the simulated curve
 DRAWS = 9
 _SAMPLES = 200  # of each fit's bootstrap
 _SEED = 20260812
@@ -22,9 +22,9 @@ _SEED = 20260812
 def prediction_percent(
     levels: Sequence[float], replicates: int, std: float, at: float, *, draws: int = DRAWS, seed: int = _SEED
 ) -> tuple[float, float] | None:
-    """The ends of the fit's 95 % interval of X(at), in percent of the predicted rate, the median over drawn runs.
+    """The ends of the fit's 95 % interval of X(at), in percent of the predicted rate; the median over simulated runs.
 
-    std: of one trial's ln X. None where the fit of most runs has no model or no interval.
+    std: of one trial's ln X. None if most fits have no model or no interval.
     """
     chance, unit = np.random.default_rng(seed), min(*levels, 1.0)
     ends = []

@@ -1,4 +1,4 @@
-"""More replicates where the interval of a mean is still too wide, within a limit; the drift checks stay last. Pure."""
+"""Adds replicates while the interval of a mean is too wide, up to a limit. The drift checks stay last. Pure."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from runner.work import rate_of
 
 @dataclass(frozen=True, kw_only=True)
 class _Step:
-    """A block to be added, or why none is."""
+    """A block to add, or the reason why none is."""
 
     trials: tuple[Trial, ...]
     why: str
 
 
 class UntilInterval:
-    """After the planned blocks: one replicate more of each point whose 95 % interval is wider than asked for, in a
-    seeded random order, up to `replicates_max` of a point. Bridges belong to their level and get as many."""
+    """After the planned blocks: one more replicate of each point whose 95 % interval is wider than requested, in a
+    seeded random order, up to `replicates_max` of a point. Ablation trials belong to their level and get as many."""
 
     def __init__(self, plan: Plan) -> None:
         self._plan, self._sweep = plan, plan.sweep
@@ -37,7 +37,8 @@ class UntilInterval:
         self._drift_checks = [t for t in plan.trials if t.role in LAST]
 
     def next(self, done: Sequence[TrialResult]) -> Block:
-        """The blocks are made again from the first: each from the results of those before it, as it was then."""
+        """The blocks are made again from the first, each from the results of the blocks before it, as they were
+        then."""
         body = list(self._planned)
         why = ""
         while not left_of(body, done):
@@ -50,7 +51,7 @@ class UntilInterval:
         return replace(FixedPlan(first).next(done), why=why)
 
     def bound(self) -> Bound:
-        """As many replicates of every point as are allowed."""
+        """The most replicates allowed, for every point."""
         points = {t.point_id for t in self._planned}
         trials = len(points) * self._sweep.replicates_max + len(self._drift_checks)
         each_s = self._plan.seconds_estimated / max(1, len(self._plan.trials))
@@ -87,13 +88,13 @@ class UntilInterval:
 
 
 def _once_checked(result: TrialResult) -> TrialResult:
-    """With the verdict that it gets if the check at the end confirms it: until then its level counts as measured."""
+    """The result with the verdict that the check at the end may give it: until then its level counts as measured."""
     later = result.verdict.once_checked
     return replace(result, verdict=replace(result.verdict, kind=later)) if later is not None else result
 
 
 def _last_replicates(trials: Sequence[Trial]) -> list[Trial]:
-    """Of each point, and of each ablation, the trial with the highest replicate."""
+    """The trial with the highest replicate of each point, and of each ablation."""
     last: dict[str, Trial] = {}
     for trial in trials:
         held = last.get(trial.point_id)

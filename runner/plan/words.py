@@ -1,4 +1,4 @@
-"""What to know of a plan before believing it: confounds, notes, how long it takes, in one line. Pure."""
+"""What to know of a plan: confounds, notes, its duration, in sentences. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from runner.units import format_cpus, format_levels, format_number, format_secon
 def confounds(
     sweep: Sweep, knobs: Sequence[Mapping[float, Mapping[str, str]]], granted: Set[str]
 ) -> tuple[Confound, ...]:
-    """Every knob that moves along the axis by a rule; knobs: by level, of each subject. granted: those that the level
+    """Every knob that moves along the axis by a rule. knobs: by level, of each subject. granted: knobs that the level
     itself sets, which are what is swept."""
     found: dict[str, Confound] = {}
     for by_level in knobs:
@@ -38,7 +38,7 @@ def _confound(sweep: Sweep, name: str, values: tuple[str, ...]) -> Confound:
 
 
 def notes(sweep: Sweep, trials: Sequence[Trial]) -> tuple[str, ...]:
-    """What the plan could not avoid."""
+    """What the plan could not avoid, as sentences."""
     found = []
     for cpus in sorted({t.placement.shared for t in trials if t.placement.shared}):
         cores = tuple(sorted({t.cores for t in trials if t.placement.shared == cpus}))
@@ -64,7 +64,7 @@ def notes(sweep: Sweep, trials: Sequence[Trial]) -> tuple[str, ...]:
 
 
 def seconds(sweep: Sweep, trial: Trial, facts: Facts) -> float:
-    """How long a trial takes, roughly."""
+    """The duration of a trial in seconds, an estimate."""
     fixed = trial.load.duration_s
     work = fixed if fixed is not None else (trial.load.rows or 0) / (facts.rows_per_core_s * trial.cores)
     return facts.overhead_s + trial.load.warmup_s + max(work, axis_of(sweep.axis).work_seconds(sweep, trial))
@@ -92,7 +92,7 @@ def plan_sentence(plan: Plan) -> str:
 
 
 def bound_sentence(plan: Plan, bound: Bound) -> str:
-    """What the plan may grow to; "" where it does not grow."""
+    """How much the plan may grow; "" if it does not grow."""
     if bound.trials <= len(plan.trials):
         return ""
     grows = ["replicates until the intervals are narrow"] if plan.sweep.until_ci_percent is not None else []

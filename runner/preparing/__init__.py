@@ -1,7 +1,7 @@
-"""Before anything starts: which server is measured and where (choice), what can be known to go wrong (findings).
+"""Before anything starts: which server is measured and where (choice), and what would go wrong (findings).
 
-`prepare` plans a sweep for this machine, `prepare_ab` two as variants of one run, `prepare_again` a stored run's. Reads
-the machine and asks what is installed; refuses to start, to make or to change anything.
+`prepare` plans a sweep for this machine, `prepare_ab` two as variants of one run, `prepare_again` a stored run's. It
+reads the machine and checks what is installed. Refuses to start, to make or to change anything.
 """
 
 from runner.preparing.ab import prepare_ab

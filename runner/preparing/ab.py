@@ -20,7 +20,7 @@ from runner.sweep.vary import VARIANT
 
 
 def prepare_ab(a: Sweep, b: Sweep, blocks: int, results: Path) -> Prepared:
-    """Chooses, plans and looks; starts nothing. Raises UsageError or PreflightError."""
+    """Chooses servers, plans and checks; starts nothing. Raises UsageError or PreflightError."""
     host = read_host()
     noise = assumed_noise(results, host, arms_of(a)[0].choice.facts.name)
     if a.detect_percent is not None:
@@ -34,6 +34,6 @@ def prepare_ab(a: Sweep, b: Sweep, blocks: int, results: Path) -> Prepared:
         choices[subject_key(arm.sweep)] = arm.choice
         own = complete(with_constants(arm.sweep, host), arm.choice.facts)
         planned.append(PlannedArm(variant={VARIANT: name}, sweep=own, facts=arm.choice.facts))
-    about = words(planned[0].sweep, planned[1].sweep)  # with the defaults of their targets
+    about = words(planned[0].sweep, planned[1].sweep)  # with their targets' defaults
     plan = plan_arms(as_one(replace(planned[0].sweep, variants_ab=about)), host, planned)
     return replace(looked_at(plan, choices, host, results), noise=noise)

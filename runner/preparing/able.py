@@ -1,4 +1,4 @@
-"""Whether the chosen runtime can give a server what the axis varies. Pure; names no axis and no runtime."""
+"""Checks that the chosen runtime can give a server what the axis varies. Pure; names no axis and no runtime."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from runner.runtimes import RUNTIMES, load_runtime
 
 
 def refuse_unable(sweep: Sweep, choice: Choice) -> None:
-    """Raises UsageError when the axis asks for a capability that the runtime lacks."""
+    """Raises UsageError if the runtime lacks a capability that the axis needs."""
     axis = load_axis(sweep.axis)
     if not axis.needs or getattr(choice.can, axis.needs) or (axis.one_without and len(sweep.levels) == 1):
         return

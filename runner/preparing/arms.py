@@ -1,4 +1,4 @@
-"""The arms of a sweep: each combination of what it varies, on the server that was chosen for it."""
+"""The combinations of what a sweep varies, each on the server that was chosen for it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from runner.sweep.vary import SUBJECT_FIELDS, variants
 
 @dataclass(frozen=True, kw_only=True)
 class Arm:
-    """One combination. sweep: with its server in place of `auto`; of what is varied only that is applied."""
+    """One combination. sweep: with its server in place of `auto`, and of the varied values only its own."""
 
     variant: Mapping[str, str]
     sweep: Sweep
@@ -22,7 +22,7 @@ class Arm:
 
 
 def arms_of(sweep: Sweep) -> tuple[Arm, ...]:
-    """In the order of the variants; each distinct server is looked for once. Raises as `choose` does."""
+    """All combinations in the order of the variants. Each distinct server is searched once. Raises as `choose` does."""
     choices: dict[str, Choice] = {}
     found = []
     for variant in variants(sweep):

@@ -1,7 +1,7 @@
-"""`auto`: which target on which runtime this machine offers best, and why, in one sentence.
+"""`auto`: the best target and runtime on this machine, with the reason in one sentence.
 
-Targets are tried in the order of their ranks, each on what it runs from, best first. What is there but could not be
-used is passed over. Asking by name for what is not there is an error with what to install.
+Targets are tried in the order of their ranks, each with its runtimes, best first. One that exists but cannot be used is
+skipped. If the user named one that does not exist, the error says what to install.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from runner.targets import Facts, Installation, Target, all_facts, load_facts, l
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """What was chosen. home: the server's installation, as the runtime sees it; sentence: which and why."""
+    """The choice. home: the server's installation, as the runtime sees it. sentence: what was chosen and why."""
 
     target: Target
     runtime: str
@@ -29,17 +29,17 @@ class Choice:
 
     @property
     def facts(self) -> Facts:
-        """The target's."""
+        """The target's facts."""
         return self.target.facts
 
     @property
     def can(self) -> Capabilities:
-        """The runtime's."""
+        """The runtime's capabilities."""
         return load_runtime(self.runtime).CAN
 
 
 def choose(asked: RequestedServer) -> Choice:
-    """The first that is asked for and that the machine has.
+    """The first requested server that the machine has.
 
     Raises UsageError for a pair that does not exist, PreflightError with what to install.
     """
@@ -98,7 +98,7 @@ def _fits(asked: RequestedServer, source: ServerSource) -> bool:
 
 
 def _try(asked: RequestedServer, facts: Facts, name: str) -> Choice | str:
-    """The choice, or why not."""
+    """The choice, or the reason against it."""
     runtime = load_runtime(name)
     source = runtime.CAN.source
     image = (asked.image or facts.default_image(asked.version)) if source is ServerSource.IMAGE else ""
@@ -127,7 +127,7 @@ def _how(asked: RequestedServer) -> str:
 
 
 def _unusable(target: Target, installation: Installation) -> str:
-    """Why `auto` goes on to the next; one that was asked for by name is refused by preflight, with a remedy."""
+    """Why `auto` skips an installation. If the user named it, preflight refuses it, with a remedy."""
     where = f"{target.facts.name} in {installation.home} ({installation.found})"
     if not installation.version:
         return f"{where} does not say its version"

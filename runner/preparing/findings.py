@@ -1,4 +1,4 @@
-"""What would go wrong, found before anything starts: each finding with its remedy. Only reads the machine."""
+"""Finds what would go wrong before anything starts; each finding has a remedy. Only reads the machine."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def preflight(
 ) -> tuple[Finding, ...]:
     """All findings, blocking ones first, each once. choices: of every subject in the plan, by `subject_key`.
 
-    data: where the servers' data go, on a disk or in memory.
+    data: the place of the servers' data, on a disk or in memory.
     """
     data_dir = data.path if isinstance(data, RamDirectory) else data
     around = Surroundings(
@@ -59,7 +59,7 @@ def _of_server(choice: Choice, trials: list[Trial]) -> Iterator[Finding]:
 
 
 def refuse_blocking(findings: tuple[Finding, ...]) -> None:
-    """Raises PreflightError that lists every blocking finding."""
+    """Raises PreflightError with every blocking finding."""
     blocking = [f for f in findings if f.blocking]
     if blocking:
         raise PreflightError(
@@ -72,7 +72,7 @@ def _disks(plan: Plan, data_dir: Path) -> list[Finding]:
     sweep = plan.sweep
     if sweep.disks is None:
         return []
-    from runner.disks import check_source, check_stripe  # a sweep of cores does without
+    from runner.disks import check_source, check_stripe  # a sweep of cores does not need it
 
     found = check_source(sweep.disks, max(trial.disks for trial in plan.trials), data_dir)
     if sweep.disk_placement == "stripe":

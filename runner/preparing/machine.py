@@ -1,4 +1,5 @@
-"""What of this machine would stop a sweep or spoil its figures: directories, room, port, neighbours. Reads only."""
+"""What of this machine would stop a sweep or distort its figures: directories, space, port, other programs. Reads
+only."""
 
 from __future__ import annotations
 
@@ -18,12 +19,12 @@ LOAD_BUSY_SHARE = 0.3
 
 
 def existing(path: Path) -> Path:
-    """The path, or the nearest directory above it that is there."""
+    """The path, or its nearest existing parent."""
     return next(p for p in (path, *path.absolute().parents) if p.exists())
 
 
 def writable(flag: str, path: Path) -> list[Finding]:
-    """Whether results or data can be put there."""
+    """A finding if results or data cannot be written there."""
     there = existing(path)
     if there.is_dir() and os.access(there, os.W_OK | os.X_OK) and not os.statvfs(there).f_flag & os.ST_RDONLY:
         return []
@@ -34,7 +35,8 @@ def writable(flag: str, path: Path) -> list[Finding]:
 
 
 def missing(given: str, data_dir: Path) -> list[Finding]:
-    """A slip in a name that was given would else go unseen; the default directory ("") is made without a word."""
+    """A finding if a given name does not exist, because it may be a typing error. The default directory ("") is made
+    silently."""
     if not given or data_dir.exists():
         return []
     who = "root" if os.geteuid() == 0 else "this user"
@@ -49,12 +51,12 @@ def missing(given: str, data_dir: Path) -> list[Finding]:
 
 
 def on_disk(given: str, data_dir: Path) -> list[Finding]:
-    """Of a data directory on a disk. given: --data-dir as it was asked for."""
+    """Findings about a data directory on a disk. given: --data-dir as the user wrote it."""
     return [*missing(given, data_dir), *room(data_dir)]
 
 
 def in_memory(directory: RamDirectory) -> list[Finding]:
-    """Of a data directory in memory: whether it has room, and what is made."""
+    """Findings about a data directory in memory: its free space, and what will be made."""
     if lacking := shortage(directory):
         return [
             Finding(
@@ -68,12 +70,12 @@ def in_memory(directory: RamDirectory) -> list[Finding]:
 
 
 def free(data_dir: Path) -> int:
-    """Bytes free where the directory is, or will be."""
+    """Bytes free at the directory, which need not exist yet."""
     return shutil.disk_usage(existing(data_dir)).free
 
 
 def room(data_dir: Path) -> list[Finding]:
-    """Whether a trial's data have room."""
+    """A finding if a trial's data has too little space."""
     there = free(data_dir)
     if there >= FREE_BYTES_MIN:
         return []
@@ -88,7 +90,7 @@ def room(data_dir: Path) -> list[Finding]:
 
 
 def profiling(wanted: bool) -> list[Finding]:
-    """Whether the stacks of a server can be recorded, where that is asked for."""
+    """A finding if the server's stacks cannot be recorded, and profiling was requested."""
     found = profile_obstacle() if wanted else None
     if found is None:
         return []
@@ -96,7 +98,7 @@ def profiling(wanted: bool) -> list[Finding]:
 
 
 def interfaces(said: Iterable[str], net: Path = Path("/sys/class/net")) -> list[Finding]:
-    """Whether the interfaces whose speed was said are there."""
+    """A finding for each interface that was given a speed and does not exist."""
     there = sorted(one.name for one in net.iterdir()) if net.is_dir() else []
     return [
         Finding(
@@ -111,7 +113,7 @@ def interfaces(said: Iterable[str], net: Path = Path("/sys/class/net")) -> list[
 
 
 def port_free(port: int | None) -> list[Finding]:
-    """Whether a server can listen on the port asked for; None: a free one is taken later."""
+    """A finding if a server cannot listen on this port. None: a free one is taken later."""
     if port is None:
         return []
     with socket.socket() as probe:
@@ -131,7 +133,7 @@ def port_free(port: int | None) -> list[Finding]:
 
 
 def idle(host: Host) -> list[Finding]:
-    """Whether something else uses the CPUs now."""
+    """A finding if other programs use the CPUs now."""
     busy = os.getloadavg()[0] / max(1, len(host.allowed))
     if busy <= LOAD_BUSY_SHARE:
         return []

@@ -1,4 +1,4 @@
-"""Which noise a plan should assume: that of the last run of the same target on this machine, else a guess."""
+"""The noise that a plan assumes: from the last run of the same target on this machine, else a guess."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from runner.host import Host
 from runner.plan.power import GUESS, AssumedNoise
 from runner.store.reader import read_fit, read_manifest, run_paths
 
-LOOKED_AT = 30  # runs, newest first
+LOOKED_AT = 30  # runs, the newest first
 
 
 def assumed_noise(results: Path, host: Host, target: str) -> AssumedNoise:
-    """The noise floor of the newest run that has one, of this machine and target."""
+    """The noise floor of the newest run of this machine and target that has one."""
     for path in list(reversed(run_paths(results)))[:LOOKED_AT]:
         try:
             percent = _noise(path, host, target)

@@ -1,4 +1,4 @@
-"""From a sweep, or a stored run, to a plan for this machine, with what was found before anything starts."""
+"""Plans a sweep, or a stored run, for this machine, with the findings before anything starts."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from runner.sweep.vary import as_varied
 
 @dataclass(frozen=True, kw_only=True)
 class Prepared:
-    """A plan for this machine, and what was found before anything starts. choices: by `subject_key` of a subject.
-    ram: the data directory where it is in memory. noise: of a trial, as the plan's power assumes it."""
+    """A plan for this machine, with its findings. choices: by `subject_key` of a subject. ram: the data directory if it
+    is in memory. noise: of a trial, as the plan's power assumes it."""
 
     plan: Plan
     choices: Mapping[str, Choice]
@@ -41,16 +41,16 @@ class Prepared:
 
     @property
     def choice(self) -> Choice:
-        """Of the only subject; of several, of the first."""
+        """The choice for the only subject; for several, the first one's."""
         return next(iter(self.choices.values()))
 
     def choice_of(self, subject: RequestedServer) -> Choice:
-        """What was chosen for a trial's subject."""
+        """The choice for a trial's subject."""
         return self.choices[subject_key(subject)]
 
 
 def prepare(sweep: Sweep, results: Path) -> Prepared:
-    """Chooses, plans and looks; starts nothing. Raises UsageError or PreflightError."""
+    """Chooses servers, plans and checks; starts nothing. Raises UsageError or PreflightError."""
     host = read_host()
     sweep = with_order_seed(sweep)
     sweep = replace(sweep, data_dir=with_size(sweep.data_dir))
@@ -65,7 +65,7 @@ def prepare(sweep: Sweep, results: Path) -> Prepared:
 
 
 def _with_replicates(sweep: Sweep, arms: int, noise: AssumedNoise) -> Sweep:
-    """As many as --detect takes. Raises UsageError where that is too many."""
+    """The sweep with the replicates that --detect needs. Raises UsageError if these are too many."""
     if sweep.detect_percent is None:
         return sweep
     count = replicates_for(sweep.detect_percent, len(sweep.levels) * arms, noise)
@@ -73,13 +73,13 @@ def _with_replicates(sweep: Sweep, arms: int, noise: AssumedNoise) -> Sweep:
 
 
 def with_order_seed(sweep: Sweep) -> Sweep:
-    """The sweep with a new seed of its order, unless one was given: the same order in every run would hide from
-    comparisons what a trial's place in the order does to its rate."""
+    """The sweep with a new seed of its order, unless one was given. The same order in every run would hide from
+    comparisons the effect of a trial's place in the order."""
     return sweep if sweep.order_seed is not None else replace(sweep, order_seed=secrets.randbelow(10**6))
 
 
 def _planned(arms: Sequence[Arm], host: Host) -> Plan:
-    """Each server's sweep is completed by its own target; all of them are in every block of one plan."""
+    """The plan of all combinations. Each one's sweep is completed by its own target; all are in every block."""
     by_server = {subject_key(arm.sweep): arm for arm in arms}
     completed = {key: complete(with_constants(arm.sweep, host), arm.choice.facts) for key, arm in by_server.items()}
     first = completed[subject_key(arms[0].sweep)]
@@ -97,7 +97,7 @@ def _planned(arms: Sequence[Arm], host: Host) -> Plan:
 
 
 def prepare_again(stored: StoredRun, results: Path) -> Prepared:
-    """A stored run's plan on this machine, for `resume`. Raises PreflightError when the machine is another one."""
+    """A stored run's plan on this machine, for `resume`. Raises PreflightError on another machine."""
     host = read_host()
     recorded = stored.manifest.get("host")
     before = recorded if isinstance(recorded, dict) else {}
@@ -113,12 +113,12 @@ def prepare_again(stored: StoredRun, results: Path) -> Prepared:
 
 
 def _asked_again(subject: Subject) -> Subject:
-    """The home inside an image follows from the image, and was not asked for."""
+    """The request without the home inside an image, which follows from the image and was not requested."""
     return replace(subject, home="") if source_of(subject.runtime) is ServerSource.IMAGE else subject
 
 
 def looked_at(plan: Plan, choices: Mapping[str, Choice], host: Host, results: Path) -> Prepared:
-    """The plan with what is found before anything starts."""
+    """The plan with its findings."""
     asked = plan.sweep.data_dir
     ram = ram_directory(asked, default_data_dir()) if is_ram(asked) else None
     data_dir = ram.path if ram else Path(asked) if asked else default_data_dir()
@@ -134,6 +134,6 @@ def looked_at(plan: Plan, choices: Mapping[str, Choice], host: Host, results: Pa
 
 
 def default_data_dir() -> Path:
-    """On a disk, not in memory: /var/tmp/scale-<uid>, where TMPDIR may be a tmpfs."""
+    """/var/tmp/scale-<uid>: on a disk, because TMPDIR may be in memory."""
     base = Path("/var/tmp") if os.access("/var/tmp", os.W_OK) else Path(tempfile.gettempdir())
     return base / f"scale-{os.getuid()}"

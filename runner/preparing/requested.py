@@ -1,4 +1,4 @@
-"""What of a subject is asked, as a sweep and a trial's subject both have it, and what cannot be asked together."""
+"""The part of a subject that the user requests, and which requests contradict each other."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ANY = "auto"
 
 
 class RequestedServer(Protocol):
-    """A database, where it runs, which version or build of it; "auto" and "" leave it to the choice."""
+    """A database, its runtime, and its version or build. "auto" and "" leave the choice open."""
 
     @property
     def target(self) -> str: ...
@@ -30,19 +30,19 @@ class RequestedServer(Protocol):
 
 
 def subject_key(asked: RequestedServer) -> str:
-    """The same for trials that are measured on the same server."""
+    """Equal for trials that are measured on the same server."""
     return "|".join(getattr(asked, name) for name in SUBJECT_FIELDS)
 
 
 def source_of(runtime: str) -> ServerSource | None:
-    """What a runtime must be given; None for `auto`. Raises UsageError for one that is not known."""
+    """What a runtime starts its server from; None for `auto`. Raises UsageError for an unknown runtime."""
     return None if runtime == ANY else load_runtime(runtime).CAN.source
 
 
 def refuse_two_places(asked: RequestedServer) -> None:
-    """A server runs already, or comes from an image, or from an installation. Raises UsageError for two at once.
+    """Raises UsageError if more than one source of the server is given: endpoint, image, installation.
 
-    With --endpoint, --home is where the client library is.
+    With --endpoint, --home is the directory of the client library.
     """
     wanted = source_of(asked.runtime)
     runs = bool(asked.endpoint) or wanted is ServerSource.ENDPOINT

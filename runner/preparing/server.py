@@ -1,6 +1,6 @@
-"""What of one chosen server would stop its trials: asked of its target, and of the server itself where it runs already.
+"""What of one chosen server would stop its trials, from its target and, if the server runs already, from the server.
 
-Refuses to ask a container's server or client library: they are there when the container is.
+Refuses to check a container's server or client library, which exist only once the container does.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from runner.targets import ENDPOINT_PASSWORD, Address, Surroundings
 
 
 def enterable(choice: Choice, host: Host, data_dir: Path) -> Iterator[Finding]:
-    """A server that gives up root must be able to reach its data."""
+    """Findings if a server that gives up root could not reach its data."""
     closed = closed_to_others(data_dir)
     gives_up_root = host.is_root and choice.facts.refuses_root and _installed_here(choice)
     if gives_up_root and closed:
@@ -35,7 +35,7 @@ def _installed_here(choice: Choice) -> bool:
 
 
 def endpoint(choice: Choice, trials: Sequence[Trial]) -> Iterator[Finding]:
-    """Whether a server that already runs answers, lets us in, and has capacity for what each trial asks."""
+    """Findings if a server that already runs does not answer, refuses the login, or lacks capacity for the trials."""
     address = trials[0].subject.endpoint
     if not address:
         return
@@ -56,13 +56,13 @@ def endpoint(choice: Choice, trials: Sequence[Trial]) -> Iterator[Finding]:
 
 
 def client(choice: Choice) -> Iterator[Finding]:
-    """The client library. That of a container is taken out of its image later, when the run starts."""
+    """Findings about the client library. A container's library is copied out of its image when the run starts."""
     if not (choice.can.has_images and choice.facts.image_library):
         yield from choice.target.check_client(choice.home, choice.version)
 
 
 def installed(choice: Choice, trials: Sequence[Trial]) -> Iterator[Finding]:
-    """What the installed server says against settings. A container's server is asked when it starts."""
+    """Findings of the installed server about settings. A container's server is checked when it starts."""
     if _installed_here(choice):
         different = {tuple(sorted(trial.knobs.items())): trial for trial in trials}
         for trial in different.values():
@@ -70,7 +70,7 @@ def installed(choice: Choice, trials: Sequence[Trial]) -> Iterator[Finding]:
 
 
 def unlimited(choice: Choice, trials: Sequence[Trial]) -> Iterator[Finding]:
-    """A memory limit that the runtime does not set."""
+    """A finding for a memory limit that the runtime does not set."""
     if trials[0].resources.memory_bytes and not choice.can.limits_memory:
         why = choice.can.why_not.get("limits_memory", f"{choice.runtime} sets none")
         yield Finding(blocking=False, subject="--memory", sentence=f"has no effect: {why}", remedy="leave it out")

@@ -1,6 +1,6 @@
 """Tables, plots, Markdown and HTML of a stored run. Returns documents and does no I/O; the store writes them.
 
-Refuses to compute a result: rates, verdicts and the fit come from the run. What comes from outside is escaped.
+Refuses to compute a result: rates, verdicts and the fit come from the run. Texts from outside are escaped.
 """
 
 from runner.report.figures import article_table, rows_for_console, trial_table

@@ -1,4 +1,4 @@
-"""A run of two variants: the answer, the difference of each block in a picture, and the tables. Pure.
+"""The report of a run of two variants: the answer, a picture of each block's difference, and tables. Pure.
 
 Refuses to draw a mean without its interval, and to hide a block.
 """
@@ -27,7 +27,7 @@ _CAPTION = (
 
 
 def ab_html(run: StoredRun) -> str:
-    """The comparison as the beginning of a page."""
+    """The comparison as the start of a page."""
     found = compare_variants(run)
     cautions = "".join(f"<li>{escape(c)}</li>" for c in found.cautions)
     picture = _picture(found, block_points(run)[0])
@@ -43,7 +43,7 @@ def ab_html(run: StoredRun) -> str:
 
 
 def ab_markdown(run: StoredRun) -> str:
-    """The same for report.md."""
+    """The comparison for report.md."""
     found = compare_variants(run)
     cautions = "".join(f"- {c}\n" for c in found.cautions)
     differ = table_markdown(differing_table(found)) if found.differing else "Nothing in what was recorded."
@@ -54,7 +54,7 @@ def ab_markdown(run: StoredRun) -> str:
 
 
 def _picture(found: Comparison, points: Sequence[BlockPoint], width: int = 760, height: int = 300) -> str:
-    """Levels side by side, each with its blocks in their order; the zero line is "no difference"."""
+    """The levels side by side, each with its blocks in order. The zero line means "no difference"."""
     if not points:
         return ""
     rows = {p.level: p for p in found.points if p.level is not None}

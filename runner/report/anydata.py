@@ -1,4 +1,5 @@
-"""The fit of anybody's data: a document for scripts, tables for people, a picture. Returns them and writes nothing."""
+"""The fit of other programs' data: a document for scripts, tables for people, a picture. Returns them and writes
+nothing."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ _LEVELS_SHOWN = 40
 
 
 def fit_document(fit: FitReport) -> dict[str, Any]:
-    """One group for scripts. What cannot be told is null."""
+    """The fit of one group, for scripts. What the points do not determine is null."""
     return {
         "models": [_model(m) for m in fit.models],
         "chosen": fit.chosen,
@@ -79,7 +80,7 @@ def _estimate(e: Estimate | None) -> dict[str, Any] | None:
 
 
 def levels_table(fit: FitReport, terms: Terms) -> Table:
-    """Mean, spread, speedup and efficiency of each level, and what the chosen model says there."""
+    """Mean, spread, speedup and efficiency of each level, and the chosen model's rate there."""
     model = next((m for m in fit.models if m.model == fit.chosen), None)
     rows = []
     for p in fit.points[:_LEVELS_SHOWN]:

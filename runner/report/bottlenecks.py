@@ -1,4 +1,4 @@
-"""What was the bottleneck, level by level, and what to change so that a trial that does not count would. Pure."""
+"""The bottleneck of each level, and what to change so that a trial that is not fitted would be. Pure."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ NAMES = {
     BottleneckKind.UNREAD: "not read",
     BottleneckKind.UNKNOWN: "not known",
 }
-BY_VERDICT = {  # what no bottleneck explains: the number is wrong, or no number of one state
+BY_VERDICT = {  # no bottleneck explains these: the number is wrong, or belongs to more than one state
     VerdictKind.UNSTEADY: "a longer --warmup or --window-max, on a machine that does nothing else",
     VerdictKind.OFFERED_NOT_MET: "a lower --rate, or more cores",
     VerdictKind.ERRORS: "see the reasons and the end of the server's log (trials/<id>/server.log)",
@@ -48,14 +48,14 @@ SHOWN_SHARE = 10.0  # percent of the seconds
 
 
 def bottlenecks_table(run: StoredRun) -> Table:
-    """One row per level: the bottleneck of most trials, how its seconds were shared out, and what to change."""
+    """One row for each level: the bottleneck of most trials, the shares of its seconds, and what to change."""
     rows = tuple(_row(run, level) for level in levels_of(run))
     headers = (axis_name(run), "Bottleneck", "Second by second", "Figures", "To move it")
     return Table(title="What was the bottleneck", headers=headers, rows=rows, words=(1, 2, 3, 4))
 
 
 def bottleneck_notes(run: StoredRun) -> tuple[str, ...]:
-    """What bottlenecks are not distinguished."""
+    """Sentences about bottlenecks that cannot be distinguished."""
     full = [r for r in run.on_curve if r.verdict.bottleneck and r.verdict.bottleneck.kind is BottleneckKind.SERVER_CPU]
     if all(r.measurement.server_cycles_per_miss is not None for r in full):
         return ()

@@ -1,4 +1,4 @@
-"""Columns that an axis can ask for by name: of the table as published, and of the table on the console. Pure."""
+"""Columns that an axis can name: of the published article's table, and of the console's table. Pure."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ Say = Callable[[float | None], str]
 
 
 def published(name: str, axis: AxisFacts, knobs: Mapping[str, KnobColumn]) -> Column:
-    """A column of the published table: a figure, or the knob of a role. knobs: by the names of the roles."""
+    """A column of the published table: a figure, or a role's knob. knobs: by the names of the roles."""
     return _knob(knobs[name].name, knobs[name].label) if name in knobs else _figures(axis)[name]
 
 
 def knob_at(trials: Sequence[TrialResult], name: str) -> str:
-    """The values that a knob has in these trials."""
+    """The values of a knob in these trials."""
     return " / ".join(dict.fromkeys(r.trial.knobs[name] for r in trials if name in r.trial.knobs)) or ABSENT
 
 
 def disk_mb_per_s(axis: AxisFacts, m: Measurement) -> float | None:
-    """What the disks took, MB/s: over the whole load to the end of flush and sync where the axis' rate is of that; else
-    in the window."""
+    """The disks' write rate in MB/s: over the whole load to the end of flush and sync if the axis' rate is of that
+    time; else in the window."""
     rates = [disk.write_mb_per_s for disk in m.disks.values() if disk.write_mb_per_s is not None]
     whole = axis.is_durable and len(rates) == len(m.disks) > 0
     return sum(rates) if whole else m.disk_write_mb_per_s

@@ -1,6 +1,6 @@
-"""Conditions that moved along the axis without being asked to: what the machine gave, not what the plan set.
+"""Conditions that moved along the axis and that the plan did not set: what the machine gave.
 
-Knobs are the plan's business (its confounds). Here is what only the results know.
+Knobs are part of the plan (its confounds). This module covers what only the results show.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from runner.axes import AxisFacts
 from runner.model import TrialResult
 from runner.units import format_number
 
-SHARED_CORES_MIN = 0.05  # of a core: what the load generator takes of the server's CPUs, as a share of them
+SHARED_CORES_MIN = 0.05  # cores of the server that the load generator used, as a share of the server's
 OTHERS_SHARE = 0.10
 MEMORY_FACTOR = 2.0
 COMMITS_FACTOR = 2.0
@@ -28,7 +28,7 @@ def conditions(results: Sequence[TrialResult], axis: AxisFacts) -> tuple[str, ..
 
 
 def _means(results: Sequence[TrialResult], read: Read) -> dict[float, float]:
-    """Mean of a figure at each level where it is known."""
+    """The mean of a figure at each level where it is known."""
     values: dict[float, list[float]] = {}
     for result in results:
         value = read(result)
@@ -47,7 +47,7 @@ def _shared(results: Sequence[TrialResult], unit: str) -> str:
 
 
 def _taken(result: TrialResult) -> float:
-    """Cores that the load generator used, as far as its CPUs were the server's too."""
+    """Cores that the load generator used on CPUs that it shares with the server."""
     placement = result.trial.placement
     used = result.measurement.generator_cpu_cores
     if not placement.shared or used is None:

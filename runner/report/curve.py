@@ -1,6 +1,6 @@
-"""The curve, the residuals and the speedup beside a published one, as SVG.
+"""The curve, the residuals, and the speedup beside a published one, as SVG.
 
-Refuses to flatter: axes start at 0, every trial with a rate is drawn, those that do not count are hollow.
+Axes start at 0. Every trial with a rate is drawn; those that do not count are hollow.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from runner.report.svg import (
 from runner.report.table import known
 from runner.units import format_number, format_rate
 
-_IDEAL_TALLER = 2.2  # the ideal line may make the plot so much taller than the data; beyond that it is cut
+_IDEAL_TALLER = 2.2  # the ideal line may make the plot this much taller than the data; beyond that it is cut
 
 
 def curve_svg(run: StoredRun, width: int = 940, height: int = 410) -> str:
-    """Trials, means, fit with band, and the ideal line from the first level."""
+    """Trials, means, the fit with its band, and the ideal line from the first level."""
     fit = fit_of(run)
     drawn = [r for r in run.on_curve if known(rate_of_trial(r, fit.rate))]
     if not drawn:
@@ -64,7 +64,7 @@ def rate_of_trial(result: TrialResult, name: str) -> float | None:
 
 
 def _drawn_model(fit: FitReport) -> ModelFit | None:
-    """The chosen model, or the line through the origin where none can be chosen."""
+    """The chosen model, or the line through the origin if none can be chosen."""
     return next((m for m in fit.models if m.model == (fit.chosen or "linear")), None)
 
 
@@ -109,14 +109,14 @@ def _lines(frame: Frame, fit: FitReport, model: ModelFit | None) -> str:
 
 
 def drawn_range(fit: FitReport, end: float) -> tuple[float, float]:
-    """From where to where the curve is drawn: not on past the fitted levels where every trial was rejected there."""
+    """The range in which the curve is drawn. It ends at the fitted levels if every trial beyond them was rejected."""
     first, last = (fit.points[i].level for i in (0, -1)) if fit.points else (0.0, end)
     lost = [r.level for r in fit.rejected if r.is_lost]
     return first if any(n < first for n in lost) else 0.0, last if any(n > last for n in lost) else end
 
 
 def _limits(frame: Frame, fit: FitReport) -> str:
-    """The peak or the knee, where it lies inside the plot."""
+    """The peak or the knee, if it is inside the plot."""
     for level, name in ((fit.peak_level, "peak"), (fit.knee_level, "hard limit")):
         if level is not None and level <= frame.x_max:
             x = frame.x(level)
@@ -128,7 +128,7 @@ def _limits(frame: Frame, fit: FitReport) -> str:
 
 
 def _marks(frame: Frame, drawn: Sequence[TrialResult], fit: FitReport) -> list[str]:
-    """Means as short bars, then every trial, replicates side by side so that none hides another."""
+    """Means as short bars, then every trial. Replicates are side by side, so that none hides another."""
     parts = []
     for p in fit.points:
         x, y = frame.x(p.level), frame.y(p.rows_per_s_mean)
@@ -177,13 +177,13 @@ def _until(fit: FitReport) -> str:
 
 
 def undrawn(run: StoredRun) -> list[str]:
-    """Trials that have no rate and are therefore not in the curve."""
+    """Trials without a rate, which are not in the curve."""
     rate = fit_of(run).rate
     return [f"{r.trial.trial_id} ({r.verdict.kind.value})" for r in run.on_curve if not known(rate_of_trial(r, rate))]
 
 
 def residuals_svg(run: StoredRun, width: int = 520, height: int = 230) -> str:
-    """How far each fitted trial lies off the drawn model, in percent, with the noise floor as a band."""
+    """The distance of each fitted trial from the drawn model, in percent, with the noise floor as a band."""
     fit = fit_of(run)
     model = _drawn_model(fit)
     rates = {r.trial.trial_id: rate_of_trial(r, fit.rate) for r in run.on_curve}
@@ -220,7 +220,7 @@ def residuals_svg(run: StoredRun, width: int = 520, height: int = 230) -> str:
 
 
 def speedup_svg(run: StoredRun, both: Comparison, width: int = 520, height: int = 330) -> str:
-    """Our speedup beside the published one; machines differ, so rates are not drawn together."""
+    """Our speedup beside the published one. Machines differ, so rates are not drawn together."""
     theirs, ours = both.speedups(ours=False), both.speedups(ours=True)
     everything = [*theirs.items(), *ours.items()]
     if not everything:
@@ -263,5 +263,5 @@ def _dot(x: float, y: float, css: str, title: str = "") -> str:
 
 
 def with_fit(run: StoredRun) -> StoredRun:
-    """The run with its fit, so that it is made once for the whole document."""
+    """The run with its fit, so that the fit is made once for the whole document."""
     return run if run.fit else replace(run, fit=fit_of(run))

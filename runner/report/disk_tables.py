@@ -1,7 +1,6 @@
-"""A disk sweep in the report: what each disk did beside what it can do alone, as a table and as bars, and where the
-data were put.
+"""A disk sweep in the report: what each disk did and can do alone, as a table and as bars, and where the data was.
 
-Refuses to flatter: a bar starts at 0, and the mark above it is the disk's own ceiling as fio measured it.
+A bar starts at 0, and the mark above it is the disk's own ceiling by fio.
 """
 
 from __future__ import annotations
@@ -22,12 +21,13 @@ WAL_WORDS = {
 
 
 def has_prepared_disks(run: StoredRun) -> bool:
-    """Whether the servers' data lay on disks that were made ready for the run."""
+    """Whether the servers' data was on disks that were prepared for the run."""
     return run.plan.sweep.disks is not None
 
 
 def ceiling_points(run: StoredRun) -> list[tuple[float, float]]:
-    """(level, rows/s) that the disks alone would allow, at the bytes per row that the database writes at that level."""
+    """(level, rows/s) that the disks alone would allow, with the bytes for each row that the database writes at that
+    level."""
     points = []
     for level in levels_of(run):
         trials, _ = at_level(run, level)
@@ -43,7 +43,7 @@ def _ceiling_rows(result: TrialResult) -> float | None:
 
 
 def placement_words(run: StoredRun) -> str:
-    """Where data, log and the server's own files were; "" where no disks were prepared."""
+    """The places of data, log and the server's own files; "" if no disks were prepared."""
     if not has_prepared_disks(run):
         return ""
     why = run.manifest.get("disk_placement")
@@ -53,7 +53,7 @@ def placement_words(run: StoredRun) -> str:
 
 
 def disk_table(run: StoredRun) -> Table:
-    """One row for each level and disk: the mean over the level's VALID trials, else over all, marked †."""
+    """One row for each level and disk: the mean over the level's VALID trials, else over all trials, marked †."""
     rows = []
     for level in levels_of(run):
         trials, valid = at_level(run, level)
@@ -103,7 +103,7 @@ def _level_cells(trials: Sequence[TrialResult]) -> tuple[str, ...]:
 
 
 def ceiling_table(run: StoredRun) -> Table:
-    """What fio measured before the sweep: each disk alone, then all together."""
+    """fio's measurements before the sweep: each disk alone, then all together."""
     rows = []
     found = run.manifest.get("disk_ceilings")
     for one in found if isinstance(found, (list, tuple)) else ():
@@ -127,7 +127,7 @@ def _number(value: object) -> float | None:
 
 
 def shares_svg(run: StoredRun, width: int = 520, height: int = 260) -> str:
-    """Bars side by side: each disk's MB/s at each level, with its own ceiling as a mark."""
+    """Bars side by side: each disk's MB/s at each level, with a mark at its own ceiling."""
     bars = []
     for level in levels_of(run):
         trials, _ = at_level(run, level)

@@ -1,6 +1,6 @@
-"""All documents of a run, by file name, with the fits that they show: one set, or one for each variant and an index.
+"""All documents of a run, by file name, with their fits: one set, or one for each variant and an index.
 
-Pure, and the only place that decides which documents a run has: the store writes them, `scale verify` makes them again.
+Pure. Only this module decides which documents a run has: the store writes them, `scale verify` makes them again.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from runner.report.variants import index_html, index_markdown, labels_of, only
 
 @dataclass(frozen=True, kw_only=True)
 class Documents:
-    """fits and pages by file name; run: with its fit, where it has a single one."""
+    """fits and pages: by file name. run: with its fit, if it has a single one."""
 
     run: StoredRun
     fits: Mapping[str, FitReport]
@@ -26,7 +26,7 @@ class Documents:
 
 
 def documents(run: StoredRun, reference: Reference | None = None) -> Documents:
-    """Fits what was measured and says it. reference: rows of a published table."""
+    """Fits the run and makes its documents. reference: rows of a published table."""
     labels = labels_of(run)
     if len(labels) < 2:
         return _single(run, "", reference)

@@ -1,6 +1,6 @@
 """What a reader needs to judge and repeat the run: machine, server, placement, settings, command. From the manifest.
 
-The manifest is JSON from disk: every key may be missing or of another shape, and then its line is left out.
+The manifest is JSON from disk. If a key is missing or has another type, its line is left out.
 """
 
 from __future__ import annotations
@@ -49,19 +49,19 @@ def command_of(run: StoredRun) -> str:
 
 
 def created(run: StoredRun) -> str:
-    """When the run was begun, in UTC, to the minute: 2026-01-02 03:04 UTC."""
+    """The run's start in UTC, to the minute: 2026-01-02 03:04 UTC."""
     text = _text(run.manifest.get("created_utc"))
     return f"{text[:16].replace('T', ' ')} UTC" if len(text) >= 16 else text
 
 
 def server_name(run: StoredRun) -> str:
-    """Target with the version that the server itself reported."""
+    """The target, with the version that the server itself reported."""
     version = _text(_part(run.manifest, "server").get("version")) or run.plan.sweep.version
     return f"{run.plan.sweep.target} {version}".strip()
 
 
 def machine_facts(run: StoredRun) -> tuple[Fact, ...]:
-    """The host and what was on it."""
+    """The host and its programs."""
     host, server = _part(run.manifest, "host"), _part(run.manifest, "server")
     cpus = _sequence(host.get("cpus"))
     memory = host.get("memory_bytes")
@@ -102,7 +102,7 @@ def _cap(value: object) -> str:
 
 
 def method_facts(run: StoredRun) -> tuple[Fact, ...]:
-    """How it was measured, where both sides ran, and what watching cost."""
+    """The method: how it was measured, on which CPUs, and the sampler's cost."""
     sweep, load = run.plan.sweep, run.plan.sweep.load
     each = f" for each {axis_of(sweep.axis).facts.unit}" if load.rows_by_level else ""
     window = f"{load.rows:,} rows{each}" if load.rows is not None else f"{format_number(load.duration_s or 0)} s window"
@@ -138,7 +138,7 @@ def method_facts(run: StoredRun) -> tuple[Fact, ...]:
 
 
 def _in_a_row(sweep: Sweep) -> str:
-    """Before a comma; "" where the tables come in turn, as they do unless asked otherwise."""
+    """ "in a row" before a comma; "" if the tables come in turn, which is the default."""
     several = sweep.work.data.requests_per_table
     return f"{several:,} requests of a table in a row, " if several > 1 else ""
 
@@ -161,7 +161,7 @@ def _sampler(run: StoredRun) -> str:
 
 
 def placements(run: StoredRun) -> tuple[tuple[str, ...], ...]:
-    """One row per level: level, server's CPUs, generator's CPUs, shared CPUs."""
+    """One row for each level: level, server's CPUs, load generator's CPUs, shared CPUs."""
     rows: dict[tuple[float, str, str, str], None] = {}
     for r in sorted(run.results, key=lambda r: r.trial.level):
         p = r.trial.placement
@@ -178,7 +178,7 @@ def placements(run: StoredRun) -> tuple[tuple[str, ...], ...]:
 
 
 def effective_settings(run: StoredRun) -> tuple[tuple[str, str], ...]:
-    """What the server said its settings are; values that differ between trials are joined by " / "."""
+    """The server's own report of its settings. Values that differ between trials are joined by " / "."""
     found: dict[str, dict[str, None]] = {}
     for r in sorted(run.results, key=lambda r: r.trial.level):
         for name, value in r.effective.items():
@@ -187,5 +187,5 @@ def effective_settings(run: StoredRun) -> tuple[tuple[str, str], ...]:
 
 
 def cautions_of(run: StoredRun, cautions: Sequence[str]) -> tuple[str, ...]:
-    """Confounds, what the fit says, and what the plan says, each once."""
+    """The cautions of confounds, fit and plan, each once."""
     return tuple(dict.fromkeys([*(c.sentence for c in run.plan.confounds), *cautions, *run.plan.notes]))

@@ -1,6 +1,6 @@
 """The run in tables: the article's columns, every trial, the points, the models, the knobs.
 
-Refuses to hide: a level without a VALID trial is shown from what there is, and marked.
+A level without a VALID trial is shown from its other trials, and marked.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ MARK, OWN_MARK = " †", " ‡"
 
 
 def fit_of(run: StoredRun) -> FitReport:
-    """The run's fit; made from its trials where none is stored."""
+    """The run's stored fit, else a fit of its trials."""
     return run.fit or fit_again(run)
 
 
 def fit_again(run: StoredRun) -> FitReport:
-    """The fit of the run's trials, with what the sweep asks beyond them."""
+    """The fit of the run's trials, with the sweep's own questions."""
     sweep = run.plan.sweep
     questions = FitQuestions(predict=sweep.predict, need=sweep.need)
     axis = load_axis(sweep.axis)
@@ -47,14 +47,14 @@ def levels_of(run: StoredRun) -> tuple[float, ...]:
 
 
 def at_level(run: StoredRun, level: float) -> tuple[list[TrialResult], bool]:
-    """The trials of a level whose numbers are the server's, and True; where there is none, all its trials and False."""
+    """The fitted trials of a level, and True; if there is none, all its trials, and False."""
     here = [r for r in run.on_curve if r.trial.level == level]
     valid = [r for r in here if r.verdict.kind.is_fitted]
     return (valid, True) if valid else (here, False)
 
 
 def cores_given(result: TrialResult) -> float:
-    """What the server had of CPU: the quota where there is one, else its CPUs."""
+    """The server's CPU cores: the quota if there is one, else the number of its CPUs."""
     placement = result.trial.placement
     if placement.quota_cores is not None:
         return placement.quota_cores
@@ -62,17 +62,17 @@ def cores_given(result: TrialResult) -> float:
 
 
 def by_run_order(run: StoredRun) -> list[TrialResult]:
-    """By level, then replicate: the order in which a reader compares."""
+    """The trials by level, then replicate: the order in which a reader compares."""
     return sorted(run.results, key=lambda r: (r.trial.level, r.trial.replicate))
 
 
 def knob_name(run: StoredRun, name: str) -> str:
-    """A knob for a heading: as the plan labels it."""
+    """A knob's label for a heading."""
     return next((knob.label for knob in run.plan.knobs if knob.name == name), name)
 
 
 def _knob_of(run: StoredRun, role: KnobRole) -> KnobColumn:
-    """The knob that plays a role: the one that the trials have, else the first that was declared."""
+    """The knob with a role: the one that the trials have, else the first declared one."""
     used = {name for r in run.on_curve for name in r.trial.knobs}
     declared = [knob for knob in run.plan.knobs if knob.role is role]
     known = [knob for knob in declared if knob.name in used] or declared
@@ -80,7 +80,7 @@ def _knob_of(run: StoredRun, role: KnobRole) -> KnobColumn:
     return known[0] if known else KnobColumn(name=role.value, role=role, label=label)
 
 
-_OF_ROWS = ("rows", "durable_rows")  # columns that a load of requests has no figure for
+_OF_ROWS = ("rows", "durable_rows")  # columns without a figure for a load of requests
 
 
 def article_columns(run: StoredRun) -> tuple[Column, ...]:
@@ -93,9 +93,9 @@ def article_columns(run: StoredRun) -> tuple[Column, ...]:
 
 
 def article_table(run: StoredRun) -> Table:
-    """The article's table, columns as published: the mean over the VALID trials of a level, else over all, marked †.
+    """The article's table with its columns: the mean over the VALID trials of a level, else over all trials, marked †.
 
-    A level that the server does not use, for a reason of its own, is marked ‡: its number counts.
+    A level whose resources the server does not use for reasons of its own is marked ‡. Its number counts.
     """
     axis = axis_facts(run)
     columns = article_columns(run)
@@ -116,7 +116,7 @@ def article_table(run: StoredRun) -> Table:
 
 
 def trial_table(run: StoredRun) -> Table:
-    """Every trial with its figures and its verdict; the reasons are the row notes."""
+    """Every trial with its figures and its verdict. The reasons are the row notes."""
     rows = []
     for r in by_run_order(run):
         m = r.measurement
@@ -187,12 +187,11 @@ def points_table(run: StoredRun) -> Table:
 
 
 def axis_facts(run: StoredRun) -> AxisFacts:
-    """What the run's axis says of itself."""
     return load_axis(run.plan.sweep.axis)
 
 
 def fitted_rate(run: StoredRun) -> Rate:
-    """What the run's curve is made of."""
+    """The rate that the run's curve shows."""
     return rate_of(run.plan.sweep.work, durable=axis_facts(run).is_durable)
 
 
@@ -202,7 +201,7 @@ def axis_name(run: StoredRun) -> str:
 
 
 def knobs_table(run: StoredRun) -> Table:
-    """Every knob at every level; what moves is marked, because the curve then shows that too."""
+    """Every knob at every level. A knob that moves is marked, because the curve then shows its effect too."""
     levels = levels_of(run)
     names = list(dict.fromkeys(name for r in run.on_curve for name in r.trial.knobs))
     rows = []
@@ -223,13 +222,13 @@ def _shared_at(run: StoredRun, level: float) -> str:
 
 
 def verdict_counts(run: StoredRun) -> list[tuple[VerdictKind, int]]:
-    """How many trials have which verdict, VALID first."""
+    """The number of trials for each verdict, VALID first."""
     counts = Counter(r.verdict.kind for r in run.results)
     return [(kind, counts[kind]) for kind in VerdictKind if counts[kind]]
 
 
 def rows_for_console(run: StoredRun) -> tuple[list[str], list[list[str]]]:
-    """Headers and one row per level, narrow enough for a terminal."""
+    """Headers and one row for each level, narrow enough for a terminal."""
     points = {p.level: p for p in fit_of(run).points}
     first = points[min(points)].level if points else None
     axis = axis_facts(run)

@@ -1,4 +1,4 @@
-"""The fit in tables: the candidates, what follows from the chosen one, and what was asked beyond the points."""
+"""The fit in tables: the candidates, figures of the chosen model, and answers beyond the points."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FORMULA = (
 
 
 def models_table(fit: FitReport) -> Table:
-    """The candidates: parameters with standard errors and intervals, and both figures of the choice."""
+    """The candidates: parameters with standard errors and intervals, AICc and holdout error."""
     best = min((m.aicc for m in fit.models if m.aicc is not None), default=None)
     rows = []
     for m in fit.models:
@@ -52,7 +52,7 @@ def models_table(fit: FitReport) -> Table:
 
 
 def rejected_table(fit: FitReport) -> Table:
-    """The levels that lost trials: how many, why, and what these trials measured."""
+    """The levels that lost trials: how many, why, and their rates."""
     rows = []
     for r in fit.rejected:
         marks = ", ".join(f"{n} {kind}" for kind, n in r.marks.items())
@@ -122,7 +122,7 @@ def _range(low: float | None, high: float | None, is_rate: bool) -> str:
 
 
 def derived_table(fit: FitReport) -> Table:
-    """Peak, hard limit, maximum and the level at 90 % efficiency, where the chosen model supports them."""
+    """Peak, hard limit, maximum and the level at 90 % efficiency, as far as the chosen model supports them."""
     found = (
         ("Peak", fit.peak, False),
         ("Hard limit", fit.knee, False),

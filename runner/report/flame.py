@@ -1,7 +1,7 @@
-"""Flame graphs of profiled trials, and what grew between two of them, as SVG of our own. Pure.
+"""Flame graphs of profiled trials, and what grew between two of them, as our own SVG. Pure.
 
-A frame is as wide as the share of the samples in which it was on the stack. Refuses to draw what is narrower than half
-a pixel: the folded stacks in the trial's directory have it.
+A frame's width is the share of the samples in which it was on the stack. Frames narrower than half a pixel are not
+drawn; the folded stacks in the trial's directory contain them.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ _NOTE = (
     "of the samples in which it was on the stack. These trials are not fitted."
 )
 _LETTER = 6.3  # of the page's small text, in pixels
-_GREW = 0.05  # of all samples: a change that has the full colour
+_GREW = 0.05  # of all samples: a change with the full colour
 
 
 @dataclass
 class Frame:
-    """A function called from one way; share: of the samples, with all that it called."""
+    """A function called from one caller. share: of the samples, with everything that it called."""
 
     share: float = 0.0
     calls: dict[str, Frame] = field(default_factory=dict)
 
 
 def tree(folded: str) -> Frame:
-    """The stacks of one profile, put together from the outermost frame on; its own share is 1, or 0 without samples."""
+    """The stacks of one profile as a tree from the outermost frame on. Its own share is 1, or 0 without samples."""
     counted = []
     for line in folded.splitlines():
         stack, _, count = line.rpartition(" ")
@@ -79,8 +79,8 @@ def _grown_html(first: str, last: str) -> str:
 
 
 def flame_svg(folded: str, before: str = "") -> str:
-    """The graph of a profile. before: of another one; each frame is then coloured by how its share differs from there:
-    red grew, blue shrank."""
+    """The graph of a profile. before: another profile; each frame is then coloured by the change of its share: red
+    grew, blue shrank."""
     root, other = tree(folded), tree(before) if before else None
     drawn: list[tuple[int, str]] = []
     _draw(root, other, 0.0, 0, drawn)
@@ -123,8 +123,8 @@ def _colour(name: str, change: float | None) -> str:
 
 
 def grown(before: str, after: str, count: int = 10) -> tuple[tuple[str, float, float], ...]:
-    """Functions by how much their own share of the samples grew (the innermost frame alone): name, shares, at most
-    `count` of them, the most grown first."""
+    """Functions by the growth of their own share of the samples (the innermost frame alone): name and both shares, at
+    most `count` of them, the most grown first."""
     first, last = _own(before), _own(after)
     moved = sorted(last, key=lambda name: first.get(name, 0.0) - last[name])
     return tuple((n, first.get(n, 0.0), last[n]) for n in moved[:count] if last[n] > first.get(n, 0.0))

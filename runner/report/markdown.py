@@ -1,6 +1,6 @@
-"""report.md: the same run for a terminal, a pull request or a wiki. Plain tables, no picture, no HTML.
+"""report.md: the run for a terminal, a pull request or a wiki. Plain tables, no picture, no HTML.
 
-Everything from outside is escaped, so that a server's message cannot become markup.
+Texts from outside are escaped, so that a server's message cannot become markup.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from runner.report.soak import soak_of, soak_tables
 from runner.report.table import Table
 from runner.report.warmup import warmup_words
 
-_SPECIAL = re.compile(r"([\\`*\[\]<>|#~]|(?<!\w)_|_(?!\w))")  # an underscore inside a word marks nothing up
+_SPECIAL = re.compile(r"([\\`*\[\]<>|#~]|(?<!\w)_|_(?!\w))")  # an underscore inside a word is not markup
 
 
 def markdown(run: StoredRun, reference: Reference | None = None) -> str:
@@ -104,7 +104,7 @@ def _disks(run: StoredRun) -> list[str]:
 
 
 def safe(text: str) -> str:
-    """Text that Markdown shows as it is, on one line."""
+    """The text on one line, escaped so that Markdown shows it unchanged."""
     return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
 
 

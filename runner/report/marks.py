@@ -1,4 +1,4 @@
-"""What a window could not see, said beside its number and once in whole sentences. Pure.
+"""What a window could not observe: words beside its number, and whole sentences once. Pure.
 
 Refuses to judge: a quick number may be right, and nothing here proves it.
 """
@@ -12,7 +12,7 @@ from runner.report.table import ABSENT
 
 
 def marked(number: str, results: Sequence[TrialResult]) -> str:
-    """A number with the words that stand beside it, of all trials that it comes from: "442 k quick, buffered rate"."""
+    """A number with the words of all trials that it comes from: "442 k quick, buffered rate"."""
     words = ", ".join(dict.fromkeys(word for result in results for word in marks(result)))
     return f"{number} {words}" if words and number != ABSENT else number
 
