@@ -15,7 +15,7 @@ from runner.cli.sweeps import METRICS_PORT, NO_METRICS, YES, announce, end_if_fa
 from runner.sweep.ab import flags_of, together
 from runner.sweep.resolve import resolve_sweep
 
-_EXAMPLE = "Example: scale ab cpu --cores 2 --b '--knob synchronous_commit=off' --fail-if-slower 5%"
+_EXAMPLE = "Example: scale ab cpu --cores 2 --b '--knob synchronous_commit=on' --fail-if-slower 5%"
 
 
 def register(app: typer.Typer) -> None:
