@@ -1,8 +1,8 @@
 """Starts child processes on their own CPUs, from one thread that lives as long as this process.
 
-A parent-death signal (prctl(2), PR_SET_PDEATHSIG) follows the thread that started the child: it comes when that thread
-ends, not when the process does. So no child is started by a thread that may end before the child; and that one thread's
-CPUs can be set for a moment, so that not even a child's first instruction runs elsewhere.
+A parent-death signal (prctl(2), PR_SET_PDEATHSIG) refers to the thread that started the child: it is sent when that
+thread ends, not when the process does. So no child is started by a thread that may end before the child. And the CPUs
+of that one thread can be set for a moment, so that not even a child's first instruction runs elsewhere.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from typing import Any
 
 from runner.interrupts import deferred
 
-START_S = 60.0  # a program on a file system that hangs is never there
+START_S = 60.0  # a program on a hanging file system never starts
 _Task = Callable[[], None]
 
 
 class _Starter:
-    """The thread, and what it is asked to do. A fork of this process has the object and not the thread."""
+    """The starting thread and its requests. After a fork, the new process has this object but not the thread."""
 
     def __init__(self) -> None:
         self.pid = os.getpid()
@@ -41,10 +41,10 @@ class _Starter:
             try:
                 os.sched_setaffinity(0, cpus)
                 made = subprocess.Popen(argv, **options)
-                if late.is_set():  # nobody knows it any more
+                if late.is_set():  # nobody refers to it any more
                     made.kill()
                 done.put(made)
-            except BaseException as error:  # the thread must live on; whoever asked raises it
+            except BaseException as error:  # the thread must survive; the caller raises the error
                 done.put(error)
 
         self._tasks.put(task)
@@ -63,9 +63,9 @@ _starter: _Starter | None = None
 
 
 def spawn(argv: Sequence[str], cpus: Sequence[int], **options: Any) -> subprocess.Popen[Any]:
-    """subprocess.Popen(argv, **options) on these CPUs. Raises what it raises, and OSError for CPUs that are not ours.
+    """subprocess.Popen(argv, **options) on these CPUs. Raises its errors, and OSError for CPUs that are not ours.
 
-    A request to stop waits until the process is there and has a name by which it can be ended.
+    A request to stop waits until the process exists and has a name by which it can be ended.
     """
     global _starter  # noqa: PLW0603
     with deferred():

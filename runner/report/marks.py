@@ -18,7 +18,7 @@ def marked(number: str, results: Sequence[TrialResult]) -> str:
 
 
 def quick_words(run: StoredRun) -> tuple[str, ...]:
-    """A caution where trials of a run are quick; empty where none is, or where nobody asks for a steady rate."""
+    """A caution if trials of a run are quick; empty if none is, or if nobody asked for a steady rate."""
     measured = [r for r in run.results if r.measurement.window_s]
     quick = sum(is_quick(r) for r in measured)
     if not quick:

@@ -8,11 +8,11 @@ from runner.model import VerdictKind
 from runner.report import facts
 from runner.report.table import Table
 
-_CSS = {"VALID": "ok", "SOFTWARE_BOTTLENECK": "own"}  # of the verdicts that count; any other is bad
+_CSS = {"VALID": "ok", "SOFTWARE_BOTTLENECK": "own"}  # of the verdicts that count; every other verdict is bad
 
 
 def broken(words: str) -> str:
-    """Escaped, with leave to break a verdict's name at its underscores."""
+    """The escaped text, with permission to break a verdict's name at its underscores."""
     return escape(words).replace("_", "_<wbr>") if words in facts.VERDICT_MEANINGS else escape(words)
 
 
@@ -22,9 +22,8 @@ def css_of(kind: VerdictKind) -> str:
 
 
 def table_html(table: Table, *, dense: bool = False) -> str:
-    """A table; a row's note is a second line under it. Read aloud, each cell comes with its column and its row; by
-    keyboard, a table wider than the page can be focused and scrolled.
-    """
+    """A table. A row's note is a second line below it. A screen reader reads each cell with its column and its row. A
+    table wider than the page can be focused and scrolled by keyboard."""
     head = "".join(f'<th scope="col"{_word(table, i)}>{escape(h)}</th>' for i, h in enumerate(table.headers))
     body = []
     for at, row in enumerate(table.rows):

@@ -1,4 +1,4 @@
-"""How sure the points are, in words and tables: intervals, drift, ablation trials, conditions that moved. Pure."""
+"""How certain the points are, in words and tables: intervals, drift, ablation trials, conditions that moved. Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from runner.units import format_number
 
 
 def noise_of(run: StoredRun) -> NoiseReport:
-    """Of the rate that is fitted, with the names of trials and knobs, and the conditions that moved."""
+    """The noise of the fitted rate, with the names of trials and knobs, and the conditions that moved."""
     axis = load_axis(run.plan.sweep.axis)
     found = noise_report(observations(run.results, fitted_rate(run).field))
     return replace(
@@ -34,7 +34,7 @@ def _named(drift: Drift, run: StoredRun) -> Drift:
 
 
 def _moved(split: AblationSplit, run: StoredRun) -> str:
-    """The knobs in which an ablation trial differs from the point that it stands beside."""
+    """The knobs in which an ablation trial differs from its level's point."""
 
     def is_at(result: TrialResult) -> bool:
         return (result.trial.level, slug(result.trial.variant)) == (split.after, split.variant)
@@ -46,7 +46,7 @@ def _moved(split: AblationSplit, run: StoredRun) -> str:
 
 
 def noise_sentences(run: StoredRun) -> tuple[str, ...]:
-    """What a reader must know of the noise, shortest first."""
+    """What a reader must know of the noise, the shortest sentence first."""
     found = noise_of(run)
     return (*_floor(found), *_drift(found), *(_ablation(split) for split in found.ablations), *found.conditions)
 
@@ -64,14 +64,14 @@ def _floor(found: NoiseReport) -> list[str]:
 
 
 def _drift(found: NoiseReport) -> list[str]:
-    """By the regression over all trials; by the repeated trial where there are too few for one."""
+    """The drift by the regression over all trials; by the repeated trial if there are too few for a regression."""
     if found.trend is not None:
         return [trend_sentence(found.trend)]
     return _check(found.drift) if found.drift is not None else []
 
 
 def trend_sentence(trend: Trend) -> str:
-    """What the regression on the order says of the run."""
+    """The result of the regression on the order, in a sentence."""
     change = f"{_percent(trend.ratio.value)} from the first trial to the last (95 %: {_interval(trend.ratio)})"
     if trend.found:
         return (
@@ -117,7 +117,7 @@ def _ablation(split: AblationSplit) -> str:
 
 
 def ratio_words(ratio: Ratio) -> str:
-    """1.52× (1.44 to 1.60), or the value alone where no interval is known."""
+    """1.52× (1.44 to 1.60), or the value alone if no interval is known."""
     if ratio.low is None or ratio.high is None:
         return f"{ratio.value:.2f}×"
     return f"{ratio.value:.2f}× ({ratio.low:.2f} to {ratio.high:.2f})"

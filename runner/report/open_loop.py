@@ -1,6 +1,6 @@
-"""An open loop in the report: response times at what was offered, level by level, and no scaling curve. Pure.
+"""An open loop in the report: response times at the offered rate, level by level, and no scaling curve. Pure.
 
-Refuses a maximum rate: nobody asked the server for more than was offered.
+Refuses a maximum rate: the server was never asked for more than was offered.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def is_open_loop(run: StoredRun) -> bool:
 
 
 def response_table(run: StoredRun) -> Table:
-    """Means over the trials of a level that achieved what was offered, else over all, marked.
+    """Means over the trials of a level that achieved the offered rate; else over all its trials, marked.
 
     A closed loop has no rows.
     """
@@ -43,7 +43,7 @@ def response_table(run: StoredRun) -> Table:
 
 
 def with_answer(fit: FitReport, run: StoredRun) -> FitReport:
-    """The fit of an open loop says the response times; its trials make no curve."""
+    """The fit with a sentence on the response times. The trials of an open loop make no curve."""
     if not is_open_loop(run):
         return fit
     axis = load_axis(run.plan.sweep.axis)

@@ -1,6 +1,6 @@
-"""What each operation of a load came to: its figures, its response times by level as a heat map, its own small curve.
+"""The operations of a load: each one's figures, its response times by level as a heat map, and a small curve.
 
-Of trials that make the curve alone, means over the replicates of a level; quantiles are means of the trials' own.
+It uses trials of the curve only, with means over the replicates of a level. Quantiles are means of the trials' own.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Read = Callable[[OperationFigures], float | None]
 
 
 def has_operations(run: StoredRun) -> bool:
-    """Whether anything but rows is asked of the database."""
+    """Whether the load has an operation other than writing rows."""
     return run.plan.sweep.work.counts_requests and any(r.measurement.operations for r in run.results)
 
 
@@ -73,8 +73,8 @@ def quantiles_table(run: StoredRun) -> Table:
 
 
 def heat_svg(run: StoredRun) -> str:
-    """p99 of the response time by operation and level: the darker, the longer, each row on its own scale. Each cell
-    says its number, so that colour alone carries nothing."""
+    """p99 of the response time by operation and level. Darker is longer; each row has its own scale. Each cell shows
+    its number, so that nothing is shown by colour alone."""
     names, levels = _names(run), _levels(run)
     width, height = _NAME_W + _CELL_W * len(levels) + 10, _HEAD_H + _CELL_H * len(names) + 6
     parts = [text(4, 14, f"p99 of the response time (ms) over {axis_facts(run).name}", "dim")]
@@ -99,7 +99,7 @@ def heat_svg(run: StoredRun) -> str:
 
 
 def small_curves(run: StoredRun) -> str:
-    """Requests/s of each operation over the axis: one small drawing each, all from 0 on, each on its own scale."""
+    """Requests/s of each operation over the axis: one small drawing each, from 0 on its own scale."""
     drawn = (_small(run, name) for name in _names(run))
     return '<div class="small-multiples">' + "".join(f"<figure>{svg}</figure>" for svg in drawn if svg) + "</div>"
 
@@ -133,7 +133,7 @@ def _small(run: StoredRun, name: str) -> str:
 
 
 def operations_html(run: StoredRun) -> str:
-    """The part of the page; "" where rows alone are written."""
+    """The part of the page; "" if the load only writes."""
     if not has_operations(run):
         return ""
     told = [f"<li>{escape(words)}</li>" for words in (preload_words(run), answers_words(run)) if words]
@@ -145,14 +145,14 @@ def operations_html(run: StoredRun) -> str:
 
 
 def answers_words(run: StoredRun) -> str:
-    """How many answers were empty, in a sentence for the reader; "" where none was."""
+    """The share of empty answers, in a sentence; "" if there were none."""
     total = sum(o.empty or 0 for r in run.on_curve for o in r.measurement.operations.values())
     asked = sum(o.requests or 0 for r in run.on_curve for o in r.measurement.operations.values() if o.empty is not None)
     return f"{total:,} of {asked:,} answers held no row: a query that finds nothing is fast." if total else ""
 
 
 def preload_words(run: StoredRun) -> str:
-    """What the reads found; "" where nothing was loaded before."""
+    """The data that was present before the reads; "" if nothing was preloaded."""
     m = next((r.measurement for r in run.results if r.measurement.preload_rows), None)
     if m is None:
         return ""
@@ -167,7 +167,7 @@ def _names(run: StoredRun) -> list[str]:
 
 
 def _levels(run: StoredRun) -> list[tuple[float, list[TrialResult]]]:
-    """Trials of each level: those that count, else all that there are."""
+    """The trials of each level: those that count, else all."""
     found = []
     for level in sorted({r.trial.level for r in run.on_curve}):
         here = [r for r in run.on_curve if r.trial.level == level]

@@ -1,6 +1,6 @@
-"""Both sides of a comparison in one picture: curves with their trials and fits, ratios with intervals, the tables.
+"""A comparison in pictures: the curves of A and B with their trials and fits, ratios with intervals, and tables.
 
-Refuses to draw A and B in colour alone: A's marks are hollow squares and its line is dashed. Axes of rates start at 0.
+A and B differ not only in colour: A's marks are hollow squares and its line is dashed. Axes of rates start at 0.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _SPREADS = {
 
 
 def overlay_html(found: Comparison, a: Sequence[StoredRun], b: Sequence[StoredRun]) -> str:
-    """The whole page: the answer, both curves, the ratio, tables. Fetches nothing."""
+    """The whole page: the answer, both curves, the ratio, tables. It loads nothing from elsewhere."""
     sides = (("run-a", a), ("run-b", b))
     curve, ratios = _curves(found, sides), _ratio_svg(found)
     cautions = "".join(f"<li>{escape(c)}</li>" for c in found.cautions)
@@ -61,7 +61,7 @@ def overlay_html(found: Comparison, a: Sequence[StoredRun], b: Sequence[StoredRu
 
 
 def ratio_table(found: Comparison) -> Table:
-    """A row for each point, and one for all of them."""
+    """A row for each point, and one for all points together."""
     rows = [_row(p, f"{format_number(p.level or 0)} {p.variant}".strip()) for p in found.points]
     if found.overall is not None:
         rows.append(_row(found.overall, "all"))
@@ -114,7 +114,7 @@ def differing_table(found: Comparison) -> Table:
 
 
 def false_alarm_words(found: Comparison) -> str:
-    """How often this comparison cries without cause, by the runs' own noise."""
+    """The rate of false alarms of this comparison, by the runs' own noise."""
     f = found.false_alarms
     if f is None:
         return ""

@@ -1,6 +1,6 @@
-"""report.html: one file that needs nothing else. The answer first, then what speaks against it, then everything else.
+"""report.html: one file that needs no other. The answer comes first, then the cautions, then everything else.
 
-No script, no address that is fetched, no text that is not escaped.
+No script, no address that is loaded, no text that is not escaped.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def html(run: StoredRun, reference: Reference | None = None) -> str:
 
 
 def body_html(run: StoredRun, reference: Reference | None = None) -> str:
-    """What stands on the page, without its head: a page of several runs holds several of these."""
+    """The page without its head. A page of several runs contains several of these."""
     run = with_fit(run)
     fit = fit_of(run)
     return "".join(
@@ -73,7 +73,7 @@ def body_html(run: StoredRun, reference: Reference | None = None) -> str:
 
 
 def shell(title: str, body: str) -> str:
-    """A whole page around a body that is HTML already; the title is escaped here."""
+    """A whole page around a body of HTML. The title is escaped here."""
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
@@ -280,11 +280,11 @@ def _list(lines: Sequence[str]) -> str:
 
 
 def _answer(words: str) -> str:
-    """The verdict in bold, what it rests on in plain."""
+    """The verdict in bold, its basis in plain text."""
     verdict, colon, rest = words.partition(": ")
     return f"<b>{_unbroken(verdict)}:</b> {_unbroken(rest)}" if colon else f"<b>{_unbroken(words)}</b>"
 
 
 def _unbroken(words: str) -> str:
-    """Escaped, with a number kept on one line with its error."""
+    """The escaped text, with a number and its error on the same line."""
     return escape(words).replace(" ± ", "&nbsp;±&nbsp;")

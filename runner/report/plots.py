@@ -1,6 +1,6 @@
-"""The plots as files of their own: SVG that follows the reader's theme, PNG for where SVG is not shown.
+"""The plots as files: SVG that follows the reader's theme, and PNG for programs without SVG.
 
-Returns bytes and writes nothing. The PNGs are drawn by matplotlib in a light theme, with the same marks and ranges.
+Returns bytes and writes nothing. matplotlib draws the PNGs in a light theme, with the same marks and ranges.
 """
 
 from __future__ import annotations
@@ -41,18 +41,18 @@ _MARKERS = {
 _COLOURS = (_BLUE, "#00795a", _ORANGE, "#a3487f")
 TRIALS_MAX = 40
 _MANY = 500
-ROWS_DRAWN = 5000  # of a group; more would only hide one another
+ROWS_DRAWN = 5000  # of a group; more would hide each other
 
 
 def curve_svg_bytes(run: StoredRun) -> bytes:
-    """The curve as a file of its own, with its style inside; empty where no trial has a rate."""
+    """The curve as an SVG file with its style; empty if no trial has a rate."""
     svg = curve_svg(run)
     head, _, rest = svg.partition(">")
     return f"{head}><style>{PLOT_STYLE}</style>{rest}".encode() if svg else b""
 
 
 def curve_png(run: StoredRun, width_px: int = 1000) -> bytes:
-    """The curve as a picture."""
+    """The curve as a PNG."""
     figure, (axes,) = _figure(1, width_px / 100, width_px / 180)
     fit = fit_of(run)
     rates = [rate_of_trial(r, fit.rate) for r in run.on_curve if known(rate_of_trial(r, fit.rate))]
@@ -124,7 +124,7 @@ def _scatter(axes: Axes, results: list[TrialResult], kind: VerdictKind, unit: fl
 
 
 def timeseries_png(run: StoredRun, width_px: int = 1000) -> bytes:
-    """Every trial's series, one row a trial (the first forty)."""
+    """Every trial's series, one row for each trial (the first forty)."""
     shown = by_run_order(run)[:TRIALS_MAX]
     figure, axes = _figure(max(len(shown), 1) * len(METRICS), width_px / 100, max(len(shown), 1) * 1.15, len(METRICS))
     for row, result in enumerate(shown):
@@ -168,7 +168,7 @@ def _png(figure: Figure) -> bytes:
 def rows_png(
     fits: Mapping[str, FitReport], rows: Mapping[str, Sequence[tuple[float, float]]], across: str, up: str
 ) -> bytes:
-    """Plain rows by group with their curves: (level, rate) as points, the chosen model as a line with its band."""
+    """Rows by group with their curves: (level, rate) as points, the chosen model as a line with its band."""
     figure, (axes,) = _figure(1, 10.0, 5.6)
     levels = [p.level for fit in fits.values() for p in fit.points if not _is_refused(p)]
     levels += [p.level for fit in fits.values() for p in fit.predictions if not _is_refused(p)]
@@ -177,7 +177,7 @@ def rows_png(
     for index, (group, fit) in enumerate(fits.items()):
         colour = f"C{index % 10}" if len(fits) > 1 else _BLUE
         shown = rows[group][:: max(1, len(rows[group]) // ROWS_DRAWN)]
-        size, alpha = (26, 1.0) if len(shown) <= _MANY else (6, 0.35)  # so that the curve is seen among many
+        size, alpha = (26, 1.0) if len(shown) <= _MANY else (6, 0.35)  # so that the curve is visible among many points
         across_at, up_at = [n for n, _ in shown], [x for _, x in shown]
         axes.scatter(across_at, up_at, s=size, alpha=alpha, color=colour, label=group or "measured")
         model = next((m for m in fit.models if m.model == fit.chosen), None)
@@ -197,7 +197,7 @@ def _is_refused(point: PointSummary | Prediction) -> bool:
 
 
 def _predicted(axes: Axes, fit: FitReport, colour: str) -> None:
-    """What was asked beyond the rows, hollow, each with its interval."""
+    """The answers beyond the rows as hollow marks, each with its interval."""
     asked = [(p.level, p.rate, p.low, p.high) for p in fit.predictions]
     shown = [(n, x, x - a, b - x) for n, x, a, b in asked if x is not None and a is not None and b is not None]
     if shown:

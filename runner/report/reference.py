@@ -1,6 +1,6 @@
-"""A published table beside ours. Machines differ, so speedup is laid against speedup, and rates only stand there.
+"""A published table beside ours. Machines differ, so only speedups are compared; rates are shown.
 
-Refuses to compare what was not published: a level on one side alone stays empty on the other.
+Refuses to compare what was not published: a level of one table only stays empty in the other.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ Reference = Sequence[Mapping[str, str]]
 
 @dataclass(frozen=True, kw_only=True)
 class Side:
-    """One side at one level. disk is text, as a range may be published. valid: the rate is from VALID trials."""
+    """Our or the published rate at one level. disk: text, because a range may be published. valid: the rate is from
+    VALID trials."""
 
     level: float
     rows_per_s: float | None
@@ -30,7 +31,7 @@ class Side:
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """Both sides by level, and the level that counts as 1 on each."""
+    """Our and the published rates by level, and the level that counts as 1 in each."""
 
     published: Mapping[float, Side]
     ours: Mapping[float, Side]
@@ -38,7 +39,7 @@ class Comparison:
     base_ours: float | None
 
     def speedups(self, *, ours: bool) -> dict[float, float]:
-        """Rate against the base level's rate, per base level's unit: 1 at the base."""
+        """The rate over that of the base level, in units of the base level: 1 at the base."""
         sides, base = (self.ours, self.base_ours) if ours else (self.published, self.base_published)
         first = sides[base].rows_per_s if base is not None else None
         return {n: s.rows_per_s / first for n, s in sides.items() if s.rows_per_s and first}
@@ -58,7 +59,7 @@ def _disk(row: Mapping[str, str]) -> str:
 
 
 def compare(run: StoredRun, reference: Reference) -> Comparison | None:
-    """Both sides; None when the published table has no such axis or no rate."""
+    """Our and the published rates; None if the published table has no such axis or no rate."""
     axis = axis_facts(run)
     published = {}
     for row in reference:
@@ -90,7 +91,7 @@ def compare(run: StoredRun, reference: Reference) -> Comparison | None:
 
 
 def reference_table(run: StoredRun, reference: Reference) -> Table | None:
-    """Published and ours, level by level; None where they cannot be compared."""
+    """Published and our rates, level by level; None if they cannot be compared."""
     both = compare(run, reference)
     if both is None:
         return None
@@ -135,7 +136,7 @@ def reference_table(run: StoredRun, reference: Reference) -> Table | None:
 
 
 def _published_knobs(run: StoredRun) -> dict[str, str]:
-    """Columns of a published table that may be knobs, with their headings: of any database, not of the run's alone."""
+    """Columns of a published table that may be knobs of any database, with their headings."""
     return {knob.column: knob.label for knob in (*FORMER_KNOBS, *run.plan.knobs) if knob.column}
 
 

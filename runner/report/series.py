@@ -1,7 +1,7 @@
-"""The time series of every trial as small multiples: what the rate, both sides' CPU and the disk did, second by second.
+"""The time series of every trial as small panels: rate, CPU of server and load generator, and disk, second by second.
 
-The window is shaded and drawn in colour, what is outside (warm-up, passed over, drain) in grey. All trials of a level
-share a scale from 0, so that replicates can be compared at a glance. Refuses to smooth: long series keep the lowest and
+The window is shaded and coloured; the time outside it (warm-up, discarded transient, drain) is grey. All trials of a
+level share a scale from 0, so that replicates can be compared. Refuses to smooth: long series keep the lowest and
 highest value of each pixel.
 """
 
@@ -24,7 +24,7 @@ Window = tuple[float, float]
 WIDTH, HEIGHT = 208, 98
 _POINTS_MAX = 240
 _LABEL_HALF = 14  # of a time under a panel, in pixels
-_GAP = 3.5  # times the usual step: a longer silence breaks the line
+_GAP = 3.5  # times the usual step; a longer gap breaks the line
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +45,7 @@ METRICS = (
 
 
 def pick(series: Series, name: str) -> list[tuple[float, float]]:
-    """One metric's measured points, in time order, thinned where there are more than pixels."""
+    """The measured points of one metric, in time order, thinned if there are more points than pixels."""
     found = [(t, v) for t, values in series if known(v := values.get(name)) and v is not None and known(t)]
     if len(found) <= _POINTS_MAX:
         return found
@@ -59,7 +59,7 @@ def pick(series: Series, name: str) -> list[tuple[float, float]]:
 
 
 def runs_of(points: Points) -> list[list[tuple[float, float]]]:
-    """The points in stretches without a gap."""
+    """The points in parts without a gap."""
     if len(points) < 3:
         return [list(points)]
     usual = statistics.median(b[0] - a[0] for a, b in itertools.pairwise(points))
@@ -73,7 +73,7 @@ def runs_of(points: Points) -> list[list[tuple[float, float]]]:
 
 @dataclass(frozen=True, kw_only=True)
 class Scale:
-    """Ranges shared by the trials of a level."""
+    """The ranges that the trials of a level share."""
 
     t_min: float
     t_max: float
@@ -81,7 +81,7 @@ class Scale:
 
 
 def scale_of(run: StoredRun, results: Sequence[TrialResult]) -> Scale:
-    """From the trials of one level."""
+    """The ranges of the trials of one level."""
     all_series = [run.timeseries.get(r.trial.trial_id, ()) for r in results]
     times = [t for series in all_series for t, _ in series if known(t)]
     windows = [window[1] for r in results if (window := window_of(r))]
@@ -95,7 +95,7 @@ def scale_of(run: StoredRun, results: Sequence[TrialResult]) -> Scale:
 
 
 def window_of(result: TrialResult) -> Window | None:
-    """Where the trial's window begins and ends on the axis of its series, seconds."""
+    """The start and end of the trial's window on the axis of its series, in seconds."""
     m = result.measurement
     start = m.transient_s or 0.0
     return (start, start + m.window_s) if m.window_s else None
@@ -158,7 +158,7 @@ def _panel_axes(frame: Frame, unit: float, marks: Sequence[float]) -> str:
 
 
 def _in_and_out(frame: Frame, stretch: Points, window: Window | None, css: str) -> str:
-    """Grey outside the window, in colour inside; both meet at the point where one becomes the other."""
+    """Grey outside the window, coloured inside. Both parts meet at the window's edge."""
     start, end = window or (0.0, float("inf"))
     parts: list[str] = []
     piece: list[tuple[float, float]] = []
@@ -175,7 +175,7 @@ def _in_and_out(frame: Frame, stretch: Points, window: Window | None, css: str) 
 
 
 def trial_panels(run: StoredRun) -> list[tuple[float, list[tuple[TrialResult, list[str]]]]]:
-    """Per level, per trial: the four panels. Trials without any series have none."""
+    """The four panels of each trial, by level. Trials without any series have none."""
     levels: dict[float, list[TrialResult]] = {}
     for r in by_run_order(run):
         levels.setdefault(r.trial.level, []).append(r)

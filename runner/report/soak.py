@@ -1,6 +1,6 @@
-"""A soak on the page: its rate over time, its slow periods, and how far short windows are off its mean.
+"""A soak on the page: its rate over time, its slow periods, and how far short windows are from its mean.
 
-Refuses a trial that was not asked to be one.
+Refuses trials that are not soaks.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ _DISK_PART = 0.25  # of the height
 
 @dataclass(frozen=True, kw_only=True)
 class Soak:
-    """seconds: of the window. rates: all of the load as drawn, thinned; start_s: of the window on the same axis."""
+    """seconds: of the window. rates: of the whole load, thinned for drawing. start_s: of the window on the same
+    axis."""
 
     seconds: tuple[Second, ...]
     mean: float
@@ -43,7 +44,7 @@ class Soak:
 
 
 def soak_of(run: StoredRun, result: TrialResult) -> Soak | None:
-    """What a trial shows as a soak; None where it is none, or has no window."""
+    """A trial's soak; None if the trial is not a soak, or has no window."""
     window = window_of(result)
     if not result.trial.load.soak or window is None:
         return None
@@ -70,7 +71,7 @@ def soak_of(run: StoredRun, result: TrialResult) -> Soak | None:
 
 
 def soak_tables(soak: Soak) -> tuple[Table, Table]:
-    """Short windows against the soak; its slow periods."""
+    """A table of short windows against the soak, and one of its slow periods."""
     against = Table(
         title="Windows of a sweep, measured on each stretch of the soak",
         headers=("Window", "Tried", "VALID", "Lowest", "5 %", "Median", "95 %", "Highest"),
@@ -98,7 +99,7 @@ def soak_tables(soak: Soak) -> tuple[Table, Table]:
 
 
 def soak_svg(soak: Soak) -> str:
-    """The rate over time, with the disk under it."""
+    """The rate over time, with the disk below it."""
     last = soak.seconds[-1].t_s
     largest = max(v for _, v in soak.rates)
     unit, unit_name = rate_scale(largest)

@@ -1,8 +1,7 @@
 """The page's CSS: light and dark by the reader's setting, wide and narrow, on screen and on paper.
 
-Colours follow Okabe and Ito's set, darkened or lightened for contrast: told apart with any colour vision, and shape or
-position always says the same as colour.
-Refuses fonts, images or anything else from elsewhere.
+Colours are Okabe and Ito's set, darkened or lightened for contrast, so that they can be distinguished with any colour
+vision. Shape or position always shows the same as colour. Refuses fonts, images or anything else from elsewhere.
 """
 
 _LIGHT = """

@@ -1,6 +1,6 @@
-"""Several databases in one run, side by side: what each rate cost, and on which terms each was measured.
+"""Several databases in one run, side by side: the CPU cost of each rate, and the conditions of each measurement.
 
-Refuses to name a winner: a difference is one where intervals say so (`scale compare`), and terms differ.
+Refuses to name a winner: rates differ only if intervals say so (`scale compare`), and conditions differ.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _NOTE = (
     "durable: counted to the end of the flush; bytes written: to the disk, by everybody; speedup: against the "
     "variant's own first level; † no trial counts: mean over all, and not the server's number"
 )
-# What a target says of itself among its settings as read back, by the heading that it has here.
+# Settings read back that describe a target's conditions, by their heading here.
 TERMS = {
     "server": "server_version",
     "acknowledged when the rows are": "acknowledged",
@@ -33,7 +33,7 @@ def has_several(run: StoredRun) -> bool:
 
 
 def tables(run: StoredRun) -> tuple[Table, ...]:
-    """What it cost, and the terms; none where there is one database."""
+    """The tables of costs and of conditions; none for a single database."""
     return (cost_table(run), terms_table(run)) if has_several(run) else ()
 
 
@@ -65,7 +65,7 @@ def cost_table(run: StoredRun) -> Table:
 
 
 def _by_variant(run: StoredRun) -> list[list[TrialResult]]:
-    """The results of each variant, in the order asked for; a variant without any is left out."""
+    """The results of each variant, in the requested order. A variant without results is left out."""
     asked = [dict(zip(run.plan.sweep.vary, v, strict=True)) for v in itertools.product(*run.plan.sweep.vary.values())]
     found: dict[str, list[TrialResult]] = {slug(variant): [] for variant in asked}
     for result in run.on_curve:
@@ -74,7 +74,7 @@ def _by_variant(run: StoredRun) -> list[list[TrialResult]]:
 
 
 def _rows_of(results: Sequence[TrialResult]) -> list[tuple[str, ...]]:
-    """Of one variant, its levels ascending."""
+    """The rows of one variant, levels ascending."""
     rows: list[tuple[str, ...]] = []
     base: float | None = None
     for level in sorted({r.trial.level for r in results}):

@@ -1,7 +1,7 @@
-"""The little SVG that the report needs: an axis frame, lines, areas, markers, text. Text stays text.
+"""The SVG elements of the report: an axis frame, lines, areas, markers, text. Text stays text.
 
-Drawn by hand rather than by matplotlib so that colours follow the reader's light or dark theme through CSS classes, and
-a run of fifty trials stays small. Refuses raw text: everything written is escaped here.
+They are written here rather than by matplotlib, so that colours follow the reader's light or dark theme through CSS
+classes, and a run of fifty trials stays small. Refuses raw text: everything written is escaped here.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from runner.model import VerdictKind
 from runner.units import format_number
 
 Points = Sequence[tuple[float, float]]
-_LETTER, _CAPITAL = 6.9, 8.7  # widths at 12 px, rather too much
+_LETTER, _CAPITAL = 6.9, 8.7  # widths at 12 px, rather too large
 
-# Valid trials are filled; every other verdict is hollow with a shape of its own, so that colour alone carries nothing.
+# VALID trials are filled. Every other verdict is hollow with its own shape, so that nothing is shown by colour alone.
 SHAPES = {
     VerdictKind.VALID: "circle",
     VerdictKind.SOFTWARE_BOTTLENECK: "right",
@@ -48,7 +48,7 @@ _PATHS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Frame:
-    """A plot area inside a drawing, with the ranges that its edges stand for."""
+    """A plot area inside a drawing, with the ranges that its edges mean."""
 
     width: int
     height: int
@@ -62,22 +62,22 @@ class Frame:
     y_max: float
 
     def x(self, value: float) -> float:
-        """Across, in pixels."""
+        """The horizontal position in pixels."""
         span = self.x_max - self.x_min or 1.0
         return self.left + (value - self.x_min) / span * (self.width - self.left - self.right)
 
     def y(self, value: float) -> float:
-        """Down, in pixels."""
+        """The vertical position in pixels."""
         span = self.y_max - self.y_min or 1.0
         return self.height - self.bottom - (value - self.y_min) / span * (self.height - self.top - self.bottom)
 
     def at(self, points: Points) -> str:
-        """Points as pixel pairs."""
+        """The points as pixel pairs."""
         return " ".join(f"{self.x(x):.1f},{self.y(y):.1f}" for x, y in points)
 
 
 def ticks(low: float, high: float, count: int) -> list[float]:
-    """Round numbers from low to high, about so many."""
+    """Round numbers from low to high, about `count` of them."""
     if not (math.isfinite(low) and math.isfinite(high)) or high <= low:
         return [low]
     rough = (high - low) / max(count, 1)
@@ -104,7 +104,7 @@ def line(frame: Frame, points: Points, css: str) -> str:
 
 
 def area(frame: Frame, low: Points, high: Points, css: str) -> str:
-    """What lies between two lines."""
+    """The area between two lines."""
     return f'<polygon points="{frame.at([*low, *reversed(high)])}" class="{css}"/>' if len(low) > 1 else ""
 
 
@@ -117,7 +117,7 @@ def marker(x: float, y: float, kind: VerdictKind, title: str = "", size: float =
 
 
 def clipped(frame: Frame, inner: str) -> str:
-    """Drawing that must not leave the plot area."""
+    """A drawing that is cut at the plot area's edges."""
     w, h = frame.width - frame.left - frame.right, frame.height - frame.top - frame.bottom
     box = f"{frame.left} {frame.top} {w} {h}"
     return f'<svg x="{frame.left}" y="{frame.top}" width="{w}" height="{h}" viewBox="{box}">{inner}</svg>'
@@ -143,7 +143,7 @@ def axes(frame: Frame, x_ticks: Sequence[float], x_name: str, y_name: str, y_uni
 
 
 def legend(items: Sequence[tuple[str, str]], width: int, x: float, y: float) -> tuple[str, int]:
-    """(symbol, words) in as many lines as needed; the drawing and its height."""
+    """(symbol, words) in as many lines as needed. Returns the drawing and its height."""
     parts, at, row = [], x, 0
     for symbol, words in items:
         room = 26 + sum(_CAPITAL if c.isupper() or c == "_" else _LETTER for c in words)
@@ -155,12 +155,12 @@ def legend(items: Sequence[tuple[str, str]], width: int, x: float, y: float) -> 
 
 
 def swatch(css: str) -> str:
-    """A piece of line for the legend."""
+    """A short line as a symbol for the legend."""
     return f'<line x1="0" x2="17" y1="0" y2="0" class="{css}"/>'
 
 
 def drawing(width: int, height: int, label: str, inner: str, css: str = "") -> str:
-    """The whole drawing, with a label for those who do not see it."""
+    """The whole drawing, with a label for screen readers."""
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img" class="plot {css}" '
         f'aria-label="{escape(label)}">{inner}</svg>'
@@ -168,7 +168,7 @@ def drawing(width: int, height: int, label: str, inner: str, css: str = "") -> s
 
 
 def x_levels(levels: Sequence[float], room: float) -> list[float]:
-    """Levels to number on the axis: all of them where they fit, else every so many."""
+    """Levels to number on the axis: all of them if there is room, else every n-th."""
     distinct = sorted(set(levels))
     most = max(int(room // 34), 2)
     step = max(math.ceil(len(distinct) / most), 1)

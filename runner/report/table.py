@@ -25,14 +25,14 @@ class Table:
 
 
 def rounded(value: float, digits: int) -> float:
-    """To so many significant digits: 1023456, 4 → 1023000."""
+    """The value to this number of significant digits: 1023456, 4 → 1023000."""
     if value == 0 or not math.isfinite(value):
         return value
     return round(value, digits - 1 - math.floor(math.log10(abs(value))))
 
 
 def rate(value: float | None) -> str:
-    """rows/s with four significant digits and separators; absent as a dash."""
+    """rows/s with four significant digits and separators; a dash for None."""
     if not known(value):
         return ABSENT
     assert value is not None
@@ -40,7 +40,7 @@ def rate(value: float | None) -> str:
 
 
 def fixed(value: float | None, places: int = 0) -> str:
-    """A number with so many decimals; absent as a dash."""
+    """A number with this number of decimals; a dash for None."""
     return f"{value:,.{places}f}" if known(value) and value is not None else ABSENT
 
 
@@ -56,12 +56,12 @@ def short(value: float | None) -> str:
 
 
 def known(value: float | None) -> bool:
-    """Measured, and a number."""
+    """Whether the value was measured and is a number."""
     return value is not None and math.isfinite(value)
 
 
 def mean(values: Iterable[float | None]) -> float | None:
-    """Of the values that were measured; None if none was."""
+    """The mean of the measured values; None if none was measured."""
     found = [v for v in values if known(v) and v is not None]
     return sum(found) / len(found) if found else None
 

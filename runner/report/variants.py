@@ -1,4 +1,4 @@
-"""A run that varies a second factor: its variants side by side, and each one as a run of its own.
+"""A run that varies a second factor: its variants side by side, and each as a run of its own.
 
 Refuses to fit across variants: two methods are two curves.
 """
@@ -24,7 +24,7 @@ from runner.units import format_number
 
 
 def labels_of(run: StoredRun) -> list[str]:
-    """The variants' short names, in the order of the sweep; one empty name where nothing is varied."""
+    """The variants' short names, in the order of the sweep; one empty name if nothing is varied."""
     order = sorted(run.plan.trials, key=lambda t: t.order)
     names = dict.fromkeys(slug(t.variant) for t in order)
     wanted = [slug(dict(zip(run.plan.sweep.vary, values, strict=True))) for values in _products(run)]
@@ -39,7 +39,7 @@ def _products(run: StoredRun) -> list[tuple[str, ...]]:
 
 
 def only(run: StoredRun, name: str) -> StoredRun:
-    """The run as if it had this variant alone."""
+    """The run with the trials of this variant only."""
     trials = tuple(t for t in run.plan.trials if slug(t.variant) == name)
     told = label(trials[0].variant)
     sweep = replace(run.plan.sweep, name=f"{run.plan.sweep.name}: {told}", vary={})
@@ -104,7 +104,7 @@ def _client_cost(m: Measurement) -> float | None:
 
 
 def index_markdown(run: StoredRun) -> str:
-    """The comparison, and where each variant's own report is."""
+    """The comparison, with links to each variant's own report."""
     sweep = run.plan.sweep
     links = "".join(f"- [{_told(run, name)}](report-{name}.md)\n" for name in labels_of(run))
     answer = ab_markdown(run) if sweep.variants_ab else ""
@@ -113,7 +113,7 @@ def index_markdown(run: StoredRun) -> str:
 
 
 def index_html(run: StoredRun, bodies: Mapping[str, str]) -> str:
-    """The same as one page that can be mailed: the comparison, then the whole report of each variant.
+    """The comparison and the whole report of each variant, as one page that can be mailed.
 
     bodies: HTML by the variant's short name.
     """

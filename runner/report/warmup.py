@@ -1,6 +1,6 @@
-"""Was the warm-up long enough? MSER-5 of each trial, from the start of the load: its picture, and its answer in words.
+"""Was the warm-up long enough? MSER-5 of each trial from the start of the load: a picture and an answer in words.
 
-Refuses to move a window: what was discarded was decided while the trial ran.
+Refuses to move a window: the trial decided what to discard while it ran.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _PER_ROW = 4
 
 
 def warmup_panels(run: StoredRun) -> list[tuple[str, str]]:
-    """Name and drawings of each row: a level, four trials at most. Trials without a series of their own have none."""
+    """Name and drawings of each row: a level, at most four trials. Trials without a series have none."""
     rows: list[tuple[str, str]] = []
     by_level: dict[float, list[str]] = {}
     for result in by_run_order(run):
@@ -37,7 +37,7 @@ def warmup_panels(run: StoredRun) -> list[tuple[str, str]]:
 
 
 def warmup_words(run: StoredRun) -> list[str]:
-    """For how many trials it was long enough, and which it was not for."""
+    """The number of trials for which the warm-up was long enough, and the names of the others."""
     found = [(r, one) for r in by_run_order(run) if (one := _transient(run, r)) is not None]
     if not found:
         return []

@@ -1,7 +1,7 @@
 """Runtimes: where a server runs. They know Docker, processes and cgroups, and no database.
 
-A module is an implementation (the Protocol below), registered by its name. A runtime leaves nothing behind: whatever it
-creates is named after the run, `Server.stop` undoes it, and `clean` removes what a power cut left.
+Each module implements the Protocol below and is registered by its name. A runtime leaves nothing behind: everything it
+creates has the run's name, `Server.stop` removes it, and `clean` removes what a power cut left.
 """
 
 from __future__ import annotations
@@ -18,52 +18,54 @@ from runner.runtimes.capabilities import Capabilities, Obstacle
 
 
 class Server(Protocol):
-    """One server. `stop` is safe to call twice and at any moment, and Ctrl-C waits until it is done."""
+    """One server. `stop` may be called twice and at any time. Ctrl-C waits until it has finished."""
 
     host: str
     port: int
     network_namespace: str
-    """Path of the server's own network namespace, where the load generator needs no proxy; "" for the host's."""
+    """The path of the server's own network namespace, where the load generator reaches it without a proxy; "" for the
+    host's."""
 
     def alive(self) -> bool: ...
     def accounting(self) -> Accounting | None: ...
     def pids(self) -> tuple[int, ...]:
-        """Host PIDs of every process of the server, its children included."""
+        """Host PIDs of every process of the server, with children."""
 
     def cpus_allowed(self) -> tuple[int, ...]:
-        """Union of the CPUs that the kernel allows to any thread of any of its processes: the proof of the pinning.
+        """The union of the CPUs that the kernel allows to any thread of any of its processes. It proves the pinning.
 
-        Cheap, and may be asked again at any time: threads that began or moved since are seen. Empty when nothing of it
+        The call is cheap and can be repeated; it then includes threads that started or moved. Empty if no process
         lives, and for a server that is not ours.
         """
 
     def log_tail(self, lines: int) -> str: ...
     def facts(self) -> Mapping[str, str]:
-        """What the manifest keeps: image digest, container id, user, cgroup."""
+        """What the manifest stores: image digest, container id, user, cgroup."""
 
     def stop(self) -> None: ...
 
 
 class Runtime(Protocol):
-    """Where servers run, as a module."""
+    """Where servers run. Modules implement it."""
 
     CAN: Capabilities
 
     def obstacle(self, image: str) -> Obstacle | None:
-        """Why no server can be run here, None when one can. image: "" where it needs none."""
+        """Why no server can run here; None if one can. image: "" if it needs none."""
 
     def phrase(self, place: str) -> str:
         """How its servers run, for a sentence. place: the image, the address, or how the installation was found."""
 
     def site(self, wanted: SiteRequest) -> Site:
-        """Reserves a fresh data directory and a port (a free one when port is None), and a directory on each disk.
-        Whoever asks for it removes the directories (`remove_directories`)."""
+        """Reserves a fresh data directory, a port (a free one if port is None), and a directory on each disk. The
+        caller removes the directories (`remove_directories`)."""
 
     def start(self, order: ServerOrder, cleanup: ExitStack) -> Server:
-        """Runs the setup and starts the server; `cleanup` stops it, be it half started. Raises ProvisionError."""
+        """Runs the setup and starts the server. `cleanup` stops it, even if it has only half started. Raises
+        ProvisionError."""
 
     def copy_out(self, image: str, path: str, folder: Path) -> Path:
-        """Only where it has images: a file of the image, copied into `folder` once. Raises ProvisionError."""
+        """Copies a file of the image into `folder`, once. Only for a runtime with images. Raises ProvisionError."""
 
 
 RUNTIMES = Registry(

@@ -1,6 +1,6 @@
 """What a runtime can do, as data, and why it cannot be used on this machine. Refuses to name a runtime.
 
-Other packages ask for what they need (a server with pinned CPUs, one whose files they may move) and not for a name.
+Other packages check for a capability (pinned CPUs, movable files) and never for a name.
 """
 
 from __future__ import annotations
@@ -13,15 +13,13 @@ from runner.model import ServerSource
 
 @dataclass(frozen=True, kw_only=True)
 class Capabilities:
-    """One runtime's.
+    """The capabilities of one runtime.
 
-    pins_cpus: the server runs on the CPUs of its order and on no others, and says so when asked.
-    limits_memory: it gets no more memory than its order says.
-    is_local: it runs on this machine, so that its files, its processes and the user it runs as are here.
-    owns_server: it starts a server for each trial and stops it; else somebody else's server is loaded.
-    has_images: servers come from images, and so does the client library (`copy_out`).
-    places_disks: it gives a server directories on the disks that it is told.
-    why_not: why it cannot do one of these, as a clause, by its name.
+    pins_cpus: the server runs on the CPUs of its order and on no others, and reports its CPUs. limits_memory: the
+    server gets no more memory than its order says. is_local: it runs on this machine, with its files, processes and
+    user. owns_server: the runtime starts a server for each trial and stops it; else it loads somebody else's server.
+    has_images: servers come from images, and so does the client library (`copy_out`). places_disks: it gives a server
+    directories on the given disks. why_not: why it lacks a capability, as a clause, by the capability's name.
     """
 
     pins_cpus: bool
@@ -34,7 +32,7 @@ class Capabilities:
 
     @property
     def source(self) -> ServerSource:
-        """What it needs to be given: an address, an image, or else an installation."""
+        """What it needs: an address, an image, or an installation."""
         if not self.owns_server:
             return ServerSource.ENDPOINT
         return ServerSource.IMAGE if self.has_images else ServerSource.INSTALLATION
@@ -42,7 +40,7 @@ class Capabilities:
 
 @dataclass(frozen=True, kw_only=True)
 class Obstacle:
-    """Why a runtime cannot run a server here. installing_helps: an installed server would do instead."""
+    """Why a runtime cannot run a server here. installing_helps: an installed server would help."""
 
     sentence: str
     remedy: str

@@ -1,6 +1,7 @@
-"""Control groups for a server that runs as a process: CPU accounting of exited children too, quota, memory limit.
+"""Control groups for a server that runs as a process: CPU time (also of exited children), quota, memory limit.
 
-Made only where this user may; whoever asks for a limit that cannot be set gets an error, never a server without it.
+Groups are made only if this user may make them. A requested limit that cannot be set is an error; the server never runs
+without it.
 """
 
 from __future__ import annotations
@@ -27,11 +28,11 @@ class Group:
 
     @property
     def procs_files(self) -> tuple[str, ...]:
-        """Where a process writes itself to become a member."""
+        """The files to which a process writes its PID to become a member."""
         return tuple(dict.fromkeys(f"{path}/cgroup.procs" for path in self.paths.values()))
 
     def accounting(self) -> Accounting:
-        """For the sampler."""
+        """Where the sampler reads its CPU time and memory."""
         return Accounting(kind="cgroup1" if self.version == "v1" else "cgroup2", paths=self.paths)
 
     def pids(self) -> tuple[int, ...]:
@@ -42,7 +43,7 @@ class Group:
             return ()
 
     def remove(self) -> None:
-        """Removes the directories; the kernel needs a moment after the last member ended."""
+        """Removes the directories. The kernel needs a moment after the last member ended."""
         for path in set(self.paths.values()):
             for _ in range(50):
                 try:
@@ -56,9 +57,9 @@ class Group:
 
 
 def make_group(name: str, quota_cores: float | None, memory_bytes: int | None) -> Group | None:
-    """A group with its limits; None where groups are not permitted and no limit was asked for.
+    """A group with its limits; None if groups are not permitted and no limit was requested.
 
-    Raises ProvisionError when a limit was asked for and cannot be set.
+    Raises ProvisionError if a requested limit cannot be set.
     """
     version = cgroup_version()
     try:
@@ -101,7 +102,8 @@ def _make_v2(name: str) -> Group:
 
 
 def keep_disk_limits(base: Path, path: Path, own: Path = Path("/proc/self/cgroup")) -> None:
-    """On v2, limits of disks stand in the groups below the root: a new one there gets those of the group it leaves."""
+    """On v2, copies the disk limits of the group that the server leaves to its new group: limits are set in groups
+    below the root."""
     mine = next((line[3:] for line in own.read_text().splitlines() if line.startswith("0::")), "/").strip("/")
     limits = base / mine.partition("/")[0] / "io.max"
     if mine and limits.exists() and (path / "io.max").exists():

@@ -1,6 +1,6 @@
 """Finds and removes what a crash or a power cut left: containers by label, processes and groups by state files.
 
-Refuses to touch what a living run owns, and to believe a PID without its start time.
+Refuses to touch what a living run owns, and to trust a PID without its start time.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ CACHES = ("programs", "clients")
 
 @dataclass(frozen=True, kw_only=True)
 class Leftover:
-    """kind: server, container, cache or memory; name: for people (the path of a cache or of memory); the rest is for
-    `remove`."""
+    """kind: server, container, cache or memory. name: for people (the path of a cache or of memory). `remove` uses the
+    rest."""
 
     kind: str
     name: str
@@ -41,7 +41,7 @@ class Leftover:
 
 
 def find_leftovers(folders: Sequence[Path]) -> tuple[Leftover, ...]:
-    """Everything of ours whose run does not live any more; memory comes after the servers that wrote there."""
+    """Everything of ours whose run has ended. Memory comes after the servers that wrote there."""
     mounts = left_mounts()
     shared = [path for path in (shared_directory(),) if path.is_dir()]
     folders = [*folders, *mounts, *shared]
@@ -59,7 +59,7 @@ def _is_owned(state: State) -> bool:
 
 
 def _caches(folders: Sequence[Path]) -> list[Leftover]:
-    """Copies of programs and client libraries, which every run can make again; only while no run lives."""
+    """Copies of programs and client libraries, which every run can make again. Only if no run lives."""
     paths = [folder / name for folder in folders for name in CACHES]
     return [Leftover(kind="cache", name=str(path)) for path in paths if path.is_dir()]
 
@@ -77,7 +77,7 @@ def _containers() -> list[Leftover]:
 
 
 def remove(leftover: Leftover) -> None:
-    """Undoes it; safe when it is gone already."""
+    """Removes it. No error if it does not exist any more."""
     if leftover.kind == "cache":
         shutil.rmtree(leftover.name, ignore_errors=True)
     if leftover.kind == "memory":
@@ -110,7 +110,7 @@ def _remove_server(state: State) -> None:
 
 
 def _owner(state: State) -> int:
-    """The user that the server ran as: its directory was given to him."""
+    """The user that the server ran as: the owner of its directory."""
     try:
         return os.stat(state.data_dir).st_uid
     except OSError:
@@ -122,7 +122,7 @@ def _wait_ended(state: State) -> None:
     while alive(state.server_pid, state.server_started) and time.monotonic() < deadline:
         with contextlib.suppress(psutil.NoSuchProcess):
             if psutil.Process(state.server_pid).status() == psutil.STATUS_ZOMBIE:
-                return  # its memory is gone, and its parent's business the rest
+                return  # its memory is gone; its parent handles the rest
         time.sleep(0.02)
 
 

@@ -1,6 +1,6 @@
-"""A data directory that is not there when a run starts: made for the run, and removed with it, its parents too.
+"""Creates a missing data directory for a run, with its parents, and removes them with the run.
 
-Refuses to remove what was there before, what is not empty, and anything while another run is at work in it.
+Refuses to remove what existed before, what is not empty, and anything that another run uses.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from runner.runtimes.state import read_states
 
 
 def missing_directories(folder: Path) -> tuple[Path, ...]:
-    """The folder and its parents as far as they are not there, the deepest first."""
+    """The folder and its parents that do not exist, the deepest first."""
     return tuple(path for path in (folder.absolute(), *folder.absolute().parents) if not path.exists())
 
 
 @contextlib.contextmanager
 def made_directory(folder: Path) -> Iterator[None]:
-    """The folder is there meanwhile; what had to be made for that is removed at the end where it is empty.
+    """Creates the folder for the block. At the end, it removes what it created, if it is empty.
 
-    The copies of programs and client libraries in a folder that was made are no reason to keep it: each run can make
-    them again. Raises ProvisionError when it cannot be made.
+    Copies of programs and client libraries in a created folder are removed too, because each run can make them again.
+    Raises ProvisionError if the folder cannot be created.
     """
     made = missing_directories(folder)
     try:
@@ -43,6 +43,6 @@ def made_directory(folder: Path) -> Iterator[None]:
 def _remove(folder: Path, made: tuple[Path, ...]) -> None:
     if made and not read_states([folder]):
         remove_trees(folder / name for name in CACHES)
-    with contextlib.suppress(OSError):  # somebody else's file in it, or it is gone already
+    with contextlib.suppress(OSError):  # it contains somebody else's file, or is already removed
         for path in made:
             path.rmdir()

@@ -1,8 +1,7 @@
-"""Servers in Docker containers: CPU set, quota and memory by the engine, ports on loopback only, nothing privileged.
+"""Servers in Docker containers: CPU set, quota and memory by the engine, ports on loopback only, not privileged.
 
-The data directory, and a directory on each disk of a disk sweep, are mounted under the paths that they have on the
-host, so that a path means the same on both sides.
-Refuses to pull anything but the image that was named, and to keep a container after the trial.
+The data directory, and a directory on each disk of a disk sweep, have the same path inside and outside the container.
+Refuses to pull any image but the named one, and to keep a container after the trial.
 """
 
 from __future__ import annotations
@@ -61,19 +60,19 @@ def obstacle(image: str) -> Obstacle | None:
 
 
 def phrase(place: str) -> str:
-    """How its servers run, for a sentence. place: the image."""
     return f"in Docker ({place})"
 
 
 def site(wanted: SiteRequest) -> Site:
-    """A fresh directory and a loopback port; inside, the server listens on all of the container's own addresses."""
+    """A fresh directory and a loopback port. In the container, the server listens on all of the container's
+    addresses."""
     data_dir, disks = fresh_directories(wanted)
     port = wanted.port or free_port()
     return Site(data_dir=data_dir, port=port, bind_address="0.0.0.0", home=wanted.home, disks=disks)
 
 
 def start(order: ServerOrder, cleanup: ExitStack) -> DockerServer:
-    """Setup commands and server in one container. Raises ProvisionError with its last words."""
+    """Runs setup commands and server in one container. Raises ProvisionError with the end of its output."""
     server = DockerServer(order)
     cleanup.callback(server.stop)
     server.launch()
@@ -81,7 +80,7 @@ def start(order: ServerOrder, cleanup: ExitStack) -> DockerServer:
 
 
 class DockerServer:
-    """One container and everything made for it."""
+    """One container, and everything made for it."""
 
     host = "127.0.0.1"
 
@@ -97,11 +96,11 @@ class DockerServer:
 
     @property
     def network_namespace(self) -> str:
-        """The container's, where this user may enter it: the load then meets no proxy process on its way."""
+        """The container's namespace, if this user may enter it: the load then passes no proxy process."""
         return f"/proc/{self._pid}/ns/net" if os.geteuid() == 0 and self._pid else ""
 
     def launch(self) -> None:
-        """Writes the files and runs the container."""
+        """Writes the files and starts the container."""
         engine = client()
         if engine is None:
             raise ProvisionError("no Docker Engine answers", remedy="start dockerd, or use --runtime process")
@@ -134,20 +133,21 @@ class DockerServer:
             self._join_root_blkio()
 
     def _join_root_blkio(self) -> None:
-        """Limits of disks stand in the root group of cgroup v1, where writeback runs. What a container writes by fsync
-        is counted in its own group and would pass them; it is not split over both groups by a rule in each."""
+        """Moves the container's processes to the root group of cgroup v1, where disk limits are set and writeback runs.
+        Otherwise writes by fsync are counted in the container's group and escape the limits. A rule in each group would
+        give twice the limit."""
         if not _BLKIO.exists() or os.geteuid() != 0:
             return
         deadline = time.monotonic() + JOIN_S
         while (outside := _outside_root_blkio(self.pids())) and time.monotonic() < deadline:
             for pid in outside:
-                with contextlib.suppress(OSError):  # it ended, or a child has just begun: the next round sees
+                with contextlib.suppress(OSError):  # it ended, or a child has just started; the next round finds it
                     _BLKIO.write_text(str(pid))
         if outside:
             raise ProvisionError(f"processes {outside} of the container are not under the disks' limits")
 
     def _command(self) -> dict[str, Any]:
-        # The kernel keeps from the first process of a container every signal that it has no handler for.
+        # The kernel withholds from a container's first process every signal without a handler.
         heed = [f"trap 'exit 143' {self._spec.stop_signal.removeprefix('SIG')}"] if self._spec.setup else []
         lines = [*heed, *map(shlex.join, self._spec.setup), "exec " + shlex.join(self._spec.argv)]
         user = pwd.getpwnam(UNPRIVILEGED_USER) if os.geteuid() == 0 else pwd.getpwuid(os.geteuid())
@@ -192,7 +192,7 @@ class DockerServer:
         raise ProvisionError(f"the container ended at once: {' | '.join(self.log_tail(5).splitlines())}")
 
     def alive(self) -> bool:
-        """Asked of the kernel, not of the engine: it is asked often, and the engine runs on the same CPUs."""
+        """Reads the kernel, not the engine: it is called often, and the engine runs on the same CPUs."""
         return alive(self._pid, self._started)
 
     def accounting(self) -> Accounting | None:
@@ -200,7 +200,7 @@ class DockerServer:
         return _accounting(self._pid)
 
     def pids(self) -> tuple[int, ...]:
-        """Members of the container's cgroup, in the host's numbers."""
+        """Members of the container's cgroup, with the host's PIDs."""
         found = self.accounting()
         if found is None:
             return ()
@@ -211,23 +211,22 @@ class DockerServer:
             return ()
 
     def cpus_allowed(self) -> tuple[int, ...]:
-        """As the kernel says it, for every thread of every process in the container."""
         return allowed_cpus(self.pids())
 
     def log_tail(self, lines: int) -> str:
-        """The end of what it printed, and of its log files."""
+        """The end of its output and of its log files."""
         with contextlib.suppress(Exception):
             self._last_words = self._container.logs(tail=lines).decode("utf-8", "replace")
         files = tail([Path(p) for p in self._spec.log_paths], lines)
         return "\n".join(part for part in (self._last_words, files) if part)
 
     def facts(self) -> Mapping[str, str]:
-        """Image, its digest, container id; nothing where the engine does not say."""
+        """Image, its digest, container id; empty if the engine does not answer."""
         if self._container is None:
             return {}
         try:
             image = self._container.image
-        except Exception:  # whatever an engine does that is about to fail: the trial will show it
+        except Exception:  # an engine that is failing may raise anything; the trial reports it
             return {}
         digests = image.attrs.get("RepoDigests") or []
         return {
@@ -238,9 +237,9 @@ class DockerServer:
         }
 
     def stop(self) -> None:
-        """The stop signal to the first process, then removal by force; then data and state are removed.
+        """Sends the stop signal to the first process, then removes the container, its data and its state.
 
-        Who insists by Ctrl-C gets no clean shutdown.
+        A second Ctrl-C skips the clean shutdown.
         """
         with deferred() as hurry:
             if self._container is not None:

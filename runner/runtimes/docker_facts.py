@@ -1,4 +1,4 @@
-"""Asks the Docker Engine what it is and which images it has. Changes nothing; never raises because there is none."""
+"""Asks the Docker Engine for its version and images. Changes nothing; never raises if there is no engine."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PULL_QUESTION_S = 5
 
 @dataclass(frozen=True, kw_only=True)
 class DockerFacts:
-    """reachable False: no engine answers, and the other fields are empty."""
+    """reachable: False if no engine answers; the other fields are then empty."""
 
     reachable: bool
     version: str = ""
@@ -21,7 +21,7 @@ class DockerFacts:
 
 @functools.cache
 def client(timeout_s: int = 60) -> Any:
-    """The SDK's client, None when no engine answers."""
+    """The SDK's client; None if no engine answers."""
     try:
         import docker
 
@@ -33,7 +33,7 @@ def client(timeout_s: int = 60) -> Any:
 
 
 def docker_facts() -> DockerFacts:
-    """What the engine says of itself."""
+    """The engine's version and properties."""
     engine = client()
     if engine is None:
         return DockerFacts(reachable=False)
@@ -59,7 +59,7 @@ def image_state(image: str) -> str:
 
 
 def can_pull(image: str) -> bool:
-    """Whether a registry knows the image, asked within a few seconds."""
+    """Whether a registry has the image. Asks for a few seconds."""
     engine = client(PULL_QUESTION_S)
     if engine is None:
         return False

@@ -1,6 +1,6 @@
-"""Takes single files out of a Docker image, so that the load generator can open the very client library of the server.
+"""Copies single files out of a Docker image, so that the load generator can open the server's own client library.
 
-The container it makes for that is never started, and removed at once.
+The container that it creates for this is never started, and is removed at once.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ BYTES_MAX = 1 << 30
 
 
 def copy_out(image: str, path: str, folder: Path) -> Path:
-    """The file at `path` in the image (links followed), in a folder named after the image; made once.
+    """The file at `path` in the image (links followed), copied once into a folder named after the image.
 
-    Raises ProvisionError when the image or the file is not there.
+    Raises ProvisionError if the image or the file does not exist.
     """
     engine = client()
     if engine is None:

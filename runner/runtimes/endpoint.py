@@ -1,7 +1,7 @@
 """A server that already runs: loaded and observed, never started, pinned, reconfigured or stopped.
 
-Its processes are found by the port that it listens on, where this user may see that; else its CPU is not known, which
-is a reason in the verdict and not a zero.
+Its processes are found by the port that it listens on, if this user may see them. Else its CPU use is unknown, which is
+a reason in the verdict and not a zero.
 """
 
 from __future__ import annotations
@@ -30,28 +30,27 @@ CAN = Capabilities(
 
 
 def obstacle(image: str) -> Obstacle | None:
-    """Whether the server answers is asked before the start, with its address."""
+    """None: whether the server answers is checked later, with its address."""
     return None
 
 
 def phrase(place: str) -> str:
-    """How its servers run, for a sentence. place: the address."""
     return f"at {place}, which already runs: neither pinned nor stopped"
 
 
 def site(wanted: SiteRequest) -> Site:
-    """Nothing is reserved: the address is what was given."""
+    """The given address; nothing is reserved."""
     host, _, number = wanted.endpoint.rpartition(":")
     return Site(data_dir="", port=int(number), bind_address=host, home=wanted.home)
 
 
 def start(order: ServerOrder, cleanup: ExitStack) -> EndpointServer:
-    """Nothing is started, so nothing is cleaned up; of the order only the site is used."""
+    """Starts nothing, so there is nothing to clean up. It uses only the order's site."""
     return EndpointServer(order.site.bind_address, order.site.port)
 
 
 class EndpointServer:
-    """Somebody else's server."""
+    """A server that belongs to somebody else."""
 
     network_namespace = ""
 
@@ -60,31 +59,30 @@ class EndpointServer:
         self._roots = _listeners(port)
 
     def alive(self) -> bool:
-        """Its process lives, where we can see it; else only the database can tell."""
+        """Whether its process lives. True if the process cannot be seen: then only the database knows."""
         return not self._roots or any(psutil.pid_exists(pid) for pid in self._roots)
 
     def accounting(self) -> Accounting | None:
-        """Its process tree, None where it cannot be seen."""
+        """Its process tree; None if it cannot be seen."""
         return Accounting(kind="processes", root_pids=self._roots) if self._roots else None
 
     def pids(self) -> tuple[int, ...]:
-        """The processes that listen, where they can be seen."""
+        """The processes that listen on its port, if they can be seen."""
         return self._roots
 
     def cpus_allowed(self) -> tuple[int, ...]:
-        """Not ours to pin: nothing to prove."""
+        """Empty: the server is not ours to pin."""
         return ()
 
     def log_tail(self, lines: int) -> str:
-        """Its log is not ours to read."""
+        """Empty: its log is not ours to read."""
         return ""
 
     def facts(self) -> Mapping[str, str]:
-        """Only that it was there."""
         return {"endpoint": f"{self.host}:{self.port}", "pids": " ".join(map(str, self._roots))}
 
     def stop(self) -> None:
-        """It goes on."""
+        """Does nothing: the server continues."""
 
 
 def _listeners(port: int) -> tuple[int, ...]:

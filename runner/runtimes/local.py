@@ -1,4 +1,4 @@
-"""What every local runtime needs of this machine: a fresh directory, a port, files, the ends of logs, allowed CPUs."""
+"""Operations of all local runtimes on this machine: fresh directories, ports, files, ends of logs, allowed CPUs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PORTS_FROM, SERVER_PORTS, PORT_TRIES = 11_000, 16, 100
 
 
 def fresh_directories(wanted: SiteRequest) -> tuple[str, tuple[str, ...]]:
-    """A new, empty directory named after run and trial, and one of its name on each disk. Raises ProvisionError."""
+    """A new, empty directory named after run and trial, and one of that name on each disk. Raises ProvisionError."""
     folder = Path(wanted.data_dir)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -41,25 +41,25 @@ def fresh_directories(wanted: SiteRequest) -> tuple[str, tuple[str, ...]]:
 
 
 def remove_directories(site: Site) -> None:
-    """Removes what was reserved for a server, with all that is in it. An endpoint's site has nothing of ours."""
+    """Removes a server's directories with their contents. An endpoint's site has none of ours."""
     with deferred():
         remove_trees(path for path in (site.data_dir, *site.disks) if path)
 
 
 def remove_trees(paths: Iterable[str | Path]) -> None:
-    """Removes directories with all that is in them; what is not there is no error."""
+    """Removes directories with their contents. A missing directory is no error."""
     for path in paths:
         shutil.rmtree(path, ignore_errors=True)
 
 
 def closed_to_others(folder: Path) -> str:
-    """The first directory on the way that other users may not enter; "" when the way is open."""
+    """The first directory on the path that other users may not enter; "" if they may enter all."""
     way = [p for p in (folder.absolute(), *folder.absolute().parents) if p.exists()]
     return next((str(p) for p in reversed(way) if not p.stat().st_mode & 0o001), "")
 
 
 def lay_out(spec: ServerSpec, trees: Sequence[str], user: pwd.struct_passwd | None) -> None:
-    """Makes the spec's folders, links and files (for the owner's eyes only), then gives the trees to the user."""
+    """Creates the spec's folders, links and files (readable by the owner only), then gives the trees to the user."""
     for folder in spec.folders:
         Path(folder).mkdir(parents=True, exist_ok=True)
     for link, where in spec.links.items():
@@ -76,10 +76,10 @@ def lay_out(spec: ServerSpec, trees: Sequence[str], user: pwd.struct_passwd | No
 
 
 def free_port() -> int:
-    """The first of SERVER_PORTS TCP ports in a row that nobody listens on now, for a server and its further doors.
+    """The first of SERVER_PORTS consecutive TCP ports that nobody listens on now, for a server with several ports.
 
-    It lies below the ports that the kernel gives to outgoing connections, so that none of those takes it before the
-    server does. Raises ProvisionError when no such ports are found.
+    It is below the ports that the kernel gives to outgoing connections, so that none of those takes it before the
+    server does. Raises ProvisionError if there are no such ports.
     """
     for _ in range(PORT_TRIES):
         first = random.randrange(PORTS_FROM, _ephemeral_ports() - SERVER_PORTS)
@@ -91,7 +91,7 @@ def free_port() -> int:
 
 
 def _ephemeral_ports() -> int:
-    """The first port that outgoing connections are given."""
+    """The first port that outgoing connections get."""
     try:
         return max(PORTS_FROM + 1000, int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0]))
     except (OSError, ValueError):
@@ -99,10 +99,10 @@ def _ephemeral_ports() -> int:
 
 
 def allowed_cpus(pids: Sequence[int]) -> tuple[int, ...]:
-    """Union of the CPUs on which any thread of the processes may run; what ends meanwhile is passed over.
+    """The union of the CPUs on which any thread of the processes may run. Threads that end meanwhile are skipped.
 
-    Asked by a system call for each thread: reading /proc/PID/task/TID/status says the same and takes fifty times as
-    long, which counts where a server has hundreds of threads.
+    It makes one system call for each thread. Reading /proc/PID/task/TID/status would take fifty times as long, which
+    matters for a server with hundreds of threads.
     """
     found: set[int] = set()
     for pid in pids:
@@ -114,7 +114,7 @@ def allowed_cpus(pids: Sequence[int]) -> tuple[int, ...]:
 
 
 def tail(paths: Sequence[Path], lines: int) -> str:
-    """The last lines of each file that is there."""
+    """The last lines of each file that exists."""
     parts = []
     for path in paths:
         with contextlib.suppress(OSError):

@@ -1,8 +1,8 @@
-"""Shared memory of their own for the commands that set a server up, gone with the last of their processes.
+"""Gives setup commands their own shared memory, which disappears with the last of their processes.
 
-A setup command starts children, which share memory and remove it themselves, unless they are killed. What was made in
-the machine's own /dev/shm and System V table would then stay there, and by whom would not be known. Refuses nothing:
-where this user may make no namespace the commands run without, and what they use is looked up when they are killed.
+A setup command starts children. They share memory and remove it themselves, unless they are killed. In the machine's
+own /dev/shm and System V table their memory would then remain, without a known owner. If this user may not make a
+namespace, the commands run without one, and their shared memory is looked up when they are killed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _TRY_S = 10.0
 _ENTER = 'mount -t tmpfs -o nosuid,nodev,mode=1777 scale /dev/shm && exec "$@"'
 _THEN = ("--ipc", "--mount", "/bin/sh", "-c", _ENTER, "scale-memory")
 _NO_RIGHTS = ("setpriv", "--inh-caps=-all", "--ambient-caps=-all")
-# Who is not root gets, for a moment, the rights to mount, in a user namespace.
+# A user who is not root gets the right to mount, in a user namespace, for a moment.
 WAYS: Sequence[Sequence[str]] = (
     ("unshare", *_THEN),
     ("unshare", "--user", "--map-current-user", "--keep-caps", *_THEN, *_NO_RIGHTS),
@@ -25,7 +25,7 @@ WAYS: Sequence[Sequence[str]] = (
 
 @functools.cache
 def with_own_memory() -> tuple[str, ...]:
-    """The words before a command that give it shared memory of its own; none where this user may not."""
+    """The words before a command that give it its own shared memory; empty if this user may not."""
     if not os.path.isdir("/dev/shm"):
         return ()
     return next((tuple(way) for way in WAYS if _works(way)), ())

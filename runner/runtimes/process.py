@@ -1,7 +1,7 @@
-"""Servers as processes of this machine, on their own CPUs, in a control group of their own where that is permitted.
+"""Servers as processes of this machine, on their own CPUs, in their own control group if that is permitted.
 
 A small shell line joins the group, gives up root and sets the parent-death signal before the server's program runs, so
-no process of the server is ever anywhere else. Refuses to make users, and to run as root what should not be root.
+that no process of the server is ever elsewhere. Refuses to create users, and to run as root what must not.
 """
 
 from __future__ import annotations
@@ -47,22 +47,21 @@ CAN = Capabilities(
 )
 SETUP_S = 120.0
 COMPANIONS_S = 5.0
-KILL_S = 10.0  # a killed process ends at once, unless a disk that hangs holds it in the kernel
+KILL_S = 10.0  # a killed process ends at once, unless a hanging disk keeps it in the kernel
 _LAUNCH = 'for f in $1; do echo 0 > "$f" || exit 125; done; shift; exec "$@"'
 
 
 def obstacle(image: str) -> Obstacle | None:
-    """Every machine has processes."""
+    """None: every machine has processes."""
     return None
 
 
 def phrase(place: str) -> str:
-    """How its servers run, for a sentence. place: how the installation was found."""
     return f"as a process ({place})"
 
 
 def site(wanted: SiteRequest) -> Site:
-    """A fresh directory under data_dir and a loopback port. Raises ProvisionError."""
+    """A fresh directory below data_dir and a loopback port. Raises ProvisionError."""
     home = _reachable_home(wanted.home, Path(wanted.data_dir))
     data_dir, disks = fresh_directories(wanted)
     return Site(
@@ -75,9 +74,9 @@ def site(wanted: SiteRequest) -> Site:
 
 
 def _reachable_home(home: str, folder: Path) -> str:
-    """Root gives up root to run the server, and the other user may not enter /root: then a copy, made once.
+    """The server's home, or a copy of it, made once, if the server's user may not enter it (such as /root).
 
-    Wheels keep their shared libraries beside the package, in NAME.libs, found by relative path: they come along.
+    Wheels keep their shared libraries beside the package, in NAME.libs, found by relative path; they are copied too.
     """
     source = Path(home).resolve()
     if not home or os.geteuid() != 0 or all(p.stat().st_mode & 0o001 for p in source.parents):
@@ -95,7 +94,7 @@ def _reachable_home(home: str, folder: Path) -> str:
 
 
 def start(order: ServerOrder, cleanup: ExitStack) -> ProcessServer:
-    """Setup commands, then the server. Raises ProvisionError with its last words."""
+    """Runs setup commands, then the server. Raises ProvisionError with the end of its output."""
     server = ProcessServer(order)
     cleanup.callback(server.stop)
     server.launch()
@@ -103,7 +102,7 @@ def start(order: ServerOrder, cleanup: ExitStack) -> ProcessServer:
 
 
 class ProcessServer:
-    """A server's process tree and everything made for it."""
+    """A server's process tree, and everything made for it."""
 
     host = "127.0.0.1"
     network_namespace = ""
@@ -122,7 +121,7 @@ class ProcessServer:
         self.port = self._site.port
 
     def launch(self) -> None:
-        """Makes the group, writes the files, runs setup and server."""
+        """Creates the group, writes the files, and runs setup and server."""
         save(self._folder, self._state)
         with deferred():
             quota_cores, memory_bytes = self._order.placement.quota_cores, self._order.memory_bytes
@@ -154,7 +153,7 @@ class ProcessServer:
         return ["/bin/sh", "-c", _LAUNCH, "scale-launch", joins, *before, *become, *argv]
 
     def _run(self, argv: Sequence[str], before: Sequence[str] = ()) -> subprocess.Popen[bytes]:
-        """The one process that `stop` and `scale clean` know of: a setup command, at last the server."""
+        """Starts a setup command, or the server. `stop` and `scale clean` know only the last process started here."""
         environment = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "HOME": self._site.data_dir, **self._spec.env}
         with deferred(), self._log.open("ab") as log:
             process = self._process = spawn(
@@ -172,7 +171,7 @@ class ProcessServer:
         return process
 
     def _run_setup(self, command: Sequence[str]) -> None:
-        own = () if is_shared(Path(self._site.data_dir)) else with_own_memory()  # it would hide the data
+        own = () if is_shared(Path(self._site.data_dir)) else with_own_memory()  # the mount would hide the data
         process = self._run(command, own)
         try:
             code = process.wait(timeout=SETUP_S)
@@ -205,11 +204,10 @@ class ProcessServer:
             return ()
 
     def cpus_allowed(self) -> tuple[int, ...]:
-        """As the kernel says it, for every thread of every process."""
         return allowed_cpus(self.pids())
 
     def log_tail(self, lines: int) -> str:
-        """The end of its console and of its log files."""
+        """The end of its output and of its log files."""
         return tail([self._log, *map(Path, self._spec.log_paths)], lines)
 
     def facts(self) -> Mapping[str, str]:
@@ -218,7 +216,7 @@ class ProcessServer:
         return {"user": user, "cgroup": " ".join(self._state.cgroup_paths), "data_dir": self._site.data_dir}
 
     def stop(self) -> None:
-        """Ends every process; then group, data and state are removed. Who insists by Ctrl-C gets no clean shutdown."""
+        """Ends every process, then removes group, data and state. A second Ctrl-C skips the clean shutdown."""
         with deferred() as hurry:
             self._shut_down(hurry)
             self._send_all(signal.SIGKILL)
@@ -234,7 +232,7 @@ class ProcessServer:
             forget(self._folder, self._state.name)
 
     def _shut_down(self, hurry: Callable[[], bool]) -> None:
-        """The stop signal for the first process, then SIGTERM for its companions."""
+        """Sends the stop signal to the first process, then SIGTERM to the others."""
         if not self.alive():
             return
         first = self._first(self.pids())
@@ -244,7 +242,8 @@ class ProcessServer:
         self._wait_until(lambda: hurry() or (not self.alive() and not self.pids()), COMPANIONS_S)
 
     def _send_all(self, number: signal.Signals) -> None:
-        """To every process that is left; what they share is noted first, since a killed one does not remove it."""
+        """Signals every remaining process. First it notes their shared memory, because a killed process does not remove
+        it."""
         pids = self.pids()
         self._shared |= shared_by(pids)
         for pid in pids:

@@ -1,7 +1,7 @@
-"""A tmpfs that holds the servers' data for as long as a run lasts, and is gone afterwards with all that is in it.
+"""A tmpfs for the servers' data, mounted for a run and removed with its contents.
 
-Refuses to mount over what is there, and to leave a mount behind: one that is busy is detached, and goes with its last
-user. A run that was killed leaves its mount, whose name says whose it was: `scale clean` removes it.
+Refuses to mount over an existing directory's contents, and to leave a mount: a busy one is detached, and disappears
+with its last user. A killed run leaves its mount, whose name contains the run's process: `scale clean` removes it.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _PAUSE_S = 0.2
 
 @contextlib.contextmanager
 def mounted(directory: RamDirectory) -> Iterator[None]:
-    """The tmpfs is there meanwhile; a directory on one that was there before is not made here.
+    """Mounts the tmpfs for the block. A directory on an existing tmpfs is not mounted here.
 
-    Raises ProvisionError when it cannot be mounted.
+    Raises ProvisionError if it cannot be mounted.
     """
     if not directory.is_mounted:
         yield
@@ -51,7 +51,7 @@ def _mount(path: Path, size_bytes: int) -> None:
 
 
 def unmount(path: Path) -> None:
-    """Ends a mount and removes its directory; one that is busy is detached."""
+    """Unmounts and removes the directory. A busy mount is detached."""
     for _ in range(_TRIES):
         if not path.is_mount():
             break

@@ -1,7 +1,8 @@
-"""Shared memory of processes that were killed: the kernel keeps it until somebody removes it.
+"""Removes the shared memory of killed processes, which the kernel keeps until somebody removes it.
 
-System V segments are found by who made them, which the kernel keeps too, or, like files in /dev/shm, by who has them
-mapped, as long as he lives. Refuses what somebody uses, what is another user's, and what is older than the server.
+System V segments are found by their maker, which the kernel records. Like files in /dev/shm they are also found by who
+has them mapped, while that process lives. Refuses what somebody uses, what another user owns, and what is older than
+the server.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class Shared:
 
 
 def shared_by(pids: Iterable[int]) -> Shared:
-    """What the processes have mapped now; of those that have a /dev/shm or a table of their own, nothing."""
+    """What the processes have mapped now. Processes with their own /dev/shm or table have nothing here."""
     segments, files = set(), set()
     for pid in pids:
         with contextlib.suppress(OSError):
@@ -48,7 +49,7 @@ def shared_by(pids: Iterable[int]) -> Shared:
 
 
 def remove_shared(shared: Shared, uid: int, maker_started: int) -> None:
-    """Removes what nobody has mapped any more, of the user, made since then; maker_started: in clock ticks."""
+    """Removes what nobody has mapped any more, of this user, made since maker_started (clock ticks since boot)."""
     began_s = _began_s(maker_started)
     _remove(
         int(row["shmid"])
@@ -66,7 +67,7 @@ def remove_shared(shared: Shared, uid: int, maker_started: int) -> None:
 
 
 def remove_segments(maker_pid: int, maker_started: int) -> tuple[int, ...]:
-    """Removes what the ended process made; maker_started: in clock ticks since boot. Returns the segments' numbers."""
+    """Removes what the ended process made. maker_started: in clock ticks since boot. Returns the segments' numbers."""
     if not maker_pid:
         return ()
     began_s = _began_s(maker_started)

@@ -1,7 +1,7 @@
-"""The stacks of a server's processes while it is loaded, recorded by Linux' `perf` and kept in folded form.
+"""Records the stacks of a loaded server's processes by Linux' `perf`, in folded form.
 
-Sampled by the CPU clock, which every machine has, 99 times a second on each CPU. Refuses to be the end of a trial: a
-recording that fails says why, and the trial goes on without stacks.
+It samples by the CPU clock, which every machine has, 99 times a second on each CPU. Refuses to end a trial: a recording
+that fails gives its reason, and the trial continues without stacks.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 from runner.runtimes.capabilities import Obstacle
 from runner.spawning import spawn
 
-HZ = 99  # no multiple of the timers of servers and kernel
+HZ = 99  # not a multiple of the timers of servers and kernel
 PROBE_S = 10.0
 READY_S = 15.0
 LOOK_S = 0.02
@@ -32,7 +32,7 @@ _FRAME = re.compile(r"\s+[0-9a-f]+ (.*) \((.*)\)$")
 
 
 def profile_obstacle() -> Obstacle | None:
-    """Why stacks cannot be recorded here, found by trying it; None when they can."""
+    """Why stacks cannot be recorded here, found by trying it; None if they can."""
     if shutil.which("perf") is None:
         return Obstacle(sentence="there is no program perf", remedy="apt-get install linux-perf")
     done = _run("perf", "record", *_EVENT, "-o", "/dev/null", "--", "true", limit_s=PROBE_S)
@@ -43,8 +43,8 @@ def profile_obstacle() -> Obstacle | None:
 
 
 class StackRecorder:
-    """One recording. `start` while the server is idle, `stop`, then `close`, which reads it: `folded` and `trouble` say
-    what came of it. Threads and processes that the server makes later are recorded with those that make them."""
+    """One recording. Call `start` while the server is idle, `stop`, then `close`, which reads it. `folded` and
+    `trouble` have the result. Threads and processes that the server creates later are recorded too."""
 
     def __init__(self) -> None:
         self.folded, self.trouble, self._said = "", "", ""
@@ -52,10 +52,10 @@ class StackRecorder:
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self, pids: Callable[[], Sequence[int]], cpus: Sequence[int]) -> None:
-        """Returns when perf records, or has not come that far in time. pids: those of the server now, with all their
-        threads; cpus: where perf itself runs. Once begun it goes on.
+        """Returns when perf records, or is late. pids: the server's processes now, with all threads. cpus: where perf
+        itself runs. A recording that has started continues.
 
-        perf refuses to begin when one of the processes has just ended, so it is asked again with those that are left.
+        perf refuses to start if one of the processes has just ended; it is then started again with the remaining ones.
         """
         if self._folder is not None:
             return
@@ -78,7 +78,7 @@ class StackRecorder:
         return self._process is not None
 
     def _records(self, deadline: float) -> bool:
-        """perf writes its file's head when it has attached itself. A slow one is left to come to it later."""
+        """Waits until perf has attached itself and written its file's header. A slow perf continues to start."""
         data = Path(self._data)
         while self._process is not None and self._process.poll() is None and time.monotonic() < deadline:
             if data.exists() and data.stat().st_size:
@@ -91,7 +91,7 @@ class StackRecorder:
         return f"{self._folder.name}/perf.data" if self._folder else ""
 
     def stop(self) -> None:
-        """Ends the recording; safe to call twice."""
+        """Ends the recording. May be called twice."""
         process, self._process = self._process, None
         if process is None:
             return
@@ -105,7 +105,7 @@ class StackRecorder:
         self._said = said.decode("utf-8", "replace")
 
     def close(self) -> None:
-        """Ends the recording, folds it, and leaves no file behind; safe to call twice."""
+        """Ends the recording, folds it, and removes its files. May be called twice."""
         self.stop()
         if self._folder is not None:
             if not self.trouble:
@@ -123,7 +123,7 @@ class StackRecorder:
 
 
 def fold(lines: Iterable[str]) -> str:
-    """The output of `perf script` as folded stacks: "comm;outermost;...;innermost count", one a line, sorted.
+    """The output of `perf script` as folded stacks: "comm;outermost;...;innermost count", one on each line, sorted.
 
     A frame without a symbol is its file's name in brackets, so that a server without symbols has a graph too.
     """

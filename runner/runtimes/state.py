@@ -1,6 +1,6 @@
-"""What a runtime has made and not yet undone, on disk, so that `scale clean` finds it after a power cut.
+"""Stores on disk what a runtime has created and not yet removed, so that `scale clean` finds it after a power cut.
 
-One small JSON file per server beside its data directory. A PID is believed only together with its start time.
+One small JSON file for each server, beside its data directory. A PID counts only together with its start time.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ SUFFIX = ".scale-state.json"
 
 @dataclass(frozen=True, kw_only=True)
 class State:
-    """A server's traces. runner_*: the process that owns it; while that one lives, nothing is left over."""
+    """What a server leaves. runner_*: the process that owns it; while that lives, nothing is left over."""
 
     name: str
     data_dir: str
@@ -32,7 +32,7 @@ class State:
 
 
 def new_state(name: str, data_dir: str, disk_dirs: tuple[str, ...] = ()) -> State:
-    """Owned by this process. disk_dirs: the server's directories on other disks."""
+    """A state owned by this process. disk_dirs: the server's directories on other disks."""
     pid = os.getpid()
     return State(name=name, data_dir=data_dir, runner_pid=pid, runner_started=started_ticks(pid), disk_dirs=disk_dirs)
 
@@ -46,12 +46,12 @@ def save(folder: Path, state: State) -> None:
 
 
 def forget(folder: Path, name: str) -> None:
-    """Everything is undone."""
+    """Deletes the record after everything was removed."""
     (folder / (name + SUFFIX)).unlink(missing_ok=True)
 
 
 def read_states(folders: Iterable[Path]) -> tuple[State, ...]:
-    """All states in the folders; what is not a state of ours is passed over."""
+    """All states in the folders. Files that are not a state of ours are ignored."""
     found = []
     for folder in folders:
         for path in sorted(folder.glob("*" + SUFFIX)):

@@ -1,6 +1,6 @@
-"""Counters of the machine while a trial runs: read once a second, kept cumulative, made into rates later.
+"""Reads counters of the machine once a second during a trial. They stay cumulative; rates are computed later.
 
-Refuses to guess: a counter that cannot be read is None. Its own cost is measured and stored with every trial.
+Refuses to guess: a counter that cannot be read is None. The sampler's own cost is measured and stored with every trial.
 """
 
 from runner.sampling.lock_waits import lock_waits

@@ -1,7 +1,7 @@
 """Hardware counters of the server's CPUs: cycles, instructions, misses of the last-level cache, by perf_event_open(2).
 
-Of CPUs and not of processes, because a server's threads come and go and its CPUs do not. Refuses to guess: where the
-kernel or the virtual machine denies one of the counters, none is told.
+They count CPUs and not processes, because a server's threads come and go and its CPUs do not. Refuses to guess: if the
+kernel or the virtual machine denies one of the counters, none is reported.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from types import TracebackType
 _CALL = {"x86_64": 298, "aarch64": 241, "riscv64": 241}  # the number of the system call, from each asm/unistd.h
 _HARDWARE, _RAW = 0, 4  # PERF_TYPE_HARDWARE, PERF_TYPE_RAW
 _CYCLES, _INSTRUCTIONS, _MISSES = (_HARDWARE, 0), (_HARDWARE, 1), (_HARDWARE, 3)  # PERF_COUNT_HW_* in perf_event.h
-# The kernel's "cache misses" of AMD's processors are those of the second level. Zen 3 and later count what their cores
-# got from memory into their first level, asked for or foreseen: event 0x44, units 0x08 (own node) and 0x40 (another).
+# On AMD's processors the kernel's "cache misses" are those of the second level. Zen 3 and later count what the cores
+# got from memory into their first level, requested or prefetched: event 0x44, units 0x08 (own node) and 0x40 (another).
 _AMD_MISSES = (_RAW, 0x4844)
 _AMD_FAMILY = 0x19
 _ATTRIBUTES = struct.Struct("=IIQQQQQ16x")  # type, size, config, period, sample type, read format, flags; version 0
-_TIMES = 1 | 2  # the time that the event was wanted, and the time that a counter was free for it
+_TIMES = 1 | 2  # the time that the event was requested, and the time that it had a counter
 _CLOSE_ON_EXEC = 8
 
 
 class CpuCounters:
-    """Counts from its making until `close`, on all CPUs together. wanted: type and number of each event, by its name;
-    None: those of this machine."""
+    """Counts from its construction until `close`, over all CPUs. wanted: type and number of each event, by name; None:
+    the events of this machine."""
 
     def __init__(self, cpus: Sequence[int], wanted: Mapping[str, tuple[int, int]] | None = None) -> None:
         self._files: dict[str, list[int]] = {}
@@ -41,14 +41,14 @@ class CpuCounters:
             self.close()
 
     def read(self) -> Mapping[str, float]:
-        """So far; empty where they cannot be had."""
+        """The counts so far; empty if not available."""
         try:
             return {name: sum(map(_count, files)) for name, files in self._files.items()}
         except OSError:
             return {}
 
     def close(self) -> None:
-        """Counts no more; safe to call twice."""
+        """Stops counting. May be called twice."""
         files = [file for opened in self._files.values() for file in opened]
         self._files = {}
         for file in files:
@@ -65,7 +65,7 @@ class CpuCounters:
 
 
 def events(proc: Path = Path("/proc")) -> Mapping[str, tuple[int, int]]:
-    """Type and number of each event on this machine's processors, by its name."""
+    """Type and number of each event on this machine's processors, by name."""
     try:
         about = (proc / "cpuinfo").read_text(encoding="ascii", errors="replace")
     except OSError:
@@ -76,7 +76,7 @@ def events(proc: Path = Path("/proc")) -> Mapping[str, tuple[int, int]]:
 
 
 def _opened(event: tuple[int, int], cpu: int) -> int:
-    """The file of one event on one CPU, whatever runs there. Raises OSError."""
+    """The file of one event on one CPU, for all programs on it. Raises OSError."""
     kind, config = event
     attributes = _ATTRIBUTES.pack(kind, _ATTRIBUTES.size, config, 0, 0, _TIMES, 0)
     number = _CALL.get(os.uname().machine)
@@ -91,6 +91,6 @@ def _opened(event: tuple[int, int], cpu: int) -> int:
 
 
 def _count(file: int) -> float:
-    """Scaled to all the time where the event had to share its counter with others."""
+    """The count, scaled to the whole time if the event shared its counter with others."""
     count, wanted, counted = struct.unpack("=QQQ", os.read(file, 24))
     return count * wanted / counted if counted else 0.0

@@ -1,8 +1,9 @@
-"""How many of a server's threads run and how many sleep on a lock that another one holds, for servers whose database
-tells no wait events: from the system call that each thread sleeps in (/proc/PID/task/TID/syscall, see proc(5)).
+"""How many of a server's threads run, and how many sleep on a lock that another thread holds. For servers whose
+database reports no wait events. It reads the system call in which each thread sleeps (/proc/PID/task/TID/syscall,
+proc(5)).
 
 A lock of the C library, of Go's runtime or of Rust's standard library is a futex whose value says "held, and somebody
-waits". An idle thread sleeps in a futex too, on a condition or a semaphore, with another value. Refuses to guess: a
+waits". An idle thread also sleeps in a futex, on a condition or a semaphore, with another value. Refuses to guess: a
 thread that sleeps in anything else, or whose call this user may not read, is not counted.
 """
 
@@ -15,7 +16,7 @@ from pathlib import Path
 
 from runner.sampling.threads import pool_name
 
-LOCKED = "mutex: "  # opens the name of what threads of a pool wait for
+LOCKED = "mutex: "  # begins the name of what threads of a pool wait for
 RUNS = ""
 _FUTEX = {"x86_64": 202, "aarch64": 98, "riscv64": 98}  # the number of the system call, from each asm/unistd.h
 _PLAIN = ~(128 | 256)  # without FUTEX_PRIVATE_FLAG and FUTEX_CLOCK_REALTIME (linux/futex.h)
@@ -25,8 +26,8 @@ _HELD_WAITED, _HELD_TO_READ_OR_WRITE = 2, 3  # the second: glibc's read-write lo
 
 
 def lock_waits(pids: Sequence[int], proc: Path = Path("/proc"), machine: str = "") -> Mapping[str, int]:
-    """Threads that run or could, as RUNS; those that wait for a lock, as LOCKED and their pool's name. machine: as
-    uname says it, "": this one."""
+    """Threads that run or could run, as RUNS; those that wait for a lock, as LOCKED and their pool's name. machine: as
+    in uname; "": this one."""
     number = _FUTEX.get(machine or os.uname().machine)
     found: Counter[str] = Counter()
     for folder in (f"{proc}/{pid}/task" for pid in pids):
@@ -40,7 +41,7 @@ def lock_waits(pids: Sequence[int], proc: Path = Path("/proc"), machine: str = "
 
 
 def _is_held_lock(call: Sequence[str], futex: int | None) -> bool:
-    """call: number of the system call, then its arguments: address, operation, expected value, ..."""
+    """call: the number of the system call, then its arguments: address, operation, expected value, ..."""
     if len(call) < 4 or futex is None or call[0] != str(futex):
         return False
     operation, value = int(call[2], 16) & 0xFFFFFFFF & _PLAIN, int(call[3], 16) & 0xFFFFFFFF
@@ -57,7 +58,8 @@ def _names(folder: str) -> list[str]:
 
 
 def _text(path: str) -> str:
-    """Without Python's buffers and decoders, which would cost more than the read: there are hundreds of threads."""
+    """The text of a file, read without Python's buffers and decoders. They would cost more than the read, for hundreds
+    of threads."""
     try:
         file = os.open(path, os.O_RDONLY)
     except OSError:

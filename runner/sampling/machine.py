@@ -10,7 +10,7 @@ from pathlib import Path
 from runner.model import DataDisk, DiskSample
 
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
-_SECTOR_BYTES = 512  # /proc/diskstats counts in these, whatever the device's own sector is
+_SECTOR_BYTES = 512  # /proc/diskstats counts in these, whatever the device's own sector size is
 _PSI = re.compile(r"^some .*total=(\d+)", re.MULTILINE)
 
 
@@ -22,7 +22,7 @@ def _text(path: Path) -> str:
 
 
 def disk_samples(disks: Sequence[DataDisk], proc: Path = Path("/proc")) -> Mapping[str, DiskSample]:
-    """Counters of each disk by its name; None for each figure of a device that the kernel does not list."""
+    """Counters of each disk by its name. None for each figure of a device that the kernel does not list."""
     lines = (line.split() for line in _text(proc / "diskstats").splitlines())
     counters = {fields[2]: [int(f) for f in fields[3:14]] for fields in lines if len(fields) >= 14}
     return {disk.name: _disk_sample(counters.get(disk.block_name), disk.path) for disk in disks}
@@ -50,7 +50,7 @@ def _free_bytes(path: str) -> int | None:
 
 
 def memory_available_bytes(proc: Path = Path("/proc")) -> int | None:
-    """MemAvailable."""
+    """MemAvailable in bytes."""
     match = re.search(r"^MemAvailable:\s+(\d+) kB", _text(proc / "meminfo"), re.MULTILINE)
     return int(match.group(1)) * 1024 if match else None
 
@@ -59,8 +59,8 @@ _MHZ = re.compile(r"^processor\s*:\s*(\d+)$|^cpu MHz\s*:\s*([0-9.]+)$", re.MULTI
 
 
 def cpu_mhz(cpus: Sequence[int], root: Path = Path("/")) -> Mapping[str, float]:
-    """The clock rate of each CPU now, by its number: as cpufreq says it, else /proc/cpuinfo; what neither says is left
-    out. A virtual machine often says the rate that it was started with, whatever the host does."""
+    """The current clock rate of each CPU in MHz, by its number: from cpufreq, else /proc/cpuinfo. CPUs in neither are
+    left out. A virtual machine often reports the rate that it was started with, whatever the host does."""
     found: dict[str, float] = {}
     for cpu in cpus:
         text = _text(root / f"sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_cur_freq").strip()
@@ -77,7 +77,7 @@ def cpu_mhz(cpus: Sequence[int], root: Path = Path("/")) -> Mapping[str, float]:
 
 
 def pressure_s(proc: Path = Path("/proc")) -> Mapping[str, float]:
-    """Seconds in which some task waited, by resource; empty where the kernel has no PSI."""
+    """Seconds in which some task waited, by resource; empty if the kernel has no PSI."""
     found = {}
     for name in ("cpu", "io", "memory"):
         match = _PSI.search(_text(proc / "pressure" / name))
@@ -95,13 +95,13 @@ def cpu_busy_s(proc: Path = Path("/proc")) -> float | None:
 
 
 def cpu_stolen_s(proc: Path = Path("/proc")) -> float | None:
-    """CPU seconds in which this machine wanted to run and its hypervisor ran another (steal time, proc(5))."""
+    """CPU seconds in which this machine wanted to run and its hypervisor ran something else (steal time, proc(5))."""
     ticks = _cpu_ticks(proc)
     return ticks[-1] / _TICKS_PER_S if ticks is not None else None
 
 
 def each_cpu_busy_s(proc: Path = Path("/proc")) -> Mapping[str, float]:
-    """The same as cpu_busy_s of each CPU, by its number as text; empty where the kernel does not list them."""
+    """cpu_busy_s of each CPU, by its number as text; empty if the kernel does not list them."""
     found = {}
     for name, (user, nice, system, _, _, irq, softirq, _) in _each_cpu_ticks(proc).items():
         found[name] = (user + nice + system + irq + softirq) / _TICKS_PER_S
@@ -109,7 +109,7 @@ def each_cpu_busy_s(proc: Path = Path("/proc")) -> Mapping[str, float]:
 
 
 def each_cpu_stolen_s(proc: Path = Path("/proc")) -> Mapping[str, float]:
-    """The same as cpu_stolen_s of each CPU."""
+    """cpu_stolen_s of each CPU."""
     return {name: ticks[-1] / _TICKS_PER_S for name, ticks in _each_cpu_ticks(proc).items()}
 
 

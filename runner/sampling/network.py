@@ -1,7 +1,7 @@
-"""What the machine's network interfaces have sent and received, and how fast they are.
+"""Bytes sent and received by the machine's network interfaces, and the interfaces' speeds.
 
-Only interfaces with hardware behind them that say a speed, and those whose speed somebody else says: loopback and
-virtual pairs have none, or an invented one.
+It covers interfaces with hardware and a speed, and interfaces whose speed the user gives. Loopback and virtual pairs
+have no speed, or an invented one.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ _COUNTERS = {"received": "rx_bytes", "sent": "tx_bytes"}
 
 
 def speeds(bits_per_s: Mapping[str, float] | None = None, net: Path = Path("/sys/class/net")) -> Mapping[str, float]:
-    """Bytes a second that each interface can take in each direction, by its name. bits_per_s: what goes before the
-    kernel's word."""
+    """Bytes per second that each interface can move in each direction, by name. bits_per_s: replaces the kernel's
+    speed."""
     found = {}
     for interface in sorted(net.iterdir()) if net.is_dir() else ():
         mbit = _number(interface / "speed") if (interface / "device").exists() else None

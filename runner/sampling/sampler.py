@@ -1,4 +1,5 @@
-"""A thread that takes a Sample on an absolute schedule: no drift, missed ticks counted, its own CPU time measured."""
+"""A thread that takes a Sample on an absolute schedule: without drift, with a count of missed ticks and its own CPU
+time."""
 
 from __future__ import annotations
 
@@ -14,15 +15,15 @@ from runner.sampling.subjects import subject_reader
 from runner.sampling.threads import ThreadReader
 from runner.sampling.waits import WaitReader
 
-END_S = 15.0  # for the last look; a file system that hangs holds it for longer, and its counters are then left out
+END_S = 15.0  # for the last sample; a hanging file system takes longer, and its counters are then left out
 
 
 class Sampler:
-    """A context manager; samples from entering to leaving, with one more sample at each end.
+    """A context manager that samples from entry to exit, with one more sample at each end.
 
-    pids: gives the server's processes, whose threads are then counted by name; None: they are not. cpus: those whose
-    clock rate is read. server_cpus: those whose hardware counters are. waits: what the server's connections or threads
-    wait for now; None: nobody tells. network_bits_per_s: of interfaces whose speed the kernel does not know.
+    pids: returns the server's processes, whose threads are then counted by name; None: they are not. cpus: their clock
+    rates are read. server_cpus: their hardware counters are read. waits: returns what the server's connections or
+    threads wait for now; None: unknown. network_bits_per_s: of interfaces whose speed the kernel does not know.
     """
 
     def __init__(
@@ -72,7 +73,7 @@ class Sampler:
             raise self._failure
 
     def cost(self) -> SamplerCost:
-        """What sampling cost so far."""
+        """The cost of sampling so far."""
         return SamplerCost(cpu_s=self._cpu_s, wall_s=self._wall_s, ticks=self._ticks, missed_ticks=self._missed)
 
     def _run(self) -> None:

@@ -1,4 +1,4 @@
-"""CPU time and memory of one side, from its cgroup (v1 or v2) or from its process tree."""
+"""CPU time and memory of server or load generator, from its cgroup (v1 or v2) or its process tree."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Reader = Callable[[], SubjectSample]
 
 
 def subject_reader(accounting: Accounting | None, proc: Path = Path("/proc")) -> Reader:
-    """A function that reads the subject now."""
+    """Returns a function that reads the subject's counters."""
     if accounting is None:
         return lambda: NOTHING
     if accounting.kind == "cgroup1":
@@ -60,8 +60,8 @@ def _cgroup2(accounting: Accounting) -> SubjectSample:
 
 
 class ProcessTree:
-    """Root processes and all their descendants. What a process had used when last seen stays counted after its end,
-    so the total never falls; what it used between the last look and its end is lost."""
+    """Root processes and all their descendants. The CPU time that a process had when last seen still counts after its
+    end, so the total never decreases. CPU time between the last reading and its end is lost."""
 
     def __init__(self, root_pids: tuple[int, ...], proc: Path = Path("/proc")) -> None:
         self._roots, self._proc = root_pids, proc
@@ -69,7 +69,7 @@ class ProcessTree:
         self._gone_s = 0.0
 
     def pids(self) -> list[int]:
-        """The living members now."""
+        """The members that live now."""
         found, waiting = [], list(self._roots)
         while waiting:
             pid = waiting.pop()
@@ -90,7 +90,7 @@ class ProcessTree:
         return [(_text(f"{self._proc}/{pid}/task/{t}/children") or "").split() for t in tasks]
 
     def read(self) -> SubjectSample:
-        """Their counters; None when none of them lives and none was ever seen."""
+        """Their counters; None if none of them lives and none was ever seen."""
         now: dict[int, float] = {}
         memory = 0
         for pid in self.pids():

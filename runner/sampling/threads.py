@@ -1,5 +1,5 @@
-"""The CPU time of a server's threads by name: all of a name together, and the busiest single one since the last look;
-and how often they gave their CPU up (context switches).
+"""CPU time of a server's threads by name: all threads of a name together, and the busiest one since the last reading;
+and their context switches.
 
 A number at the end of a thread's name is dropped, so that a pool of threads has one name.
 """
@@ -16,15 +16,15 @@ from pathlib import Path
 from statistics import median
 
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
-_PEAK_CORES_MIN = 0.05  # of less nothing is kept: it is nobody's limit
+_PEAK_CORES_MIN = 0.05  # below this nothing is stored: such a thread limits nothing
 _SWITCHES = re.compile(r"^(voluntary|nonvoluntary)_ctxt_switches:\s+(\d+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ThreadUse:
-    """cpu_s_total: by name, summed. peak_cores: by name, of the busiest thread since the last look; median_cores: of
-    the others of the name that worked meanwhile, where there are any. switches_total: context switches of all, by
-    whether a thread went to sleep ("voluntary") or lost its CPU to another ("nonvoluntary"); never falls."""
+    """cpu_s_total: by name, summed. peak_cores: by name, of the busiest thread since the last reading. median_cores: of
+    the other threads of the name that worked meanwhile, if any. switches_total: context switches of all threads, by
+    whether a thread went to sleep ("voluntary") or lost its CPU ("nonvoluntary"); never decreases."""
 
     cpu_s_total: Mapping[str, float]
     peak_cores: Mapping[str, float]
@@ -34,7 +34,7 @@ class ThreadUse:
 
 @dataclass(frozen=True, kw_only=True)
 class _Task:
-    """One thread at one look. pool: its name without the number."""
+    """One thread at one reading. pool: its name without the number."""
 
     number: str
     pool: str
@@ -44,9 +44,9 @@ class _Task:
 
 
 class ThreadReader:
-    """Remembers each thread's CPU time, and when it was read, from one look to the next.
+    """Keeps each thread's CPU time, and when it was read, from one reading to the next.
 
-    Each thread has its own time of reading: on a busy machine the walk over hundreds of them takes a while.
+    Each thread has its own reading time, because on a busy machine reading hundreds of threads takes a while.
     """
 
     def __init__(self, proc: Path = Path("/proc")) -> None:
@@ -55,7 +55,7 @@ class ThreadReader:
         self._switches: Counter[str] = Counter()
 
     def read(self, pids: Sequence[int]) -> ThreadUse:
-        """All threads of the processes; one that has ended meanwhile is left out."""
+        """All threads of the processes. A thread that ends meanwhile is left out."""
         sums: dict[str, float] = {}
         uses: dict[str, list[float]] = {}
         seen: dict[str, _Task] = {}

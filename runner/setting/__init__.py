@@ -1,4 +1,4 @@
-"""What one setting of a sweep is. Refuses to know any: the tables are settings.py and disk_settings.py."""
+"""Defines a setting of a sweep. Refuses to know any: the tables are in the packages sweep and axes."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    """One setting. `read` turns text into the value and raises ValueError with one sentence.
+    """One setting. `read` turns text into the value, and raises ValueError with one sentence.
 
-    default is text as a user would write it; "" means "decided later" (by the target, or from the machine).
-    switch: a flag without a value; its text is "1". former_key, former_flag: names that it had, which are still read.
+    default: text as a user would write it; "" means that the target or the machine decides later. switch: a flag
+    without a value; its text is "1". former_key, former_flag: former names, which are still read.
     """
 
     key: str
@@ -38,7 +38,7 @@ def setting(
     switch: bool = False,
     former: tuple[str, str] = ("", ""),
 ) -> Setting:
-    """A line of a table of settings. former: the key and the flag that it had before."""
+    """One row of a table of settings. former: the key and the flag that it had before."""
     former_key, former_flag = former
     return Setting(
         key=key,

@@ -1,4 +1,4 @@
-"""Readers of single values: text in, value out, ValueError with one sentence else. Pure; names no flag and no key."""
+"""Readers of single values: text → value, or ValueError with one sentence. Pure; they name no flag and no key."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def _piece(part: str, whole: str) -> Piece:
 
 
 def rule_value(rule_: Rule, level: float) -> str | None:
-    """The rule's value at a level, None where no piece covers it."""
+    """The rule's value at a level; None if no part covers it."""
     for piece in rule_.pieces:
         if (piece.first is None or level >= piece.first) and (piece.last is None or level <= piece.last):
             return piece.value

@@ -1,4 +1,4 @@
-"""Reader of the speed of a network interface: text in, value out, ValueError with one sentence else. Pure."""
+"""Reader of a network interface's speed: text → value, or ValueError with one sentence. Pure."""
 
 from __future__ import annotations
 

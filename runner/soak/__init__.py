@@ -1,7 +1,7 @@
-"""A soak: one long trial whose rate over time says how far short windows are off. Pure.
+"""A soak: one long trial whose rate over time shows how far short windows are from its mean. Pure.
 
-`windows` replays the windows of a sweep on each stretch of it, `periods` finds where it was slow, and what the machine
-did there. Refuses to draw, and to call a rate steady: that is the verdict's.
+`windows` replays a sweep's windows on each part of it. `periods` finds where it was slow, and what the machine did
+then. Refuses to draw, and to call a rate steady: the verdict does that.
 """
 
 from runner.soak.periods import Period, Second, regular_s, slow_periods

@@ -1,6 +1,7 @@
-"""Where the rate of a soak was low, how often that comes, and what disk and CPU did meanwhile. Pure.
+"""When the rate of a soak was low, how often that happens, and what disk and CPU did meanwhile. Pure.
 
-Names what was seen beside it (disk, CPU), since no counter of the machine says "compaction". Refuses to guess further.
+It names what was seen at the same time (disk, CPU), because no counter of the machine says "compaction". Refuses to
+guess further.
 """
 
 from __future__ import annotations
@@ -10,19 +11,19 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean, median
 
-SLOW_SHARE = 0.8  # of the median rate: the mean of three seconds below it is slow
-STILL_SHARE = 0.1  # of the median rate: a second below it is a stall
+SLOW_SHARE = 0.8  # of the median rate: three seconds with a lower mean are slow
+STILL_SHARE = 0.1  # of the median rate: a lower second is a stall
 SHORTEST_S = 3  # of a slow period
 GAP_S = 3  # seconds between two slow ones that are still one period
-BUSY_DISK = 1.5  # times the median of what is written
+BUSY_DISK = 1.5  # times the median write rate
 BUSY_CPU, IDLE_CPU = 1.15, 0.7  # times the median of the server's cores
-REGULAR = 0.25  # share of the median distance that the usual distance may differ by
+REGULAR = 0.25  # relative difference from the median distance that still counts as regular
 DISTANCES_MIN = 2
 
 
 @dataclass(frozen=True, kw_only=True)
 class Second:
-    """t_s: its end, since the end of the warm-up. rate: rows/s. Others: None where not measured."""
+    """t_s: its end, since the end of the warm-up. rate: rows/s. Other fields: None if not measured."""
 
     t_s: float
     rate: float
@@ -32,8 +33,8 @@ class Second:
 
 @dataclass(frozen=True, kw_only=True)
 class Period:
-    """A slow time. rate_share: of the median rate, 0..1. still_s: seconds that nearly stood still. seen: what the
-    machine did meanwhile, as words; "" where nothing was unusual or measured."""
+    """A slow time. rate_share: of the median rate, 0..1. still_s: seconds with nearly no rows. seen: what the machine
+    did meanwhile, in words; "" if nothing was unusual or measured."""
 
     start_s: float
     end_s: float
@@ -48,7 +49,7 @@ class Period:
 
 
 def slow_periods(seconds: Sequence[Second]) -> tuple[Period, ...]:
-    """In order of time."""
+    """The slow periods in order of time."""
     if len(seconds) < SHORTEST_S:
         return ()
     usual = median(s.rate for s in seconds)
@@ -64,7 +65,7 @@ def slow_periods(seconds: Sequence[Second]) -> tuple[Period, ...]:
 
 
 def regular_s(periods: Sequence[Period]) -> float | None:
-    """The distance from the start of one period to the next, seconds, where it is always about the same."""
+    """The time between the starts of successive periods in seconds, if it is always about the same; else None."""
     distances = [b.start_s - a.start_s for a, b in pairwise(periods)]
     if len(distances) < DISTANCES_MIN:
         return None
@@ -73,7 +74,7 @@ def regular_s(periods: Sequence[Period]) -> float | None:
 
 
 def _period(seconds: Sequence[Second], first: int, last: int, usual: float) -> Period:
-    """The period from its first second below SLOW_SHARE of the usual rate to its last."""
+    """The period from its first to its last second below SLOW_SHARE of the usual rate."""
     below = [i for i in range(first, last + 1) if seconds[i].rate < SLOW_SHARE * usual]
     inside = seconds[below[0] : below[-1] + 1]
     return Period(

@@ -1,6 +1,6 @@
-"""How far the windows of a sweep are off the mean of a soak: each stretch of it is measured as a trial would be.
+"""How far a sweep's windows are from the mean of a soak: each part of the soak is measured as a trial would be.
 
-Pure. Refuses to look beyond a stretch: a trial does not either.
+Pure. Refuses to use data after a part, which a trial would not have either.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ KINDS: tuple[tuple[str, int, int, Callable[[Sequence[float], int, int], tuple[fl
 
 @dataclass(frozen=True, kw_only=True)
 class Ratios:
-    """One kind of window. name: its length. windows: how many were tried; valid: rate of each VALID one over the mean
-    of the soak, ascending."""
+    """One kind of window. name: its length. windows: how many were tried. valid: the rate of each VALID one over the
+    mean of the soak, ascending."""
 
     name: str
     windows: int
     valid: tuple[float, ...]
 
     def quantile(self, share: float) -> float | None:
-        """The ratio below which this share (0..1) of the VALID windows lies; None without any."""
+        """The ratio below which this share (0..1) of the VALID windows is; None if there are none."""
         if not self.valid:
             return None
         at = share * (len(self.valid) - 1)
@@ -38,7 +38,8 @@ class Ratios:
 
 
 def ratios_of_windows(rates: Sequence[float]) -> tuple[Ratios, ...]:
-    """For each kind that fits. rates: of the soak's window, one a second; its mean must be above 0."""
+    """The ratios for each kind of window that fits. rates: of the soak's window, one for each second; their mean must
+    be above 0."""
     mean, found = fmean(rates), []
     for name, shortest_s, longest_s, measure in KINDS:
         starts = range(0, len(rates) - longest_s + 1, STEP_S)

@@ -1,6 +1,6 @@
 """A stored run as tables of an SQL database: runs, settings, trials, ticks.
 
-`tables.py` says which rows; `write.py` writes them through SQLAlchemy. Refuses to know a database by name, and to hold
+`tables.py` makes the rows; `write.py` writes them through SQLAlchemy. Refuses to know a database by name, and to store
 a password: it comes from the environment.
 """
 

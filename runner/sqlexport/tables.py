@@ -1,4 +1,4 @@
-"""Which tables and rows a stored run becomes. Pure.
+"""The tables and rows of a stored run. Pure.
 
 The columns of trials and ticks are those of points.csv and timeseries.csv (docs/results.md), with `run` before them.
 """
@@ -27,7 +27,7 @@ _SETTING_KINDS: Mapping[str, Kind] = {RUN: "text", "setting": "text", "value": "
 
 @dataclass(frozen=True, kw_only=True)
 class SqlTable:
-    """name: of the table. keys: the columns that tell its rows apart. kinds: by column, in the order of the cells."""
+    """name: of the table. keys: the columns that identify its rows. kinds: by column, in the order of the cells."""
 
     name: str
     keys: tuple[str, ...]
@@ -72,7 +72,7 @@ def _setting_rows(run: StoredRun, name: str) -> list[tuple[Cell, ...]]:
 
 
 def _flat(prefix: str, value: object) -> Iterator[tuple[str, str | None]]:
-    """Pairs of a dotted name and a text; a list stays one value."""
+    """Pairs of a dotted name and a text. A list stays one value."""
     if not isinstance(value, Mapping):
         yield prefix, _text(value)
         return

@@ -1,7 +1,7 @@
-"""Writes tables into an SQL database through SQLAlchemy: makes tables and columns that are missing, replaces the run.
+"""Writes tables into an SQL database through SQLAlchemy: creates missing tables and columns, replaces the run.
 
-A run that was exported before is replaced whole, in one transaction. Refuses to drop or change what is there: a column
-of an older version stays. SQLAlchemy is imported when it is used.
+A run that was exported before is replaced completely, in one transaction. Refuses to drop or change anything else: a
+column of an older version stays. SQLAlchemy is imported only when it is used.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Written:
 def write(run: str, tables: Sequence[SqlTable], url: str, password: str = "") -> Written:
     """Writes the tables of one run, by its name. url: of SQLAlchemy, without a password.
 
-    Raises UsageError for a URL that cannot be used, StoreError for what the database refused.
+    Raises UsageError for a URL that cannot be used, StoreError for an error of the database.
     """
     engine = _engine(url, password)
     with _explained(engine):
@@ -90,14 +90,14 @@ def _explained(engine: sqlalchemy.Engine) -> Iterator[None]:
 
 
 def _present(engine: sqlalchemy.Engine, table: SqlTable) -> sqlalchemy.Table:
-    """The table as it is in the database afterwards: made, or with the columns that it lacked."""
+    """The table as it is in the database afterwards: created, or with the columns that it lacked."""
     import sqlalchemy
     from sqlalchemy.schema import CreateColumn
 
     defined = _defined(table)
     defined.metadata.create_all(engine)
     quote = engine.dialect.identifier_preparer.quote
-    with engine.begin() as connection:  # an empty answer names the columns; not every dialect can list them
+    with engine.begin() as connection:  # an empty result names the columns; not every dialect can list them
         there = set(connection.execute(sqlalchemy.text(f"SELECT * FROM {quote(table.name)} WHERE 1 = 0")).keys())
         for column in defined.columns:
             if column.name not in there:
