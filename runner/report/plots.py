@@ -52,7 +52,7 @@ def curve_svg_bytes(run: StoredRun) -> bytes:
 
 
 def curve_png(run: StoredRun, width_px: int = 1000) -> bytes:
-    """The curve as a PNG."""
+    """The curve as a PNG for programs without SVG. width_px: its width in pixels."""
     figure, (axes,) = _figure(1, width_px / 100, width_px / 180)
     fit = fit_of(run)
     rates = [rate_of_trial(r, fit.rate) for r in run.on_curve if known(rate_of_trial(r, fit.rate))]

@@ -11,7 +11,7 @@ import cattrs
 
 from runner.errors import StoreError
 
-SCHEMA = 3  # of what is written; upgrade.py reads what was written before
+SCHEMA = 3  # of documents written now; upgrade.py reads older ones
 T = TypeVar("T")
 _CONVERTER = cattrs.Converter(forbid_extra_keys=False)
 
@@ -22,12 +22,12 @@ def to_json(value: Any) -> str:
 
 
 def from_json(text: str, kind: type[T], path: Path) -> T:
-    """The object that to_json wrote, of today's format. Raises StoreError naming the file."""
+    """The object that to_json wrote in today's format. Raises StoreError that names the file."""
     return from_plain(parsed(text, path), kind, path)
 
 
 def parsed(text: str, path: Path) -> Any:
-    """The JSON value. Raises StoreError naming the file."""
+    """The JSON value. Raises StoreError that names the file."""
     try:
         return json.loads(text)
     except ValueError as error:
@@ -35,7 +35,7 @@ def parsed(text: str, path: Path) -> Any:
 
 
 def from_plain(value: Any, kind: type[T], path: Path) -> T:
-    """The object of a value that json.loads has made. Raises StoreError naming the file."""
+    """The object of a value from json.loads. Raises StoreError that names the file."""
     try:
         return _CONVERTER.structure(value, kind)
     except Exception as error:
@@ -43,7 +43,7 @@ def from_plain(value: Any, kind: type[T], path: Path) -> T:
 
 
 def unreadable(path: Path, error: Exception) -> StoreError:
-    """What is said of a file that is not of the shape that was written."""
+    """The error for a file that does not have the expected structure."""
     return StoreError(
         f"{path} cannot be read back: {_reason(error)}",
         remedy="it was cut short or changed by hand; the other trials of the run are not touched",

@@ -1,7 +1,7 @@
-"""Follows a run from outside, while another process writes it or after: the events of its trials, from its files.
+"""Follows a run from another process, during or after it: the events of its trials, read from its files.
 
-Reads what the store writes and nothing else, so it needs no port, and sees a run on a shared disk as well. Writes
-nothing, and does not disturb who writes.
+It reads only what the store writes. So it needs no port, and works with a run on a shared disk. It writes nothing, and
+does not disturb the writer.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from runner.store.reader import read_manifest, read_plan, read_result
 
 
 def is_written(path: Path) -> bool:
-    """Whether a process of this machine holds the run open for writing (see RunWriter)."""
+    """Whether a process of this machine has the run open for writing (see RunWriter)."""
     fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -32,7 +32,7 @@ def is_written(path: Path) -> bool:
 
 
 def ceilings_of(path: Path) -> CeilingsMeasured:
-    """What the manifest says of the load generator's ceiling in each trial and of the disks'."""
+    """The load generator's ceiling in each trial and the disks' ceilings, from the manifest."""
     manifest = read_manifest(path)
     rates, disks = manifest.get("trial_ceilings") or {}, manifest.get("disk_ceilings") or ()
     where = path / "manifest.json"
@@ -42,7 +42,7 @@ def ceilings_of(path: Path) -> CeilingsMeasured:
 
 
 class Follower:
-    """Tells each event once. plan: as it is now; it may grow while the run lasts."""
+    """Yields each event once. plan: the current plan, which may grow during the run."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -53,7 +53,7 @@ class Follower:
         self.plan: Plan = read_plan(path)
 
     def poll(self) -> Iterator[Event]:
-        """What is new since the last call. Raises StoreError for a file that cannot be read back."""
+        """The events since the last call. Raises StoreError for a file that cannot be read."""
         self.plan = read_plan(self._path)
         if not self._ceilings_told and (ceilings := ceilings_of(self._path)).rows_per_s:
             self._ceilings_told = True
@@ -73,7 +73,7 @@ class Follower:
         return [t for t in self.plan.trials if t.trial_id not in self._finished and self._folder(t).is_dir()]
 
     def _started(self, trial: Trial) -> float:
-        """When it began; endless for one that has not said it yet."""
+        """The trial's start time; infinity if it has not been written yet."""
         try:
             with (self._folder(trial) / NAME).open(encoding="utf-8") as file:
                 return float(json.loads(file.readline())["unix_s"])
@@ -81,7 +81,8 @@ class Follower:
             return math.inf
 
     def _tail(self, trial: Trial) -> Iterator[Event]:
-        """New whole lines of the trial's journal, which is shorter once the trial has ended or begun anew."""
+        """The new complete lines of the trial's journal. The journal is shorter after the trial has ended or started
+        again."""
         path = self._folder(trial) / NAME
         is_new = self._current is None or self._current.trial_id != trial.trial_id
         offset = 0 if is_new else self._offset

@@ -1,6 +1,6 @@
-"""Format 1 (tool 0.1.0) as format 2: plain JSON values in, new plain JSON values out. Pure; one function for each kind.
+"""Format 1 (tool 0.1.0) → format 2: from plain JSON values to plain JSON values. Pure; one function for each kind.
 
-Format 1 kept the work, the load and the subject of a trial in the sweep alone, with what --vary changed beside it, and
+Format 1 kept the work, the load and the subject of a trial only in the sweep, with the changes by --vary beside it, and
 the trial's resources as plain fields. Refuses to guess: what was not stored is what every run had at that time.
 """
 
@@ -19,7 +19,7 @@ _COUNTS = {"k": 10**3, "m": 10**6, "g": 10**9}
 
 
 def manifest(old: Plain) -> Plain:
-    """manifest.json; `upgraded_from` stays with the run when it is written anew."""
+    """manifest.json. `upgraded_from` stays with the run when it is written again."""
     sweep = {"sweep": _sweep(old["sweep"])} if isinstance(old.get("sweep"), dict) else {}
     return {**old, **sweep, "method": 1, "upgraded_from": 1}
 
@@ -30,12 +30,12 @@ def plan(old: Plain) -> Plain:
 
 
 def result(old: Plain, plan_old: Plain) -> Plain:
-    """trial.json; plan_old: the run's plan, of format 1 too."""
+    """trial.json. plan_old: the run's plan, also of format 1."""
     return {**old, "trial": _trial(old["trial"], plan_old["sweep"]), "method": 1}
 
 
 def fit(old: Plain) -> Plain:
-    """fit.json: as it was."""
+    """fit.json, unchanged."""
     return dict(old)
 
 
@@ -89,6 +89,6 @@ def _parts(knobs: Mapping[str, str]) -> dict[str, int]:
 
 
 def _count(text: str) -> int:
-    """As --vary wrote it: "1000", "100k" or "1M"."""
+    """The number as --vary wrote it: "1000", "100k" or "1M"."""
     unit = _COUNTS.get(text[-1:].lower(), 0)
     return int(float(text[:-1]) * unit) if unit else int(text)

@@ -1,7 +1,7 @@
-"""Format 2 as format 3, which has other names for the same things: plain JSON values in, new ones out. Pure.
+"""Format 2 → format 3, which has other names for the same things: from plain JSON values to plain JSON values. Pure.
 
-Only names of fields, of roles and of settings change; what a user named (variants, tags, knobs, disks) stays. Names of
-trials stay too, because directories bear them.
+Only names of fields, of roles and of settings change. Names given by users (variants, tags, knobs, disks) stay. Names
+of trials stay too, because directories have them.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _COLUMNS = {**_MEASUREMENT, **_VERDICT, **_PLACEMENT, "limit_shares": "bottlenec
 
 
 def manifest(old: Plain) -> Plain:
-    """manifest.json; `upgraded_from` stays with the run when it is written anew."""
+    """manifest.json. `upgraded_from` stays with the run when it is written again."""
     sweep = {"sweep": _sweep(old["sweep"])} if isinstance(old.get("sweep"), dict) else {}
     return {"upgraded_from": 2, **old, **sweep}
 

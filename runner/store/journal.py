@@ -1,7 +1,7 @@
-"""journal.jsonl of a trial: its place in the world's time, its phases and notes; while it runs, all that is seen.
+"""journal.jsonl of a trial: its start on both clocks, its phases and notes; while it runs, all events.
 
 The running trial's journal grows by a line for every event, so that `scale watch` can follow from another process. When
-the trial has ended, intervals and samples are dropped from it: loadgen.jsonl and samples.jsonl have them.
+the trial has ended, intervals and samples are removed from it, because loadgen.jsonl and samples.jsonl have them.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ NAME = "journal.jsonl"
 
 
 class Journal:
-    """Of one trial. Lines reach the file system at once and the disk when it likes: a journal can be lost, a result
-    cannot. Raises OSError."""
+    """The journal of one trial. Lines are written to the file system at once, without fsync: a journal may be lost, a
+    result may not. Raises OSError."""
 
     def __init__(self, path: Path) -> None:
         self._file: TextIO = path.open("w", encoding="utf-8")
         self._kept: list[str] = []
 
     def take(self, event: Event) -> None:
-        """Adds the event, if it is of the kinds that are kept here."""
+        """Adds the event, if its kind belongs here."""
         line = _line(event)
         if line is None:
             return
@@ -47,7 +47,7 @@ class Journal:
             self._kept.append(line)
 
     def close(self) -> str:
-        """The text that stays."""
+        """Closes the journal. Returns the text that stays."""
         self._file.close()
         return "".join(self._kept)
 
@@ -70,7 +70,7 @@ def _line(event: Event) -> str | None:
 
 
 def read_line(text: str, trial: Trial, path: Path) -> Event:
-    """The event that a line tells. Raises StoreError naming the file."""
+    """The event of a line. Raises StoreError that names the file."""
     try:
         raw = json.loads(text)
         kind = raw["event"]

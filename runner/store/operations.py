@@ -36,7 +36,7 @@ COLUMNS = (
 
 
 def operations_text(results: Iterable[TrialResult]) -> str:
-    """By level, replicate and the order of the mix; a cell that could not be measured is empty."""
+    """The rows by level, replicate and the order of the mix. A value that could not be measured is empty."""
     text = io.StringIO()
     out = csv.writer(text, lineterminator="\n")
     out.writerow(COLUMNS)

@@ -1,4 +1,5 @@
-"""Files that a user asks for by name, outside results/: an export, a picture. Written whole or not at all."""
+"""Writes files that a user names, outside results/: an export, a picture. A file is written completely or not at
+all."""
 
 from __future__ import annotations
 
@@ -10,10 +11,10 @@ from runner.errors import StoreError
 
 
 def write_outside(path: Path, content: bytes) -> None:
-    """Replaces the file whole. Raises StoreError when it cannot be written."""
+    """Replaces the file. Raises StoreError if it cannot be written."""
     partial = None
     try:
-        if path.exists() and not path.is_file():  # /dev/stdout, a pipe: nothing to replace
+        if path.exists() and not path.is_file():  # /dev/stdout or a pipe: it cannot be replaced
             path.write_bytes(content)
             return
         mask = os.umask(0)

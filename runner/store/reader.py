@@ -1,4 +1,4 @@
-"""Reads runs back: for `resume`, `list`, `show` and `report`. Treats every file as untrusted and writes nothing."""
+"""Reads runs for `resume`, `list`, `show` and `report`. Treats every file as untrusted and writes nothing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Series = tuple[tuple[float, Mapping[str, float | None]], ...]
 
 
 def find_run(results: Path, name: str) -> Path:
-    """The directory of a run: a path, a name, the end of one, or "last". Raises UsageError."""
+    """The directory of a run, from a path, a name, the end of one, or "last". Raises UsageError."""
     direct = Path(name)
     if (direct / "manifest.json").is_file():
         return direct
@@ -45,12 +45,12 @@ def run_paths(results: Path) -> list[Path]:
 
 
 def read_manifest(path: Path) -> Mapping[str, Any]:
-    """manifest.json in today's format. Raises StoreError when it is of none that this version reads."""
+    """manifest.json in today's format. Raises StoreError for a format that this version does not read."""
     return _upgraded(upgrade.manifest_now, path / "manifest.json", stored_manifest(path))
 
 
 def stored_manifest(path: Path) -> Any:
-    """manifest.json as it stands. Raises StoreError."""
+    """manifest.json as it is stored. Raises StoreError."""
     try:
         return json.loads((path / "manifest.json").read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -58,12 +58,12 @@ def stored_manifest(path: Path) -> Any:
 
 
 def stored_format(path: Path) -> int:
-    """The number of the format that the run at path is stored in. Raises StoreError as read_manifest does."""
+    """The number of the run's format. Raises StoreError as read_manifest does."""
     return _upgraded(upgrade.format_of_run, path / "manifest.json", stored_manifest(path))
 
 
 def read_plan(path: Path) -> Plan:
-    """plan.json. Raises StoreError; also for a trial whose name is not the plain name of a directory."""
+    """plan.json. Raises StoreError, also if a trial's name is not a plain directory name."""
     plan = from_plain(upgraded_plan(path), Plan, path / "plan.json")
     odd = [t.trial_id for t in plan.trials if not re.fullmatch(r"[A-Za-z0-9][\w.,=+-]*", t.trial_id)]
     if odd:
@@ -72,13 +72,14 @@ def read_plan(path: Path) -> Plan:
 
 
 def upgraded_plan(path: Path) -> dict[str, Any]:
-    """plan.json of the run at path as a plain value of today's format. Raises StoreError."""
+    """plan.json as a plain value of today's format. Raises StoreError."""
     file = path / "plan.json"
     return _upgraded(upgrade.plan_now, file, parsed(read_text(file), file))
 
 
 def read_run(path: Path) -> StoredRun:
-    """The run, with every finished trial in plan order, judged with its connections checks. Raises StoreError."""
+    """The run with every finished trial in plan order; its connections checks are applied to verdicts. Raises
+    StoreError."""
     manifest = read_manifest(path)
     plan = read_plan(path)
     results, series = [], {}
@@ -105,17 +106,17 @@ def _fit(path: Path) -> FitReport | None:
 
 
 def read_fit(path: Path) -> dict[str, Any]:
-    """A fit.json as a plain value of today's format. Raises StoreError naming it."""
+    """A fit.json as a plain value of today's format. Raises StoreError that names the file."""
     return _upgraded(upgrade.fit_now, path, parsed(read_text(path), path))
 
 
 def read_result(path: Path) -> TrialResult:
-    """The trial.json of a run. Raises StoreError naming it."""
+    """The trial.json of a run. Raises StoreError that names the file."""
     return from_plain(upgraded_result(path), TrialResult, path)
 
 
 def upgraded_result(path: Path) -> dict[str, Any]:
-    """The same as a plain value of today's format; what an older one does not say, the run's plan tells."""
+    """trial.json as a plain value of today's format. What an older one lacks is taken from the run's plan."""
     told = parsed(read_text(path), path)
     if _upgraded(upgrade.format_of, path, told) == SCHEMA:
         return dict(told)
@@ -124,7 +125,7 @@ def upgraded_result(path: Path) -> dict[str, Any]:
 
 
 def _upgraded(step: Callable[..., T], path: Path, *documents: Any) -> T:
-    """What the step makes of the documents of path. Raises StoreError naming it."""
+    """The result of an upgrade step. Raises StoreError that names the document."""
     try:
         return step(*documents)
     except upgrade.FormatUnknown as error:
@@ -134,7 +135,7 @@ def _upgraded(step: Callable[..., T], path: Path, *documents: Any) -> T:
 
 
 def read_text(path: Path) -> str:
-    """A file of a run. Raises StoreError naming it."""
+    """A file of a run. Raises StoreError that names the file."""
     try:
         return path.read_text(encoding="utf-8")
     except OSError as error:
@@ -148,7 +149,7 @@ def _series(path: Path) -> Series:
 
 
 def series_from_text(text: str, path: Path = Path("series.csv")) -> Series:
-    """The rows of a series.csv: t_s, then columns. Raises StoreError for what is no number."""
+    """The rows of a series.csv: t_s, then columns. Raises StoreError for a value that is not a number."""
     try:
         return tuple(
             (float(row.pop("t_s")), {k: float(v) if v else None for k, v in row.items()})

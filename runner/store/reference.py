@@ -1,4 +1,5 @@
-"""Published tables to lay beside a run: CSV files of `results/reference/`, by name, or any CSV file by path."""
+"""Reads published tables for comparison with a run: CSV files of `results/reference/`, by name, or any CSV file by
+path."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ BYTES_MAX = 1 << 20
 
 
 def read_reference(name: str) -> Sequence[Mapping[str, str]] | None:
-    """Its rows by column; None for "". Raises UsageError that lists the shipped ones."""
+    """The rows by column; None for "". Raises UsageError that lists the included tables."""
     if not name:
         return None
     path = find_reference(name)
@@ -32,7 +33,7 @@ def read_reference(name: str) -> Sequence[Mapping[str, str]] | None:
 
 
 def find_reference(name: str) -> Path:
-    """A shipped table by its name, else a path."""
+    """The path of an included table by its name, else the given path."""
     places = [folder / f"{name}.csv" for folder in (SHIPPED, CHECKOUT)]
     found = next((p for p in (*places, Path(name)) if p.is_file()), None)
     if found is None:

@@ -1,8 +1,8 @@
-"""A run of an older format, rewritten in today's before anything is added to it, so that no run is of two formats.
+"""Rewrites a run of an older format in today's before anything is added, so that no run has two formats.
 
-Plan, trials and manifest are rewritten, the manifest last: it then says the new format, and `upgraded_from`. Raw files
-and their digests stay as they are. A kill in between leaves a run that can be read, and rewritten again. Refuses to
-make an altered document good: it keeps its old digest.
+It rewrites plan, trials and manifest. The manifest is the last; it then has the new format, and `upgraded_from`. Raw
+files and their digests stay unchanged. A kill in between leaves a run that can be read and rewritten again. Refuses to
+hide that a document was altered: it keeps its old digest.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from runner.store.reader import read_manifest, read_plan, stored_format, upgrade
 
 
 def rewrite(path: Path) -> None:
-    """Nothing for a run of today's format. Raises StoreError for a document that cannot be read or written."""
+    """Rewrites the run; does nothing for today's format. Raises StoreError for a document that cannot be read or
+    written."""
     if stored_format(path) == SCHEMA:
         return
     files = RunFiles(path)
@@ -31,7 +32,8 @@ def rewrite(path: Path) -> None:
 
 
 def _documents(path: Path) -> dict[str, Any]:
-    """All of them in today's format, by file name in the order of writing; read before the first is replaced."""
+    """All documents in today's format, by file name in the order of writing. All are read before the first is
+    replaced."""
     names = [f"trials/{trial.trial_id}/trial.json" for trial in read_plan(path).trials]
     trials = {name: upgraded_result(path / name) for name in names if (path / name).is_file()}
     return {**trials, "plan.json": upgraded_plan(path), "manifest.json": read_manifest(path)}

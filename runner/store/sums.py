@@ -1,7 +1,7 @@
-"""SHA256SUMS of a run: what each file held when it was closed. `sha256sum -c SHA256SUMS` reads it too.
+"""SHA256SUMS of a run: the digest of each file when it was closed. `sha256sum -c SHA256SUMS` reads it too.
 
-It finds a file that was edited, cut short or lost. It is no signature: who rewrites a file can rewrite the list, which
-is why `scale verify` also recomputes, and shows the list's own digest to be published elsewhere.
+It finds a file that was edited, cut or lost. It is no signature: who changes a file can change the list. So `scale
+verify` also recomputes, and shows the list's own digest, which can be published elsewhere.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ def digest(content: bytes) -> str:
 
 
 def waiting(path: Path) -> Path:
-    """Where a file's next content stands until it replaces the file."""
+    """The path of a file's new content until it replaces the file."""
     return path.with_name(path.name + ".partial")
 
 
 def is_as_listed(path: Path, wanted: str) -> bool:
-    """Whether the file, or the content that was about to replace it when the run was killed, has the digest."""
+    """Whether the file has the digest, or the new content that was about to replace it when the run was killed."""
     return any(p.is_file() and digest(p.read_bytes()) == wanted for p in (path, waiting(path)))
 
 
 def sums_text(digests: Mapping[str, str]) -> str:
-    """The list, by file name."""
+    """The list, ordered by file name."""
     return "".join(f"{digests[name]}  {name}\n" for name in sorted(digests))
 
 
 def read_sums(run: Path) -> dict[str, str] | None:
-    """Digest by file name; None without a list. Raises StoreError for a list that is none."""
+    """Digests by file name; None without a list. Raises StoreError for a file that is not such a list."""
     try:
         text = (run / NAME).read_text(encoding="utf-8")
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""What the files of a run say, as text, from model objects. Pure, so that `scale verify` can say it again."""
+"""The texts of a run's files, from model objects. Pure, so that `scale verify` can make them again."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from runner.figures.series import SERIES_COLUMNS, time_series
 from runner.model import Bottleneck, DiskFigures, Interval, Measurement, Plan, Sample, TrialResult, is_quick
 from runner.sweep.vary import label
 
-_BY_NAME = ("disks", "cpu_mhz", "operations")  # of each disk, CPU, operation; trial.json has them all
+_BY_NAME = ("disks", "cpu_mhz", "operations")  # figures of each disk, CPU, operation; trial.json has them all
 _MEASURED = tuple(name for name in Measurement.__dataclass_fields__ if name not in _BY_NAME)
-DISKS_MAX = 8  # of more disks only the first have columns; trial.json has them all
+DISKS_MAX = 8  # only the first disks have columns; trial.json has them all
 COLUMNS_BEFORE_KNOBS = (
     "trial_id",
     "order",
@@ -49,7 +49,8 @@ TIMESERIES_HEADER = "trial_id,t_s," + ",".join(SERIES_COLUMNS) + "\n"
 
 
 def point_columns(plan: Plan) -> tuple[str, ...]:
-    """Of points.csv: the fixed ones with those of the plan's knobs among them, then those of each disk of a trial."""
+    """The columns of points.csv: the fixed ones, with those of the plan's knobs among them, then those of each disk of
+    a trial."""
     disks = min(max((t.disks for t in plan.trials), default=1), DISKS_MAX)
     figures = tuple(DiskFigures.__dataclass_fields__)
     of_disks = (f"d{i + 1}_{name}" for i in range(disks) for name in figures)
@@ -57,20 +58,18 @@ def point_columns(plan: Plan) -> tuple[str, ...]:
 
 
 def _knob_columns(plan: Plan) -> dict[str, str]:
-    """The columns of knobs that have one of their own, by the knob."""
+    """The columns of knobs that have their own column, by knob."""
     return {knob.name: knob.column for knob in plan.knobs if knob.column}
 
 
 def samples_text(samples: Iterable[Sample]) -> str:
-    """trials/<id>/samples.jsonl: one sample a line."""
+    """trials/<id>/samples.jsonl: one sample on each line."""
     return "".join(json.dumps(asdict(sample)) + "\n" for sample in samples)
 
 
 def series_text(intervals: Sequence[Interval], samples: Sequence[Sample], start_ns: int) -> str:
-    """trials/<id>/series.csv; times are relative to start_ns (monotonic), the end of the warm-up; 0: there was none.
-
-    Without one they are relative to the first sample.
-    """
+    """trials/<id>/series.csv. Times are relative to start_ns (monotonic), the end of the warm-up. start_ns 0: there was
+    no warm-up, and times are relative to the first sample."""
     start_ns = start_ns or (samples[0].monotonic_ns if samples else 0)
     text = io.StringIO()
     out = csv.writer(text, lineterminator="\n")
@@ -82,12 +81,12 @@ def series_text(intervals: Sequence[Interval], samples: Sequence[Sample], start_
 
 
 def timeseries_part(trial_id: str, series: str) -> str:
-    """The lines of timeseries.csv that one trial's series.csv becomes."""
+    """The lines of timeseries.csv for one trial's series.csv."""
     return "".join(f"{trial_id},{row}\n" for row in series.splitlines()[1:])
 
 
 def points_text(plan: Plan, results: Iterable[TrialResult]) -> str:
-    """points.csv: one row per trial, by level and replicate."""
+    """points.csv: one row for each trial, by level and replicate."""
     text = io.StringIO()
     out = csv.writer(text, lineterminator="\n")
     columns = point_columns(plan)
@@ -103,7 +102,7 @@ def _shares(bottleneck: Bottleneck | None) -> str | None:
 
 
 def point_row(plan: Plan, result: TrialResult) -> dict[str, Any]:
-    """One row of points.csv by column; None for what could not be measured."""
+    """One row of points.csv by column. None for what could not be measured."""
     trial, columns = result.trial, _knob_columns(plan)
     other = {k: v for k, v in trial.knobs.items() if k not in columns}
     return {

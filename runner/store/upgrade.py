@@ -1,7 +1,7 @@
-"""Stored documents of an older format as today's: plain JSON values, before they become model objects. Pure.
+"""Upgrades stored documents of an older format to today's: plain JSON values, before they become model objects. Pure.
 
-Each document says its own format (none: 1), so that a run which was being rewritten when it was killed can still be
-read. Refuses a format that this version does not know: FormatUnknown says which ones it reads.
+Each document states its own format (none: 1), so that a run which was killed while it was rewritten can still be read.
+Refuses an unknown format: FormatUnknown says which formats can be read.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ FIRST = 1
 
 
 class FormatUnknown(ValueError):
-    """The message says what the document is and what can be read."""
+    """The document's format is unknown. The message names it and the formats that can be read."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """From one format to the next, one function for each kind of document.
+    """One step from a format to the next, with one function for each kind of document.
 
-    result takes the run's plan too, in the format that the step starts from.
+    result also takes the run's plan, in the step's old format.
     """
 
     manifest: Callable[[Plain], Plain]
@@ -41,14 +41,14 @@ STEPS: Mapping[int, Step] = {
 
 
 def format_of_run(manifest: object) -> int:
-    """The number that a manifest says, which every format does. Raises FormatUnknown as format_of does."""
+    """The number in a manifest, which every format has. Raises FormatUnknown as format_of does."""
     if isinstance(manifest, dict) and "schema" not in manifest:
         raise FormatUnknown("says no schema")
     return format_of(manifest)
 
 
 def format_of(document: object) -> int:
-    """The number that the document says. Raises FormatUnknown for one that this version does not read."""
+    """The number in the document. Raises FormatUnknown for one that this version does not read."""
     if not isinstance(document, dict):
         raise FormatUnknown("is no JSON object")
     number = document.get("schema", FIRST)
@@ -58,7 +58,7 @@ def format_of(document: object) -> int:
 
 
 def manifest_now(document: Plain) -> Plain:
-    """manifest.json in today's format. Raises FormatUnknown, KeyError or TypeError for what is none."""
+    """manifest.json in today's format. Raises FormatUnknown, or KeyError or TypeError for another document."""
     format_of_run(document)
     for step in _steps(document):
         document = step.manifest(document)
@@ -66,16 +66,16 @@ def manifest_now(document: Plain) -> Plain:
 
 
 def plan_now(document: Plain) -> Plain:
-    """plan.json; raises the same."""
+    """plan.json. Raises as manifest_now."""
     for step in _steps(document):
         document = step.plan(document)
     return _marked(document)
 
 
 def result_now(document: Plain, plan: Plain) -> Plain:
-    """trial.json; plan: the run's plan.json as it stands, needed while the two are of one older format.
+    """trial.json. plan: the run's plan.json as stored, needed if both have the same older format.
 
-    Raises the same, and FormatUnknown when the plan is of another format than an older trial.
+    Raises as manifest_now, and FormatUnknown if the plan has another format than an older trial.
     """
     steps = _steps(document)
     if steps and format_of(plan) != format_of(document):
@@ -86,19 +86,19 @@ def result_now(document: Plain, plan: Plain) -> Plain:
 
 
 def fit_now(document: Plain) -> Plain:
-    """fit.json; raises as plan_now."""
+    """fit.json. Raises as plan_now."""
     for step in _steps(document):
         document = step.fit(document)
     return _marked(document)
 
 
 def row_now(row: Mapping[str, Any]) -> Plain:
-    """A row of a table of any format, by column, with today's names of the columns."""
+    """A row of a table of any format, with today's names of the columns."""
     return format2.table_row(row)
 
 
 def table_now(text: str) -> str:
-    """A table of any format (CSV) with today's names of the columns in its first line."""
+    """A table of any format (CSV), with today's names of the columns in its first line."""
     header, end, rows = text.partition("\n")
     return format2.table_header(header) + end + rows
 

@@ -1,4 +1,4 @@
-"""Writes a run while it happens: a sink of events. Losing power loses at most the running trial."""
+"""Writes a run during its trials: a sink of events. A power cut loses at most the running trial."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ REWRITTEN_ON_OPENING = ("manifest.json", "plan.json")
 
 
 class RunWriter:
-    """One run's directory. Opened before the first trial, so that a full or read-only disk is known at once.
+    """One run's directory. It is opened before the first trial, so that a full or read-only disk is found at once.
 
-    keeps_format: the run is of an older format and stays so. Its manifest (as it is stored), fits and reports are
+    keeps_format: the run has an older format and keeps it. Then only its manifest (as stored), fits and reports are
     written, and no trial.
     """
 
@@ -59,7 +59,7 @@ class RunWriter:
         keeps_format: bool = False,
     ) -> None:
         self.path, self._plan = path, plan
-        self._manifest: dict[str, Any] = {"run": path.name} | dict(manifest)  # as it was born, wherever it is moved
+        self._manifest: dict[str, Any] = {"run": path.name} | dict(manifest)  # the run's original name
         self._results = list(results)
         self._intervals: list[Interval] = []
         self._samples: list[Sample] = []
@@ -80,16 +80,16 @@ class RunWriter:
 
     @property
     def plan(self) -> Plan:
-        """The plan as it stands: it may have grown."""
+        """The current plan, which may have grown."""
         return self._plan
 
     @property
     def results(self) -> tuple[TrialResult, ...]:
-        """What is done so far."""
+        """The results so far."""
         return tuple(self._results)
 
     def __call__(self, event: Event) -> None:
-        """Takes an event of the campaign. Raises StoreError when the disk refuses, or when the run keeps its format."""
+        """Takes an event of the campaign. Raises StoreError if the disk refuses, or if the run keeps its format."""
         if self._keeps_format:
             raise StoreError(f"{self.path} is of an older format, to which no trial is added")
         with self._refusals_told():
@@ -97,7 +97,7 @@ class RunWriter:
 
     @contextlib.contextmanager
     def _refusals_told(self) -> Iterator[None]:
-        """What the disk refuses as a StoreError; every public method that writes stands in it."""
+        """Converts errors of the disk to StoreError. Every public method that writes uses it."""
         try:
             yield
         except OSError as error:
@@ -135,7 +135,7 @@ class RunWriter:
             self._finish_trial(event.result)
 
     def _note(self, event: Event) -> None:
-        """In the journal of the running trial."""
+        """Adds the event to the journal of the running trial."""
         if isinstance(event, TrialStarted):
             return
         if isinstance(event, TrialFinished) and self._journal is not None:
@@ -145,7 +145,8 @@ class RunWriter:
             self._journal.take(event)
 
     def _hold(self) -> None:
-        """A lock on the directory for as long as this writer lives: the sign for `scale watch` that somebody writes."""
+        """Locks the directory while this writer lives. `scale watch` reads the lock as the sign that a process
+        writes."""
         fd = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY)
         weakref.finalize(self, os.close, fd)
         with contextlib.suppress(OSError):
@@ -187,17 +188,17 @@ class RunWriter:
             self._files.write_sums()
 
     def _write_manifest(self) -> None:
-        told = {"schema": SCHEMA} | self._manifest  # an older format that is kept says its own
+        told = {"schema": SCHEMA} | self._manifest  # a run that keeps an older format states its own
         self._write("manifest.json", json.dumps(told, indent=1, ensure_ascii=False, default=str))
 
     def write_fit(self, fit: FitReport, name: str) -> None:
-        """fit.json, or that of a variant. Raises StoreError."""
+        """Writes fit.json, or that of a variant. Raises StoreError."""
         with self._refusals_told():
             self._write(name, to_json(fit))
             self._files.write_sums()
 
     def write_report(self, name: str, text: str) -> Path:
-        """report.md or report.html; returns its path. Raises StoreError."""
+        """Writes report.md or report.html. Returns its path. Raises StoreError."""
         with self._refusals_told():
             self._write(name, text)
             self._files.write_sums()

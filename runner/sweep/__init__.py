@@ -1,1 +1,2 @@
-"""From a TOML file and flags to a Sweep: every setting declared once, every mistake reported at once, by name."""
+"""Makes a Sweep of a TOML file and flags: every setting is declared once, and every mistake is reported at once, by
+name."""

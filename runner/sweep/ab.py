@@ -1,6 +1,6 @@
-"""The two sweeps of `scale ab`: the flags of one variant, what must agree, and what differs in words. Pure.
+"""The two sweeps of `scale ab`: the flags of one variant, what must agree, and the differences in words. Pure.
 
-Refuses what would make two runs of one: another axis, other levels, other disks.
+Refuses variants that could not be one run: another axis, other levels, other disks.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _NO_SETTING = {
 
 
 def flags_of(text: str, where: str) -> dict[str, str | list[str]]:
-    """`--knob fsync=off --write-threads 4` → texts by key. where: the option that holds the text.
+    """`--knob fsync=off --write-threads 4` → texts by key. where: the option that contains the text.
 
     Raises UsageError for a flag that no setting has, or one without its value.
     """
@@ -79,7 +79,7 @@ def flags_of(text: str, where: str) -> dict[str, str | list[str]]:
 
 
 def together(common: Flags, own: Flags) -> dict[str, str | list[str]]:
-    """The flags of both variants with those of one: its own count more, repeatable ones are added."""
+    """The flags of both variants with those of one. Its own replace the common ones; repeatable flags are added."""
     found = dict(common)
     for key, value in own.items():
         before = found.get(key)
@@ -88,7 +88,8 @@ def together(common: Flags, own: Flags) -> dict[str, str | list[str]]:
 
 
 def variants_of(a: Sweep, b: Sweep, blocks: int) -> tuple[Sweep, Sweep]:
-    """Both sweeps as the variants of one run of so many blocks. Raises UsageError for what must agree and does not."""
+    """Both sweeps as the variants of one run with this number of blocks. Raises UsageError for settings that must agree
+    and differ."""
     different = [words for field, words in _WHOLE_RUN if getattr(a, field) != getattr(b, field)]
     if different:
         raise UsageError(f"A and B are one run, and {', '.join(different)} must be the same for both")

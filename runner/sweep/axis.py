@@ -1,4 +1,4 @@
-"""Which axis a sweep has, and which axes are constant in it: from texts and values alone. Pure."""
+"""The axis of a sweep, and its constant axes, from texts and values alone. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def commands() -> tuple[str, ...]:
 
 
 def swept_axis(what: str, texts: Mapping[str, object]) -> Axis:
-    """The axis that a command names; in a file the one whose levels are given and that is no constant of another."""
+    """The axis that a command names. In a file: the axis whose levels are given and that is not constant."""
     axes = all_axes()
     named = next((axis for axis in axes if axis.facts.command == what), None)
     if named is not None:
@@ -26,7 +26,7 @@ def swept_axis(what: str, texts: Mapping[str, object]) -> Axis:
 
 
 def mistakes(swept: Axis, what: str, texts: Mapping[str, object], values: Values) -> list[str]:
-    """What cannot be asked of the axes together, each with its flag."""
+    """What is wrong with the axes together. Each sentence names its flag."""
     others = [axis for axis in all_axes() if axis is not swept and texts.get(axis.key)]
     found = [_beside(swept, other, values) for other in others]
     if not texts.get(swept.key):
@@ -46,7 +46,7 @@ def _beside(swept: Axis, other: Axis, values: Values) -> str:
 
 
 def constants(swept: Axis, values: Values) -> dict[str, float]:
-    """The one level of every other axis that was given one, by the axis' name."""
+    """The single level of every other axis that has one, by the axis' name."""
     found = {}
     for axis in all_axes():
         levels = values[axis.key]

@@ -1,6 +1,6 @@
-"""Reads a sweep file (TOML) into texts by key, and reports every mistake by the key it was made at.
+"""Reads a sweep file (TOML) into texts by key, and reports every mistake by its key.
 
-Refuses to interpret values: that is settings.py and resolve.py. A sweep file cannot run anything.
+Refuses to interpret values: settings.py and resolve.py do that. A sweep file cannot run anything.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ FILE_BYTES_MAX = 1 << 20
 
 
 def read_sweep_file(path: Path) -> dict[str, str | list[str]]:
-    """Texts by key. Keys of `[knobs]` that are no known knob become entries of knobs.other; `[tags]` of tags.
+    """Texts by key. Keys of `[knobs]` that are not known knobs become entries of knobs.other; `[tags]` of tags.
 
-    Raises UsageError naming the file, or every unknown key with the nearest known one.
+    Raises UsageError that names the file, or every unknown key with the nearest known one.
     """
     try:
         raw = path.read_bytes()
@@ -78,7 +78,7 @@ def _take(texts: dict[str, str | list[str]], section: str, value: object) -> lis
 
 
 def _take_operations(texts: dict[str, str | list[str]], operations: Mapping[str, object]) -> list[str]:
-    """[operation.NAME] with its parameters."""
+    """Reads [operation.NAME] with its parameters."""
     found, mistakes = [], []
     for name, parameters in operations.items():
         if not isinstance(parameters, Mapping):

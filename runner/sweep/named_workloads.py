@@ -1,6 +1,6 @@
-"""Workloads that have a name: texts by key, which a sweep file and flags override. Refuses to interpret them.
+"""Workloads with a name: texts by key, which a sweep file and flags override. Refuses to interpret them.
 
-Both stand on devices that say a row every ten seconds, so that an hour is 360 rows of each.
+Both assume devices that send a row every ten seconds, so that an hour is 360 rows of each.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""default < file < flag: one Sweep, each setting with its origin, or one error that lists every mistake.
+"""default < file < flag: makes one Sweep, each setting with its origin, or one error that lists every mistake.
 
-Refuses to look at the machine: what is checked here can be checked from the texts alone.
+Refuses to look at the machine: this module checks only what the texts alone show.
 """
 
 from __future__ import annotations
@@ -26,14 +26,15 @@ _WORK = {"load.rows": "--rows", "load.rows_per_level": "--rows-per-level"}
 
 @dataclass(frozen=True, kw_only=True)
 class Texts:
-    """Every setting as text, with where it came from."""
+    """Every setting as text, with its origin."""
 
     text: Mapping[str, str | list[str]]
     origin: Mapping[str, Origin]
 
 
 def resolve_sweep(what: str, flags: Mapping[str, str | list[str]]) -> Sweep:
-    """The sweep of an axis by its command (`cpu`, `disk`, `clients`, ...), or of a file, with flags by key on top.
+    """The sweep of an axis by its command (`cpu`, `disk`, `clients`, ...), or of a file. flags: by key; they replace
+    the file's.
 
     Raises UsageError that lists all mistakes, each with its flag or key.
     """
@@ -113,7 +114,8 @@ def _conflicts(texts: Texts, values: Mapping[str, Any]) -> list[str]:
 
 
 def _fixed_work(texts: Texts, values: Mapping[str, Any]) -> tuple[int | None, bool]:
-    """Rows, and whether they are for each unit of the level; a flag counts before a file, and a window for none."""
+    """The rows, and whether they are for each unit of the level. A flag replaces a file's value. A window means no
+    rows."""
     asked = [key for key in _WORK if values[key] is not None]
     asked.sort(key=lambda key: texts.origin[key] != "flag")
     if not asked or (texts.origin["load.duration"] == "flag" and texts.origin[asked[0]] == "file"):
@@ -178,19 +180,19 @@ def _build(what: str, swept: Axis, texts: Texts, values: Mapping[str, Any], work
 
 
 def _question(swept: Axis, work: Work) -> str:
-    """The axis' own, of what is counted."""
+    """The question of the sweep: the axis' own, about the counted unit."""
     asked = swept.facts.question
     return asked.replace("write rate", "rate of requests") if work.counts_requests else asked
 
 
 def _knobs(v: Mapping[str, Any]) -> dict[str, Rule]:
-    """By the names that were used; what they are for the target is known later."""
+    """The rules by the names that the user gave. The target's names are found later."""
     said = {name: v[f"knobs.{name}"] for name in KNOB_NAMES}
     return {**{name: rule for name, rule in said.items() if rule is not None}, **v["knobs.other"]}
 
 
 def _method(v: Mapping[str, Any], levels: int) -> dict[str, Any]:
-    """How often and in which order it is measured; drift checks where replicates can tell drift from noise."""
+    """The number and order of trials. Drift checks are planned if replicates cannot separate drift from noise."""
     replicates = 1 if v["load.soak"] is not None else int(v["method.replicates"])
     many = levels > 1 and replicates > 1
     return {

@@ -1,4 +1,4 @@
-"""Second factors: what a sweep varies besides its axis, and the sweep as one of its variants sees it. Pure."""
+"""Second factors: what a sweep varies besides its axis, and the sweep of one variant. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from runner.model import Sweep
 from runner.setting.readers import at_least
 from runner.units import parse_count
 
-_WORKLOAD = {"tables": 1, "rows_per_request": 1, "requests_per_table": 1, "interlace_rows": 0}  # each with its least
+_WORKLOAD = {"tables": 1, "rows_per_request": 1, "requests_per_table": 1, "interlace_rows": 0}  # with least values
 # loader: the former name of load_generator
 _LOAD = {"placement": "table_placement", "load_generator": "generator", "loader": "generator"}
 _PLAIN = ("method",)
@@ -22,13 +22,13 @@ SUBJECT_FIELDS = ("target", "runtime", "version", "image", "home", "endpoint")
 
 
 def variants(sweep: Sweep) -> tuple[Mapping[str, str], ...]:
-    """Every combination of the varied settings, in the order given; one empty variant where nothing is varied."""
+    """Every combination of the varied settings, in the given order; one empty variant if nothing is varied."""
     names = list(sweep.vary)
     return tuple(dict(zip(names, values, strict=True)) for values in itertools.product(*sweep.vary.values()))
 
 
 def check_variants(sweep: Sweep, methods: tuple[str, ...]) -> list[str]:
-    """Mistakes in `vary`, each naming its setting. Knobs are checked with the knobs."""
+    """Mistakes in `vary`, each with its setting's name. Knobs are checked with the knobs."""
     mistakes = []
     if VARIANT in sweep.vary:
         mistakes.append(f"--vary {VARIANT}: is no setting; scale ab A.toml B.toml compares two variants")
@@ -46,7 +46,7 @@ def check_variants(sweep: Sweep, methods: tuple[str, ...]) -> list[str]:
 
 
 def _order_mistakes(sweep: Sweep) -> list[str]:
-    """Requests of several tables each cannot stay with one table."""
+    """A mistake if requests hold rows of several tables: they cannot stay with one table."""
     every = [as_varied(sweep, variant).work.data for variant in variants(sweep)]
     if any(data.requests_per_table > 1 and data.interlace_rows for data in every):
         return ["--requests-per-table: is for requests of one table each; leave out --interlace-rows"]
@@ -63,7 +63,7 @@ def _whole(text: str, least: int) -> bool:
 
 
 def is_knob(name: str) -> bool:
-    """Whether a varied setting is a knob of the server or the load generator's threads."""
+    """Whether a varied setting is a knob of the server, or the load generator's threads."""
     return name not in (*_WORKLOAD, *_LOAD, *_PLAIN, *SUBJECT_FIELDS, VARIANT)
 
 

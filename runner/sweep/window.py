@@ -1,7 +1,7 @@
-"""How long a trial's window is: what was asked, --quick, --soak, and what follows from them. Pure.
+"""The length of a trial's window, from the settings (--duration, --quick, --soak, ...). Pure.
 
-A window that carries the claim begins at CLAIM_S and may grow by half; a shorter one is quick, and may grow to three
-times its length. Refuses settings that contradict each other, each by its flag.
+A window that carries the claim is at least CLAIM_S long and may grow by half. A shorter one is quick, and may grow to
+three times its length. Refuses settings that contradict each other, each by its flag.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from runner.model import CLAIM_S, Origin
 QUICK_S = 10.0  # the window of --quick
 QUICK_GROWS = 3.0  # times the duration, while the rate is not steady
 CLAIM_GROWS = 1.5  # times the duration
-WINDOW_GROWS_FROM_S = 4.0  # of a shorter one nobody can tell whether it is steady
+WINDOW_GROWS_FROM_S = 4.0  # of a shorter one, steadiness cannot be decided
 
 Values = Mapping[str, Any]
 Origins = Mapping[str, Origin]
@@ -23,7 +23,7 @@ Origins = Mapping[str, Origin]
 
 @dataclass(frozen=True, kw_only=True)
 class Window:
-    """As in Load; seconds."""
+    """The fields of Load with these names, in seconds."""
 
     duration_s: float
     window_max_s: float | None
@@ -32,7 +32,7 @@ class Window:
 
 
 def window_of(v: Values, origins: Origins) -> Window:
-    """From the values of all settings by key, without mistakes."""
+    """The window from the values of all settings by key, which must have no mistakes."""
     if v["load.soak"] is not None:
         return Window(duration_s=v["load.soak"], window_max_s=None, soak=True, carries_claim=True)
     duration_s, given = _duration_s(v), v["load.window_max"]
@@ -43,12 +43,12 @@ def window_of(v: Values, origins: Origins) -> Window:
 
 
 def _duration_s(v: Values) -> float:
-    """--quick shortens a window that carries the claim, and leaves a shorter one as it is."""
+    """The duration. --quick shortens a window that carries the claim, and leaves a shorter one unchanged."""
     return QUICK_S if v["load.quick"] and v["load.duration"] >= CLAIM_S else v["load.duration"]
 
 
 def mistakes(v: Values, origins: Origins, levels: int) -> list[str]:
-    """What cannot be meant, each with its flag. levels: of the swept axis; 0 where they could not be read."""
+    """Contradictions between settings, each with its flag. levels: of the swept axis; 0 if they could not be read."""
     asked, most, soak = v["load.duration"], v["load.window_max"], v["load.soak"]
     found = []
     if asked is not None and most is not None and 0 < most < _duration_s(v) and soak is None:

@@ -1,4 +1,4 @@
-"""From the settings to what is done to the database: the rows, the operations by weight, what is there before.
+"""Makes the Work of the settings: the rows, the operations by weight, the preload.
 
 Raises one UsageError that lists every mistake, each by its key.
 """
@@ -14,7 +14,7 @@ from runner.work.declared import declared, mistakes_of
 
 
 def work_of(values: Mapping[str, Any], origin: Mapping[str, Origin]) -> Work:
-    """Of settings that are each right by themselves. Raises UsageError."""
+    """The work of settings that are valid one by one. Raises UsageError."""
     parameters: dict[str, dict[str, str]] = {}
     for (name, parameter), text in values["operation"].items():
         parameters.setdefault(name, {})[parameter] = text
@@ -29,7 +29,7 @@ def work_of(values: Mapping[str, Any], origin: Mapping[str, Origin]) -> Work:
 
 
 def _beside(values: Mapping[str, Any], work: Work) -> list[str]:
-    """What cannot be asked for beside reads or a preload."""
+    """Settings that contradict reads or a preload."""
     rows = values["load.rows"] is not None or values["load.rows_per_level"] is not None
     found = []
     if work.counts_requests and rows:

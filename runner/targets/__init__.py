@@ -1,8 +1,8 @@
-"""Targets: what a database wants. They know a database, and no Docker, no processes and no timing.
+"""Targets: what a database needs. They know a database, and no Docker, no processes and no timing.
 
-A target is its facts (data, facts.py) and a class (base.py), which is imported when the target is used and not for a
-help text. It says how its server is started, what schema the workload needs, how the truth is read back; when and
-where is not its business. Refuses to name one of them: they are registered.
+A target is its facts (data, facts.py) and a class (base.py), which is imported only when the target is used, not for a
+help text. It says how to start the server, which schema the workload needs, and how to count the rows; others decide
+when and where. Refuses to name a target: they are registered.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ TARGETS = Registry(
 
 
 def load_facts(name: str) -> Facts:
-    """The facts of a target; its implementation is not imported. Raises UsageError that lists the known ones."""
+    """The facts of a target. Its implementation is not imported. Raises UsageError that lists the known ones."""
     if name not in TARGETS:
         raise UsageError(f"--target: {name!r} is not one of auto, {', '.join(TARGETS.names())}")
     try:
@@ -65,7 +65,7 @@ def load_facts(name: str) -> Facts:
 
 
 def all_facts() -> tuple[Facts, ...]:
-    """Of every registered target."""
+    """The facts of every registered target."""
     return tuple(load_facts(name) for name in TARGETS.names())
 
 

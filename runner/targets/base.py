@@ -1,4 +1,4 @@
-"""A target and its session with nothing in them: what a database does not have stays as it is here.
+"""The base classes of a target and its session. A database that lacks something keeps the method of the base class.
 
 Refuses to sleep or retry: a session answers once, and the trial decides how long to wait.
 """
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 class Session:
-    """One control connection to a running server. Raises TargetError with the server's words.
+    """One control connection to a running server. Raises TargetError with the server's message.
 
-    asking: what it asks now, in the server's language, for the words of whoever gives up waiting. deadline_s: when that
-    will be, in seconds of time.monotonic(); who asks by a child process ends it by then.
+    asking: its current question in the server's language, for the message of a caller that gives up. deadline_s: when
+    the caller gives up, in seconds of time.monotonic(). A session that asks by a child process ends it by then.
     """
 
     asking = ""
@@ -33,40 +33,40 @@ class Session:
         self._trial, self._address = trial, address
 
     def left_s(self, most: float) -> float:
-        """Seconds until whoever asks gives up, at least 1 and at most as given."""
+        """Seconds until the caller gives up, between 1 and `most`."""
         return min(max(1.0, self.deadline_s - time.monotonic()), most)
 
     def give_up(self) -> None:
-        """Nobody waits for the answer to what was asked any more: ends what was started for it. Asks nothing."""
+        """Ends what was started for a question that the caller gave up. Asks nothing."""
 
     def not_ready(self) -> str:
-        """Why the server cannot be loaded yet; "" when it can. Never waits."""
+        """Why the server cannot be loaded yet; "" if it can. Never waits."""
         return ""
 
     def version(self) -> str:
-        """As the server says it."""
+        """The version as the server reports it."""
         raise NotImplementedError
 
     def create_schema(self) -> None:
-        """Database and partitions for the trial; nothing of it is on the clock."""
+        """Creates the database and partitions for the trial. Its time is not measured."""
 
     def schema_pending(self) -> str:
-        """Why the schema cannot be written to yet; "" when it can. Never waits."""
+        """Why the schema cannot be written to yet; "" if it can. Never waits."""
         return ""
 
     def create_tables(self) -> None:
-        """The tables of the workload, where the database wants them made one by one."""
+        """Creates the tables of the workload, if the database needs each table created."""
 
     def expected(self) -> Mapping[str, str]:
-        """What `effective` must say for the trial's number to count, by the same names."""
+        """The values that `effective` must return for the trial's number to count, by the same names."""
         return {}
 
     def effective(self) -> Mapping[str, str]:
-        """What the server says its settings are, read back after the schema is there."""
+        """The server's own report of its settings, read after the schema exists."""
         return {}
 
     def parts(self) -> tuple[Part, ...]:
-        """Where the parts of the database really are, read back; empty where they are not placed on disks."""
+        """The actual places of the database's parts; empty if they are not placed on disks."""
         return ()
 
     def load_spec(self) -> Mapping[str, str]:
@@ -74,63 +74,65 @@ class Session:
         raise NotImplementedError
 
     def genuine_load(self) -> ForeignCommand:
-        """The database's own load generator on this trial. Raises TargetError where it has none."""
+        """The database's own load generator for this trial. Raises TargetError if it has none."""
         raise TargetError(
             f"{self._trial.subject.target} has no load generator of its own here", remedy="--load-generator scale"
         )
 
     def commit_cycles(self) -> int | None:
-        """How many commits (checkpoints, flushes) the server has finished; None: it does not say."""
+        """The number of commits (checkpoints, flushes) that the server has finished; None if it does not count them."""
         return None
 
     def wait_events(self) -> Mapping[str, int]:
-        """How many connections of the load are at work now, by what they wait for: "lock: NAME" for a lock of the
-        server, any other name for anything else, "" for nothing. Asked several times a second while the load runs, in a
-        thread of its own beside any other question, and only where the facts say `wait_events`."""
+        """The number of the load's connections at work now, by what they wait for: "lock: NAME" for a lock of the
+        server, any other name for anything else, "" for nothing. It is called several times a second during the load,
+        in a thread of its own beside any other question, and only if the facts say `wait_events`."""
         return {}
 
     def flush(self) -> None:
         """Returns when everything acknowledged is on disk."""
 
     def count(self) -> Counted | None:
-        """Rows by the database's own count, and table by table; None: it keeps none."""
+        """The database's own count of rows, and table by table; None if it has none."""
         return None
 
     def settle(self) -> None:
-        """After rows that were loaded to be read: returns when the server is at rest, so that no read pays for them."""
+        """Called after the preload: returns when the server is at rest, so that reads do not compete with its
+        background work."""
         self.flush()
 
     def answers(self, asked: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
         """The rows of the answer to each rendered query with one draw's values: times in ms since 1970, devices by
-        name. names: of all tables. Raises TargetError, with the server's words."""
+        name. names: of all tables. Raises TargetError with the server's message."""
         raise TargetError(f"{self._trial.subject.target} cannot be read yet")
 
     def drop_schema(self) -> None:
         """Removes what create_schema made, on a server that is not ours."""
 
     def close(self) -> None:
-        """Ends the connection, if there is one."""
+        """Closes the connection, if there is one."""
 
 
 class Target:
-    """A database: how its server is started, what a workload needs of it, how the truth is read back."""
+    """A database: how to start its server, what a workload needs of it, how to count the rows."""
 
     def __init__(self, facts: Facts) -> None:
         self.facts = facts
 
     def find(self, home: str) -> Installation | None:
-        """The server installed at `home`, or where one usually is ("")."""
+        """The server installed at `home`, or in its usual place ("")."""
         return None
 
     def settings(self, trial: Trial, *, is_ours: bool) -> Mapping[str, str]:
-        """Everything that decides performance and will be set for the trial, derived items included.
+        """All settings that affect performance and that the trial sets, derived ones included.
 
-        is_ours: started for the trial; of a server that runs already, only what the trial's own database is given.
+        is_ours: the server was started for the trial. For a server that runs already, only the settings of the trial's
+        database.
         """
         return {}
 
     def reserves(self, trial: Trial, memory_bytes: int) -> Mapping[str, str]:
-        """What the trial takes of the server's own limits, for the plan; empty where it has none."""
+        """What the trial uses of the server's own limits, for the plan; empty if there are none."""
         return {}
 
     def check(self, trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
@@ -138,15 +140,15 @@ class Target:
         return ()
 
     def check_installed(self, home: str, trial: Trial) -> tuple[Finding, ...]:
-        """What the server installed at home says against the trial's settings, asked without starting it."""
+        """What the server installed at home reports about the trial's settings, without being started."""
         return ()
 
     def check_client(self, home: str, server_version: str) -> tuple[Finding, ...]:
-        """Whether the client library is there and fits; home: where it is looked for first. Connects to nothing."""
+        """Whether the client library exists and fits. home: where it is searched first. Connects to nothing."""
         return ()
 
     def check_endpoint(self, address: Address, trials: Sequence[Trial]) -> tuple[Finding, ...]:
-        """Whether a server that already runs lets us in, and has capacity for what each trial asks."""
+        """Whether a server that already runs accepts the login, and has capacity for each trial."""
         return ()
 
     def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
@@ -154,7 +156,7 @@ class Target:
         raise NotImplementedError
 
     def session(self, trial: Trial, address: Address) -> Session:
-        """A session, which connects when it is first asked something."""
+        """A session, which connects at its first question."""
         raise NotImplementedError
 
     def suspicious(self, log: str) -> tuple[str, ...]:

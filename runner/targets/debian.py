@@ -1,6 +1,6 @@
-"""Servers that Debian packages bring: found on this machine, or below a folder that a package was unpacked into.
+"""Finds servers of Debian packages: installed on this machine, or below a folder into which a package was unpacked.
 
-Refuses to start them: a version is read from the files of the package where the program does not say it.
+Refuses to start them: the version is read from the package's files if the program does not report it.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from runner.targets.nouns import Installation
 
 
 def home_of(program: str, home: str) -> tuple[str, str]:
-    """The folder that has bin/<program>, and how it was found; empty texts where there is none.
+    """The folder that contains bin/<program>, and how it was found; empty texts if there is none.
 
-    home: a prefix, or what a package was unpacked into (dpkg -x), which has it in `usr`; "": the program on PATH.
+    home: a prefix, or the folder into which a package was unpacked (dpkg -x), with `usr` in it; "": the program on
+    PATH.
     """
     if home:
         folders = [folder for folder in (Path(home), Path(home) / "usr") if (folder / "bin" / program).is_file()]
@@ -26,7 +27,7 @@ def home_of(program: str, home: str) -> tuple[str, str]:
 
 
 def packaged(program: str, package: str, home: str, version: str = "") -> Installation | None:
-    """What `home_of` finds, with the version that the package's list of changes begins with, unless it is given."""
+    """The installation that `home_of` finds, with the given version or that of the package's changelog."""
     folder, found = home_of(program, home)
     if not folder:
         return None
@@ -34,7 +35,7 @@ def packaged(program: str, package: str, home: str, version: str = "") -> Instal
 
 
 def _changes_begin(folder: str, package: str) -> str:
-    """1.79.5 of `victoria-metrics (1.79.5+ds1-2) unstable; ...`; "" where the list is not there."""
+    """1.79.5 of `victoria-metrics (1.79.5+ds1-2) unstable; ...`; "" if there is no changelog."""
     try:
         path = Path(folder) / "share" / "doc" / package / "changelog.Debian.gz"
         with gzip.open(path, "rt", encoding="utf-8", errors="replace") as file:

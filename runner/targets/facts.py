@@ -1,6 +1,6 @@
-"""What every target says about itself as data: light enough to be read for a help text, without its client library.
+"""What a target declares about itself, as data: light enough for a help text, without its client library.
 
-Refuses to hold a rule about one database: a target's own facts do that, in its package.
+Refuses to hold a rule about one database: a target's own package does that.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ Default = Callable[[ResourceRange], str | None]
 
 @dataclass(frozen=True, kw_only=True)
 class Knob:
-    """A setting that the target declares. Of others that it takes (Facts.any_knob) nothing is known here.
+    """A setting that the target declares. Nothing is known here of other settings that it accepts (Facts.any_knob).
 
-    name: as the database has it, in lower case with underscores. kind "count": a whole number above 0.
-    label: for a heading; "": made of the name. column: in points.csv; "": it stands in other_knobs.
-    default: for what a sweep gives its servers; None, or a function that returns None: it is not set unless asked for.
-    help: what it is, in a few words, for the help of its role's flag.
+    name: the database's name, in lower case with underscores. kind "count": a whole number above 0. label: for a
+    heading; "": made from the name. column: in points.csv; "": it is in other_knobs. default: depends on what a sweep
+    gives its servers. None, or a function that returns None: the knob is set only if requested. help: a few words for
+    the help of its role's flag.
     """
 
     name: str
@@ -35,7 +35,7 @@ class Knob:
     help: str = ""
 
     def value(self, given: ResourceRange) -> str | None:
-        """Its default there."""
+        """Its default for these resources."""
         return self.default(given) if callable(self.default) else self.default
 
     @property
@@ -46,31 +46,27 @@ class Knob:
 
 @dataclass(frozen=True, kw_only=True)
 class Facts:
-    """One target.
+    """The facts of one target.
 
     name: on the command line and in results. title: for people. implementation: "module:Class" of its Target, imported
-    when the target is used. methods: how rows can be written, the default first.
-    runs_from: what a runtime must offer to run it, best first: `auto` tries them in this order.
-    auto_rank: the lowest is tried first by `--target auto`; None: only when asked for by name.
-    remark: said when it is asked for by name, where that is worth a warning.
+    when the target is used. methods: ways to write rows, the default first. runs_from: what a runtime must provide to
+    run it, best first; `auto` tries them in this order. auto_rank: the lowest is tried first by `--target auto`; None:
+    only if the user names it. remark: a warning that is shown if the user names it; "": none.
 
-    knobs: the declared ones. any_knob: other settings of the server may be given by --knob.
-    rows_per_core_s: a rough rate of one core, only to estimate how long fixed work takes. overhead_s: what a trial
-    takes besides its load (start, tables, flush, count, stop), roughly, for the same use.
-    ready_s: how long a server may take to start, on the least CPU that a level gives.
-    refuses_root: the server will not run as root. thread_names: its threads have names of their own. wait_events: it
-    tells what its connections wait for.
-    threads_per_process: how many threads of one load process the client library serves well; 0: any number.
-    load_generators: load generators that can load it.
-    queries: "module:function" that says a query in its words, of (query, rows, method), and raises CannotAsk; "": reads
-    cannot be measured there.
+    knobs: the declared ones. any_knob: other settings of the server may be given by --knob. rows_per_core_s: an
+    estimate of one core's rate, used only to estimate the duration of fixed work. overhead_s: an estimate of a trial's
+    time besides its load (start, tables, flush, count, stop). ready_s: the longest time for a server's start, on the
+    least CPU that a level gives. refuses_root: the server refuses to run as root. thread_names: its threads have names
+    of their own. wait_events: it reports what its connections wait for. threads_per_process: how many threads of one
+    load process the client library serves well; 0: any number. load_generators: load generators that can load it.
+    queries: "module:function" that renders a query in its language, from (query, rows, method), and raises CannotAsk;
+    "": reads cannot be measured.
 
-    disk_placements: how its data can be put on several disks, best first; empty: it has none.
-    wal_disks: where its write-ahead log can go in a disk sweep, the default first.
-    image, image_version: of the official image; "": there is none. image_home: where the image keeps the server.
-    image_library: the client library's path in the image, taken out for the load generator; "": it finds its own.
-    home_variable: environment variable that may name an installation. to_install: what to do where there is none; "":
-    it needs nothing.
+    disk_placements: ways to put its data on several disks, best first; empty: there are none. wal_disks: where its
+    write-ahead log can go in a disk sweep, the default first. image, image_version: of the official image; "": there is
+    none. image_home: the server's directory in the image. image_library: the client library's path in the image, from
+    which it is copied for the load generator; "": the load generator finds its own. home_variable: environment variable
+    that may name an installation. to_install: what to do if there is none; "": it needs nothing.
     """
 
     name: str
@@ -102,7 +98,7 @@ class Facts:
     to_install: str = ""
 
     def default_knobs(self, given: ResourceRange) -> dict[str, Rule]:
-        """What is set unless the sweep says otherwise, constant along the axis."""
+        """The defaults of knobs, constant along the axis."""
         values = {knob.name: knob.value(given) for knob in self.knobs}
         return {
             name: Rule(pieces=(Piece(first=None, last=None, value=value),))
@@ -111,7 +107,8 @@ class Facts:
         }
 
     def rendered(self, query: Query, data: Workload, method: str) -> str:
-        """The query in its own words, with marks where each request has values of its own. Raises CannotAsk."""
+        """The query in the target's language, with placeholders for values that each request draws. Raises
+        CannotAsk."""
         if not self.queries:
             raise CannotAsk(f"{self.title} cannot be read yet")
         module, _, function = self.queries.partition(":")
@@ -119,22 +116,22 @@ class Facts:
         return text
 
     def default_image(self, version: str) -> str:
-        """The official image, of the version asked for or of the one that it is pinned to; "" where there is none."""
+        """The official image, of the given version or of the pinned one; "" if there is none."""
         return f"{self.image}:{version or self.image_version}" if self.image else ""
 
     def knob_named(self, name: str) -> Knob | None:
-        """The declared knob of this name, else the one that plays the role of this name."""
+        """The declared knob of this name, else the one with the role of this name."""
         named = (k for k in self.knobs if k.name == name)
         return next(named, None) or next((k for k in self.role_knobs if k.role == name), None)
 
     @property
     def role_knobs(self) -> tuple[Knob, ...]:
-        """The declared knobs that a flag of their own sets."""
+        """The declared knobs that have a flag of their own."""
         return tuple(k for k in self.knobs if k.role is not KnobRole.OTHER)
 
 
 def columns_of(targets: Iterable[Facts]) -> tuple[KnobColumn, ...]:
-    """The knobs of a plan that measures these targets: each name once, in the order declared."""
+    """The knobs of a plan that measures these targets: each name once, in the declared order."""
     found: dict[str, KnobColumn] = {}
     for facts in targets:
         for knob in facts.knobs:

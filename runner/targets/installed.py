@@ -1,6 +1,6 @@
-"""Where `scale servers install` puts the servers that it brings, in the cache of the user.
+"""The directories of servers from `scale servers install`, in the user's cache.
 
-Refuses to bring them: that is the package `servers`.
+Refuses to install them: the package `servers` does that.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ COMPLETE = "complete"  # a file in the folder of a server, written last
 
 
 def servers_folder() -> Path:
-    """Of all servers: what the variable names, else `scale/servers` in the user's cache."""
+    """The directory of all servers: the one that the variable names, else `scale/servers` in the user's cache."""
     named = os.environ.get(CACHE_VARIABLE, "")
     cache = os.environ.get("XDG_CACHE_HOME", "") or str(Path.home() / ".cache")
     return Path(named) if named else Path(cache) / "scale" / "servers"
 
 
 def installed(name: str) -> tuple[str, ...]:
-    """Folders of the versions of a server that are whole, the newest installed first."""
+    """Directories of a server's completely installed versions, the newest first."""
     folders = [path.parent for path in servers_folder().glob(f"{name}-*/{COMPLETE}")]
     return tuple(str(path) for path in sorted(folders, key=lambda path: path.stat().st_mtime, reverse=True))

@@ -1,7 +1,7 @@
-"""The Java runtime of servers that need one: which one, how much of the machine it may see, and what it says it got.
+"""The Java runtime of servers that need one: its choice, its resources, and its own report of them.
 
-A runtime beside the server goes before the machine's own. Refuses to let the JVM size itself by the host: processors
-and heap are given, and read back from the log that it writes when it starts.
+A runtime beside the server is preferred to the machine's. Refuses to let the JVM take its size from the host:
+processors and heap are set, and read back from the log that it writes when it starts.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ def find_jars(name: str, jar: str, home: str, oldest: int, newest: int | None = 
 
 
 def java(home: str, oldest: int, newest: int | None = None) -> str:
-    """The program of a runtime from `oldest` to `newest`: beside the server, of JAVA_HOME, on PATH; "" for none."""
+    """The program of a runtime from `oldest` to `newest`: beside the server, of JAVA_HOME, or on PATH; "" if there is
+    none."""
     named = os.environ.get("JAVA_HOME", "")
     found = [
         *sorted(glob.glob(f"{home}/java/bin/java")),
@@ -51,7 +52,7 @@ def _is_between(version: int, oldest: int, newest: int | None) -> bool:
 
 @cache
 def _major(program: str) -> int:
-    """17 of `openjdk version "17.0.15"`; 0 for what does not say."""
+    """17 of `openjdk version "17.0.15"`; 0 if there is no version."""
     try:
         said = subprocess.run(
             [program, "-version"], capture_output=True, encoding="utf-8", errors="replace", timeout=20, check=False
@@ -63,7 +64,7 @@ def _major(program: str) -> int:
 
 
 def options(data_dir: str, processors: int, heap: str) -> tuple[str, ...]:
-    """Flags for so many processors and a heap of one fixed size ("512m"); what the JVM writes stays in data_dir."""
+    """Flags for a number of processors and a heap of one fixed size ("512m"). The JVM writes its files to data_dir."""
     return (
         f"-XX:ActiveProcessorCount={processors}",
         f"-Xms{heap}",
@@ -76,7 +77,7 @@ def options(data_dir: str, processors: int, heap: str) -> tuple[str, ...]:
 
 
 def effective(data_dir: str) -> Mapping[str, str]:
-    """`jvm_processors` and `jvm_heap` as the JVM wrote them; empty where its log is not to be had."""
+    """`jvm_processors` and `jvm_heap` as the JVM reported them; empty if there is no log."""
     try:
         log = Path(data_dir, LOG).read_text(errors="replace")
     except OSError:

@@ -1,6 +1,6 @@
-"""Marks of a rendered text filled with one draw's values, as the load generator's drivers fill them. Pure.
+"""Fills the placeholders of a rendered text with one draw's values, as the load generator's drivers do. Pure.
 
-Refuses to write a time: how it is written is the target's.
+Refuses to format a time: the target does that.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ _BRACES = {"{{": "{", "}}": "}"}
 
 
 def filled(text: str, drawn: Drawn, names: Sequence[str], time: Callable[[int], str]) -> str:
-    """The statement of one request. names: of all tables, as the driver writes them; time: of ms, in the target's
-    words. Each {device} is another one of the drawn."""
+    """The statement of one request. names: of all tables, as the driver writes them. time: formats ms as the target
+    does. Each {device} is another of the drawn devices."""
     devices = iter(drawn.devices)
     values = {
         "from": lambda: time(drawn.from_ms),

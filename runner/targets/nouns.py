@@ -1,4 +1,4 @@
-"""What passes between a target and the packages that use it. Data only."""
+"""Values passed between a target and the packages that use it. Data only."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from runner.model import Counted as Counted
 
-ENDPOINT_PASSWORD = "SCALE_TARGET_PASSWORD"  # the environment's name for the password of a server that is not ours
+ENDPOINT_PASSWORD = "SCALE_TARGET_PASSWORD"  # the environment variable with the password of a server that is not ours
 
-# Among the settings that a session reads back: where the rows of a request are when it is answered, and how they are
-# stored. Reports that have several databases show them as the terms.
+# Names in the settings that a session reads back: where a request's rows are when it is acknowledged, and how they are
+# stored. Reports of several databases show them as conditions.
 ACKNOWLEDGED, COMPRESSION = "acknowledged", "compression"
 IN_MEMORY, IN_LOG, ON_DISK = "in memory", "in the log, not yet on disk", "on disk (log fsynced)"
 
@@ -25,12 +25,11 @@ class Installation:
 
 @dataclass(frozen=True, kw_only=True)
 class Address:
-    """Where a session connects: the server's loopback address, and the secret made for this trial alone.
+    """Where a session connects: the server's loopback address, and the secret made for this trial.
 
-    data_dir: the trial's directory, as this side sees it; "" for a server that is not ours.
-    disks, disk_placement: as in the trial's Site.
-    is_ours: started for this trial; else nothing of it may be changed but the trial's own database, and the secret is
-    the user's ("" for the database's default).
+    data_dir: the trial's directory as the controller sees it; "" for a server that is not ours. disks, disk_placement:
+    as in the trial's Site. is_ours: started for this trial. Otherwise only the trial's own database may be changed, and
+    the secret is the user's ("" for the database's default).
     """
 
     host: str
@@ -57,10 +56,10 @@ class Surroundings:
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """A part of the database that lies on one disk: a vnode, a partition.
+    """A part of the database on one disk: a vnode, a partition.
 
-    path: a file or directory of it, as this side sees it. disk: where it was to be, an index into Site.disks; None:
-    the server chose.
+    path: one of its files or directories as the controller sees it. disk: the intended disk, an index into Site.disks;
+    None: the server chose.
     """
 
     name: str

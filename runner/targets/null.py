@@ -1,7 +1,7 @@
-"""The null target: a server that does nothing, so that the tool itself can be run, tested and measured.
+"""The null target: a server that does nothing, for running, testing and measuring the tool itself.
 
-Its "server" is an idle process and its driver throws rows away: every honest verdict on it is GENERATOR_BOUND.
-Refuses to pretend: it counts nothing, so the count is what the load generator acknowledged (None is not a mismatch).
+Its "server" is an idle process, and its driver discards rows: the right verdict on it is GENERATOR_BOUND. It counts
+nothing; None is not a mismatch with the acknowledged rows.
 """
 
 from __future__ import annotations
@@ -28,28 +28,24 @@ FACTS = Facts(
 
 
 class NullSession(Session):
-    """Ready at once, with nothing to create and nothing to count."""
+    """A session that is ready at once, creates nothing and counts nothing."""
 
     def version(self) -> str:
-        """Of this target."""
         return "null 1"
 
     def load_spec(self) -> Mapping[str, str]:
-        """The null driver."""
         return {"driver": "null", "method": "discard"}
 
 
 class NullTarget(Target):
-    """One partition and one thread, which is the load generator on one core."""
+    """One partition and one thread, which means the load generator on one core."""
 
     def find(self, home: str) -> Installation | None:
-        """Always there."""
+        """The null server, which is always there."""
         return Installation(home="", version="1", found="built in")
 
     def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
-        """An idle process."""
         return ServerSpec(argv=(shutil.which("sleep") or "/bin/sleep", "86400"), stop_timeout_s=5.0)
 
     def session(self, trial: Trial, address: Address) -> Session:
-        """A session with nothing."""
         return NullSession(trial, address)

@@ -1,4 +1,4 @@
-"""What databases of series share: what the load generator is told of lines or points, and which columns they can have.
+"""What databases of series share: the load generator's spec for lines or points, and the column types they accept.
 
 Refuses to know a database: names, paths and limits are the target's.
 """
@@ -11,12 +11,12 @@ from runner.model import Finding, Trial, Workload
 from runner.targets.nouns import Address, Counted
 
 DRIVER, POINTS_DRIVER = "lines", "points"
-DEVICE = "device"  # the tag that tells a table of the load
+DEVICE = "device"  # the tag with the load's table
 MEASUREMENT = "measurement"
 
 
 def load_spec(trial: Trial, address: Address, write_path: str, *, parted: bool = False) -> dict[str, str]:
-    """The driver of lines on this server. write_path must say milliseconds."""
+    """The spec of the driver of lines on this server. write_path must say milliseconds."""
     return {
         "driver": DRIVER,
         "method": trial.subject.method,
@@ -29,7 +29,7 @@ def load_spec(trial: Trial, address: Address, write_path: str, *, parted: bool =
 
 
 def points_spec(trial: Trial, host: str, port: int, write_path: str) -> dict[str, str]:
-    """The driver of points as JSON on this door; its methods are named as the target's are."""
+    """The spec of the driver of JSON points on this port. Its methods have the names of the target's."""
     return {
         "driver": POINTS_DRIVER,
         "method": trial.subject.method,
@@ -41,7 +41,7 @@ def points_spec(trial: Trial, host: str, port: int, write_path: str) -> dict[str
 
 
 def part_names(trial: Trial) -> tuple[str, ...]:
-    """The measurements of a load that is parted, in the order of its partitions."""
+    """The measurements of a partitioned load, in the order of its partitions."""
     return tuple(f"{MEASUREMENT}_p{i}" for i in range(trial.load.partitions))
 
 
@@ -52,7 +52,7 @@ def columns_of(data: Workload) -> Mapping[str, str]:
 
 
 def refused_columns(title: str, trial: Trial, types: Collection[str]) -> tuple[Finding, ...]:
-    """A finding for each column that has none of these types."""
+    """A finding for each column whose type is not in `types`."""
     return tuple(
         Finding(
             blocking=True,
@@ -66,7 +66,7 @@ def refused_columns(title: str, trial: Trial, types: Collection[str]) -> tuple[F
 
 
 def counted(rows_by_device: Mapping[str, tuple[int, float, float]], data: Workload) -> Counted:
-    """The count of series whose rows must follow each other from the first timestamp on.
+    """The count of series whose rows must be consecutive from the first timestamp on.
 
     rows_by_device: rows, first and last timestamp in milliseconds.
     """

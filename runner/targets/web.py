@@ -1,6 +1,6 @@
-"""Questions to a database over HTTP on this machine: one request, one answer, the server's words when it refuses.
+"""HTTP requests to a database on this machine: one request, one answer, the server's message if it refuses.
 
-Refuses proxies and redirects: a trial's server is on a loopback address, and what answers there is the server.
+Refuses proxies and redirects: a trial's server is on a loopback address, and must answer itself.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ FORM = "application/x-www-form-urlencoded"
 
 @dataclass(frozen=True, kw_only=True)
 class Web:
-    """A server's door. who: it, for people."""
+    """A server's address. who: its name for people."""
 
     who: str
     host: str
     port: int
 
     def get(self, path: str, within_s: float, **query: str) -> str:
-        """The body of the answer to GET. Raises TargetError, also when it takes longer than within_s."""
+        """The body of the answer to GET. Raises TargetError, also if it takes longer than within_s."""
         return self._ask("GET", f"{path}?{urlencode(query)}" if query else path, within_s)
 
     def post(self, path: str, within_s: float, **form: str) -> str:
@@ -36,11 +36,11 @@ class Web:
         return self._ask("POST", path, within_s, urlencode(form))
 
     def get_json(self, path: str, within_s: float, **query: str) -> Any:
-        """The answer to GET, read as JSON. Raises as `get`, and for what is no JSON."""
+        """The answer to GET as JSON. Raises as `get`, and for text that is not JSON."""
         return self._json(path, self.get(path, within_s, **query))
 
     def post_json(self, path: str, within_s: float, **form: str) -> Any:
-        """The answer to POST of a form, read as JSON. Raises as `get_json`."""
+        """The answer to POST of a form as JSON. Raises as `get_json`."""
         return self._json(path, self.post(path, within_s, **form))
 
     def post_text(self, path: str, within_s: float, text: str) -> str:
@@ -48,7 +48,7 @@ class Web:
         return self._ask("POST", path, within_s, text, "application/json")
 
     def ask_json(self, path: str, within_s: float, text: str) -> Any:
-        """The answer to POST of JSON text, read as JSON. Raises as `get_json`."""
+        """The answer to POST of JSON text as JSON. Raises as `get_json`."""
         return self._json(path, self.post_text(path, within_s, text))
 
     def _json(self, path: str, text: str) -> Any:
@@ -76,7 +76,8 @@ class Web:
 
 
 def metrics(text: str) -> Mapping[str, float]:
-    """Samples of a page in Prometheus' text format by name with labels; those that are no number are left out."""
+    """The samples of a page in Prometheus' text format, by name with labels. Values that are not numbers are left
+    out."""
     found = {}
     for line in text.splitlines():
         name, _, value = line.rpartition(" ")

@@ -1,1 +1,1 @@
-"""Cassandra: facts (facts.py), how it is started and checked (target.py), a session (session.py), words (cql.py)."""
+"""Cassandra: its facts (facts.py), start and checks (target.py), a session (session.py), CQL (cql.py)."""

@@ -1,6 +1,6 @@
-"""Statements by CQL's native protocol, version 4: one connection, text out, rows back.
+"""Sends statements by CQL's native protocol, version 4: one connection, text out, rows back.
 
-Refuses what a session does not ask for: parameters, pages, passwords, types beyond text, numbers, booleans and times.
+Refuses what a session does not need: parameters, pages, passwords, types besides text, numbers, booleans and times.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _TEXT, _BOOLEAN = {0x0001, 0x000D}, 0x0004
 
 @dataclass
 class _Reader:
-    """What is left of an answer."""
+    """The unread part of an answer."""
 
     data: bytes
 
@@ -40,13 +40,13 @@ class _Reader:
 
 @dataclass(frozen=True, kw_only=True)
 class Cql:
-    """A server's door; each `ask` is a connection of its own."""
+    """A server's address. Each `ask` opens its own connection."""
 
     host: str
     port: int
 
     def ask(self, statement: str, within_s: float) -> list[list[Any]]:
-        """The rows of its answer. Raises TargetError with the server's words, also when it takes longer."""
+        """The rows of the answer. Raises TargetError with the server's message, or when the time is over."""
         try:
             with socket.create_connection((self.host, self.port), timeout=within_s) as connection:
                 version = struct.pack(">H", 1) + _string("CQL_VERSION") + _string("3.0.0")
@@ -88,12 +88,12 @@ def _receive(connection: socket.socket, count: int) -> bytes:
 
 
 def _rows(reader: _Reader) -> list[list[Any]]:
-    """Of a result of rows; [] for any other."""
+    """The rows of a result; [] for a result without rows."""
     if reader.number(">i") != _ROWS:
         return []
     flags, columns = reader.number(">i"), reader.number(">i")
     if flags & 2:
-        reader.take(reader.number(">i"))  # where the next page begins: there is none
+        reader.take(reader.number(">i"))  # the position of the next page: there is none
     if flags & 1:
         reader.text(), reader.text()
     readers = [_column(reader, named=not flags & 1) for _ in range(columns)]
@@ -101,7 +101,7 @@ def _rows(reader: _Reader) -> list[list[Any]]:
 
 
 def _column(reader: _Reader, *, named: bool) -> Callable[[bytes], Any]:
-    """How a value of the next column is read."""
+    """The reader of the next column's values."""
     if named:
         reader.text(), reader.text()
     name, kind = reader.text(), reader.number(">H")

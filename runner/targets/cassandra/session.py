@@ -1,4 +1,4 @@
-"""A session with Cassandra: keyspace and table, settings, flushes, the count; its commit log is synced from outside."""
+"""A session with Cassandra: keyspace and table, settings, flushes, the count. Its commit log is synced from outside."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WITHIN_S = 3600.0
 KEYSPACE = "scale"
 TABLE = f"{KEYSPACE}.{series.MEASUREMENT}"
 COMMIT_LOG = "cassandra/commitlog"  # in the trial's directory
-MARKED_S = 0.25  # the log marks what it has every 0.1 s: a start reads up to the last mark
+MARKED_S = 0.25  # the log marks its contents every 0.1 s: a start reads up to the last mark
 TYPES = {
     "bool": "boolean",
     "tinyint": "tinyint",
@@ -38,7 +38,7 @@ TYPES = {
 
 
 class CassandraSession(Session):
-    """Statements of CQL, one connection each."""
+    """Statements of CQL, one connection for each."""
 
     def __init__(self, trial: Trial, address: Address, settings: Mapping[str, str]) -> None:
         super().__init__(trial, address)
@@ -50,7 +50,7 @@ class CassandraSession(Session):
         return self._cql.ask(statement, self.left_s(WITHIN_S))
 
     def not_ready(self) -> str:
-        """Its words while it starts."""
+        """The server's message while it starts."""
         self.asking = "a first statement"
         try:
             self._cql.ask("SELECT release_version FROM system.local", self.left_s(10))
@@ -59,11 +59,11 @@ class CassandraSession(Session):
         return ""
 
     def version(self) -> str:
-        """As the server says it."""
         return str(self._rows("SELECT release_version FROM system.local")[0][0])
 
     def create_schema(self) -> None:
-        """A keyspace without replicas, and a table of all devices: a device is a partition, its rows by time."""
+        """Creates a keyspace without replicas, and a table of all devices: a device is a partition, its rows ordered by
+        time."""
         replication = "{'class': 'SimpleStrategy', 'replication_factor': 1}"
         self._rows(f"CREATE KEYSPACE {KEYSPACE} WITH replication = {replication}")
         columns = series.columns_of(self._trial.work.data).items()
@@ -71,11 +71,11 @@ class CassandraSession(Session):
         self._rows(f"CREATE TABLE {TABLE} (device text, ts timestamp{named}, PRIMARY KEY (device, ts))")
 
     def expected(self) -> Mapping[str, str]:
-        """All that was set for the trial."""
+        """Everything that was set for the trial."""
         return self._settings
 
     def effective(self) -> Mapping[str, str]:
-        """Its settings as it says them, and what the JVM was given."""
+        """The server's report of its settings, and the JVM's resources."""
         said = {str(name): str(value) for name, value in self._rows("SELECT name, value FROM system_views.settings")}
         is_synced = said.get("commitlog_sync") in ("batch", "group")
         terms = {ACKNOWLEDGED: ON_DISK if is_synced else IN_LOG, COMPRESSION: "rows by device, LZ4"}
@@ -83,7 +83,7 @@ class CassandraSession(Session):
         return {**found, **jvm(self._address.data_dir), **terms}
 
     def load_spec(self) -> Mapping[str, str]:
-        """Batches of the prepared INSERT."""
+        """The driver of prepared INSERT statements in batches."""
         return {
             "driver": "cassandra",
             "method": self._trial.subject.method,
@@ -93,17 +93,17 @@ class CassandraSession(Session):
         }
 
     def commit_cycles(self) -> int | None:
-        """Memtables of the load's table that became files and of all others, since the server was started."""
+        """Memtables that became files, of the load's table and of all others, since the server was started."""
         pools = self._rows("SELECT name, completed_tasks FROM system_views.thread_pools")
         return sum(int(done) for name, done in pools if name == "MemtableFlushWriter")
 
     def flush(self) -> None:
-        """The commit log has marked what was acknowledged, and its files are fsynced."""
+        """Returns when the commit log has marked what was acknowledged, and its files are fsynced."""
         time.sleep(MARKED_S)
         for path in Path(self._address.data_dir, COMMIT_LOG).glob("*.log") if self._address.data_dir else ():
             try:
                 handle = os.open(path, os.O_RDONLY)
-            except FileNotFoundError:  # its rows are in files of the table meanwhile
+            except FileNotFoundError:  # its rows have become files of the table meanwhile
                 continue
             try:
                 os.fsync(handle)
@@ -111,11 +111,10 @@ class CassandraSession(Session):
                 os.close(handle)
 
     def count(self) -> Counted | None:
-        """Rows of each device, which must be consecutive from the first timestamp on."""
+        """The rows of each device, which must be consecutive from the first timestamp on."""
         rows = self._rows(f"SELECT device, count(*), min(ts), max(ts) FROM {TABLE} GROUP BY device")
         found = {str(device): (int(n), float(first), float(last)) for device, n, first, last in rows}
         return series.counted(found, self._trial.work.data)
 
     def drop_schema(self) -> None:
-        """The keyspace."""
         self._rows(f"DROP KEYSPACE {KEYSPACE}")

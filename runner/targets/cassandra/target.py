@@ -21,7 +21,7 @@ _LOG = """<configuration><appender name="out" class="ch.qos.logback.core.Console
 <encoder><pattern>%level %logger{0} %msg%n</pattern></encoder></appender>
 <root level="WARN"><appender-ref ref="out"/></root></configuration>
 """
-# What it reaches into of Java's own modules.
+# The internal packages of Java's modules that it uses.
 _OPENED = (
     "java.io java.lang java.lang.module java.lang.reflect java.math java.net java.nio java.nio.charset java.util"
     " java.util.concurrent java.util.concurrent.atomic java.util.stream sun.nio.ch jdk.internal.loader"
@@ -42,11 +42,11 @@ class CassandraTarget(Target):
     """One node for each trial."""
 
     def find(self, home: str) -> Installation | None:
-        """Its jars in `home`, else where `scale servers install` puts them, with a Java that runs them."""
+        """The jars in `home`, else where `scale servers install` puts them, with a Java that runs them."""
         return find_jars("cassandra", "cassandra-all-", home, JAVA, JAVA)
 
     def settings(self, trial: Trial, *, is_ours: bool) -> Mapping[str, str]:
-        """What the JVM is given, and items of cassandra.yaml that knobs name."""
+        """The JVM's resources, and items of cassandra.yaml that knobs name."""
         return {
             "jvm_processors": str(max(1, math.ceil(trial.cores))),
             "jvm_heap": trial.knobs["heap"],
@@ -54,11 +54,11 @@ class CassandraTarget(Target):
         }
 
     def check(self, trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
-        """Column types that it has."""
+        """A finding for each column type that it does not have."""
         return series.refused_columns("Cassandra", trial, TYPES)
 
     def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
-        """One node with its files in a directory of the trial's own."""
+        """One node with its files in a directory of the trial."""
         root = f"{site.data_dir}/cassandra"
         settings = self.settings(trial, is_ours=True)
         opened = [f"--add-{word}=java.base/{name}=ALL-UNNAMED" for name in _OPENED for word in ("opens", "exports")]
@@ -91,17 +91,16 @@ class CassandraTarget(Target):
         )
 
     def session(self, trial: Trial, address: Address) -> CassandraSession:
-        """A session of CQL."""
         return CassandraSession(trial, address, self.settings(trial, is_ours=True))
 
     def suspicious(self, log: str) -> tuple[str, ...]:
-        """Errors, and what it says of writes that it dropped."""
+        """Errors, and reports of dropped writes."""
         found = (match.group(0).strip()[:300] for match in map(_DOUBTFUL.search, log.splitlines()) if match)
         return tuple(dict.fromkeys(found))[:20]
 
 
 def _yaml(site: Site, root: str, settings: Mapping[str, str]) -> str:
-    """Its configuration: one node on the given address, batches of any size, time for long statements."""
+    """Its configuration: one node on the given address, batches of any size, long timeouts."""
     host, nodes = site.bind_address, site.port + 1
     items = {
         "cluster_name": "scale",
@@ -124,7 +123,7 @@ def _yaml(site: Site, root: str, settings: Mapping[str, str]) -> str:
         "batch_size_fail_threshold": "65536KiB",
         "read_request_timeout": "3600s",
         "range_request_timeout": "3600s",
-        "write_request_timeout": "60s",  # not 2 s: a write that is refused for its time is stored nevertheless
+        "write_request_timeout": "60s",  # not 2 s: a write that times out is stored nevertheless
         **{name: value for name, value in settings.items() if not name.startswith("jvm_")},
     }
     if items["commitlog_sync"] == "periodic":

@@ -1,1 +1,1 @@
-"""InfluxDB 1.x: its facts (facts.py), how it is started and checked (target.py), and a session (session.py)."""
+"""InfluxDB 1.x: its facts (facts.py), start and checks (target.py), and a session (session.py)."""

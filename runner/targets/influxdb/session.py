@@ -1,4 +1,4 @@
-"""A session with InfluxDB 1.x over HTTP: the database, settings, the count; its log is synced from outside."""
+"""A session with InfluxDB 1.x over HTTP: the database, settings, the count. Its log is synced from outside."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SECTIONS = {"config-data": "data", "config-coordinator": "coordinator", "config
 
 
 class InfluxdbSession(Session):
-    """Statements by POST /query, one connection each."""
+    """Statements by POST /query, one connection for each."""
 
     def __init__(self, trial: Trial, address: Address, settings: Mapping[str, str]) -> None:
         super().__init__(trial, address)
@@ -28,7 +28,7 @@ class InfluxdbSession(Session):
         self._web = Web(who="InfluxDB", host=address.host, port=address.port)
 
     def _series(self, statement: str) -> Iterator[dict[str, Any]]:
-        """Of one statement's answer: each has a name, columns, values and perhaps tags."""
+        """The series of one statement's answer: each has a name, columns, values and possibly tags."""
         self.asking = statement[:60]
         answer = self._web.post_json("/query", self.left_s(WITHIN_S), q=statement, db=DATABASE, epoch="ms")
         for result in answer["results"]:
@@ -40,7 +40,7 @@ class InfluxdbSession(Session):
         return list(self._series(statement))
 
     def not_ready(self) -> str:
-        """Its words while it starts."""
+        """The server's message while it starts."""
         self.asking = "ping"
         try:
             self._web.get("/ping", self.left_s(10))
@@ -49,7 +49,6 @@ class InfluxdbSession(Session):
         return ""
 
     def version(self) -> str:
-        """As the server says it."""
         found = {
             one["name"]: dict(zip(one["columns"], one["values"][0], strict=True))
             for one in self._run("SHOW DIAGNOSTICS")
@@ -57,16 +56,16 @@ class InfluxdbSession(Session):
         return str(found["build"]["Version"])
 
     def create_schema(self) -> None:
-        """One database whose rows never expire, in shards of the given duration."""
+        """Creates one database whose rows never expire, with the given shard duration."""
         duration = self._trial.knobs["shard_duration"]
         self._run(f'CREATE DATABASE "{DATABASE}" WITH DURATION INF SHARD DURATION {duration} NAME "autogen"')
 
     def expected(self) -> Mapping[str, str]:
-        """All that was set for the trial; a duration as the server spells it."""
+        """Everything that was set for the trial; durations in the server's spelling."""
         return {**self._settings, "shard_duration": _spelled(self._settings["shard_duration"])}
 
     def effective(self) -> Mapping[str, str]:
-        """Its configuration as section_name, what Go was given, and the duration of shards."""
+        """Its configuration as section_name, Go's resources, and the duration of shards."""
         said: dict[str, str] = {}
         for one in self._run("SHOW DIAGNOSTICS"):
             prefix = _SECTIONS.get(one["name"])
@@ -82,7 +81,6 @@ class InfluxdbSession(Session):
         return {**said, "shard_duration": str(first["shardGroupDuration"]), **terms}
 
     def load_spec(self) -> Mapping[str, str]:
-        """Lines into the database."""
         return series.load_spec(self._trial, self._address, f"/write?db={DATABASE}&precision=ms")
 
     def commit_cycles(self) -> int | None:
@@ -91,7 +89,7 @@ class InfluxdbSession(Session):
         return sum(int(dict(zip(o["columns"], o["values"][0], strict=True))["cacheCompactions"]) for o in found)
 
     def flush(self) -> None:
-        """The files of its log are synced, which it does itself before it answers when the delay is 0s."""
+        """Syncs the files of its log. With a delay of 0s the server does so itself before it answers."""
         for path in Path(self._address.data_dir, "influxdb", "wal").rglob("*.wal") if self._address.data_dir else ():
             try:
                 handle = os.open(path, os.O_RDONLY)
@@ -103,7 +101,7 @@ class InfluxdbSession(Session):
                 os.close(handle)
 
     def count(self) -> Counted | None:
-        """Rows of each device by its first column, which must be consecutive from the first timestamp on."""
+        """The rows of each device by its first column, which must be consecutive from the first timestamp on."""
         column = next(iter(series.columns_of(self._trial.work.data)))
         rows = self._by_device(f'count("{column}")', 1)
         first, last = self._by_device(f'first("{column}")', 0), self._by_device(f'last("{column}")', 0)
@@ -111,17 +109,16 @@ class InfluxdbSession(Session):
         return series.counted(found, self._trial.work.data)
 
     def _by_device(self, what: str, at: int) -> dict[str, Any]:
-        """One value of each device's row: its time (0), or what was asked for (1)."""
+        """One value of each device's row: its time (at 0), or the requested value (at 1)."""
         statement = f'SELECT {what} FROM "{series.MEASUREMENT}" GROUP BY "{series.DEVICE}"'
         return {one["tags"][series.DEVICE]: one["values"][0][at] for one in self._series(statement)}
 
     def drop_schema(self) -> None:
-        """The database."""
         self._run(f'DROP DATABASE "{DATABASE}"')
 
 
 def _spelled(duration: str) -> str:
-    """168h0m0s for 7d, as Go has durations; others as they are."""
+    """168h0m0s for 7d, as Go writes durations; other texts unchanged."""
     hours = {"h": 1, "d": 24, "w": 168}
     number, unit = duration[:-1], duration[-1:]
     return f"{int(number) * hours[unit]}h0m0s" if number.isdigit() and unit in hours else duration

@@ -1,6 +1,6 @@
-"""InfluxDB 1.x: one database, loaded with lines over HTTP; a write is in its log, and on disk, when it is answered.
+"""InfluxDB 1.x: one database, loaded with lines over HTTP. A write is in its log, and on disk, when it is acknowledged.
 
-Refuses the files in /etc: all that a trial sets is in the environment of its server.
+Refuses the files in /etc: a trial sets everything by environment variables of its server.
 """
 
 from __future__ import annotations
@@ -63,17 +63,17 @@ class InfluxdbTarget(Target):
         }
 
     def check(self, trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
-        """Column types that it has."""
+        """A finding for each column type that it does not have."""
         return series.refused_columns("InfluxDB", trial, TYPES)
 
     def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
-        """influxd, without a configuration of the machine's."""
+        """influxd, without the machine's configuration."""
         root = f"{site.data_dir}/influxdb"
         settings = self.settings(trial, is_ours=True)
         items = {
             **{k: v for k, v in settings.items() if k not in _NOT_ITEMS},
             "reporting_disabled": "true",
-            "bind_address": f"{site.bind_address}:0",  # for backups, which nobody makes here
+            "bind_address": f"{site.bind_address}:0",  # for backups, which are not used here
             "http_bind_address": f"{site.bind_address}:{site.port}",
             "http_log_enabled": "false",
             "monitor_store_enabled": "false",
@@ -98,7 +98,6 @@ class InfluxdbTarget(Target):
         )
 
     def session(self, trial: Trial, address: Address) -> InfluxdbSession:
-        """A session over HTTP."""
         return InfluxdbSession(trial, address, self.settings(trial, is_ours=address.is_ours))
 
     def suspicious(self, log: str) -> tuple[str, ...]:
@@ -107,7 +106,7 @@ class InfluxdbTarget(Target):
 
 
 def _version(folder: str) -> str:
-    """1.6.7 of `InfluxDB v1.6.7~rc0 (git: ...)`; "" where there is no program, or it does not say."""
+    """1.6.7 of `InfluxDB v1.6.7~rc0 (git: ...)`; "" if there is no program, or no version in its output."""
     if not folder:
         return ""
     try:

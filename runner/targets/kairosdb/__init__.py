@@ -1,1 +1,1 @@
-"""KairosDB on H2: its facts (facts.py), how it is started and checked (target.py), a session with it (session.py)."""
+"""KairosDB on H2: its facts (facts.py), start and checks (target.py), and a session (session.py)."""

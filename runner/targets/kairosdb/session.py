@@ -1,4 +1,4 @@
-"""A session with KairosDB over HTTP: the count by series; a flush that watches the file of its H2 database."""
+"""A session with KairosDB over HTTP: the count by series, and a flush that watches the file of its H2 database."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from runner.targets.web import Web
 
 WITHIN_S = 3600.0
 DATABASE = "kairosdb/h2"  # in the trial's directory
-FLUSHED = "scale_flush"  # the series that a flush writes to
+FLUSHED = "scale_flush"  # the series for a flush's own point
 _DAY_MS = 86_400_000
 
 
@@ -32,7 +32,7 @@ class KairosdbSession(Session):
         self._web = Web(who="KairosDB", host=address.host, port=address.port)
 
     def not_ready(self) -> str:
-        """Its words while it starts."""
+        """The server's message while it starts."""
         self.asking = "/api/v1/version"
         try:
             self._web.get("/api/v1/version", self.left_s(10))
@@ -41,25 +41,25 @@ class KairosdbSession(Session):
         return ""
 
     def version(self) -> str:
-        """As the server says it, without the time at which it was built."""
+        """The version as the server reports it, without its build time."""
         said = str(self._web.get_json("/api/v1/version", self.left_s(10))["version"])
         return said.removeprefix("KairosDB ").rpartition(".")[0]
 
     def expected(self) -> Mapping[str, str]:
-        """All that was set. Of its own items KairosDB says none: the trial notes that they are not confirmed."""
+        """Everything that was set. KairosDB does not report its own settings: the trial notes that they are not
+        confirmed."""
         return self._settings
 
     def effective(self) -> Mapping[str, str]:
-        """What the JVM was given."""
+        """The JVM's resources."""
         terms = {ACKNOWLEDGED: IN_MEMORY, COMPRESSION: "rows of H2, not compressed"}
         return {**jvm(self._address.data_dir), **terms}
 
     def load_spec(self) -> Mapping[str, str]:
-        """Points, by series."""
         return series.points_spec(self._trial, self._address.host, self._address.port, "/api/v1/datapoints")
 
     def commit_cycles(self) -> int | None:
-        """Chunks that H2 has written into its file, by the file's head, which may be some chunks behind."""
+        """Chunks that H2 has written into its file, by the file's header, which may be some chunks behind."""
         files = self._files()
         if not files:
             return None
@@ -68,14 +68,14 @@ class KairosdbSession(Session):
         return int(chunk.group(1), 16) if chunk else 0
 
     def _files(self) -> list[Path]:
-        """Of the database; none where the server is not ours."""
+        """The files of the database; none if the server is not ours."""
         return list(Path(self._address.data_dir, DATABASE).glob("*.mv.db")) if self._address.data_dir else []
 
     def flush(self) -> None:
-        """Every commit is in the database's file, and the file is fsynced.
+        """Returns when every commit is in the database's file, and the file is fsynced.
 
-        H2 writes what was committed every half second, and has no command for it over HTTP. A point is written and the
-        file watched until it changes, twice: the first change may have begun before the point, the second has not.
+        H2 writes commits every half second, and has no command for it over HTTP. So this writes a point and watches the
+        file until it changes, twice: the first change may have started before the point, the second has not.
         """
         self.asking = "H2 to write its file"
         files = self._files()
@@ -96,7 +96,7 @@ class KairosdbSession(Session):
                 os.close(handle)
 
     def count(self) -> Counted | None:
-        """Points of each column of each device: as many in all columns, consecutive from the first timestamp on."""
+        """The points of each column of each device: equal for all columns, consecutive from the first timestamp on."""
         names = list(series.columns_of(self._trial.work.data))
         counts = [self._by_device(name, "count") for name in names]
         first, last = self._by_device(names[0], "first"), self._by_device(names[0], "last")
@@ -112,7 +112,7 @@ class KairosdbSession(Session):
         return Counted(rows=counted.rows, gaps=(*counted.gaps, *gaps))
 
     def _by_device(self, column: str, what: str) -> dict[str, tuple[float, float]]:
-        """Time and value of an aggregate of each device, over all times from a day before its first on."""
+        """Time and value of an aggregate of each device, over all times from a day before its first one."""
         sampling = {"value": 1000, "unit": "years"}
         query = {
             "start_absolute": self._trial.work.data.start_ms - _DAY_MS,

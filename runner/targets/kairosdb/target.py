@@ -1,7 +1,7 @@
 """KairosDB on its own H2 database: each column of a row is a point of a series, stored before it is acknowledged.
 
 The jars are in the home's `lib`, with a Java runtime in its `java` folder or on the machine: Java 17, no newer one.
-Refuses text columns, its telnet door, and the report that it would write about itself.
+Refuses text columns, its telnet port, and the metrics that it would write about itself.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ class KairosdbTarget(Target):
     """One server for each trial."""
 
     def find(self, home: str) -> Installation | None:
-        """Its jars in `home`, else where `scale servers install` puts them, with a Java that runs them."""
+        """The jars in `home`, else where `scale servers install` puts them, with a Java that runs them."""
         return find_jars("kairosdb", "kairosdb-", home, JAVA, JAVA)
 
     def settings(self, trial: Trial, *, is_ours: bool) -> Mapping[str, str]:
-        """What the JVM is given, and items of kairosdb.conf that knobs name."""
+        """The JVM's resources, and items of kairosdb.conf that knobs name."""
         return {
             "jvm_processors": str(max(1, math.ceil(trial.cores))),
             "jvm_heap": trial.knobs["heap"],
@@ -44,11 +44,11 @@ class KairosdbTarget(Target):
         }
 
     def check(self, trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
-        """Column types that it has."""
+        """A finding for each column type that it does not have."""
         return series.refused_columns("KairosDB", trial, TYPES)
 
     def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
-        """The server on a directory of the trial's own; what is beside its configuration is read as well."""
+        """The server on a directory of the trial. It also reads files beside its configuration."""
         root = f"{site.data_dir}/kairosdb"
         settings = self.settings(trial, is_ours=True)
         items = {
@@ -85,10 +85,9 @@ class KairosdbTarget(Target):
         )
 
     def session(self, trial: Trial, address: Address) -> KairosdbSession:
-        """A session over HTTP."""
         return KairosdbSession(trial, address, self.settings(trial, is_ours=True))
 
     def suspicious(self, log: str) -> tuple[str, ...]:
-        """Errors, and what H2 could not write."""
+        """Errors, and writes that H2 could not finish."""
         found = (match.group(0).strip()[:300] for match in map(_DOUBTFUL.search, log.splitlines()) if match)
         return tuple(dict.fromkeys(found))[:20]

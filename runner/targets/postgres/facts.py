@@ -16,12 +16,13 @@ def _parts(given: ResourceRange) -> str:
 
 
 def _small_buffers(given: ResourceRange) -> str | None:
-    """On prepared disks: else the page cache takes a whole short trial, and the disks work only in the checkpoint."""
+    """On prepared disks: otherwise the page cache takes a whole short trial, and the disks work only in the
+    checkpoint."""
     return "16MB" if given.disks else None
 
 
 def _write_at_once(given: ResourceRange) -> str | None:
-    """On prepared disks: backends hand what they wrote to the disk at once, for the same reason."""
+    """On prepared disks: backends write to the disk at once, for the same reason."""
     return "256kB" if given.disks else None
 
 

@@ -1,6 +1,7 @@
-"""Queries in PostgreSQL's words, with marks where each request has values of its own. Pure.
+"""Renders queries in PostgreSQL's SQL, with placeholders for values that each request draws. Pure.
 
-Sums and means are taken as double precision: the sum of a real is a real there, with an error that grows with the rows.
+Sums and means are computed in double precision: the sum of a real is a real there, with an error that grows with the
+rows.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _AGGREGATES = {
 
 
 def rendered(query: Query, data: Workload, method: str) -> str:
-    """One statement."""
+    """One SQL statement, without parameters of its own: each request fills the placeholders."""
     if query.text:
         return query.text
     where, order = _where(query), " DESC" if query.newest_first else ""

@@ -1,4 +1,4 @@
-"""Asks an installed PostgreSQL what it thinks of settings, without a cluster and without starting it.
+"""Asks an installed PostgreSQL whether it accepts settings, without a cluster and without starting it.
 
 Refuses to know the settings itself: each version has its own.
 """
@@ -15,12 +15,12 @@ _QUESTION_S = 10
 
 
 def refused(home: str, items: Mapping[str, str]) -> str:
-    """What it says against the first item that it does not take; "" when it takes all, or cannot be asked."""
+    """The server's message about the first item that it refuses; "" if it accepts all, or cannot be asked."""
     options = [part for name, value in sorted(items.items()) for part in ("-c", f"{name}={value}")]
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "postgresql.conf").touch()
         try:
-            done = subprocess.run(  # printing one setting makes it read all, and then it ends
+            done = subprocess.run(  # printing one setting makes it read all; then it ends
                 [f"{home}/bin/postgres", "-C", "fsync", "-D", folder, *options],
                 capture_output=True,
                 encoding="utf-8",

@@ -1,4 +1,4 @@
-"""One control connection to PostgreSQL: ready, schema, settings, checkpoint, count."""
+"""One control connection to PostgreSQL: readiness, schema, settings, checkpoint, count."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from runner.targets.marks import filled
 from runner.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_MEMORY, ON_DISK
 from runner.targets.postgres.queries import TABLE
 
-SPACE = "space"  # the directory of a tablespace on its disk
+SPACE = "space"  # the tablespace's directory on its disk
 SQL_TYPES = {
     "bool": "boolean",
     "tinyint": "smallint",
@@ -45,7 +45,7 @@ _INDEXES = ("device_id, time DESC", "time DESC")
 
 
 class PostgresSession(Session):
-    """One connection of the superuser that initdb made."""
+    """One connection of the superuser that initdb created."""
 
     def __init__(self, trial: Trial, address: Address, libpq: str) -> None:
         super().__init__(trial, address)
@@ -54,7 +54,7 @@ class PostgresSession(Session):
         self._watching: psycopg.Connection | None = None
 
     def not_ready(self) -> str:
-        """The server's words while it starts."""
+        """The server's message while it starts."""
         self.asking = "a connection"
         try:
             self._connection = self._connected()
@@ -85,13 +85,12 @@ class PostgresSession(Session):
             raise TargetError(f"PostgreSQL refused {_question(sql)!r}: {error}".strip()) from None
 
     def version(self) -> str:
-        """As the server says it."""
         return str(self._rows("SHOW server_version")[0][0])
 
     def create_schema(self) -> None:
-        """The measurement table and its hash partitions, with tsdbperf's two indexes.
+        """Creates the measurement table and its hash partitions, with tsdbperf's two indexes.
 
-        On several disks: one tablespace on each, partitions round robin over them, each with its indexes beside it.
+        On several disks: one tablespace on each, and the partitions round robin over them, each with its indexes.
         """
         disks = self._address.disks
         for i, path in enumerate(disks):
@@ -112,7 +111,7 @@ class PostgresSession(Session):
             )
             for columns in _INDEXES if disks else ():
                 self._rows(f"CREATE INDEX ON {TABLE}_p{i} ({columns}){where}")
-        for columns in _INDEXES:  # takes in the partitions' own
+        for columns in _INDEXES:  # also attaches the partitions' own indexes
             self._rows(f"CREATE INDEX ON {TABLE} ({columns})")
 
     def expected(self) -> Mapping[str, str]:
@@ -120,7 +119,7 @@ class PostgresSession(Session):
         return {k: v for k, v in self._trial.knobs.items() if k != "write_threads"}
 
     def effective(self) -> Mapping[str, str]:
-        """Partitions as the catalogue has them, and every setting that is not the built-in default."""
+        """The partitions in the catalogue, and every setting that differs from the built-in default."""
         count = self._rows(f"SELECT count(*) FROM pg_inherits WHERE inhparent = '{TABLE}'::regclass")[0][0]
         rows = self._rows(
             "SELECT name, current_setting(name) FROM pg_settings WHERE source <> 'default'"
@@ -153,7 +152,6 @@ class PostgresSession(Session):
         )
 
     def load_spec(self) -> Mapping[str, str]:
-        """The postgres driver on this server."""
         return {
             "driver": "postgres",
             "method": self._trial.subject.method,
@@ -166,7 +164,7 @@ class PostgresSession(Session):
         }
 
     def commit_cycles(self) -> int | None:
-        """Checkpoints finished (the name of the view changed in PostgreSQL 17)."""
+        """The number of finished checkpoints (the view has another name since PostgreSQL 17)."""
         new = self._rows("SELECT count(*) FROM pg_views WHERE viewname = 'pg_stat_checkpointer'")[0][0]
         sql = (
             "SELECT num_timed + num_requested FROM pg_stat_checkpointer"
@@ -176,8 +174,8 @@ class PostgresSession(Session):
         return int(self._rows(sql)[0][0])
 
     def wait_events(self) -> Mapping[str, int]:
-        """From pg_stat_activity, on a connection of its own: heavyweight and lightweight locks and buffer pins are
-        locks. A connection that waits for its client has nothing to do and is left out."""
+        """From pg_stat_activity, on its own connection. Heavyweight locks, lightweight locks and buffer pins are locks.
+        A connection that waits for its client is idle and left out."""
         if self._watching is None:
             self._watching = self._connected()
         with self._watching.cursor() as cursor:
@@ -190,7 +188,8 @@ class PostgresSession(Session):
         self._rows("CHECKPOINT")
 
     def count(self) -> Counted | None:
-        """One pass over all partitions: rows of each device, which must be consecutive from the first timestamp on."""
+        """One pass over all partitions: the rows of each device, which must be consecutive from the first timestamp
+        on."""
         w = self._trial.work.data
         rows, faulty, first = self._rows(
             "SELECT coalesce(sum(n), 0), count(*) FILTER (WHERE faulty), min(device_id) FILTER (WHERE faulty) FROM ("
@@ -202,29 +201,29 @@ class PostgresSession(Session):
         return Counted(rows=int(rows), gaps=(sentence,) if faulty else ())
 
     def settle(self) -> None:
-        """VACUUM leaves no row whose first reader would have to mark it, ANALYZE tells the planner of the rows, and
-        CHECKPOINT returns when all of it is on disk."""
+        """VACUUM sets the marks that a row's first reader would have to set. ANALYZE updates the planner's statistics.
+        CHECKPOINT returns when everything is on disk."""
         self._rows(f"VACUUM (ANALYZE) {TABLE}")
         self._rows("CHECKPOINT")
 
     def answers(self, asked: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
-        """On the control connection."""
+        """The answers over the control connection."""
         came = (self._rows(filled(text, drawn, names, _timestamp)) for text, drawn in asked)
         return tuple(tuple(tuple(_plain(cell) for cell in row) for row in rows) for rows in came)
 
     def drop_schema(self) -> None:
-        """The measurement table with its partitions."""
+        """Drops the measurement table with its partitions."""
         self._rows(f"DROP TABLE {TABLE}")
 
     def close(self) -> None:
-        """Ends both connections."""
+        """Closes both connections."""
         for connection in (self._connection, self._watching):
             if connection is not None:
                 connection.close()
 
 
 def _question(sql: str) -> str:
-    """A statement's first words."""
+    """The first words of a statement."""
     return sql.split("(", maxsplit=1)[0].strip()[:60]
 
 

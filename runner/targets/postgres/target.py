@@ -1,8 +1,8 @@
 """PostgreSQL: tsdbperf's measurement table, hash-partitioned by device, loaded by binary COPY over N connections.
 
-The server comes from a wheel on PyPI, from the host (--home, PATH, Debian's directories) or from an image.
-Refuses trust authentication: each trial makes its own password, which lives in the trial's data directory and in the
-environment of the load generator, nowhere else.
+The server comes from a wheel on PyPI, from the host (--home, PATH, Debian's directories) or from an image. Refuses
+trust authentication: each trial makes its own password, which exists only in the trial's data directory and in the load
+generator's environment.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from runner.targets.postgres.session import SPACE, SQL_TYPES, PostgresSession
 PARTITIONS_MAX = 1024
 _ROLE_KNOBS = tuple(knob.name for knob in FACTS.role_knobs)
 _PROGRAMS = ("postgres", "initdb")
-# As on a server that somebody tuned for loading. synchronous_commit off: a CPU sweep must not wait for an fsync per
-# request, and TDengine, whose default WAL level does not fsync either, stands beside it; --knob synchronous_commit=on
-# measures the other. Nothing is corrupted by it, and what was acknowledged is counted and flushed in every trial.
-# wal_init_zero off: a trial's segments are all new ones, and filling each with zeros before it is used doubled what the
-# server wrote (481 to 256 bytes a row); PostgreSQL has the setting since version 12.
+# Tuned for loading. synchronous_commit off: a CPU sweep must not wait for an fsync with each request, and TDengine,
+# whose default WAL level does not fsync either, is compared with it; --knob synchronous_commit=on measures the other
+# setting. It corrupts nothing, and every trial counts and flushes what was acknowledged.
+# wal_init_zero off: a trial's segments are all new, and filling each with zeros before its use doubled the bytes that
+# the server wrote (481 to 256 bytes a row). PostgreSQL has the setting since version 12.
 _DEFAULTS = {
     "shared_buffers": "1GB",
     "max_wal_size": "8GB",
@@ -41,14 +41,14 @@ _DEFAULTS = {
     "autovacuum": "off",
     "synchronous_commit": "off",
     "fsync": "on",
-    "dynamic_shared_memory_type": "mmap",  # in the data directory: a killed server leaves no file in /dev/shm
+    "dynamic_shared_memory_type": "mmap",  # in the data directory, so that a killed server leaves no file in /dev/shm
 }
-# Reached only by what the runtime lets in: loopback, or the container's own network behind a loopback port.
+# The runtime limits access: loopback, or the container's own network behind a loopback port.
 _ACCESS = "host all scale all scram-sha-256\n"
 
 
 class PostgresTarget(Target):
-    """One server for each trial, made by initdb."""
+    """One server for each trial, created by initdb."""
 
     def find(self, home: str) -> Installation | None:
         """The server at `home`; else in the wheel (the same everywhere), on PATH, in Debian's directories."""
@@ -70,14 +70,14 @@ class PostgresTarget(Target):
         }
 
     def check_installed(self, home: str, trial: Trial) -> tuple[Finding, ...]:
-        """Names and values that it does not know, in its own words."""
+        """Names and values that it refuses, in its own words."""
         asked = {k: v for k, v in self.settings(trial, is_ours=True).items() if k != "partitions"}
         if not (said := refused(home, asked)):
             return ()
         return (Finding(blocking=True, subject="--knob", sentence=f"PostgreSQL says: {said}", remedy="correct --knob"),)
 
     def check_client(self, home: str, server_version: str) -> tuple[Finding, ...]:
-        """libpq comes with the wheel, or the load generator says what is missing."""
+        """libpq comes with the wheel; otherwise the load generator reports what is missing."""
         try:
             client_library("postgres", _libpq(home))
         except LoadError as error:
@@ -85,7 +85,7 @@ class PostgresTarget(Target):
         return ()
 
     def check(self, trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
-        """Partitions and threads within what the server can take, and column types that it has."""
+        """Findings on partitions and threads beyond the server's limits, and on column types that it does not have."""
         findings = []
         if int(trial.knobs["partitions"]) > PARTITIONS_MAX:
             findings.append(
@@ -110,7 +110,7 @@ class PostgresTarget(Target):
         return tuple(findings)
 
     def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
-        """initdb with a password of the trial's own, then postgres in the foreground on the given address."""
+        """initdb with the trial's own password, then postgres in the foreground on the given address."""
         data, password_file = f"{site.data_dir}/pg", f"{site.data_dir}/password"
         access_file = f"{site.data_dir}/access.conf"
         items = {
@@ -150,12 +150,12 @@ class PostgresTarget(Target):
             files={password_file: secret + "\n", access_file: _ACCESS},
             ports=(site.port,),
             refuses_root=self.facts.refuses_root,
-            stop_signal="SIGQUIT",  # at once: a checkpoint of data that are thrown away would take a slow disk's time
+            stop_signal="SIGQUIT",  # immediate: a checkpoint of data that will be deleted would take a slow disk's time
             stop_timeout_s=15.0,
         )
 
     def suspicious(self, log: str) -> tuple[str, ...]:
-        """A crash or a panic; anything else that the server logs does not change the number."""
+        """A crash or a panic. Other lines of the server's log do not change the number."""
         return tuple(
             line
             for line in log.splitlines()
@@ -164,7 +164,7 @@ class PostgresTarget(Target):
         )
 
     def session(self, trial: Trial, address: Address) -> PostgresSession:
-        """A session that connects when asked whether the server is ready."""
+        """A session that connects when readiness is checked."""
         return PostgresSession(trial, address, _libpq(address.home))
 
 
@@ -197,7 +197,7 @@ def _version(home: str) -> str:
 
 
 def _libpq(home: str) -> str:
-    """The wheel's libpq where the system has none; "" lets the load generator search."""
+    """The wheel's libpq if the system has none; "" lets the load generator search."""
     found = sorted(glob.glob(f"{home}/lib/libpq.so.5*")) if home else []
     found = found or [p for h, _ in _wheel_homes() for p in sorted(glob.glob(f"{h}/lib/libpq.so.5*"))]
     return found[0] if found else ""

@@ -1,1 +1,1 @@
-"""QuestDB: its facts (facts.py), how it is started and checked (target.py), and a session with it (session.py)."""
+"""QuestDB: its facts (facts.py), start and checks (target.py), and a session (session.py)."""

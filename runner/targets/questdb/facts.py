@@ -7,8 +7,8 @@ from runner.targets import Facts, Knob
 
 
 def _tables(given: ResourceRange) -> str:
-    """Twice the most cores, at least 8, constant along the axis: one table at a time is brought up to date by one
-    worker, and one table alone does not scale."""
+    """Twice the most cores, at least 8, constant along the axis. One worker at a time applies a table's log, so one
+    table alone does not scale."""
     return str(max(8, 2 * int(-(-max(given.cores) // 1))))
 
 

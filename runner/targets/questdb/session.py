@@ -1,4 +1,4 @@
-"""A session with QuestDB over its REST door: tables, settings, the log at rest, a checkpoint, the count."""
+"""A session with QuestDB over its REST interface: tables, settings, the applied log, a checkpoint, the count."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from runner.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_LOG, ON_DISK
 from runner.targets.web import Web
 
 WITHIN_S = 3600.0
-# Of a column that lines bring: an integer of any width is a long there, and QuestDB refuses one that does not fit.
+# The type of a column that lines create: an integer of any width is a long, and QuestDB refuses one that does not fit.
 SQL_TYPES = {
     "bool": "BOOLEAN",
     "tinyint": "BYTE",
@@ -33,7 +33,7 @@ SQL_TYPES = {
 
 
 class QuestdbSession(Session):
-    """Statements by GET /exec, one connection each."""
+    """Statements by GET /exec, one connection for each."""
 
     def __init__(self, trial: Trial, address: Address, settings: Mapping[str, str]) -> None:
         super().__init__(trial, address)
@@ -49,7 +49,7 @@ class QuestdbSession(Session):
         return rows
 
     def not_ready(self) -> str:
-        """Its words while it starts."""
+        """The server's message while it starts."""
         self.asking = "a first statement"
         try:
             self._web.get("/exec", self.left_s(10), query="SELECT 1")
@@ -58,13 +58,12 @@ class QuestdbSession(Session):
         return ""
 
     def version(self) -> str:
-        """As the server says it."""
         said = str(self._rows("SELECT build()")[0][0])
         match = re.search(r"QuestDB (\d+(?:\.\d+)*)", said)
         return match.group(1) if match else said
 
     def create_schema(self) -> None:
-        """A table for each partition: the device and the tags as symbols, a part of its files for each day."""
+        """Creates a table for each partition: device and tags as symbols, files by day."""
         tags = [tag.partition(":")[0] for tag in self._trial.work.data.tags]
         symbols = "".join(f', "{name}" SYMBOL' for name in tags)
         capacity = min(1 << 20, max(256, 2 * self._trial.work.data.tables // self._trial.load.partitions))
@@ -78,11 +77,11 @@ class QuestdbSession(Session):
             )
 
     def expected(self) -> Mapping[str, str]:
-        """All that was set for the trial."""
+        """Everything that was set for the trial."""
         return self._settings
 
     def effective(self) -> Mapping[str, str]:
-        """Every parameter that is not its own default, the tables that there are, and what the JVM was given."""
+        """Every parameter that differs from its default, the existing tables, and the JVM's resources."""
         rows = self._rows("SELECT property_path, value, value_source FROM (SHOW PARAMETERS)")
         names = {
             str(name).replace(".", "_"): str(value)
@@ -97,21 +96,21 @@ class QuestdbSession(Session):
         return {**names, **jvm(self._address.data_dir), "partitions": str(tables), **terms}
 
     def load_spec(self) -> Mapping[str, str]:
-        """Lines, each device in one of the tables."""
+        """The driver of lines, each device in one of the tables."""
         return series.load_spec(self._trial, self._address, "/write?precision=ms", parted=True)
 
     def commit_cycles(self) -> int | None:
-        """Transactions of the log that were brought into their tables."""
+        """Transactions of the log that were applied to their tables."""
         return int(self._rows("SELECT coalesce(sum(writerTxn), 0) FROM wal_tables()")[0][0])
 
     def flush(self) -> None:
-        """The log is applied, then a checkpoint makes the file systems write what they hold (it calls sync)."""
+        """Waits until the log is applied; then a checkpoint makes the file systems write (it calls sync)."""
         self._at_rest()
         self._rows("CHECKPOINT CREATE")
         self._rows("CHECKPOINT RELEASE")
 
     def _at_rest(self) -> None:
-        """Waits until each table has all of its log. Raises TargetError for one that is suspended."""
+        """Waits until the log of each table is applied. Raises TargetError for a suspended table."""
         for table in series.part_names(self._trial):
             self._rows(f"SELECT wait_wal_table('{table}')")
         behind = self._rows(
@@ -122,7 +121,7 @@ class QuestdbSession(Session):
             raise TargetError(f"QuestDB did not bring the log into {len(behind)} tables, {behind[0]} is the first")
 
     def count(self) -> Counted | None:
-        """Rows of each device, which must be consecutive from the first timestamp on; times are in microseconds."""
+        """The rows of each device, which must be consecutive from the first timestamp on. Times are in microseconds."""
         self._at_rest()
         found: dict[str, tuple[int, float, float]] = {}
         for table in series.part_names(self._trial):
@@ -133,6 +132,5 @@ class QuestdbSession(Session):
         return series.counted(found, self._trial.work.data)
 
     def drop_schema(self) -> None:
-        """The tables."""
         for table in series.part_names(self._trial):
             self._rows(f"DROP TABLE '{table}'")

@@ -1,7 +1,7 @@
-"""QuestDB: one table for each partition, loaded with lines over HTTP; each table has a log, applied by workers.
+"""QuestDB: one table for each partition, loaded with lines over HTTP. Each table has a log, which workers apply.
 
-The server is one jar (questdb.jar) in the home, with a Java runtime in its `java` folder or on the machine.
-Refuses the doors that are not used: PGWire, lines over TCP and the port for health checks stay shut.
+The server is one jar (questdb.jar) in the home, with a Java runtime in its `java` folder or on the machine. The ports
+that are not used stay closed: PGWire, lines over TCP, health checks.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ class QuestdbTarget(Target):
         return None
 
     def settings(self, trial: Trial, *, is_ours: bool) -> Mapping[str, str]:
-        """Every item of server.conf that decides performance, by its name with underscores, and the tables.
+        """Every item of server.conf that affects performance, by its name with underscores, and the tables.
 
-        Threads are as many as the cores of the level.
+        There are as many threads as cores of the level.
         """
         cores = str(max(1, math.ceil(trial.cores)))
         apply = trial.knobs.get("wal_apply_worker_count", cores)
@@ -62,11 +62,11 @@ class QuestdbTarget(Target):
         }
 
     def check(self, trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
-        """Column types that it has."""
+        """A finding for each column type that it does not have."""
         return series.refused_columns("QuestDB", trial, SQL_TYPES)
 
     def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
-        """The jar on a root directory of the trial's own."""
+        """The jar on a root directory of the trial."""
         root = f"{site.data_dir}/questdb"
         settings = self.settings(trial, is_ours=True)
         items = {
@@ -87,7 +87,7 @@ class QuestdbTarget(Target):
             argv=(
                 java(site.home, OLDEST_JAVA) or "java",
                 *options(site.data_dir, int(settings["jvm_processors"]), settings["jvm_heap"]),
-                "-XX:MaxJavaStackTraceDepth=1",  # its last words are then what it refused, not where
+                "-XX:MaxJavaStackTraceDepth=1",  # its last message is then what it refused, not the place
                 "-p",
                 f"{site.home}/{JAR}",
                 "-m",
@@ -102,16 +102,15 @@ class QuestdbTarget(Target):
         )
 
     def session(self, trial: Trial, address: Address) -> QuestdbSession:
-        """A session over its REST door."""
         return QuestdbSession(trial, address, self.settings(trial, is_ours=True))
 
     def suspicious(self, log: str) -> tuple[str, ...]:
-        """Lines that mean rows that were not brought into their table."""
+        """Lines that mean rows that were not applied to their table."""
         return tuple(dict.fromkeys(line.strip()[:300] for line in log.splitlines() if _DOUBTFUL.search(line)))[:20]
 
 
 def _version(jar: Path) -> str:
-    """As its manifest or the name of its Maven descriptor has it; "" where it does not say."""
+    """The version in its manifest or in the name of its Maven descriptor; "" if neither has it."""
     try:
         with zipfile.ZipFile(jar) as file:
             text = file.read("META-INF/MANIFEST.MF").decode(errors="replace")

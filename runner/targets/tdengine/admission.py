@@ -1,7 +1,7 @@
-"""What the mnode would refuse, computed before anything starts: vnodes, memory, ranges of the community edition. Pure.
+"""Computes before the start what the mnode would refuse: vnodes, memory, ranges of the community edition. Pure.
 
-The formulas are those of CREATE DATABASE admission in TDengine 3.3.0.0: memory available is the host's less
-rpcQueueMemoryAllowed less 16 MB; each vgroup costs BUFFER MB + PAGES x PAGESIZE KB (+ CACHESIZE).
+The formulas are those of CREATE DATABASE admission in TDengine 3.3.0.0. Available memory is the host's less
+rpcQueueMemoryAllowed less 16 MB. Each vgroup costs BUFFER MB + PAGES x PAGESIZE KB (+ CACHESIZE).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ COMMIT_THREADS_MAX = 256
 
 
 def memory_needed_bytes(trial: Trial) -> int:
-    """What the vgroups of the trial reserve."""
+    """The memory that the vgroups of the trial reserve."""
     options = database_options(trial)
     per_vgroup = (
         int(options.get("buffer", "256")) * 2**20
@@ -40,18 +40,18 @@ def memory_needed_bytes(trial: Trial) -> int:
 
 
 def memory_allowed_bytes(trial: Trial, memory_bytes: int) -> int:
-    """What the mnode would grant on a host with this memory; rpcQueueMemoryAllowed defaults to a tenth of it."""
+    """The memory that the mnode grants on a host with this memory. rpcQueueMemoryAllowed defaults to a tenth of it."""
     given = config_items(trial).get("rpcQueueMemoryAllowed")
     queue = int(given) if given else min(max(memory_bytes // 10, 100 * 2**20), 100 * 2**30)
     return memory_bytes - queue - 16 * 2**20
 
 
 def figures(trial: Trial, memory_bytes: int) -> dict[str, str]:
-    """What the trial takes of the server's limits, for the plan; nothing where a value is no number."""
+    """What the trial uses of the server's limits, for the plan; empty if a value is not a number."""
     try:
         needed, allowed = memory_needed_bytes(trial), memory_allowed_bytes(trial, memory_bytes)
         disk = disk_needed_bytes(trial)
-    except ValueError:  # a finding says which
+    except ValueError:  # a finding names it
         return {}
     return {
         "vnodes": f"{trial.knobs['vgroups']} of supportVnodes {config_items(trial)['supportVnodes']}",
@@ -61,15 +61,16 @@ def figures(trial: Trial, memory_bytes: int) -> dict[str, str]:
 
 
 def disk_needed_bytes(trial: Trial) -> float:
-    """Below minimalDataDirGB (default 2) free on dataDir, taosd refuses writes."""
+    """The space that the trial needs. With less than minimalDataDirGB (default 2) free on dataDir, taosd refuses
+    writes."""
     return float(config_items(trial).get("minimalDataDirGB", "2")) * 2**30
 
 
 def findings(trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
-    """Everything that would be refused, or silently changed, by this trial's settings."""
+    """Everything in this trial's settings that the server would refuse or silently change."""
     found: list[Finding] = [f for f in (_range(name, value) for name, value in database_options(trial).items()) if f]
     found += refusals(trial, around.explicit)
-    # Of a server elsewhere memory and disk are not known; of bad values nothing can be computed.
+    # Memory and disk of a server elsewhere are unknown, and invalid values allow no computation.
     if trial.subject.endpoint or any(f.blocking for f in found):
         return tuple(found)
     found += _memory(trial, around.memory_bytes)

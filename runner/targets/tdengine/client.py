@@ -1,4 +1,4 @@
-"""Whether a client can talk to the server at all: libtaos there, complete and of its version; names that resolve."""
+"""Whether a client can reach the server: libtaos complete and of its version; names that resolve."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def library(home: str) -> str:
 
 
 def library_findings(library: str, server_version: str) -> tuple[Finding, ...]:
-    """libtaos missing, or lacking a function (named), or of a version that the server would not talk to."""
+    """A finding if libtaos is missing, lacks a function (named), or has a version that the server refuses."""
     try:
         found = client_library("tdengine", library)
     except LoadError as error:
@@ -54,7 +54,7 @@ def _parts(version: str) -> list[str]:
 
 
 def endpoint_findings(address: Address, library: str, vgroups: int) -> tuple[Finding, ...]:
-    """What a first question to a server that already runs brings to light.
+    """Findings from a first question to a server that already runs.
 
     A wrong password, another version, names that do not resolve here, fewer free vnodes than `vgroups`.
     """
@@ -76,7 +76,7 @@ def endpoint_findings(address: Address, library: str, vgroups: int) -> tuple[Fin
 
 
 def too_few_vnodes(dnodes: Iterable[tuple[int, int]], vgroups: int) -> tuple[Finding, ...]:
-    """dnodes: of each, supportVnodes and the vnodes that it has. The mnode refuses a database beyond that."""
+    """dnodes: supportVnodes of each, and its number of vnodes. The mnode refuses a database beyond that."""
     free = sum(max(0, supported - taken) for supported, taken in dnodes)
     if vgroups <= free:
         return ()
@@ -93,7 +93,7 @@ def too_few_vnodes(dnodes: Iterable[tuple[int, int]], vgroups: int) -> tuple[Fin
 
 
 def adapter_unreachable(address: Address) -> str:
-    """Why nothing listens where taosAdapter would; "" when something does."""
+    """Why nothing listens on taosAdapter's port; "" if something does."""
     host, port = address.host, adapter_port(address.port)
     try:
         socket.create_connection((host, port), timeout=_ADAPTER_S).close()
@@ -103,7 +103,7 @@ def adapter_unreachable(address: Address) -> str:
 
 
 def adapter_findings(address: Address) -> tuple[Finding, ...]:
-    """The adapter of a server that already runs is not ours to start."""
+    """A finding if the adapter of a server that already runs does not answer: we do not start it."""
     why = adapter_unreachable(address)
     remedy = "start taosadapter beside the server, or --method stmt"
     return (Finding(blocking=True, subject="--method", sentence=why, remedy=remedy),) if why else ()
@@ -114,7 +114,7 @@ def _hosts(answer: Answer) -> list[str]:
 
 
 def names_that_do_not_resolve(hosts: Iterable[str], resolve: Callable[[str], str]) -> tuple[Finding, ...]:
-    """A finding for each name that the server calls itself and that `resolve` raises OSError for."""
+    """A finding for each name that the server uses for itself and for which `resolve` raises OSError."""
     found = []
     for host in dict.fromkeys(hosts):
         try:

@@ -1,4 +1,4 @@
-"""How taosd is started: its taos.cfg for a trial, the command, and which knob is a configuration item. Pure."""
+"""How taosd is started: its taos.cfg for a trial, the command, and which knobs are configuration items. Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from runner.targets.tdengine import placement
 from runner.targets.tdengine.facts import ROLE_KNOBS
 from runner.targets.tdengine.items import spelled
 
-# Names of CREATE DATABASE options; every other free knob is an item of taos.cfg.
+# Options of CREATE DATABASE; every other free knob is an item of taos.cfg.
 DATABASE_OPTIONS = frozenset(
     (
         "buffer",
@@ -49,12 +49,12 @@ def database_options(trial: Trial) -> dict[str, str]:
 
 
 def precision(trial: Trial) -> str:
-    """Of the database's timestamps: "ms", "us" or "ns"."""
+    """The unit of the database's timestamps: "ms", "us" or "ns"."""
     return database_options(trial).get("precision", "ms").strip("'").lower()
 
 
 def config_items(trial: Trial) -> dict[str, str]:
-    """The items of taos.cfg that decide performance, as the plan wants them and the server must confirm them."""
+    """The items of taos.cfg that affect performance, as the plan sets them and the server must confirm them."""
     cores = max(1, int(-(-trial.cores // 1)))
     items = {
         "numOfCores": str(cores),
@@ -67,7 +67,7 @@ def config_items(trial: Trial) -> dict[str, str]:
 
 
 def taos_cfg(trial: Trial, site: Site) -> str:
-    """The whole file. Nothing leaves the machine: telemetry, crash reports, monitoring and audit are off."""
+    """The whole file. Telemetry, crash reports, monitoring and audit are off, so that nothing leaves the machine."""
     lines: Mapping[str, str] = {
         "fqdn": "localhost",
         "firstEp": f"localhost:{site.port}",
@@ -90,12 +90,12 @@ def taos_cfg(trial: Trial, site: Site) -> str:
 
 
 def client_folder(data_dir: str) -> str:
-    """Where the client's own configuration and logs are, apart from the server's."""
+    """The directory of the client's own configuration and logs, apart from the server's."""
     return f"{data_dir}/client"
 
 
 def _client_cfg(site: Site) -> str:
-    """For libtaos: logs of its own, nothing reported anywhere."""
+    """The configuration of libtaos: its own log directory, and no reports."""
     folder = client_folder(site.data_dir)
     return (
         f"firstEp localhost:{site.port}\nlogDir {folder}\ntempDir {folder}\nminimalLogDirGB 0.1\nminimalTmpDirGB 0.1\n"
@@ -104,7 +104,7 @@ def _client_cfg(site: Site) -> str:
 
 
 def adapter_port(port: int) -> int:
-    """taosAdapter listens this far above taosd, as it does by default (6030, 6041)."""
+    """taosAdapter's port. It has the same distance from taosd's as by default (6030, 6041)."""
     return port + ADAPTER_OFFSET
 
 
@@ -117,7 +117,7 @@ def _adapter_toml(site: Site) -> str:
 
 
 def server_spec(trial: Trial, site: Site, *, adapter: bool) -> ServerSpec:
-    """taosd in the foreground; a shell starts the adapter beside it where a method needs it."""
+    """taosd in the foreground. A shell starts the adapter beside it if a method needs it."""
     folder = f"{site.data_dir}/cfg"
     taosd = (f"{site.home}/bin/taosd", "-c", folder)
     script = f'"$0" -c {folder}/taosadapter.toml & exec "$@"'

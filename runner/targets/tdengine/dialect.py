@@ -1,6 +1,6 @@
-"""TDengine's words: units of time, schemaless methods, types in SQL, and when a database is ready. Pure.
+"""TDengine's language: units of time, schemaless methods, SQL types, and when a database is ready. Pure.
 
-Shared by the target and by the commands that are compatible with taosBenchmark, so that both say the same.
+The target and the commands that are compatible with taosBenchmark share it.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ Rows = Sequence[Sequence[Any]]
 
 
 def sql_column(name: str, kind: str) -> str:
-    """As CREATE TABLE reads it. kind: as the load generator has it, with its length: "binary(24)"."""
+    """A column as CREATE TABLE writes it. kind: as in the load generator, with its length: "binary(24)"."""
     return f"`{name}` {_UNSIGNED.get(kind, kind.upper())}"
 
 
 def state_statements(database: str) -> tuple[str, str]:
-    """What `database_pending` wants the answers of."""
+    """The statements whose answers `database_pending` takes."""
     return (
         f"SELECT status, `precision` FROM information_schema.ins_databases WHERE name = '{database}'",
         f"SELECT v1_status FROM information_schema.ins_vgroups WHERE db_name = '{database}'",
@@ -40,7 +40,8 @@ def state_statements(database: str) -> tuple[str, str]:
 
 
 def database_pending(found: Rows, led: Rows) -> str:
-    """Why a database cannot be written to yet: it is not ready, or a vgroup is not led and restored; "" when it can."""
+    """Why a database cannot be written to yet: it is not ready, or a vgroup has no leader or is not restored; "" if it
+    can."""
     if not found or found[0][0] != "ready":
         return f"database is {found[0][0] if found else 'not there'}"
     if not led:

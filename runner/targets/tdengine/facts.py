@@ -16,15 +16,15 @@ def _parts(given: ResourceRange) -> int:
 
 
 def _vgroups(given: ResourceRange) -> str:
-    """As many as the most cores, at least 4, constant along the axis; so many write threads too.
+    """As many as the most cores, at least 4, constant along the axis. The number of write threads is the same.
 
-    One vgroup has one writing thread in the server, so fewer vgroups than cores would cap the curve.
+    One vgroup has one writing thread in the server, so fewer vgroups than cores would limit the curve.
     """
     return str(_parts(given) if given.disks else max(4, int(-(-max(given.cores) // 1))))
 
 
 def _commit_threads(given: ResourceRange) -> str:
-    """Four; on prepared disks as many as vgroups, because one vgroup is committed by one thread."""
+    """Four; on prepared disks as many as vgroups, because one thread commits one vgroup."""
     return str(_parts(given) if given.disks else 4)
 
 

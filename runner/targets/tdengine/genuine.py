@@ -1,6 +1,6 @@
-"""The genuine taosBenchmark as the generator of a trial: the same tables, rows, threads and requests, in its words.
+"""taosBenchmark itself as the load generator of a trial: the same tables, rows, threads and requests, as its options.
 
-It makes the subtables itself (names d0.., contiguous ranges of tables for each thread) and knows only fixed work.
+It creates the subtables itself (names d0.., contiguous ranges of tables for each thread) and knows only fixed work.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def _column(column: str) -> Mapping[str, object]:
 
 
 def parse(output: str) -> ForeignResult:
-    """Its two result lines. Raises ValueError when they are not there."""
+    """The result from its two result lines. Raises ValueError if they are missing."""
     spent, delay = _SPENT.search(output), _DELAY.search(output)
     if spent is None:
         raise ValueError("taosBenchmark said no 'Spent ... seconds to insert rows'")

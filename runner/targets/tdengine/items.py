@@ -1,7 +1,7 @@
-"""The names that a --knob can have: items of taos.cfg of TDengine 3.3.0.0 as its server lists them, and their traps.
+"""The names that --knob accepts: items of taos.cfg as TDengine 3.3.0.0's server lists them, with their pitfalls.
 
-taosd skips what it does not know in taos.cfg without a word, so that a mistyped knob would measure the default.
-Pure data and one look-up; whether a value will do is admission's question.
+taosd silently ignores unknown names in taos.cfg, so a mistyped knob would measure the default. Pure data and one
+look-up; admission.py checks the values.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ ITEMS = frozenset(
     walFsyncDataSizeLimit""".split()
 )
 
-# Where the server is and where its data lie: a trial decides these, and a server moved elsewhere is not the one loaded.
+# The server's address and directories: the trial sets these, because the load must reach this server.
 OURS = ("fqdn", "firstEp", "secondEp", "serverPort", "dataDir", "logDir", "tempDir", "configDir", "scriptDir")
 
-# Names of version 2 and of taos.cfg for what is an option of CREATE DATABASE now.
+# Names of version 2 and of taos.cfg for today's options of CREATE DATABASE.
 FORMER = {
     "wallevel": "wal_level",
     "fsync": "wal_fsync_period",
@@ -44,7 +44,7 @@ FORMER = {
     "maxrowsperfileblock": "maxrows",
 }
 
-# Outside these taosd does not start; where only a least value is known, the greatest is that of its number.
+# taosd does not start outside these ranges. If only the least value is known, the greatest is that of its type.
 BOUNDS = {
     "numOfCores": (1.0, 100_000.0),
     "numOfCommitThreads": (1, 1024),
@@ -65,5 +65,5 @@ _BY_LOWER = {name.lower(): name for name in (*ITEMS, *OURS)}
 
 
 def spelled(name: str) -> str:
-    """The item as the server lists it: taosd ignores case. A name that it does not have stays as it is."""
+    """The item in the server's spelling: taosd ignores case. An unknown name stays unchanged."""
     return _BY_LOWER.get(name.lower(), name)

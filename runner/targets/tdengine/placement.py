@@ -1,9 +1,9 @@
-"""Vnodes on disks: which vnode goes where, the links that put it there, and where each one really is.
+"""Vnodes on disks: the disk of each vnode, the links that put it there, and its actual place.
 
-The community edition uses one dataDir only (of several lines the last one wins, silently). What it does honour is a
-vnode directory that is a link to another disk, made before CREATE DATABASE: ids on a fresh data directory begin at 2
-and are not reused. Where the server itself honours several dataDir lines (tiers), it chooses the disk of each vnode.
-On striped disks there is one file system, and its directory is the one data directory.
+The community edition uses one dataDir only (of several lines the last one counts, silently). It does accept a vnode
+directory that is a link to another disk, made before CREATE DATABASE: ids on a fresh data directory begin at 2 and are
+not reused. A server that supports several dataDir lines (tiers) chooses the disk of each vnode itself. On striped disks
+there is one file system, and its directory is the one data directory.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def data_dirs(site: Site) -> tuple[str, ...]:
 
 
 def links(site: Site, vgroups: int) -> dict[str, str]:
-    """Each vnode's place in the data directory → its directory on its disk; empty where nothing is linked."""
+    """Each vnode's directory in the data directory → its directory on its disk; empty if nothing is linked."""
     if not site.disks or site.disk_placement != "spread":
         return {}
     vnodes = range(FIRST_VNODE, FIRST_VNODE + vgroups)
@@ -41,7 +41,7 @@ def links(site: Site, vgroups: int) -> dict[str, str]:
 
 
 def parts_of(disk_placement: str, data_dir: str, disks: Sequence[str], vnodes: Sequence[int]) -> tuple[Part, ...]:
-    """Each vnode where the server has it: under the data directory (links are followed later), or on a tier."""
+    """Each vnode's actual place: below the data directory (links are followed later), or on a tier."""
     found = []
     for vnode in vnodes:
         places = [f"{path}/vnode/vnode{vnode}" for path in disks] if disk_placement in ("tiers", "stripe") else []

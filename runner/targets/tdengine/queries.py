@@ -1,8 +1,8 @@
-"""Queries in TDengine's words, with marks where each request has values of its own. Pure.
+"""Renders queries in TDengine's SQL, with placeholders for values that each request draws. Pure.
 
-One device is asked by the name of its table, several by the super table. A bound is quoted: the server makes a number
-of it, and a build was seen whose server took every fraction that was sent to it as one for 0. Refuses methods whose
-rows bring their tables along: there the names of tables are the server's.
+A query of one device names its table, one of several devices names the super table. A bound is quoted: the server
+converts it to a number, and one build took every unquoted fraction as 0. Refuses methods whose rows create their
+tables: the server then chooses the names of tables.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def timed(text: str) -> bool:
 
 
 def _source(query: Query) -> str:
-    """The table, and what narrows it."""
+    """The table and the conditions of the query."""
     marks = ", ".join(["'{device}'"] * query.devices)
     found = [f"TBNAME IN ({marks})"] if query.devices > 1 else []
     if query.when == "at":
@@ -59,7 +59,7 @@ def _source(query: Query) -> str:
     elif query.when == "range":
         found.append("ts >= {from} AND ts < {to}")
     if query.bound_column:
-        found.append(f"{_quoted(query.bound_column)} > '{{value}}'")  # see the first lines
+        found.append(f"{_quoted(query.bound_column)} > '{{value}}'")  # see the module's docstring
     table = TABLE if query.devices > 1 else "{device}"
     return f"{DATABASE}.{table}" + (f" WHERE {' AND '.join(found)}" if found else "")
 

@@ -1,6 +1,6 @@
-"""What can be seen to fail from the sweep's words alone: knobs, values, columns, tables, and what a loader lacks. Pure.
+"""Mistakes that the sweep's settings alone show: knobs, values, columns, tables, load generator. Pure.
 
-Every one of these would otherwise be found by a trial, one after another, or not at all.
+Without these checks a trial would find each of them later, one after another, or not at all.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _WORDS = {
 
 
 def refusals(trial: Trial, explicit: frozenset[str]) -> tuple[Finding, ...]:
-    """All of them, none of which needs a machine to be seen. explicit: keys of settings that the user gave."""
+    """All findings. They need no machine. explicit: keys of settings that the user gave."""
     return (*_knobs(trial, explicit), *_values(trial), *_work(trial), *_load_generator(trial, explicit))
 
 
@@ -51,7 +51,7 @@ def _knobs(trial: Trial, explicit: frozenset[str]) -> list[Finding]:
 
 
 def _named(knob: str) -> Finding | None:
-    """taosd skips names that it does not know, and the trial's own must stay as they are."""
+    """A finding for a name that taosd would ignore, and for one that the trial sets itself."""
     name = spelled(knob)
     if name in OURS:
         return _blocking(
@@ -110,7 +110,7 @@ def _wanted(low: float, high: float) -> str:
 
 
 def _within(value: str, low: float, high: float) -> bool:
-    """Bounds that are whole numbers ask for whole numbers."""
+    """Whether a value is within its bounds. Bounds that are whole numbers require a whole number."""
     try:
         number = int(value) if isinstance(low, int) else float(value)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Asks a running taosd: ready, version, settings, vgroups, counts. Answers come by the load generator's `sql` verb."""
+"""Asks a running taosd: readiness, version, settings, vgroups, counts. It uses the load generator's verb `sql`."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from runner.targets.tdengine.genuine import command
 from runner.targets.tdengine.placement import parts_of
 from runner.targets.tdengine.queries import DATABASE, TABLE, timed
 
-FLUSH_S = 1800.0  # a slow disk may have much to take
+FLUSH_S = 1800.0  # a slow disk may have much to write
 COMMIT_ENDED = b", commit end"
-RETRIES = 60  # each waits 10 ms longer than the one before: half a minute in all, then it is an error
+RETRIES = 60  # each try waits 10 ms longer than the last: half a minute in total, then an error
 
 
 class TdengineSession(Session):
-    """Stateless between calls: each asks over a connection of its own."""
+    """It has no state between calls: each opens its own connection."""
 
     def __init__(self, trial: Trial, address: Address, library: str) -> None:
         super().__init__(trial, address)
@@ -59,7 +59,7 @@ class TdengineSession(Session):
         return run_statements(self._program, spec, statements, self._password, self.left_s(limit_s), self._children)
 
     def give_up(self) -> None:
-        """The load generator that waits for an answer would wait until its own deadline."""
+        """Ends the load generator process that still waits for an answer."""
         for child in tuple(self._children):
             child.kill()
 
@@ -76,10 +76,8 @@ class TdengineSession(Session):
         return answer.rows
 
     def not_ready(self) -> str:
-        """Until the dnode says ready, CREATE DATABASE fails. A server of ours gets the trial's own password first.
-
-        Nor before the adapter listens, where the method goes through it.
-        """
+        """Why CREATE DATABASE would fail: the dnode is not ready, or the method's adapter does not listen. On a server
+        of ours it first sets the trial's own password."""
         try:
             if self._address.is_ours and self._password != self._address.secret:
                 self._rows(f"ALTER USER root PASS '{self._address.secret}'")
@@ -92,11 +90,10 @@ class TdengineSession(Session):
         return adapter_unreachable(self._address) if self._trial.subject.method in THROUGH_ADAPTER else ""
 
     def version(self) -> str:
-        """As the server says it."""
         return str(self._rows("SELECT SERVER_VERSION()")[0][0])
 
     def create_schema(self) -> None:
-        """The database with its options and, but for schemaless methods, the supertable."""
+        """Creates the database with its options and, except for schemaless methods, the supertable."""
         options = " ".join(f"{k.upper()} {_option(v)}" for k, v in database_options(self._trial).items())
         self._rows(f"CREATE DATABASE {DATABASE} {options}")
         if self._trial.subject.method not in SCHEMALESS:
@@ -105,12 +102,12 @@ class TdengineSession(Session):
             self._rows(f"CREATE STABLE {DATABASE}.{TABLE} (ts TIMESTAMP, {columns}) TAGS ({tags})")
 
     def schema_pending(self) -> str:
-        """Database ready, every vgroup led and restored; "" when so."""
+        """Why the database is not ready, or which vgroup has no leader or is not restored; "" if all are ready."""
         found, led = (self._rows(statement) for statement in state_statements(DATABASE))
         return database_pending(found, led)
 
     def create_tables(self) -> None:
-        """Every subtable, before the clock starts; schemaless methods and taosBenchmark make theirs themselves."""
+        """Creates every subtable. Schemaless methods and taosBenchmark create their own."""
         if self._trial.subject.method not in SCHEMALESS and self._trial.load.is_ours:
             writing = replace(self._trial, work=Work(data=self._trial.work.data))
             spec = trial_spec(writing, {**self.load_spec(), "method": "stmt"})
@@ -118,7 +115,7 @@ class TdengineSession(Session):
             create_tables(self._program, spec, self._password, self.left_s(TABLES_S), self._children)
 
     def effective(self) -> Mapping[str, str]:
-        """Configuration items by their names, database options by theirs, and the tables in each vgroup."""
+        """Configuration items and database options by their names, and the tables in each vgroup."""
         variables = {str(row[1]): str(row[2]) for row in self._rows("SHOW DNODE 1 VARIABLES")}
         planned = config_items(self._trial)
         said = {k: variables.get(k, "") for k in planned}
@@ -128,7 +125,7 @@ class TdengineSession(Session):
             f"WHERE name = '{DATABASE}'"
         )[0]
         vgroups = self._rows(f"SELECT vgroup_id FROM information_schema.ins_vgroups WHERE db_name = '{DATABASE}'")
-        # ins_vgroups has a column `tables` too, but it lags behind by a heartbeat and says 0 here.
+        # ins_vgroups has a column `tables` too, but it is a heartbeat late and is 0 here.
         tables = self._rows(
             "SELECT vgroup_id, COUNT(*) FROM information_schema.ins_tables "
             f"WHERE db_name = '{DATABASE}' AND stable_name = '{TABLE}' GROUP BY vgroup_id ORDER BY vgroup_id"
@@ -142,7 +139,7 @@ class TdengineSession(Session):
         }
 
     def expected(self) -> Mapping[str, str]:
-        """What `effective` must say, by its names; of a server that is not ours only its database options."""
+        """The required values of `effective`; for a server that is not ours only the database options."""
         items = config_items(self._trial) if self._address.is_ours else {}
         return {**items, **database_options(self._trial)}
 
@@ -155,7 +152,6 @@ class TdengineSession(Session):
         return parts_of(self._address.disk_placement, self._address.data_dir, self._address.disks, vnodes)
 
     def load_spec(self) -> Mapping[str, str]:
-        """The tdengine driver on this server."""
         return {
             "driver": "tdengine",
             "method": self._trial.subject.method,
@@ -170,11 +166,10 @@ class TdengineSession(Session):
         }
 
     def genuine_load(self) -> ForeignCommand:
-        """taosBenchmark."""
         return command(self._trial, self._address, DATABASE, TABLE)
 
     def commit_cycles(self) -> int | None:
-        """Commits finished in every vgroup: taosd counts them only in its log; None where it is not ours."""
+        """The commits finished in every vgroup. taosd counts them only in its log; None if the log is not ours."""
         logs = sorted(Path(self._address.data_dir, "log").glob("taosdlog.*")) if self._address.data_dir else []
         try:
             ended = sum(path.read_bytes().count(COMMIT_ENDED) for path in logs)
@@ -183,7 +178,7 @@ class TdengineSession(Session):
         return ended // int(self._trial.knobs["vgroups"]) if logs else None
 
     def flush(self) -> None:
-        """FLUSH DATABASE only schedules; preparing the second waits for the first in every vgroup."""
+        """FLUSH DATABASE only schedules a flush. Preparing a second one waits for the first in every vgroup."""
         for _ in range(2):
             self._rows(f"FLUSH DATABASE {DATABASE}", FLUSH_S)
 
@@ -197,7 +192,7 @@ class TdengineSession(Session):
         return Counted(rows=int(rows or 0), gaps=(sentence,) if faulty else ())
 
     def answers(self, asked: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
-        """By the load generator's `sql`, whose times are numbers in the precision of the database."""
+        """The answers by the load generator's `sql`. Times are numbers in the precision of the database."""
         units = UNITS_PER_MS[precision(self._trial)]
         came = self._ask(*(filled(text, drawn, names, lambda ms: str(ms * units)) for text, drawn in asked))
         refused = next((answer for answer in came if not answer.ok), None)
@@ -209,7 +204,6 @@ class TdengineSession(Session):
         )
 
     def drop_schema(self) -> None:
-        """The trial's database."""
         self._rows(f"DROP DATABASE {DATABASE}")
 
 

@@ -1,7 +1,7 @@
-"""TDengine 3.3: supertable and subtables spread evenly over vgroups, every derived setting written and read back.
+"""TDengine 3.3: supertable and subtables spread evenly over vgroups, every derived setting set and read back.
 
-taosd does not see a cpuset, so numOfCores is set to the cores given, and with it all that it derives from them.
-Refuses to reach into Docker or to wait: it says what to start, what to ask and what the answers mean.
+taosd does not see a cpuset, so numOfCores is set to the given cores, and with it everything that taosd derives from
+them. Refuses to use Docker or to wait: it says what to start, what to ask and what the answers mean.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _DOUBTFUL = re.compile(
 
 
 class TdengineTarget(Target):
-    """taosd on a configuration of the trial's own, or one that already runs."""
+    """taosd with the trial's own configuration, or one that already runs."""
 
     def find(self, home: str) -> Installation | None:
         """taosd in `home`/bin, else on PATH."""
@@ -36,23 +36,23 @@ class TdengineTarget(Target):
         return Installation(home=where, version=_version(taosd), found="--home" if home else "PATH")
 
     def settings(self, trial: Trial, *, is_ours: bool) -> Mapping[str, str]:
-        """Items of taos.cfg and options of CREATE DATABASE, those that derive from the cores included."""
+        """Items of taos.cfg and options of CREATE DATABASE, with those derived from the cores."""
         return {**(config.config_items(trial) if is_ours else {}), **config.database_options(trial)}
 
     def reserves(self, trial: Trial, memory_bytes: int) -> Mapping[str, str]:
-        """Vnodes, memory and disk, of what the server would admit."""
+        """Vnodes, memory and disk, and the server's limits of them."""
         return admission.figures(trial, memory_bytes)
 
     def check(self, trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
-        """Admission as the mnode computes it: vnodes, memory, disk, option ranges of the community edition."""
+        """The mnode's admission rules: vnodes, memory, disk, option ranges of the community edition."""
         return admission.findings(trial, around)
 
     def check_client(self, home: str, server_version: str) -> tuple[Finding, ...]:
-        """libtaos: there, complete, and of the server's version."""
+        """Findings on libtaos: missing, incomplete, or of another version than the server."""
         return client.library_findings(client.library(home), server_version)
 
     def check_endpoint(self, address: Address, trials: Sequence[Trial]) -> tuple[Finding, ...]:
-        """Asks the running server: whether its names resolve here, its vnodes are free, its adapter listens."""
+        """Asks the running server: whether its names resolve here, it has free vnodes, its adapter listens."""
         vgroups = max(int(trial.knobs["vgroups"]) for trial in trials)
         through_adapter = any(trial.subject.method in config.THROUGH_ADAPTER for trial in trials)
         return (
@@ -61,7 +61,7 @@ class TdengineTarget(Target):
         )
 
     def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
-        """taosd on a configuration of the trial's own; with the adapter beside it for the methods that need it."""
+        """taosd with the trial's own configuration, and the adapter beside it for methods that need it."""
         return config.server_spec(trial, site, adapter=trial.subject.method in config.THROUGH_ADAPTER)
 
     def suspicious(self, log: str) -> tuple[str, ...]:
@@ -69,7 +69,7 @@ class TdengineTarget(Target):
         return tuple(dict.fromkeys(line.strip()[:300] for line in log.splitlines() if _DOUBTFUL.search(line)))[:20]
 
     def session(self, trial: Trial, address: Address) -> TdengineSession:
-        """A session through the load generator's `sql` verb, so that libtaos never enters the runner."""
+        """A session through the load generator's verb `sql`, so that libtaos never enters this process."""
         return TdengineSession(trial, address, client.library(address.home))
 
 

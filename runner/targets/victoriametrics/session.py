@@ -14,7 +14,7 @@ from runner.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_MEMORY
 from runner.targets.web import Web, metrics
 
 WITHIN_S = 3600.0
-PUT, PUT_OFFSET = "put", 1  # the method, and its port from that of the server on
+PUT, PUT_OFFSET = "put", 1  # the method, and its port as a distance from the server's
 _OF_THIS_TRIAL = ("httpListenAddr", "opentsdbHTTPListenAddr", "storageDataPath")
 _FLAG = re.compile(r'-([\w.]+)="(.*)"')
 
@@ -35,7 +35,7 @@ class VictoriametricsSession(Session):
         return metrics(self._get("/metrics"))
 
     def not_ready(self) -> str:
-        """Its words while it starts."""
+        """The server's message while it starts."""
         self.asking = "/health"
         try:
             self._web.get("/health", self.left_s(10))
@@ -44,35 +44,35 @@ class VictoriametricsSession(Session):
         return ""
 
     def version(self) -> str:
-        """As the server says it; what Debian built says none, and has that of its package."""
+        """The version as the server reports it. Debian's build reports none; then it is the package's."""
         match = re.search(r'vm_app_version\{version="([^"]*)", short_version="([^"]*)"', self._get("/metrics"))
         package = packaged("victoria-metrics", "victoria-metrics", self._address.home)
         return (match and (match.group(2) or match.group(1))) or (package.version if package else "")
 
     def expected(self) -> Mapping[str, str]:
-        """All that was set for the trial."""
+        """Everything that was set for the trial."""
         return self._settings
 
     def effective(self) -> Mapping[str, str]:
-        """Every flag that was given, and the threads that Go uses."""
+        """Every flag that was set, and the threads that Go uses."""
         flags = {found.group(1): found.group(2) for found in _FLAG.finditer(self._get("/flags"))}
         flags = {name: value for name, value in flags.items() if name not in _OF_THIS_TRIAL}
         terms = {ACKNOWLEDGED: IN_MEMORY, COMPRESSION: "columns by series, compressed by type, then ZSTD"}
         return {**flags, "gomaxprocs": f"{self._metrics().get('go_gomaxprocs', 0):.0f}", **terms}
 
     def load_spec(self) -> Mapping[str, str]:
-        """Lines as InfluxDB has them, or points as OpenTSDB has them, through a door of their own."""
+        """InfluxDB's lines, or OpenTSDB's points through a port of their own."""
         if self._trial.subject.method == PUT:
             return series.points_spec(self._trial, self._address.host, self._address.port + PUT_OFFSET, "/api/put")
         return series.load_spec(self._trial, self._address, "/write?precision=ms")
 
     def commit_cycles(self) -> int | None:
-        """Merges of stored parts that are finished."""
+        """The number of finished merges of stored parts."""
         found = self._metrics()
         return int(sum(found.get(f'vm_merges_total{{type="storage/{size}"}}', 0) for size in ("small", "big")))
 
     def flush(self) -> None:
-        """A snapshot: all parts that are in memory are written and synced, and linked; the links are removed."""
+        """Makes a snapshot: all parts in memory are written, synced and linked. Then it removes the links."""
         self.asking = "/snapshot/create"
         made = self._web.get_json("/snapshot/create", self.left_s(WITHIN_S))
         if made.get("status") != "ok":
@@ -80,7 +80,7 @@ class VictoriametricsSession(Session):
         self._get(f"/snapshot/delete?snapshot={made['snapshot']}")
 
     def count(self) -> Counted | None:
-        """Samples of each column of each device: as many in all columns, consecutive from the first timestamp on."""
+        """The samples of each column of each device: equal for all columns, consecutive from the first timestamp on."""
         self._get("/internal/force_flush")  # makes the last rows visible
         names = list(series.columns_of(self._trial.work.data))
         rows = [self._by_device("count", name) for name in names]
@@ -97,7 +97,7 @@ class VictoriametricsSession(Session):
         """A number of each device, over ten years from a day before its first timestamp: 3e11 rows of 1 ms.
 
         VictoriaMetrics remembers for ten seconds which series it found for a selector, even with its caches switched
-        off: a count of the empty database would be repeated after the load. A label that no series has makes each
+        off. A count of the empty database would be repeated after the load. A label that no series has makes each
         selector a new one.
         """
         span = 3650 * 86400

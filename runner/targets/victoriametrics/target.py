@@ -1,7 +1,7 @@
 """VictoriaMetrics, one server, loaded with lines or points over HTTP: each column of a row is a sample of a series.
 
-Refuses text: it would store 0 for it. Keeps everything (-retentionPeriod=100y): by default it drops what is older than
-a month, and acknowledges it.
+Refuses text, for which it would store 0. Keeps everything (-retentionPeriod=100y): by default it drops what is older
+than a month, and acknowledges it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from runner.targets.debian import packaged
 from runner.targets.victoriametrics.session import PUT, PUT_OFFSET, VictoriametricsSession
 
 PROGRAM = "victoria-metrics"
-# Samples are doubles: a whole number beyond 2^53 would not read back.
+# Samples are doubles: a whole number above 2^53 would be read back as another.
 TYPES = ("bool", "tinyint", "smallint", "int", "utinyint", "usmallint", "uint", "float", "double")
 _SPELLED = {"smallmergeconcurrency": "smallMergeConcurrency", "memory": "memory.allowedBytes"}
 _NOT_FLAGS = {"write_threads", "gomaxprocs"}
@@ -31,7 +31,7 @@ class VictoriametricsTarget(Target):
     """One server for each trial."""
 
     def find(self, home: str) -> Installation | None:
-        """victoria-metrics in `home`, else on PATH. The program of the package does not say its version."""
+        """victoria-metrics in `home`, else on PATH. The package's program does not report its version."""
         return packaged(PROGRAM, PROGRAM, home)
 
     def settings(self, trial: Trial, *, is_ours: bool) -> Mapping[str, str]:
@@ -43,11 +43,11 @@ class VictoriametricsTarget(Target):
         }
 
     def check(self, trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
-        """Column types that it has."""
+        """A finding for each column type that it does not have."""
         return series.refused_columns("VictoriaMetrics", trial, TYPES)
 
     def check_installed(self, home: str, trial: Trial) -> tuple[Finding, ...]:
-        """Flags and values that it does not know, in its own words: it reads all before it says its version."""
+        """Flags and values that it refuses, in its own words: it checks them all before it prints its version."""
         flags = _flags(self.settings(trial, is_ours=True))
         try:
             done = subprocess.run(
@@ -89,7 +89,6 @@ class VictoriametricsTarget(Target):
         )
 
     def session(self, trial: Trial, address: Address) -> VictoriametricsSession:
-        """A session over HTTP."""
         return VictoriametricsSession(trial, address, self.settings(trial, is_ours=address.is_ours))
 
     def suspicious(self, log: str) -> tuple[str, ...]:
