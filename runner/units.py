@@ -1,7 +1,7 @@
-"""Numbers as people write them ⇄ numbers: "4GiB", "30s", "1..12:2", "1..64:x2", "0,2-5", "1..4=4,5..=12".
+"""Texts such as "4GiB", "30s", "1..12:2", "1..64:x2", "0,2-5" ⇄ numbers.
 
-Every parser raises ValueError with one sentence; the caller names the key or flag.
-Refuses to guess: an unknown unit or an open range is an error, never a default.
+Every parser raises ValueError with one sentence; the caller names the key or flag. Refuses to guess: an unknown unit or
+an open range is an error, never a default.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def parse_seconds(text: str) -> float:
 
 
 def parse_percent(text: str) -> float:
-    """Percent from "5%" or "0.5 %": above 0 and below 100. A number without the sign is not guessed at."""
+    """Percent from "5%" or "0.5 %": above 0 and below 100. A number without the sign is an error."""
     match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*%\s*", text)
     if match is None or not 0 < float(match.group(1)) < 100:
         raise ValueError(f'{text!r} is not a percentage above 0 and below 100; write it like "5%"')
@@ -96,7 +96,7 @@ def _range(part: str, whole: str) -> list[float]:
 
 
 def _geometric(first: float, last: float, step_text: str, whole: str) -> list[float]:
-    """first, first x factor, ... up to last, which is a level only where a step meets it."""
+    """first, first x factor, ... up to last. last is a level only if a step reaches it."""
     factor = _level(step_text.removeprefix("x"), whole)
     if factor <= 1:
         raise ValueError(f"{whole!r} grows by {step_text}; a factor must be above 1, like 1..64:x2")
@@ -130,9 +130,9 @@ def format_number(value: float) -> str:
 
 
 def common_multiple(levels: tuple[float, ...], at_least: int, at_most: int = 240) -> int:
-    """The smallest number of parts that every level divides evenly, not below at_least: ((1, 2, 3), 8) → 12.
+    """The smallest number of parts that every level divides evenly, at least at_least: ((1, 2, 3), 8) → 12.
 
-    Levels whose common multiple is above at_most get at_least rounded up to a multiple of the greatest level.
+    If the levels' common multiple is above at_most, at_least rounded up to a multiple of the greatest level.
     """
     whole = [int(level) for level in levels]
     step = math.lcm(*whole)

@@ -1,5 +1,5 @@
 """One trial: provision → ready → schema → warm-up → measure → drain → flush → verify → teardown.
 
-Composes a runtime, a target, the load generator and the sampler, and yields events. It neither prints nor writes files,
-and does not know who listens.
+It combines a runtime, a target, the load generator and the sampler, and yields events. It neither prints nor writes
+files, and does not know its listeners.
 """

@@ -1,7 +1,7 @@
-"""Are the answers right? Before the window each operation is asked with draws of its own and its whole answers are
-compared with those computed from the load generator's rows; of answers within the load the number of rows is.
+"""Checks the answers. Before the window, each operation is asked with its own draws, and its complete answers are
+compared with those computed from the load generator's rows. Of answers within the load, the number of rows is compared.
 
-Refuses to judge a text of the user's: nobody knows its answer. It is counted all the same.
+Refuses to judge a text of the user: its right answer is unknown. Its requests are counted all the same.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from runner.trial.provision import Reached
 from runner.work import queries_of
 from runner.work.answers import TableRows, difference, draws, right_answer, stretches
 
-TIMES = 20  # each operation, as many times as tell a wrong text from a right one
-ROWS_MAX = 2_000_000  # of one operation, made and compared; beyond that it is asked less often
+TIMES = 20  # queries of each operation, enough to find a wrong text
+ROWS_MAX = 2_000_000  # of one operation, in answers computed and compared; with more, it is asked less often
 COUNTED_MAX = 200  # answers of one operation within the load whose rows are counted again
 WRONG_MAX = 3  # sentences of one operation
 ASK_S = 300.0
@@ -29,7 +29,8 @@ ASK_S = 300.0
 def checked_before(
     order: TrialOrder, reached: Reached, spec: Mapping[str, str], texts: Mapping[str, str]
 ) -> tuple[AnswersChecked, ...]:
-    """Of every operation whose answer is known. texts: rendered, by operation. Raises LoadError or TargetError."""
+    """The check of every operation whose right answer is known. texts: rendered, by operation. Raises LoadError or
+    TargetError."""
     work = order.trial.work
     queries = {name: query for name, query in queries_of(work).items() if not query.text}
     if not queries:
@@ -48,7 +49,7 @@ def checked_before(
 def checked_within(
     order: TrialOrder, spec: Mapping[str, str], answers: Sequence[Asked], before: Sequence[AnswersChecked]
 ) -> tuple[AnswersChecked, ...]:
-    """The same, with what the load generator told of answers while it loaded. Raises LoadError."""
+    """The earlier check, with the answers that the load generator reported during the load. Raises LoadError."""
     work, known = order.trial.work, {one.operation: one for one in before}
     queries = queries_of(work)
     for name, one in known.items():
@@ -90,12 +91,13 @@ def _right(
 
 
 def _is_nothing(query: Query, right: Sequence[Cells]) -> bool:
-    """An aggregate of no rows: some databases answer it by no row, others by one that holds nothing."""
+    """Whether the right answer is an aggregate of no rows. Some databases answer it by no row, others by an empty
+    one."""
     return bool(query.function) and not query.bucket_ms and not right
 
 
 def _drawn(answer: Asked, width_ms: int) -> Drawn:
-    """width_ms: of a moment, up to the next row; 0: the answer says its end."""
+    """The draw of an answer. width_ms: of a moment, up to the next row; 0: the answer states its end."""
     start = answer.from_ms or 0
     end = start + width_ms if width_ms else answer.to_ms or 0
     return Drawn(devices=answer.devices, from_ms=start, to_ms=end, value=answer.value or 0.0)
@@ -112,7 +114,7 @@ def _sentence(
 
 
 def _of(drawn: Drawn, names: Sequence[str]) -> str:
-    """What was asked, for people."""
+    """The drawn parameters for people."""
     devices = ", ".join(f"{device}" + (f" ({names[device]})" if names else "") for device in drawn.devices)
     value = f", above {drawn.value:.6g}" if drawn.value else ""
     return f"of device {devices} from {drawn.from_ms} to {drawn.to_ms} ms{value}"

@@ -1,9 +1,9 @@
-"""Asks the server of a trial, and gives up: every question has a deadline, and the error names who did not answer what.
+"""Asks the server of a trial with a deadline for every question. The error names the question and who did not answer.
 
-Two bounds, the first that passes ends it: the question's own, and SILENT_S without a sign of work. A server that was
-stopped, or that waits for ever, uses no CPU and writes nothing; one that flushes to a slow disk does.
-A question that was given up goes on in a thread of its own, unheard, until the server is ended with the trial. A
-process that its session started for it is ended at once.
+Two limits apply, and the first that passes ends the wait: the question's own, and SILENT_S without a sign of work. A
+server that was stopped, or that waits for ever, uses no CPU and writes nothing; one that flushes to a slow disk does. A
+question that was given up continues in its own thread, ignored, until the server is ended with the trial. A process
+that its session started for it is ended at once.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from runner.trial.provision import Reached
 from runner.trial.waiting import READY_S, answer_within, answered
 
 SILENT_S = 60.0
-SILENT_BYTES_PER_S = 1e5  # what others write to the same disk at rest: logs and journals
+SILENT_BYTES_PER_S = 1e5  # written to the same disk by others at rest: logs and journals
 LOOK_S = 1.0
-ANSWER_S = 120.0  # version, settings, places: small answers, from a server that may be starting still
+ANSWER_S = 120.0  # version, settings, places: small answers, possibly from a server that is still starting
 SCHEMA_S = 300.0  # 1,024 partitions with their indexes
 TABLES_S = 900.0  # a million tables, made one by one
 DROP_S = 120.0
@@ -36,17 +36,17 @@ T = TypeVar("T")
 
 
 def flush_s(data_bytes: float) -> float:
-    """How long a flush may take, for so many bytes of values."""
+    """The limit for a flush of this many bytes of values, in seconds."""
     return FLUSH_LEAST_S + data_bytes / FLUSH_BYTES_PER_S
 
 
 def count_s(rows: int) -> float:
-    """How long counting may take."""
+    """The limit for counting, in seconds."""
     return COUNT_LEAST_S + rows / COUNT_ROWS_PER_S
 
 
 def asked(reached: Reached, question: Callable[[], T], limit_s: float, disks: Sequence[DataDisk] = ()) -> T:
-    """What the session's method returns or raises. Raises TargetError after limit_s, or SILENT_S without work; Stopped.
+    """The session's method's result or error. Raises TargetError after limit_s, or SILENT_S without work; Stopped.
 
     disks: where the server writes, as signs of work.
     """
@@ -70,13 +70,13 @@ def asked(reached: Reached, question: Callable[[], T], limit_s: float, disks: Se
 
 
 def until_ready(reached: Reached, pending: Callable[[], str]) -> Callable[[], str]:
-    """The question whether something is there already, each time with the deadline of a server that starts."""
+    """The question whether something exists already, each time with the deadline of a starting server."""
     return lambda: asked(reached, pending, READY_S)
 
 
 @contextmanager
 def closed_at_last(reached: Reached) -> Iterator[None]:
-    """The session is closed at the end of the block; one that does not let itself be closed is left alone."""
+    """Closes the session at the end of the block. A session that cannot be closed is abandoned."""
     try:
         yield
     finally:
@@ -84,7 +84,7 @@ def closed_at_last(reached: Reached) -> Iterator[None]:
 
 
 class _Work:
-    """Since when a server has done nothing, looked at once a second at most."""
+    """Measures since when a server has done nothing. It looks at most once a second."""
 
     def __init__(self, reached: Reached, disks: Sequence[DataDisk]) -> None:
         self._disks = tuple(disks)
@@ -93,11 +93,11 @@ class _Work:
         self._cpu_s, self._written = self._now()
 
     def waited_s(self) -> float:
-        """Since the question."""
+        """Seconds since the question."""
         return time.monotonic() - self._begun
 
     def silent_s(self) -> float:
-        """Seconds without work; 0 where its CPU cannot be read."""
+        """Seconds without work; 0 if its CPU time cannot be read."""
         now = time.monotonic()
         if now - self._looked >= LOOK_S:
             self._looked = now

@@ -1,4 +1,4 @@
-"""The clock that the times of a trial are of: CLOCK_MONOTONIC of its machine, the load generator's too."""
+"""The clock of a trial's times: CLOCK_MONOTONIC of its machine, which the load generator uses too."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class Clock:
-    """offset_ns: to be added for the time of whoever collects the events; error_ns: how far that may be wrong.
+    """offset_ns: added to convert a time to the collector's clock. error_ns: the greatest error of that offset.
 
-    Both are 0 where the trial runs on the collector's machine.
+    Both are 0 if the trial runs on the collector's machine.
     """
 
     offset_ns: int = 0
     error_ns: int = 0
 
     def now_ns(self) -> int:
-        """Now, in nanoseconds, by the clock that the load's lines and the samples are of."""
+        """The current time in nanoseconds, on the clock of the load's lines and of the samples."""
         return time.monotonic_ns()
 
 

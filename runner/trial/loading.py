@@ -1,6 +1,6 @@
-"""The load of a trial from its first request to the end of the flush, sampled all the while.
+"""The load of a trial from its first request to the end of the flush, with the sampler running.
 
-Whatever goes wrong, what was said and sampled up to then is kept: it is what tells why. Refuses to judge it.
+After an error, everything seen so far is kept, because it shows the cause. Refuses to judge it.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ from runner.work import logical_bytes
 AROUND_S = 120.0
 REST_S = 15.0
 COMMITS_S = 30.0
-LATE = "deadline"  # the load generator's code for what was not answered in its time
+LATE = "deadline"  # the load generator's code for requests without an answer in time
 ROWS_PER_S_SLOWEST = 500.0
 BYTES_PER_S_SLOWEST = 5e5
 
 
 class Loading:
-    """One load of one server. Iterate `events` to its end or failure; `loaded` then says what was seen."""
+    """One load of one server. Iterate `events` to its end or failure; `loaded` then has everything that was seen."""
 
     def __init__(
         self,
@@ -77,7 +77,7 @@ class Loading:
         self.stacks = StackRecorder() if order.trial.role == "profile" else None
 
     def events(self) -> Iterator[Event]:
-        """What is seen, as it is seen. Raises LoadError, TargetError or Stopped, the load ended in every case."""
+        """Everything as it is seen. Raises LoadError, TargetError or Stopped; the load has then ended."""
         self._sync(SYNC_S)
         try:
             if self.stacks is not None:
@@ -97,7 +97,7 @@ class Loading:
         self._refuse_full(new)
 
     def loaded(self) -> Loaded:
-        """What was seen so far."""
+        """Everything seen so far."""
         return Loaded(
             load_start_ns=self._load_start_ns,
             measure_start_ns=self._measure_start_ns,
@@ -112,7 +112,7 @@ class Loading:
         )
 
     def _sampled(self) -> Generator[Event, None, ScaleError | None]:
-        """Load and flush under the sampler; returns why the load failed, or None."""
+        """Runs load and flush with the sampler. Returns why the load failed, or None."""
         self._sampler = Sampler(
             server=self._server.accounting(),
             generator=Accounting(kind="processes", root_pids=tuple(self._load.pids)),
@@ -139,11 +139,11 @@ class Loading:
         return None
 
     def _lock_waits(self) -> Mapping[str, int]:
-        """For a database that tells nothing of its connections."""
+        """The waits of threads, for a database that reports none of its connections."""
         return lock_waits(self._server.pids())
 
     def _named(self, error: ScaleError) -> ScaleError:
-        """The failure of a load that waited in vain names for whom; any other one as it is."""
+        """If a load waited in vain, an error that names for whom; any other error unchanged."""
         if not isinstance(error, LoadError) or all(trouble.code != LATE for trouble in self._load.troubles):
             return error
         return LoadError(
@@ -186,13 +186,13 @@ class Loading:
             yield IntervalSeen(trial_id=self._trial_id, interval=line)
 
     def _rest(self) -> Iterator[Event]:
-        """What an ended load still says, its summary above all: what is recorded is then what was seen."""
+        """The remaining output of an ended load, above all its summary, so that everything seen is recorded."""
         with contextlib.suppress(LoadError):
             for line in self._load.lines(REST_S):
                 yield from self._take(line)
 
     def _look_at_the_end(self) -> None:
-        """When the window is over: the commits until now, and the CPUs of the threads that served the load."""
+        """Called at the window's end: reads the commits so far, and the CPUs of the threads that served the load."""
         self._is_looked_at = True
         if self.stacks is not None:
             self.stacks.stop()
@@ -200,7 +200,7 @@ class Loading:
         prove_pinning(self._server, self._order.trial.placement)
 
     def _commits(self) -> int | None:
-        """As the server counts now; None where it does not say, or not in time: the load has a deadline of its own."""
+        """The server's count of commits; None if it has none, or not in time: the load has its own deadline."""
         return answer_within(COMMITS_S, self._session.commit_cycles)
 
     def _flush(self) -> Iterator[Event]:
@@ -216,7 +216,7 @@ class Loading:
         sync_disks(self._order.disks if self._order.is_on_disks else (), limit_s)
 
     def _drained(self) -> Generator[Event, None, list[Sample]]:
-        """Every sample that was taken meanwhile; returns them."""
+        """Every sample taken meanwhile; returns them."""
         new = []
         while not self._taken.empty():
             new.append(self._taken.get_nowait())
@@ -230,12 +230,12 @@ class Loading:
 
 
 def _cpus(trial: Trial) -> tuple[int, ...]:
-    """Of both sides, each once."""
+    """The CPUs of server and load generator, each once."""
     return tuple(sorted({*trial.placement.server_cpus, *trial.placement.generator_cpus}))
 
 
 def limit_s(trial: Trial) -> float:
-    """How long a load may take before it counts as hung."""
+    """The time after which a load counts as hung, in seconds."""
     load = trial.load
     rows = load.rows or 0
     slowest = max(rows / ROWS_PER_S_SLOWEST, rows * logical_bytes(trial.work) / BYTES_PER_S_SLOWEST)

@@ -1,4 +1,4 @@
-"""Which load a trial gets: the one place that knows what kinds there are. Everybody else has a LoadHandle."""
+"""Chooses the load of a trial. Only this module knows the kinds of loads; all others use a LoadHandle."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from runner.trial.provision import Reached
 
 
 def load_of(order: TrialOrder, spec: Mapping[str, str], threads_per_process: int, reached: Reached) -> LoadHandle:
-    """The load of the order's trial, not started. Raises TargetError where the target has no such load generator."""
+    """The load of the order's trial, not started. Raises TargetError if the target has no such load generator."""
     cpus, network = order.trial.placement.generator_cpus, reached.server.network_namespace
     if not order.trial.load.is_ours:
         return ForeignLoad(reached.session.genuine_load(), cpus, network)

@@ -1,6 +1,6 @@
-"""One trial as a value: everything that it needs where it runs, be that another thread, process or host.
+"""One trial as a value: everything that it needs to run in another thread, process or host.
 
-Targets and runtimes stand in it by name. Refuses to hold an open file, a connection or a module: it can be pickled.
+Targets and runtimes are named. Refuses to hold an open file, a connection or a module: it can be pickled.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ from runner.model import DataDisk, DiskCeiling, Trial
 
 @dataclass(frozen=True, kw_only=True)
 class TrialOrder:
-    """axis: by name. home: the server as its runtime sees it; client_home: where the load finds its client library.
+    """axis: by name. home: the server as its runtime sees it. client_home: where the load generator finds its client
+    library.
 
-    port None: a free one. disks: those that this trial is given, in the order of the axis, striped where they are to
-    be; where none were prepared the one that data_dir is on. disk_placement: as decided. program: of the load
-    generator; ceiling_rows_per_s: its own, None where it was not measured. sample_hz: samples a second.
-    network_bits_per_s: what interfaces can take, by name, where the kernel does not say it.
+    port: None means a free one. disks: those of this trial, in the order of the axis, striped if requested; if none
+    were prepared, the one of data_dir. disk_placement: as decided. program: the load generator's. ceiling_rows_per_s:
+    its own ceiling; None if it was not measured. sample_hz: samples for each second. network_bits_per_s: the speed of
+    interfaces by name, if the kernel does not know it.
     """
 
     run_id: str
@@ -40,5 +41,5 @@ class TrialOrder:
 
     @property
     def is_on_disks(self) -> bool:
-        """Whether disks were prepared for the data, so that syncing them counts and their place is proved."""
+        """Whether disks were prepared for the data, so that syncing them counts and the data's place is checked."""
         return self.trial.resources.disks > 0

@@ -1,4 +1,4 @@
-"""The disks of a trial: synced before and after, watched while it runs, and proof that the data lie on them."""
+"""The disks of a trial: synced before and after, watched during it, and checked to hold the data."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from runner.model import DataDisk, Sample
 from runner.targets import Part
 from runner.units import format_bytes
 
-SYNC_S = 600.0  # of what others, and the trial before, left in the page cache
+SYNC_S = 600.0  # of data in the page cache, from others and from the trial before
 
 
 def data_paths(disks: Sequence[DataDisk]) -> list[str]:
-    """Where data can be put: one path for each disk, or one for all when they are striped."""
+    """Where data can be: one path for each disk, or one for all if they are striped."""
     return list(dict.fromkeys(disk.path for disk in disks))
 
 
 def sync_disks(disks: Sequence[DataDisk], limit_s: float = SYNC_S) -> None:
-    """Returns when everything written to these file systems is on their devices: syncfs on all at once, so that none
-    waits for another. Raises LoadError, also after limit_s, naming the disks that have not answered."""
+    """Returns when everything written to these file systems is on their devices. It calls syncfs on all at once, so
+    that none waits for another. Raises LoadError, also after limit_s, naming the disks that have not answered."""
     left = {disk.path: disk for disk in disks}
     ended: queue.SimpleQueue[tuple[str, BaseException | None]] = queue.SimpleQueue()
     for disk in left.values():
@@ -53,7 +53,7 @@ def _sync_into(ended: queue.SimpleQueue[tuple[str, BaseException | None]], disk:
     try:
         _sync(disk)
         ended.put((disk.path, None))
-    except BaseException as error:  # it is the asker's to raise
+    except BaseException as error:  # the caller raises it
         ended.put((disk.path, error))
 
 
@@ -68,7 +68,7 @@ def _sync(disk: DataDisk) -> None:
 
 
 def refuse_full(sample: Sample, disks: Sequence[DataDisk], free_min_bytes: int) -> None:
-    """Raises LoadError that names the first disk with less space than the trial may leave."""
+    """Raises LoadError that names the first disk with less free space than the trial must leave."""
     for name, disk in sample.disks.items():
         if disk.free_bytes is not None and disk.free_bytes < free_min_bytes:
             raise LoadError(
@@ -79,7 +79,7 @@ def refuse_full(sample: Sample, disks: Sequence[DataDisk], free_min_bytes: int) 
 
 
 def full_disk(disks: Sequence[DataDisk], free_min_bytes: int) -> str:
-    """The sentence about a disk that is full now; "" when none is."""
+    """A sentence about a disk that is full now; "" if none is."""
     for disk in disks:
         space = os.statvfs(disk.path)
         free = space.f_bavail * space.f_frsize
@@ -89,7 +89,7 @@ def full_disk(disks: Sequence[DataDisk], free_min_bytes: int) -> str:
 
 
 def _told(name: str, disks: Sequence[DataDisk]) -> str:
-    """The disk for people: what to ask for where it is memory."""
+    """The disk for people, with what to request if it is in memory."""
     disk = next((disk for disk in disks if disk.name == name), None)
     if disk is not None and disk.kind == "ram":
         return f"the memory for the data ({disk.path}, {format_bytes(disk.size_bytes)}; --data-dir ram:SIZE)"
@@ -97,18 +97,18 @@ def _told(name: str, disks: Sequence[DataDisk]) -> str:
 
 
 def _together(name: str, disks: Sequence[DataDisk]) -> str:
-    """The disk's name; striped disks fill together, so all of theirs."""
+    """The disk's name. Striped disks fill together, so the names of all of them."""
     path = next((disk.path for disk in disks if disk.name == name), None)
     return "+".join(disk.name for disk in disks if disk.path == path) or name
 
 
 def bytes_at_rest(folders: Sequence[str]) -> int | None:
-    """What the files below these directories take on their disks, each file once; None where there is none to look
-    into, as with a server that is not ours."""
+    """The size of the files below these directories on their disks, each file once. None if there is nothing to read,
+    as for a server that is not ours."""
     found: dict[tuple[int, int], int] = {}
     for folder in filter(None, folders):
         for path in Path(folder).rglob("*"):
-            with contextlib.suppress(OSError):  # it is gone already
+            with contextlib.suppress(OSError):  # it was removed already
                 seen = path.lstat()
                 if stat.S_ISREG(seen.st_mode):
                     found[seen.st_dev, seen.st_ino] = seen.st_blocks * 512
@@ -116,9 +116,9 @@ def bytes_at_rest(folders: Sequence[str]) -> int | None:
 
 
 def check_placement(parts: Sequence[Part], disks: Sequence[DataDisk], folders: Sequence[str]) -> Mapping[str, str]:
-    """Parts on each disk, as `parts_per_disk`. Raises ProvisionError naming the parts that are not on their disk.
+    """The number of parts on each disk, as `parts_per_disk`. Raises ProvisionError that names parts on another disk.
 
-    folders: the trial's directory on each disk. A part is on a disk when its path, links followed, is inside that
+    folders: the trial's directory on each disk. A part is on a disk if its path, links followed, is inside that
     directory and on that file system.
     """
     counts: Counter[int] = Counter()

@@ -1,4 +1,5 @@
-"""The rows that a trial's reads find: loaded, at rest and counted before anything is measured, outside of its rate."""
+"""Loads the rows that a trial's reads find. They are at rest and counted before the measurement, outside of its
+rate."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ SIZE_S = 10.0
 
 
 def preload(order: TrialOrder, reached: Reached, threads_per_process: int, stop: Stop) -> Preloaded:
-    """Loads and waits. Raises LoadError where rows are missing, TargetError, Stopped."""
+    """Loads and waits. Raises LoadError if rows are missing, TargetError, Stopped."""
     work, begun = order.trial.work, time.monotonic()
     before = _size(reached)
     writing = replace(order, trial=_writing(order.trial))
@@ -55,13 +56,13 @@ def preload(order: TrialOrder, reached: Reached, threads_per_process: int, stop:
 
 
 def _size(reached: Reached) -> int | None:
-    """Bytes of the server's files; None where they cannot be seen."""
+    """Bytes of the server's files; None if they are not visible."""
     folders = (reached.address.data_dir, *reached.address.disks)
     return answer_within(SIZE_S, lambda: bytes_at_rest(folders))
 
 
 def _writing(trial: Trial) -> Trial:
-    """The trial as one that only writes, and whose work is these rows."""
+    """The trial with these rows as its work, and only writes."""
     data = replace(
         trial.work.data, rows_per_request=max(ROWS_PER_REQUEST, trial.work.data.rows_per_request), interlace_rows=0
     )

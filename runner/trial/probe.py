@@ -1,7 +1,7 @@
-"""Does the server honour several data directories? Asked once before a disk sweep, by trying it.
+"""Does the server support several data directories? Tried once before a disk sweep.
 
-A server is started with one data directory on each disk, a database is made, and the place of every part is read back.
-Refuses to believe a version or an edition.
+It starts a server with one data directory on each disk, creates a database, and reads back the place of every part.
+Refuses to trust a version or an edition.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from runner.trial.waiting import wait_for
 
 
 def supports_tiers(order: TrialOrder, stop: Stop) -> tuple[bool, str]:
-    """Whether the parts of a database came on every disk of the trial, and what was seen. Leaves nothing.
+    """Whether every disk of the trial got parts of a database, and what was seen. Leaves nothing.
 
     Raises Stopped.
     """

@@ -1,6 +1,6 @@
-"""A trial's server: space for it, what its target wants started, started; and how it is reached.
+"""Starts a trial's server: reserves its space, describes it by its target, starts it; and how it is reached.
 
-Refuses to keep a server longer than the caller's ExitStack lives.
+Refuses to keep a server longer than the caller's ExitStack.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from runner.units import format_cpus
 
 @dataclass(frozen=True, kw_only=True)
 class Reached:
-    """A server of a trial and the ways to it: from outside, and by a session of its database. who: it, for people."""
+    """A trial's server and the two ways to reach it: the process, and a session of its database. who: its name for
+    people."""
 
     server: Server
     address: Address
@@ -34,7 +35,7 @@ class Reached:
 def provision(
     order: TrialOrder, target: Target, runtime: Runtime, name: str, cleanup: ExitStack
 ) -> tuple[Server, Address]:
-    """Starts the trial's server under a name, to be stopped by cleanup. Raises ProvisionError."""
+    """Starts the trial's server under a name; cleanup stops it. Raises ProvisionError."""
     trial = order.trial
     is_ours = not trial.subject.endpoint
     secret = secrets.token_urlsafe(16) if is_ours else os.environ.get(ENDPOINT_PASSWORD, "")
@@ -75,7 +76,7 @@ def provision(
 
 
 def prove_pinning(server: Server, placement: Placement) -> None:
-    """Raises ProvisionError unless the server has the CPUs it was given and no others."""
+    """Raises ProvisionError unless the server has exactly the CPUs that it was given."""
     allowed = server.cpus_allowed()
     if allowed and not set(allowed) <= set(placement.server_cpus):
         raise ProvisionError(

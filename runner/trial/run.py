@@ -1,6 +1,6 @@
-"""The walk through one trial. Every path, Ctrl-C included, ends with the server stopped and its data removed.
+"""Runs the stages of one trial. Every way out, Ctrl-C included, stops the server and removes its data.
 
-What goes wrong inside a trial is that trial's verdict (ABORTED, with the server's last words), not the sweep's end.
+An error inside a trial is that trial's verdict (ABORTED, with the server's last log lines), and does not end the sweep.
 """
 
 from __future__ import annotations
@@ -45,21 +45,22 @@ from runner.trial.stages import Aborted, Answered, Ended, RowsThere, SchemaMade,
 from runner.trial.waiting import LOG_LINES, answer_within, last_words, wait_for
 from runner.work import logical_bytes, queries_of, row_logical_bytes
 
-FULL_S = 10.0  # to look how full the disks are
-SIZE_S = 10.0  # to add up the sizes of the server's files
+FULL_S = 10.0  # seconds to check how full the disks are
+SIZE_S = 10.0  # seconds to add up the sizes of the server's files
 
 
 def run_trial(order: TrialOrder, stop: Stop, clock: Clock = LOCAL) -> Generator[Event, None, None]:
-    """Events of the trial, TrialFinished last. Raises only what no trial can survive (Stopped, defects).
+    """Events of the trial, TrialFinished last. Raises only errors that end the run (Stopped, defects).
 
-    In any thread of any process; it is over, its server gone, when the iterator is exhausted or closed.
+    It may run in any thread of any process. When the iterator is exhausted or closed, the trial is over and its server
+    gone.
     """
     with stop.here():
         yield from _RunningTrial(order, stop, clock).events()
 
 
 class _RunningTrial:
-    """What the stages of one trial share. Its facts grow by a frozen part with each stage."""
+    """What the stages of one trial share. Each stage adds a frozen part to its facts."""
 
     def __init__(self, order: TrialOrder, stop: Stop, clock: Clock) -> None:
         self._order, self._trial, self._stop, self._clock = order, order.trial, stop, clock
@@ -173,12 +174,12 @@ class _RunningTrial:
                 yield Noted(trial_id=self._trial.trial_id, sentence=loading.stacks.trouble)
 
     def _texts(self) -> dict[str, str]:
-        """What is asked in the target's words, by operation."""
+        """The queries rendered in the target's language, by operation."""
         work, method = self._trial.work, self._trial.subject.method
         return {n: self._target.facts.rendered(q, work.data, method) for n, q in queries_of(work).items()}
 
     def _full_disk(self) -> str:
-        """The sentence about a disk that is full; "" also where a disk does not say in time."""
+        """A sentence about a full disk; "" also if a disk does not answer in time."""
         order = self._order
         return answer_within(FULL_S, lambda: full_disk(order.disks, order.disk_free_min_bytes)) or ""
 
@@ -202,7 +203,7 @@ def _mismatches(expected: Mapping[str, str], effective: Mapping[str, str]) -> tu
 
 
 def _same(planned: str, said: str) -> bool:
-    """As numbers where both are numbers: a server may say 4.000000 for 4."""
+    """Whether both are equal, as numbers if both are numbers: a server may report 4.000000 for 4."""
     try:
         return float(planned) == float(said)
     except ValueError:
@@ -210,7 +211,8 @@ def _same(planned: str, said: str) -> bool:
 
 
 def _with_cause(error: ScaleError, server: Server, full: str) -> ScaleError:
-    """A full disk or a dead server is the cause; what the client or the load generator saw of it is the symptom."""
+    """The error with its cause: a full disk or an ended server. What the client or the load generator saw is the
+    symptom."""
     if full and isinstance(error, (LoadError, TargetError)):
         return error if "about to fill" in error.message else LoadError(f"{full} ({error.message})")
     if isinstance(error, (LoadError, TargetError)) and not server.alive():

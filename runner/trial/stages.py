@@ -1,6 +1,6 @@
-"""What each stage of a trial came to know, frozen when the stage is over. Data only.
+"""What each stage of a trial found, frozen at the stage's end. Data only.
 
-The fields are those of TrialFacts, which is put together from them. A stage that was not reached adds nothing.
+The fields are those of TrialFacts, which is assembled from them. A stage that was not reached adds nothing.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from runner.model import AnswersChecked, Counted, Interval, LoadSummary, Preload
 
 @dataclass(frozen=True, kw_only=True)
 class SchemaMade:
-    """The server as it says that it is set, and where that is not as planned."""
+    """The server's own report of its settings, and the differences from the plan."""
 
     effective: Mapping[str, str]
     mismatches: tuple[str, ...]
@@ -22,25 +22,24 @@ class SchemaMade:
 
 @dataclass(frozen=True, kw_only=True)
 class RowsThere:
-    """What reads find."""
+    """The rows that reads find."""
 
     preloaded: Preloaded
 
 
 @dataclass(frozen=True, kw_only=True)
 class Answered:
-    """How answers compared with the right ones, so far."""
+    """The comparison of answers with the right ones, so far."""
 
     answers: tuple[AnswersChecked, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Loaded:
-    """All that was seen while the server was loaded, also where the load failed; times are monotonic.
+    """Everything seen during the load, also if it failed. Times are monotonic.
 
-    commits_before, commits_after: the server's count at the window's begin and end. Inexact by what it commits between
-    the moment itself and the answer, mostly a few milliseconds; and where the rate had not settled at first, what was
-    left out of the window is counted with it.
+    commits_before, commits_after: the server's count at the window's start and end. They are inexact by commits between
+    that moment and the answer, usually a few milliseconds. Commits of a discarded transient are counted too.
     """
 
     load_start_ns: int | None
@@ -57,7 +56,7 @@ class Loaded:
 
 @dataclass(frozen=True, kw_only=True)
 class Verified:
-    """The truth about the rows, by the database's own count; None where it keeps none. data_bytes: of its files."""
+    """The database's own count of rows; None if it has none. data_bytes: of its files."""
 
     counted: Counted | None
     data_bytes: int | None = None
@@ -65,7 +64,7 @@ class Verified:
 
 @dataclass(frozen=True, kw_only=True)
 class Ended:
-    """The server's last words, and those of them that make the number doubtful."""
+    """The server's last log lines, and those of them that make the number doubtful."""
 
     log_tail: str
     suspicious: tuple[str, ...]
@@ -73,7 +72,7 @@ class Ended:
 
 @dataclass(frozen=True, kw_only=True)
 class Aborted:
-    """Why the trial did not come to its end."""
+    """Why the trial ended early."""
 
     aborted: str
 
@@ -82,5 +81,5 @@ StageResult = SchemaMade | RowsThere | Answered | Loaded | Verified | Ended | Ab
 
 
 def with_stage(facts: TrialFacts, stage: StageResult) -> TrialFacts:
-    """The facts and what the stage added."""
+    """The facts with those of the stage."""
     return replace(facts, **{f.name: getattr(stage, f.name) for f in fields(stage)})

@@ -1,4 +1,5 @@
-"""Waiting for a server: until it answers, until its schema is there; a server that ended says its last words."""
+"""Waits for a server: until it answers, or until its schema exists. If the server ends, the error has its last log
+lines."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ T = TypeVar("T")
 
 
 def wait_for(server: Server, pending: Callable[[], str], what: str, stop: Stop, within_s: float = READY_S) -> None:
-    """Until pending says "". Raises ProvisionError after within_s, or when the server ends; Stopped."""
+    """Waits until pending returns "". Raises ProvisionError after within_s, or when the server ends; Stopped."""
     deadline = time.monotonic() + within_s
     while why := pending():
         if not server.alive():
@@ -32,22 +33,22 @@ def wait_for(server: Server, pending: Callable[[], str], what: str, stop: Stop, 
 
 @dataclass(frozen=True, kw_only=True)
 class Answered(Generic[T]):
-    """An answer that came in time, None being one too."""
+    """An answer that came in time; the answer may be None."""
 
     value: T
 
 
 def answered(seconds: float, ask: Callable[[], T], go_on: Callable[[], bool] = lambda: True) -> Answered[T] | None:
-    """What ask returns or raises; None when that takes longer, or when go_on, asked ten times a second, says no.
+    """The result or error of `ask`; None if it takes longer, or if go_on, called ten times a second, returns False.
 
-    Then it goes on in a thread of its own, unheard. Raises Stopped.
+    `ask` then continues in its own thread, ignored. Raises Stopped.
     """
     answers: queue.SimpleQueue[Answered[T] | BaseException] = queue.SimpleQueue()
 
     def work() -> None:
         try:
             answers.put(Answered(value=ask()))
-        except BaseException as error:  # it is the asker's to raise
+        except BaseException as error:  # the caller raises it
             answers.put(error)
 
     threading.Thread(target=work, name="asker", daemon=True).start()
@@ -65,7 +66,7 @@ def answered(seconds: float, ask: Callable[[], T], go_on: Callable[[], bool] = l
 
 
 def answer_within(seconds: float, ask: Callable[[], T]) -> T | None:
-    """As `answered`, for questions whose answer is never None: None when it took longer."""
+    """As `answered`, for questions whose answer is never None. None: it took longer."""
     answer = answered(seconds, ask)
     return answer.value if answer is not None else None
 

@@ -1,7 +1,7 @@
-"""Is this number the server's, and what was the bottleneck? Pure: one evidence in, a Verdict with its reasons out.
+"""Is this number the server's, and what was the bottleneck? Pure: from an evidence to a Verdict with reasons.
 
-`diagnose` is the door. `rules` name the bottleneck, `standing` says what it makes of the number on an axis, `integrity`
-whether the number is right, `steady` whether the rate was; `thresholds` holds every threshold. Refuses I/O, and to know
+`diagnose` makes the verdict. `rules` name the bottleneck, `standing` decides what it means on an axis, `integrity`
+whether the number is right, `steady` whether the rate was; `thresholds` has every threshold. Refuses I/O, and to know
 an axis by its name.
 """
 

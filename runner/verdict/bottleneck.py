@@ -1,5 +1,5 @@
-"""What was the bottleneck of a trial: the rules on the whole window, and on each of its seconds. Refuses to say what it
-is worth: that depends on the bottleneck's standing (standing.py)."""
+"""The bottleneck of a trial: the rules on the whole window, and on each of its seconds. Refuses to judge the number:
+that depends on the bottleneck's standing (standing.py)."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from runner.verdict.rules import RULES, WORDS, Found, Place, Rule
 
 @dataclass(frozen=True, kw_only=True)
 class Findings:
-    """overruling: all that make the number another's, whatever else was full. first: the first of all other rules that
-    explains the figures; UNKNOWN when none does."""
+    """overruling: all findings that make the number not the server's, whatever else was full. first: the first of all
+    other rules that explains the figures; UNKNOWN if none does."""
 
     overruling: tuple[Found, ...]
     first: Found
 
     @property
     def bottleneck(self) -> Found:
-        """The one that is named."""
+        """The finding that names the bottleneck."""
         return self.overruling[0] if self.overruling else self.first
 
 
 def findings(use: ResourceUse, given: TrialResources, axis: AxisFacts) -> Findings:
-    """What the rules say, in their order for this axis."""
+    """The rules' findings, in their order for this axis."""
     rules = in_order(axis)
     overruling = (rule.find(use, given) for rule in rules if rule.place is Place.OVERRULES)
     others = (rule.find(use, given) for rule in rules if rule.place is not Place.OVERRULES)
@@ -38,7 +38,7 @@ def findings(use: ResourceUse, given: TrialResources, axis: AxisFacts) -> Findin
 
 
 def in_order(axis: AxisFacts) -> list[Rule]:
-    """The rules that are asked on this axis: by place, and where a resource was used up, the axis' own first."""
+    """The rules that apply on this axis: by place; among used-up resources, the axis' own comes first."""
     asked = [rule for rule in RULES if rule.only_on is None or is_swept(axis, rule.only_on)]
     places = list(Place)
 
@@ -50,17 +50,17 @@ def in_order(axis: AxisFacts) -> list[Rule]:
 
 
 def is_swept(axis: AxisFacts, kind: BottleneckKind) -> bool:
-    """Whether the axis gives more of what this bottleneck lacks."""
+    """Whether the axis varies the resource of this bottleneck."""
     return axis.standings[kind].standing is Standing.SWEPT
 
 
 def swept_words(use: ResourceUse, given: TrialResources, axis: AxisFacts) -> str:
-    """How far the resource that the axis varies was used; "" where there are no words for it."""
+    """How far the resource that the axis varies was used; "" if there is no text for it."""
     return next((told for kind, words in WORDS.items() if is_swept(axis, kind) and (told := words(use, given))), "")
 
 
 def bottleneck_of(use: ResourceUse, given: TrialResources, axis: AxisFacts) -> Bottleneck:
-    """The bottleneck over some time, with the axis' own remedy where it has one."""
+    """The bottleneck over some time, with the axis' own remedy if it has one."""
     found = findings(use, given, axis).bottleneck
     remedy = axis.standings[found.kind].remedy or found.remedy
     return Bottleneck(kind=found.kind, sentence=found.sentence, remedy=remedy)
@@ -69,7 +69,7 @@ def bottleneck_of(use: ResourceUse, given: TrialResources, axis: AxisFacts) -> B
 def attribute(
     window: ResourceUse, seconds: Sequence[ResourceUse], given: TrialResources, axis: AxisFacts
 ) -> Bottleneck:
-    """The bottleneck over the window, with the share of its seconds that each kind takes."""
+    """The bottleneck over the window, with each kind's share of its seconds."""
     counts = Counter(bottleneck_of(second, given, axis).kind.value for second in seconds)
     shares = {kind: 100 * count / len(seconds) for kind, count in counts.most_common()}
     return replace(bottleneck_of(window, given, axis), shares=shares)

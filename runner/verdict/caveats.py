@@ -1,4 +1,4 @@
-"""What a reader must know of a number whatever its verdict is. Refuses to judge."""
+"""What a reader must know of a number, whatever its verdict. Refuses to judge."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The verdict, from one evidence, in three steps: is the number right, what was the bottleneck and what does that make
-of it on this axis, was the rate steady.
+"""Makes the verdict of one evidence in three steps: is the number right; what was the bottleneck, and what does it mean
+on this axis; was the rate steady.
 
-Verdict and named bottleneck come from the same finding, so they cannot disagree. Refuses to look at anything but its
+Verdict and bottleneck come from the same finding, so they cannot contradict each other. Refuses to use anything but its
 arguments, and to know an axis by its name.
 """
 
@@ -18,9 +18,9 @@ from runner.verdict.steadiness import steadiness_of
 
 
 def diagnose(evidence: Evidence, axis: AxisFacts) -> Verdict:
-    """The first step that finds something names the verdict; every reason is kept, then what a reader must know anyway.
+    """The first step that finds something decides the verdict. All reasons are kept, followed by the caveats.
 
-    A trial that was aborted has no figures, so it has no bottleneck either.
+    An aborted trial has no figures, and so no bottleneck.
     """
     if why := evidence.integrity.aborted or evidence.integrity.unfinished:
         return Verdict(kind=VerdictKind.ABORTED, reasons=(why,))
@@ -38,13 +38,13 @@ def diagnose(evidence: Evidence, axis: AxisFacts) -> Verdict:
 
 
 def _may_be_internal(evidence: Evidence, axis: AxisFacts, bottleneck: Bottleneck | None) -> bool:
-    """Whether the server left unused what the level gives for a reason that may be its own."""
+    """Whether the server left idle what the level gives, for a reason that may be inside it."""
     window, given = evidence.window, evidence.given
     return window is not None and bottleneck is not None and may_be_internal(bottleneck.kind, window, given, axis)
 
 
 def _bottleneck(evidence: Evidence, axis: AxisFacts) -> tuple[VerdictKind, tuple[str, ...], Bottleneck | None]:
     window, given = evidence.window, evidence.given
-    if window is None:  # without one the number is wrong already
+    if window is None:  # without one, the number is already wrong
         return VerdictKind.VALID, (), None
     return *judge_standing(window, given, axis), attribute(window, evidence.seconds, given, axis)

@@ -1,6 +1,6 @@
-"""The one evidence of a verdict: what was used, what was given, what was measured, what went wrong. Data only.
+"""The evidence of a verdict: resources, their use, figures, and faults. Data only.
 
-Refuses to hold an opinion, and to know what is varied: the axis comes to `diagnose` beside it.
+Refuses to hold a judgement, and to know what is varied: `diagnose` gets the axis beside it.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ from runner.model import DiskFigures, Measurement
 
 @dataclass(frozen=True, kw_only=True)
 class TrialResources:
-    """What both sides had. quota: the server's cores are CPU time, not whole CPUs. threads: of the generator, each with
-    one request in flight at most. shared_cpus: those that both sides may use. prepared_disks: how many disks were made
-    ready for the server's data; 0 where they lie wherever they always do. unit: of rates, rows/s or requests/s, here
-    and in Use, whatever their names say. Rates None: none was measured, or none was offered (closed loop)."""
+    """The resources of server and load generator. quota: the server's cores are CPU time, not whole CPUs. threads: of
+    the load generator, each with at most one request in flight. shared_cpus: those that both may use. prepared_disks:
+    the number of disks prepared for the server's data; 0 if it is on an ordinary disk. unit: of rates, rows/s or
+    requests/s, here and in ResourceUse, whatever their names say. Rates are None if none was measured, or none was
+    offered (closed loop)."""
 
     cores: float
     quota: bool
@@ -32,25 +33,22 @@ class TrialResources:
 
 @dataclass(frozen=True, kw_only=True)
 class ResourceUse:
-    """Over a window, or one second of it; None where it was not read.
+    """Use over a window, or over one second of it; None if it was not read.
 
-    seconds: how long it is. throttled: share of that time in which the server was throttled by its quota. hot_thread:
-    the server's busiest single thread by pool name, with the cores that it used; hot_thread_median: of the other
-    threads of that name that worked. hot_generator_thread: the load generator's busiest thread. other_cores: of neither
-    side, on the server's CPUs where each CPU's time is known, else on the machine. stalled_s: the longest time without
-    an acknowledgement; stalled_cores: what the server used meanwhile. in_flight: share of the generator's threads' time
-    that they waited for an answer; workers_busy: that they ran on a CPU themselves. stolen_cores: what the hypervisor
-    took (steal time), on the same CPUs.
-    backlog_rows_per_s: open loop: how fast the rows that were due and not sent became more; None where that was no
-    steady rise, in a closed loop, and of a second.
-    waits: share of the time of the connections at work by what they waited for, "lock: NAME" for a lock; where the
-    server does not tell, of its threads that ran or waited for a lock, "mutex: POOL". Empty where neither was read.
-    switches_per_s: context switches of the server's threads, "voluntary" and "nonvoluntary".
-    instructions_per_cycle, cycles_per_miss: of the server's CPUs, whoever ran there; None where the kernel gives no
-    hardware counters. A miss is one of the last-level cache.
-    network: share of what a network interface can take, by interface and direction; none of virtual ones.
-    load_disks: the disks from the first request to the end of flush and sync, in the order of the axis; None for a
-    second of the window, whose own figures count instead.
+    seconds: its length. throttled: share of that time in which the quota throttled the server. hot_thread: the server's
+    busiest single thread by pool name, with its cores; hot_thread_median: of the other threads of that name that
+    worked. hot_generator_thread: the load generator's busiest thread. other_cores: used by other programs, on the
+    server's CPUs if each CPU's time is known, else on the machine. stalled_s: the longest time without an
+    acknowledgement; stalled_cores: the server's use in that time. in_flight: share of the load generator's threads'
+    time spent waiting for an answer; workers_busy: on a CPU themselves. stolen_cores: taken by the hypervisor (steal
+    time), on the same CPUs. backlog_rows_per_s: the growth of the backlog of an open loop; None if it was no steady
+    rise, in a closed loop, and for a second. waits: share of the time of working connections by what they waited for,
+    "lock: NAME" for a lock; if the server does not report it, of its threads that ran or waited for a lock, "mutex:
+    POOL". Empty if neither was read. switches_per_s: context switches of the server's threads, "voluntary" and
+    "nonvoluntary". instructions_per_cycle, cycles_per_miss: of the server's CPUs, for all programs on them; None
+    without hardware counters. A miss is one of the last-level cache. network: use as a share of an interface's speed,
+    by interface and direction; virtual interfaces have none. load_disks: the disks from the first request to the end of
+    flush and sync, in the order of the axis; None for a second of the window, whose own figures count instead.
     """
 
     seconds: float = 1.0
@@ -81,16 +79,16 @@ class ResourceUse:
 
     @property
     def taken_cores(self) -> float:
-        """By other processes and the hypervisor together."""
+        """Cores taken by other programs and the hypervisor together."""
         return (self.other_cores or 0.0) + (self.stolen_cores or 0.0)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Integrity:
-    """What makes a number wrong, as sentences. aborted: why the trial ended early.
-    miscounted: what the database's own count denies. mismatches: settings that are not
-    as planned. suspicious: lines of the server's log. gaps: tables that lack rows in between. unfinished: what the
-    load itself says against its having come to its end. wrong_answers: to questions whose right answer is known."""
+    """Faults that make a number wrong, as sentences. aborted: why the trial ended early. miscounted: a contradiction
+    with the database's own count. mismatches: settings that differ from the plan. suspicious: lines of the server's
+    log. gaps: tables that lack rows in between. unfinished: why the load did not run to its end, by its own report.
+    wrong_answers: to queries whose right answer is known."""
 
     aborted: str = ""
     miscounted: str = ""
@@ -103,11 +101,11 @@ class Integrity:
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
-    """All that a verdict is made of, besides the axis. window: None where there was none. seconds: its parts.
-    commits_in_window: None where the server does not say. overdue: requests of an open loop that were due and had no
-    answer when the window ended; None where the load generator does not say. transient: why the window did not begin
-    with the end of the warm-up, "" where it did. claims: the window is long enough to carry the claim that its rate is
-    the long-run one; else it is judged by the rules of a short one."""
+    """Everything that decides a verdict, besides the axis. window: None if there was none. seconds: its parts.
+    commits_in_window: None if the server does not count them. overdue: requests of an open loop that were due and had
+    no answer at the window's end; None if the load generator does not report them. transient: why the window began
+    later than the warm-up's end; "" if it did not. claims: the window is long enough to claim the long-run rate; else
+    the rules of a short window apply."""
 
     given: TrialResources
     measurement: Measurement

@@ -1,6 +1,6 @@
-"""Is the number right? Rows lost, answers wrong, requests failed, settings that differ, disks beyond what they can.
+"""Is the number right? Lost rows, wrong answers, failed requests, settings that differ, disks above their ceiling.
 
-Refuses to ask what was the bottleneck: a number that is wrong is nobody's.
+Refuses to look for a bottleneck: a wrong number has none.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from runner.verdict.thresholds import DISK_BEYOND_PERCENT
 
 
 def what_is_wrong(evidence: Evidence) -> list[tuple[VerdictKind, str]]:
-    """Each fault with the verdict that it leads to, worst first; empty when the number is right."""
+    """Each fault with its verdict, the worst first; empty if the number is right."""
     m, told = evidence.measurement, evidence.integrity
     found = [(VerdictKind.LOST_ROWS, reason) for reason in (told.miscounted, *told.gaps) if reason]
     found += [(VerdictKind.WRONG_ANSWER, reason) for reason in told.wrong_answers]

@@ -1,4 +1,4 @@
-"""What a bottleneck makes of a number along an axis: its standing there, the verdict that follows, and the reasons."""
+"""What a bottleneck means on an axis: its standing, the verdict, and the reasons."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from runner.verdict.evidence import ResourceUse, TrialResources
 from runner.verdict.rules import Found, grows, is_met
 from runner.verdict.thresholds import GENERATOR_ROOM, OTHERS_ROOM
 
-# The verdict on a bottleneck that is neither what the axis varies nor the server's own. An open loop that was met is
-# judged by what was offered alone, so that its number stands.
+# The verdict on a bottleneck that is neither swept nor inside the server. An open loop whose rate was met is judged by
+# the offered rate alone, so its number counts.
 EXTERNAL: Mapping[BottleneckKind, VerdictKind] = {
     **dict.fromkeys(BottleneckKind, VerdictKind.RESOURCE_NOT_SATURATED),
     BottleneckKind.OFFERED_RATE: VerdictKind.VALID,
@@ -24,7 +24,7 @@ EXTERNAL: Mapping[BottleneckKind, VerdictKind] = {
 
 
 def verdict_of(kind: BottleneckKind, axis: AxisFacts) -> VerdictKind:
-    """What the number is worth when this was the bottleneck."""
+    """The verdict on a trial with this bottleneck: VALID, the axis' own verdict, or one of EXTERNAL."""
     standing = axis.standings[kind].standing
     if standing is Standing.SWEPT:
         return VerdictKind.VALID
@@ -32,10 +32,10 @@ def verdict_of(kind: BottleneckKind, axis: AxisFacts) -> VerdictKind:
 
 
 def may_be_internal(kind: BottleneckKind, use: ResourceUse, given: TrialResources, axis: AxisFacts) -> bool:
-    """Whether this bottleneck may be the server's own reason not to use what the axis gives it.
+    """Whether this bottleneck may mean that the server itself leaves idle what the axis gives it.
 
-    Too few connections look the same, so that only a trial with more of them tells. What nothing explains counts only
-    where the load generator and the rest of the machine had capacity left. An open loop was asked for no more.
+    Too few connections look the same; only a trial with more of them decides. An unexplained bottleneck counts only if
+    the load generator and the machine had idle CPU time. An open loop whose rate was met does not count.
     """
     is_own = axis.standings[kind].standing is Standing.OWN
     if not is_own or axis.own_verdict is not VerdictKind.RESOURCE_NOT_SATURATED or given.offered_rows_per_s:
@@ -44,7 +44,7 @@ def may_be_internal(kind: BottleneckKind, use: ResourceUse, given: TrialResource
 
 
 def _has_room(use: ResourceUse, given: TrialResources) -> bool:
-    """Whether the load generator and the machine had CPU time to spare, as far as that was read."""
+    """Whether the load generator and the machine had idle CPU time, as far as that was read."""
     if use.generator_cores is None or use.server_cores is None or use.other_cores is None:
         return False
     lacks = given.cores - use.server_cores
@@ -52,9 +52,9 @@ def _has_room(use: ResourceUse, given: TrialResources) -> bool:
 
 
 def judge_standing(use: ResourceUse, given: TrialResources, axis: AxisFacts) -> tuple[VerdictKind, tuple[str, ...]]:
-    """The verdict that the window's bottleneck leads to, with its reasons.
+    """The verdict of the window's bottleneck, with its reasons.
 
-    An open loop that fell short is OFFERED_NOT_MET whatever kept it back; the bottleneck says what that was.
+    An open loop below its offered rate is OFFERED_NOT_MET whatever the cause; the bottleneck names the cause.
     """
     if is_met(use, given) is False:
         offered, achieved = format_rate(given.offered_rows_per_s), format_rate(use.rows_per_s)
@@ -70,7 +70,7 @@ def judge_standing(use: ResourceUse, given: TrialResources, axis: AxisFacts) -> 
 
 
 def _reasons(found: Found, use: ResourceUse, given: TrialResources, axis: AxisFacts) -> tuple[str, ...]:
-    """One sentence that joins how far the axis' own resource was used with what kept it from more."""
+    """One sentence with the use of the axis' own resource and what prevented more."""
     if verdict_of(found.kind, axis) is VerdictKind.VALID and not found.noted:
         return ()
     used, opening = swept_words(use, given, axis), axis.standings[found.kind].reason

@@ -1,4 +1,4 @@
-"""Was the rate of a trial steady? The verdict's third step, and what to know of a number that is steady.
+"""Was the rate of a trial steady? The verdict's third step, and the cautions about a steady number.
 
 Refuses to compute: the figures are the measurement's.
 """
@@ -12,7 +12,7 @@ from runner.verdict.steady import Steadiness, troubles
 
 
 def steadiness_of(evidence: Evidence) -> tuple[str, ...]:
-    """Why the rate was not steady, as reasons of the verdict; empty when it was, or when that cannot be told."""
+    """Why the rate was not steady, as reasons of the verdict; empty if it was, or if that cannot be decided."""
     return troubles(_figures(evidence.measurement), claims=evidence.claims)
 
 
@@ -29,7 +29,7 @@ def _figures(m: Measurement) -> Steadiness:
 
 
 def cautions(evidence: Evidence) -> tuple[str, ...]:
-    """What a reader must know of a rate that is steady: buffers that were not emptied, two values instead of one."""
+    """Cautions about a steady rate: buffers that were not emptied, two values instead of one."""
     m, told = evidence.measurement, []
     if is_buffered(evidence.commits_in_window):
         cycles = "only one" if evidence.commits_in_window else "no full"

@@ -1,4 +1,4 @@
-"""Every threshold of the verdict, once, with its unit and why it is what it is. No other module here holds one.
+"""Every threshold of the verdict, with its unit and its reason. No other module here has one.
 
 docs/method.md names each for a reader. Refuses to hold a rule.
 """
@@ -28,7 +28,7 @@ MEMORY_INSTRUCTIONS_PER_CYCLE: Final = 1.5  # of a core: one that does more is n
 MEMORY_CYCLES_PER_MISS: Final = 100.0  # of a core: a miss takes 250 or more, so two or three are always under way
 STALL_S: Final = 1.5  # seconds: one interval without a row may be a pause between two requests
 STALL_SHARE: Final = 0.1  # share of the window: below it, the pause is lost in the noise of the rate
-GENERATOR_HOT_CORES: Final = 0.90  # of one core, the mean of its busiest: it does nothing but work and hand over
+GENERATOR_HOT_CORES: Final = 0.90  # of one core, the mean of its busiest: it only works and dispatches
 HOT_ABOVE_MEDIAN: Final = 1.3  # times the median of the working threads of its name: below it, they share the work
 HOT_CORES: Final = 0.80  # of one core, the mean of its busiest second after second: a commit thread pauses in between
 DISK_FULL_PERCENT: Final = 80.0  # percent of what the disk takes without a database: fio writes in larger pieces
@@ -45,28 +45,28 @@ STEADY_DRIFT_ERRORS: Final = 2.0  # standard errors of the trend: within them it
 STEADY_DRIFT_CAP_PERCENT: Final = 20.0  # percent of the mean over the window: a trend this large counts, noise or not
 STEADY_CV_PERCENT: Final = 25.0  # percent of the mean, from second to second: above it, no one state was measured
 STEADY_INTERVALS_MIN: Final = 4  # seconds: fewer leave a line through them less than two degrees of freedom
-STALLED_SHARE: Final = 0.1  # share of the median rate: a second below it nearly stood still
+STALLED_SHARE: Final = 0.1  # share of the median rate: a second below it had nearly no rows
 
 # Was the rate steady? In a window that carries the claim (bench/method_steady.py says what these let through):
 CLAIM_OFF_PERCENT: Final = 5.0  # percent of the long-run mean: the claim; half the effects that sweeps look for
-CLAIM_ALPHA: Final = 0.03  # share of windows that may be further off, all looks together: 5 % lets a random walk by
-CLAIM_LOOKS: Final = 5  # looks at a window that grows: each second would spend all of the above on chance
+CLAIM_ALPHA: Final = 0.03  # share of windows that may be further off, all looks together: 5 % accepts a random walk
+CLAIM_LOOKS: Final = 5  # looks at a window that grows: a check each second would use up the error by chance
 CLAIM_DRIFT_PERCENT: Final = 10.0  # percent of the mean over the window: at the cap, its ends are 5 % off its mean
 CLAIM_HALVES_PERCENT: Final = 5.0  # percent of the mean between the halves: the claim again, for each half
 BATCH_S: Final = 5  # seconds of a batch: the 5 of MSER-5; long against requests, short against a window
 BATCHES_MIN: Final = 4  # batches: fewer have no half in which the end of a transient can be looked for
 BATCH_ERROR: Final = 1.25  # times the spread between batches: eight of them know it to 25 %
-CORRELATION_MAX: Final = 0.95  # between neighbouring seconds: one window cannot tell more from a walk
-ALTERNATION_MAX: Final = 0.5  # between neighbouring seconds, below 0: one window cannot promise more
-CORRELATION_BIAS: Final = 3  # parts of an n-th: what an estimate from n values lacks of itself (Kendall 1954)
+CORRELATION_MAX: Final = 0.95  # between neighbouring seconds: one window cannot distinguish more from a random walk
+ALTERNATION_MAX: Final = 0.5  # between neighbouring seconds, below 0: one window cannot support more
+CORRELATION_BIAS: Final = 3  # parts of an n-th: the bias of an estimate from n values (Kendall 1954)
 CORRELATION_SLOW: Final = 0.5  # between neighbouring seconds: above it, the reason says that the rate varied slowly
-UNCORRELATED: Final = 0.2  # between neighbouring seconds: below it, batches see a fast alternation better than AR(1)
-MSER_NEAR: Final = 2.0  # times the smallest value of MSER-5: that of a steady stretch varies by as much
-STARTED: Final = 0.5  # share of the median rate: from the first second above it, one that stands still is a stall
+UNCORRELATED: Final = 0.2  # between neighbouring seconds: below it, batches fit a fast alternation better than AR(1)
+MSER_NEAR: Final = 2.0  # times the smallest value of MSER-5: that of a steady part varies by as much
+STARTED: Final = 0.5  # share of the median rate: after the first second above it, a second without rows is a stall
 MODES_SECONDS: Final = 20  # seconds: fewer fall into two groups by chance
 MODES_APART: Final = 4.0  # Ashman's D of two groups of seconds: a normal rate split in two has 2.7, a flat one 3.5
-MODES_GAP_PERCENT: Final = 5.0  # percent of the mean between the groups: less is not worth a word
+MODES_GAP_PERCENT: Final = 5.0  # percent of the mean between the groups: less is not reported
 MODES_SHARE: Final = 0.15  # of the seconds, in the smaller group: fewer are outliers
 
 # What a reader is told besides.
-BUSIEST_NAMED: Final = 0.95  # share of the server's CPU: when one pool of threads has more, its name says nothing new
+BUSIEST_NAMED: Final = 0.95  # share of the server's CPU: if one pool of threads has more, its name says nothing new

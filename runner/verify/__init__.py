@@ -1,7 +1,8 @@
-"""Does a stored run still say what was measured? Digests, and everything made again from the raw files.
+"""Does a stored run still contain what was measured? Checks digests, and makes everything again from the raw files.
 
-`verify_run` is the door. Reads files, writes none. Refuses to call a run good because its files agree with each other:
-points, verdicts, time series, fit and reports are computed anew from what the load generator and the sampler wrote.
+`verify_run` checks a run. It reads files and writes none. Refuses to call a run good because its files agree with each
+other: points, verdicts, time series, fit and reports are computed again from what the load generator and the sampler
+wrote.
 """
 
 from runner.verify.result import Disagreement, Verification

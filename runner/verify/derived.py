@@ -1,7 +1,7 @@
-"""What is derived from the trials, made again: points.csv, series, timeseries.csv, fits and reports.
+"""Makes everything derived from the trials again: points.csv, series, timeseries.csv, fits and reports.
 
-Everything is made from the trials as recomputed from raw files, so that a consistent edit of several files is named in
-each of them.
+It starts from the trials as recomputed from raw files, so that a consistent edit of several files is found in each of
+them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from runner.verify.trial import TrialAgain
 
 @dataclass(frozen=True, kw_only=True)
 class DerivedCheck:
-    """figures: how many were compared. other_method: fits and texts of a report that another method made."""
+    """figures: the number compared. other_method: fits and texts of a report that another method made."""
 
     figures: int
     disagreements: tuple[Disagreement, ...]
@@ -63,7 +63,7 @@ def _reported_by(run: StoredRun) -> object:
 
 
 def _is_former(run: StoredRun) -> bool:
-    """Whether points.csv may be of a version that had other columns."""
+    """Whether points.csv may be of a version with other columns."""
     return "upgraded_from" in run.manifest or run.manifest.get("method", 1) != method.METHOD
 
 
@@ -103,7 +103,7 @@ def _rows(text: str) -> dict[str, dict[str, object]]:
 
 
 def _value(cell: object) -> object:
-    """A cell as a number where it is one, so that rounding is no difference."""
+    """A cell as a number if it is one, so that rounding is no difference."""
     try:
         return float(str(cell))
     except ValueError:
@@ -138,7 +138,7 @@ def _by_trial(timeseries: str) -> dict[str, str]:
 
 @dataclass(frozen=True, kw_only=True)
 class _Documents:
-    """Fits and pages made again: figures in the fits, files that were compared, files that cannot be, differences."""
+    """Fits and pages made again: figures in the fits, compared files, files that cannot be compared, differences."""
 
     figures: int
     compared: int
@@ -177,7 +177,7 @@ def _documents(path: Path, run: StoredRun) -> _Documents:
 
 
 def _text(path: Path, name: str, wanted: str, now: Callable[[str], str] = str) -> Iterator[Disagreement]:
-    """now: what brings a stored text of an older format to today's names."""
+    """now: converts a stored text of an older format to today's names."""
     try:
         stored = now(read_text(path / name))
     except StoreError as error:
@@ -188,7 +188,7 @@ def _text(path: Path, name: str, wanted: str, now: Callable[[str], str] = str) -
 
 
 def _first_difference(name: str, stored: str, wanted: str, what: str = "") -> Disagreement:
-    """The first line that differs, from a little before the difference."""
+    """The first line that differs, with the text from just before the difference."""
     old, new = stored.splitlines(), wanted.splitlines()
     at = next((i for i, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
     a, b = (old[at] if at < len(old) else "(its end)"), (new[at] if at < len(new) else "(its end)")

@@ -1,4 +1,4 @@
-"""Every file against the digest that the store noted when it closed it. Refuses to judge what a file says."""
+"""Compares every file with the digest that the store recorded when it closed it. Refuses to judge the contents."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from runner.verify.result import Disagreement
 
 @dataclass(frozen=True, kw_only=True)
 class DigestCheck:
-    """What the list of digests says; fingerprint is the list's own, "" without one."""
+    """The result of comparing digests. fingerprint: the list's own digest; "" without a list."""
 
     fingerprint: str
     files: int

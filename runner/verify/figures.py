@@ -1,6 +1,6 @@
-"""Two JSON values side by side: which figures differ. Pure.
+"""Compares two JSON values and lists the figures that differ. Pure.
 
-Numbers agree within 1e-6 of their size: least squares end a little elsewhere on another machine's arithmetic.
+Numbers agree within 1e-6 of their size, because least squares end slightly elsewhere with another machine's arithmetic.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Difference = tuple[str, str, str]
 
 
 def differences(stored: Any, made: Any, name: str = "") -> Iterator[Difference]:
-    """(figure, stored, recomputed) for every leaf that differs; lists are walked by index, objects by key."""
+    """(figure, stored, recomputed) for every leaf that differs. Lists are compared by index, objects by key."""
     if isinstance(stored, Mapping) and isinstance(made, Mapping):
         for key in dict.fromkeys([*stored, *made]):
             inner = f"{name}.{key}" if name else str(key)
@@ -31,21 +31,21 @@ def differences(stored: Any, made: Any, name: str = "") -> Iterator[Difference]:
 
 
 def leaves(value: Any) -> int:
-    """How many figures a JSON value holds."""
+    """The number of figures in a JSON value."""
     if isinstance(value, Mapping):
         return sum(map(leaves, value.values()))
     return sum(map(leaves, value)) if _listed(value) else 1
 
 
 def same(stored: Any, made: Any) -> bool:
-    """Equal, or two numbers that only rounding tells apart."""
+    """Whether both are equal, or are two numbers that differ only by rounding."""
     if isinstance(stored, bool) or isinstance(made, bool) or not (_number(stored) and _number(made)):
         return bool(stored == made)
     return math.isclose(stored, made, rel_tol=RELATIVE, abs_tol=1e-12) or (stored != stored and made != made)
 
 
 def show(value: Any) -> str:
-    """A value for a sentence, cut where it is long."""
+    """A value for a sentence, shortened if it is long."""
     text = f"{value:.10g}" if isinstance(value, float) else str(value)
     return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
 

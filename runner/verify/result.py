@@ -1,4 +1,4 @@
-"""What a check of a stored run found, as data."""
+"""The result of checking a stored run, as data."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class Disagreement:
-    """A file, and where one can be named the figure in it, that is not what it should be."""
+    """A file that is not what it should be, with the figure in it if one can be named."""
 
     file: str
     sentence: str
@@ -18,8 +18,8 @@ class Disagreement:
 
 @dataclass(frozen=True, kw_only=True)
 class OtherMethod:
-    """What another method made, which is no fault: verdicts, fits and texts that were compared, and how many of them
-    today's method would make otherwise."""
+    """What another method made, which is no fault: compared verdicts, fits and texts, and how many of them today's
+    method would make differently."""
 
     compared: int = 0
     differ: int = 0
@@ -30,9 +30,9 @@ class OtherMethod:
 
 @dataclass(frozen=True, kw_only=True)
 class Verification:
-    """files: checked against their digests. trials: made again from raw files. figures: compared one by one.
+    """files: compared with their digests. trials: made again from raw files. figures: compared one by one.
 
-    fingerprint: SHA-256 of the list of digests, which stands for the whole run.
+    fingerprint: SHA-256 of the list of digests, which represents the whole run.
     """
 
     run: str
@@ -45,5 +45,5 @@ class Verification:
 
     @property
     def agrees(self) -> bool:
-        """Whether nothing disagrees."""
+        """Whether there is no disagreement."""
         return not self.disagreements

@@ -1,4 +1,4 @@
-"""The whole check: digests first, then trials from raw files, then what is derived from the trials."""
+"""The whole check: digests, then trials from raw files, then everything derived from the trials."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NOT_COMPARED = "what only one file holds (host, times of start, counted rows, ce
 
 
 def verify_run(path: Path) -> Verification:
-    """Checks the run at path. Raises StoreError for a list of digests that is none."""
+    """Checks the run at path. Raises StoreError for a list of digests that cannot be read."""
     digests = check_digests(path)
     try:
         manifest, plan = read_manifest(path), read_plan(path)
@@ -50,13 +50,13 @@ def verify_run(path: Path) -> Verification:
 def _without_killed(
     altered: Sequence[Disagreement], derived: Sequence[Disagreement], status: str
 ) -> list[Disagreement]:
-    """Without tables that a killed run wrote just before their digests, if they are what the raw files give."""
+    """The list without tables that a killed run wrote just before their digests, if they agree with the raw files."""
     wrong = {d.file for d in derived}
     return [d for d in altered if status == "complete" or d.file not in WRITTEN_EACH_TRIAL or d.file in wrong]
 
 
 def _without_plan(path: Path, digests: DigestCheck, error: StoreError) -> Verification:
-    """Without a manifest or a plan nothing can be made again."""
+    """The result if the manifest or the plan cannot be read: nothing can be made again."""
     file = "plan.json" if "plan.json" in error.message else "manifest.json"
     unread = Disagreement(file=file, sentence=error.message.replace(f"{path}/", ""))
     return Verification(
@@ -106,7 +106,7 @@ def _trials(path: Path, plan: Plan, status: str) -> tuple[list[TrialAgain], list
 
 
 def _unreadable(path: Path, name: str, message: str) -> Disagreement:
-    """Names the raw file that the message speaks of."""
+    """A disagreement that names the raw file in the message."""
     folder = Path(name).parent
     known = ("facts.json", "loadgen.jsonl", "samples.jsonl", "server.log", "trial.json")
     file = next((str(folder / raw) for raw in known if str(path / folder / raw) in message), name)
@@ -136,7 +136,7 @@ def _plain(sweep: Sweep) -> Any:
 
 
 def _filled(stored: Any, known: Any) -> Any:
-    """What is stored, and the settings that there were none of when it was stored, as they are read today."""
+    """The stored value, with today's reading of settings that did not exist when it was stored."""
     if not (isinstance(stored, dict) and isinstance(known, dict)):
         return stored
     return {**known, **{name: _filled(value, known.get(name)) for name, value in stored.items()}}
@@ -147,7 +147,7 @@ def _methods(other: OtherMethod) -> list[str]:
 
 
 def _versions(manifest: Any) -> list[str]:
-    """Where another state of the tool made the run: what differs may then be of the tool, not of the files."""
+    """Notes if another state of the tool made the run: a difference may then come from the tool, not from the files."""
     ours, by = identity(), manifest.get("reported_by")
     told = (("measured and judged", manifest), ("fitted and reported", by if isinstance(by, dict) else {}))
     return [

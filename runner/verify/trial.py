@@ -1,6 +1,6 @@
-"""One trial made again from its raw files: loadgen.jsonl, samples.jsonl, facts.json → figures, verdict, time series.
+"""Makes one trial again from its raw files: loadgen.jsonl, samples.jsonl, facts.json → figures, verdict, time series.
 
-Refuses to take a figure from trial.json; what no raw file holds (when it began, how long the whole took) is left as is.
+Refuses to take a figure from trial.json. What no raw file holds (its start, its total time) stays unchanged.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from runner.verify.result import Disagreement, OtherMethod
 
 @dataclass(frozen=True, kw_only=True)
 class TrialAgain:
-    """result: stored, with everything that can be computed replaced; a verdict of another method is kept. judged: by
-    today's method. series: the text of series.csv."""
+    """result: the stored one, with everything replaced that can be computed; a verdict of another method is kept.
+    judged: by today's method. series: the text of series.csv."""
 
     result: TrialResult
     judged: Verdict
@@ -43,8 +43,8 @@ class TrialAgain:
 
 
 def trial_again(run: Path, plan: Plan, stored: TrialResult) -> TrialAgain:
-    """The trial from its raw files, and where it disagrees with what is stored. Raises StoreError or LoadError naming
-    the raw file that cannot be read."""
+    """The trial from its raw files, and its disagreements with what is stored. Raises StoreError or LoadError that
+    names the raw file that cannot be read."""
     trial = stored.trial
     folder = run / "trials" / trial.trial_id
     facts, inconsistent = _facts(folder, trial)
@@ -82,7 +82,7 @@ def trial_again(run: Path, plan: Plan, stored: TrialResult) -> TrialAgain:
 
 
 def _as_known(made: Measurement, stored: Path) -> Measurement:
-    """Without the figures that there were none of when the trial was stored: nobody says anything of them."""
+    """The measurement without figures that did not exist when the trial was stored."""
     told = upgraded_result(stored)["measurement"]
     fields = Measurement.__dataclass_fields__
     plain = [name for name in fields if name not in told and name not in ("disks", "cpu_mhz", "operations")]
@@ -121,7 +121,7 @@ def _lines(path: Path) -> list[str]:
 
 
 def _inconsistent(summary: LoadSummary, facts: TrialFacts) -> Iterator[str]:
-    """Where the load generator's own lines contradict each other."""
+    """Contradictions within the load generator's own lines."""
     seen = sum(i.rows for i in facts.intervals)
     if seen != summary.rows_acked:
         yield f"its intervals hold {seen} rows, its summary {summary.rows_acked}"
@@ -140,5 +140,5 @@ def _held(latency: Latency) -> int | None:
         return None
     try:
         return int(HdrHistogram.decode(latency.hdr).get_total_count())
-    except Exception:  # whatever a damaged histogram does to its decoder
+    except Exception:  # the decoder may raise anything for a damaged histogram
         return -1

@@ -1,8 +1,8 @@
-"""Work: what is done to a database, by operations. Each kind of operation is one module that says everything about it.
+"""Work: the operations on a database. Each kind of operation is one module.
 
-`operation_of` is the door; `told` is what the load generator is told of a whole work, `rate_of` what is fitted of it.
-Another package registers a kind by an entry point of the group scale.operations. Refuses to know a database and to
-know how hard it is loaded: that is the load (model/declared.py).
+`operation_of` returns a kind, `told` the load generator's spec of a work, `rate_of` its fitted rate. Other packages
+register kinds by entry points of the group scale.operations. Refuses to know a database, and the intensity of the load
+(model/declared.py).
 """
 
 from __future__ import annotations
@@ -56,15 +56,16 @@ def operation_of(name: str) -> OperationKind:
 
 
 def queries_of(work: Work) -> dict[str, Query]:
-    """What the operations that read ask, by their names. Raises ValueError for parameters that do not fit the rows."""
+    """The queries of the reading operations, by their names. Raises ValueError for parameters that do not fit the
+    rows."""
     asked = {o.name: operation_of(o.kind_name).query(work, o) for o in work.operations}
     return {name: query for name, query in asked.items() if query is not None}
 
 
 def told(work: Work) -> dict[str, str]:
-    """Lines of the load generator's spec: each operation's own, and their weights where they are not writes alone."""
+    """Lines of the load generator's spec: those of each operation, and their weights unless only rows are written."""
     lines: dict[str, str] = {}
-    if work.counts_requests:  # what is asked depends on how the rows are
+    if work.counts_requests:  # queries depend on the rows
         lines |= operation_of("write").told(work, Operation())
     for operation in work.operations:
         lines |= operation_of(operation.kind_name).told(work, operation)
@@ -76,7 +77,7 @@ def told(work: Work) -> dict[str, str]:
 
 
 def rate_of(work: Work, *, durable: bool) -> Rate:
-    """What is fitted: of one kind of operation its own rate, of several the requests of all of them."""
+    """The fitted rate: that of the only kind of operation; of several kinds, all their requests."""
     kinds = {operation.kind_name for operation in work.operations}
     if len(kinds) == 1:
         return operation_of(kinds.pop()).rate(durable=durable)
@@ -84,23 +85,23 @@ def rate_of(work: Work, *, durable: bool) -> Rate:
 
 
 def logical_bytes(work: Work) -> int:
-    """Bytes of one unit's values without any overhead: the most of any operation; 0 where none stores anything."""
+    """Bytes of one unit's values without overhead: the most of any operation; 0 if none stores anything."""
     return max(operation_of(operation.kind_name).logical_bytes(work) for operation in work.operations)
 
 
 def stores(work: Work) -> bool:
-    """Whether anything is written while the load is measured."""
+    """Whether anything is written during the measurement."""
     return logical_bytes(work) > 0
 
 
 def row_logical_bytes(work: Work) -> int:
-    """Bytes of one row's values without any overhead, whatever is done to the rows."""
+    """Bytes of one row's values without overhead, whatever the operations are."""
     return operation_of("write").logical_bytes(work)
 
 
 def miscounted(work: Work, acknowledged: int | None, counted: int | None) -> str:
-    """Why the database's own count denies what was acknowledged, the preload included; "" where it does not, or where
-    neither is known."""
+    """How the database's own count contradicts the acknowledged rows, preload included; "" if it does not, or if one is
+    unknown."""
     if acknowledged is None or counted is None:
         return ""
     kinds = {operation.kind_name for operation in work.operations} | ({"write"} if work.preload_rows else set())

@@ -29,12 +29,12 @@ class _Aggregate(Read):
 
     @property
     def parameters(self) -> Mapping[str, str]:
-        """Of an aggregate, and of what narrows it."""
+        """The parameters of an aggregate, and those that restrict its rows."""
         narrow = {**(RANGE if self.is_ranged else {}), **(BOUND if self.is_bound else {})}
         return {**DEVICES, **COLUMN, **_FUNCTION, **narrow, **(_BUCKET if self.by_time else {})}
 
     def query(self, work: Work, operation: Operation) -> Query:
-        """One row, or one for each stretch of time that has rows."""
+        """One row, or one for each interval of time that has rows."""
         given = Given(work, operation)
         function = given.text("function", "avg")
         query = Query(

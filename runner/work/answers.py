@@ -1,7 +1,7 @@
-"""The right answer to a query, computed from the rows that the load generator makes. Pure.
+"""Computes the right answer to a query from the rows that the load generator makes. Pure.
 
 A row is a pure function of seed, table and number, so the answer is known without the database. Refuses to guess the
-answer to a text of the user's.
+answer to a text of the user.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ import numpy as np
 
 from runner.model import Cells, Drawn, Query, Work
 
-Stretch = tuple[int, int, int]  # of rows: table, first row, how many
+Stretch = tuple[int, int, int]  # a range of rows: table, first row, number of rows
 
 
 @dataclass(frozen=True, kw_only=True)
 class TableRows:
-    """Some consecutive rows of one table. times: ms since 1970; columns: values by name, as they were sent."""
+    """Consecutive rows of one table. times: ms since 1970. columns: values by name, as they were sent."""
 
     times: np.ndarray[Any, Any]
     columns: Mapping[str, np.ndarray[Any, Any]]
 
 
 def draws(query: Query, work: Work, count: int, seed: int) -> list[Drawn]:
-    """So many draws of the query's parameters: devices all distinct, starts on multiples of the step, within the data
-    and, where it says so, within the newest part of them."""
+    """`count` draws of the query's parameters: distinct devices, starts on multiples of the step, within the data and,
+    if the query says so, within its newest part."""
     data, chance = work.data, random.Random(seed)
     step = query.step_ms or data.step_ms
     whole = work.rows_present * data.step_ms
@@ -50,7 +50,7 @@ def draws(query: Query, work: Work, count: int, seed: int) -> list[Drawn]:
 
 
 def stretches(query: Query, drawn: Drawn, work: Work) -> list[Stretch]:
-    """The rows that the answer depends on."""
+    """The rows on which the answer depends."""
     if query.latest:
         return [(device, work.rows_present - 1, 1) for device in drawn.devices]
     if query.when == "always":
@@ -62,8 +62,8 @@ def stretches(query: Query, drawn: Drawn, work: Work) -> list[Stretch]:
 
 
 def right_answer(query: Query, drawn: Drawn, held: Mapping[int, TableRows]) -> list[Cells]:
-    """The rows of the answer, in order; of several devices at one time, in the order of the devices. held: of each
-    device, the rows of its stretch."""
+    """The rows of the answer, in order; several devices at one time in the order of the devices. held: each device's
+    rows."""
     kept = {device: _above(query, drawn, held[device]) for device in drawn.devices}
     if query.function:
         return _aggregated(query, list(kept.values()))
@@ -117,12 +117,12 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-FLOAT_ERROR = 1e-5  # relative: that of a float's 24 bits, and of sums in another order
+FLOAT_ERROR = 1e-5  # relative: the error of a float's 24 bits, and of sums in another order
 
 
 def difference(query: Query, right: Sequence[Cells], came: Sequence[Cells]) -> str:
-    """What is wrong with an answer, in a few words; "" when nothing is. Times, counts and whole numbers must be equal,
-    others within the error of their type; an aggregate of no rows may be no row, or nothing."""
+    """What is wrong with an answer, in a few words; "" if nothing is. Times, counts and whole numbers must be equal,
+    other values within the error of their type. An aggregate of no rows may be no row, or an empty one."""
     if query.function and not query.bucket_ms and not right:
         came = [row for row in came if any(cell is not None for cell in row)]
     if len(came) != len(right):

@@ -1,4 +1,4 @@
-"""From what a sweep says of its operations, as texts, to operations, with every mistake named. Pure."""
+"""Makes operations of a sweep's texts about them, and names every mistake. Pure."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from runner.model import Operation, Work
 from runner.work import OPERATIONS, operation_of
 
 KIND = "kind"
-OPERATIONS_MAX = 16  # of the load generator
+OPERATIONS_MAX = 16  # the load generator's limit
 
 
 def declared(
     mix: Mapping[str, float], parameters: Mapping[str, Mapping[str, str]]
 ) -> tuple[tuple[Operation, ...], list[str]]:
-    """The operations of a mix of weights by name, and what is wrong with it. parameters: by operation, those of
-    operations outside of the mix too, which are kept from being measured. Neither given: rows are written."""
+    """The operations of a mix of weights by name, and its mistakes. parameters: by operation; also of operations
+    outside of the mix, which are not measured. Without both, rows are written."""
     weights = mix or dict.fromkeys(parameters, 1.0) or {"write": 1.0}
     found, mistakes = [], []
     if not any(weights.values()):
@@ -48,7 +48,7 @@ def declared(
 
 
 def mistakes_of(work: Work) -> list[str]:
-    """Parameters that do not fit the rows, each with its operation; reads of a database that is empty."""
+    """Parameters that do not fit the rows, each with its operation; reads of an empty database."""
     mistakes = []
     if work.counts_requests and not work.rows_present:
         told = f"{work.preload_rows:,} rows for {work.data.tables:,} tables" if work.preload_rows else "nothing"

@@ -1,4 +1,4 @@
-"""What every kind of operation can be asked. A base whose defaults do nothing; pure."""
+"""The base class of kinds of operations. The defaults do nothing. Pure."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from runner.model import Operation, Query, Work
 
 @dataclass(frozen=True, kw_only=True)
 class Rate:
-    """A quantity of a trial. field: of Measurement; words: its unit, for people."""
+    """A quantity of a trial. field: of Measurement. words: its unit, for people."""
 
     field: str
     words: str
 
 
 class OperationKind:
-    """One kind of operation. name: in sweeps and events; unit: what one request is counted in, plural."""
+    """One kind of operation. name: in sweeps and events. unit: what one request counts, plural."""
 
     name: str
     unit: str
@@ -25,7 +25,7 @@ class OperationKind:
 
     @property
     def parameters(self) -> Mapping[str, str]:
-        """What a sweep may say of it: each name with what it is, for people."""
+        """The parameters that a sweep may give: each name with its meaning, for people."""
         return {}
 
     def told(self, work: Work, operation: Operation) -> dict[str, str]:
@@ -33,18 +33,18 @@ class OperationKind:
         return dict(operation.parameters)
 
     def query(self, work: Work, operation: Operation) -> Query | None:
-        """What is asked of the database; None: nothing is. Raises ValueError with one sentence for a parameter that
-        does not fit the rows."""
+        """The query; None if the operation does not read. Raises ValueError with one sentence for a parameter that does
+        not fit the rows."""
         return None
 
     def rate(self, *, durable: bool) -> Rate:
-        """What is fitted where this is the only kind; durable: counted to the end of flush and sync."""
+        """The fitted rate if this is the only kind. durable: counted to the end of flush and sync."""
         raise NotImplementedError
 
     def logical_bytes(self, work: Work) -> int:
-        """Bytes that one unit stores without any overhead; 0: it stores nothing."""
+        """Bytes that one unit stores, without overhead; 0: it stores nothing."""
         return 0
 
     def miscounted(self, acknowledged: int, counted: int) -> str:
-        """Why a count of the database's denies what was acknowledged; "" where it does not."""
+        """How a count of the database contradicts the acknowledged rows; "" if it does not."""
         return ""

@@ -1,4 +1,5 @@
-"""A read in the user's own words: sent as it is written, counted, and not checked, since nobody knows its answer."""
+"""A read with the user's own text: sent as it is written, counted, and not checked, because its right answer is
+unknown."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ class _Sql(Read):
 
     @property
     def parameters(self) -> Mapping[str, str]:
-        """The text, and what is drawn for its marks."""
+        """The text, and the ranges of its placeholders."""
         return {
             "text": "one statement, with {device}, {from}, {to}, {at}, {value} where each request has its own",
             **RANGE,
@@ -25,7 +26,7 @@ class _Sql(Read):
         }
 
     def query(self, work: Work, operation: Operation) -> Query:
-        """The text as it is; a range where it has one."""
+        """The text unchanged, with a range if it has one."""
         given = Given(work, operation)
         text = " ".join(given.text("text", "").split())
         if not text:

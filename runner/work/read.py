@@ -1,6 +1,6 @@
-"""What every kind of read shares: its unit, its rate, what the load generator is told, how its parameters are read.
+"""What every kind of read shares: its unit, its rate, its lines of the spec, the reading of its parameters.
 
-Refuses to know a database's language: the text of a request comes from the target.
+Refuses to know a database's language: the target renders the text of a request.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ BOUND = {
 
 
 class Read(OperationKind):
-    """A kind whose requests ask and store nothing."""
+    """A kind whose requests read and store nothing."""
 
     unit = "requests"
 
     def told(self, work: Work, operation: Operation) -> dict[str, str]:
-        """How the parameters of a request are drawn; its text is the target's."""
+        """How the parameters of a request are drawn. The target renders its text."""
         query = self.query(work, operation)
         assert query is not None
         drawn = {
@@ -48,37 +48,37 @@ class Read(OperationKind):
         return {f"ask.{operation.name}.{name}": f"{value:.10g}" for name, value in drawn.items() if value}
 
     def rate(self, *, durable: bool) -> Rate:
-        """Requests a second: nothing is stored that could be durable."""
+        """Requests/s: nothing is stored that could be durable."""
         return REQUESTS
 
 
 class Given:
-    """The parameters of one operation, read one by one. Every method raises ValueError with one sentence."""
+    """The parameters of one operation. Every method raises ValueError with one sentence."""
 
     def __init__(self, work: Work, operation: Operation) -> None:
         self._work, self._parameters = work, operation.parameters
         self._types = {n: t.partition("(")[0] for n, _, t in (c.partition(":") for c in work.data.columns)}
 
     def text(self, name: str, default: str) -> str:
-        """As the user wrote it."""
+        """The text as the user wrote it."""
         return self._parameters.get(name, default)
 
     def devices(self) -> int:
-        """At least one, and no more than there are."""
+        """The number of devices: at least one, at most all."""
         count: int = _read("devices", self.text("devices", "1"), parse_count)
         if not 1 <= count <= self._work.data.tables:
             raise ValueError(f"devices = {count}: 1 to {self._work.data.tables:,} of the tables")
         return count
 
     def columns(self) -> tuple[str, ...]:
-        """Columns that are there, each once."""
+        """Existing columns, each once."""
         names = tuple(name.strip() for name in self.text("columns", ",".join(self._types)).split(","))
         for name in names:
             self._known("columns", name)
         return tuple(dict.fromkeys(names))
 
     def number(self, name: str) -> str:
-        """A column of numbers: the one of the parameter, else the first."""
+        """A column of numbers: the parameter's, else the first."""
         numbers = [column for column, kind in self._types.items() if kind in NUMBERS]
         if name not in self._parameters:
             if not numbers:
@@ -90,7 +90,7 @@ class Given:
         return column
 
     def any_column(self, name: str) -> str:
-        """A column that is there; the first where none is named."""
+        """An existing column; the first if none is named."""
         column = self.text(name, next(iter(self._types)))
         self._known(name, column)
         return column
@@ -100,7 +100,7 @@ class Given:
         return self._types[column]
 
     def time_ms(self, name: str, default: str) -> int:
-        """A time above zero, in whole milliseconds; 0 where neither a value nor a default is there."""
+        """A time above zero, in whole milliseconds; 0 if there is neither a value nor a default."""
         text = self.text(name, default)
         if not text:
             return 0
@@ -111,7 +111,7 @@ class Given:
         return ms
 
     def over_range(self, query: Query) -> Query:
-        """The query with its range, which must fit into the data that are there before the load."""
+        """The query with its range, which must fit into the data present before the load."""
         data = self._work.data
         span, step = self.time_ms("span", "1h"), self.time_ms("step", "")
         present = self._work.rows_present * data.step_ms
@@ -125,7 +125,7 @@ class Given:
         return replace(query, when="range", span_ms=span, step_ms=step, recent_ms=self.time_ms("recent", ""))
 
     def above(self, query: Query) -> Query:
-        """The query with its bound, and the range that it is drawn from."""
+        """The query with its bound, and the range from which the bound is drawn."""
         text = self.text("bound", "")
         if not text:
             raise ValueError("bound is missing: a number, or LOW..HIGH")

@@ -1,4 +1,4 @@
-"""How large a row is without any overhead: what write amplification and estimates of time are counted from. Pure."""
+"""The size of a row without overhead, for write amplification and estimates of time. Pure."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _SIZED = re.compile(r"\w+\((\d+)\)")
 def row_bytes(workload: Workload) -> int:
     """Bytes of one row's values: the time stamp, fixed types by their size, texts by their declared length.
 
-    Declared, because the article counts so: 8 + 8 + 8 + 5 x 5000 + 3 x 2500 = 32,524. Words (--text vocabulary) are up
-    to a word shorter than the column.
+    The declared length, because the article counts it: 8 + 8 + 8 + 5 x 5000 + 3 x 2500 = 32,524. Words (--text
+    vocabulary) are shorter than the column by up to a word.
     """
     return TIMESTAMP_BYTES + sum(_bytes(column.partition(":")[2]) for column in workload.columns)
 

@@ -22,7 +22,7 @@ class _Point(Read):
         return {**DEVICES, **COLUMNS, "step": RANGE["step"], "recent": RANGE["recent"]}
 
     def query(self, work: Work, operation: Operation) -> Query:
-        """The row of one moment."""
+        """The row of one moment of each device."""
         given = Given(work, operation)
         step, recent = given.time_ms("step", ""), given.time_ms("recent", "")
         return Query(devices=given.devices(), columns=given.columns(), when="at", step_ms=step, recent_ms=recent)
@@ -51,7 +51,7 @@ class _Range(Read):
 
     @property
     def parameters(self) -> Mapping[str, str]:
-        """Those of a range, and of a bound where there is one."""
+        """The parameters of a range, and of a bound if there is one."""
         return {**DEVICES, **COLUMNS, **RANGE, **(BOUND if self.is_bound else {})}
 
     def query(self, work: Work, operation: Operation) -> Query:

@@ -1,4 +1,4 @@
-"""Rows that are written: the only kind of operation that stores something, and whose truth is a count."""
+"""Writing rows: the only kind of operation that stores something, and whose result is checked by a count."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class _Write(OperationKind):
         }
 
     def rate(self, *, durable: bool) -> Rate:
-        """Rows a second, acknowledged or on disk."""
+        """Rows/s, acknowledged or on disk."""
         if durable:
             return Rate(field="durable_rows_per_s", words="durable rows/s")
         return Rate(field="rows_per_s", words="rows/s")
@@ -38,7 +38,7 @@ class _Write(OperationKind):
         return row_bytes(work.data)
 
     def miscounted(self, acknowledged: int, counted: int) -> str:
-        """Every acknowledged row is there, and no other."""
+        """A sentence unless every acknowledged row is there, and no other."""
         difference = counted - acknowledged
         if not difference:
             return ""

@@ -1,7 +1,7 @@
 """The rules that name the bottleneck, in their order. Each is a small function: does it explain the figures?
 
-A new reason is a function in a file of its own here, and its line in RULES. Refuses to know an axis: where the order
-depends on what is varied, the rule's place says so (rule.py), and runner/verdict/bottleneck.py sorts by it.
+A new reason is a function in its own file here, and a line in RULES. Refuses to know an axis: if the order depends on
+what is varied, the rule's place says so (rule.py), and runner/verdict/bottleneck.py sorts by it.
 """
 
 from __future__ import annotations
@@ -29,31 +29,31 @@ from runner.verdict.rules.waiting import connections, few_connections, memory, s
 __all__ = ["RULES", "WORDS", "Found", "Place", "Rule", "grows", "is_met"]
 
 RULES: tuple[Rule, ...] = (
-    # Near its own ceiling the load generator shapes the rate, even where the server is as busy.
+    # Near its own ceiling the load generator limits the rate, even if the server is as busy.
     Rule(names=BottleneckKind.GENERATOR_CEILING, place=Place.OVERRULES, find=generator_ceiling),
-    # A generator without time left was never ahead of the server, even where the server is as busy.
+    # A load generator without idle time was never faster than the server, even if the server is as busy.
     Rule(names=BottleneckKind.GENERATOR_CPU, place=Place.OVERRULES, find=generator_spent),
-    # A foreign quota makes the given cores another number than the level says, even where they look full.
+    # With a foreign quota the server has fewer cores than the level says, even if they look full.
     Rule(names=BottleneckKind.THROTTLING, place=Place.OVERRULES, find=foreign_quota),
-    # An open loop that got what it asked for was asked for no more: no resource needs to be full.
+    # An open loop whose rate was met asked for no more: no resource needs to be full.
     Rule(names=BottleneckKind.OFFERED_RATE, place=Place.OVERRULES, find=offered_rate),
-    # The quota of the level before its cores: it is the more exact word for the same bottleneck.
+    # The quota of the level before its cores: it names the same bottleneck more exactly.
     Rule(names=BottleneckKind.QUOTA, place=Place.USED_UP, find=own_quota),
-    # Cores that wait for memory are full cores, and more of them do not help: the more exact word again.
+    # Cores that wait for memory are full, and more of them do not help: again more exact.
     Rule(names=BottleneckKind.MEMORY_BANDWIDTH, place=Place.USED_UP, find=memory_bandwidth),
     Rule(names=BottleneckKind.SERVER_CPU, place=Place.USED_UP, find=server_cpu),
-    # Without the server's CPU no later rule on a sweep of cores may speak: each of them says that cores were idle.
+    # Without the server's CPU use, no later rule on a sweep of cores may answer: each says that cores were idle.
     Rule(names=BottleneckKind.UNREAD, place=Place.USED_UP, find=cpu_unread, only_on=BottleneckKind.SERVER_CPU),
     Rule(names=BottleneckKind.DISK, place=Place.USED_UP, find=disks_full),
     Rule(names=BottleneckKind.UNREAD, place=Place.USED_UP, find=disks_unread, only_on=BottleneckKind.DISK),
-    # While nothing is acknowledged all connections wait, no thread is hot, and others find the CPUs free.
+    # In a stall all connections wait, no thread is hot, and other programs find the CPUs idle.
     Rule(names=BottleneckKind.STALL, place=Place.EXPLAINS, find=stall),
-    # Who was busy, outside the server first: a full generator makes its connections and threads look idle.
+    # Busy components, outside the server first: a full load generator makes its connections and threads look idle.
     Rule(names=BottleneckKind.GENERATOR_CPU, place=Place.EXPLAINS, find=generator_cpu),
     Rule(names=BottleneckKind.SHARED_CPU, place=Place.EXPLAINS, find=shared_cpu),
     Rule(names=BottleneckKind.HYPERVISOR, place=Place.EXPLAINS, find=hypervisor),
     Rule(names=BottleneckKind.OTHER_PROCESSES, place=Place.EXPLAINS, find=other_processes),
-    # Threads that work are no connections that wait, though the time passes inside of a send for both.
+    # Threads that work are not waiting connections, although both spend the time inside of a send.
     Rule(names=BottleneckKind.GENERATOR_CPU, place=Place.EXPLAINS, find=busy_workers),
     Rule(names=BottleneckKind.GENERATOR_CPU, place=Place.EXPLAINS, find=hot_generator_thread),
     # Disks and memory before the server's threads: a thread that flushes to a full disk is busy as well.
@@ -61,17 +61,17 @@ RULES: tuple[Rule, ...] = (
     Rule(names=BottleneckKind.DISK_WAITS, place=Place.EXPLAINS, find=disk_waits),
     Rule(names=BottleneckKind.DISK, place=Place.EXPLAINS, find=disk),
     Rule(names=BottleneckKind.MEMORY, place=Place.EXPLAINS, find=memory),
-    # A full network makes connections wait for bytes, whatever the server could do with them.
+    # A full network makes connections wait for bytes, whatever the server could do.
     Rule(names=BottleneckKind.NETWORK, place=Place.EXPLAINS, find=network),
-    # What the database itself tells of its connections goes before what their waiting looks like from outside.
+    # The database's own report of its connections before conclusions from outside.
     Rule(names=BottleneckKind.LOCKS, place=Place.EXPLAINS, find=locks),
     # Fewer connections than cores before a hot thread: a server's process for each connection is hot by itself.
     Rule(names=BottleneckKind.CONNECTIONS, place=Place.EXPLAINS, find=few_connections),
     Rule(names=BottleneckKind.HOT_THREAD, place=Place.EXPLAINS, find=hot_thread),
-    # Connections that wait are a sign and not a cause, so all causes come first.
+    # Waiting connections are a symptom, so all causes come first.
     Rule(names=BottleneckKind.CONNECTIONS, place=Place.EXPLAINS, find=connections),
     Rule(names=BottleneckKind.UNKNOWN, place=Place.EXPLAINS, find=unknown),
 )
 
-# How far a resource was used, by the kind that says that it was used up: opens the reason of a verdict.
+# How far a resource was used, by the kind that means that it was used up. It begins a verdict's reason.
 WORDS = {BottleneckKind.SERVER_CPU: cpu_words, BottleneckKind.DISK: disk_words}

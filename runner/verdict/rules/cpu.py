@@ -1,4 +1,4 @@
-"""The server's cores: used up, by it alone or with a generator that shares them? Could they be read?"""
+"""The server's cores: used up by it alone, or together with a load generator that shares them? Could they be read?"""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from runner.verdict.thresholds import CORES_FULL, SHARED_TAKE
 
 
 def used_share(use: ResourceUse, given: TrialResources) -> float | None:
-    """Of the cores that the server was given."""
+    """The used share of the cores that the server was given."""
     return use.server_cores / given.cores if use.server_cores is not None and given.cores else None
 
 
 def cpu_words(use: ResourceUse, given: TrialResources) -> str:
-    """How much of its cores the server used; "" where it was not read."""
+    """How much of its cores the server used; "" if it was not read."""
     share = used_share(use, given)
     if share is None:
         return ""
@@ -23,7 +23,7 @@ def cpu_words(use: ResourceUse, given: TrialResources) -> str:
 
 
 def cpu_unread(use: ResourceUse, given: TrialResources) -> Found | None:
-    """Nothing can prove that the cores of the level were used up."""
+    """The server's CPU use was not read, so nothing proves that the level's cores were used up."""
     if used_share(use, given) is not None:
         return None
     told = "the server's CPU could not be read, so nothing proves that its cores were busy"
@@ -35,7 +35,7 @@ def cpu_unread(use: ResourceUse, given: TrialResources) -> Found | None:
 
 
 def server_cpu(use: ResourceUse, given: TrialResources) -> Found | None:
-    """The server used the cores that it was given, but for a little that the generator took of those they share."""
+    """The server used its cores, except for the little that the load generator took of shared ones."""
     share = used_share(use, given)
     if share is None:
         return None
@@ -49,7 +49,7 @@ def server_cpu(use: ResourceUse, given: TrialResources) -> Found | None:
 
 
 def shared_cpu(use: ResourceUse, given: TrialResources) -> Found | None:
-    """Both sides together filled the server's CPUs, and the load generator took a good part."""
+    """Server and load generator together filled the server's CPUs, and the load generator took a large part."""
     taken = generator_take(use, given)
     if use.server_cores is None or taken <= SHARED_TAKE * given.cores:
         return None
@@ -64,7 +64,7 @@ def shared_cpu(use: ResourceUse, given: TrialResources) -> Found | None:
 
 
 def generator_take(use: ResourceUse, given: TrialResources) -> float:
-    """Cores that the load generator took of the server's: its use, in proportion to the CPUs that both share."""
+    """Cores that the load generator took of the server's: its use, in proportion to the shared CPUs."""
     if not given.shared_cpus or not given.generator_cpus:
         return 0.0
     return (use.generator_cores or 0.0) * min(1.0, len(given.shared_cpus) / given.generator_cpus)

@@ -1,8 +1,8 @@
-"""The disks: were those that were prepared used up, unevenly or not at all? Was another one the bottleneck?
+"""The disks: were the prepared ones used up, unevenly, or not at all? Was another one the bottleneck?
 
-A prepared disk was used fully when, from the first request to the end of flush and sync, it wrote most of what it can
-without a database (fio). Time with requests in flight says less: a capped device waits before that counter. Refuses to
-call prepared disks the bottleneck because they were busy for a while: buffers take a load in bursts.
+A prepared disk was used fully if, from the first request to the end of flush and sync, it wrote most of what it can
+write without a database (fio). Time with requests in flight is less exact: a capped device waits before that counter.
+Refuses to call prepared disks the bottleneck because they were busy for a while: buffers take a load in bursts.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ SPREAD = "vgroups or partitions that every number of disks divides, more commit 
 
 
 def disks_of(use: ResourceUse, given: TrialResources) -> Mapping[str, DiskFigures]:
-    """Over the whole load; of a single second, over that second."""
+    """The figures over the whole load; for a single second, over that second."""
     if use.load_disks is not None:
         return use.load_disks
     own = given.disk_ceilings_mb_per_s
@@ -34,7 +34,7 @@ def disks_of(use: ResourceUse, given: TrialResources) -> Mapping[str, DiskFigure
 
 
 def disk_words(use: ResourceUse, given: TrialResources) -> str:
-    """How far the disks were used, and whether the one that the level adds was; "" where they were not read."""
+    """How far the disks were used, and whether the disk that the level adds was; "" if they were not read."""
     disks = disks_of(use, given)
     if not _known(disks):
         return ""
@@ -57,7 +57,7 @@ def uses(disks: Mapping[str, DiskFigures]) -> str:
 
 
 def disks_unread(use: ResourceUse, given: TrialResources) -> Found | None:
-    """Nothing can prove that the disks of the level were used up."""
+    """The disks were not read, so nothing proves that the level's disks were used up."""
     if _known(disks_of(use, given)):
         return None
     told = "the disks could not be read, so nothing proves that they were full"
@@ -74,7 +74,7 @@ def disks_full(use: ResourceUse, given: TrialResources) -> Found | None:
 
 
 def uneven_disks(use: ResourceUse, given: TrialResources) -> Found | None:
-    """Some prepared disks were used up while others had capacity left."""
+    """Some prepared disks were used up while others had unused capacity."""
     disks = disks_of(use, given)
     if not given.prepared_disks or not _known(disks) or not any(map(_full, disks.values())):
         return None
@@ -83,7 +83,7 @@ def uneven_disks(use: ResourceUse, given: TrialResources) -> Found | None:
 
 
 def disk_waits(use: ResourceUse, given: TrialResources) -> Found | None:
-    """Prepared disks held the server up for a while, and had capacity left over the whole load."""
+    """Prepared disks delayed the server for a while, but had unused capacity over the whole load."""
     told = held_up(use, given)
     if not given.prepared_disks or not told:
         return None
@@ -95,7 +95,7 @@ def disk_waits(use: ResourceUse, given: TrialResources) -> Found | None:
 
 
 def disk(use: ResourceUse, given: TrialResources) -> Found | None:
-    """A disk was busy all the time, wrote nearly what it can by itself, or had the server waiting for it."""
+    """A disk was busy all the time, wrote nearly its ceiling, or made the server wait."""
     told = held_up(use, given)
     if given.prepared_disks or not told:
         return None
@@ -107,7 +107,7 @@ def disk(use: ResourceUse, given: TrialResources) -> Found | None:
 
 
 def held_up(use: ResourceUse, given: TrialResources) -> str:
-    """How a disk kept the server waiting, in words; "" where none did."""
+    """How a disk made the server wait, in words; "" if none did."""
     for name, busy in use.disk_busy_percent.items():
         written, own = use.disk_mb_per_s.get(name), given.disk_ceilings_mb_per_s.get(name)
         if own and written is not None and 100 * written >= DISK_FULL_PERCENT * own:

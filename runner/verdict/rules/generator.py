@@ -1,4 +1,4 @@
-"""Was the load generator the bottleneck: near what it makes by itself, or with its own CPUs full?"""
+"""Was the load generator the bottleneck: near its own ceiling, or with its own CPUs full?"""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MORE_CPUS = (
 
 
 def generator_ceiling(use: ResourceUse, given: TrialResources) -> Found | None:
-    """The rate is near what the load generator makes when nothing takes the rows."""
+    """The rate is near what the load generator makes without a server."""
     ceiling = given.ceiling_rows_per_s
     if not ceiling or use.rows_per_s is None or use.rows_per_s <= CEILING * ceiling:
         return None
@@ -29,7 +29,7 @@ def generator_ceiling(use: ResourceUse, given: TrialResources) -> Found | None:
 
 
 def generator_spent(use: ResourceUse, given: TrialResources) -> Found | None:
-    """The generator's own CPUs had no time left: whatever the server used, it was asked for no more than they make."""
+    """The load generator's own CPUs had no idle time: it could not ask for more, whatever the server used."""
     if use.generator_cores is None or use.server_cores is None or not given.generator_cpus or given.shared_cpus:
         return None
     share = use.generator_cores / given.generator_cpus
@@ -44,7 +44,8 @@ def generator_spent(use: ResourceUse, given: TrialResources) -> Found | None:
 
 
 def hot_generator_thread(use: ResourceUse, given: TrialResources) -> Found | None:
-    """One thread of the load generator had no time left while its other CPUs were idle: each row passes through it."""
+    """One thread of the load generator had no idle time while its other CPUs had: every row passes through that
+    thread."""
     if use.hot_generator_thread is None or use.hot_generator_thread[1] < GENERATOR_HOT_CORES:
         return None
     name, cores = use.hot_generator_thread
@@ -57,7 +58,7 @@ def hot_generator_thread(use: ResourceUse, given: TrialResources) -> Found | Non
 
 
 def generator_cpu(use: ResourceUse, given: TrialResources) -> Found | None:
-    """The load generator used up its own CPUs while the server had some left."""
+    """The load generator used up its own CPUs while the server had idle cores."""
     if use.generator_cores is None or not given.generator_cpus or given.shared_cpus:
         return None
     share = use.generator_cores / given.generator_cpus
@@ -72,7 +73,7 @@ def generator_cpu(use: ResourceUse, given: TrialResources) -> Found | None:
 
 
 def busy_workers(use: ResourceUse, given: TrialResources) -> Found | None:
-    """Each of the load generator's threads did its own work nearly all the time: none was free to send more."""
+    """Each of the load generator's threads did its own work nearly all the time: none could send more."""
     if use.workers_busy is None or use.workers_busy < WORKERS_BUSY:
         return None
     many = f"the load generator's {given.threads} threads" if given.threads > 1 else "the load generator's one thread"

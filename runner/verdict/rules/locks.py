@@ -1,5 +1,5 @@
-"""The server's locks: did its connections wait for one another, as the database tells it? Of a database that does not
-tell: did its threads, as the kernel tells it?"""
+"""The server's locks: did its connections wait for each other, by the database's report? For a database without such a
+report: did its threads, by the kernel's?"""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from runner.verdict.evidence import ResourceUse, TrialResources
 from runner.verdict.rules.rule import Found
 from runner.verdict.thresholds import LOCK_WAITING
 
-_LOCK, _MUTEX = "lock: ", "mutex: "  # how the names of waits begin that the database tells, and the kernel
+_LOCK, _MUTEX = "lock: ", "mutex: "  # the start of the names of waits: reported by the database, and by the kernel
 _ROWS = (
     "see what holds the lock: rows, indexes or sequences that every connection writes; partitions, shorter transactions"
 )
@@ -17,7 +17,7 @@ _PARTS = "see what these threads share: more vgroups or partitions (--vgroups, -
 
 
 def locks(use: ResourceUse, given: TrialResources) -> Found | None:
-    """Those at work spent most of their time waiting for locks that others of them held."""
+    """Working connections (or threads) spent most of their time waiting for locks that others held."""
     total, most = _waited(use, _LOCK)
     if total >= LOCK_WAITING:
         told, remedy = f"connections waited for locks {100 * total:.0f} % of the time, mostly {most}", _ROWS
@@ -32,6 +32,6 @@ def locks(use: ResourceUse, given: TrialResources) -> Found | None:
 
 
 def _waited(use: ResourceUse, opening: str) -> tuple[float, str]:
-    """Share of the time, and the name of the lock or pool with most of it."""
+    """The share of the time, and the lock or pool with most of it."""
     shares = {name.removeprefix(opening): share for name, share in use.waits.items() if name.startswith(opening)}
     return sum(shares.values()), max(shares, key=lambda name: shares[name], default="")

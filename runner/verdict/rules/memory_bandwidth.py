@@ -1,8 +1,8 @@
-"""The memory behind the server's cores: did full cores spend their time waiting for it? From hardware counters, where
-the kernel gives them; else this rule is silent, and such cores count as busy ones.
+"""The memory behind the server's cores: did full cores wait for it? The rule uses hardware counters; without them it
+does not answer, and such cores count as busy ones.
 
-Refuses to tell a lack of bandwidth from a lack of patience: cores that chase one pointer after another wait too, but
-with one miss under way at a time, which is not enough for this rule.
+Refuses to mistake latency for a lack of bandwidth: cores that follow one pointer after another wait too, but with one
+miss at a time, which is not enough for this rule.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from runner.verdict.thresholds import CORES_FULL, MEMORY_CYCLES_PER_MISS, MEMORY
 
 
 def memory_bandwidth(use: ResourceUse, given: TrialResources) -> Found | None:
-    """The cores were full, did little each cycle, and always had several misses of the last cache under way."""
+    """The cores were full, did little in each cycle, and always had several misses of the last cache in progress."""
     share, each, between = used_share(use, given), use.instructions_per_cycle, use.cycles_per_miss
     if share is None or share < CORES_FULL or given.shared_cpus or each is None or between is None:
         return None

@@ -9,7 +9,7 @@ from runner.verdict.thresholds import NETWORK_FULL
 
 
 def network(use: ResourceUse, given: TrialResources) -> Found | None:
-    """An interface moved nearly all that it can, in one direction."""
+    """An interface moved nearly as much as it can, in one direction."""
     name = max(use.network, key=lambda one: use.network[one], default="")
     if not name or use.network[name] < NETWORK_FULL:
         return None

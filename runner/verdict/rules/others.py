@@ -1,4 +1,4 @@
-"""Was what the server lacks of its cores taken: by other processes, or by the machine below this one?"""
+"""Did other programs, or the hypervisor, take the cores that the server lacks?"""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from runner.verdict.thresholds import OTHERS_CORES, OTHERS_EXPLAIN
 
 
 def hypervisor(use: ResourceUse, given: TrialResources) -> Found | None:
-    """Steal time explains it, more than other processes do."""
+    """Steal time explains it, more than other programs do."""
     stolen = use.stolen_cores or 0.0
     if not _explain(use, given) or stolen <= (use.other_cores or 0.0):
         return None
@@ -21,7 +21,7 @@ def hypervisor(use: ResourceUse, given: TrialResources) -> Found | None:
 
 
 def other_processes(use: ResourceUse, given: TrialResources) -> Found | None:
-    """Other processes of this machine explain it."""
+    """Other programs of this machine explain it."""
     if not _explain(use, given):
         return None
     return Found(

@@ -1,4 +1,4 @@
-"""Was the server held back by a quota: by one that was asked for, or by one that was not?"""
+"""Did a quota throttle the server: a requested one, or a foreign one?"""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from runner.verdict.thresholds import CORES_FULL, THROTTLED
 
 
 def foreign_quota(use: ResourceUse, given: TrialResources) -> Found | None:
-    """Held back, and no quota was asked for."""
+    """The server was throttled, and no quota was requested."""
     if given.quota or not _throttled(use):
         return None
     return Found(
@@ -23,7 +23,7 @@ def foreign_quota(use: ResourceUse, given: TrialResources) -> Found | None:
 
 
 def own_quota(use: ResourceUse, given: TrialResources) -> Found | None:
-    """Held back by the quota that the level gives, which was used up."""
+    """The server was throttled by the level's own quota, which was used up."""
     share = used_share(use, given)
     if not given.quota or not _throttled(use) or share is None or share < CORES_FULL:
         return None

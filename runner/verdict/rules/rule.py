@@ -1,4 +1,4 @@
-"""What a rule is: a small function with the kind that it names, and its place in the order. Data only."""
+"""A rule: a small function with the kind that it names, and its place in the order. Data only."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ from runner.verdict.evidence import ResourceUse, TrialResources
 
 @dataclass(frozen=True, kw_only=True)
 class Found:
-    """A rule's answer: the figures as a sentence, and what to change to move the bottleneck.
+    """A rule's answer: the figures as a sentence, and what to change.
 
-    link: what joins the sentence to how far the axis' own resource was used, in a verdict's reason. reason: that reason
-    whole, where it needs other words. noted: the reader of a valid number is
-    told it too.
+    link: joins the sentence to the use of the axis' own resource, in a verdict's reason. reason: the complete reason,
+    if it needs other words. noted: the reader of a valid number sees it too.
     """
 
     kind: BottleneckKind
@@ -28,9 +27,9 @@ class Found:
 
 
 class Place(StrEnum):
-    """OVERRULES: the number is not the level's whatever else was full. USED_UP: a resource that was given was used up;
-    of these, what the axis varies is asked first, since where two are full the level's is the answer. EXPLAINS: why
-    nothing that was given was used up."""
+    """OVERRULES: the number is not the level's, whatever else was full. USED_UP: a given resource was used up; of
+    these, the one that the axis varies is checked first, because if two are full the level's is the answer. EXPLAINS:
+    why nothing that was given was used up."""
 
     OVERRULES = "overrules"
     USED_UP = "used up"
@@ -39,8 +38,8 @@ class Place(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Rule:
-    """find: the answer for a window or a second, or None. names: the only kind that it answers with. only_on: asked
-    only where the axis sweeps this kind; None: always."""
+    """find: the answer for a window or a second, or None. names: the only kind of its answers. only_on: the rule
+    applies only if the axis sweeps this kind; None: always."""
 
     names: BottleneckKind
     place: Place

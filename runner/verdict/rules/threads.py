@@ -14,7 +14,7 @@ def hot_thread(use: ResourceUse, given: TrialResources) -> Found | None:
         return None
     pool, cores = use.hot_thread
     if cores < HOT_ABOVE_MEDIAN * (use.hot_thread_median or 0.0):
-        return None  # the others of its name are about as busy: the work is spread already
+        return None  # the others of its name are about as busy: the work is already distributed
     return Found(
         kind=BottleneckKind.HOT_THREAD,
         sentence=f"one thread of the server ({pool}) was {100 * cores:.0f} % busy while cores were idle",

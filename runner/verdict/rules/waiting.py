@@ -1,4 +1,4 @@
-"""Did the requests wait: too few in flight, or for memory? And what is said when nothing explains it."""
+"""Did requests wait: too few in flight, a stall, or memory? And the answer if nothing explains the figures."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from runner.verdict.thresholds import IN_FLIGHT, MEMORY_WAITING_PERCENT, OTHERS_
 
 
 def few_connections(use: ResourceUse, given: TrialResources) -> Found | None:
-    """Fewer requests in flight than the server has cores, and all of them waited for answers."""
+    """Fewer requests were in flight than the server has cores, and all of them waited for answers."""
     return connections(use, given) if given.threads < given.cores else None
 
 
 def connections(use: ResourceUse, given: TrialResources) -> Found | None:
-    """All requests in flight waited for answers, and neither side was busy: latency, not resources."""
+    """All requests in flight waited for answers, and neither server nor load generator was busy: latency, not
+    resources."""
     if use.in_flight is None or use.in_flight < IN_FLIGHT:
         return None
     many = f"all {given.threads} connections" if given.threads > 1 else "the one connection"
@@ -27,7 +28,7 @@ def connections(use: ResourceUse, given: TrialResources) -> Found | None:
 
 
 def stall(use: ResourceUse, given: TrialResources) -> Found | None:
-    """For a good part of the window nothing was acknowledged at all, and neither a disk nor memory explains that."""
+    """For a large part of the window nothing was acknowledged, and neither a disk nor memory explains that."""
     if use.stalled_s is None or use.stalled_s < max(STALL_S, STALL_SHARE * use.seconds):
         return None
     if held_up(use, given) or memory(use, given):
@@ -54,5 +55,5 @@ def memory(use: ResourceUse, given: TrialResources) -> Found | None:
 
 
 def unknown(use: ResourceUse, given: TrialResources) -> Found | None:
-    """Nothing explains it; always answers, so that there always is an answer."""
+    """Nothing explains the figures. This rule always answers, so that there always is an answer."""
     return Found(kind=BottleneckKind.UNKNOWN, sentence="nothing that was measured explains it")

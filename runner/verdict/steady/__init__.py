@@ -1,8 +1,8 @@
-"""Was the rate steady, and is its mean the long-run one? Pure: rates second by second in, figures and reasons out.
+"""Was the rate steady, and is its mean the long-run one? Pure: from rates second by second to figures and reasons.
 
-`figures` says how the rate behaved, `rules` what speaks against it, `looks` when a growing window is looked at,
-`settle` and `warmup` what is discarded at its start, `modes` whether it jumps between two values. Refuses to know a
-trial.
+`figures` describes the rate, `rules` has the reasons against it, `looks` the times at which a growing window is
+checked, `settle` and `warmup` what is discarded at its start, `modes` whether it jumps between two values. Refuses to
+know a trial.
 """
 
 from runner.verdict.steady.figures import Steadiness, stalled_percent, steadiness

@@ -1,8 +1,8 @@
-"""How a rate behaved from second to second: spread, trend, correlation, the error of its mean. Pure.
+"""A rate from second to second: spread, trend, correlation, the error of its mean. Pure.
 
-Neighbouring seconds are alike, so a window of 40 s does not hold 40 independent values. The error of the mean and of
-the trend count that (AR(1): Wilks, "Statistical Methods in the Atmospheric Sciences", 5.2.4). Refuses to judge, and to
-say anything of fewer than STEADY_INTERVALS_MIN seconds.
+Neighbouring seconds are correlated, so a window of 40 s has fewer than 40 independent values. The errors of the mean
+and of the trend allow for that (AR(1): Wilks, "Statistical Methods in the Atmospheric Sciences", 5.2.4). Refuses to
+judge, and to describe fewer than STEADY_INTERVALS_MIN seconds.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from runner.verdict.thresholds import (
 class Steadiness:
     """The rate inside the window, second by second, in percent of its mean; all None with too few intervals.
 
-    cv: spread. drift: trend over the window; drift_error: its standard error where seconds are independent.
-    correlation: between neighbouring seconds, without the trend, corrected for its bias in short series (no percent).
-    error: standard error of the mean, with the seconds' correlation. halves: second half against the first. Of a
-    window shorter than two batches the last two are None.
+    cv: spread. drift: the trend over the window; drift_error: its standard error for independent seconds. correlation:
+    between neighbouring seconds, without the trend, corrected for its bias in short series (not in percent). error: the
+    standard error of the mean with the seconds' correlation. halves: the second half against the first. The last two
+    are None for a window shorter than two batches.
     """
 
     intervals: int
@@ -44,14 +44,14 @@ class Steadiness:
 
     @property
     def trend_error_percent(self) -> float | None:
-        """Standard error of the trend where the seconds are correlated; never less than for independent ones."""
+        """The standard error of the trend of correlated seconds; at least that of independent ones."""
         if self.drift_error_percent is None:
             return None
         return self.drift_error_percent * sqrt(_inflation(max(0.0, self.correlation or 0.0)))
 
 
 def steadiness(rates: Sequence[float]) -> Steadiness:
-    """Coefficient of variation; ordinary least-squares slope times the window; the mean's error."""
+    """Coefficient of variation, ordinary least-squares slope times the window, and the mean's error."""
     n = len(rates)
     mean = sum(rates) / n if n else 0.0
     if n < STEADY_INTERVALS_MIN or mean <= 0:
@@ -75,8 +75,8 @@ def steadiness(rates: Sequence[float]) -> Steadiness:
 
 
 def correlation(rates: Sequence[float]) -> float:
-    """Between neighbouring values, in -ALTERNATION_MAX..CORRELATION_MAX. The estimate from n values is too
-    low by (1 + 3 r) / n (Kendall 1954), which is undone here; without that a random walk looks like noise."""
+    """Between neighbouring values, in -ALTERNATION_MAX..CORRELATION_MAX. The estimate from n values is too low by (1 +
+    3 r) / n (Kendall 1954), which is corrected here; otherwise a random walk looks like noise."""
     n, mean = len(rates), fmean(rates)
     around = [r - mean for r in rates]
     whole = sum(a * a for a in around)
@@ -87,10 +87,10 @@ def correlation(rates: Sequence[float]) -> float:
 
 
 def error_of_mean(rates: Sequence[float]) -> float:
-    """Standard error of the mean of correlated values, in their unit. n values count as n (1 - r) / (1 + r).
+    """The standard error of the mean of correlated values, in their unit. n values count as n (1 - r) / (1 + r).
 
-    Where neighbours are not correlated, the means of batches of BATCH_S seconds are asked too, and the smaller error
-    counts: a rate that alternates fast has a mean that is known far better than its spread says.
+    If neighbours are not correlated, the error is also computed from means of batches of BATCH_S seconds, and the
+    smaller one counts: the mean of a rapidly alternating rate is more exact than its spread suggests.
     """
     n, mean, r = len(rates), fmean(rates), correlation(rates)
     spread = sqrt(sum((x - mean) ** 2 for x in rates) / (n - 1))
@@ -103,13 +103,13 @@ def error_of_mean(rates: Sequence[float]) -> float:
 
 
 def batch_means(rates: Sequence[float]) -> list[float]:
-    """Means of successive batches of BATCH_S seconds; seconds at the start that fill no batch are left out."""
+    """Means of successive batches of BATCH_S seconds. Seconds at the start that fill no batch are left out."""
     first = len(rates) % BATCH_S
     return [fmean(rates[i : i + BATCH_S]) for i in range(first, len(rates), BATCH_S)]
 
 
 def stalled_percent(rates: Sequence[float]) -> float | None:
-    """Share of the seconds with less than a tenth of the median rate; None with too few seconds."""
+    """The percentage of seconds below a tenth of the median rate; None with too few seconds."""
     if len(rates) < STEADY_INTERVALS_MIN:
         return None
     least = STALLED_SHARE * median(rates)
@@ -117,5 +117,5 @@ def stalled_percent(rates: Sequence[float]) -> float | None:
 
 
 def _inflation(r: float) -> float:
-    """How many correlated values say as much as one independent one."""
+    """The number of correlated values that count as one independent one."""
     return (1 + r) / (1 - r)

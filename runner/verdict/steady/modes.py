@@ -1,7 +1,7 @@
-"""Does a rate jump between two values? Then its mean is right, and no second has it. Pure.
+"""Does a rate jump between two values? Then its mean is right, but no second has it. Pure.
 
-Two groups of seconds, split where their spread inside is smallest (Otsu), are two modes where Ashman's D says that they
-lie apart. Refuses to call that unsteady: the mean decides.
+The seconds are split into two groups where the spread inside is smallest (Otsu). They are two modes if Ashman's D says
+that they are apart. Refuses to call that unsteady: the mean decides.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Modes:
 
 
 def modes(rates: Sequence[float]) -> Modes | None:
-    """The two values that a rate jumps between, or None."""
+    """The two values between which a rate jumps, or None."""
     values = sorted(rates)
     n = len(values)
     if n < MODES_SECONDS or values[0] == values[-1]:

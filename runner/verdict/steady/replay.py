@@ -1,6 +1,6 @@
-"""What a trial's window would have been on rates that are known already: its looks, its start, its verdict. Pure.
+"""The window that a trial would have had on known rates: its looks, its start, its verdict. Pure.
 
-A soak asks it of each of its stretches, the benchmark of simulated rates. Refuses to know more than a trial does: the
+A soak applies it to each of its parts, a benchmark to simulated rates. Refuses to use more than a trial knows: the
 seconds up to a look. A window ends a second after the look that decides.
 """
 
@@ -16,9 +16,9 @@ from runner.verdict.steady.settle import seconds_to_claim, seconds_to_settle
 
 
 def claimed(rates: Sequence[float], duration_s: int, window_max_s: int) -> tuple[float, int] | None:
-    """Mean rate and seconds of the window that carries the claim; None where none is steady.
+    """Mean rate and seconds of the window that carries the claim; None if none is steady.
 
-    rates: one a second, from the end of the warm-up on, at least window_max_s.
+    rates: one for each second, from the end of the warm-up on, at least window_max_s.
     """
     looks = look_seconds(duration_s, window_max_s)
     for k, look in enumerate(looks, 1):
@@ -28,7 +28,7 @@ def claimed(rates: Sequence[float], duration_s: int, window_max_s: int) -> tuple
 
 
 def quickly(rates: Sequence[float], duration_s: int, window_max_s: int) -> tuple[float, int] | None:
-    """The same for a short window (quick), which is looked at each second."""
+    """As `claimed`, for a short window (quick), which is checked each second."""
     for seconds in range(duration_s, window_max_s + 1):
         found = seconds_to_settle(rates[: seconds - 1], duration_s)
         kept = rates[found or 0 : seconds - 1]

@@ -1,7 +1,8 @@
-"""Is a rate steady? The rules, once for short windows (quick) and once for those that carry the claim. Pure.
+"""Is a rate steady? One set of rules for short windows (quick), one for those that carry the claim. Pure.
 
-The claim: the number is within CLAIM_OFF_PERCENT of the rate's long-run mean, as far as this window can see. Variation
-with a period above half the window cannot be seen in it; a soak shows that. Refuses to say why a rate was not steady.
+The claim: the number is within CLAIM_OFF_PERCENT of the rate's long-run mean, as far as this window can show. A
+variation with a period above half the window is invisible in it; a soak shows that. Refuses to explain why a rate was
+not steady.
 """
 
 from __future__ import annotations
@@ -21,16 +22,16 @@ from runner.verdict.thresholds import (
 
 
 def troubles(found: Steadiness, *, claims: bool, look: int = CLAIM_LOOKS) -> tuple[str, ...]:
-    """What speaks against a steady rate, as reasons; empty where nothing does, or where it cannot be told.
+    """Reasons against a steady rate; empty if there is none, or if it cannot be decided.
 
-    claims: by the rules of a window that carries the claim. look: the number of the look; a window that has ended is
+    claims: uses the rules of a window that carries the claim. look: the number of the look; a window that has ended is
     judged as at the last.
     """
     return _of_claim(found, look) if claims else _of_short(found)
 
 
 def _drifts(found: Steadiness) -> bool:
-    """Whether a short window has a trend: beyond the cap, or large and larger than correlated noise makes one."""
+    """Whether a short window has a trend: above the cap, or large and larger than correlated noise makes one."""
     drift = abs(found.drift_percent or 0.0)
     noise = STEADY_DRIFT_ERRORS * (found.trend_error_percent or 0.0)
     return drift > STEADY_DRIFT_CAP_PERCENT or drift > max(STEADY_DRIFT_PERCENT, noise)

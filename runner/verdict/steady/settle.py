@@ -1,7 +1,7 @@
-"""How many seconds at the start of the measuring to discard so that the rest is steady. Pure.
+"""How many seconds to discard at the start of the measured time, so that the rest is steady. Pure.
 
-A short window (quick) tries its last seconds, a window that carries the claim the end of the transient by MSER-5.
-Refuses to discard a stall, and to leave less than the asked length.
+A short window (quick) tries its last seconds; a window that carries the claim, the end of the transient by MSER-5.
+Refuses to discard a stall, and to leave less than the requested length.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ from runner.verdict.thresholds import (
 
 
 def is_steady(rates: Sequence[float]) -> bool | None:
-    """By the first rules that there were, which decide what stored runs discarded; None with too few seconds to tell.
+    """Whether it is, by the first version of the rules, which decided what stored runs discarded; None with too few
+    seconds.
 
-    They take seconds as independent. The verdict's rules for short windows (rules.py) are stricter.
+    These rules take seconds as independent. The verdict's rules for short windows (rules.py) are stricter.
     """
     found = steadiness(rates)
     if found.cv_percent is None:
@@ -32,10 +33,10 @@ def is_steady(rates: Sequence[float]) -> bool | None:
 
 
 def seconds_to_settle(rates: Sequence[float], least: int) -> int | None:
-    """For a short window: 0 where the whole is steady, or is too short to tell. Else the last `least` seconds are
-    judged by themselves; None where these are not steady either.
+    """For a short window: 0 if the whole is steady, or too short to decide. Else the last `least` seconds are judged
+    alone; None if they are not steady either.
 
-    Only a trend lets seconds be discarded: a rate that stood still for a moment has no trend, and keeps that moment.
+    Seconds are discarded only because of a trend: a rate that stopped for a moment has no trend, and keeps that moment.
     """
     if is_steady(rates) is not False:
         return 0
@@ -45,8 +46,8 @@ def seconds_to_settle(rates: Sequence[float], least: int) -> int | None:
 
 
 def seconds_to_claim(rates: Sequence[float], least: int, look: int = CLAIM_LOOKS) -> int | None:
-    """For a window that carries the claim: 0 where the whole is steady; else the transient's length by MSER-5, where
-    the rest is steady and at least `least` seconds long; else None. least 0: nothing may be discarded."""
+    """For a window that carries the claim: 0 if the whole is steady; else the transient's length by MSER-5, if the rest
+    is steady and at least `least` seconds long; else None. least 0: nothing may be discarded."""
     if not troubles(steadiness(rates), claims=True, look=look):
         return 0
     found = transient(rates)
