@@ -35,6 +35,17 @@ PLOT_CSS = """
 .plot .ours{fill:none;stroke:var(--blue);stroke-width:2}.plot path.ours{fill:var(--blue)}
 .plot .run-a{fill:none;stroke:var(--purple);stroke-width:1.7}.plot path.run-b{fill:var(--blue)}
 .plot .run-b{fill:none;stroke:var(--blue);stroke-width:2}.plot .run-a.curve-line{stroke-dasharray:7 4}
+.plot .subject{fill:none;stroke-width:1.8}.plot path.subject{fill:var(--paper)}
+.plot .s0{stroke:var(--blue)}.plot path.s0.counted{fill:var(--blue)}
+.plot .s1{stroke:var(--orange)}.plot path.s1.counted{fill:var(--orange)}
+.plot .s2{stroke:var(--green)}.plot path.s2.counted{fill:var(--green)}
+.plot .s3{stroke:var(--purple)}.plot path.s3.counted{fill:var(--purple)}
+.plot .s4{stroke:var(--warn-edge)}.plot path.s4.counted{fill:var(--warn-edge)}
+.plot .s5{stroke:var(--soft)}.plot path.s5.counted{fill:var(--soft)}
+.plot .s6{stroke:var(--ink)}.plot path.s6.counted{fill:var(--ink)}
+.plot .s1.curve-line{stroke-dasharray:8 3}.plot .s2.curve-line{stroke-dasharray:2 3}
+.plot .s3.curve-line{stroke-dasharray:8 3 2 3}.plot .s4.curve-line{stroke-dasharray:12 4}
+.plot .s5.curve-line{stroke-dasharray:4 4}.plot .s6.curve-line{stroke-dasharray:1 3}
 .plot .series{fill:none;stroke-width:1.5;stroke-linejoin:round}.plot .outside{stroke:var(--soft);opacity:.6}
 .plot .s-rate{stroke:var(--blue)}.plot .s-server{stroke:var(--green)}.plot .s-client{stroke:var(--orange)}
 .plot .s-disk{stroke:var(--purple)}

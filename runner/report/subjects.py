@@ -1,25 +1,29 @@
-"""Several databases in one run, side by side: the CPU cost of each rate, and the conditions of each measurement.
+"""Several databases in one run, side by side: what each rate cost, and on which terms each was measured.
 
-Refuses to name a winner: rates differ only if intervals say so (`scale compare`), and conditions differ.
+Refuses to name a winner: terms differ, and a difference is one where intervals do not overlap.
 """
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Sequence
+from html import escape
 
-from runner.model import Measurement, StoredRun, TrialResult
+from runner.model import StoredRun
 from runner.report.figures import axis_facts
-from runner.report.table import ABSENT, Table, fixed, mean, rate, short
-from runner.sweep.vary import label, slug
+from runner.report.marks import marked
+from runner.report.subject_curves import curves_svg
+from runner.report.subject_points import SubjectPoint, curves, overlaps
+from runner.report.table import ABSENT, Table, fixed, known, rate, short
 from runner.units import format_number
 
-UNKNOWN = "not said"
-_NOTE = (
-    "durable: counted to the end of the flush; bytes written: to the disk, by everybody; speedup: against the "
-    "variant's own first level; † no trial counts: mean over all, and not the server's number"
+_RATES = (
+    "95 % interval: of the mean of the trials that count; durable: counted to the end of the flush; speedup: against "
+    "the database's own first level; † no trial counts: mean over all, and not the server's number"
 )
-# Settings read back that describe a target's conditions, by their heading here.
+_COSTS = (
+    "bytes in files: all files of the server after the flush, with its logs and what it reserved, for each row that it "
+    "counted; bytes written: to the disk, by everybody; load generator: CPU seconds of the client's side"
+)
+# What a target says of itself among its settings as read back, by the heading that it has here.
 TERMS = {
     "server": "server_version",
     "acknowledged when the rows are": "acknowledged",
@@ -33,98 +37,104 @@ def has_several(run: StoredRun) -> bool:
 
 
 def tables(run: StoredRun) -> tuple[Table, ...]:
-    """The tables of costs and of conditions; none for a single database."""
-    return (cost_table(run), terms_table(run)) if has_several(run) else ()
+    """The rates, what they cost, and the terms; none where there is one database."""
+    return (rates_table(run), cost_table(run), terms_table(run)) if has_several(run) else ()
 
 
-def cost_table(run: StoredRun) -> Table:
-    """A row for each variant and level: means over the trials that count, else over all, marked.
+def figure_html(run: StoredRun) -> str:
+    """The curves of all with their terms; "" where there is one database."""
+    if not has_several(run):
+        return ""
+    drawn = curves_svg(run)
+    caption = (
+        "Means of the trials that count, with their 95 % intervals where several trials make one; hollow: no trial "
+        "counts. Beside each name: where the rows of a request are when it is acknowledged."
+    )
+    return f"<figure>{drawn}<figcaption>{escape(caption)}</figcaption></figure>" if drawn else ""
 
-    Rates in rows/s; speedup against the variant's own first level; CPU in seconds for a million rows.
-    """
-    rows = [row for results in _by_variant(run) for row in _rows_of(results)]
+
+def rates_table(run: StoredRun) -> Table:
+    """A row for each level and database, in the order asked for; its figures are those of SubjectPoint."""
+    found = curves(run)
+    rows = [(curve.name, point) for curve in found for point in curve.points]
     headers = (
-        "variant",
         axis_facts(run).name,
+        "database",
         "rows/s",
+        "95 % interval",
         "durable rows/s",
         "speedup",
         "rows/s per core",
-        "server CPU-s / M rows",
-        "bytes written / row",
         "response p50 ms",
         "response p99 ms",
+        "verdicts",
     )
     return Table(
-        title="What the rates cost",
+        title="The rates side by side",
         headers=headers,
-        rows=tuple(rows),
-        words=(0,),
-        notes=(_NOTE,),
+        rows=tuple((_level(p), name, *_rates(p)) for name, p in sorted(rows, key=lambda row: row[1].level)),
+        words=(1, len(headers) - 1),
+        notes=(_RATES, *overlaps(run, found)),
     )
 
 
-def _by_variant(run: StoredRun) -> list[list[TrialResult]]:
-    """The results of each variant, in the requested order. A variant without results is left out."""
-    asked = [dict(zip(run.plan.sweep.vary, v, strict=True)) for v in itertools.product(*run.plan.sweep.vary.values())]
-    found: dict[str, list[TrialResult]] = {slug(variant): [] for variant in asked}
-    for result in run.on_curve:
-        found.setdefault(slug(result.trial.variant), []).append(result)
-    return [results for results in found.values() if results]
+def _level(p: SubjectPoint) -> str:
+    return format_number(p.level) + ("" if p.is_counted else " †")
 
 
-def _rows_of(results: Sequence[TrialResult]) -> list[tuple[str, ...]]:
-    """The rows of one variant, levels ascending."""
-    rows: list[tuple[str, ...]] = []
-    base: float | None = None
-    for level in sorted({r.trial.level for r in results}):
-        here = [r for r in results if r.trial.level == level]
-        counted = [r for r in here if r.verdict.kind.is_fitted]
-        used = [r.measurement for r in counted or here]
-        speed = mean(m.rows_per_s for m in used)
-        base = base or speed
-        cores = here[0].trial.cores
-        rows.append(
-            (
-                label(here[0].trial.variant),
-                format_number(level) + ("" if counted else " †"),
-                rate(speed),
-                rate(mean(m.durable_rows_per_s for m in used)),
-                f"{speed / base:.2f}×" if speed and base else ABSENT,
-                rate(speed / cores if speed is not None else None),
-                short(mean(_server_cost(m) for m in used)),
-                short(mean(m.disk_bytes_per_row for m in used)),
-                short(mean(m.response_ms_p50 for m in used)),
-                short(mean(m.response_ms_p99 for m in used)),
-            )
-        )
-    return rows
+def _rates(p: SubjectPoint) -> tuple[str, ...]:
+    return (
+        marked(rate(p.rows_per_s), p.used),
+        f"{rate(p.low)}..{rate(p.high)}" if known(p.low) and known(p.high) else ABSENT,
+        rate(p.durable_rows_per_s),
+        f"{p.speedup:.2f}×" if p.speedup else ABSENT,
+        rate(p.rows_per_core),
+        short(p.response_ms_p50),
+        short(p.response_ms_p99),
+        p.verdicts,
+    )
 
 
-def _server_cost(m: Measurement) -> float | None:
-    """CPU seconds of the server for a million rows."""
-    return m.server_cpu_cores / m.rows_per_s * 1e6 if m.server_cpu_cores is not None and m.rows_per_s else None
+def cost_table(run: StoredRun) -> Table:
+    """A row for each database and level; its figures are those of SubjectPoint."""
+    return Table(
+        title="What the rates cost",
+        headers=(
+            "database",
+            axis_facts(run).name,
+            "server CPU-s / M rows",
+            "load generator CPU-s / M rows",
+            "bytes in files / row",
+            "bytes written / row",
+        ),
+        rows=tuple((curve.name, _level(p), *_costs(p)) for curve in curves(run) for p in curve.points),
+        words=(0,),
+        notes=(_COSTS,),
+    )
+
+
+def _costs(p: SubjectPoint) -> tuple[str, ...]:
+    return (short(p.server_cost), short(p.client_cost), short(p.stored_bytes), short(p.written_bytes))
 
 
 def terms_table(run: StoredRun) -> Table:
-    """A row for each variant: what makes its rates comparable with the others', or not."""
+    """A row for each database: what makes its rates comparable with the others', or not."""
     rows = []
-    for results in _by_variant(run):
-        said = next((r.effective for r in results if r.effective), {})
-        load = sorted({r.trial.load.connections for r in results})
-        requests = sorted({r.trial.work.data.rows_per_request for r in results})
+    for curve in curves(run):
+        load = sorted({r.trial.load.connections for r in curve.results})
+        requests = sorted({r.trial.work.data.rows_per_request for r in curve.results})
         rows.append(
             (
-                label(results[0].trial.variant),
-                *(said.get(key) or UNKNOWN for key in TERMS.values()),
-                results[0].trial.subject.method,
+                curve.name,
+                *(curve.term(key) for key in TERMS.values()),
+                curve.results[0].trial.subject.method,
                 ", ".join(fixed(n) for n in requests),
                 ", ".join(fixed(n) for n in load),
             )
         )
     return Table(
         title="The terms",
-        headers=("variant", *TERMS, "method", "rows a request", "connections"),
+        headers=("database", *TERMS, "method", "rows a request", "connections"),
         rows=tuple(rows),
         words=(0, 1, 2, 3, 4),
         notes=("the defaults of the vendors, unless --knob says otherwise; acknowledged: when a request is answered",),

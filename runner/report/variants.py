@@ -108,7 +108,7 @@ def index_markdown(run: StoredRun) -> str:
     sweep = run.plan.sweep
     links = "".join(f"- [{_told(run, name)}](report-{name}.md)\n" for name in labels_of(run))
     answer = ab_markdown(run) if sweep.variants_ab else ""
-    tables = "\n\n".join(table_markdown(table) for table in (comparison_table(run), *subjects.tables(run)))
+    tables = "\n\n".join(table_markdown(table) for table in _tables(run))
     return f"# {sweep.name}\n\n{sweep.question}\n\n{answer}{tables}\n\n{links}"
 
 
@@ -120,14 +120,19 @@ def index_html(run: StoredRun, bodies: Mapping[str, str]) -> str:
     sweep = run.plan.sweep
     links = "".join(f'<li><a href="#{escape(n)}">{escape(_told(run, n))}</a></li>' for n in labels_of(run))
     parts = "".join(f'<section class="variant" id="{escape(n)}">{bodies[n]}</section>\n' for n in labels_of(run))
-    more = "".join(f"<h2>{escape(t.title)}</h2>{table_html(t, dense=True)}" for t in subjects.tables(run))
+    shown = "".join(f"<h2>{escape(t.title)}</h2>{table_html(t, dense=True)}" for t in _tables(run))
     body = (
         f'<h1>{escape(sweep.name)}</h1><p class="question">{escape(sweep.question)}</p>'
-        f"{ab_html(run) if sweep.variants_ab else ''}"
-        f"<h2>The variants side by side</h2>{table_html(comparison_table(run), dense=True)}{more}"
+        f"{ab_html(run) if sweep.variants_ab else ''}{subjects.figure_html(run)}"
+        f"{shown}"
         f"<h2>Each variant's own report, below</h2><ul>{links}</ul>{parts}"
     )
     return shell(f"{sweep.name}: {sweep.target}", body)
+
+
+def _tables(run: StoredRun) -> tuple[Table, ...]:
+    """Of several databases their own tables: a ratio to the first would not say whether it is a difference."""
+    return subjects.tables(run) or (comparison_table(run),)
 
 
 def _told(run: StoredRun, name: str) -> str:

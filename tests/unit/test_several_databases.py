@@ -1,6 +1,7 @@
 """Several databases in one plan: each in every block, and one page with what each rate cost and on which terms."""
 
 from dataclasses import replace
+from types import MappingProxyType
 
 from runner.model import StoredRun, VerdictKind
 from runner.plan import complete
@@ -25,8 +26,9 @@ def several(names=NAMES):
     return plan_arms(arms[0].sweep, make_host(), arms)
 
 
-def measured(plan, *, wrong=()):
-    """A run in which a core of each brings its place in NAMES, in millions of rows; wrong: names without a result."""
+def measured(plan, *, wrong=(), around=MappingProxyType({})):
+    """A run in which a core of each brings its place in NAMES, in millions of rows; wrong: names whose trials do not
+    count; around: by name and replicate, what a rate is multiplied by."""
     results = []
     for trial in plan.trials:
         name = trial.subject.target
@@ -34,7 +36,14 @@ def measured(plan, *, wrong=()):
         kind = VerdictKind.GENERATOR_BOUND if name in wrong else VerdictKind.VALID
         one = make_result(trial.level, rate, kind=kind)
         figures = replace(
-            one.measurement, durable_rows_per_s=rate / 2, server_cpu_cores=trial.level, disk_bytes_per_row=40.0
+            one.measurement,
+            rows_per_s=rate * around.get((name, trial.replicate), 1.0),
+            durable_rows_per_s=rate / 2,
+            server_cpu_cores=trial.level,
+            generator_cpu_cores=trial.level / 2,
+            disk_bytes_per_row=40.0,
+            rows_counted=1000,
+            data_gb=25e-6,
         )
         said = {"server_version": "1.0", "acknowledged": f"where {name} says"}
         results.append(replace(one, trial=trial, measurement=figures, effective=said))
@@ -52,18 +61,24 @@ def test_every_database_is_in_every_block():
 
 def test_what_a_rate_cost_is_told_by_level():
     rows = subjects.cost_table(measured(several())).rows
-    assert [row[0] for row in rows[::2]] == [f"target {name}" for name in NAMES], "in the order asked for"
-    assert rows[3] == (
-        "target victoriametrics",
+    assert [row[0] for row in rows[::2]] == list(NAMES), "in the order asked for"
+    assert rows[3] == ("victoriametrics", "2", "0.500", "0.250", "25.0", "40.0")
+
+
+def test_the_rates_of_a_level_stand_below_each_other():
+    rows = subjects.rates_table(measured(several())).rows
+    assert [row[:2] for row in rows] == [(level, name) for level in "12" for name in NAMES]
+    assert rows[4] == (
         "2",
-        "4,000,000",
+        "victoriametrics",
+        "4,000,000 quick",
+        "4,000,000..4,000,000",
         "2,000,000",
         "2.00×",
         "2,000,000",
-        "0.500",
-        "40.0",
         "–",
         "–",
+        "3 VALID",
     )
 
 
@@ -74,7 +89,7 @@ def test_a_rate_that_does_not_count_is_marked():
 
 def test_the_terms_are_what_the_database_said():
     rows = subjects.terms_table(measured(several())).rows
-    assert rows[0][:5] == ("target questdb", "1.0", "where questdb says", "not said", "http")
+    assert rows[0][:5] == ("questdb", "1.0", "where questdb says", "not said", "http")
     assert [row[-1] for row in rows] == ["8", "4", "4"]
 
 
@@ -85,3 +100,29 @@ def test_the_page_of_one_database_has_no_such_tables():
     for name in ("report.md", "report.html"):
         assert "acknowledged when the rows are" in pages[name]
         assert "server CPU-s / M rows" in pages[name]
+
+
+def test_no_order_is_stated_where_intervals_overlap():
+    noisy = {(name, at): factor for name in NAMES for at, factor in enumerate((0.8, 1.0, 1.25))}
+    run = measured(several(), around=noisy)
+    (one,) = [note for note in subjects.rates_table(run).notes if note.startswith("at 1 core: ")]
+    assert "no difference is shown between" in one
+    assert "victoriametrics and postgres" in one
+    still = subjects.rates_table(measured(several())).notes
+    assert "at 1 core: no two of the intervals overlap" in still
+    assert "winner" not in "".join(documents(run).pages.values())
+
+
+def test_a_database_without_a_trial_that_counts_is_compared_with_nothing():
+    notes = subjects.rates_table(measured(several(), wrong=("postgres",))).notes
+    assert "at 2 cores: no interval for postgres, so they are compared with nothing" in notes
+
+
+def test_the_durability_stands_beside_every_curve():
+    page = documents(measured(several(), wrong=("postgres",))).pages["report.html"]
+    drawing = page[page.index('<svg xmlns="http://www.w3.org/2000/svg"') :]
+    drawing = drawing[: drawing.index("</figure>")]
+    for name in NAMES:
+        assert f"{name}: where {name} says" in drawing
+    assert "durable rows/s" in drawing
+    assert drawing.count(" counted") == 4 * 2 + 3, "two databases, two levels, two panels, filled; and the keys"

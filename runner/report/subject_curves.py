@@ -1,0 +1,97 @@
+"""The curves of several databases in one drawing: the rate and the durable rate by level, each name with its terms.
+
+Refuses to tell databases apart by colour alone: each has a shape and a dash of its own. Axes start at 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from runner.model import StoredRun, VerdictKind
+from runner.report.figures import axis_facts
+from runner.report.subject_points import SubjectCurve, SubjectPoint, curves
+from runner.report.svg import Frame, axes, drawing, legend, line, marker, rate_scale, swatch, x_levels
+from runner.units import format_number, format_rate
+
+SHAPES = (
+    VerdictKind.VALID,
+    VerdictKind.GENERATOR_BOUND,
+    VerdictKind.UNSTEADY,
+    VerdictKind.RESOURCE_NOT_SATURATED,
+    VerdictKind.OFFERED_NOT_MET,
+    VerdictKind.SOFTWARE_BOTTLENECK,
+    VerdictKind.THROTTLED,
+)  # for their forms alone: a circle, a square, a triangle, ...
+_Rate = Callable[[SubjectPoint], float | None]
+
+
+def curves_svg(run: StoredRun, width: int = 940, height: int = 380) -> str:
+    """Two panels beside each other under one legend; "" where no database has a rate."""
+    found = [curve for curve in curves(run) if any(p.rows_per_s for p in curve.points)]
+    if not found:
+        return ""
+    keys, above = legend([(_key(i), f"{c.name}: {c.term('acknowledged')}") for i, c in enumerate(found)], width, 8, 14)
+    half = width // 2
+    panels: tuple[tuple[str, _Rate], ...] = (
+        ("rows/s", lambda p: p.rows_per_s),
+        ("durable rows/s", lambda p: p.durable_rows_per_s),
+    )
+    parts = [keys]
+    for index, (words, of) in enumerate(panels):
+        drawn = _panel(run, found, (half, height), words, of)
+        parts.append(f'<g transform="translate({index * half},{above})">{drawn}</g>')
+    label = f"Rate and durable rate of {', '.join(c.name for c in found)} over {run.plan.sweep.axis}"
+    return drawing(width, height + above, label, "".join(parts))
+
+
+def _panel(run: StoredRun, found: Sequence[SubjectCurve], size: tuple[int, int], words: str, of: _Rate) -> str:
+    levels = sorted({p.level for c in found for p in c.points})
+    tops = [v for c in found for p in c.points for v in (of(p), p.high if words == "rows/s" else None) if v]
+    frame = Frame(
+        width=size[0],
+        height=size[1],
+        left=54,
+        right=18,
+        top=36,
+        bottom=44,
+        x_min=0.0,
+        x_max=1.06 * levels[-1],
+        y_min=0.0,
+        y_max=1.06 * max(tops, default=1.0),
+    )
+    unit, unit_name = rate_scale(frame.y_max, words)
+    parts = [axes(frame, x_levels(levels, size[0] - 80), axis_facts(run).given, unit_name, unit)]
+    for index, curve in enumerate(found):
+        points = [(p, value) for p in curve.points if (value := of(p)) is not None]
+        parts.append(line(frame, [(p.level, value) for p, value in points], _line_css(index)))
+        if words == "rows/s":
+            parts += [_bar(frame, p, index) for p, _ in points]
+        parts += [_mark(frame, curve, p, value, index) for p, value in points]
+    return "".join(parts)
+
+
+def _bar(frame: Frame, p: SubjectPoint, index: int) -> str:
+    if p.low is None or p.high is None:
+        return ""
+    x = frame.x(p.level)
+    ends = f'y1="{frame.y(p.low):.1f}" y2="{frame.y(min(p.high, frame.y_max)):.1f}"'
+    return f'<line x1="{x:.1f}" x2="{x:.1f}" {ends} class="subject s{index % len(SHAPES)}"/>'
+
+
+def _mark(frame: Frame, curve: SubjectCurve, p: SubjectPoint, value: float, index: int) -> str:
+    title = f"{curve.name} at {format_number(p.level)}: {format_rate(value)}, {p.verdicts}"
+    return _shape(frame.x(p.level), frame.y(value), index, p.is_counted, title)
+
+
+def _shape(x: float, y: float, index: int, is_counted: bool, title: str = "") -> str:
+    drawn = marker(x, y, SHAPES[index % len(SHAPES)], title)
+    css = f'class="m subject s{index % len(SHAPES)}{" counted" if is_counted else ""}"'
+    return drawn.replace('class="m invalid"', css).replace('class="m valid"', css)
+
+
+def _line_css(index: int) -> str:
+    return f"subject s{index % len(SHAPES)} curve-line"
+
+
+def _key(index: int) -> str:
+    return swatch(_line_css(index)) + _shape(8, 0, index, True)
