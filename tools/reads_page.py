@@ -55,12 +55,44 @@ has the answer to the last one. Therefore, a slow query delays the next write of
 
 ## The data
 `preload` writes rows before the load begins. The preload is in no rate. Then the tool waits until the server is at
-rest, counts the rows, and records by how many bytes per row the server's files grew, its log included:
+rest and uses less than a tenth of a core, and counts the rows. Every table gets the same number of rows. Reads ask for
+times of these rows; with `--read-recent 1h` only for those of the newest hour. Writes of a mix follow after them.
 
-- PostgreSQL: `VACUUM (ANALYZE)` and `CHECKPOINT` have returned.
-- TDengine: `FLUSH DATABASE` has ended in every vgroup.
+The report and `points.csv` have the rows, by how many bytes the server's files grew (its log included), the bytes of a
+row on disk and of its values alone, and the compression ratio of the two. When a server is at rest:
 
-Every table gets the same number of rows. Reads ask for times of these rows; writes of a mix follow after them.
+AT_REST
+
+### One data set for all trials
+For the targets in the list above, the rows are loaded once: by the first trial that needs them, on a server with the
+most cores and connections of the sweep. Then this server is stopped cleanly, and its directory is kept. Each trial gets
+a copy of it, with the same port and password, which are in the files. After the start, the rows are counted again. A
+trial with another method, number of partitions or other knob (except numbers of threads) has other files, so it has a
+data set of its own. A server of a target that is not in the list, a server at an endpoint and a server on prepared
+disks load the rows in each trial.
+
+On file systems that can share blocks between files (XFS, Btrfs), a copy is a reflink: it takes little time and no
+space. On others (ext4), all bytes are copied, and the copy is written to the disk before the load begins. `points.csv`
+has the way and the seconds (`preload_copied`, `preload_copy_s`). Before the start, the tool checks that all data sets
+and one copy fit on the disk. The run removes its data sets at its end and on Ctrl-C. After a kill, `scale clean`
+removes them, and `scale resume` uses them if they are still there.
+
+### Warm and cold data
+`--cache` (`cache` in `[method]`) says what is in memory when the load begins:
+
+| value | meaning |
+|---|---|
+| `as-is` | the default: what the copy, the count of the rows and the check of the answers left in memory |
+| `warm` | all files of the server are read before the load; a note says so if they do not stay in the page cache |
+| `cold` | the files are not in the page cache, and the server has just been started |
+
+For `cold`, the server is stopped cleanly after the check of the answers. The tool writes each of its files to the disk
+and calls `posix_fadvise(POSIX_FADV_DONTNEED)`, which other programs on the machine do not notice. `mincore` then proves
+that the pages are gone; if more than 10 % stay, the trial is `ABORTED`. Then the server is started again. The warm-up
+already reads, so `--warmup 0` shows the first seconds. `preload_cached_percent` has the share of the files in the page
+cache just before the load, whatever `--cache` is. With `--memory`, the copy is dropped from the page cache too, so that
+the memory for what the server reads is its own; with `--cache warm` it is not, because the tool reads. `--vary
+cache=warm,cold` measures both in one sweep, on one data set.
 
 ## Answers
 A row depends only on the seed, the table and its number, so the correct answer to a query is known. Before the load,
@@ -86,7 +118,12 @@ _EXAMPLE = {"sql": {"text": "SELECT 1"}}
 
 def page() -> str:
     """The page as Markdown."""
-    return HEAD + "\n".join([*_operations(), "", *_parameters(), "", *_support()]) + "\n"
+    head = HEAD.replace("AT_REST", "\n".join(_at_rest()))
+    return head + "\n".join([*_operations(), "", *_parameters(), "", *_support()]) + "\n"
+
+
+def _at_rest() -> list[str]:
+    return [f"- {facts.title}: {facts.at_rest}." for facts in all_facts() if facts.keeps_data]
 
 
 def _operations() -> list[str]:

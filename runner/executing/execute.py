@@ -8,6 +8,7 @@ from collections.abc import Generator, Sequence
 from runner.errors import StoreError
 from runner.executing.campaign import Sink, TrialRunner, dispatch, run_campaign
 from runner.executing.ceilings import Ceilings
+from runner.executing.data_stage import data_of_run
 from runner.executing.disk_stage import Say, disks_of_run, placement_of
 from runner.executing.orders import Execution, Orders
 from runner.executing.reporting import report
@@ -32,10 +33,14 @@ def execute(execution: Execution, writer: RunWriter, sinks: Sequence[Sink], say:
     execution.data_dir.mkdir(parents=True, exist_ok=True)
     stop = current()
     try:
-        with disks_of_run(plan, execution.data_dir, writer.path.name, say) as stage:
+        run_id = writer.path.name
+        with (
+            disks_of_run(plan, execution.data_dir, run_id, say) as stage,
+            data_of_run(plan, execution.data_dir, run_id) as data,
+        ):
             writer.update_manifest(**stage.manifest())
             orders = Orders(
-                execution=execution, run_id=writer.path.name, program=program, stage=stage, ceilings=ceilings
+                execution=execution, run_id=run_id, program=program, stage=stage, ceilings=ceilings, data=data
             )
             placement, why = placement_of(plan, orders.order, stop, say)
             by_trial = {t.trial_id: rate for t in plan.trials if (rate := ceilings.of(t)) is not None}

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from runner.executing.ceilings import Ceilings
 from runner.executing.disk_stage import PreparedDisks
 from runner.model import DataDisk, Plan, Trial
-from runner.trial.order import TrialOrder
+from runner.trial.order import DataSet, TrialOrder
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,13 +26,15 @@ class Execution:
 
 @dataclass(frozen=True, kw_only=True)
 class Orders:
-    """What all orders of one run share. ceilings: of the load generator."""
+    """What all orders of one run share. ceilings: of the load generator. data: the rows that a trial shares with
+    others."""
 
     execution: Execution
     run_id: str
     program: str
     stage: PreparedDisks
     ceilings: Ceilings
+    data: Callable[[Trial], DataSet | None] = lambda trial: None
 
     def order(self, trial: Trial, disk_placement: str) -> TrialOrder:
         """The order of a trial. Its disks are striped if the placement asks for that.
@@ -54,6 +56,7 @@ class Orders:
             disk_free_min_bytes=sweep.disk_free_min_bytes,
             sample_hz=sweep.sample_hz,
             network_bits_per_s=sweep.network_bits_per_s,
+            data=self.data(trial),
             program=self.program,
             ceiling_rows_per_s=self.ceilings.of(trial),
             disk_ceilings=self.stage.ceilings,

@@ -100,7 +100,17 @@ def _preload(facts: TrialFacts) -> dict[str, Any]:
         return {}
     each = there.data_bytes / there.rows if there.data_bytes is not None and there.rows else None
     ratio = logical / each if each and logical else None
-    return {"preload_rows": there.rows, "preload_bytes_per_row": each, "preload_compression": ratio}
+    return {
+        "preload_rows": there.rows,
+        "preload_bytes_per_row": each,
+        "preload_compression": ratio,
+        "preload_raw_bytes_per_row": float(logical) if logical else None,
+        "preload_gb": _giga(there.data_bytes),
+        "preload_s": there.seconds,
+        "preload_copied": there.copied or None,
+        "preload_copy_s": there.copied_s,
+        "preload_cached_percent": there.cached_percent,
+    }
 
 
 def _busiest(threads: Mapping[str, float]) -> dict[str, Any]:

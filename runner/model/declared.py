@@ -91,12 +91,14 @@ class Operation:
 class Work:
     """The operations by weight, on rows of this shape. runner/work/ has their rules.
 
-    preload_rows: the rows of all tables together that are written before the load, the same number in each.
+    preload_rows: the rows of all tables together that are written before the load, the same number in each. cache: what
+    happens to their files before the load: read ("warm"), removed from the page cache ("cold"), or nothing ("as-is").
     """
 
     data: Workload
     operations: tuple[Operation, ...] = (Operation(),)
     preload_rows: int = 0
+    cache: str = "as-is"
 
     @property
     def unit(self) -> str:

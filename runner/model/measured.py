@@ -179,8 +179,11 @@ class Measurement:
     server's files after the flush. server_switches_per_s: context switches of the server's threads.
     server_instructions_per_cycle, server_cycles_per_miss (of the last-level cache): of the server's CPUs, for all
     programs on them, if the kernel gives hardware counters. requests_per_s: of all operations, if they do not only
-    write rows. preload_*: of the data present before the load; preload_compression: the bytes of its values for each
-    byte of files. operations: by name; points.csv has none.
+    write rows. operations: by name; points.csv has none. preload_*: of the data present before the load. preload_gb:
+    by which the server's files had grown when it was at rest; preload_raw_bytes_per_row: of the values alone;
+    preload_compression: these bytes for each byte of files; preload_s: until the server was at rest; preload_copied:
+    "reflink" or "copy" if the files were loaded once for several trials, preload_copy_s: seconds for the copy;
+    preload_cached_percent: the share of the files in the page cache just before the load.
     """
 
     rows: int | None = None
@@ -249,6 +252,12 @@ class Measurement:
     preload_rows: int | None = None
     preload_bytes_per_row: float | None = None
     preload_compression: float | None = None
+    preload_raw_bytes_per_row: float | None = None
+    preload_gb: float | None = None
+    preload_s: float | None = None
+    preload_copied: str | None = None
+    preload_copy_s: float | None = None
+    preload_cached_percent: float | None = None
     operations: Mapping[str, OperationFigures] = field(default_factory=dict)
 
 

@@ -55,9 +55,11 @@ class ServerSpec:
     """What a target wants started, in no runtime's terms. Paths are as the server sees them (Site).
 
     folders, links (path → destination), files (path → text): created in this order before anything runs; all paths are
-    absolute. setup: commands that run to their end, one after the other, before argv. refuses_root: the server does not
-    run as root. log_paths: files to keep, besides standard output. ports: every TCP port that the server listens on.
-    stop_signal: for the process with this name (stop_process; empty: the first one).
+    absolute. setup: commands that run to their end, one after the other, before argv; they make an empty database, so
+    a server that starts on existing files does not run them. refuses_root: the server does not run as root. log_paths:
+    files to keep, besides standard output. ports: every TCP port that the server listens on. stop_signal: for the
+    process with this name (stop_process; empty: the first one). clean_stop_signal: the signal if the files are to be
+    used again; "": the same one.
     """
 
     argv: tuple[str, ...]
@@ -72,6 +74,7 @@ class ServerSpec:
     refuses_root: bool = False
     log_paths: tuple[str, ...] = ()
     stop_signal: str = "SIGTERM"
+    clean_stop_signal: str = ""
     stop_process: str = ""
     stop_timeout_s: float = 60.0
 

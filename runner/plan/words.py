@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence, Set
 from runner.axes import axis_of
 from runner.model import Confound, Plan, Sweep, Trial
 from runner.plan.abba import TRIALS_OF_A_VARIANT
+from runner.plan.data_sets import data_key, makers
 from runner.plan.planner import Bound
 from runner.sweep.vary import variants
 from runner.targets import Facts
@@ -58,9 +59,27 @@ def notes(sweep: Sweep, trials: Sequence[Trial]) -> tuple[str, ...]:
             f"the data are in memory (--data-dir ram, {size} at most): what a disk would cost is not in the rates, and "
             "the memory that they take is the server's"
         )
+    found += _rows_before(trials)
     if sweep.replicates < 2 and sweep.until_ci_percent is None:
         found.append("one replicate: the noise cannot be distinguished from the scaling")
     return tuple(found)
+
+
+def _rows_before(trials: Sequence[Trial]) -> list[str]:
+    """How the rows of --preload are loaded, and what of them is in memory; empty without them."""
+    works = {t.work.preload_rows: t.work for t in trials if t.work.preload_rows}
+    if not works:
+        return []
+    rows = " or ".join(f"{count:,}" for count in sorted(works))
+    sets, alone = len(makers(trials)), any(not data_key(t) for t in trials)
+    each = "every trial loads them" if alone else "every trial gets a copy of the files"
+    once = (
+        f"they are loaded {'once' if sets == 1 else f'{sets} times, once for each kind of files'}, and " if sets else ""
+    )
+    cache = {"warm": ", and reads all of them before its load", "cold": ", none of which is in memory"}
+    caches = sorted({t.work.cache for t in trials})
+    after = "".join(cache.get(one, "") for one in caches) if len(caches) == 1 else ""
+    return [f"--preload: {rows} rows are there before each load; {once}{each}{after}"]
 
 
 def seconds(sweep: Sweep, trial: Trial, facts: Facts) -> float:

@@ -10,7 +10,7 @@ from runner.errors import PreflightError
 from runner.host import Host
 from runner.host.ram import RamDirectory
 from runner.model import Finding, Plan, Trial
-from runner.preparing import machine, server
+from runner.preparing import machine, preloaded, server
 from runner.preparing.choice import Choice
 from runner.preparing.requested import subject_key
 from runner.targets import Surroundings
@@ -37,6 +37,8 @@ def preflight(
         *machine.writable("--results", results),
         *machine.writable("--data-dir", data_dir),
         *(machine.in_memory(data) if isinstance(data, RamDirectory) else machine.on_disk(plan.sweep.data_dir, data)),
+        *preloaded.space(plan, around.free_bytes),
+        *preloaded.cold(plan, in_memory=isinstance(data, RamDirectory)),
         *(f for choice, _ in subjects for f in server.enterable(choice, host, data_dir)),
         *machine.port_free(plan.sweep.port),
         *machine.profiling(plan.sweep.profile),

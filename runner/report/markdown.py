@@ -29,9 +29,9 @@ from runner.report.operations import (
     answers_words,
     has_operations,
     operations_table,
-    preload_words,
     quantiles_table,
 )
+from runner.report.preloaded import preload_words
 from runner.report.reference import Reference, reference_table
 from runner.report.soak import soak_of, soak_tables
 from runner.report.table import Table
@@ -91,7 +91,7 @@ def _soaks(run: StoredRun) -> list[str]:
 def _operations(run: StoredRun) -> list[str]:
     if not has_operations(run):
         return []
-    told = _bullets([words for words in (preload_words(run), answers_words(run)) if words])
+    told = _bullets([words for words in (*preload_words(run), answers_words(run)) if words])
     tables = _both(operations_table(run), quantiles_table(run))
     return [_section("Each operation", f"{told}\n\n{tables}" if told else tables)]
 

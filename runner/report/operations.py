@@ -11,6 +11,7 @@ from html import escape
 from runner.model import OperationFigures, StoredRun, TrialResult
 from runner.report.figures import axis_facts
 from runner.report.markup import table_html
+from runner.report.preloaded import preload_words
 from runner.report.svg import Frame, axes, drawing, line, text, x_levels
 from runner.report.table import ABSENT, Table, fixed, known, mean, rate, short
 from runner.units import format_number
@@ -136,7 +137,7 @@ def operations_html(run: StoredRun) -> str:
     """The part of the page; "" if the load only writes."""
     if not has_operations(run):
         return ""
-    told = [f"<li>{escape(words)}</li>" for words in (preload_words(run), answers_words(run)) if words]
+    told = [f"<li>{escape(words)}</li>" for words in (*preload_words(run), answers_words(run)) if words]
     return (
         f"<h2>Each operation</h2><ul>{''.join(told)}</ul>{small_curves(run)}"
         f'<div class="scroll" tabindex="0" role="region" aria-label="heat map">{heat_svg(run)}</div>'
@@ -149,17 +150,6 @@ def answers_words(run: StoredRun) -> str:
     total = sum(o.empty or 0 for r in run.on_curve for o in r.measurement.operations.values())
     asked = sum(o.requests or 0 for r in run.on_curve for o in r.measurement.operations.values() if o.empty is not None)
     return f"{total:,} of {asked:,} answers held no row: a query that finds nothing is fast." if total else ""
-
-
-def preload_words(run: StoredRun) -> str:
-    """The data that was present before the reads; "" if nothing was preloaded."""
-    m = next((r.measurement for r in run.results if r.measurement.preload_rows), None)
-    if m is None:
-        return ""
-    each, ratio = m.preload_bytes_per_row, m.preload_compression
-    size = f", {short(each)} bytes each on disk when the server was at rest" if each is not None else ""
-    against = f" (compression ratio {short(ratio)}: bytes of values per byte on disk)" if ratio is not None else ""
-    return f"{m.preload_rows or 0:,} rows were there before each load{size}{against}."
 
 
 def _names(run: StoredRun) -> list[str]:

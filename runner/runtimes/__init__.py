@@ -42,6 +42,10 @@ class Server(Protocol):
     def facts(self) -> Mapping[str, str]:
         """What the manifest stores: image digest, container id, user, cgroup."""
 
+    def shut_down(self, within_s: float) -> bool:
+        """Ends it the clean way (`ServerSpec.clean_stop_signal`); its files stay until `stop`, and another server may
+        be started on them. Whether it ended by itself in time: else it was killed. Nothing of it lives afterwards."""
+
     def stop(self) -> None: ...
 
 

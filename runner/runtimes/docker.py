@@ -11,7 +11,7 @@ import os
 import pwd
 import shlex
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,7 @@ from runner.runtimes.local import (
     remove_directories,
     tail,
 )
-from runner.runtimes.state import alive, forget, new_state, save, started_ticks
+from runner.runtimes.state import alive, new_state, save, started_ticks
 from runner.units import format_cpus
 
 CAN = Capabilities(
@@ -242,16 +242,29 @@ class DockerServer:
         A second Ctrl-C skips the clean shutdown.
         """
         with deferred() as hurry:
-            if self._container is not None:
-                with contextlib.suppress(Exception):
-                    self._container.kill(signal=self._spec.stop_signal)
-                deadline = time.monotonic() + self._spec.stop_timeout_s
-                while self.alive() and not hurry() and time.monotonic() < deadline:
-                    time.sleep(0.05)
-                with contextlib.suppress(Exception):
-                    self._container.remove(force=True, v=True)
+            self._end(hurry, self._spec.stop_signal, self._spec.stop_timeout_s)
             remove_directories(self._site)
-            forget(self._folder, self._state.name)
+
+    def shut_down(self, within_s: float) -> bool:
+        """The clean stop signal, and whether the server heeded it; the container is removed, its files stay."""
+        with deferred() as hurry:
+            self.log_tail(1)  # its words are gone with the container
+            return self._end(hurry, self._spec.clean_stop_signal or self._spec.stop_signal, within_s)
+
+    def _end(self, hurry: Callable[[], bool], number: str, within_s: float) -> bool:
+        """Whether the server ended by itself."""
+        if self._container is None:
+            return False
+        with contextlib.suppress(Exception):
+            self._container.kill(signal=number)
+        deadline = time.monotonic() + within_s
+        while self.alive() and not hurry() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        ended = not self.alive()
+        with contextlib.suppress(Exception):
+            self._container.remove(force=True, v=True)
+        self._container = None
+        return ended
 
 
 def _outside_root_blkio(pids: Sequence[int]) -> list[int]:

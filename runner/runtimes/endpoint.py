@@ -81,6 +81,10 @@ class EndpointServer:
     def facts(self) -> Mapping[str, str]:
         return {"endpoint": f"{self.host}:{self.port}", "pids": " ".join(map(str, self._roots))}
 
+    def shut_down(self, within_s: float) -> bool:
+        """It goes on."""
+        return False
+
     def stop(self) -> None:
         """Does nothing: the server continues."""
 

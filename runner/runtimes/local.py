@@ -15,13 +15,16 @@ from pathlib import Path
 from runner.errors import ProvisionError
 from runner.interrupts import deferred
 from runner.model import ServerSpec, Site, SiteRequest
+from runner.runtimes.state import forget, new_state, save
 
 UNPRIVILEGED_USER = "nobody"
+CONSOLE = "console.log"  # what a server prints, in its data directory
 PORTS_FROM, SERVER_PORTS, PORT_TRIES = 11_000, 16, 100
 
 
 def fresh_directories(wanted: SiteRequest) -> tuple[str, tuple[str, ...]]:
-    """A new, empty directory named after run and trial, and one of that name on each disk. Raises ProvisionError."""
+    """A new, empty directory named after run and trial, and one of that name on each disk, with a state of their own,
+    so that `scale clean` finds them if the run is killed. Raises ProvisionError."""
     folder = Path(wanted.data_dir)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -37,13 +40,19 @@ def fresh_directories(wanted: SiteRequest) -> tuple[str, tuple[str, ...]]:
             remove_trees(made)
             raise ProvisionError(f"no directory on disk {disk}: {error.strerror}") from None
         made.append(path)
-    return str(fresh), tuple(map(str, made[1:]))
+    disks = tuple(map(str, made[1:]))
+    save(folder, new_state(fresh.name, str(fresh), disks))
+    return str(fresh), disks
 
 
 def remove_directories(site: Site) -> None:
-    """Removes a server's directories with their contents. An endpoint's site has none of ours."""
+    """Removes a server's directories with their contents, and then their state. An endpoint's site has none of ours."""
+    if not site.data_dir:
+        return
+    data_dir = Path(site.data_dir)
     with deferred():
-        remove_trees(path for path in (site.data_dir, *site.disks) if path)
+        remove_trees((data_dir, *site.disks))
+        forget(data_dir.parent, data_dir.name)
 
 
 def remove_trees(paths: Iterable[str | Path]) -> None:

@@ -28,6 +28,7 @@ from runner.model import Accounting, ServerOrder, Site, SiteRequest
 from runner.runtimes.capabilities import Capabilities, Obstacle
 from runner.runtimes.cgroup import Group, make_group
 from runner.runtimes.local import (
+    CONSOLE,
     UNPRIVILEGED_USER,
     allowed_cpus,
     closed_to_others,
@@ -39,7 +40,7 @@ from runner.runtimes.local import (
 )
 from runner.runtimes.own_memory import with_own_memory
 from runner.runtimes.segments import Shared, remove_segments, remove_shared, shared_by
-from runner.runtimes.state import State, forget, new_state, save, started_ticks
+from runner.runtimes.state import State, new_state, save, started_ticks
 from runner.spawning import spawn
 
 CAN = Capabilities(
@@ -115,7 +116,7 @@ class ProcessServer:
         self._group: Group | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._shared = Shared()
-        self._log = data_dir / "console.log"
+        self._log = data_dir / CONSOLE
         demote = self._spec.refuses_root and os.geteuid() == 0
         self._user = pwd.getpwnam(UNPRIVILEGED_USER) if demote else None
         self.port = self._site.port
@@ -215,31 +216,44 @@ class ProcessServer:
         user = self._user.pw_name if self._user else pwd.getpwuid(os.geteuid()).pw_name
         return {"user": user, "cgroup": " ".join(self._state.cgroup_paths), "data_dir": self._site.data_dir}
 
+    def shut_down(self, within_s: float) -> bool:
+        """The clean stop signal, and whether the server heeded it; its group is removed, its files stay."""
+        with deferred() as hurry:
+            ended = self._ask_to_end(hurry, self._spec.clean_stop_signal or self._spec.stop_signal, within_s)
+            self._end()
+            self._group = self._process = None
+        return ended
+
     def stop(self) -> None:
         """Ends every process, then removes group, data and state. A second Ctrl-C skips the clean shutdown."""
         with deferred() as hurry:
-            self._shut_down(hurry)
-            self._send_all(signal.SIGKILL)
-            if self._process is not None:
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    self._process.wait(timeout=KILL_S)
-            remove_segments(self._state.server_pid, self._state.server_started)
-            uid = self._user.pw_uid if self._user else os.geteuid()
-            remove_shared(self._shared, uid, self._state.server_started)
-            if self._group is not None:
-                self._group.remove()
+            self._ask_to_end(hurry, self._spec.stop_signal, self._spec.stop_timeout_s)
+            self._end()
             remove_directories(self._site)
-            forget(self._folder, self._state.name)
 
-    def _shut_down(self, hurry: Callable[[], bool]) -> None:
-        """Sends the stop signal to the first process, then SIGTERM to the others."""
+    def _end(self) -> None:
+        """Kills what is left, and removes what it shared and its group."""
+        self._send_all(signal.SIGKILL)
+        if self._process is not None:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(timeout=KILL_S)
+        remove_segments(self._state.server_pid, self._state.server_started)
+        uid = self._user.pw_uid if self._user else os.geteuid()
+        remove_shared(self._shared, uid, self._state.server_started)
+        if self._group is not None:
+            self._group.remove()
+
+    def _ask_to_end(self, hurry: Callable[[], bool], number: str, within_s: float) -> bool:
+        """Sends the signal to the first process, then SIGTERM to the others. Whether the first one ended in time."""
         if not self.alive():
-            return
+            return False
         first = self._first(self.pids())
-        _send(first, signal.Signals[self._spec.stop_signal])
-        self._wait_until(lambda: hurry() or not psutil.pid_exists(first) or not self.alive(), self._spec.stop_timeout_s)
+        _send(first, signal.Signals[number])
+        self._wait_until(lambda: hurry() or not psutil.pid_exists(first) or not self.alive(), within_s)
+        ended = not psutil.pid_exists(first) or not self.alive()
         self._send_all(signal.SIGTERM)
         self._wait_until(lambda: hurry() or (not self.alive() and not self.pids()), COMPANIONS_S)
+        return ended
 
     def _send_all(self, number: signal.Signals) -> None:
         """Signals every remaining process. First it notes their shared memory, because a killed process does not remove

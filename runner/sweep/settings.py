@@ -146,7 +146,7 @@ SETTINGS: tuple[Setting, ...] = (
         readers.variation,
         "",
         "A second factor, NAME=V1,V2,...: method, rows_per_request, requests_per_table, interlace_rows, tables, "
-        "placement or a knob. Can be repeated.",
+        "placement, cache or a knob. Can be repeated.",
         "NAME=V1,V2",
         many=True,
     ),

@@ -16,6 +16,7 @@ from runner.units import parse_count
 _WORKLOAD = {"tables": 1, "rows_per_request": 1, "requests_per_table": 1, "interlace_rows": 0}  # with least values
 # loader: the former name of load_generator
 _LOAD = {"placement": "table_placement", "load_generator": "generator", "loader": "generator"}
+_WORK = {"cache": ("as-is", "warm", "cold")}  # with the values of --cache
 _PLAIN = ("method",)
 VARIANT = "variant"  # of `scale ab`: A or B, each with a sweep of its own
 SUBJECT_FIELDS = ("target", "runtime", "version", "image", "home", "endpoint")
@@ -42,6 +43,11 @@ def check_variants(sweep: Sweep, methods: tuple[str, ...]) -> list[str]:
             mistakes += [
                 f"--vary {name}: {v!r} is not a whole number from {least} on" for v in values if not _whole(v, least)
             ]
+        elif name in _WORK:
+            known = _WORK[name]
+            mistakes += [f"--vary {name}: {v!r} is not one of {', '.join(known)}" for v in values if v not in known]
+            if not sweep.work.preload_rows:
+                mistakes.append(f"--vary {name}: no rows are there before the load; load some, like --preload 1M")
     return mistakes or _order_mistakes(sweep)
 
 
@@ -64,7 +70,7 @@ def _whole(text: str, least: int) -> bool:
 
 def is_knob(name: str) -> bool:
     """Whether a varied setting is a knob of the server, or the load generator's threads."""
-    return name not in (*_WORKLOAD, *_LOAD, *_PLAIN, *SUBJECT_FIELDS, VARIANT)
+    return name not in (*_WORKLOAD, *_LOAD, *_WORK, *_PLAIN, *SUBJECT_FIELDS, VARIANT)
 
 
 def as_varied(sweep: Sweep, variant: Mapping[str, str]) -> Sweep:
@@ -74,7 +80,8 @@ def as_varied(sweep: Sweep, variant: Mapping[str, str]) -> Sweep:
         workload: dict[str, Any] = {name: parse_count(v[name]) for name in _WORKLOAD if name in v}
     except ValueError as error:
         raise UsageError(f"--vary: {error}") from None
-    work = replace(sweep.work, data=replace(sweep.work.data, **workload))
+    own = {name: v[name] for name in _WORK if name in v}
+    work = replace(sweep.work, data=replace(sweep.work.data, **workload), **own)
     load = replace(sweep.load, **{field: v[name] for name, field in _LOAD.items() if name in v})
     return replace(sweep, work=work, load=load, **{name: v[name] for name in _PLAIN if name in v})
 

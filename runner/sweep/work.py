@@ -18,10 +18,11 @@ def work_of(values: Mapping[str, Any], origin: Mapping[str, Origin]) -> Work:
     parameters: dict[str, dict[str, str]] = {}
     for (name, parameter), text in values["operation"].items():
         parameters.setdefault(name, {})[parameter] = text
-    operations, mistakes = declared(values["mix"] or {}, parameters)
+    recent = values["preload.read_recent"]
+    operations, mistakes = declared(values["mix"] or {}, parameters, {"recent": f"{recent:g}s"} if recent else {})
     data = _workload(values)
     each = -(-values["preload.rows"] // data.tables)
-    work = Work(data=data, operations=operations, preload_rows=each * data.tables)
+    work = Work(data=data, operations=operations, preload_rows=each * data.tables, cache=values["method.cache"])
     mistakes = mistakes or [*mistakes_of(work), *_beside(values, work)]
     if mistakes:
         raise UsageError("\n".join(mistakes), remedy="docs/reads.md has every operation with its parameters")
@@ -32,6 +33,8 @@ def _beside(values: Mapping[str, Any], work: Work) -> list[str]:
     """Settings that contradict reads or a preload."""
     rows = values["load.rows"] is not None or values["load.rows_per_level"] is not None
     found = []
+    if work.cache != "as-is" and not work.preload_rows:
+        found.append(f"--cache {work.cache}: no rows are there before the load; load some, like --preload 1M")
     if work.counts_requests and rows:
         found.append("--rows: fixed work is rows that are written; a load that reads has a window: --duration")
     if (work.counts_requests or work.preload_rows) and values["load.generator"] != "scale":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from runner.setting import Setting, readers
 from runner.setting import setting as _s
 from runner.sweep.named_workloads import NAMED
-from runner.units import parse_count
+from runner.units import parse_count, parse_seconds
 
 WORKLOAD_SETTINGS: tuple[Setting, ...] = (
     _s(
@@ -41,6 +41,24 @@ WORKLOAD_SETTINGS: tuple[Setting, ...] = (
         "0",
         "Rows written before the load begins, outside of every rate, which reads then find; each table gets the same.",
         "N",
+    ),
+    _s(
+        "preload.read_recent",
+        "--read-recent",
+        parse_seconds,
+        "",
+        "Reads ask for the newest rows of --preload, of so much time: `recent` of every operation that has this "
+        "parameter and does not set it.",
+        "TIME",
+    ),
+    _s(
+        "method.cache",
+        "--cache",
+        readers.one_of("as-is", "warm", "cold"),
+        "as-is",
+        "The rows of --preload when the load begins. warm: their files were read before; cold: the server was started "
+        "again, after their pages were dropped from the page cache; as-is: neither.",
+        "as-is|warm|cold",
     ),
     _s("workload.tables", "--tables", readers.at_least(1, parse_count), "100", "Series (child tables, devices).", "N"),
     _s(

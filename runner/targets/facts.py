@@ -62,6 +62,11 @@ class Facts:
     queries: "module:function" that renders a query in its language, from (query, rows, method), and raises CannotAsk;
     "": reads cannot be measured.
 
+    keeps_data: after a clean stop, a server can start again on its files, and on a copy of them in another directory,
+    with the same port, host name and secret, and without the setup. at_rest: how it knows that all loaded rows are
+    written, merged and noted down (`Session.settle`). row_overhead_bytes: an upper estimate of a row's bytes on disk
+    besides its values, used only to check the space.
+
     disk_placements: ways to put its data on several disks, best first; empty: there are none. wal_disks: where its
     write-ahead log can go in a disk sweep, the default first. image, image_version: of the official image; "": there is
     none. image_home: the server's directory in the image. image_library: the client library's path in the image, from
@@ -88,6 +93,9 @@ class Facts:
     threads_per_process: int = 0
     load_generators: tuple[str, ...] = ("scale",)
     queries: str = ""
+    keeps_data: bool = False
+    at_rest: str = ""
+    row_overhead_bytes: int = 0
     disk_placements: tuple[str, ...] = ()
     wal_disks: tuple[str, ...] = ()
     image: str = ""

@@ -12,6 +12,15 @@ from runner.model import DataDisk, DiskCeiling, Trial
 
 
 @dataclass(frozen=True, kw_only=True)
+class DataSet:
+    """Rows that are loaded once for several trials. name: of its directory. maker: the trial on whose server they are
+    loaded."""
+
+    name: str
+    maker: Trial
+
+
+@dataclass(frozen=True, kw_only=True)
 class TrialOrder:
     """axis: by name. home: the server as its runtime sees it. client_home: where the load generator finds its client
     library.
@@ -19,7 +28,8 @@ class TrialOrder:
     port: None means a free one. disks: those of this trial, in the order of the axis, striped if requested; if none
     were prepared, the one of data_dir. disk_placement: as decided. program: the load generator's. ceiling_rows_per_s:
     its own ceiling; None if it was not measured. sample_hz: samples for each second. network_bits_per_s: the speed of
-    interfaces by name, if the kernel does not know it.
+    interfaces by name, if the kernel does not know it. data: the rows that are present before the load, if they are
+    loaded once for several trials; the first trial that does not find them loads them.
     """
 
     run_id: str
@@ -38,6 +48,7 @@ class TrialOrder:
     ceiling_rows_per_s: float | None = None
     disk_ceilings: tuple[DiskCeiling, ...] = ()
     network_bits_per_s: Mapping[str, float] = field(default_factory=dict)
+    data: DataSet | None = None
 
     @property
     def is_on_disks(self) -> bool:

@@ -16,6 +16,7 @@ from runner.trial.loads import load_of
 from runner.trial.order import TrialOrder
 from runner.trial.placed import bytes_at_rest
 from runner.trial.provision import Reached
+from runner.trial.rest import idle_cores
 from runner.trial.waiting import answer_within
 from runner.work import row_logical_bytes
 
@@ -47,12 +48,14 @@ def preload(order: TrialOrder, reached: Reached, threads_per_process: int, stop:
         some = f"{acknowledged:,} of {work.preload_rows:,} rows"
         raise LoadError(f"{some} were loaded before the reads: {told or 'no word'}")
     asked(reached, reached.session.settle, flush_s(work.preload_rows * row_logical_bytes(work)), order.disks)
+    used = idle_cores(reached, stop) if reached.address.is_ours else None
     counted = asked(reached, reached.session.count, count_s(work.preload_rows))
     if counted is not None and counted.rows != work.preload_rows:
         raise LoadError(f"{work.preload_rows:,} rows were loaded before the reads, the server counts {counted.rows:,}")
     after = _size(reached)
     grown = after - before if after is not None and before is not None else None
-    return Preloaded(rows=work.preload_rows, data_bytes=grown, seconds=time.monotonic() - begun)
+    seconds = time.monotonic() - begun
+    return Preloaded(rows=work.preload_rows, data_bytes=grown, seconds=seconds, idle_cores=used)
 
 
 def _size(reached: Reached) -> int | None:

@@ -16,7 +16,7 @@ from runner.targets import load_target
 from runner.trial.asking import ANSWER_S, SCHEMA_S, asked, closed_at_last, until_ready
 from runner.trial.order import TrialOrder
 from runner.trial.placed import check_placement
-from runner.trial.provision import Reached, provision
+from runner.trial.provision import provision, reached_by
 from runner.trial.waiting import wait_for
 
 
@@ -39,9 +39,8 @@ def supports_tiers(order: TrialOrder, stop: Stop) -> tuple[bool, str]:
 def _try(order: TrialOrder, stop: Stop, cleanup: ExitStack) -> list[int]:
     subject = order.trial.subject
     target = load_target(subject.target)
-    server, address = provision(order, target, load_runtime(subject.runtime), "probe", cleanup)
-    session = target.session(order.trial, address)
-    reached = Reached(server=server, address=address, session=session, who=target.facts.title)
+    reached = reached_by(target, order.trial, provision(order, target, load_runtime(subject.runtime), "probe", cleanup))
+    server, address, session = reached.server, reached.address, reached.session
     with closed_at_last(reached):
         wait_for(server, until_ready(reached, session.not_ready), "the server was not ready", stop)
         asked(reached, session.create_schema, SCHEMA_S)

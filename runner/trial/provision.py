@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import os
 import secrets
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
 from runner.errors import ProvisionError
 from runner.interrupts import deferred
-from runner.model import Placement, ServerOrder, SiteRequest
+from runner.model import Placement, ServerOrder, Site, SiteRequest, Trial
 from runner.runtimes import Runtime, Server
 from runner.runtimes.local import remove_directories
 from runner.targets import ENDPOINT_PASSWORD, Address, Session, Target
@@ -32,13 +33,35 @@ class Reached:
     who: str = "the server"
 
 
+@dataclass(frozen=True, kw_only=True)
+class Files:
+    """Files of another server that one is started on. port, secret: they are in the files. fill: puts them into the
+    directory of a site."""
+
+    port: int
+    secret: str
+    fill: Callable[[Site], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Provisioned:
+    """A server that was started, and what for."""
+
+    server: Server
+    address: Address
+    order: ServerOrder
+
+
 def provision(
-    order: TrialOrder, target: Target, runtime: Runtime, name: str, cleanup: ExitStack
-) -> tuple[Server, Address]:
-    """Starts the trial's server under a name; cleanup stops it. Raises ProvisionError."""
+    order: TrialOrder, target: Target, runtime: Runtime, name: str, cleanup: ExitStack, files: Files | None = None
+) -> Provisioned:
+    """Starts the trial's server under a name, in an empty directory or on files; cleanup stops it.
+
+    Raises ProvisionError, and what `Files.fill` raises.
+    """
     trial = order.trial
     is_ours = not trial.subject.endpoint
-    secret = secrets.token_urlsafe(16) if is_ours else os.environ.get(ENDPOINT_PASSWORD, "")
+    secret = files.secret if files else _secret(is_ours)
     with deferred():
         site = runtime.site(
             SiteRequest(
@@ -46,15 +69,19 @@ def provision(
                 trial_id=name,
                 data_dir=order.data_dir,
                 home=order.home,
-                port=order.port,
+                port=files.port if files else order.port,
                 endpoint=trial.subject.endpoint,
                 disks=tuple(data_paths(order.disks)) if order.is_on_disks else (),
             )
         )
         cleanup.callback(remove_directories, site)
     site = replace(site, disk_placement=order.disk_placement, wal_disk=order.wal_disk)
+    spec = replace(target.server(trial, site, secret), image=trial.subject.image)
+    if files:
+        files.fill(site)
+        spec = replace(spec, setup=())
     asked = ServerOrder(
-        spec=replace(target.server(trial, site, secret), image=trial.subject.image),
+        spec=spec,
         site=site,
         placement=trial.placement,
         memory_bytes=trial.resources.memory_bytes,
@@ -71,8 +98,26 @@ def provision(
         is_ours=is_ours,
         disks=site.disks,
         disk_placement=site.disk_placement,
+        holds_data=files is not None,
     )
-    return server, address
+    return Provisioned(server=server, address=address, order=asked)
+
+
+def reached_by(target: Target, trial: Trial, started: Provisioned) -> Reached:
+    """The server with a session of its database."""
+    session = target.session(trial, started.address)
+    return Reached(server=started.server, address=started.address, session=session, who=target.facts.title)
+
+
+def started_again(before: Provisioned, runtime: Runtime, cleanup: ExitStack) -> Provisioned:
+    """The same server once more, on its own files. The one before is shut down. Raises ProvisionError."""
+    spec = replace(before.order.spec, setup=(), folders=(), links={}, files={})
+    server = runtime.start(replace(before.order, spec=spec), cleanup)
+    return replace(before, server=server, address=replace(before.address, holds_data=True))
+
+
+def _secret(is_ours: bool) -> str:
+    return secrets.token_urlsafe(16) if is_ours else os.environ.get(ENDPOINT_PASSWORD, "")
 
 
 def prove_pinning(server: Server, placement: Placement) -> None:

@@ -9,9 +9,10 @@ import datetime
 import time
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import ExitStack
+from dataclasses import replace
 
 from runner.axes import load_axis
-from runner.errors import LoadError, ProvisionError, ScaleError, TargetError
+from runner.errors import ScaleError
 from runner.figures.facts import TrialFacts
 from runner.figures.outcome import outcome
 from runner.figures.recorded import facts_text
@@ -20,32 +21,26 @@ from runner.interrupts import Stop
 from runner.loadgen.features import kept_by
 from runner.loadgen.spec import spec_text, told_texts, trial_spec
 from runner.method import METHOD
-from runner.model import FOLDED, ArtifactMade, Event, Noted, PhaseEntered, TrialFinished, TrialResult
-from runner.runtimes import Server, load_runtime
+from runner.model import FOLDED, ArtifactMade, Event, Noted, PhaseEntered, Preloaded, TrialFinished, TrialResult
+from runner.runtimes import load_runtime
 from runner.targets import load_target
 from runner.trial.answers import checked_before, checked_within
-from runner.trial.asking import (
-    ANSWER_S,
-    DROP_S,
-    SCHEMA_S,
-    TABLES_S,
-    asked,
-    closed_at_last,
-    count_s,
-    until_ready,
-)
+from runner.trial.asking import ANSWER_S, DROP_S, asked, closed_at_last, count_s
+from runner.trial.begun import wait_for_schema, wait_until_ready
+from runner.trial.cached import cached_percent, cooled, warmed
+from runner.trial.causes import with_cause
 from runner.trial.clock import LOCAL, Clock
+from runner.trial.data_set import Kept, copied, kept_before, make, prove_rows
 from runner.trial.loading import Loading
 from runner.trial.loads import load_of
 from runner.trial.order import TrialOrder
-from runner.trial.placed import bytes_at_rest, check_placement, full_disk
+from runner.trial.placed import bytes_at_rest, check_placement
 from runner.trial.preload import preload
-from runner.trial.provision import Reached, prove_pinning, provision
+from runner.trial.provision import Provisioned, Reached, provision, reached_by
 from runner.trial.stages import Aborted, Answered, Ended, RowsThere, SchemaMade, StageResult, Verified, with_stage
-from runner.trial.waiting import LOG_LINES, answer_within, last_words, wait_for
+from runner.trial.waiting import LOG_LINES, answer_within
 from runner.work import logical_bytes, queries_of, row_logical_bytes
 
-FULL_S = 10.0  # seconds to check how full the disks are
 SIZE_S = 10.0  # seconds to add up the sizes of the server's files
 
 
@@ -103,33 +98,72 @@ class _RunningTrial:
         )
 
     def _walk(self) -> Iterator[Event]:
+        kept = yield from self._prepared()
         yield self._enter("provision")
-        server, address = provision(self._order, self._target, self._runtime, self._trial.trial_id, self._cleanup)
+        files = copied(self._order, kept, self._found) if kept else None
+        name = self._trial.trial_id
+        self._started = provision(self._order, self._target, self._runtime, name, self._cleanup, files)
         try:
-            session = self._target.session(self._trial, address)
-            reached = Reached(server=server, address=address, session=session, who=self._target.facts.title)
-            with closed_at_last(reached):
-                yield from self._stages(reached)
+            yield from self._stages(self._started, is_copy=kept is not None)
         except ScaleError as error:
-            raise _with_cause(error, server, self._full_disk()) from error
+            raise with_cause(error, self._started.server, self._order) from error
         finally:
-            said = server.log_tail(LOG_LINES)
+            said = self._started.server.log_tail(LOG_LINES)
             self._add(Ended(log_tail=said, suspicious=self._target.suspicious(said)))
 
-    def _stages(self, reached: Reached) -> Iterator[Event]:
+    def _prepared(self) -> Generator[Event, None, Kept | None]:
+        """The data set that the trial gets a copy of, loaded if nobody has; None where it loads its own rows."""
+        data = self._order.data
+        if data is None:
+            return None
+        kept = kept_before(self._order, data)
+        if kept is None:
+            yield self._enter("preload")
+            kept = make(self._order, data, self._stop)
+        return kept
+
+    def _stages(self, started: Provisioned, *, is_copy: bool) -> Iterator[Event]:
+        reached, is_cold = reached_by(self._target, self._trial, started), self._trial.work.cache == "cold"
+        with closed_at_last(reached):
+            yield from self._with_rows(reached, is_copy=is_copy)
+            spec = yield from self._checked(reached)
+            if not is_cold:
+                yield from self._measured(reached, spec)
+        if is_cold and self._facts.preloaded is not None:
+            yield self._enter("provision")
+            self._started = cooled(started, reached, self._facts.preloaded, self._runtime, self._cleanup)
+            again = reached_by(self._target, self._trial, self._started)
+            with closed_at_last(again):
+                yield self._enter("ready")
+                wait_until_ready(again, self._trial.placement, self._target.facts.ready_s, self._stop)
+                wait_for_schema(again, self._stop)
+                yield from self._measured(again, spec)
+
+    def _with_rows(self, reached: Reached, *, is_copy: bool) -> Iterator[Event]:
+        """Until the server has its schema, and the rows that its reads find."""
         yield self._enter("ready")
-        session, server = reached.session, reached.server
-        pending, within_s = until_ready(reached, session.not_ready), self._target.facts.ready_s
-        wait_for(server, pending, "the server was not ready", self._stop, within_s)
+        wait_until_ready(reached, self._trial.placement, self._target.facts.ready_s, self._stop)
         self._server_facts = reached.server.facts()
-        prove_pinning(reached.server, self._trial.placement)
         yield self._enter("schema")
         self._add(self._make_schema(reached))
-        if self._trial.work.preload_rows:
-            yield self._enter("preload")
-            there = preload(self._order, reached, self._target.facts.threads_per_process, self._stop)
-            self._add(RowsThere(preloaded=there))
-        yield from self._load(reached)
+        if not self._trial.work.preload_rows:
+            return
+        yield self._enter("preload")
+        if is_copy:
+            prove_rows(reached, self._trial.work.preload_rows)
+        else:
+            self._found(preload(self._order, reached, self._target.facts.threads_per_process, self._stop))
+
+    def _found(self, there: Preloaded) -> None:
+        self._add(RowsThere(preloaded=there))
+
+    def _measured(self, reached: Reached, spec: Mapping[str, str]) -> Iterator[Event]:
+        """The load on the rows as they are in memory, and the count afterwards."""
+        if (there := self._facts.preloaded) is not None:
+            if self._trial.work.cache == "warm" and (told := warmed(reached)):
+                yield Noted(trial_id=self._trial.trial_id, sentence=told)
+            self._found(replace(there, cached_percent=answer_within(SIZE_S, lambda: cached_percent(reached))))
+        yield from self._load(reached, spec)
         yield self._enter("verify")
         rows = self._facts.summary.rows_acked if self._facts.summary else 0
         size = answer_within(SIZE_S, lambda: bytes_at_rest((reached.address.data_dir, *reached.address.disks)))
@@ -138,17 +172,16 @@ class _RunningTrial:
             asked(reached, reached.session.drop_schema, DROP_S)
 
     def _make_schema(self, reached: Reached) -> SchemaMade:
-        session, server = reached.session, reached.server
-        asked(reached, session.create_schema, SCHEMA_S)
-        wait_for(server, until_ready(reached, session.schema_pending), "the schema was not ready", self._stop)
-        asked(reached, session.create_tables, TABLES_S)
+        session = reached.session
+        wait_for_schema(reached, self._stop)
         placed = check_placement(asked(reached, session.parts, ANSWER_S), self._order.disks, reached.address.disks)
         version, settings = asked(reached, session.version, ANSWER_S), asked(reached, session.effective, ANSWER_S)
-        effective = {"server_version": version, **settings, **placed}
+        at_rest = self._target.facts.at_rest if self._trial.work.preload_rows else ""
+        effective = {"server_version": version, **settings, **placed, **({"at_rest": at_rest} if at_rest else {})}
         return SchemaMade(effective=effective, mismatches=_mismatches(session.expected(), effective))
 
-    def _load(self, reached: Reached) -> Iterator[Event]:
-        facts = self._target.facts
+    def _checked(self, reached: Reached) -> Generator[Event, None, Mapping[str, str]]:
+        """The spec of the load, its texts asked and their answers compared."""
         texts = self._texts()
         said = trial_spec(self._trial, {**reached.session.load_spec(), **told_texts(texts)})
         spec = kept_by(self._order.program, said)
@@ -156,6 +189,10 @@ class _RunningTrial:
         if texts:
             yield self._enter("check")
             self._add(Answered(answers=checked_before(self._order, reached, spec, texts)))
+        return spec
+
+    def _load(self, reached: Reached, spec: Mapping[str, str]) -> Iterator[Event]:
+        facts = self._target.facts
         load = load_of(self._order, spec, facts.threads_per_process, reached)
         watched = {"by_thread": facts.thread_names, "waits": facts.wait_events}
         loading = Loading(self._order, reached, load, self._stop, self._clock, **watched)
@@ -177,11 +214,6 @@ class _RunningTrial:
         """The queries rendered in the target's language, by operation."""
         work, method = self._trial.work, self._trial.subject.method
         return {n: self._target.facts.rendered(q, work.data, method) for n, q in queries_of(work).items()}
-
-    def _full_disk(self) -> str:
-        """A sentence about a full disk; "" also if a disk does not answer in time."""
-        order = self._order
-        return answer_within(FULL_S, lambda: full_disk(order.disks, order.disk_free_min_bytes)) or ""
 
     def _add(self, stage: StageResult) -> None:
         self._facts = with_stage(self._facts, stage)
@@ -208,13 +240,3 @@ def _same(planned: str, said: str) -> bool:
         return float(planned) == float(said)
     except ValueError:
         return planned.strip("'").lower() == said.strip("'").lower()
-
-
-def _with_cause(error: ScaleError, server: Server, full: str) -> ScaleError:
-    """The error with its cause: a full disk or an ended server. What the client or the load generator saw is the
-    symptom."""
-    if full and isinstance(error, (LoadError, TargetError)):
-        return error if "about to fill" in error.message else LoadError(f"{full} ({error.message})")
-    if isinstance(error, (LoadError, TargetError)) and not server.alive():
-        return ProvisionError(f"the server died in the middle of the trial: {last_words(server)} ({error.message})")
-    return error

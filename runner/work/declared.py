@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 
 from runner.errors import UsageError
 from runner.model import Operation, Work
@@ -13,10 +14,13 @@ OPERATIONS_MAX = 16  # the load generator's limit
 
 
 def declared(
-    mix: Mapping[str, float], parameters: Mapping[str, Mapping[str, str]]
+    mix: Mapping[str, float],
+    parameters: Mapping[str, Mapping[str, str]],
+    otherwise: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[tuple[Operation, ...], list[str]]:
     """The operations of a mix of weights by name, and its mistakes. parameters: by operation; also of operations
-    outside of the mix, which are not measured. Without both, rows are written."""
+    outside of the mix, which are not measured. Without both, rows are written. otherwise: parameters for every
+    operation that has them and is not given them."""
     weights = mix or dict.fromkeys(parameters, 1.0) or {"write": 1.0}
     found, mistakes = [], []
     if not any(weights.values()):
@@ -35,12 +39,13 @@ def declared(
         has = ", ".join(known.parameters) or "none"
         mistakes += [f"operation.{name}.{given}: {kind} has no such parameter; it has {has}" for given in strange]
         if weight:
+            more = {name: value for name, value in otherwise.items() if name in known.parameters}
             found.append(
                 Operation(
                     name=name,
                     weight=weight,
                     unit=known.unit,
-                    parameters=own,
+                    parameters={**more, **own},
                     kind=kind if kind != name else "",
                 )
             )

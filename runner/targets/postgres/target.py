@@ -151,6 +151,7 @@ class PostgresTarget(Target):
             ports=(site.port,),
             refuses_root=self.facts.refuses_root,
             stop_signal="SIGQUIT",  # immediate: a checkpoint of data that will be deleted would take a slow disk's time
+            clean_stop_signal="SIGINT",
             stop_timeout_s=15.0,
         )
 

@@ -43,7 +43,8 @@ class TdengineSession(Session):
         self._library = library
         self._program = loadgen_path()
         self._children: set[subprocess.Popen[str]] = set()
-        self._password = DEFAULT_PASSWORD if address.is_ours else address.secret or DEFAULT_PASSWORD
+        is_new = address.is_ours and not address.holds_data
+        self._password = DEFAULT_PASSWORD if is_new else address.secret or DEFAULT_PASSWORD
 
     def _ask(self, *statements: str, limit_s: float = SQL_S) -> tuple[Answer, ...]:
         spec = {

@@ -1,0 +1,168 @@
+"""Rows that several trials find: loaded once, kept as the directory of a server that was ended the clean way, and
+copied for each trial, which may write to its copy.
+
+The directory is marked as the run's, so that `scale clean` removes it when the run was killed. It is the directory's
+own name that says what is in it, so that a resumed run finds it. Refuses to use a directory that is not complete.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from runner.errors import LoadError, ProvisionError, ScaleError
+from runner.interrupts import Stop, deferred
+from runner.model import Preloaded, ServerOrder, Site
+from runner.runtimes import load_runtime
+from runner.runtimes.copying import can_reflink, copy_tree
+from runner.runtimes.local import CONSOLE, remove_trees
+from runner.runtimes.page_cache import drop_files
+from runner.runtimes.state import forget, new_state, save
+from runner.targets import load_target
+from runner.trial.asking import asked, closed_at_last, count_s, flush_s
+from runner.trial.begun import wait_for_schema, wait_until_ready
+from runner.trial.causes import with_cause
+from runner.trial.order import DataSet, TrialOrder
+from runner.trial.placed import bytes_at_rest, sync_disks
+from runner.trial.preload import preload
+from runner.trial.provision import Files, Provisioned, Reached, provision, reached_by
+from runner.units import format_bytes
+
+_COMPLETE = "prepared.json"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kept:
+    """A complete data set. folder: of its files, of so many bytes. port, secret: they are in the files."""
+
+    folder: Path
+    port: int
+    secret: str
+    bytes_total: int
+    preloaded: Preloaded
+
+
+def kept_before(order: TrialOrder, data: DataSet) -> Kept | None:
+    """The data set where this run has it already, also before it was resumed; ours from now on."""
+    folder = _folder(order, data)
+    try:
+        said = json.loads((folder / _COMPLETE).read_text(encoding="utf-8"))
+        found = Kept(**{**said, "folder": folder, "preloaded": Preloaded(**said["preloaded"])})
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+    _mark(folder)
+    return found
+
+
+def make(order: TrialOrder, data: DataSet, stop: Stop) -> Kept:
+    """Starts a server, loads the rows, waits until it is at rest and ends it. Raises ScaleError, Stopped."""
+    order = replace(order, trial=data.maker, data=None)
+    target, subject = load_target(data.maker.subject.target), data.maker.subject
+    with ExitStack() as cleanup:
+        started = provision(order, target, load_runtime(subject.runtime), data.name, cleanup)
+        reached = reached_by(target, order.trial, started)
+        try:
+            with closed_at_last(reached):
+                wait_until_ready(reached, order.trial.placement, target.facts.ready_s, stop)
+                wait_for_schema(reached, stop)
+                there = preload(order, reached, target.facts.threads_per_process, stop)
+            end_cleanly(reached, there)
+        except ScaleError as error:
+            raise with_cause(error, started.server, order) from error
+        return _keep(started, _folder(order, data), there)
+
+
+def end_cleanly(reached: Reached, there: Preloaded) -> None:
+    """Ends the server so that another can start on its files. Raises ProvisionError where it had to be killed."""
+    limit = flush_s(there.data_bytes or 0)
+    if not reached.server.shut_down(limit):
+        raise ProvisionError(
+            f"{reached.who} did not end by itself within {limit:.0f} s after its rows were loaded, so no server can be "
+            "started on its files",
+            remedy="see the server's log; is its disk slow?",
+        )
+
+
+def forget_logs(order: ServerOrder) -> None:
+    """Removes the logs of a server that has ended: a line about its end says nothing of the next server's load."""
+    for path in (Path(order.site.data_dir) / CONSOLE, *map(Path, order.spec.log_paths)):
+        path.unlink(missing_ok=True)
+
+
+def copied(order: TrialOrder, kept: Kept, told: Callable[[Preloaded], None]) -> Files:
+    """The files for one trial; `told` gets what was copied, once it is."""
+
+    def fill(site: Site) -> None:
+        begun, target = time.monotonic(), Path(site.data_dir)
+        _refuse_full(order, kept, target)
+        way = copy_tree(kept.folder, target)
+        (target / _COMPLETE).unlink()
+        sync_disks(order.disks, flush_s(kept.bytes_total))  # nothing is left to be written while the load runs
+        if order.trial.resources.memory_bytes:
+            drop_files([site.data_dir])  # what the server then reads counts as its own memory
+        told(replace(kept.preloaded, copied=way, copied_s=time.monotonic() - begun))
+
+    return Files(port=kept.port, secret=kept.secret, fill=fill)
+
+
+def prove_rows(reached: Reached, rows: int) -> None:
+    """Raises LoadError where the copy does not hold the rows, by the database's own count."""
+    counted = asked(reached, reached.session.count, count_s(rows))
+    if counted is not None and (counted.rows != rows or counted.gaps):
+        gaps = f" ({'; '.join(counted.gaps)})" if counted.gaps else ""
+        raise LoadError(f"the copy of the data holds {counted.rows:,} rows, {rows:,} were loaded{gaps}")
+
+
+def remove(data_dir: str, name: str) -> None:
+    """Removes a data set, if it is there."""
+    folder = Path(data_dir) / name
+    with deferred():
+        remove_trees([folder])
+        forget(folder.parent, folder.name)
+
+
+def _folder(order: TrialOrder, data: DataSet) -> Path:
+    return Path(order.data_dir) / data.name
+
+
+def _mark(folder: Path) -> None:
+    save(folder.parent, new_state(folder.name, str(folder)))
+
+
+def _keep(started: Provisioned, folder: Path, there: Preloaded) -> Kept:
+    """The directory of the server under its name, by a rename: complete at once, or not there."""
+    site = Path(started.order.site.data_dir)
+    forget_logs(started.order)
+    kept = Kept(
+        folder=folder,
+        port=started.address.port,
+        secret=started.address.secret,
+        bytes_total=bytes_at_rest((str(site),)) or 0,
+        preloaded=there,
+    )
+    said = {**asdict(kept), "folder": str(folder)}
+    with deferred():
+        complete = site / _COMPLETE
+        complete.touch(mode=0o600)  # the secret is in it
+        complete.write_text(json.dumps(said), encoding="utf-8")
+        _mark(folder)
+        remove_trees([folder])
+        os.rename(site, folder)
+    return kept
+
+
+def _refuse_full(order: TrialOrder, kept: Kept, target: Path) -> None:
+    space = os.statvfs(target)
+    free, least = space.f_bavail * space.f_frsize, order.disk_free_min_bytes
+    if free >= kept.bytes_total + least or can_reflink(target):
+        return
+    raise ProvisionError(
+        f"{target.parent} has {format_bytes(free)} free; the copy of the data for a trial takes "
+        f"{format_bytes(kept.bytes_total)}, and {format_bytes(least)} are to stay free",
+        remedy="free some space, choose another disk with --data-dir, or lower --preload",
+    )

@@ -1,0 +1,100 @@
+"""Rows that are loaded once, on a real PostgreSQL: each trial gets a copy, warm or cold, and no copy is left behind."""
+
+import csv
+import json
+import os
+import signal
+import time
+from dataclasses import replace
+
+import pytest
+
+from runner.executing.data_stage import data_of_run
+from runner.interrupts import Stop
+from runner.model import PhaseEntered, Plan
+from runner.trial.run import run_trial
+from tests.integration.cli import run, start
+from tests.integration.leftovers import assert_nothing_left, ours_running
+from tests.unit.factories import make_sweep
+from tests.unit.reading_trials import answers_of, reading_order
+from tests.unit.trial_orders import result_of
+
+SWEEP = (
+    *("sweep", "cpu", "--cores", "1", "--target", "postgres", "--runtime", "process", "--connections-check", "off"),
+    *("--mix", "range=1,write=1", "--preload", "50k", "--step-ms", "10000", "--tables", "20", "--write-threads", "2"),
+    *("--duration", "1s", "--window-max", "0", "--warmup", "0s", "--replicates", "2", "--results", "r"),
+)
+
+
+def waited_for(condition, seconds=60.0):
+    deadline = time.monotonic() + seconds
+    while not (found := condition()):
+        assert time.monotonic() < deadline, "waited too long"
+        time.sleep(0.05)
+    return found
+
+
+def test_the_trials_of_a_sweep_get_copies_of_rows_that_were_loaded_once(tmp_path, data_dir):
+    done = run(*SWEEP, "--data-dir", str(data_dir), cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (points,) = tmp_path.glob("r/*/points.csv")
+    rows = list(csv.DictReader(points.open()))
+    assert len(rows) == 2
+    assert len({row["preload_s"] for row in rows}) == 1  # of the one time that they were loaded
+    for row in rows:
+        assert row["preload_copied"] in ("copy", "reflink")
+        assert 0 < float(row["preload_copy_s"]) < 30
+        assert int(row["rows_counted"]) == int(row["rows_acked"]) + 50_000
+        assert float(row["preload_bytes_per_row"]) > float(row["preload_raw_bytes_per_row"]) == 20
+        assert 0 < float(row["preload_cached_percent"]) <= 100
+    report = (points.parent / "report.md").read_text()
+    assert "They were loaded once, in" in report
+    assert "`VACUUM (ANALYZE)` and `CHECKPOINT` have returned" in report.replace("\\", "")
+    assert_nothing_left(data_dir)
+    assert [p.name for p in data_dir.iterdir() if p.name != "programs"] == []
+
+
+def test_cold_rows_are_not_in_memory_and_warm_ones_are(folder):
+    """The same data set for both; every answer of the cold trial is checked before its server is started again."""
+    order = reading_order(
+        folder, "postgres", "range,write", preload__rows="200k", load__duration="1s", load__warmup="0s"
+    )
+    plan = Plan(sweep=make_sweep(), trials=(order.trial,), confounds=(), notes=(), seconds_estimated=0.0)
+    found, phases = {}, {}
+    with data_of_run(plan, folder, order.run_id) as data_set:
+        for cache in ("warm", "cold"):
+            work = replace(order.trial.work, cache=cache)
+            trial = replace(order.trial, work=work)
+            events = list(run_trial(replace(order, trial=trial, data=data_set(trial)), Stop()))
+            found[cache] = result_of(events).measurement
+            phases[cache] = [e.phase for e in events if isinstance(e, PhaseEntered)]
+            assert result_of(events).verdict.kind not in ("ABORTED", "LOST_ROWS", "WRONG_ANSWER")
+            assert answers_of(events)["range"]["whole"] == 20
+    assert found["cold"].preload_cached_percent < 30
+    assert found["warm"].preload_cached_percent > 90
+    assert found["cold"].preload_s == found["warm"].preload_s
+    assert phases["warm"][:4] == ["preload", "provision", "ready", "schema"]
+    assert phases["cold"][:6] == ["provision", "ready", "schema", "preload", "check", "provision"]
+    assert found["cold"].rows_counted == found["cold"].rows_acked + 200_000
+
+
+@pytest.mark.parametrize("how", ["clean", "resume"])
+def test_a_killed_sweep_leaves_a_data_set_that_clean_removes_and_resume_uses(tmp_path, data_dir, only_cleaner, how):
+    process = start(*SWEEP, "--data-dir", str(data_dir), cwd=tmp_path)
+    (kept,) = waited_for(lambda: [p.parent for p in data_dir.glob("*-data-*/prepared.json")])
+    loaded_s = json.loads((kept / "prepared.json").read_text())["preloaded"]["seconds"]
+    os.kill(process.pid, signal.SIGKILL)
+    process.communicate(timeout=30)
+    waited_for(lambda: not ours_running(data_dir))
+    assert kept.is_dir()
+    if how == "clean":
+        cleaned = run("clean", "--data-dir", str(data_dir), cwd=tmp_path)
+        assert kept.name in cleaned.stderr + cleaned.stdout
+    else:
+        resumed = run("resume", "last", "--results", "r", "--json", cwd=tmp_path)
+        assert resumed.returncode == 0, resumed.stderr
+        trials = json.loads(resumed.stdout)["trials"]
+        assert {t["measurement"]["preload_s"] for t in trials} == {loaded_s}
+        run("clean", "--data-dir", str(data_dir), cwd=tmp_path)  # the trial that was killed has a copy of its own
+    assert not kept.exists()
+    assert [p.name for p in data_dir.iterdir() if p.name != "programs"] == []

@@ -1,0 +1,268 @@
+"""Rows that are loaded once: which trials share them, how they are copied, what is in memory, and that none are left."""
+
+import json
+import os
+from dataclasses import asdict, replace
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from runner.errors import ProvisionError, UsageError
+from runner.executing.data_stage import data_of_run
+from runner.interrupts import Stop
+from runner.model import Plan, Preloaded
+from runner.plan.data_sets import bytes_needed, data_key, makers
+from runner.plan.words import notes
+from runner.preparing import preloaded
+from runner.runtimes import page_cache
+from runner.runtimes.clean import find_leftovers, remove
+from runner.runtimes.copying import copy_tree
+from runner.runtimes.state import new_state, read_states, save
+from runner.sampling.subjects import NOTHING
+from runner.targets import Address
+from runner.trial import rest
+from runner.trial.data_set import copied, kept_before
+from runner.trial.order import DataSet
+from runner.trial.provision import Reached
+from runner.work import queries_of
+from tests.unit.factories import make_sweep, make_trial
+from tests.unit.test_plan import planned
+from tests.unit.test_trial_order import NoServer
+from tests.unit.trial_orders import trial_order
+
+READS = {"mix": "range=1", "preload__rows": "100k", "workload__step_ms": "10000", "workload__tables": "10"}
+
+
+def sweep_of(target="postgres", **flags):
+    return replace(make_sweep(**{**READS, **flags}), target=target)
+
+
+def trial(target="postgres", *, flags=None, **fields):
+    return make_trial(sweep_of(target, **(flags or {})), **fields)
+
+
+def plan(*trials, **flags):
+    return Plan(sweep=sweep_of(**flags), trials=trials, confounds=(), notes=(), seconds_estimated=0.0)
+
+
+def test_levels_replicates_and_connections_share_their_rows_and_what_changes_the_files_does_not():
+    one = data_key(trial())
+    same = [
+        trial(trial_id="cores-2-r3", cores=2.0, level=2.0, replicate=3),
+        trial(knobs={"partitions": "4", "write_threads": "64"}),
+        trial(flags={"workload__rows_per_request": "7"}),
+        trial(flags={"method__cache": "cold"}),
+    ]
+    others = [
+        trial(knobs={"partitions": "8", "write_threads": "4"}),
+        trial(knobs={"partitions": "4", "write_threads": "4", "default_toast_compression": "lz4"}),
+        trial(flags={"preload__rows": "200k"}),
+        trial(flags={"workload__columns": "a:int"}),
+        trial(seed=2),
+        trial("tdengine", knobs={"vgroups": "4"}),
+    ]
+    assert {data_key(t) for t in same} == {one}
+    assert len({one, *(data_key(t) for t in others)}) == 1 + len(others)
+
+
+@pytest.mark.parametrize(
+    "alone",
+    [
+        make_trial(),
+        trial(disks=2),
+        trial("influxdb"),
+        trial(flags={"target__endpoint": "127.0.0.1:5432"}),
+    ],
+)
+def test_rows_that_cannot_be_copied_are_loaded_by_each_trial(alone):
+    assert data_key(alone) == ""
+    assert bytes_needed([alone]) == 0
+
+
+def test_the_server_with_the_most_cores_and_connections_loads_them():
+    trials = [trial(cores=1.0), trial(cores=4.0, trial_id="most"), trial(cores=2.0)]
+    assert [t.trial_id for t in makers(trials).values()] == ["most"]
+
+
+def test_space_for_every_data_set_and_a_copy_is_looked_for_before_anything_starts():
+    one, other = trial(), trial(knobs={"partitions": "8", "write_threads": "4"})
+    each = bytes_needed([one]) // 2
+    assert 100_000 * 20 < each < 100_000 * 1000
+    assert bytes_needed([one, one, other]) == 3 * each
+    reserve = plan(one).sweep.disk_free_min_bytes
+    assert preloaded.space(plan(one), 2 * each + reserve) == []
+    (found,) = preloaded.space(plan(one), 2 * each + reserve - 1)
+    assert found.blocking
+    assert "the rows of --preload take about" in found.sentence
+    assert preloaded.space(plan(make_trial()), reserve) == []
+
+
+def test_cold_data_need_rows_a_disk_and_a_server_that_starts_again():
+    assert preloaded.cold(plan(trial()), in_memory=True) == []
+    ok = trial(flags={"method__cache": "cold"})
+    assert preloaded.cold(plan(ok), in_memory=False) == []
+    for wrong, in_memory, words in (
+        (ok, True, "data in memory are never cold"),
+        (trial("influxdb", flags={"method__cache": "cold"}), False, "cannot be started again"),
+    ):
+        (found,) = preloaded.cold(plan(wrong), in_memory=in_memory)
+        assert found.blocking
+        assert words in found.sentence
+    with pytest.raises(UsageError, match="--cache cold: no rows are there before the load"):
+        make_sweep(method__cache="cold")
+
+
+def test_reads_of_the_newest_rows_can_be_asked_of_all_operations_at_once():
+    flags = {**READS, "mix": "range=1,latest=1,point=1", "preload__read_recent": "2h"}
+    asked = queries_of(make_sweep(**flags, operation=["point.recent=10m"]).work)
+    assert [asked[name].recent_ms for name in ("range", "latest", "point")] == [7_200_000, 0, 600_000]
+
+
+def test_a_copy_has_every_file_with_its_mode_and_its_holes_and_is_apart_from_the_first(tmp_path):
+    first, second = tmp_path / "a", tmp_path / "b"
+    (first / "deep" / "empty").mkdir(parents=True)
+    second.mkdir()
+    (first / "deep" / "rows").write_bytes(os.urandom(100_000))
+    (first / "deep" / "rows").chmod(0o600)
+    (first / "none").touch()
+    (first / "link").symlink_to("deep/rows")
+    with (first / "holes").open("wb") as file:
+        file.write(b"begin")
+        file.seek(8 * 2**20)
+        file.write(b"end")
+        file.truncate(9 * 2**20)
+    assert copy_tree(first, second) in ("copy", "reflink")
+    assert sorted(str(p.relative_to(second)) for p in second.rglob("*")) == sorted(
+        str(p.relative_to(first)) for p in first.rglob("*")
+    )
+    for name in ("deep/rows", "none", "holes"):
+        assert (second / name).read_bytes() == (first / name).read_bytes()
+    assert (second / "deep" / "rows").stat().st_mode & 0o777 == 0o600
+    assert os.readlink(second / "link") == "deep/rows"
+    assert (second / "holes").stat().st_blocks <= (first / "holes").stat().st_blocks
+    (second / "deep" / "rows").write_bytes(b"other")
+    assert len((first / "deep" / "rows").read_bytes()) == 100_000
+
+
+def test_a_copy_that_fails_names_the_file(tmp_path):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b" / "x").mkdir(parents=True)
+    (tmp_path / "a" / "x").touch()
+    with pytest.raises(ProvisionError, match=r"b/x: File exists"):
+        copy_tree(tmp_path / "a", tmp_path / "b")
+
+
+@pytest.fixture
+def on_disk():
+    """A directory that is not in memory."""
+    path = Path(f"/var/tmp/scale-test-cache-{os.getpid()}")
+    path.mkdir()
+    yield path
+    for file in path.iterdir():
+        file.unlink()
+    path.rmdir()
+
+
+def test_files_are_read_into_the_page_cache_and_dropped_from_it(on_disk):
+    assert page_cache.resident_percent([str(on_disk)]) is None
+    (on_disk / "rows").write_bytes(os.urandom(4 * 2**20))
+    assert page_cache.resident_percent([str(on_disk)]) == 100.0
+    page_cache.drop_files([str(on_disk)])
+    assert page_cache.resident_percent([str(on_disk)]) < 1.0
+    assert page_cache.read_files([str(on_disk)]) == 4 * 2**20
+    assert page_cache.resident_percent([str(on_disk)]) == 100.0
+
+
+def kept(folder: Path, name: str) -> Path:
+    """A complete data set, as `make` leaves it."""
+    path = folder / name
+    path.mkdir()
+    there = asdict(Preloaded(rows=5, data_bytes=10, seconds=1.0))
+    said = {"folder": str(path), "port": 4711, "secret": "s", "bytes_total": 3, "preloaded": there}
+    (path / "prepared.json").write_text(json.dumps(said))
+    (path / "rows").write_text("one")
+    save(folder, new_state(name, str(path)))
+    return path
+
+
+def test_a_run_uses_what_it_finds_and_leaves_no_data_set(tmp_path):
+    one = trial()
+    with pytest.raises(KeyboardInterrupt), data_of_run(plan(one), tmp_path, "20260102T030405Z-cpu-abcdef") as data_set:
+        found = data_set(one)
+        assert found.name == f"abcdef-data-{data_key(one)}"
+        assert data_set(make_trial()) is None
+        path = kept(tmp_path, found.name)
+        order = replace(trial_order(tmp_path), data=found)
+        assert kept_before(order, found).port == 4711
+        raise KeyboardInterrupt
+    assert not path.exists()
+    assert read_states([tmp_path]) == ()
+
+
+def test_a_data_set_that_is_not_complete_is_not_used(tmp_path):
+    one = DataSet(name="abcdef-data-1", maker=trial())
+    order = replace(trial_order(tmp_path), data=one)
+    assert kept_before(order, one) is None
+    path = kept(tmp_path, one.name)
+    (path / "prepared.json").write_text("{")
+    assert kept_before(order, one) is None
+
+
+def test_the_data_set_of_a_killed_run_is_removed_by_clean(tmp_path):
+    path = kept(tmp_path, "abcdef-data-1")
+    living = [x for x in find_leftovers([tmp_path]) if x.kind != "container"]
+    assert living == []
+    save(tmp_path, replace(new_state(path.name, str(path)), runner_pid=2**22 + 1, runner_started=1))
+    (left,) = (x for x in find_leftovers([tmp_path]) if x.kind != "container")
+    remove(left)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_copy_that_has_no_space_is_refused_in_one_sentence(tmp_path):
+    one = DataSet(name="abcdef-data-1", maker=trial())
+    order = replace(trial_order(tmp_path), data=one)
+    kept(tmp_path, one.name)
+    huge = replace(kept_before(order, one), bytes_total=2**45)
+    site = type("Site", (), {"data_dir": str(tmp_path)})
+    with pytest.raises(ProvisionError, match="the copy of the data for a trial takes 32TiB"):
+        copied(order, huge, lambda there: None).fill(site)
+
+
+def test_a_server_is_at_rest_when_it_uses_no_cpu_and_is_not_waited_for_for_ever(monkeypatch):
+    looks = iter(count())
+    monkeypatch.setattr(rest, "subject_reader", lambda accounting: lambda: replace(NOTHING, cpu_s_total=next(used)))
+    server = Reached(server=NoServer(), address=Address(host="", port=0, secret=""), session=None)
+    used = (float(min(look, 9)) for look in looks)
+    assert rest.idle_cores(server, Stop(), 60.0, 0.001) == 0.0
+    assert next(looks) == 12  # ten with work, then two without
+    used = (float(look) for look in count())
+    assert rest.idle_cores(server, Stop(), 0.05, 0.001) > rest.IDLE_CORES
+    used = (None for _ in count())
+    assert rest.idle_cores(server, Stop()) is None
+
+
+def test_the_plan_says_how_often_rows_are_loaded():
+    sweep = sweep_of()
+    (one,) = notes(replace(sweep, replicates=2), [trial(), trial(cores=2.0)])
+    assert "100,000 rows are there before each load; they are loaded once, and every trial gets a copy" in one
+    other = trial(knobs={"partitions": "8", "write_threads": "4"}, flags={"method__cache": "cold"})
+    (two,) = notes(replace(sweep, replicates=2), [replace(trial(), work=other.work), other])
+    assert "loaded 2 times, once for each kind of files" in two
+    assert two.endswith("none of which is in memory")
+    (alone,) = notes(replace(sweep, replicates=2), [trial("influxdb")])
+    assert alone.endswith("rows are there before each load; every trial loads them")
+
+
+def test_warm_and_cold_can_be_measured_in_one_sweep_on_one_data_set():
+    varied = {**READS, "vary": ["cache=warm,cold"]}
+    both = planned(**varied)
+    assert {t.work.cache for t in both.trials} == {"warm", "cold"}
+    assert len(makers(both.trials)) == 1
+    assert "none of which is in memory" not in " ".join(both.notes)
+    for wrong, words in (
+        ({"vary": ["cache=hot"]}, "'hot' is not one of"),
+        ({"preload__rows": "0"}, "no rows are there"),
+    ):
+        with pytest.raises(UsageError, match=words):
+            planned(**{**varied, "mix": "write=1", **wrong})
