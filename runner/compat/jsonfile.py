@@ -15,6 +15,7 @@ from runner.compat.job import Database, Job, Refusals, ScaleOptions
 from runner.compat.jsontable import Common, read_table
 from runner.compat.keys import ObjectReader
 from runner.compat.limits import check_vgroups, plain_name
+from runner.compat.version2 import OLD, database_options, mapped
 
 _COUNTS = frozenset(
     (
@@ -44,14 +45,6 @@ _COUNTS = frozenset(
 )
 _DURATIONS = frozenset(("duration", "keep"))
 _WORDS = frozenset(("cachemodel",))
-_RENAMED = {
-    "days": "duration",
-    "fsync": "wal_fsync_period",
-    "wallevel": "wal_level",
-    "cachelast": "cachemodel",
-    "cache": "buffer",
-    "blocks": "buffer",
-}
 _COUNT = re.compile(r"-?[0-9]{1,10}")
 _DURATION = re.compile(r"[0-9]{1,9}[mhd]?(,[0-9]{1,9}[mhd]?){0,2}")
 _WORD = re.compile(r"'?([A-Za-z_]{1,32})'?")
@@ -80,7 +73,7 @@ def read_json(
             refusals.add(f"--{option}", "is in the file too; give it once")
     keys.text("cfgdir", "")
     common = _common(keys, own, now_ms)
-    threads, create_threads = keys.number("thread_count", 8, "threads"), _create_threads(keys)
+    threads, create_threads = keys.number("thread_count", 8, "threads"), _create_threads(keys, common.told)
     ask = keys.is_yes("confirm_parameter_prompt", "yes")
     result_file = given.get("output") or keys.text("result_file", "./output.txt")
     databases = tuple(_database(entry, common) for entry in keys.objects("databases"))
@@ -103,7 +96,7 @@ def read_json(
         vgroups_auto=False,
         ask=ask and "answer-yes" not in given and any(d.drop for d in databases),
         databases=databases,
-        notes=_notes((*keys.idle, *common.idle)),
+        notes=(*common.told, *_notes((*keys.idle, *common.idle))),
     )
 
 
@@ -125,14 +118,18 @@ def _refuse_other_kinds(keys: ObjectReader, refusals: Refusals) -> None:
     keys.only("chinese", ("no",), "the load generator writes no Chinese text")
     keys.only("continue_if_fail", ("no",), "is read inside a super table")
     keys.only("trying_interval", (0,), "the load generator waits 10 ms longer before each further try")
-    if keys.has("thread_count_create_tbl"):
-        keys.refuse("thread_count_create_tbl", "is of version 2; write create_table_thread_count")
     for key, why in _IDLE_KEYS.items():
         keys.unused(key, why)
 
 
-def _create_threads(keys: ObjectReader) -> int:
-    return keys.number("create_table_thread_count", CREATE_THREADS, "threads")
+def _create_threads(keys: ObjectReader, told: list[str]) -> int:
+    old, name = "thread_count_create_tbl", "create_table_thread_count"
+    if keys.has(old) and keys.has(name):
+        keys.refuse(old, f"is of version 2, and {name} is in the file too; give it once")
+    elif keys.has(old):
+        told.append(mapped(name, old))
+        return keys.number(old, CREATE_THREADS, "threads")
+    return keys.number(name, CREATE_THREADS, "threads")
 
 
 def _port(keys: ObjectReader, given: Mapping[str, str], client: Mapping[str, str], *, uses_rest: bool) -> int:
@@ -155,6 +152,7 @@ def _common(keys: ObjectReader, own: ScaleOptions, now_ms: int) -> Common:
         own_values=own.own_values,
         now_ms=now_ms,
         idle=[],
+        told=[],
     )
 
 
@@ -171,7 +169,10 @@ def _database(entry: ObjectReader, common: Common) -> Database:
     if precision not in ("ms", "us", "ns"):
         info.refuse("precision", f"{precision!r} is none of ms, us, ns")
         precision = "ms"
-    options = tuple(o for key in info.rest() if (o := _option(info, key)) is not None)
+    keys = info.rest()
+    options = tuple(o for key in keys if key.lower() not in OLD and (o := _option(info, key)) is not None)
+    options += database_options(info, keys, [name for name, _ in options], common.told)
+    common.idle.extend(info.idle)
     tables = tuple(read_table(keys, precision, common) for keys in entry.objects("super_tables"))
     if not tables:
         entry.refuse("super_tables", "at least one is needed")
@@ -194,9 +195,7 @@ def _option(info: ObjectReader, key: str) -> tuple[str, str] | None:
     value, name = info.value(key, ""), key.lower()
     text = str(value) if isinstance(value, (str, int)) and not isinstance(value, bool) else ""
     word = _WORD.fullmatch(text)
-    if name in _RENAMED:
-        info.refuse(key, f"is of version 2; TDengine 3 has {_RENAMED[name]}")
-    elif name not in _COUNTS | _DURATIONS | _WORDS:
+    if name not in _COUNTS | _DURATIONS | _WORDS:
         info.refuse(key, "is no option of CREATE DATABASE in TDengine 3.3")
     elif name in _COUNTS and _COUNT.fullmatch(text) or name in _DURATIONS and _DURATION.fullmatch(text):
         return name, text

@@ -69,7 +69,7 @@ _LINES = {"line": "sml-line", "telnet": "sml-telnet", "json": "sml-json", "taosj
 
 @dataclass(frozen=True, kw_only=True)
 class Common:
-    """What the file says for all super tables. idle: collects keys without effect, for the notes."""
+    """What the file says for all super tables. idle: collects keys without effect; told: sentences for the notes."""
 
     keep_case: bool
     rows_per_request: int
@@ -79,6 +79,7 @@ class Common:
     own_values: bool
     now_ms: int
     idle: list[tuple[str, str]]
+    told: list[str]
 
 
 def read_table(keys: ObjectReader, precision: str, common: Common) -> SuperTable:
