@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "events.h"
+#include "kept.h"
 #include "output.h"
 #include "totals.h"
 
@@ -15,6 +16,11 @@ enum outcome asking_prepare(struct worker *w)
         const struct operation *operation = &operations->list[i];
         if (!operation->ask)
             continue;
+        if (operation->ask->result) {
+            if (kept_open(w, i) != OUTCOME_OK)
+                return OUTCOME_FATAL;
+            continue;
+        }
         const enum outcome outcome =
             w->load->ops->prepare(w->connection, i, operation->ask->text, &w->fault);
         if (outcome != OUTCOME_OK) {
@@ -27,12 +33,24 @@ enum outcome asking_prepare(struct worker *w)
     return OUTCOME_OK;
 }
 
+/* The item of the turn for each mark. */
+static void take_item(struct worker *w, const struct ask *ask)
+{
+    for (uint32_t i = 0; i < ask->marks.parameter_count; i++)
+        w->asking.drawn.parameters[i] = (struct parameter){
+            .type = TYPE_BINARY, .value = w->turn.item, .length = w->turn.length};
+}
+
 void asking_draw(struct worker *w)
 {
     const struct load *load = w->load;
     const struct tally *tally = &w->tallies[w->operation];
     const uint64_t every = load->spec->check_every;
-    ask_draw(load->operations->list[w->operation].ask, load->spec, w->hash, &w->asking.drawn);
+    const struct ask *ask = load->operations->list[w->operation].ask;
+    if (load->spec->rounds)
+        take_item(w, ask);
+    else
+        ask_draw(ask, load->spec, w->hash, &w->asking.drawn);
     w->asking.is_told = every && counter_get(&tally->answered) % every == 0;
 }
 
@@ -45,6 +63,8 @@ enum outcome asking_ask(struct worker *w, uint64_t deadline_ns)
         a->rows_acked_before = totals.rows_acked;
     }
     a->answer = (struct answer){.wants_digest = a->is_told};
+    if (a->kept[w->operation])
+        return kept_ask(w);
     return w->load->ops->ask(w->connection, w->operation, a->drawn.parameters, deadline_ns,
                              &a->answer, &w->fault);
 }

@@ -117,6 +117,11 @@ struct ask *ask_read(const struct spec *spec, const char *name, struct mistakes 
                     "'%s' is no operation of this program: write, or one with %s", name, key);
     } else if (!marks_read(&ask->marks, ask->text, why, sizeof why)) {
         mistake_add(mistakes, key, "%s", why);
+    } else if (spec->rounds) {
+        if (marks_count(&ask->marks, MARK_ITEM) < ask->marks.parameter_count)
+            mistake_add(mistakes, key, "{item} is the only mark with rounds: nothing is drawn");
+    } else if (marks_count(&ask->marks, MARK_ITEM)) {
+        mistake_add(mistakes, key, "{item} needs rounds");
     } else {
         read_times(&r, ask);
         read_value(&r, ask);
@@ -124,6 +129,10 @@ struct ask *ask_read(const struct spec *spec, const char *name, struct mistakes 
             mistake_add(mistakes, key, "more {device} than the %llu tables",
                         (unsigned long long)spec->tables);
     }
+    ask->before = find(&r, "before", key);
+    ask->result = find(&r, "result", key);
+    if (ask->result && !spec->rounds)
+        mistake_add(mistakes, key, "needs rounds");
     if (mistakes->count == r.before)
         return ask;
     free(ask);

@@ -9,6 +9,8 @@
 
 struct ask {
     const char *text; /* with its marks */
+    const char *before; /* a statement before each request, outside of its time; NULL: none */
+    const char *result; /* where its answers are kept; NULL: they are counted only */
     struct marks marks;
     int64_t first, step; /* units of the precision: `from` is first + n * step, n < choices */
     uint64_t choices;

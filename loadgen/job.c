@@ -65,8 +65,14 @@ static void check_asks(const struct job *job, struct mistakes *mistakes)
         mistake_add(mistakes, "operations", "driver %s can only write", job->ops->name);
     if (job->spec.sending == SENDING_STUBBED)
         mistake_add(mistakes, "sending", "stubbed is for loads that only write");
-    if (!job->operations.has_write && job->spec.duration_s <= 0)
-        mistake_add(mistakes, "duration_s", "is needed: operations without write have no rows");
+    for (uint32_t i = 0; job->ops && !job->ops->sql && i < job->operations.count; i++)
+        if (job->operations.list[i].ask &&
+            (job->operations.list[i].ask->before || job->operations.list[i].ask->result))
+            mistake_add(mistakes, "operations", "%s: driver %s runs no statements",
+                        job->operations.list[i].name, job->ops->name);
+    if (!job->operations.has_write && job->spec.duration_s <= 0 && !job->spec.rounds)
+        mistake_add(mistakes, "duration_s",
+                    "is needed, or rounds: operations without write have no rows");
 }
 
 static void check_partial(const struct job *job, struct mistakes *mistakes)
@@ -90,6 +96,8 @@ enum exitcode job_open(struct job *job, const char *path, enum verb verb)
     spec_check(&job->spec, verb, &mistakes);
     schema_read(&job->schema, job->spec.columns, job->spec.tags, &mistakes);
     operations_read(&job->operations, &job->spec, &mistakes);
+    if (verb == VERB_LOAD)
+        turns_read(&job->turns, &job->spec, &job->operations, &mistakes);
     if (job->ops)
         check_method(job, verb, &mistakes);
     if (verb == VERB_LOAD)
@@ -117,6 +125,7 @@ void job_close(struct job *job)
 {
     if (job->driver)
         job->ops->close(job->driver);
+    turns_free(&job->turns);
     operations_free(&job->operations);
     schema_free(&job->schema);
     spec_free(&job->spec);

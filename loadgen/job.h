@@ -6,12 +6,13 @@
 #include "drivers/driver.h"
 #include "exitcode.h"
 #include "guard.h"
-#include "operations.h"
+#include "turns.h"
 
 struct job {
     struct spec spec;
     struct schema schema;
     struct operations operations;
+    struct turns turns;
     struct driver_setup setup;
     const struct driver_ops *ops;
     struct driver *driver;

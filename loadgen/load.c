@@ -72,7 +72,8 @@ static enum exitcode prepare(struct job *job, struct load *load, struct parts *p
     parts->workers = workers_new(spec->threads);
     if (!parts->partition_of || !parts->shares || !parts->workers)
         return out_of_memory();
-    const enum exitcode placed = place_guarded(job, parts->partition_of, signal_fd);
+    const enum exitcode placed = spec->rounds ? EXIT_DONE /* no table of the load is named */
+                                              : place_guarded(job, parts->partition_of, signal_fd);
     if (placed != EXIT_DONE)
         return placed;
     if (placement_share(spec, parts->partition_of, parts->shares))
@@ -194,6 +195,7 @@ enum exitcode verb_load(struct job *job)
                         .schema = &job->schema,
                         .ops = job->ops,
                         .operations = &job->operations,
+                        .turns = &job->turns,
                         .request_timeout_ns = (uint64_t)(job->spec.request_timeout_s * 1e9),
                         .drain_ns = (uint64_t)(job->spec.drain_s * 1e9),
                         .driver = job->driver,

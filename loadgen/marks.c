@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const names[MARK_COUNT] = {"", "device", "from", "to", "at", "value"};
+static const char *const names[MARK_COUNT] = {"", "device", "from", "to", "at", "value", "item"};
 
 static enum mark find(const char *name, size_t length)
 {
@@ -38,9 +38,11 @@ bool marks_read(struct marks *marks, const char *text, char *why, size_t why_siz
             snprintf(why, why_size, "'%.20s': a single brace is written twice, as {{ or }}", at);
             return false;
         } else if ((mark = find(at + 1, (size_t)(close - at - 1))) == MARK_NONE) {
-            snprintf(why, why_size,
-                     "'%.*s' is none of {device}, {from}, {to}, {at}, {value}; a brace is {{ or }}",
-                     (int)(close - at < 20 ? close - at + 1 : 20), at);
+            snprintf(
+                why, why_size,
+                "'%.*s' is none of {device}, {from}, {to}, {at}, {value}, {item}; a brace is {{ or "
+                "}}",
+                (int)(close - at < 20 ? close - at + 1 : 20), at);
             return false;
         } else {
             ok = add(marks, plain, at, mark);

@@ -1,6 +1,7 @@
 /* The marks in the text of an ask: `{device}`, `{from}`, `{to}`, `{at}` and `{value}` stand for
- * what each request draws anew; `{{` and `}}` are braces. The core reads them to know what to
- * draw, a driver to know where it goes. It knows no language of a database. */
+ * what each request draws anew, `{item}` for the item of its turn (turns.h); `{{` and `}}` are
+ * braces. The core reads them to know what to draw, a driver to know where it goes. It knows no
+ * language of a database. */
 #ifndef SCALE_MARKS_H
 #define SCALE_MARKS_H
 
@@ -8,7 +9,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum mark { MARK_NONE, MARK_DEVICE, MARK_FROM, MARK_TO, MARK_AT, MARK_VALUE, MARK_COUNT };
+enum mark {
+    MARK_NONE,
+    MARK_DEVICE,
+    MARK_FROM,
+    MARK_TO,
+    MARK_AT,
+    MARK_VALUE,
+    MARK_ITEM,
+    MARK_COUNT
+};
 
 enum { PIECES_MAX = 512, PARAMETERS_MAX = 256 };
 

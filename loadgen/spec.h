@@ -21,7 +21,7 @@ enum values { VALUES_WALK, VALUES_RANDOM, VALUES_CONSTANT };
 enum text_mode { TEXT_VOCABULARY, TEXT_RANDOM };
 enum verb { VERB_LOAD, VERB_TABLES, VERB_SQL, VERB_LIBRARY, VERB_ROWS, VERB_NAMES };
 
-enum { SPEC_OPTIONS_MAX = 32, SPEC_ASKS_MAX = 112 };
+enum { SPEC_OPTIONS_MAX = 32, SPEC_ASKS_MAX = 512 };
 
 struct spec_option { /* a key of a driver's own, or of an operation's: ask.NAME.PART */
     const char *name;
@@ -34,16 +34,16 @@ struct spec {
     const char *driver, *method, *library;
     const char *host, *socket_dir, *user, *database, *table, *statements;
     uint64_t port; /* 0: the driver's usual one */
-    const char *columns, *tags, *operations, *rows_of;
+    const char *columns, *tags, *operations, *rows_of, *items;
     uint64_t tables, partitions, threads, first_worker, workers_total;
     uint64_t rows_per_request, requests_per_table, interlace_rows;
     uint64_t partial_columns, partial_from;
     uint64_t rows, retries, max_errors, seed, start_ms, start_at_ns, disorder_range_ms;
     uint64_t placement, order, arrival, precision, values, text_mode;
     uint64_t sending; /* of enum sending */
-    uint64_t rows_present, read_seed, check_every;
+    uint64_t rows_present, read_seed, check_every, rounds;
     double duration_s, warmup_s, rate, interval_s, step_ms, null_ratio, disorder_ratio;
-    double request_timeout_s, drain_s, connect_timeout_s, statement_timeout_s;
+    double request_timeout_s, drain_s, connect_timeout_s, statement_timeout_s, round_interval_s;
     struct spec_option options[SPEC_OPTIONS_MAX];
     uint32_t option_count;
     struct spec_option asks[SPEC_ASKS_MAX]; /* with whole names */

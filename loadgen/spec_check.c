@@ -67,9 +67,9 @@ static void check_time(const struct spec *spec, struct mistakes *mistakes)
 
 static void check_load(const struct spec *spec, struct mistakes *mistakes)
 {
-    if (spec->rows == 0 && spec->duration_s <= 0)
+    if (spec->rows == 0 && spec->duration_s <= 0 && !spec->rounds)
         mistake_add(mistakes, "rows", "one of rows and duration_s is needed");
-    if (spec->order == ORDER_PROGRESSIVE && spec->rows == 0)
+    if (spec->order == ORDER_PROGRESSIVE && spec->rows == 0 && !spec->rounds)
         mistake_add(mistakes, "order", "progressive needs rows: no table would ever be full");
     if (spec->order == ORDER_PROGRESSIVE && spec->interlace_rows > 0)
         mistake_add(mistakes, "interlace_rows", "cannot be joined with order=progressive");

@@ -7,6 +7,7 @@
 #include "asking.h"
 #include "clock.h"
 #include "counting.h"
+#include "kept.h"
 
 enum { SLEEP_SLICE_NS = 50000000, RETRY_PAUSE_NS = 10000000 };
 
@@ -26,6 +27,7 @@ int worker_init(struct worker *w, struct load *load, uint32_t number, const stru
     pacing_init(&w->pacing, spec, number, operations_units(load->operations, spec),
                 load->operations->has_ask ? 1 / (double)spec->workers_total
                                           : (double)share->count / (double)spec->tables);
+    turn_init(&w->turn, load->turns, spec, load->operations->count, number);
     if (!w->partition_rows || !w->tallies || histogram_init(&w->recent, 2) ||
         histogram_init(&w->recent_service, 2) || cursor_init(&w->cursor, spec, share) ||
         values_init(&w->maker, spec, load->schema))
@@ -38,6 +40,7 @@ void worker_free(struct worker *w)
 {
     if (w->connection)
         w->load->ops->disconnect(w->connection);
+    kept_close(w);
     batch_free(&w->batch);
     values_free(&w->maker);
     cursor_free(&w->cursor);
@@ -57,7 +60,11 @@ static bool make(struct worker *w, uint64_t *now_ns)
 {
     const struct operations *operations = w->load->operations;
     const uint64_t before = *now_ns;
-    if (operations->has_ask) {
+    if (w->load->spec->rounds) {
+        if (!turn_next(&w->turn, w->load->turns, w->load->spec, operations->count))
+            return false;
+        w->operation = w->turn.operation;
+    } else if (operations->has_ask) {
         w->hash = ask_hash(w->load->spec, w->number, counter_get(&w->counters.requests));
         w->operation = operations_pick(operations, w->hash);
     }
@@ -85,6 +92,19 @@ static uint64_t sleep_until(const struct worker *w, uint64_t when_ns)
     return now;
 }
 
+/* Waits until the round of the turn begins: an interval after the one before did, or at once. */
+static uint64_t wait_round(struct worker *w, uint64_t now_ns, uint64_t end_ns)
+{
+    const uint64_t interval_ns = (uint64_t)(w->load->spec->round_interval_s * 1e9);
+    if (!interval_ns || !w->turn.begins_round)
+        return now_ns;
+    const uint64_t due_ns = w->turn.round_ns ? w->turn.round_ns + interval_ns : now_ns;
+    if (now_ns < due_ns)
+        now_ns = sleep_until(w, due_ns < end_ns ? due_ns : end_ns);
+    w->turn.round_ns = now_ns;
+    return now_ns;
+}
+
 /* Waits for the time of the request; false when it will not be sent any more. */
 static bool wait_turn(struct worker *w, uint64_t *now_ns, uint64_t *intended_ns)
 {
@@ -95,7 +115,7 @@ static bool wait_turn(struct worker *w, uint64_t *now_ns, uint64_t *intended_ns)
         if (*now_ns < *intended_ns)
             *now_ns = sleep_until(w, *intended_ns < end ? *intended_ns : end);
     } else {
-        *intended_ns = *now_ns;
+        *intended_ns = *now_ns = wait_round(w, *now_ns, end);
     }
     if (stopped(w))
         w->ending = ENDING_STOPPED;
@@ -147,6 +167,14 @@ static bool may_retry(const struct worker *w, uint64_t i, uint64_t sent_ns, uint
     return i <= w->load->spec->retries || (w->fault.is_transient && now_ns - sent_ns < PATIENCE_NS);
 }
 
+static void stop_all(struct worker *w, uint64_t now_ns)
+{
+    uint64_t none = 0;
+    w->ending = ENDING_FATAL;
+    atomic_compare_exchange_strong(&w->load->fatal_ns, &none, now_ns);
+    atomic_store_explicit(&w->load->stop, true, memory_order_relaxed);
+}
+
 /* Sends the request, again when it fails and may be retried. `*now_ns`: in the time of the
  * send, out the time of the answer. */
 static void deliver(struct worker *w, uint64_t *now_ns, uint64_t intended_ns)
@@ -178,12 +206,25 @@ static void deliver(struct worker *w, uint64_t *now_ns, uint64_t intended_ns)
     }
     if (!w->fault.is_late) /* else they are unanswered: sent, and neither acknowledged nor failed */
         counting_failure(w, w->batch.rows);
-    if (outcome == OUTCOME_FATAL || (w->fault.is_transient && !stopped(w))) {
-        uint64_t none = 0;
-        w->ending = ENDING_FATAL;
-        atomic_compare_exchange_strong(&w->load->fatal_ns, &none, *now_ns);
-        atomic_store_explicit(&w->load->stop, true, memory_order_relaxed);
+    if (outcome == OUTCOME_FATAL || (w->fault.is_transient && !stopped(w)))
+        stop_all(w, *now_ns);
+}
+
+/* The statement before a request, outside of its time; false when it failed. */
+static bool run_before(struct worker *w, uint64_t *now_ns, uint64_t *intended_ns)
+{
+    const struct ask *ask = w->load->operations->list[w->operation].ask;
+    if (!ask || !ask->before)
+        return true;
+    const bool ok = kept_run(w, ask->before) == OUTCOME_OK;
+    *now_ns = clock_now_ns();
+    if (!pacing_is_open(&w->pacing))
+        *intended_ns = *now_ns;
+    if (!ok) {
+        counting_error(w);
+        stop_all(w, *now_ns);
     }
+    return ok;
 }
 
 /* `made`: the first request is ready before the start. */
@@ -191,7 +232,7 @@ static void load_loop(struct worker *w, bool made)
 {
     uint64_t now_ns = sleep_until(w, w->load->start_ns), intended_ns = 0;
     counter_set(&w->pacing.origin_ns, w->load->start_ns);
-    while (made && wait_turn(w, &now_ns, &intended_ns)) {
+    while (made && wait_turn(w, &now_ns, &intended_ns) && run_before(w, &now_ns, &intended_ns)) {
         deliver(w, &now_ns, intended_ns);
         made = w->ending == ENDING_NONE && make(w, &now_ns);
     }

@@ -5,6 +5,7 @@
 #define SCALE_WORKER_H
 
 #include <pthread.h>
+#include <stdio.h>
 
 #include "counters.h"
 #include "cursor.h"
@@ -15,6 +16,7 @@
 #include "operations.h"
 #include "pacing.h"
 #include "tally.h"
+#include "turns.h"
 #include "values.h"
 
 enum ending {
@@ -31,6 +33,7 @@ struct load { /* what the workers of a load share; read-only while it runs, but 
     const struct schema *schema;
     const struct driver_ops *ops;
     const struct operations *operations;
+    const struct turns *turns;
     struct driver *driver;
     const struct worker *workers;
     const uint32_t *partition_of;
@@ -49,6 +52,7 @@ struct asking { /* of the request at hand */
     struct drawn drawn;
     struct answer answer;
     bool is_told; /* its answer becomes an event */
+    FILE *kept[OPERATIONS_MAX]; /* of operations whose answers are kept */
     uint64_t rows_acked_before; /* of the process, when it was asked; of answers that are told */
 };
 
@@ -66,6 +70,7 @@ struct worker {
     uint64_t hash; /* of the request at hand: what it draws */
     uint32_t operation; /* which one it is */
     struct asking asking;
+    struct turn turn; /* with rounds */
     struct maker maker;
     struct pacing pacing;
     struct fault fault; /* of the connect; later the last one */

@@ -85,7 +85,7 @@ struct result_sink { /* takes the answer of one SQL statement */
     void (*affected)(void *context, uint64_t rows);
 };
 
-enum { OPERATIONS_MAX = 16 }; /* of a load */
+enum { OPERATIONS_MAX = 128 }; /* of a load */
 enum { DRIVER_NAME_MAX = 256 };
 
 struct parameter { /* of an operation, in the order of the places in its text */

@@ -152,6 +152,8 @@ static enum outcome null_prepare(struct connection *c, uint32_t operation, const
 static uint64_t bits_of(const struct parameter *parameter)
 {
     uint64_t bits = parameter->table;
+    if (parameter->type == TYPE_BINARY)
+        return digest_text(0, parameter->value, (size_t)parameter->length);
     if (!parameter->is_table)
         memcpy(&bits, parameter->value, sizeof bits);
     return bits;

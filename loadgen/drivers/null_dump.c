@@ -84,6 +84,10 @@ void null_dump_ask(FILE *file, uint32_t operation, const struct parameter *param
     fprintf(file, "ask,%" PRIu32, operation);
     for (const struct parameter *p = parameters; p < parameters + count; p++) {
         fputs(p->is_table ? ",d" : ",", file);
+        if (p->type == TYPE_BINARY) {
+            fwrite(p->value, 1, (size_t)p->length, file);
+            continue;
+        }
         dump_fixed(file, p->is_table ? TYPE_UINT : p->type, p->is_table ? &p->table : p->value);
     }
     fputc('\n', file);

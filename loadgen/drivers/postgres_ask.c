@@ -93,8 +93,12 @@ enum outcome postgres_prepare(struct connection *c, uint32_t operation, const ch
     char why[128] = "out of memory", *statement = NULL;
     enum outcome outcome = OUTCOME_FATAL;
     c->asks[operation] = ask;
-    if (marks && ask && marks_read(marks, text, why, sizeof why))
-        statement = fill(ask, marks);
+    if (marks && ask && marks_read(marks, text, why, sizeof why)) {
+        if (marks_count(marks, MARK_ITEM))
+            snprintf(why, sizeof why, "{item}: a prepared statement has no text of each request");
+        else
+            statement = fill(ask, marks);
+    }
     free(marks);
     if (!statement) {
         fault_set(fault, FAULT_SPEC, "SPEC", "%s", why);

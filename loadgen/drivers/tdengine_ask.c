@@ -39,13 +39,17 @@ void tdengine_free_asks(struct connection *c)
         free(c->asks[i]);
 }
 
-/* One parameter as text: a table's name, a time in units of the precision, a number. */
+/* One parameter as text: a table's name, an item, a time in units of the precision, a number. */
 static char *put_parameter(char *out, const struct driver *d, const struct parameter *parameter)
 {
     int64_t time;
     double value;
     if (parameter->is_table)
         return out + tdengine_table_name(d, parameter->table, out);
+    if (parameter->type == TYPE_BINARY) { /* an item */
+        memcpy(out, parameter->value, (size_t)parameter->length);
+        return out + parameter->length;
+    }
     if (parameter->type == TYPE_TIMESTAMP) {
         memcpy(&time, parameter->value, sizeof time);
         return numbers_put_whole(out, time);

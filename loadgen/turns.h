@@ -1,0 +1,38 @@
+/* Queries as fixed work: with `rounds` each worker asks its operations in turn, about each of its
+ * items, so often; nothing is drawn. An item is a line of the file `items` and stands for {item} in
+ * a text: a name, a value or a whole statement. It knows no driver and no clock. */
+#ifndef SCALE_TURNS_H
+#define SCALE_TURNS_H
+
+#include "operations.h"
+
+struct turns { /* of the whole load */
+    char *text;
+    const char **items;
+    uint32_t *lengths;
+    uint32_t count; /* 0: no file, and each worker asks every operation */
+};
+
+struct turn { /* of one worker, whose items follow each other */
+    uint64_t number, end;
+    uint32_t first, items; /* items: at least 1 */
+    uint32_t operation;
+    const char *item;
+    int32_t length;
+    bool begins_round;
+    uint64_t round_ns; /* when its round began, for the worker */
+};
+
+/* Reads the file `items`, and checks it against the texts. */
+void turns_read(struct turns *turns, const struct spec *spec, const struct operations *operations,
+                struct mistakes *mistakes);
+void turns_free(struct turns *turns);
+
+void turn_init(struct turn *turn, const struct turns *turns, const struct spec *spec,
+               uint32_t operations, uint32_t worker);
+
+/* The next turn; false when all are done. */
+bool turn_next(struct turn *turn, const struct turns *turns, const struct spec *spec,
+               uint32_t operations);
+
+#endif

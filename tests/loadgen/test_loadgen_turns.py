@@ -1,0 +1,119 @@
+"""Queries as fixed work: whose turn it is, how often, about which item, and what their answers leave in files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from stub_taos.stub_library import Stub, clean
+
+ITEMS = ("alpha", "beta b", "gamma's", "d", "epsilon")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _clean() -> Iterator[None]:
+    yield
+    clean()
+
+
+@pytest.fixture
+def items(tmp_path: Path) -> Path:
+    path = tmp_path / "items"
+    path.write_text("".join(f"{item}\n" for item in ITEMS))
+    return path
+
+
+def turns(outcome_dump: Path, worker: int) -> list[str]:
+    """The operation and item of each request of a worker, in its order."""
+    lines = Path(f"{outcome_dump}.{worker}").read_text().splitlines()
+    return [line.removeprefix("ask,") for line in lines if line.startswith("ask,")]
+
+
+def asking(listed: Path, **more: object) -> dict[str, object]:
+    spec = {"operations": "a,b", "ask.a.text": "one {item}", "ask.b.text": "two {item} {item}", "items": listed}
+    if more.get("operations") == "a":
+        del spec["ask.b.text"]
+    return {**spec, "rounds": 2, "threads": 2, "tables": 2, "rows_per_request": 1, **more}
+
+
+def test_each_worker_asks_every_operation_of_its_items_round_after_round(load, items, tmp_path):
+    outcome = load(**asking(items, dump=tmp_path / "d"))
+    ours = [f"{n},{item}" if n == 0 else f"{n},{item},{item}" for item in ITEMS[:3] for n in (0, 1)]
+    theirs = [f"{n},{item}" if n == 0 else f"{n},{item},{item}" for item in ITEMS[3:] for n in (0, 1)]
+    assert turns(tmp_path / "d", 0) == ours * 2
+    assert turns(tmp_path / "d", 1) == theirs * 2
+    assert [(o["name"], o["requests"], o["service"]["count"]) for o in outcome.summary["operations"]] == [
+        ("a", 10, 10),
+        ("b", 10, 10),
+    ]
+
+
+def test_progressive_asks_an_item_as_often_as_it_is_asked_before_the_next(load, items, tmp_path):
+    load(**asking(items, operations="a", order="progressive", dump=tmp_path / "d", threads=5, tables=5))
+    assert [turns(tmp_path / "d", worker) for worker in range(5)] == [[f"0,{item}"] * 2 for item in ITEMS]
+
+
+def test_without_items_each_worker_asks_all_as_often_as_there_are_rounds(load):
+    outcome = load(operations="x", **{"ask.x.text": "select 1"}, rounds=7, threads=3, tables=3)
+    assert outcome.summary["requests"] == outcome.summary["operations"][0]["service"]["count"] == 21
+    assert outcome.summary["rows_acked"] == 0
+
+
+def test_rounds_begin_an_interval_apart(load, items):
+    outcome = load(**asking(items, rounds=4, round_interval_s=0.1, threads=1, tables=1))
+    assert 0.3 <= outcome.summary["window_s"] < 2
+    assert outcome.summary["service"]["max_us"] < 50_000
+
+
+@pytest.mark.parametrize(
+    ("more", "key", "words"),
+    [
+        ({"items": "/nonexistent/items"}, "items", "cannot be read"),
+        ({"threads": 6, "tables": 6}, "threads", "6 workers cannot share 5 items"),
+        ({"rounds": 0, "duration_s": 1}, "ask.a.text", "{item} needs rounds"),
+        ({"ask.a.text": "{device}"}, "ask.a.text", "the only mark with rounds"),
+        ({"operations": "write,a,b"}, "rounds", "not for write"),
+        ({"ask.a.result": "x"}, "operations", "driver null runs no statements"),
+        ({"ask.a.before": "x"}, "operations", "driver null runs no statements"),
+        ({"ask.a.text": "x" * 999_000 + "{item}" * 200}, "items", "grows longer than 1000000 bytes"),
+    ],
+    ids=["file", "threads", "rounds", "device", "write", "result", "before", "length"],
+)
+def test_a_mistake_names_its_key(run, items, more, key, words):
+    outcome = run({"driver": "null", **asking(items, **more)})
+    assert outcome.code == 2
+    assert outcome.events == []
+    told = [line for line in outcome.stderr.splitlines() if line.startswith(f"scale-loadgen: spec: {key}: ")]
+    assert told and words in told[0], outcome.stderr
+
+
+def test_items_without_a_file_or_rounds_are_mistakes(run):
+    outcome = run({"driver": "null", "operations": "a", "ask.a.text": "{item}", "rounds": 1})
+    assert outcome.code == 2 and "spec: items: is needed" in outcome.stderr
+    outcome = run({"driver": "null", "rows": 1, "items": "/dev/null"})
+    assert outcome.code == 2 and "spec: items: needs rounds" in outcome.stderr
+
+
+def test_statements_of_tdengine_with_an_item_one_before_and_answers_in_files(run, items, tmp_path):
+    stub = Stub(run=run, log=tmp_path / "calls")
+    kept = {"ask.a.text": "SELECT 42 -- {item}", "ask.a.result": tmp_path / "kept", "ask.a.before": "RESET"}
+    outcome = stub(**asking(items, operations="a", threads=1, tables=1, **kept))
+    (operation,) = outcome.summary["operations"]
+    assert stub.starting("query") == [s for item in ITEMS * 2 for s in ("RESET", f"SELECT 42 -- {item}")]
+    assert (tmp_path / "kept-0").read_text() == '-5 0.10000000000000001 a"b\n-5 NULL a"b\n' * 10
+    assert (operation["requests"], operation["rows_window"], operation["values_window"]) == (10, 20, 60)
+
+
+def test_a_query_of_tdengine_about_an_item_is_counted(run, items, tmp_path):
+    stub = Stub(run=run, log=tmp_path / "calls")
+    outcome = stub(**asking(items, operations="a", threads=1, tables=1, **{"ask.a.text": "SELECT 42 {{{item}}}"}))
+    assert stub.starting("query") == [f"SELECT 42 {{{item}}}" for item in ITEMS * 2]
+    assert outcome.summary["operations"][0]["rows_window"] == 10
+
+
+def test_a_file_that_cannot_be_opened_is_named(run, items, tmp_path):
+    stub = Stub(run=run, log=tmp_path / "calls")
+    outcome = stub(**asking(items, operations="a", threads=1, tables=1, **{"ask.a.result": "/nonexistent/x"}))
+    assert outcome.code == 2
+    assert "ask.a.result: cannot open /nonexistent/x-0" in outcome.stderr
