@@ -1,4 +1,4 @@
-"""`scale load`: taosBenchmark's insert options and files, run by scale-loadgen. Wiring only; see runner/compat."""
+"""`scale load`: taosBenchmark's insert options and its files, run by scale-loadgen. Wiring only; see runner/compat."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import sys
 from datetime import datetime
 from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -16,7 +17,7 @@ from runner.errors import EXIT_INTERRUPTED
 from runner.targets.tdengine.facts import FACTS
 
 if TYPE_CHECKING:
-    from runner.compat.job import Job
+    from runner.compat.work import Work
 
 EXAMPLE = "Example: scale load -h localhost -d test -t 100 -n 100000 -T 4 -v 4 -I stmt -y"
 _STYLES = {"SUCC": "green", "ERROR": "red", "WARN": "yellow"}
@@ -53,8 +54,8 @@ def _help() -> str:
     ]
     refused = ", ".join(f"-{o.short}" for o in OPTIONS if o.why)
     return (
-        "Load rows into TDengine as taosBenchmark would, by its options or its insert JSON file, and print its two "
-        "result lines. Not supported, and refused by name: "
+        "Load rows into TDengine as taosBenchmark would, by its options or its JSON file, or ask the queries of its "
+        "query file, and print its result lines. Not supported, and refused by name: "
         + refused
         + ".\n\n\b\n"
         + "\n".join(lines).replace("[", "\\[")
@@ -74,9 +75,9 @@ def load(
 ) -> None:
     """Load rows into TDengine as taosBenchmark would."""
     from runner import console
-    from runner.compat import output
     from runner.compat.job import ScaleOptions
-    from runner.compat.run import read_given, read_job, run_job
+    from runner.compat.run import read_given
+    from runner.compat.work import read_work
     from runner.loadgen.binary import loadgen_path
     from runner.targets.tdengine.client import library as find_library
 
@@ -89,24 +90,34 @@ def load(
         return
     home = os.environ.get(FACTS.home_variable, "")
     own = ScaleOptions(placement=placement.value, library=library or find_library(home), own_values=own_values)
-    job = read_job(given, refusals, own, os.environ, datetime.now())
-    _ask(job)
-    done = run_job(job, own, loadgen_path(), lambda level, line: console.say(line, _STYLES.get(level, "")))
+    work = read_work(given, refusals, own, os.environ, datetime.now())
+    _ask(work)
+    done = work.run(loadgen_path(), partial(_say, as_json))
     if as_json:
-        console.show_json(output.document(job, done.loads, interrupted=done.interrupted))
+        console.show_json(done.document)
     if done.interrupted:
         raise typer.Exit(EXIT_INTERRUPTED)
     if done.failure is not None:
         raise done.failure
 
 
-def _ask(job: Job) -> None:
+def _say(as_json: bool, level: str, line: str) -> None:
+    """As there, results of queries go to standard output; not beside a JSON document."""
+    from runner import console
+    from runner.compat.loading import RESULT
+
+    if level == RESULT and not as_json:
+        console.show_line(line)
+    else:
+        console.say(line, _STYLES.get(level, ""))
+
+
+def _ask(work: Work) -> None:
     """Asks before a database is dropped, if a person can answer."""
     from runner import console
-    from runner.compat import output
 
-    if job.ask and sys.stdin.isatty():
-        for line in output.settings_lines(job):
+    if work.ask and sys.stdin.isatty():
+        for line in work.settings:
             console.say(line)
         console.say("Press enter key to continue or Ctrl-C to stop")
         sys.stdin.readline()

@@ -33,6 +33,7 @@ _NUMBERS = {
     "binwidth": "width", "disorder-range": "disorder_range_ms", "disorder": "disorder_ratio",
     "prepared_rand": "prepared", "keep-trying": "retries",
 }  # fmt: skip
+_SAME_NAMES = ("interlace_rows", "step", "disorder_ratio", "disorder_range_ms", "interval_ms", "retries")
 _WHERE = {
     "interlace_rows": "interlace-rows", "disorder_range_ms": "disorder-range", "rows_each": "records",
     "partial_columns": "partial-col-num", "columns": "data-type", "tags": "tag-type", "normal": "normal-table",
@@ -67,15 +68,10 @@ def read_flags(given: Mapping[str, str], client: Mapping[str, str], password: st
             numbers["rows_per_request"], numbers["rows_each"], numbers["interlace_rows"],
             method=method, prepared=numbers["prepared"],
         ),
-        interlace_rows=numbers["interlace_rows"],
         start_ms=numbers["start"],
-        step=numbers["step"],
-        disorder_ratio=numbers["disorder_ratio"],
-        disorder_range_ms=numbers["disorder_range_ms"],
-        interval_ms=numbers["interval_ms"],
+        **{name: numbers[name] for name in _SAME_NAMES},
         partial_columns=partial,
         partial_from=0,
-        retries=numbers["retries"],
         keep_going=False,
         values="walk" if is_demo else "random",
     )  # fmt: skip
@@ -100,6 +96,7 @@ def read_flags(given: Mapping[str, str], client: Mapping[str, str], password: st
         result_file=given.get("output", options.default_of("output")),
         vgroups_auto=interface != "rest" and not {"threads", "host", "vgroups", "supplement-insert"} & set(given),
         ask="answer-yes" not in given and "supplement-insert" not in given and "nodrop" not in given,
+        aggregates="aggr-func" in given,
         databases=(database,),
         notes=(*options.notes_of(given), *_notes(given, method)),
     )

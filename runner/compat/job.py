@@ -6,9 +6,30 @@ Refuses to read, to print, and to know how the load generator writes them.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from runner.errors import UsageError
 from runner.targets.tdengine.dialect import SCHEMALESS
+
+
+class Reachable(Protocol):
+    """What says how to reach the server."""
+
+    @property
+    def host(self) -> str:
+        """Its name or address."""
+
+    @property
+    def port(self) -> int:
+        """Of the server, or of its adapter for the method rest."""
+
+    @property
+    def user(self) -> str:
+        """The account."""
+
+    @property
+    def client_config(self) -> str:
+        """Directory of the client's taos.cfg, "" for the client's own choice."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +99,8 @@ class Job:
     once.
 
     vgroups_auto: as many vgroups as CPUs, and one thread for each, as taosBenchmark does if neither is given.
-    client_config: the directory of the client's taos.cfg; "" leaves the choice to the client.
+    aggregates: the load ends with common aggregates. client_config: the directory of the client's taos.cfg; "" leaves
+    the choice to the client.
     """
 
     host: str
@@ -91,6 +113,7 @@ class Job:
     client_config: str = ""
     vgroups_auto: bool
     ask: bool
+    aggregates: bool = False
     databases: tuple[Database, ...]
     notes: tuple[str, ...]
 

@@ -7,9 +7,10 @@ A note names the keys that have no effect in taosBenchmark 3.3 either.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
+from runner.compat.connecting import notes_of_idle, read_connection
 from runner.compat.flags import CREATE_THREADS, REST_PORT
 from runner.compat.job import Database, Job, Refusals, ScaleOptions
 from runner.compat.jsontable import Common, read_table
@@ -68,10 +69,6 @@ def read_json(
     """The Job of a file. `given`: the options beside -f. An option that the file also has is refused."""
     keys = ObjectReader("", document, refusals)
     _refuse_other_kinds(keys, refusals)
-    for option, key in {"host": "host", "port": "port", "user": "user", "password": "password"}.items():
-        if option in given and keys.has(key):
-            refusals.add(f"--{option}", "is in the file too; give it once")
-    keys.text("cfgdir", "")
     common = _common(keys, own, now_ms)
     threads, create_threads = keys.number("thread_count", 8, "threads"), _create_threads(keys, common.told)
     ask = keys.is_yes("confirm_parameter_prompt", "yes")
@@ -80,38 +77,29 @@ def read_json(
     if not databases:
         refusals.add("databases", "at least one is needed")
     uses_rest = any(t.method == "rest" for d in databases for t in d.tables)
-    port = _port(keys, given, client, uses_rest=uses_rest)
-    host = given.get("host") or keys.text("host", "") or client.get("host") or "localhost"
-    user = given.get("user") or keys.text("user", "root")
-    named = keys.text("password", "")
+    usual_port = REST_PORT if uses_rest else int(client.get("port") or 6030)
+    reached = read_connection(keys, given, client, password, usual_port)
     keys.finish()
     return Job(
-        host=host,
-        port=port,
-        user=user,
-        password=password or named or "taosdata",
+        host=reached.host,
+        port=reached.port,
+        user=reached.user,
+        password=reached.password,
         threads=threads,
         create_threads=create_threads,
         result_file=result_file,
         vgroups_auto=False,
         ask=ask and "answer-yes" not in given and any(d.drop for d in databases),
         databases=databases,
-        notes=(*common.told, *_notes((*keys.idle, *common.idle))),
+        notes=(*common.told, *notes_of_idle((*keys.idle, *common.idle))),
     )
-
-
-def _notes(idle: Sequence[tuple[str, str]]) -> tuple[str, ...]:
-    """One sentence for all keys that have no effect for the same reason."""
-    reasons = dict.fromkeys(why for _, why in idle)
-    paths = {reason: [path for path, why in idle if why == reason] for reason in reasons}
-    return tuple(f"{', '.join(p)} {'has' if len(p) == 1 else 'have'} no effect: {why}" for why, p in paths.items())
 
 
 def _refuse_other_kinds(keys: ObjectReader, refusals: Refusals) -> None:
     keys.choice("filetype", "insert", ("insert",))
     for key in ("query_times", "query_mode", "specified_table_query", "super_table_query", "tmq_info"):
         if keys.has(key):
-            keys.refuse(key, "belongs to queries and subscriptions; scale load only loads")
+            keys.refuse(key, "belongs to files whose filetype is query or subscribe")
     keys.only("dsn", ("",), "belongs to taosBenchmark built for WebSocket")
     keys.only("streams", ([],), "scale load makes no streams")
     keys.only("check_sql", ("no",), "scale load does not read rows back")
@@ -130,16 +118,6 @@ def _create_threads(keys: ObjectReader, told: list[str]) -> int:
         told.append(mapped(name, old))
         return keys.number(old, CREATE_THREADS, "threads")
     return keys.number(name, CREATE_THREADS, "threads")
-
-
-def _port(keys: ObjectReader, given: Mapping[str, str], client: Mapping[str, str], *, uses_rest: bool) -> int:
-    usual = REST_PORT if uses_rest else int(client.get("port") or 6030)
-    named = keys.number("port", usual, "port")
-    text = given.get("port", "")
-    if text and not (text.isdecimal() and 1 <= int(text) <= 65_535):
-        keys.refusals.add("-P (--port)", f"{text!r} is no port")
-        return named
-    return int(text) if text else named
 
 
 def _common(keys: ObjectReader, own: ScaleOptions, now_ms: int) -> Common:

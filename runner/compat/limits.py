@@ -43,6 +43,8 @@ BOUNDS: Mapping[str, Bounds] = {
     "replica": Bounds(least=1, most=3),
     "prepared": Bounds(least=1, most=10**9),
     "retries": Bounds(least=0, most=1_000),
+    "times": Bounds(least=1, most=1_000_000_000),
+    "interval_s": Bounds(least=0, most=86_400),
     "vgroups": Bounds(least=1, most=1_024),
 }
 

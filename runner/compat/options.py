@@ -12,7 +12,6 @@ from difflib import get_close_matches
 
 from runner.compat.job import Refusals
 
-_QUERIES = "runs queries after the load; scale load only loads"
 _WEBSOCKET = "belongs to taosBenchmark built for WebSocket; use the sweep's method ws"
 
 
@@ -64,7 +63,7 @@ OPTIONS: tuple[Option, ...] = (
     _o("C", "chinese", "", "", "", why="the load generator writes no Chinese text"),
     _o("N", "normal-table", "", "", "tables without a supertable"),
     _o("M", "random", "", "", "accepted: every table has its own rows anyway", note="every table has rows of its own"),
-    _o("x", "aggr-func", "", "", "", why=_QUERIES),
+    _o("x", "aggr-func", "", "", "asks common aggregates after the load, and prints how long each took"),
     _o("y", "answer-yes", "", "", "does not ask before the database is dropped"),
     _o("R", "disorder-range", "MS", "1000", "how late a row may come"),
     _o("O", "disorder", "PERCENT", "0", "of rows that come late, 0..50"),

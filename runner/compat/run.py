@@ -7,37 +7,37 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from runner.compat import output, spec
+from runner.compat.aggregates import Took, ask_aggregates
 from runner.compat.flags import BESIDE_FILE, read_flags
 from runner.compat.job import Database, Job, Refusals, ScaleOptions, SuperTable
 from runner.compat.jsonfile import read_json
 from runner.compat.keys import BYTES_MAX, load_document
+from runner.compat.loading import Say, drain, saying
 from runner.compat.options import name_of, parse
 from runner.compat.server import Server
-from runner.errors import LoadError, StoreError, UsageError
+from runner.errors import LoadError, UsageError
 from runner.loadgen.process import LoadProcesses
 from runner.model import Interval
 
 REPORT_EVERY_S = 30.0
 LOAD_S_MAX = 30 * 86_400.0
-DRAIN_S = 20.0
-
-Say = Callable[[str, str], None]
 
 
 @dataclass(frozen=True, kw_only=True)
 class JobResult:
-    """All loads. failure: why it ended early; the caller raises it after the lines were shown."""
+    """All loads. failure: why it ended early; the caller raises it after the lines were shown. took: of -x."""
 
     loads: tuple[output.Loaded, ...]
     interrupted: bool
     failure: LoadError | None
+    took: tuple[Took, ...] = ()
 
 
 def read_given(arguments: Sequence[str]) -> tuple[Mapping[str, str], Refusals]:
@@ -55,18 +55,29 @@ def read_job(
     if "file" not in given:
         job = read_flags(given, _client(folder), password or "taosdata", refusals)
     else:
-        for long in given:
-            if long not in BESIDE_FILE:
-                refusals.add(name_of(long), "cannot be joined with -f: the file says it")
-        document = _document(given["file"])
-        client = {} if "host" in document and not folder else _client(folder or str(document.get("cfgdir") or ""))
-        folder = folder or str(document.get("cfgdir") or "")
+        document = read_document(given["file"])
+        folder, client = beside_file(given, document, refusals)
         job = read_json(document, given, client, own, round(now.timestamp() * 1000), password, refusals)
     refusals.raise_any()
-    return replace(job, client_config=_client_folder(folder))
+    return replace(job, client_config=client_folder(folder))
 
 
-def _client_folder(folder: str) -> str:
+def beside_file(
+    given: Mapping[str, str], document: Mapping[str, Any], refusals: Refusals
+) -> tuple[str, Mapping[str, str]]:
+    """The directory of the client's configuration, and the host and port that it says where the file does not.
+
+    Refuses options that the file has the say of.
+    """
+    for long in given:
+        if long not in BESIDE_FILE:
+            refusals.add(name_of(long), "cannot be joined with -f: the file says it")
+    folder = given.get("config-dir", "")
+    client = {} if "host" in document and not folder else _client(folder or str(document.get("cfgdir") or ""))
+    return folder or str(document.get("cfgdir") or ""), client
+
+
+def client_folder(folder: str) -> str:
     """The directory from which libtaos reads its configuration, if it exists."""
     path = Path(folder).resolve() if folder else None
     if path is None or not path.exists():
@@ -74,7 +85,8 @@ def _client_folder(folder: str) -> str:
     return str(path if path.is_dir() else path.parent)
 
 
-def _document(path: str) -> dict[str, Any]:
+def read_document(path: str) -> dict[str, Any]:
+    """The JSON object of a file. Raises UsageError."""
     try:
         with Path(path).open("rb") as file:
             return load_document(file.read(BYTES_MAX + 1))
@@ -103,22 +115,8 @@ def _client(folder: str) -> Mapping[str, str]:
 
 def run_job(job: Job, own: ScaleOptions, program: str, say: Say) -> JobResult:
     """Runs all loads. Raises TargetError if the server refuses, StoreError if the result file cannot be written."""
-    try:
-        file = Path(job.result_file).open("a", encoding="utf-8")
-    except OSError as error:
-        raise StoreError(f"-o {job.result_file}: {error.strerror}", remedy="give another with -o") from None
-    with file:
-        return _run(job, own, program, _both(say, file))
-
-
-def _both(to_console: Say, file: TextIO) -> Say:
-    def say(level: str, text: str) -> None:
-        line = output.stamped(datetime.now(), level, text)
-        to_console(level, line)
-        file.write(line + "\n")
-        file.flush()
-
-    return say
+    with saying(job.result_file, say) as both:
+        return _run(job, own, program, both)
 
 
 def _run(job: Job, own: ScaleOptions, program: str, say: Say) -> JobResult:
@@ -140,7 +138,8 @@ def _run(job: Job, own: ScaleOptions, program: str, say: Say) -> JobResult:
                 say("SUCC", output.delay_line(loaded))
             if failure is not None or interrupted:
                 return JobResult(loads=tuple(loads), interrupted=interrupted, failure=failure)
-    return JobResult(loads=tuple(loads), interrupted=False, failure=None)
+    took, failure = ask_aggregates(job, own, program, say) if job.aggregates else ((), None)
+    return JobResult(loads=tuple(loads), interrupted=False, failure=failure, took=took)
 
 
 def _make_tables(job: Job, server: Server, vgroups: Mapping[str, int], say: Say) -> None:
@@ -168,7 +167,7 @@ def _load(
         except KeyboardInterrupt:
             interrupted = True
             load.stop()
-            failure = _drain(load)
+            failure = drain(load)
         except LoadError as error:
             failure = error
         summary = load.summary()
@@ -192,15 +191,6 @@ def _watch(load: LoadProcesses, say: Say) -> None:
         if isinstance(line, Interval) and time.monotonic() - told >= REPORT_EVERY_S:
             told = time.monotonic()
             say("INFO", f"has currently inserted rows: {line.rows_total}, insert rate: {line.rows} rows in a second")
-
-
-def _drain(load: LoadProcesses) -> LoadError | None:
-    try:
-        for _ in load.lines(DRAIN_S):
-            pass
-    except LoadError as error:
-        return error
-    return None
 
 
 def _failure(loaded: output.Loaded, *, interrupted: bool) -> LoadError | None:

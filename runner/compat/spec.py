@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from math import ceil
 
-from runner.compat.job import Database, Job, ScaleOptions, SuperTable
+from runner.compat.job import Database, Job, Reachable, ScaleOptions, SuperTable
 from runner.compat.types import spec_columns, sql_columns
 from runner.targets.tdengine.dialect import ONE_COLUMN, UNITS_PER_MS
 
@@ -17,7 +17,7 @@ GO_ON = 10**15
 SEED = 1
 
 
-def door_spec(job: Job, own: ScaleOptions, method: str) -> dict[str, str]:
+def door_spec(job: Reachable, own: ScaleOptions, method: str) -> dict[str, str]:
     """The part of the spec that reaches the server; it suffices for statements."""
     port = {"adapter_port": str(job.port)} if method == "rest" else {"port": str(job.port)}
     return {

@@ -41,7 +41,7 @@ def as_it_is(console: Console, text: str) -> bool:
 
 def say(sentence: str, style: str = "") -> None:
     """Prints a sentence for people on standard error."""
-    err.print(escape(sentence), style=style or None, soft_wrap=as_it_is(err, sentence))
+    _print(err, sentence, style)
 
 
 def show_error(error: ScaleError) -> None:
@@ -71,7 +71,14 @@ def show_bytes(content: bytes) -> None:
 
 def show_line(text: str, style: str = "") -> None:
     """Prints a line of the result on standard output."""
-    out.print(escape(text), style=style or None, soft_wrap=as_it_is(out, text))
+    _print(out, text, style)
+
+
+def _print(console: Console, text: str, style: str) -> None:
+    if "\t" in text:  # print would put blanks in its place
+        console.file.write(text + "\n")
+    else:
+        console.print(escape(text), style=style or None, soft_wrap=as_it_is(console, text))
 
 
 def show_table(title: str, headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

@@ -1,0 +1,49 @@
+"""What every command compatible with taosBenchmark does around the load generator: lines into a file, and an end.
+
+Refuses to know what is loaded or asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+
+from runner.compat import output
+from runner.errors import LoadError, StoreError
+from runner.loadgen.process import LoadProcesses
+
+DRAIN_S = 20.0
+RESULT = "RESULT"
+"""The level of lines that taosBenchmark writes to standard output. They are written with the level INFO, as there."""
+
+Say = Callable[[str, str], None]
+
+
+@contextmanager
+def saying(result_file: str, to_console: Say) -> Iterator[Say]:
+    """Tells each line with its time and level, and appends it to the result file. Raises StoreError."""
+    try:
+        file = Path(result_file).open("a", encoding="utf-8")
+    except OSError as error:
+        raise StoreError(f"-o {result_file}: {error.strerror}", remedy="give another with -o") from None
+    with file:
+
+        def say(level: str, text: str) -> None:
+            line = output.stamped(datetime.now(), "INFO" if level == RESULT else level, text)
+            to_console(level, line)
+            file.write(line + "\n")
+            file.flush()
+
+        yield say
+
+
+def drain(load: LoadProcesses) -> LoadError | None:
+    """Reads what a stopped load still says."""
+    try:
+        for _ in load.lines(DRAIN_S):
+            pass
+    except LoadError as error:
+        return error
+    return None

@@ -1,0 +1,60 @@
+"""What a query file asks for, in our words. Refuses to read, to print and to know the load generator's spelling."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, kw_only=True)
+class Query:
+    """One statement, on one line. result: the file that its rows are appended to, with the thread's number; ""
+    for none. key: where it stands in the file, for messages."""
+
+    text: str
+    result: str
+    key: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asking:
+    """Statements that each of some threads asks `times` times. interval_s: from the beginning of one time to the next.
+
+    supertable: of whose subtables each gives its name for xxxx; "" where the statements name their tables.
+    mixed: each thread asks its share of the statements; else all of them, one after another.
+    """
+
+    queries: tuple[Query, ...]
+    threads: int
+    times: int
+    interval_s: float
+    supertable: str = ""
+    mixed: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueryJob:
+    """Everything that a query file does. method: sql or rest. before: a statement before each query, "" for none.
+
+    keep_going: a failed query is counted, and the others are asked. notes: sentences about what was accepted without
+    effect or under another name.
+    """
+
+    host: str
+    port: int
+    user: str
+    password: str = field(repr=False)
+    database: str
+    method: str
+    specified: Asking | None
+    of_subtables: Asking | None
+    before: str
+    keep_going: bool
+    result_file: str
+    client_config: str = ""
+    notes: tuple[str, ...] = ()
+
+    def queries(self) -> Iterator[Query]:
+        """All statements."""
+        for asking in (self.specified, self.of_subtables):
+            yield from asking.queries if asking else ()

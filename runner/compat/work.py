@@ -1,0 +1,95 @@
+"""From options or a file to what is done with them: which kind of file it is, and one shape for all kinds.
+
+Refuses to know what a kind does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from runner.compat import output
+from runner.compat.job import Job, Refusals, ScaleOptions
+from runner.compat.loading import Say
+from runner.compat.queries import output as query_output
+from runner.compat.queries.job import QueryJob
+from runner.compat.queries.read import read_queries
+from runner.compat.queries.run import check_results, read_text, run_queries
+from runner.compat.run import beside_file, client_folder, read_document, read_job, run_job
+from runner.errors import LoadError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Done:
+    """What came of it. document: for --json. failure: to be raised after the lines were told."""
+
+    document: Mapping[str, Any]
+    interrupted: bool
+    failure: LoadError | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Work:
+    """Something to do. settings: lines for a person, who is asked first where `ask` is set."""
+
+    ask: bool
+    settings: tuple[str, ...]
+    run: Callable[[str, Say], Done]
+
+
+def read_work(
+    given: Mapping[str, str], refusals: Refusals, own: ScaleOptions, environment: Mapping[str, str], now: datetime
+) -> Work:
+    """What the options, or the file that they name, ask for. Raises UsageError with all mistakes."""
+    document = read_document(given["file"]) if "file" in given else {}
+    kind = str(document.get("filetype", "insert")).lower()
+    if kind == "query":
+        return _queries(document, given, refusals, own, environment)
+    return _insert(read_job(given, refusals, own, environment, now), own)
+
+
+def _insert(job: Job, own: ScaleOptions) -> Work:
+    def run(program: str, say: Say) -> Done:
+        result = run_job(job, own, program, say)
+        return Done(
+            document=output.document(job, result.loads, interrupted=result.interrupted)
+            | {"aggregates": [asdict(one) for one in result.took]},
+            interrupted=result.interrupted,
+            failure=result.failure,
+        )
+
+    return Work(ask=job.ask, settings=output.settings_lines(job), run=run)
+
+
+def _queries(
+    document: Mapping[str, Any],
+    given: Mapping[str, str],
+    refusals: Refusals,
+    own: ScaleOptions,
+    environment: Mapping[str, str],
+) -> Work:
+    job = read_query_job(document, given, refusals, environment)
+
+    def run(program: str, say: Say) -> Done:
+        result = run_queries(job, own, program, say)
+        return Done(
+            document=query_output.document(job, result.done, interrupted=result.interrupted),
+            interrupted=result.interrupted,
+            failure=result.failure,
+        )
+
+    return Work(ask=False, settings=query_output.settings_lines(job), run=run)
+
+
+def read_query_job(
+    document: Mapping[str, Any], given: Mapping[str, str], refusals: Refusals, environment: Mapping[str, str]
+) -> QueryJob:
+    """The job of a query file. Raises UsageError with all mistakes."""
+    folder, client = beside_file(given, document, refusals)
+    password = given.get("password") or environment.get("SCALE_PASSWORD", "")
+    job = read_queries(document, given, client, password, read_text, refusals)
+    check_results(job, refusals)
+    refusals.raise_any()
+    return replace(job, client_config=client_folder(folder))

@@ -1,0 +1,222 @@
+"""The genuine taosBenchmark and `scale load` with the same query files: the same queries, answers and lines.
+
+Needs what test_taosbenchmark.py needs. taosBenchmark's own defects, which docs/taosbenchmark.md names, are not compared.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.contract.test_taosbenchmark import COLOUR, HOME, ROOT, environment, pytestmark, server
+from tests.unit.test_compat_queries import COMPLETE, MIXED, SPEND
+
+__all__ = ["pytestmark", "server"]
+TOTAL = re.compile(r"Total (specified|super) queries: (\d+)")
+TOOK = re.compile(r"INFO: (.*) took (\d+\.\d{6}) second\(s\)")
+
+
+def genuine(folder: Path, *options: str) -> tuple[int, str]:
+    """Exit code, and all that it says: queries go to standard output."""
+    return _run([str(HOME / "bin" / "taosBenchmark"), *" ".join(options).split()], folder, environment())
+
+
+def ours(folder: Path, *options: str) -> tuple[int, str]:
+    """As `genuine`."""
+    code = "from runner.cli import main\nmain()"
+    env = environment() | {"PYTHONPATH": str(ROOT), "COLUMNS": "200"}
+    return _run([sys.executable, "-c", code, "load", *" ".join(options).split()], folder, env)
+
+
+def _run(command: list[str], folder: Path, env: dict[str, str]) -> tuple[int, str]:
+    folder.mkdir(exist_ok=True)
+    done = subprocess.run(
+        command, cwd=folder, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300, check=False
+    )
+    return done.returncode, COLOUR.sub("", done.stdout + done.stderr)
+
+
+@pytest.fixture(scope="module")
+def filled(server, tmp_path_factory):
+    """Six tables of 500 rows."""
+    code, said = genuine(tmp_path_factory.mktemp("filled"), "-c", str(server.config), "-y", "-t 6 -n 500 -T 2")
+    assert code == 0, said
+    return server
+
+
+def query_file(server, folder: Path, **more) -> Path:
+    content = {"filetype": "query", "cfgdir": str(server.config), "host": "localhost", "port": server.port}
+    content |= {"user": "root", "password": "taosdata", "confirm_parameter_prompt": "no", "databases": "test"}
+    path = folder / "query.json"
+    path.write_text(json.dumps(content | {"query_times": 4} | more))
+    return path
+
+
+def specified(**more):
+    sqls = [
+        {"sql": "select count(*), max(voltage) from meters", "result": "./count"},
+        {"sql": "select ts, voltage, location from d1 limit 7", "result": "./rows"},
+    ]
+    return {"concurrent": 3, "sqls": sqls} | more
+
+
+def of_subtables(**more):
+    return {
+        "stblname": "meters",
+        "threads": 2,
+        "sqls": [{"sql": "select count(*) from xxxx", "result": "./sub"}],
+    } | more
+
+
+def asked(words: str) -> list[tuple[str, str, str]]:
+    """Threads, times and statement of each line with delays."""
+    return [(m[0], m[1], m[8].strip()) for m in COMPLETE.findall(words)]
+
+
+def kept(folder: Path) -> dict[str, Counter[str]]:
+    """The rows of each result file."""
+    files = [p for p in sorted(folder.iterdir()) if re.search(r"-\d+$", p.name)]
+    return {
+        p.name: Counter(" ".join(line.split()) for line in p.read_text().splitlines() if line.strip()) for p in files
+    }
+
+
+def test_specified_queries_and_those_of_subtables(filled, tmp_path):
+    path = query_file(filled, tmp_path, specified_table_query=specified(), super_table_query=of_subtables())
+    code, said = genuine(tmp_path / "theirs", "-f", str(path))
+    assert code == 0, said
+    code, words = ours(tmp_path / "ours", "-f", str(path))
+    assert code == 0, words
+    subtables = ("2", "4", "select count(*) from xxxx")  # whose delays taosBenchmark does not print
+    assert asked(words) == [*asked(said), subtables]
+    assert len(asked(said)) == 2
+    assert TOTAL.findall(words) == TOTAL.findall(said) == [("specified", "12"), ("super", "24")] or (
+        # taosBenchmark counts one statement's queries, however many statements there are
+        TOTAL.findall(words) == [("specified", "24"), ("super", "24")]
+    )
+    assert kept(tmp_path / "ours") == kept(tmp_path / "theirs")
+    assert len(kept(tmp_path / "ours")) == 3 + 3 + 2
+    assert SPEND.search(said) and SPEND.search(words)
+
+
+def test_mixed_queries(filled, tmp_path):
+    path = query_file(filled, tmp_path, specified_table_query=specified(mixed_query="yes"))
+    seen = []
+    for tool in (genuine, ours):
+        code, said = tool(tmp_path / tool.__name__, "-f", str(path))
+        assert code == 0, said
+        seen.append(MIXED.search(said).groups()[1:3])
+    assert seen == [("2", "8"), ("2", "8")]
+
+
+@pytest.mark.parametrize("mode", ["rest", "restful"])
+def test_queries_by_rest(filled, tmp_path, mode):
+    sqls = [{"sql": "select count(*) from test.meters"}]
+    path = query_file(filled, tmp_path, specified_table_query=specified(sqls=sqls), query_mode="rest")
+    code, said = genuine(tmp_path / "theirs", "-f", str(path))
+    assert code == 0, said
+    path = query_file(filled, tmp_path, specified_table_query=specified(sqls=sqls), query_mode=mode)
+    code, words = ours(tmp_path / "ours", "-f", str(path))
+    assert code == 0, words
+    assert asked(words) == asked(said) == [("3", "4", "select count(*) from test.meters")]
+
+
+def test_a_cache_that_is_reset_and_an_interval(filled, tmp_path):
+    part = specified(concurrent=1, query_interval=1, query_times=3)
+    path = query_file(filled, tmp_path, specified_table_query=part, reset_query_cache="yes")
+    code, words = ours(tmp_path / "ours", "-f", str(path))
+    assert code == 0, words
+    assert 4 <= float(SPEND.search(words).group(1)) < 8  # two statements, each thrice, a second apart
+
+
+@pytest.mark.parametrize("goes_on", ["no", "yes"])
+def test_a_query_that_fails(filled, tmp_path, goes_on):
+    sqls = [{"sql": "select * from nowhere"}, {"sql": "select count(*) from d0"}]
+    path = query_file(filled, tmp_path, specified_table_query=specified(sqls=sqls), continue_if_fail=goes_on)
+    code, said = genuine(tmp_path / "theirs", "-f", str(path))
+    assert (code == 0) == (goes_on == "yes"), said
+    code, words = ours(tmp_path / "ours", "-f", str(path))
+    assert code == (0 if goes_on == "yes" else 5), words
+    assert "0x2603" in words or "Table does not exist" in words
+    assert [one[2] for one in asked(words)] == (["select count(*) from d0"] if goes_on == "yes" else [])
+
+
+def test_the_query_file_of_version_2(server, tmp_path):
+    """As published, apart from where the server is; its tables are made first."""
+    for statement in (
+        "drop database if exists db",
+        "create database db vgroups 1",
+        "create stable db.stb0 (ts timestamp, a int) tags (t int)",
+        "create stable db.stb1 (ts timestamp, a int) tags (t int)",
+        "insert into db.stb00_1 using db.stb0 tags (1) values (now, 1) (now+1s, 2)",
+        "insert into db.s1 using db.stb1 tags (1) values (now, 1) db.s2 using db.stb1 tags (2) values (now, 7)",
+    ):
+        server.shell(statement)
+    first = {"sql": "select last_row(*) from stb0 ", "result": "./query_res0.txt"}
+    second = {"sql": "select count(*) from stb00_1", "result": "./query_res1.txt"}
+    third = {"sql": "select last_row(ts) from xxxx", "result": "./query_res2.txt"}
+    path = query_file(
+        server,
+        tmp_path,
+        databases="db",
+        query_times=2,
+        query_mode="taosc",
+        specified_table_query={"query_interval": 1, "concurrent": 3, "sqls": [first, second]},
+        super_table_query={"stblname": "stb1", "query_interval": 1, "threads": 3, "sqls": [third]},
+    )
+    code, words = ours(tmp_path / "ours", "-f", str(path))
+    assert code == 0, words
+    assert asked(words) == [("3", "2", first["sql"].strip()), ("3", "2", second["sql"]), ("2", "2", third["sql"])]
+    found = kept(tmp_path / "ours")
+    assert sorted(found) == [
+        f"query_res{n}.txt-{t}" for n, t in ((0, 0), (0, 1), (0, 2), (1, 3), (1, 4), (1, 5), (2, 0), (2, 1))
+    ]
+    assert found["query_res1.txt-3"] == Counter({"2": 2})
+
+
+def test_the_insert_file_of_version_2(server, tmp_path):
+    """As published, apart from where the server is and a thousandth of its rows."""
+    info = {"name": "db", "drop": "yes", "replica": 1, "days": 10, "cache": 16, "blocks": 8, "precision": "ms"}
+    info |= {"keep": 3650, "minRows": 100, "maxRows": 4096, "comp": 2, "walLevel": 1, "cachelast": 0, "quorum": 1}
+    info |= {"fsync": 3000, "update": 0}
+    table = {"name": "stb", "child_table_exists": "no", "childtable_count": 100, "childtable_prefix": "stb_"}
+    table |= {"auto_create_table": "no", "batch_create_tbl_num": 5, "data_source": "rand", "insert_mode": "taosc"}
+    table |= {"insert_rows": 100, "childtable_limit": 10, "childtable_offset": 100, "interlace_rows": 0}
+    table |= {"insert_interval": 0, "max_sql_len": 1024000, "disorder_ratio": 0, "disorder_range": 1000}
+    table |= {"timestamp_step": 10, "start_timestamp": "2026-10-01 00:00:00.000", "sample_format": "csv"}
+    table |= {"sample_file": "./sample.csv", "use_sample_ts": "no", "tags_file": ""}
+    table["columns"] = [{"type": "INT"}, {"type": "DOUBLE", "count": 10}, {"type": "BINARY", "len": 16, "count": 3}]
+    table["columns"] += [{"type": "BINARY", "len": 32, "count": 6}]
+    table["tags"] = [{"type": "TINYINT", "count": 2}, {"type": "BINARY", "len": 16, "count": 5}]
+    content = {"filetype": "insert", "cfgdir": str(server.config), "host": "localhost", "port": server.port}
+    content |= {"user": "root", "password": "taosdata", "thread_count": 4, "thread_count_create_tbl": 4}
+    content |= {"result_file": "./insert_res.txt", "confirm_parameter_prompt": "no", "insert_interval": 0}
+    content |= {"interlace_rows": 100, "num_of_records_per_req": 100}
+    path = tmp_path / "insert.json"
+    path.write_text(json.dumps(content | {"databases": [{"dbinfo": info, "super_tables": [table]}]}))
+    code, words = ours(tmp_path / "ours", "-f", str(path))
+    assert code == 0, words
+    assert "databases[0].dbinfo.days is of version 2: it is taken as duration 10" in words
+    assert re.search(r"\b10000\b", server.shell("select count(*) from db.stb"))
+    options = "`buffer`, wal_level, wal_fsync_period, `cachemodel`, `duration`"
+    made = server.shell(f"select {options} from information_schema.ins_databases where name = 'db'")
+    assert [cell.strip() for cell in made.splitlines()[-1].split("|")][:5] == ["128", "1", "3000", "none", "14400m"]
+
+
+@pytest.mark.parametrize("options", ["-t 3 -n 50 -T 2", "-t 3 -n 50 -T 2 -b INT,INT -A INT", "-N -t 3 -n 50 -T 2"])
+def test_aggregates_after_the_load(server, tmp_path, options):
+    seen = []
+    for tool in (genuine, ours):
+        code, said = tool(tmp_path / tool.__name__, "-c", str(server.config), "-y", "-x", options)
+        assert code == 0, said
+        seen.append(TOOK.findall(said))
+    assert len(seen[0]) == len(seen[1]) == (8 if "-N" in options else 24)
+    if "-N" not in options:
+        statements = [[" ".join(line[0].lower().split()) for line in one] for one in seen]
+        assert statements[1] == statements[0]

@@ -1,0 +1,313 @@
+"""taosBenchmark's query files: no key is dropped in silence, the load generator's specs, and the lines told."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from runner.compat.job import Refusals, ScaleOptions
+from runner.compat.queries.job import QueryJob
+from runner.compat.queries.spec import specified_loads, subtable_load
+from runner.compat.run import read_given
+from runner.compat.work import read_query_job
+from runner.errors import PreflightError, UsageError
+from runner.loadgen.binary import loadgen_path
+
+ROOT = Path(__file__).resolve().parents[2]
+OWN = ScaleOptions()
+
+# Of taosBenchmark 3.3.0.0, as scripts read them.
+COMPLETE = re.compile(
+    r"complete query with (\d+) threads and (\d+) query delay avg: \t([\d.]+)s min: \t([\d.]+)s max: \t([\d.]+)s "
+    r"p90: \t([\d.]+)s p95: \t([\d.]+)s p99: \t([\d.]+)s SQL command: (.*)"
+)
+MIXED = re.compile(
+    r"spend ([\d.]+)s using (\d+) threads complete query (\d+) times,cd  min delay: ([\d.]+)s, avg delay: ([\d.]+)s, "
+    r"p90: ([\d.]+)s, p95: ([\d.]+)s, p99: ([\d.]+)s, max: ([\d.]+)s"
+)
+SPEND = re.compile(r"Spend ([\d.]+) second completed total queries: (\d+), the QPS of all threads: +([\d.]+)")
+
+
+def document(**more):
+    specified = {"concurrent": 3, "sqls": [{"sql": "select 1;"}, {"sql": "select\n2", "result": "./r"}]}
+    over = {"stblname": "stb", "sqls": [{"sql": "select last_row(ts) from xxxx"}]}
+    content = {"filetype": "query", "host": "h", "databases": "Db", "query_times": 2}
+    return content | {"specified_table_query": specified, "super_table_query": over} | more
+
+
+def read(content, tmp_path, *options) -> QueryJob:
+    os.chdir(tmp_path)
+    (tmp_path / "q.json").write_text(json.dumps(content))
+    given, refusals = read_given(["-f", "q.json", *options])
+    return read_query_job(content, given, refusals, {})
+
+
+@pytest.fixture(autouse=True)
+def _folder(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+
+
+TOP = {
+    "host": "other",
+    "port": 7030,
+    "user": "u",
+    "password": "p",
+    "databases": "other",
+    "query_times": 5,
+    "query_mode": "rest",
+    "continue_if_fail": "yes",
+    "reset_query_cache": "yes",
+    "result_file": "r",
+    "response_buffer": 5,
+    "telnet_tcp_port": 5,
+    "kill_slow_query_threshold": 5,
+    "kill_slow_query_interval": 5,
+    "connection_pool_size": 5,
+}
+PART = {
+    "query_interval": 1,
+    "query_times": 7,
+    "concurrent": 4,
+    "threads": 5,
+    "mode": "async",
+    "interval": 5,
+    "restart": "no",
+    "keepProgress": "yes",
+    "subscribe_interval": 5,
+    "subscribe_times": 5,
+    "endAfterConsume": 5,
+    "resubAfterConsume": 5,
+}
+PLACES = {
+    "top": TOP,
+    "specified_table_query": PART | {"mixed_query": "yes", "sqls": [{"sql": "x"}]},
+    "super_table_query": PART | {"stblname": "other", "sqls": [{"sql": "xxxx"}]},
+}
+
+
+@pytest.mark.parametrize(
+    ("place", "key", "value"), [(place, k, v) for place, keys in PLACES.items() for k, v in keys.items()]
+)
+def test_a_key_changes_the_job_or_is_noted(tmp_path, place, key, value):
+    plain, changed = document(), document()
+    (changed if place == "top" else changed[place])[key] = value
+    before, after = read(plain, tmp_path), read(changed, tmp_path)
+    assert (after, after.password) != (before, before.password)
+
+
+@pytest.mark.parametrize(
+    ("place", "key", "value", "name", "why"),
+    [
+        ("top", "nonsense", 1, "nonsense", "is not known"),
+        ("top", "query_mode", "ws", "query_mode", "none of taosc, rest, restful"),
+        ("top", "query_times", 0, "query_times", "outside 1..1000000000"),
+        ("top", "databases", "", "databases", "no plain name"),
+        ("top", "continue_if_fail", "smart", "continue_if_fail", "none of no, yes"),
+        ("top", "thread_count", 4, "thread_count", "is not known"),
+        ("specified_table_query", "nonsense", 1, "specified_table_query.nonsense", "is not known"),
+        ("specified_table_query", "concurrent", 0, "specified_table_query.concurrent", "outside 1..4096"),
+        ("specified_table_query", "query_interval", -1, "specified_table_query.query_interval", "outside"),
+        ("specified_table_query", "sqls", [{"sql": " ;"}], "specified_table_query.sqls[0].sql", "is needed"),
+        ("specified_table_query", "sqls", [{"sql": "x", "y": 1}], "specified_table_query.sqls[0].y", "is not known"),
+        ("specified_table_query", "sql_file", "nowhere", "specified_table_query.sql_file", "No such file"),
+        (
+            "specified_table_query",
+            "sqls",
+            [{"sql": "x", "result": "/nonexistent/r"}],
+            "specified_table_query.sqls[0].result",
+            "no directory",
+        ),
+        ("super_table_query", "stblname", "", "super_table_query.stblname", "no plain name"),
+        ("super_table_query", "sqls", [{"sql": "select 1"}], "super_table_query.sqls[0].sql", "has no xxxx"),
+        ("super_table_query", "sqls", [{"sql": "xxxx"}] * 101, "super_table_query.sqls", "more than 100"),
+    ],
+)
+def test_a_mistake_is_one_line_with_the_path_of_its_key(tmp_path, place, key, value, name, why):
+    content = document()
+    (content if place == "top" else content[place])[key] = value
+    with pytest.raises(UsageError) as refused:
+        read(content, tmp_path)
+    assert refused.value.exit_code == 2
+    (line,) = refused.value.message.splitlines()[1:]
+    assert line.startswith(f"  {name}: ") and why in line
+
+
+def test_options_that_the_file_has_the_say_of_are_refused(tmp_path):
+    with pytest.raises(UsageError) as refused:
+        read(document(), tmp_path, "-T", "3", "-h", "x")
+    names = [line.split(": ")[0].strip() for line in refused.value.message.splitlines()[1:]]
+    assert names == ["-T (--threads)", "--host"]
+
+
+def test_a_file_without_queries_is_refused(tmp_path):
+    with pytest.raises(UsageError, match="specified_table_query: there is no query"):
+        read({"filetype": "query", "databases": "db"}, tmp_path)
+
+
+def test_restful_is_rest_and_goes_to_the_adapter_above_the_servers_port(tmp_path):
+    job = read(document(query_mode="restful", port=7030), tmp_path)
+    assert (job.method, job.port) == ("rest", 7041)
+    assert "query_mode restful is of version 2: it is taken as rest" in job.notes
+
+
+def test_statements_come_from_a_file_before_those_of_the_document(tmp_path):
+    (tmp_path / "s.sql").write_text("select 3;\n\nselect 4\n")
+    content = document()
+    content["specified_table_query"]["sql_file"] = "s.sql"
+    job = read(content, tmp_path)
+    assert [q.text for q in job.specified.queries] == ["select 3", "select 4", "select 1", "select 2"]
+
+
+def asks(spec):
+    return {k: v for k, v in spec.items() if k.startswith(("ask.", "rounds", "round_", "order", "threads", "max_"))}
+
+
+def test_a_load_for_each_specified_statement(tmp_path):
+    content = document(reset_query_cache="yes")
+    content["specified_table_query"] |= {"query_interval": 1, "sqls": [{"sql": "select '{}'", "result": "./r"}] * 2}
+    job = read(content, tmp_path)
+    first, second = specified_loads(job, OWN, job.specified)
+    assert asks(first.spec) == {
+        "ask.query.text": "select '{{}}'",
+        "ask.query.before": "RESET QUERY CACHE",
+        "ask.query.result": "./r",
+        "rounds": "2",
+        "round_interval_s": "1",
+        "order": "rotate",
+        "threads": "3",
+        "max_errors": "1",
+    }
+    assert (first.spec["first_worker"], second.spec["first_worker"]) == ("0", "3")  # numbers of the result files
+
+
+def test_each_thread_asks_its_share_of_mixed_statements(tmp_path):
+    content = document(continue_if_fail="yes")
+    content["specified_table_query"]["mixed_query"] = "yes"
+    job = read(content, tmp_path)
+    (load,) = specified_loads(job, OWN, job.specified)
+    assert load.items == ("select 1", "select 2")
+    assert (load.spec["ask.mixed.text"], load.spec["order"], load.spec["threads"]) == ("{item}", "progressive", "2")
+    assert int(load.spec["max_errors"]) > 10**9
+    assert any(note.startswith("specified_table_query.sqls[1].result has no effect") for note in job.notes)
+
+
+def test_subtables_take_the_place_of_the_mark(tmp_path):
+    content = document()
+    content["super_table_query"]["sqls"] = [{"sql": "select a from xxxx"}, {"sql": "select b from xxxx, xxxx"}]
+    job = read(content, tmp_path)
+    load = subtable_load(job, OWN, job.of_subtables, ["s1", "S2"])
+    assert load.items == ("`db`.`s1`", "`db`.`S2`")
+    assert load.spec["ask.query0.text"] == "select a from {item}"
+    assert load.spec["ask.query1.text"] == "select b from {item}, {item}"
+
+
+def test_the_password_is_not_in_words_about_the_job(tmp_path):
+    job = read(document(password="hunter2"), tmp_path)
+    assert job.password == "hunter2"
+    assert "hunter2" not in repr(job) + str(specified_loads(job, OWN, job.specified))
+
+
+PROGRAM = r"""
+import os
+from runner import cli
+from runner.compat.queries import run, spec
+from runner.loadgen.statements import Answer
+
+def door(job, own, method):
+    fail = {"null_fail_every": os.environ["FAIL_EVERY"]} if "FAIL_EVERY" in os.environ else {}
+    return {"protocol": "1", "driver": "null", "null_latency_us": "300", **fail}
+
+def statements(program, lines, asked, secret):
+    return [Answer(ok=True, rows=(("t1",), ("t2",), ("t3",)), affected=None, code="", message="")]
+
+spec.door_spec = run.door_spec = door
+run.run_statements = statements
+cli.main()
+"""
+
+
+@pytest.fixture
+def scale_load(tmp_path):
+    try:
+        loadgen_path()
+    except PreflightError as error:
+        pytest.skip(error.message)
+
+    def start(content, *arguments, **environment):
+        (tmp_path / "q.json").write_text(json.dumps(content))
+        done = subprocess.run(
+            [sys.executable, "-c", PROGRAM, "load", "-f", "q.json", *arguments],
+            env=os.environ | {"PYTHONPATH": str(ROOT)} | environment,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        return done.returncode, done.stdout, done.stderr
+
+    return start
+
+
+def unkept():
+    content = document()
+    del content["specified_table_query"]["sqls"][1]["result"]
+    return content
+
+
+def test_the_lines_of_all_queries(scale_load, tmp_path):
+    code, out, err = scale_load(unkept(), "--json", "-o", "lines")
+    assert code == 0, err
+    assert not COMPLETE.search(scale_load(unkept())[2])  # they go to standard output where no document does
+    for text in (err, (tmp_path / "lines").read_text()):
+        told = COMPLETE.findall(text)
+        assert [(m[0], m[1], m[8]) for m in told] == [
+            ("3", "2", "select 1"),
+            ("3", "2", "select 2"),
+            ("1", "2", "select last_row(ts) from xxxx"),
+        ]
+        for one in told:
+            average, least, most, p90, p95, p99 = (float(x) for x in one[2:8])
+            assert 0.0003 <= least <= average <= most
+            assert least <= p90 <= p95 <= p99 <= most
+        assert "Total specified queries: 12" in text and "Total super queries: 6" in text
+        seconds, queries, rate = SPEND.search(text).groups()
+        assert int(queries) == 18
+        assert float(rate) == pytest.approx(18 / float(seconds), rel=0.1)
+    assert [(q["answered"], q["rows"]) for q in json.loads(out)["queries"]] == [(6, 6), (6, 6), (6, 6)]
+
+
+def test_the_line_of_mixed_queries(scale_load):
+    content = unkept()
+    content["specified_table_query"]["mixed_query"] = "yes"
+    del content["super_table_query"]
+    code, out, err = scale_load(content)
+    assert code == 0, err
+    assert MIXED.search(out).groups()[1:3] == ("2", "4")
+    assert SPEND.search(out).group(2) == "4"
+
+
+def test_a_failed_query_ends_it_or_is_counted(scale_load):
+    code, out, err = scale_load(unkept(), FAIL_EVERY="2")
+    assert code == 5
+    assert "queries failed: " in err and len(COMPLETE.findall(out)) == 1
+    code, out, err = scale_load(unkept() | {"continue_if_fail": "yes"}, "--json", FAIL_EVERY="2")
+    assert code == 0, err
+    assert [(q["answered"], q["failed"]) for q in json.loads(out)["queries"]] == [(3, 3), (3, 3), (3, 3)]
+
+
+def test_nothing_starts_after_a_mistake(scale_load, tmp_path):
+    code, _, err = scale_load(unkept() | {"query_mode": "x"})
+    assert code == 2
+    assert "query_mode: 'x' is none of" in err
+    assert not (tmp_path / "output.txt").exists()
+
+
+def test_refusals_are_collected():
+    refusals = Refusals()
+    with pytest.raises(UsageError) as refused:
+        read_query_job({"filetype": "query", "databases": 7, "x": 1}, {"tables": "3"}, refusals, {})
+    assert all(word in refused.value.message for word in ("-t (--tables)", "databases", "x:", "specified_table_query"))
