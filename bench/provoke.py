@@ -26,6 +26,8 @@ from pathlib import Path
 
 import psutil
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
 from bench.slow_network import INTERFACE, slow_network
 from runner.targets import load_target
 
