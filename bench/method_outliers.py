@@ -19,8 +19,8 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from bench.method_fit import LEVELS, NOISE, REPLICATES, truths  # noqa: E402
-from runner.fit.bootstrap import make_rows  # noqa: E402
 from runner.fit.outliers import far_off  # noqa: E402
+from runner.fit.rows import make_rows  # noqa: E402
 
 
 def counts_of(levels: tuple[float, ...], curve, noise: float, replicates: int, chance: np.random.Generator):

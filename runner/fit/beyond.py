@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from runner.fit.bootstrap import Rows
 from runner.fit.candidates import LIMITS, Candidate, percentiles, six_digits
 from runner.fit.derived import REACH, asymptote, level_where_it_falls, levels_for
 from runner.fit.models import NAMES, Floats
+from runner.fit.rows import Rows
 from runner.fit.words import Terms, rejected_words
 from runner.model import Estimate, Need, Prediction, RejectedLevel
 from runner.units import format_number, format_rate

@@ -14,9 +14,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from runner.fit.models import Floats, ModelName
+from runner.fit.rows import Rows
 from runner.fit.squares import solve
 
 SAMPLES = 2000
@@ -25,50 +25,6 @@ _CELLS_MAX = 400_000  # samples handled together, which limits the memory
 _ROWS_MAX = 4096  # beyond this, the errors of means are drawn from the normal distribution
 _VISIBLE_MIN = 0.02
 _WEIGHT_LEAST = 0.01
-
-
-@dataclass(frozen=True, kw_only=True)
-class Rows:
-    """The data of the fit, sorted: a level and a rate for every row, and the distinct levels with means and counts.
-
-    unit: the mean rate, by which rates are divided inside, so that results do not depend on the unit of the data.
-    """
-
-    levels: Floats
-    rates: Floats
-    distinct: Floats
-    weights: Floats
-    means: Floats
-    of_level: NDArray[np.intp]
-    unit: float
-
-    @property
-    def unit_level(self) -> float:
-        """u of the formulas in models.py: the smallest level if it is below 1, else 1."""
-        return min(1.0, float(self.distinct[0])) if len(self.distinct) else 1.0
-
-    @property
-    def starts(self) -> NDArray[np.intp]:
-        """The index of each level's first row."""
-        found: NDArray[np.intp] = np.searchsorted(self.levels, self.distinct)
-        return found
-
-
-def make_rows(levels: Floats, rates: Floats) -> Rows:
-    """Sorts rows and computes the levels' means. Levels and rates must be above 0."""
-    order = np.lexsort((rates, levels))
-    levels, rates = levels[order], rates[order]
-    distinct, of_level, counts = np.unique(levels, return_inverse=True, return_counts=True)
-    sums = np.add.reduceat(rates, np.searchsorted(levels, distinct)) if len(rates) else rates
-    return Rows(
-        levels=levels,
-        rates=rates,
-        distinct=distinct,
-        weights=counts.astype(float),
-        means=sums / counts,
-        of_level=of_level,
-        unit=float(rates.mean()) if len(rates) else 1.0,
-    )
 
 
 def resample(

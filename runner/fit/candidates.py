@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from runner.fit.bootstrap import SAMPLES, Rows, resample
+from runner.fit.bootstrap import SAMPLES, resample
 from runner.fit.models import BOUNDED, PARAMETERS, Floats, ModelName, jacobian, rates
+from runner.fit.rows import Rows
 from runner.fit.squares import solve
 from runner.model import Estimate, ModelFit
 
@@ -91,7 +92,16 @@ def fit_model(model: ModelName, rows: Rows, samples: int = SAMPLES) -> Candidate
     size = math.sqrt(rss / degrees) if degrees > 0 else None
     errors = np.sqrt(np.diag(inverse)) * size if inverse is not None and size is not None else None
     units = np.array([1.0 if name in _UNITLESS else rows.unit for name in names])
-    drawn = resample(model, rows, curve, slopes[:, free], inverse, degrees, samples)
+    few = rows.condensed
+    drawn = resample(
+        model,
+        few,
+        rates(model, values[None], few.distinct, rows.unit_level)[0],
+        jacobian(model, values, few.distinct, rows.unit_level)[:, free],
+        inverse,
+        degrees,
+        samples,
+    )
     testable = len(rows.distinct) > len(names)
     return Candidate(
         model=model,

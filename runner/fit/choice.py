@@ -3,7 +3,8 @@
 The choice uses AICc and the holdout error at the last level. It takes the models within 2 of the lowest AICc, then
 those whose error at the last level is within the noise of the smallest, then the one with the fewest parameters; laws
 come before descriptions. A knee must beat every smooth model's AICc by 4, have two levels on either side, and be more
-than noise about a smooth curve explains. If the rate falls at the end beyond the noise, only models that fall compete.
+than noise about a smooth curve explains. If the rate falls at the end beyond the noise, only models that fall compete;
+if it rose before, only those that rise before they fall.
 Refuses to choose if fewer than two models can be tested, and to call a curve linear that could hide contention.
 """
 
@@ -15,9 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from runner.fit import shapes
-from runner.fit.bootstrap import Rows
 from runner.fit.candidates import Candidate, percentiles
 from runner.fit.models import MODELS, NAMES, PARAMETERS, Floats, ModelName
+from runner.fit.rows import Rows
 from runner.model import Shape
 
 NEAR_AICC = 2.0
@@ -76,11 +77,22 @@ def _able(candidates: Mapping[ModelName, Candidate], rows: Rows, retrograde: boo
     """The models that compete: those with an AICc, a knee only if it is clear, and only falling ones if the rate
     falls."""
     able = [c for c in candidates.values() if c.aicc is not None]
-    falling = [c for c in able if c.model != "knee" and c.rates(rows.distinct)[-1] < c.rates(rows.distinct).max()]
+    falling = _falling([c for c in able if c.model != "knee"], rows)
     if retrograde and falling:
         return falling
     smooth = [_aicc(c) for c in able if c.model != "knee"]
     return [c for c in able if c.model != "knee" or _clear_knee(c, rows, smooth)]
+
+
+def _falling(able: Sequence[Candidate], rows: Rows) -> list[Candidate]:
+    """Those that fall at the end; where the rate rose before it fell, those that rise before they fall, if any do.
+
+    With few rows AICc prefers a falling line or power to the USL, but neither can be what rises first.
+    """
+    curves = {c.model: c.rates(rows.distinct) for c in able}
+    falling = [c for c in able if curves[c.model][-1] < curves[c.model].max()]
+    rising = [c for c in falling if curves[c.model].argmax() > 0] if rows.means.argmax() > 0 else []
+    return rising or falling
 
 
 def _clear_knee(knee: Candidate, rows: Rows, smooth: Sequence[float]) -> bool:
@@ -101,7 +113,7 @@ def _plausible(
     """The chosen model, and those within 6 of the lowest AICc; a knee only with two levels on either side."""
     able = [c for c in candidates.values() if c.aicc is not None and (c.model != "knee" or _inside(c, rows))]
     if retrograde:
-        able = [c for c in able if c.rates(rows.distinct)[-1] < c.rates(rows.distinct).max()]
+        able = _falling(able, rows)
     lowest = min((_aicc(c) for c in able), default=0.0)
     within = {c.model for c in able if _aicc(c) <= lowest + PLAUSIBLE_AICC}
     return tuple(m for m in MODELS if m in within | {chosen.model})

@@ -9,12 +9,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from runner.fit import beyond, derived
-from runner.fit.bootstrap import SAMPLES, Rows, make_rows
+from runner.fit.bootstrap import SAMPLES
 from runner.fit.candidates import Candidate, document, fit_model
 from runner.fit.cautions import all_cautions, superlinear_levels
 from runner.fit.choice import Choice, choose
 from runner.fit.models import MODELS, PARAMETERS, Floats, ModelName, rate_at
 from runner.fit.outliers import outliers
+from runner.fit.rows import Rows, make_rows
 from runner.fit.summaries import Usable, noise_floor, summaries, usable
 from runner.fit.words import Findings, Terms, sentence, with_them
 from runner.model import Confound, Estimate, FitBeside, FitReport, ModelFit, Observation
@@ -193,9 +194,9 @@ def _rises_faster(candidates: Mapping[ModelName, Candidate]) -> bool:
 
 
 def _grid(rows: Rows) -> Floats | None:
-    """The levels at which a band is drawn, from near 0 to just beyond the last level."""
+    """The levels at which a band is drawn, from half of the first (no prediction is lower) to just beyond the last."""
     if not len(rows.distinct):
         return None
     last = float(rows.distinct[-1])
-    steps = np.linspace(last / GRID_STEPS, 1.05 * last, GRID_STEPS)
+    steps = np.linspace(float(rows.distinct[0]) / derived.REACH, 1.05 * last, GRID_STEPS)
     return steps if len(rows.distinct) > GRID_STEPS else np.unique(np.concatenate([steps, rows.distinct]))

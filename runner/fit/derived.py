@@ -12,9 +12,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from runner.fit.bootstrap import Rows
 from runner.fit.candidates import Candidate, percentiles
 from runner.fit.models import Floats, ModelName, usl_peak
+from runner.fit.rows import Rows
 from runner.model import Estimate
 
 REACH = 2.0  # predictions go up to this times the last level, and down to the first level divided by it

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from runner.fit.bootstrap import Rows
 from runner.fit.models import Floats
+from runner.fit.rows import Rows
 from runner.fit.words import Terms, quantity
 
 _LEVELS_MIN, _OUTLIERS_MAX = 4, 3
@@ -104,9 +104,10 @@ def _distances(levels: Floats, logs: Floats) -> Floats:
     upper, lower = logs[order][starts + counts // 2], logs[order][starts + (counts - 1) // 2]
     medians, across = (upper + lower) / 2, np.log(distinct)
     expected = medians.copy()
-    for i in np.flatnonzero(counts < _ROWS_OF_A_MEDIAN):
-        a, b = (i - 1, i + 1) if 0 < i < len(distinct) - 1 else (1, 2) if i == 0 else (i - 2, i - 1)
-        slope = (medians[b] - medians[a]) / (across[b] - across[a])
-        expected[i] = medians[a] + slope * (across[i] - across[a])
+    few, last = np.flatnonzero(counts < _ROWS_OF_A_MEDIAN), len(distinct) - 1
+    a = np.where(few == 0, 1, np.where(few == last, last - 2, few - 1))
+    b = np.where(few == 0, 2, np.where(few == last, last - 1, few + 1))
+    slopes = (medians[b] - medians[a]) / (across[b] - across[a])
+    expected[few] = medians[a] + slopes * (across[few] - across[a])
     found: Floats = logs - expected[of_level]
     return found

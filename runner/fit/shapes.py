@@ -13,8 +13,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from runner.fit.bootstrap import SEED, Rows
+from runner.fit.bootstrap import SEED
 from runner.fit.models import Floats, ModelName, rates
+from runner.fit.rows import Rows
 from runner.fit.squares import solve, solve_peak_at_last
 
 SIMULATIONS = 400
@@ -33,6 +34,7 @@ def falls(rows: Rows) -> bool:
     Without the fall: Amdahl, a knee, or a USL that has its peak at the last level. With it: a USL, or a line through
     the origin followed by a falling one.
     """
+    rows = rows.condensed
     if len(rows.distinct) < _LEVELS_MIN or float(rows.means[-1]) > (1 - FALL_LEAST) * float(rows.means.max()):
         return False
     return _p_value(rows, _rising, _falling) <= FALL_P
@@ -42,7 +44,7 @@ def bends(rows: Rows) -> bool:
     """Whether a hard limit explains the rates better than noise about a smooth curve does (2 %)."""
     if len(rows.distinct) < _LEVELS_MIN + 1:
         return False
-    return _p_value(rows, _smooth, _bent) <= KNEE_P
+    return _p_value(rows.condensed, _smooth, _bent) <= KNEE_P
 
 
 def _p_value(rows: Rows, without: Callable[[Rows, Floats], tuple[Floats, Floats]], having: Squares) -> float:

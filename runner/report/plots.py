@@ -42,6 +42,7 @@ _COLOURS = (_BLUE, "#00795a", _ORANGE, "#a3487f")
 TRIALS_MAX = 40
 _MANY = 500
 ROWS_DRAWN = 5000  # of a group; more would hide each other
+_ABOVE_ROWS = 3.0  # times the highest row: the top of a picture whose band reaches further
 
 
 def curve_svg_bytes(run: StoredRun) -> bytes:
@@ -186,8 +187,9 @@ def rows_png(
             axes.plot(grid, curve, color=colour, lw=1.8, zorder=3, label=f"{NAMES[model.model]} fit")
             _band(axes, fit, model, colour, 1.0, (0.0, last))
         _predicted(axes, fit, colour)
+    highest = max([x for table in rows.values() for _, x in table[:: max(1, len(table) // ROWS_DRAWN)]])
     axes.set(xlabel=across, ylabel=up, xlim=(0, last))
-    axes.set_ylim(bottom=0)
+    axes.set_ylim(bottom=0, top=min(axes.get_ylim()[1], _ABOVE_ROWS * highest))
     axes.legend(frameon=False, fontsize=9)
     return _png(figure)
 

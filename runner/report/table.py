@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 ABSENT = "–"
+_EXPONENT_BELOW = 1e-6  # fewer than three digits would be left of six decimals
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,12 +46,14 @@ def fixed(value: float | None, places: int = 0) -> str:
 
 
 def short(value: float | None) -> str:
-    """Three significant digits without an exponent: 0.0123, 4.56, 1,230."""
+    """Three significant digits, with an exponent only below a millionth: 0.0123, 4.56, 1,230, 7.69e-11."""
     if not known(value) or value is None:
         return ABSENT
     if value == 0:
         return "0"
     value = rounded(value, 3)
+    if abs(value) < _EXPONENT_BELOW:
+        return f"{value:.3g}"
     places = min(max(2 - math.floor(math.log10(abs(value))), 0), 6)
     return f"{value:,.{places}f}"
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from scipy.optimize import curve_fit
 
 from runner.fit import Terms, fit_rows, rate_at
-from runner.fit.bootstrap import make_rows
 from runner.fit.candidates import fit_model
 from runner.fit.models import MODELS, PARAMETERS, rates
+from runner.fit.rows import make_rows
 from runner.fit.squares import solve
 
 TRUTHS = {

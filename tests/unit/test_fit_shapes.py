@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from runner.fit import FitQuestions, Terms, fit_rows
-from runner.fit.bootstrap import make_rows
+from runner.fit.rows import make_rows
 from runner.fit.shapes import bends, falls
 
 
@@ -55,6 +55,21 @@ def test_a_fall_below_2_percent_is_no_fall():
 def test_one_row_at_each_of_three_levels_cannot_show_a_fall():
     assert not falls(table([(1.0, 10.0), (2.0, 20.0), (3.0, 5.0)]))
     assert falls(table([(n, x * f) for n, x in ((1.0, 10.0), (2.0, 20.0), (3.0, 5.0)) for f in (0.99, 1.0, 1.01)]))
+
+
+def test_what_rose_before_it_fell_is_not_described_by_a_falling_line():
+    """Of six rows AICc prefers one, by 20 and more."""
+    made = [(1.0, 100.0), (2.0, 180.0), (3.0, 200.0), (4.0, 160.0), (5.0, 120.0), (6.0, 90.0)]
+    found = fit_rows(made, Terms(), questions=FitQuestions(need=[250.0]))
+    assert (found.verdict, found.chosen) == ("retrograde", "usl")
+    assert "its maximum is" in found.needs[0].reason
+    only_falls = [(float(n), 110 - 10 * n + 0.5 * (-1) ** n) for n in range(1, 7)]
+    assert fit_rows(only_falls, Terms()).chosen == "affine"
+
+
+def test_a_band_begins_where_predictions_do():
+    made = rows(law(0.05), range(2, 9), 2, 0.02, 1)
+    assert fit_rows(made, Terms()).band[0][0] == 1.0
 
 
 def test_a_hard_limit_is_seen_and_a_smooth_top_is_none():
