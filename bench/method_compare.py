@@ -164,7 +164,7 @@ def main() -> None:
             print(f"| {words} | {share(lambda c, s=session: naive_between(c, 4, s), words):.1f} % | – |", flush=True)
     if asked.only in "single":
         for phi in (0.0, 0.5, 0.8, 0.9):
-            for seconds in (20, 60):
+            for seconds in (20, 40, 60):
                 words = f"single trials of {seconds} s, φ = {phi:g} (not judged)"
                 found = share(lambda c, p=phi, s=seconds: single(c, p, s), words)
                 print(f"| {words} | {found:.1f} % | – |", flush=True)

@@ -345,7 +345,7 @@ def test_ticks_are_round(high, expected):
 
 @pytest.mark.parametrize(
     ("value", "said"),
-    [(0.01234, "0.0123"), (1234567.0, "1,230,000"), (0, "0"), (None, "–"), (99.95, "100"), (7.685e-11, "7.69e-11")],
+    [(0.01234, "0.0123"), (1234567.0, "1,230,000"), (0, "0"), (None, "–"), (99.95, "100"), (7.6854e-11, "7.69e-11")],
 )
 def test_short_numbers(value, said):
     assert short(value) == said

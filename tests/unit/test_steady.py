@@ -2,7 +2,9 @@
 
 import math
 import random
+import statistics
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,11 +13,12 @@ from runner.figures.growing import window_is_enough
 from runner.verdict import claimed, look_at, look_seconds, modes, seconds_to_claim, steadiness, transient, troubles
 from runner.verdict.steady.figures import correlation
 from runner.verdict.steady.looks import error_allowed_percent
+from runner.verdict.steady.rules import mean_error_percent
 from tests.unit.factories import make_sweep
 from tests.unit.test_settled import interval
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench"))
-from method_steady import PROCESSES, tried
+from method_steady import PROCESSES, correlated, tried
 
 FEW = 40
 
@@ -73,6 +76,20 @@ def test_the_error_of_the_mean_is_that_of_many_windows():
     assert sum(errors) / 200 == pytest.approx(spread, rel=0.15)
     naive = 100 * 0.05 / math.sqrt(40)
     assert spread > 1.5 * naive
+
+
+def test_a_spread_about_the_mean_of_few_independent_seconds_is_too_small():
+    windows = [correlated(random.Random(n), 60, 0.9, 0.1) for n in range(400)]
+    found = [steadiness(w) for w in windows]
+    spread = 100 * math.sqrt(statistics.fmean((statistics.fmean(w) - 1) ** 2 for w in windows))
+    assert statistics.median(f.error_percent for f in found) < 0.9 * spread
+    assert statistics.median(mean_error_percent(f) for f in found) == pytest.approx(spread, rel=0.1)
+    assert mean_error_percent(steadiness([1000.0] * 40)) == 0
+
+
+def test_a_mean_that_one_window_cannot_know_is_said_so():
+    slow = replace(steadiness(noisy(40)), cv_percent=10.0, error_percent=10.0)
+    assert any("the mean is not known" in reason for reason in troubles(slow, claims=True))
 
 
 def test_the_error_of_a_trend_knows_the_correlation_and_independent_seconds_do_not():

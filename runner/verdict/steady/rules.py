@@ -7,6 +7,8 @@ not steady.
 
 from __future__ import annotations
 
+from math import inf, isfinite, sqrt
+
 from runner.verdict.steady.figures import Steadiness
 from runner.verdict.steady.looks import error_allowed_percent
 from runner.verdict.thresholds import (
@@ -46,19 +48,33 @@ def _of_short(found: Steadiness) -> tuple[str, ...]:
 
 def _of_claim(found: Steadiness, look: int) -> tuple[str, ...]:
     told = [_drift_words(found)] if abs(found.drift_percent or 0.0) > CLAIM_DRIFT_PERCENT else []
-    halves, error = found.halves_percent or 0.0, found.error_percent or 0.0
+    halves, error = found.halves_percent or 0.0, mean_error_percent(found)
     if abs(halves) > CLAIM_HALVES_PERCENT:
         side = "above" if halves > 0 else "below"
         told.append(f"the second half of the window is {abs(halves):.0f} % {side} the first")
     if error > error_allowed_percent(look):
+        known = f"known to ± {2 * error:.0f} % only" if isfinite(error) else "not known"
+        varied = f"the mean is {known}: the rate varied by {found.cv_percent or 0.0:.0f} %"
         told.append(
-            f"the mean is known to ± {2 * error:.0f} % only: the rate varied by {found.cv_percent or 0.0:.0f} %, and "
-            "slowly, so that the window holds few independent seconds"
+            f"{varied}, and slowly, so that the window holds few independent seconds"
             if (found.correlation or 0.0) > CORRELATION_SLOW
-            else f"the mean is known to ± {2 * error:.0f} % only: the rate varied by {found.cv_percent or 0.0:.0f} % "
-            "from second to second"
+            else f"{varied} from second to second"
         )
     return tuple(told)
+
+
+def mean_error_percent(found: Steadiness) -> float:
+    """Standard error of the mean, percent, with Bessel's correction for the number of independent seconds; 0 where it
+    is not known.
+
+    The figure's error is the spread over √m, where m is the number of independent seconds. But the mean of m values
+    follows their chance, so their variance about it is too small by (m − 1) / m.
+    """
+    spread, error = found.cv_percent or 0.0, found.error_percent or 0.0
+    if error <= 0 or spread <= 0:
+        return 0.0
+    many = (spread / error) ** 2
+    return error * sqrt(many / (many - 1)) if many > 1 else inf
 
 
 def _drift_words(found: Steadiness) -> str:
