@@ -70,6 +70,8 @@ void counting_answer(struct worker *w, uint64_t rows, uint64_t sent_ns, uint64_t
     counter_add(&counting_tally(w)->answered, 1);
     counter_add(&counting_tally(w)->answered_window, in_window);
     counter_set(&w->counters.last_ack_ns, now_ns);
+    if (load->is_unanswered)
+        return;
     record(w, now_ns - intended_ns, now_ns - sent_ns, in_window);
     if (pacing_is_open(&w->pacing) && now_ns > window_end(load) &&
         intended_ns < window_end(load)) { /* until then it had waited so long at least */

@@ -140,7 +140,7 @@ static void add_times(struct times *times, const struct load *load, const struct
             histogram_add(&times->response[k], &workers[i].tallies[k].response);
             histogram_add(&times->service[k], &workers[i].tallies[k].service);
         }
-        if (has_overdue(&workers[i], report))
+        if (has_overdue(&workers[i], report) && !load->is_unanswered)
             overdue_add(overdue, times->response, &workers[i], load->window_end_ns);
     }
     for (uint32_t k = 0; k < count; k++) {
@@ -253,6 +253,7 @@ enum exitcode summary_tell(struct load *load, const struct worker *workers,
     faults_tell_totals(&load->faults);
     event_begin(&json, "summary");
     json_put_text(&json, "outcome", outcome);
+    json_put_bool(&json, "is_answered", !load->is_unanswered);
     put_numbers(&json, &window, &totals, report);
     put_offered(&json, load, workers);
     put_times(&json, load, workers, report);

@@ -37,6 +37,7 @@ struct load { /* what the workers of a load share; read-only while it runs, but 
     struct driver *driver;
     const struct worker *workers;
     const uint32_t *partition_of;
+    bool is_unanswered;          /* the method's requests get no answer: no times are kept */
     uint64_t request_timeout_ns; /* 0: none */
     uint64_t drain_ns; /* for requests in flight, from the window's end or the first fatal fault */
     uint64_t start_ns, window_start_ns;

@@ -54,10 +54,17 @@ enum feature {
     /* Encoding can be done without sending: with setup->is_sending_stubbed, `place` and `connect`
      * ask no server, and `send` makes every byte of a request, drops it where it would hand it to
      * its client library or socket, and acknowledges all rows. */
-    FEATURE_SEPARABLE = 1u << 2
+    FEATURE_SEPARABLE = 1u << 2,
+    /* The protocol has no answers: `send` returns when the whole request is handed to the network,
+     * and *rows_acked is what was sent. No times are kept of its requests. `disconnect` returns
+     * when the server has read everything and closed the connection too, or after a time. */
+    FEATURE_UNANSWERED = 1u << 3
 };
 
-enum { FEATURES_ALL = FEATURE_DEADLINE | FEATURE_DEPTH | FEATURE_SEPARABLE, FEATURE_COUNT = 3 };
+enum {
+    FEATURES_ALL = FEATURE_DEADLINE | FEATURE_DEPTH | FEATURE_SEPARABLE | FEATURE_UNANSWERED,
+    FEATURE_COUNT = 4
+};
 
 extern const char *const feature_names[FEATURE_COUNT]; /* by bit */
 

@@ -1,4 +1,6 @@
-/* The driver of databases that take the InfluxDB line protocol over HTTP; posts.h has how. Options:
+/* The driver of databases that take the InfluxDB line protocol; posts.h has how.
+ * Methods: `http`; `gzip`, the same compressed; `tcp`, over a bare connection without answers.
+ * Options:
  *   write_path=/write?db=x  where lines are posted; `precision` of the spec must be what it says
  *   parted=1                table t is of measurement <table>_p<t mod partitions> */
 #include <stdlib.h>
@@ -6,8 +8,12 @@
 #include "lines.h"
 #include "posts.h"
 
-static const struct driver_method methods[] = {{"http", FEATURE_DEADLINE | FEATURE_SEPARABLE},
-                                               {NULL, 0}};
+static const struct driver_method methods[] = {
+    {"http", FEATURE_DEADLINE | FEATURE_SEPARABLE},
+    {"gzip", FEATURE_DEADLINE | FEATURE_SEPARABLE},
+    {"tcp", FEATURE_DEADLINE | FEATURE_SEPARABLE | FEATURE_UNANSWERED},
+    {NULL, 0},
+};
 static const char *const options[] = {"write_path", "parted", NULL};
 
 static void drop(void *form)
@@ -60,22 +66,29 @@ static char *put(const void *form, const struct batch *batch, void *place, char 
     return lines_put(form, batch, place, out, room, rows);
 }
 
-static const struct post_form lines_form = {
-    .header = "Content-Type: text/plain; charset=utf-8\r\n",
-    .path = "/write",
-    .port = 8086,
-    .place_bytes = sizeof(struct line_place),
-    .make = make,
-    .drop = drop,
-    .row_bytes = row_bytes,
-    .begin = begin,
-    .put = put,
+#define PLAIN "Content-Type: text/plain; charset=utf-8\r\n"
+#define FORM(its_port, its_header, ...)                                                            \
+    {.header = its_header,                                                                         \
+     .path = "/write",                                                                             \
+     .port = its_port,                                                                             \
+     .place_bytes = sizeof(struct line_place),                                                     \
+     .make = make,                                                                                 \
+     .drop = drop,                                                                                 \
+     .row_bytes = row_bytes,                                                                       \
+     .begin = begin,                                                                               \
+     .put = put,                                                                                   \
+     __VA_ARGS__}
+
+static const struct post_form forms[] = {
+    FORM(8086, PLAIN, .is_packed = false),
+    FORM(8086, PLAIN "Content-Encoding: gzip\r\n", .is_packed = true),
+    FORM(9009, "", .is_unanswered = true),
 };
 
 static enum outcome lines_open(const struct driver_setup *setup, struct driver **driver,
                                struct fault *fault)
 {
-    return posts_open(&lines_form, setup, driver, fault);
+    return posts_open(&forms[posts_form_of(methods, setup)], setup, driver, fault);
 }
 
 extern const struct driver_ops driver_lines;

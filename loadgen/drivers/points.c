@@ -51,11 +51,20 @@ static char *put_tag(char *out, const struct points *p, uint32_t tag, uint32_t t
         text++;
         length -= 2;
     }
-    out = PUT(out, ",\"");
+    const bool is_json = p->form != POINTS_TELNET;
+    out = is_json ? PUT(out, ",\"") : PUT(out, " ");
     out = put_tag_text(out, name, strlen(name));
-    out = PUT(out, "\":\"");
+    out = is_json ? PUT(out, "\":\"") : PUT(out, "=");
     out = put_tag_text(out, text, length);
-    return PUT(out, "\"");
+    return is_json ? PUT(out, "\"") : out;
+}
+
+static char *put_device(char *out, const struct points *p, uint32_t table)
+{
+    if (p->form == POINTS_TELNET)
+        return numbers_put_unsigned(PUT(out, "device=d"), table);
+    out = PUT(out, "\"device\":\"d");
+    return PUT(numbers_put_unsigned(out, table), "\"");
 }
 
 static bool make_tags(struct points *p)
@@ -74,8 +83,7 @@ static bool make_tags(struct points *p)
                 return false;
             p->tags = larger;
         }
-        char *out = PUT(p->tags + used, "\"device\":\"d");
-        out = PUT(numbers_put_unsigned(out, table), "\"");
+        char *out = put_device(p->tags + used, p, table);
         for (uint32_t i = 0; i < p->schema->tag_count; i++)
             out = put_tag(out, p, i, table);
         const uint32_t length = (uint32_t)(out - (p->tags + used));
@@ -85,18 +93,27 @@ static bool make_tags(struct points *p)
     return true;
 }
 
-bool points_init(struct points *p, enum points_form form, const struct spec *spec,
+static uint32_t put_name(struct point_name *name, enum points_form form, const char *measurement,
+                         const char *column)
+{
+    static const char *const heads[] = {[POINTS_PUT] = "{\"metric\":\"",
+                                        [POINTS_SERIES] = "{\"name\":\"",
+                                        [POINTS_TELNET] = "put "};
+    const char *end = form == POINTS_TELNET ? " " : "\",\"tags\":{";
+    return (uint32_t)snprintf(name->text, sizeof name->text, "%s%.*s_%s%s", heads[form],
+                              NAME_MAX_BYTES - 1, measurement, column, end);
+}
+
+bool points_init(struct points *p, enum points_form form, bool in_seconds, const struct spec *spec,
                  const struct schema *schema, const char *measurement)
 {
-    const char *key = form == POINTS_PUT ? "metric" : "name";
     *p = (struct points){.spec = spec, .schema = schema, .form = form};
+    p->divisor = in_seconds ? 1000 * spec_units_per_ms(spec) : 1;
     p->names = calloc(schema->column_count, sizeof *p->names);
     if (!p->names)
         return false;
     for (uint32_t i = 0; i < schema->column_count; i++)
-        p->names[i].length = (uint32_t)snprintf(
-            p->names[i].text, sizeof p->names[i].text, "{\"%s\":\"%.*s_%s\",\"tags\":{", key,
-            NAME_MAX_BYTES - 1, measurement, schema->columns[i].name);
+        p->names[i].length = put_name(&p->names[i], form, measurement, schema->columns[i].name);
     return make_tags(p);
 }
 
@@ -173,12 +190,38 @@ static bool is_left_out(const struct batch *batch, uint32_t c, uint32_t row)
     return false;
 }
 
+static char *put_tags(const struct points *p, uint32_t table, char *out)
+{
+    return put_text(out, p->tags + p->tags_at[table],
+                    (size_t)(p->tags_at[table + 1] - p->tags_at[table]));
+}
+
+/* What stands before the first time of a series, or before that of a point. */
 static char *put_head(const struct points *p, uint32_t column, uint32_t table, char *out)
 {
     out = put_text(out, p->names[column].text, p->names[column].length);
-    out = put_text(out, p->tags + p->tags_at[table],
-                   (size_t)(p->tags_at[table + 1] - p->tags_at[table]));
+    if (p->form == POINTS_TELNET)
+        return out;
+    out = put_tags(p, table, out);
     return p->form == POINTS_PUT ? PUT(out, "},\"timestamp\":") : PUT(out, "},\"datapoints\":[");
+}
+
+static char *put_point(const struct points *p, const struct batch *batch, struct kept_time *time,
+                       uint32_t c, uint32_t row, uint32_t table, char *out)
+{
+    static const char *const between[] = {
+        [POINTS_PUT] = ",\"value\":", [POINTS_SERIES] = ",", [POINTS_TELNET] = " "};
+    if (p->form == POINTS_SERIES)
+        *out++ = '[';
+    out = put_time(time, out, batch->times[row] / p->divisor);
+    out = put_text(out, between[p->form], strlen(between[p->form]));
+    out = put_value(out, p->schema->columns[c].type, &batch->columns[c], row);
+    if (p->form != POINTS_TELNET)
+        return p->form == POINTS_PUT ? PUT(out, "},") : PUT(out, "],");
+    *out++ = ' ';
+    out = put_tags(p, table, out);
+    *out++ = '\n';
+    return out;
 }
 
 /* The points of one column of a slice, from place->row on; it has not reached the slice's end when
@@ -199,15 +242,10 @@ static char *put_series(const struct points *p, const struct batch *batch,
             *rows -= place->column + 1 == batch->column_count;
             break;
         }
-        if (p->form == POINTS_PUT || !is_open)
+        if (p->form != POINTS_SERIES || !is_open)
             out = put_head(p, c, slice->table, out);
         is_open = true;
-        if (p->form == POINTS_SERIES)
-            *out++ = '[';
-        out = put_time(&place->time, out, batch->times[row]);
-        out = p->form == POINTS_PUT ? PUT(out, ",\"value\":") : PUT(out, ",");
-        out = put_value(out, p->schema->columns[c].type, &batch->columns[c], row);
-        out = p->form == POINTS_PUT ? PUT(out, "},") : PUT(out, "],");
+        out = put_point(p, batch, &place->time, c, row, slice->table, out);
     }
     if (is_open && p->form == POINTS_SERIES)
         out = PUT(out - 1, "]},");
@@ -219,7 +257,9 @@ char *points_put(const struct points *p, const struct batch *batch, struct point
 {
     char *const begin = out;
     const char *const end = out + room - 1;
-    *out++ = '[';
+    const bool is_json = p->form != POINTS_TELNET;
+    if (is_json)
+        *out++ = '[';
     *rows = 0;
     while (place->slice < batch->slice_count) {
         out = put_series(p, batch, place, out, end, rows);
@@ -231,8 +271,9 @@ char *points_put(const struct points *p, const struct batch *batch, struct point
             place->slice++;
         }
     }
-    if (out == begin + 1)
+    if (out == begin + is_json)
         return begin;
-    out[-1] = ']'; /* for the last comma */
+    if (is_json)
+        out[-1] = ']'; /* for the last comma */
     return out;
 }

@@ -1,15 +1,19 @@
-/* The driver of databases that take points as JSON over HTTP; points.h and posts.h have how.
- * Methods: `put`, points one by one; `datapoints`, points by series. Options:
- *   write_path=/api/put?sync  where they are posted; times are as `precision` of the spec says */
+/* The driver of databases that take points; points.h and posts.h have how.
+ * Methods: `put`, points one by one as JSON over HTTP; `datapoints`, points by series; `telnet`,
+ * points one by one as lines over a bare connection without answers. Options:
+ *   write_path=/api/put?sync  where they are posted; times are as `precision` of the spec says
+ *   in_seconds=1              but in whole seconds */
 #include <stdlib.h>
 
 #include "points.h"
 #include "posts.h"
 
-static const struct driver_method methods[] = {{"put", FEATURE_DEADLINE | FEATURE_SEPARABLE},
-                                               {"datapoints", FEATURE_DEADLINE | FEATURE_SEPARABLE},
-                                               {NULL, 0}};
-static const char *const options[] = {"write_path", NULL};
+static const struct driver_method methods[] = {
+    {"put", FEATURE_DEADLINE | FEATURE_SEPARABLE},
+    {"datapoints", FEATURE_DEADLINE | FEATURE_SEPARABLE},
+    {"telnet", FEATURE_DEADLINE | FEATURE_SEPARABLE | FEATURE_UNANSWERED},
+    {NULL, 0}};
+static const char *const options[] = {"write_path", "in_seconds", NULL};
 
 static void drop(void *form)
 {
@@ -28,9 +32,15 @@ static void *make(const struct driver_setup *setup, enum points_form form, struc
                   lacking->name, type_name(lacking->type));
         return NULL;
     }
+    uint64_t in_seconds = 0;
+    char why[160];
+    if (!spec_option_whole(spec, "in_seconds", 0, 1, &in_seconds, why, sizeof why)) {
+        fault_set(fault, FAULT_SPEC, "SPEC", "%s", why);
+        return NULL;
+    }
     struct points *points = malloc(sizeof *points);
-    if (points &&
-        points_init(points, form, spec, setup->schema, spec->table ? spec->table : "measurement"))
+    if (points && points_init(points, form, in_seconds, spec, setup->schema,
+                              spec->table ? spec->table : "measurement"))
         return points;
     fault_set(fault, FAULT_SERVER, "MEMORY", "out of memory");
     if (points)
@@ -46,6 +56,11 @@ static void *make_put(const struct driver_setup *setup, struct fault *fault)
 static void *make_series(const struct driver_setup *setup, struct fault *fault)
 {
     return make(setup, POINTS_SERIES, fault);
+}
+
+static void *make_telnet(const struct driver_setup *setup, struct fault *fault)
+{
+    return make(setup, POINTS_TELNET, fault);
 }
 
 static uint64_t row_bytes(const void *form, uint32_t first_column, uint32_t column_count)
@@ -65,8 +80,9 @@ static char *put(const void *form, const struct batch *batch, void *place, char 
     return points_put(form, batch, place, out, room, rows);
 }
 
-#define FORM(its_path, its_port, its_make)                                                         \
+#define FORM(its_unanswered, its_path, its_port, its_make)                                         \
     {                                                                                              \
+        .is_unanswered = its_unanswered,                                                           \
         .header = "Content-Type: application/json\r\n",                                            \
         .path = its_path,                                                                          \
         .port = its_port,                                                                          \
@@ -78,15 +94,14 @@ static char *put(const void *form, const struct batch *batch, void *place, char 
         .put = put,                                                                                \
     }
 
-static const struct post_form forms[] = {FORM("/api/put", 4242, make_put),
-                                         FORM("/api/v1/datapoints", 8080, make_series)};
+static const struct post_form forms[] = {FORM(false, "/api/put", 4242, make_put),
+                                         FORM(false, "/api/v1/datapoints", 8080, make_series),
+                                         FORM(true, "", 4242, make_telnet)};
 
 static enum outcome points_open(const struct driver_setup *setup, struct driver **driver,
                                 struct fault *fault)
 {
-    const char *method = setup->spec->method;
-    const bool is_series = method && strcmp(method, methods[1].name) == 0;
-    return posts_open(&forms[is_series], setup, driver, fault);
+    return posts_open(&forms[posts_form_of(methods, setup)], setup, driver, fault);
 }
 
 extern const struct driver_ops driver_points;

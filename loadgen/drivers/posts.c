@@ -3,10 +3,13 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "../deadline.h"
+#include "gzip.h"
 #include "http.h"
 
-enum { BODY_BYTES = 1 << 23 };
+enum { BODY_BYTES = 1 << 23, FINISH_S = 20, WORDS_BYTES = 400 };
 
 struct driver {
     const struct driver_setup *setup;
@@ -23,12 +26,22 @@ struct connection {
     void *place; /* of the request */
     char *body;
     uint64_t body_size;
+    struct gzip *gzip; /* NULL where nothing is compressed */
 };
 
 static enum outcome no_memory(struct fault *fault)
 {
     fault_set(fault, FAULT_SERVER, "MEMORY", "out of memory");
     return OUTCOME_FATAL;
+}
+
+size_t posts_form_of(const struct driver_method *methods, const struct driver_setup *setup)
+{
+    const char *method = setup->spec->method;
+    for (size_t i = 0; method && methods[i].name; i++)
+        if (strcmp(method, methods[i].name) == 0)
+            return i;
+    return 0;
 }
 
 enum outcome posts_open(const struct post_form *form, const struct driver_setup *setup,
@@ -89,7 +102,10 @@ static enum outcome reach(struct connection *c, struct fault *fault)
 
 void posts_disconnect(struct connection *c)
 {
+    if (c->driver->form->is_unanswered)
+        stream_finish(&c->stream, deadline_after_s(FINISH_S));
     stream_free(&c->stream);
+    gzip_free(c->gzip);
     free(c->place);
     free(c->body);
     free(c);
@@ -113,6 +129,10 @@ enum outcome posts_connect(struct driver *d, uint32_t worker, struct connection 
         posts_disconnect(c);
         return no_memory(fault);
     }
+    if (d->form->is_packed && !(c->gzip = gzip_new(fault))) {
+        posts_disconnect(c);
+        return OUTCOME_FATAL;
+    }
     if (!d->setup->is_sending_stubbed && reach(c, fault) != OUTCOME_OK) {
         posts_disconnect(c);
         return OUTCOME_FATAL;
@@ -121,15 +141,34 @@ enum outcome posts_connect(struct driver *d, uint32_t worker, struct connection 
     return OUTCOME_OK;
 }
 
+/* One piece of a request that is not answered. A server that speaks refuses something: perhaps of
+ * an earlier request, so that its rows are not sent again. */
+static enum outcome pour(struct connection *c, const char *text, size_t length, struct fault *fault)
+{
+    struct stream *s = &c->stream;
+    const enum outcome outcome = reach(c, fault);
+    if (outcome != OUTCOME_OK)
+        return outcome;
+    if (!stream_hear(s) || !stream_write(s, text, length, NULL, 0))
+        return broken(s, fault);
+    if (s->end == s->begin)
+        return OUTCOME_OK;
+    const size_t said = s->end - s->begin;
+    fault_set(fault, FAULT_SERVER, "REFUSED", "the server says: %.*s",
+              (int)(said < WORDS_BYTES ? said : WORDS_BYTES), s->bytes + s->begin);
+    s->begin = s->end = 0;
+    return OUTCOME_ERROR;
+}
+
 /* One piece of a request. */
-static enum outcome post(struct connection *c, size_t length, struct fault *fault)
+static enum outcome post(struct connection *c, const char *text, size_t length, struct fault *fault)
 {
     const struct driver *d = c->driver;
     struct http_reply reply;
     const enum outcome outcome = reach(c, fault);
     if (outcome != OUTCOME_OK)
         return outcome;
-    if (!http_post(&c->stream, d->host, d->path, d->form->header, c->body, length, &reply))
+    if (!http_post(&c->stream, d->host, d->path, d->form->header, text, length, &reply))
         return broken(&c->stream, fault);
     if (reply.status >= 200 && reply.status < 300)
         return OUTCOME_OK;
@@ -137,6 +176,18 @@ static enum outcome post(struct connection *c, size_t length, struct fault *faul
     snprintf(code, sizeof code, "HTTP%d", reply.status);
     fault_set(fault, FAULT_SERVER, code, "HTTP status %d: %.400s", reply.status, reply.body);
     return OUTCOME_ERROR;
+}
+
+/* One piece in the form in which it goes out; nothing goes out where sending is stubbed. */
+static enum outcome deliver(struct connection *c, size_t length, struct fault *fault)
+{
+    const struct driver *d = c->driver;
+    const char *text = c->gzip ? gzip_pack(c->gzip, c->body, length, &length) : c->body;
+    if (!text)
+        return no_memory(fault);
+    if (d->setup->is_sending_stubbed)
+        return OUTCOME_OK;
+    return (d->form->is_unanswered ? pour : post)(c, text, length, fault);
 }
 
 enum outcome posts_send(struct connection *c, const struct batch *batch, uint64_t deadline_ns,
@@ -149,8 +200,8 @@ enum outcome posts_send(struct connection *c, const struct batch *batch, uint64_
     stream_deadline(&c->stream, deadline_ns);
     for (*rows_acked = 0; outcome == OUTCOME_OK && *rows_acked < batch->rows;) {
         const char *end = d->form->put(d->made, batch, c->place, c->body, c->body_size, &rows);
-        if (end > c->body && !d->setup->is_sending_stubbed)
-            outcome = post(c, (size_t)(end - c->body), fault);
+        if (end > c->body)
+            outcome = deliver(c, (size_t)(end - c->body), fault);
         if (outcome == OUTCOME_OK)
             *rows_acked += rows;
     }

@@ -1,6 +1,8 @@
 /* Rows posted over HTTP/1.1 as text, for drivers whose requests are bodies of one form: no client
  * library, one connection that is kept. A request of more than 8 MiB is posted in several pieces.
  * Its rows count when the server has answered each piece with a status of 200 to 299.
+ * Where the form is unanswered, the same text goes over a bare TCP connection. Its rows count when
+ * they are sent. What the server says all the same is an error, in its words.
  * It knows no form: a driver says it in a `post_form`. */
 #ifndef SCALE_POSTS_H
 #define SCALE_POSTS_H
@@ -8,7 +10,9 @@
 #include "driver.h"
 
 struct post_form {
-    const char *header; /* what the body is, as a header line with its CR LF */
+    bool is_unanswered; /* over bare TCP; header and path are not used */
+    bool is_packed;     /* the body is compressed, as the header says */
+    const char *header; /* what the body is, as header lines with their CR LF */
     const char *path;   /* where it is posted unless the spec has write_path */
     uint16_t port;
     uint32_t place_bytes; /* of what `put` keeps on a connection */
@@ -24,6 +28,10 @@ struct post_form {
     char *(*put)(const void *form, const struct batch *batch, void *place, char *out, uint64_t room,
                  uint32_t *rows);
 };
+
+/* Which of the driver's methods the spec names: the form's place where forms stand in their order.
+ */
+size_t posts_form_of(const struct driver_method *methods, const struct driver_setup *setup);
 
 /* The functions of a driver: its own `open` calls posts_open. */
 enum outcome posts_open(const struct post_form *form, const struct driver_setup *setup,

@@ -175,6 +175,36 @@ static bool make_room(struct stream *s, size_t count)
     return true;
 }
 
+bool stream_hear(struct stream *s)
+{
+    for (;;) {
+        if (!make_room(s, s->end - s->begin + 1))
+            return false;
+        const ssize_t got = recv(s->fd, s->bytes + s->end, s->size - s->end - 1, 0);
+        if (got < 0 && is_early())
+            return true;
+        if (got <= 0)
+            return stream_fail(s, "%s", got == 0 ? "the connection was closed" : strerror(errno));
+        s->end += (size_t)got;
+    }
+}
+
+bool stream_finish(struct stream *s, uint64_t until_ns)
+{
+    char dropped[4096];
+    ssize_t got = -1;
+    if (s->fd < 0)
+        return false;
+    shutdown(s->fd, SHUT_WR);
+    while (deadline_poll(until_ns, s->fd, POLLIN)) {
+        got = recv(s->fd, dropped, sizeof dropped, 0);
+        if (got == 0 || (got < 0 && !is_early()))
+            break;
+    }
+    stream_close(s);
+    return got == 0;
+}
+
 bool stream_need(struct stream *s, size_t count)
 {
     if (s->fd < 0)

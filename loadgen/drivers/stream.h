@@ -34,6 +34,11 @@ bool stream_write(struct stream *stream, const void *head, size_t head_length, c
                   size_t body_length);
 /* Makes at least `count` unread bytes available at stream->bytes + stream->begin. */
 bool stream_need(struct stream *stream, size_t count);
+/* Reads what has come by now, without waiting: unread bytes may be there afterwards. */
+bool stream_hear(struct stream *stream);
+/* Says that no more will be sent, and waits until the other side has closed the connection too,
+ * so that it has read everything. What it says meanwhile is dropped. Closes in any case. */
+bool stream_finish(struct stream *stream, uint64_t until_ns);
 /* Closes, says why, returns false. */
 bool stream_fail(struct stream *stream, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -148,6 +148,7 @@ def _method_values(sweep: Sweep) -> dict[str, str]:
         "method.drift_check": "on" if sweep.drift_check else "off",
         "method.ablation": "on" if sweep.ablation else "",
         "method.profile": "on" if sweep.profile else "",
+        "method.equal_durability": "on" if sweep.equal_durability else "",
         "method.connections_check": "on" if sweep.connections_check else "off",
         "method.seed": str(sweep.seed),
         "method.detect": f"{sweep.detect_percent:g} %" if sweep.detect_percent else "",

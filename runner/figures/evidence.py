@@ -37,10 +37,10 @@ def evidence(trial: Trial, facts: TrialFacts, m: Measurement) -> Evidence:
         seconds=tuple(second_uses(trial, facts, s)) if s is not None and has_window else (),
         integrity=Integrity(
             aborted=facts.aborted,
-            miscounted=miscounted(trial.work, m.rows_acked, m.rows_counted),
+            miscounted=_miscounted(trial, m),
             mismatches=facts.mismatches,
             suspicious=facts.suspicious,
-            gaps=facts.counted.gaps if facts.counted else (),
+            gaps=facts.counted.gaps if facts.counted and m.rows_sent is None else (),
             unfinished=unfinished(s) if s is not None else "",
             wrong_answers=tuple(sentence for one in answers for sentence in one.wrong),
         ),
@@ -49,6 +49,14 @@ def evidence(trial: Trial, facts: TrialFacts, m: Measurement) -> Evidence:
         transient=_passed_over(facts, given.unit),
         claims=s is not None and trial.load.carries_claim and trial.load.is_long(s.window_s),
     )
+
+
+def _miscounted(trial: Trial, m: Measurement) -> str:
+    """What the count denies. Of rows that nobody acknowledged it can only deny those that were not sent."""
+    if m.rows_sent is None:
+        return miscounted(trial.work, m.rows_acked, m.rows_counted)
+    is_more = (m.rows_counted or 0) > m.rows_sent + trial.work.preload_rows
+    return miscounted(trial.work, m.rows_sent, m.rows_counted) if is_more else ""
 
 
 def _passed_over(facts: TrialFacts, unit: str) -> str:

@@ -9,6 +9,7 @@ from runner.figures.disk_figures import ceiling_mb_per_s, disk_figures, stalled_
 from runner.figures.facts import STEADY_PHASE, TrialFacts, whole_intervals
 from runner.figures.operations import operation_figures
 from runner.figures.rated import rated, requests_per_s
+from runner.figures.unanswered import as_counted, rows_acknowledged
 from runner.figures.uses import in_flight, per
 from runner.figures.window import WindowUse, measure_window
 from runner.model import (
@@ -25,6 +26,7 @@ __all__ = ["STEADY_PHASE", "TrialFacts", "measurement"]
 
 def measurement(trial: Trial, facts: TrialFacts) -> Measurement:
     """The figures over the window. Without the load generator's summary only the sampler's cost is known."""
+    acknowledged, facts = rows_acknowledged(facts), as_counted(facts)
     s, cost = facts.summary, facts.sampler_cost
     if s is None or s.window_end_ns <= s.window_start_ns:
         return Measurement(
@@ -65,7 +67,7 @@ def measurement(trial: Trial, facts: TrialFacts) -> Measurement:
         requests=s.requests,
         errors=s.errors,
         retries=s.retries,
-        rows_acked=s.rows_acked,
+        **acknowledged,
         rows_counted=facts.counted.rows if facts.counted else None,
         ceiling_rows_per_s=facts.ceiling_rows_per_s,
         sampler_cpu_percent=100 * cost.cpu_s / cost.wall_s if cost and cost.wall_s > 0 else None,

@@ -65,6 +65,7 @@ def merge_summaries(parts: Sequence[LoadSummary]) -> LoadSummary:
         operations=_merge_operations(parts),
         overdue=_sum_if_known([p.overdue for p in parts]),
         worker_cores=_sum_if_known([p.worker_cores for p in seen]),
+        is_answered=all(p.is_answered for p in parts),
     )
 
 

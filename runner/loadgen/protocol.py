@@ -149,6 +149,7 @@ def _summary(raw: Mapping[str, Any]) -> LoadSummary:
         rows_unanswered=int(raw.get("rows_unanswered") or 0),  # an older load generator did not report these two
         operations=tuple(_operation(o, raw["window_s"]) for o in raw.get("operations") or ()),
         overdue=None if raw.get("overdue") is None else int(raw["overdue"]),
+        is_answered=bool(raw.get("is_answered", True)),
         worker_cores=_worker_cores(workers, raw["window_s"]),
     )
 

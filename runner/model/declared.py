@@ -244,6 +244,7 @@ class Sweep:
     variants_ab: Mapping[str, str] = field(default_factory=dict)
     detect_percent: float | None = None
     network_bits_per_s: Mapping[str, float] = field(default_factory=dict)
+    equal_durability: bool = False
 
     @property
     def seed_of_order(self) -> int:

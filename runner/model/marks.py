@@ -7,6 +7,7 @@ from runner.model.measured import TrialResult
 BUFFERED_CYCLES = 2  # commit cycles in the window; with fewer, the rate partly counts the filling of buffers
 QUICK = "quick"
 BUFFERED = "buffered rate"
+UNACKNOWLEDGED = "unacknowledged"  # no request was answered: the rows are those that the database counted
 
 
 def is_quick(result: TrialResult) -> bool:
@@ -23,5 +24,9 @@ def marks(result: TrialResult) -> tuple[str, ...]:
     """The words, in order. None for a number without such a doubt, or for a trial without a window."""
     if not result.measurement.window_s:
         return ()
-    buffered = is_buffered(result.measurement.commits)
-    return ((QUICK,) if is_quick(result) else ()) + ((BUFFERED,) if buffered else ())
+    words = {
+        QUICK: is_quick(result),
+        BUFFERED: is_buffered(result.measurement.commits),
+        UNACKNOWLEDGED: result.measurement.rows_sent is not None,
+    }
+    return tuple(word for word, applies in words.items() if applies)

@@ -118,7 +118,8 @@ class LoadSummary:
     rows_unanswered: sent, and neither acknowledged nor refused. operations: in the order of the work. overdue: requests
     that were due in the window and had no answer at its end. worker_cores: used by the load generator's threads during
     the window, for everything: making rows, encoding, the client library. Both are None if the load generator does not
-    report them. send_s, make_s: of all threads, from the first request to the last.
+    report them. send_s, make_s: of all threads, from the first request to the last. is_answered: False if the
+    protocol has no answers: rows count when they are handed to the network, and there are no response times.
 
     last_ack_ns: None if nothing was acknowledged. cpu_window_s: None if the load ended before the window; the window is
     then empty.
@@ -148,6 +149,7 @@ class LoadSummary:
     operations: tuple[OperationSummary, ...] = ()
     overdue: int | None = None
     worker_cores: float | None = None
+    is_answered: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,7 +185,9 @@ class Measurement:
     by which the server's files had grown when it was at rest; preload_raw_bytes_per_row: of the values alone;
     preload_compression: these bytes for each byte of files; preload_s: until the server was at rest; preload_copied:
     "reflink" or "copy" if the files were loaded once for several trials, preload_copy_s: seconds for the copy;
-    preload_cached_percent: the share of the files in the page cache just before the load.
+    preload_cached_percent: the share of the files in the page cache just before the load. rows_sent:
+    handed to the network by a method without answers; then rows, rows_per_s and durable_rows_per_s are of the rows
+    that the database counted, and rows_acked and the response times are None.
     """
 
     rows: int | None = None
@@ -257,7 +261,9 @@ class Measurement:
     preload_s: float | None = None
     preload_copied: str | None = None
     preload_copy_s: float | None = None
-    preload_cached_percent: float | None = None
+    preload_cached_percent: float | None = None rows_sent:
+    handed to the network by a method without answers; then rows, rows_per_s and durable_rows_per_s are of the rows
+    that the database counted, and rows_acked and the response times are None.
     operations: Mapping[str, OperationFigures] = field(default_factory=dict)
 
 

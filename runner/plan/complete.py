@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from runner.axes import load_axis
 from runner.errors import CannotAsk, UsageError
-from runner.model import Sweep
+from runner.model import Rule, Sweep
 from runner.plan.grants import resource_range
 from runner.plan.knobs import granted_knobs
 from runner.plan.named import knob_mistakes, with_own_names
@@ -43,11 +43,15 @@ def complete(sweep: Sweep, facts: Facts) -> Sweep:
     per_request = sweep.work.data.rows_per_request or facts.rows_per_request
     return replace(
         sweep,
-        knobs={**facts.default_knobs(resource_range(sweep)), **sweep.knobs},
+        knobs={**facts.default_knobs(resource_range(sweep)), **_fsynced(sweep, facts), **sweep.knobs},
         wal_disk=_wal_disk(sweep, facts),
         method=method,
         work=replace(sweep.work, data=replace(sweep.work.data, rows_per_request=per_request)),
     )
+
+
+def _fsynced(sweep: Sweep, facts: Facts) -> dict[str, Rule]:
+    return facts.fsynced_knobs() if sweep.equal_durability else {}
 
 
 def _unspoken(sweep: Sweep, facts: Facts, method: str) -> list[str]:

@@ -50,7 +50,7 @@ def plan_arms(sweep: Sweep, host: Host, arms: Sequence[Arm]) -> Plan:
         sweep=sweep,
         trials=tuple(trials),
         confounds=(*confounds(sweep, knobs, granted_knobs(sweep, declared)), *cpu_confounds(sweep, trials)),
-        notes=(*notes(sweep, trials), *cpu_notes(trials)),
+        notes=(*notes(sweep, trials, facts_of), *cpu_notes(trials)),
         seconds_estimated=sum(seconds(sweep, trial, facts_of[trial.subject.target]) for trial in trials),
         knobs=declared,
     )

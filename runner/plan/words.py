@@ -9,6 +9,7 @@ from runner.model import Confound, Plan, Sweep, Trial
 from runner.plan.abba import TRIALS_OF_A_VARIANT
 from runner.plan.data_sets import data_key, makers
 from runner.plan.planner import Bound
+from runner.plan.terms import durability, unanswered
 from runner.sweep.vary import variants
 from runner.targets import Facts
 from runner.units import format_cpus, format_levels, format_number, format_seconds
@@ -38,9 +39,9 @@ def _confound(sweep: Sweep, name: str, values: tuple[str, ...]) -> Confound:
     )
 
 
-def notes(sweep: Sweep, trials: Sequence[Trial]) -> tuple[str, ...]:
-    """What the plan could not avoid, as sentences."""
-    found = []
+def notes(sweep: Sweep, trials: Sequence[Trial], facts_of: Mapping[str, Facts]) -> tuple[str, ...]:
+    """What the plan could not avoid, as sentences. facts_of: each target's, by its name."""
+    found = unanswered(trials, facts_of) + durability(sweep, trials, facts_of)
     for cpus in sorted({t.placement.shared for t in trials if t.placement.shared}):
         cores = tuple(sorted({t.cores for t in trials if t.placement.shared == cpus}))
         found.append(

@@ -207,6 +207,7 @@ def _method(v: Mapping[str, Any], levels: int) -> dict[str, Any]:
         "replicates_max": v["method.replicates_max"],
         "ablation": bool(v["method.ablation"]),
         "profile": bool(v["method.profile"]),
+        "equal_durability": bool(v["method.equal_durability"]),
         "connections_check": v["method.connections_check"] == "on",
     }
 

@@ -205,6 +205,15 @@ SETTINGS: tuple[Setting, ...] = (
         switch=True,
     ),
     _s(
+        "method.equal_durability",
+        "--equal-durability",
+        readers.switch,
+        "",
+        "Every target answers a request when its rows are fsynced, if it has a setting for that. The plan says where "
+        "the rows are otherwise. Without it, durability is what each vendor's defaults give. --knob goes before it.",
+        switch=True,
+    ),
+    _s(
         "method.connections_check",
         "--connections-check",
         readers.one_of("on", "off"),

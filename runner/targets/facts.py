@@ -6,7 +6,7 @@ Refuses to hold a rule about one database: a target's own package does that.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -49,7 +49,8 @@ class Facts:
     """The facts of one target.
 
     name: on the command line and in results. title: for people. implementation: "module:Class" of its Target, imported
-    when the target is used. methods: ways to write rows, the default first. runs_from: what a runtime must provide to
+    when the target is used. methods: ways to write rows, the default first. unanswered: those of them that
+    have no answers, so that nothing is acknowledged. runs_from: what a runtime must provide to
     run it, best first; `auto` tries them in this order. auto_rank: the lowest is tried first by `--target auto`; None:
     only if the user names it. remark: a warning that is shown if the user names it; "": none.
 
@@ -67,6 +68,9 @@ class Facts:
     written, merged and noted down (`Session.settle`). row_overhead_bytes: an upper estimate of a row's bytes on disk
     besides its values, used only to check the space.
 
+    fsynced: knobs with which a request is answered when its rows are fsynced; empty: it always is; None: it has none.
+    acknowledged: for None, where its rows are then, for people.
+
     disk_placements: ways to put its data on several disks, best first; empty: there are none. wal_disks: where its
     write-ahead log can go in a disk sweep, the default first. image, image_version: of the official image; "": there is
     none. image_home: the server's directory in the image. image_library: the client library's path in the image, from
@@ -78,6 +82,7 @@ class Facts:
     title: str
     implementation: str
     methods: tuple[str, ...]
+    unanswered: tuple[str, ...] = ()
     runs_from: tuple[ServerSource, ...] = (ServerSource.INSTALLATION,)
     auto_rank: int | None = None
     remark: str = ""
@@ -96,6 +101,8 @@ class Facts:
     keeps_data: bool = False
     at_rest: str = ""
     row_overhead_bytes: int = 0
+    fsynced: Mapping[str, str] | None = None
+    acknowledged: str = ""
     disk_placements: tuple[str, ...] = ()
     wal_disks: tuple[str, ...] = ()
     image: str = ""
@@ -112,6 +119,13 @@ class Facts:
             name: Rule(pieces=(Piece(first=None, last=None, value=value),))
             for name, value in values.items()
             if value is not None
+        }
+
+    def fsynced_knobs(self) -> dict[str, Rule]:
+        """`fsynced` as rules, constant along the axis; empty for None."""
+        return {
+            name: Rule(pieces=(Piece(first=None, last=None, value=value),))
+            for name, value in (self.fsynced or {}).items()
         }
 
     def rendered(self, query: Query, data: Workload, method: str) -> str:

@@ -11,6 +11,7 @@ ENDPOINT_PASSWORD = "SCALE_TARGET_PASSWORD"  # the environment variable with the
 # Names in the settings that a session reads back: where a request's rows are when it is acknowledged, and how they are
 # stored. Reports of several databases show them as conditions.
 ACKNOWLEDGED, COMPRESSION = "acknowledged", "compression"
+NOWHERE = "never: nothing is acknowledged"
 IN_MEMORY, IN_LOG, ON_DISK = "in memory", "in the log, not yet on disk", "on disk (log fsynced)"
 
 

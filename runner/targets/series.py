@@ -11,6 +11,9 @@ from runner.model import Finding, Trial, Workload
 from runner.targets.nouns import Address, Counted
 
 DRIVER, POINTS_DRIVER = "lines", "points"
+GZIP = "gzip"  # lines over HTTP, compressed by the load generator
+TCP, TELNET = "tcp", "telnet"  # methods without answers
+DOOR_OFFSET = 1  # a protocol's own port, from that of the server on
 DEVICE = "device"  # the tag with the load's table
 MEASUREMENT = "measurement"
 
@@ -26,6 +29,13 @@ def load_spec(trial: Trial, address: Address, write_path: str, *, parted: bool =
         "write_path": write_path,
         **({"parted": "1"} if parted else {}),
     }
+
+
+def tcp_spec(trial: Trial, address: Address, *, parted: bool = False) -> dict[str, str]:
+    """The driver of lines over bare TCP, on a port of its own; times are in nanoseconds, as servers expect there."""
+    spec = load_spec(trial, address, "", parted=parted)
+    del spec["write_path"]
+    return {**spec, "port": str(address.port + DOOR_OFFSET), "precision": "ns"}
 
 
 def points_spec(trial: Trial, host: str, port: int, write_path: str) -> dict[str, str]:

@@ -10,6 +10,11 @@ from runner.verdict.thresholds import BUSIEST_NAMED
 def caveats(evidence: Evidence) -> tuple[str, ...]:
     """Sentences for the end of the reasons."""
     m, told = evidence.measurement, [*cautions(evidence)]
+    if m.rows_sent is not None:
+        told.append(
+            "the method has no answers, so no row was acknowledged and there are no response times: of "
+            f"{m.rows_sent:,} rows sent the database counted {m.rows_counted or 0:,}, and the rate is of those"
+        )
     if evidence.overdue:
         told.append(f"{evidence.overdue:,} requests that were due had no answer when the window ended")
     if evidence.transient:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 import socket
 import threading
@@ -72,7 +73,8 @@ class LineServer:
                     length = re.search(r"Content-Length: (\d+)", head)
                     assert length
                     self.heads.append(head)
-                    self.bodies.append(file.read(int(length[1])).decode())
+                    body = file.read(int(length[1]))
+                    self.bodies.append((gzip.decompress(body) if "Content-Encoding: gzip" in head else body).decode())
                     if not self._answer(connection):
                         return
         except OSError:  # the client has left

@@ -181,6 +181,33 @@ def test_what_lines_cannot_say_is_refused(run, spec, words):
     assert words in outcome.stderr + str(outcome.events)
 
 
-def test_nothing_is_sent_when_sending_is_stubbed(run):
-    outcome = run(SPEC | {"port": 1, "sending": "stubbed"})
+@pytest.mark.parametrize("method", ["http", "gzip"])
+def test_nothing_is_sent_when_sending_is_stubbed(run, method):
+    outcome = run(SPEC | {"port": 1, "sending": "stubbed", "method": method})
     assert (outcome.code, outcome.summary["rows_acked"]) == (0, 40)
+
+
+def test_gzip_holds_the_same_lines(send, server):
+    assert send(method="http").code == 0
+    plain = list(server.bodies)
+    server.bodies.clear()
+    server.heads.clear()
+    assert send(method="gzip").code == 0
+    assert server.bodies == plain
+    assert all("Content-Encoding: gzip\r\n" in head for head in server.heads)
+
+
+def test_compressed_pieces_are_small(send, server):
+    more = {"rows": 20_000, "rows_per_request": 10_000, "tables": 1}
+    lengths = {}
+    for method in ("http", "gzip"):
+        server.heads.clear()
+        assert send(method=method, **more).code == 0
+        lengths[method] = sum(int(re.search(r"Content-Length: (\d+)", head)[1]) for head in server.heads)
+    assert lengths["gzip"] < lengths["http"] / 2
+
+
+def test_a_refusal_of_compressed_lines_is_told(send, server):
+    server.moods[3] = "refused"
+    outcome = send(method="gzip")
+    assert (outcome.summary["rows_acked"], outcome.summary["rows_failed"]) == (35, 5)

@@ -29,6 +29,7 @@ FACTS = Facts(
         Knob(name="heap", default="1g"),
     ),
     any_knob=True,
+    fsynced={"commitlog_sync": "batch"},
     rows_per_request=2000,
     rows_per_core_s=4e4,
     overhead_s=30.0,

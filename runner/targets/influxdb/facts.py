@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from runner.model import KnobRole, ResourceRange
-from runner.targets import Facts, Knob
+from runner.targets import Facts, Knob, series
 
 
 def _connections(given: ResourceRange) -> str:
@@ -15,7 +15,7 @@ FACTS = Facts(
     name="influxdb",
     title="InfluxDB",
     implementation="runner.targets.influxdb.target:InfluxdbTarget",
-    methods=("http",),
+    methods=("http", series.GZIP),
     knobs=(
         Knob(name="write_threads", role=KnobRole.WRITERS, kind="count", column="write_threads", default=_connections),
         Knob(
@@ -29,6 +29,7 @@ FACTS = Facts(
         Knob(name="data_wal_fsync_delay", default="0s"),
     ),
     any_knob=True,
+    fsynced={"data_wal_fsync_delay": "0s"},
     rows_per_core_s=3e5,
     overhead_s=5.0,
     to_install="apt-get install influxdb, or give --home DIR",

@@ -47,6 +47,7 @@ FACTS = Facts(
         Knob(name="backend_flush_after", default=_write_at_once),
     ),
     any_knob=True,
+    fsynced={"synchronous_commit": "on"},
     rows_per_core_s=3e5,
     overhead_s=6.0,
     refuses_root=True,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from runner.model import KnobRole, ResourceRange
-from runner.targets import Facts, Knob
+from runner.targets import Facts, Knob, series
 
 
 def _tables(given: ResourceRange) -> str:
@@ -16,7 +16,8 @@ FACTS = Facts(
     name="questdb",
     title="QuestDB",
     implementation="runner.targets.questdb.target:QuestdbTarget",
-    methods=("http",),
+    methods=("http", series.GZIP, series.TCP),
+    unanswered=(series.TCP,),
     knobs=(
         Knob(
             name="partitions",
@@ -38,6 +39,7 @@ FACTS = Facts(
         Knob(name="heap", default="512m"),
     ),
     any_knob=True,
+    fsynced={"cairo_commit_mode": "sync"},
     rows_per_core_s=8e5,
     overhead_s=15.0,
     ready_s=240.0,  # ten CPU seconds: a minute and a half on a tenth of a core

@@ -10,7 +10,7 @@ from runner.errors import TargetError
 from runner.model import Trial
 from runner.targets import Address, Counted, Session, series
 from runner.targets.java import effective as jvm
-from runner.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_LOG, ON_DISK
+from runner.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_LOG, NOWHERE, ON_DISK
 from runner.targets.web import Web
 
 WITHIN_S = 3600.0
@@ -89,14 +89,17 @@ class QuestdbSession(Session):
             if source != "default" and not name.endswith("bind.to")
         }
         tables = self._rows(f"SELECT count() FROM tables() WHERE table_name LIKE '{series.MEASUREMENT}_p%'")[0][0]
+        answered = IN_LOG if names.get("cairo_commit_mode") == "nosync" else ON_DISK
         terms = {
-            ACKNOWLEDGED: IN_LOG if names.get("cairo_commit_mode") == "nosync" else ON_DISK,
+            ACKNOWLEDGED: NOWHERE if self._trial.subject.method == series.TCP else answered,
             COMPRESSION: "columns, not compressed",
         }
         return {**names, **jvm(self._address.data_dir), "partitions": str(tables), **terms}
 
     def load_spec(self) -> Mapping[str, str]:
         """The driver of lines, each device in one of the tables."""
+        if self._trial.subject.method == series.TCP:
+            return series.tcp_spec(self._trial, self._address, parted=True)
         return series.load_spec(self._trial, self._address, "/write?precision=ms", parted=True)
 
     def commit_cycles(self) -> int | None:

@@ -69,12 +69,15 @@ class QuestdbTarget(Target):
         """The jar on a root directory of the trial."""
         root = f"{site.data_dir}/questdb"
         settings = self.settings(trial, is_ours=True)
+        is_tcp = trial.subject.method == series.TCP
+        door = site.port + series.DOOR_OFFSET
         items = {
             **{k: v for k, v in settings.items() if k != "partitions" and not k.startswith("jvm_")},
             "http_bind_to": f"{site.bind_address}:{site.port}",
             "http_min_enabled": "false",
             "pg_enabled": "false",
-            "line_tcp_enabled": "false",
+            "line_tcp_enabled": str(is_tcp).lower(),
+            **({"line_tcp_net_bind_to": f"{site.bind_address}:{door}"} if is_tcp else {}),
             "line_udp_enabled": "false",
             "telemetry_enabled": "false",
             "posthog_enabled": "false",
@@ -97,7 +100,7 @@ class QuestdbTarget(Target):
             ),
             env={"TZ": "UTC", "LC_ALL": "C.UTF-8"},
             files={f"{root}/conf/server.conf": text, f"{root}/conf/log.conf": _LOG},
-            ports=(site.port,),
+            ports=(site.port, door) if is_tcp else (site.port,),
             stop_timeout_s=30.0,
         )
 

@@ -67,6 +67,7 @@ FACTS = Facts(
         Knob(name="buffer", default=_small_buffer),
     ),
     any_knob=True,
+    fsynced={"wal_level": "2", "wal_fsync_period": "0"},
     rows_per_core_s=3e6,
     overhead_s=11.0,
     thread_names=True,

@@ -16,6 +16,7 @@ from runner.loadgen.statements import SQL_S, TABLES_S, Answer, create_tables, ru
 from runner.model import Cells, Drawn, Trial, Work
 from runner.targets import Address, Counted, Part, Session
 from runner.targets.marks import filled
+from runner.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_LOG, ON_DISK
 from runner.targets.tdengine import count
 from runner.targets.tdengine.client import DEFAULT_PASSWORD, adapter_unreachable
 from runner.targets.tdengine.config import (
@@ -32,6 +33,7 @@ from runner.targets.tdengine.queries import DATABASE, TABLE, timed
 
 FLUSH_S = 1800.0  # a slow disk may have much to write
 COMMIT_ENDED = b", commit end"
+_LOG_OPTIONS = ("wal_level", "wal_fsync_period")  # 2 and 0: fsynced before the answer
 RETRIES = 60  # each try waits 10 ms longer than the last: half a minute in total, then an error
 
 
@@ -120,11 +122,12 @@ class TdengineSession(Session):
         variables = {str(row[1]): str(row[2]) for row in self._rows("SHOW DNODE 1 VARIABLES")}
         planned = config_items(self._trial)
         said = {k: variables.get(k, "") for k in planned}
-        wanted = list(database_options(self._trial))
+        wanted = list(dict.fromkeys([*database_options(self._trial), *_LOG_OPTIONS]))
         row = self._rows(
             f"SELECT {', '.join(f'`{k}`' for k in wanted)} FROM information_schema.ins_databases "
             f"WHERE name = '{DATABASE}'"
         )[0]
+        options = {k: str(v).strip("'") for k, v in zip(wanted, row, strict=True)}
         vgroups = self._rows(f"SELECT vgroup_id FROM information_schema.ins_vgroups WHERE db_name = '{DATABASE}'")
         # ins_vgroups has a column `tables` too, but it is a heartbeat late and is 0 here.
         tables = self._rows(
@@ -134,7 +137,9 @@ class TdengineSession(Session):
         return {
             **said,
             "commit_threads": said["numOfCommitThreads"],
-            **{k: str(v).strip("'") for k, v in zip(wanted, row, strict=True)},
+            **options,
+            ACKNOWLEDGED: ON_DISK if [options[k] for k in _LOG_OPTIONS] == ["2", "0"] else IN_LOG,
+            COMPRESSION: "columns by table, compressed by type",
             "vgroups": str(len(vgroups)),
             "tables_per_vgroup": ",".join(str(held) for _, held in tables),
         }

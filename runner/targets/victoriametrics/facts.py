@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from runner.model import KnobRole, ResourceRange
-from runner.targets import Facts, Knob
+from runner.targets import Facts, Knob, series
 
 
 def _connections(given: ResourceRange) -> str:
@@ -15,7 +15,8 @@ FACTS = Facts(
     name="victoriametrics",
     title="VictoriaMetrics",
     implementation="runner.targets.victoriametrics.target:VictoriametricsTarget",
-    methods=("http", "put"),
+    methods=("http", series.GZIP, "put", series.TCP, series.TELNET),
+    unanswered=(series.TCP, series.TELNET),
     knobs=(
         Knob(name="write_threads", role=KnobRole.WRITERS, kind="count", column="write_threads", default=_connections),
         Knob(
@@ -28,6 +29,7 @@ FACTS = Facts(
         Knob(name="memory", default="1GiB"),
     ),
     any_knob=True,
+    acknowledged="in memory, and written within about 10 s",
     rows_per_core_s=6e5,
     overhead_s=5.0,
     to_install="apt-get install victoria-metrics, or give --home DIR",

@@ -10,12 +10,17 @@ from runner.errors import TargetError
 from runner.model import Trial
 from runner.targets import Address, Counted, Session, series
 from runner.targets.debian import packaged
-from runner.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_MEMORY
+from runner.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_MEMORY, NOWHERE
 from runner.targets.web import Web, metrics
 
 WITHIN_S = 3600.0
-PUT, PUT_OFFSET = "put", 1  # the method, and its port as a distance from the server's
-_OF_THIS_TRIAL = ("httpListenAddr", "opentsdbHTTPListenAddr", "storageDataPath")
+PUT = "put"
+DOORS = {  # the flag of each method that has a port of its own
+    PUT: "opentsdbHTTPListenAddr",
+    series.TCP: "influxListenAddr",
+    series.TELNET: "opentsdbListenAddr",
+}
+_OF_THIS_TRIAL = ("httpListenAddr", "storageDataPath", *DOORS.values())
 _FLAG = re.compile(r'-([\w.]+)="(.*)"')
 
 
@@ -57,13 +62,20 @@ class VictoriametricsSession(Session):
         """Every flag that was set, and the threads that Go uses."""
         flags = {found.group(1): found.group(2) for found in _FLAG.finditer(self._get("/flags"))}
         flags = {name: value for name, value in flags.items() if name not in _OF_THIS_TRIAL}
-        terms = {ACKNOWLEDGED: IN_MEMORY, COMPRESSION: "columns by series, compressed by type, then ZSTD"}
+        is_answered = self._trial.subject.method not in (series.TCP, series.TELNET)
+        acknowledged = IN_MEMORY if is_answered else NOWHERE
+        terms = {ACKNOWLEDGED: acknowledged, COMPRESSION: "columns by series, compressed by type, then ZSTD"}
         return {**flags, "gomaxprocs": f"{self._metrics().get('go_gomaxprocs', 0):.0f}", **terms}
 
     def load_spec(self) -> Mapping[str, str]:
         """InfluxDB's lines, or OpenTSDB's points through a port of their own."""
-        if self._trial.subject.method == PUT:
-            return series.points_spec(self._trial, self._address.host, self._address.port + PUT_OFFSET, "/api/put")
+        method, door = self._trial.subject.method, self._address.port + series.DOOR_OFFSET
+        if method == series.TCP:
+            return series.tcp_spec(self._trial, self._address)
+        if method == series.TELNET:
+            return {**series.points_spec(self._trial, self._address.host, door, ""), "in_seconds": "1"}
+        if method == PUT:
+            return series.points_spec(self._trial, self._address.host, door, "/api/put")
         return series.load_spec(self._trial, self._address, "/write?precision=ms")
 
     def commit_cycles(self) -> int | None:

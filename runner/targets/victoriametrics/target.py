@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from runner.model import Finding, ServerSpec, Site, Trial
 from runner.targets import Address, Installation, Surroundings, Target, series
 from runner.targets.debian import packaged
-from runner.targets.victoriametrics.session import PUT, PUT_OFFSET, VictoriametricsSession
+from runner.targets.victoriametrics.session import DOORS, VictoriametricsSession
 
 PROGRAM = "victoria-metrics"
 # Samples are doubles: a whole number above 2^53 would be read back as another.
@@ -43,8 +43,12 @@ class VictoriametricsTarget(Target):
         }
 
     def check(self, trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
-        """A finding for each column type that it does not have."""
-        return series.refused_columns("VictoriaMetrics", trial, TYPES)
+        """A finding for each column type that it does not have, and for rows that are closer than telnet has times."""
+        data, found = trial.work.data, series.refused_columns("VictoriaMetrics", trial, TYPES)
+        if trial.subject.method != series.TELNET or (data.start_ms % 1000 == 0 and data.step_ms % 1000 == 0):
+            return found
+        sentence = f"the method telnet has times in seconds, rows are {data.step_ms} ms apart: they would be ignored"
+        return (*found, Finding(blocking=True, subject="--step-ms", sentence=sentence, remedy="--step-ms 1000"))
 
     def check_installed(self, home: str, trial: Trial) -> tuple[Finding, ...]:
         """Flags and values that it refuses, in its own words: it checks them all before it prints its version."""
@@ -69,14 +73,15 @@ class VictoriametricsTarget(Target):
     def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
         """The single-node server on the given address."""
         settings = self.settings(trial, is_ours=True)
-        more = (site.port + PUT_OFFSET,) if trial.subject.method == PUT else ()
+        flag = DOORS.get(trial.subject.method)
+        more = (site.port + series.DOOR_OFFSET,) if flag else ()
         return ServerSpec(
             argv=(
                 f"{site.home}/bin/{PROGRAM}",
                 *_flags(settings),
                 f"-storageDataPath={site.data_dir}/victoriametrics",
                 f"-httpListenAddr={site.bind_address}:{site.port}",
-                *(f"-opentsdbHTTPListenAddr={site.bind_address}:{port}" for port in more),
+                *(f"-{flag}={site.bind_address}:{port}" for port in more),
                 "-loggerLevel=WARN",
                 "-search.maxSamplesPerQuery=100000000000",
                 "-search.maxSamplesPerSeries=100000000000",

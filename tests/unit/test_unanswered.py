@@ -1,0 +1,80 @@
+"""Methods without answers: the plan says it, rows are those of the count, and the number carries the word."""
+
+from dataclasses import replace
+
+import pytest
+
+from runner.axes import load_axis
+from runner.figures.evidence import evidence
+from runner.figures.facts import TrialFacts
+from runner.figures.measure import measurement
+from runner.model import Counted, TrialResult, VerdictKind, marks
+from runner.plan import complete, make_plan
+from runner.targets import load_facts, load_target
+from runner.verdict import diagnose
+from tests.unit.factories import make_sweep, make_trial
+from tests.unit.test_loadgen import summary
+from tests.unit.test_plan import make_host
+
+SENT = summary([1000], is_answered=False)  # 1200 rows in all, 1000 in a window of 10 s
+
+
+def judged(counted, **more):
+    """The figures and the verdict of a trial whose database counted so many rows."""
+    said = replace(SENT, **more)
+    facts = TrialFacts(summary=said, counted=counted, load_start_ns=0, measure_start_ns=0, flush_end_ns=12 * 10**9)
+    trial = make_trial()
+    m = measurement(trial, facts)
+    return m, diagnose(evidence(trial, facts, m), load_axis("cores"))
+
+
+def test_rows_are_those_that_the_database_counted():
+    m, _ = judged(Counted(rows=900))
+    assert (m.rows_sent, m.rows_acked, m.rows_counted) == (1200, None, 900)
+    assert (m.rows, m.rows_per_s, m.durable_rows_per_s) == (750, 75.0, 75.0)
+
+
+@pytest.mark.parametrize(("rows", "is_lost"), [(1200, False), (900, False), (1201, True)])
+def test_only_rows_that_were_not_sent_are_denied(rows, is_lost):
+    gaps = ("2 devices lack rows",) if rows < 1200 else ()
+    _, verdict = judged(Counted(rows=rows, gaps=gaps))
+    assert (verdict.kind is VerdictKind.LOST_ROWS) is is_lost
+    assert any(f"of 1,200 rows sent the database counted {rows:,}" in reason for reason in verdict.reasons)
+    lost = judged(Counted(rows=900), is_answered=True)[1]
+    assert lost.kind is VerdictKind.LOST_ROWS, "rows that were acknowledged must be there"
+
+
+def test_nothing_that_arrived_is_no_number():
+    m, verdict = judged(Counted(rows=0))
+    assert (m.rows, m.rows_per_s) == (0, 0.0)
+    assert verdict.kind is VerdictKind.ERRORS
+
+
+def test_the_word_stands_beside_the_number():
+    m, verdict = judged(Counted(rows=900))
+    assert "unacknowledged" in marks(TrialResult(trial=make_trial(), measurement=m, verdict=verdict))
+    answered, verdict = judged(Counted(rows=1200), is_answered=True)
+    assert "unacknowledged" not in marks(TrialResult(trial=make_trial(), measurement=answered, verdict=verdict))
+
+
+@pytest.mark.parametrize("name", ["questdb", "victoriametrics"])
+def test_the_plan_says_what_is_missing(name):
+    facts = load_facts(name)
+    assert set(facts.unanswered) < set(facts.methods)
+    assert facts.methods[0] not in facts.unanswered
+    for method in facts.methods:
+        sweep = replace(make_sweep(load__method=method), target=name, runtime="process")
+        plan = make_plan(complete(sweep, facts), make_host(), facts)
+        said = [note for note in plan.notes if "has no answers" in note]
+        assert bool(said) is (method in facts.unanswered)
+        assert all(note.startswith(f"{name}: the method {method} has no answers") for note in said)
+
+
+def test_lines_without_milliseconds_are_refused_where_rows_are_closer():
+    target = load_target("victoriametrics")
+    trial = make_trial(make_sweep(load__method="telnet", workload__step_ms="10"))
+    trial = replace(trial, subject=replace(trial.subject, target="victoriametrics", method="telnet"))
+    (finding,) = target.check(trial, None)
+    assert finding.blocking and finding.remedy == "--step-ms 1000"
+    whole = replace(trial, work=replace(trial.work, data=replace(trial.work.data, step_ms=1000)))
+    assert target.check(whole, None) == ()
