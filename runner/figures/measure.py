@@ -29,14 +29,13 @@ def measurement(trial: Trial, facts: TrialFacts) -> Measurement:
     acknowledged, facts = rows_acknowledged(facts), as_counted(facts)
     s, cost = facts.summary, facts.sampler_cost
     if s is None or s.window_end_ns <= s.window_start_ns:
-        return Measurement(
-            missed_ticks=cost.missed_ticks if cost else None, ceiling_rows_per_s=facts.ceiling_rows_per_s
-        )
+        missed = cost.missed_ticks if cost else None
+        return Measurement(missed_ticks=missed, ceiling_rows_per_s=facts.ceiling_rows_per_s)
     counted = rated(facts, trial.work)
     use = measure_window(facts.samples, s.window_start_ns, s.window_end_ns)
     whole, logical = _whole(facts), facts.logical_bytes_per_row
     per_row = whole.disk_bytes / s.rows_acked if whole and whole.disk_bytes is not None and s.rows_acked else None
-    generator_cores = (s.cpu_window_s or 0.0) / s.window_s  # counted by the load generator, not by the sampler
+    generator_cores = (s.cpu_window_s or 0.0) / s.window_s  # counted by the load generator
     return Measurement(
         rows=s.rows_window,
         window_s=s.window_s,
