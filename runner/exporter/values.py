@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from runner.live import UNDER_LOAD, WATCHED, LiveState, Running, ceiling_of, curves, progress, rates
-from runner.model import DiskSample, Sample, SubjectSample, TrialResult, VerdictKind, marks
+from runner.model import DiskSample, Sample, SubjectSample, Trial, TrialResult, VerdictKind, marks
 from runner.sweep.vary import label
 from runner.units import format_number
 
@@ -183,25 +183,30 @@ def points_kept(state: LiveState) -> Iterator[Point]:
 
 def _begun(running: Running) -> Iterator[Point]:
     trial = running.trial
-    at = (trial.trial_id, format_number(trial.level), str(trial.replicate), trial.role, label(trial.variant))
-    yield "trial_info", at, 1.0
+    yield "trial_info", _told(trial), 1.0
     yield "trial_start_time_seconds", (trial.trial_id,), running.started_unix_s or None
+
+
+def _told(trial: Trial) -> tuple[str, ...]:
+    where = (trial.trial_id, format_number(trial.level), str(trial.replicate), trial.role)
+    return (*where, trial.subject.target, label(trial.variant))
 
 
 def _trial(state: LiveState, result: TrialResult) -> Iterator[Point]:
     trial, m = result.trial, result.measurement
-    name, level, variant = trial.trial_id, format_number(trial.level), label(trial.variant)
-    yield "trial_info", (name, level, str(trial.replicate), trial.role, variant), 1.0
+    name, level, target = trial.trial_id, format_number(trial.level), trial.subject.target
+    at = (name, level, target, label(trial.variant))
+    yield "trial_info", _told(trial), 1.0
     if name in state.times:
         start, end = state.times[name]
         yield "trial_start_time_seconds", (name,), start
         yield "trial_end_time_seconds", (name,), end
-    yield "trial_verdict", (name, level, variant, result.verdict.kind.value), 1.0
+    yield "trial_verdict", (*at, result.verdict.kind.value), 1.0
     for word in marks(result):
-        yield "trial_mark", (name, level, variant, word), 1.0
-    yield "trial_requests_per_second", (name, level, variant), m.requests_per_s
-    yield "trial_rows_per_second", (name, level, variant), m.rows_per_s
-    yield "trial_durable_rows_per_second", (name, level, variant), m.durable_rows_per_s
+        yield "trial_mark", (*at, word), 1.0
+    yield "trial_requests_per_second", at, m.requests_per_s
+    yield "trial_rows_per_second", at, m.rows_per_s
+    yield "trial_durable_rows_per_second", at, m.durable_rows_per_s
     yield "trial_rows_acknowledged", (name,), m.rows_acked
     yield "trial_rows_counted", (name,), m.rows_counted
     yield "trial_cpu_used_cores", (name, "server"), m.server_cpu_cores
@@ -218,16 +223,16 @@ def _trial(state: LiveState, result: TrialResult) -> Iterator[Point]:
 
 def _curve(state: LiveState) -> Iterator[Point]:
     for curve in curves(state):
-        variant = curve.variant
+        of = (curve.target, curve.variant)
         for point in curve.fit.points:
-            at = (format_number(point.level), variant)
+            at = (format_number(point.level), *of)
             yield "curve_rows_per_second", at, point.rows_per_s_mean
             yield "curve_valid_trials", at, float(point.n)
             yield "curve_speedup_ratio", at, point.speedup
             yield "curve_efficiency_ratio", at, point.efficiency
         for level, value in curve.fitted.items():
-            yield "curve_fitted_rows_per_second", (format_number(level), variant), value
+            yield "curve_fitted_rows_per_second", (format_number(level), *of), value
         model = next((m for m in curve.fit.models if m.model == curve.fit.chosen), None)
         if model is not None:
             for parameter, estimate in model.parameters.items():
-                yield "curve_parameter", (model.model, parameter, variant), estimate.value
+                yield "curve_parameter", (model.model, parameter, *of), estimate.value

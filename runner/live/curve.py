@@ -18,9 +18,10 @@ from runner.work import rate_of
 
 @dataclass(frozen=True, kw_only=True)
 class LiveCurve:
-    """variant: "" if nothing is varied. fitted: the chosen model at every level of the plan; empty without one."""
+    """variant: "" if nothing is varied. target: of its trials. fitted: the model at each level; empty without one."""
 
     variant: str
+    target: str
     fit: FitReport
     fitted: Mapping[float, float]
 
@@ -39,5 +40,6 @@ def curves(state: LiveState) -> tuple[LiveCurve, ...]:
             fit = fit_curve(without_drift(observations(results, rate.field)), terms, rate=rate.field)
             values = {level: value_at(fit, level) for level in levels}
             known = {level: value for level, value in values.items() if value is not None}
-            made.append(LiveCurve(variant=variant, fit=fit, fitted=known))
+            target = results[0].trial.subject.target
+            made.append(LiveCurve(variant=variant, target=target, fit=fit, fitted=known))
     return tuple(made)

@@ -110,4 +110,12 @@ def excused(seen: Watched, expr: str) -> bool:
 
 
 def values_of(seen: Watched, **more: str) -> dict[str, str]:
-    return {"run": seen.run, "sweep": ".*", "trial": seen.trial, "variant": "", "other": seen.run, **more}
+    return {
+        "run": seen.run,
+        "sweep": ".*",
+        "trial": seen.trial,
+        "variant": "",
+        "target": ".*",
+        "other": seen.run,
+        **more,
+    }

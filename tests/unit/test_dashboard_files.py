@@ -216,3 +216,14 @@ def test_the_page_names_run_and_time():
     page = page_of({"grafana": grafana}, "r", "curve", (1.5, 2.0))
     assert page == "http://127.0.0.1:3000/d/scale-curve/curve?var-run=r&from=1500&to=2000"
     assert page_of({}, "r") == ""
+
+
+def test_the_page_of_the_curve_shows_one_target_of_the_run():
+    """The run over it may be of another target."""
+    page = json.loads((FOLDER / "curve.json").read_text())
+    names = [v["name"] for v in page["templating"]["list"]]
+    assert names.index("run") < names.index("target") < names.index("variant"), "in the order in which they depend"
+    chosen = [found for p in page["panels"] for t in p["targets"] for found in METRIC.findall(t["expr"])]
+    for metric, labels in chosen:
+        if metric != "scale_run_info":
+            assert ('target=~"$target"' in labels) is ('run="$run"' in labels), (metric, labels)

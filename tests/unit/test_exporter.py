@@ -401,3 +401,13 @@ def test_a_stored_run_without_journals_is_placed_by_its_start(tmp_path):
         if s.name == "scale_trial_start_time_seconds"
     }
     assert starts == {1767323045.0}  # all synthetic trials say the same start
+
+
+def test_figures_of_a_trial_and_of_the_curve_carry_their_target():
+    found = [
+        dict(labels)["target"]
+        for name, labels in served(begun())
+        if name in ("scale_trial_rows_per_second", "scale_curve_rows_per_second")
+    ]
+    assert len(found) > len(RUN.plan.sweep.levels)
+    assert set(found) == {RUN.plan.sweep.target}

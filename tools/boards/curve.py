@@ -26,6 +26,7 @@ POINTS = {"custom__drawStyle": "points", "custom__showPoints": "always"}
 # A fitted line is paler than what it is fitted to.
 PALE = {BLUE: LIGHT_BLUE, ORANGE: LIGHT_ORANGE}
 VARIANT = 'variant=~"$variant"'
+CHOSEN = f'target=~"$target",{VARIANT}'  # of the run; the run over it may be of another target
 RANGE = "[$__range]"
 # A trial's rates as they are; what is chosen in `other` is "none" until a second run is wanted.
 OTHER = variable(
@@ -35,12 +36,20 @@ OTHER = variable(
     regex='/run="([^"]+)"/',
 )
 AXIS = variable("axis", "Axis", 'label_values(scale_run_info{run="$run"}, axis)')
-VARIANTS = variable("variant", "Variant", 'label_values(scale_curve_rows_per_second{run="$run"}, variant)')
+TARGETS = variable("target", "Target", 'label_values(scale_curve_rows_per_second{run="$run"}, target)')
+VARIANTS = variable(
+    "variant", "Variant", 'label_values(scale_curve_rows_per_second{run="$run",target=~"$target"}, variant)'
+)
+
+
+def chosen(run: str) -> str:
+    """The labels of what is chosen of a run."""
+    return CHOSEN if run == "run" else VARIANT
 
 
 def curve(metric: str, run: str) -> str:
     """A metric of the curve by level, the last one in the time range."""
-    return f'max by (level) (last_over_time(scale_curve_{metric}{{run="${run}",{VARIANT}}}{RANGE}))'
+    return f'max by (level) (last_over_time(scale_curve_{metric}{{run="${run}",{chosen(run)}}}{RANGE}))'
 
 
 def first_rate(run: str) -> str:
@@ -55,12 +64,12 @@ def level_ratio(run: str) -> str:
 
 def trials(which: str) -> str:
     """The lowest or the highest rate of a level's trials, whatever their verdict."""
-    chosen = f'{{run="$run",{VARIANT}}}{RANGE}'
+    of = f'{{run="$run",{CHOSEN}}}{RANGE}'
     disks = f'last_over_time(scale_run_info{{run="$run",axis="disks"}}{RANGE})'
     # The curve of a disk sweep is that of the durable rate.
     return (
-        f"{which} by (level) (last_over_time(scale_trial_durable_rows_per_second{chosen}) and on (run) {disks} or "
-        f"last_over_time(scale_trial_rows_per_second{chosen}) unless on (run) {disks})"
+        f"{which} by (level) (last_over_time(scale_trial_durable_rows_per_second{of}) and on (run) {disks} or "
+        f"last_over_time(scale_trial_rows_per_second{of}) unless on (run) {disks})"
     )
 
 
@@ -166,7 +175,7 @@ def _styles(names: dict[str, str], ideal: str) -> list[Json]:
 
 def levels() -> Json:
     """The figures of the curve, and how many of a level's trials are quick."""
-    quick = f'count by (level) (last_over_time(scale_trial_mark{{run="$run",{VARIANT},mark="quick"}}{RANGE}))'
+    quick = f'count by (level) (last_over_time(scale_trial_mark{{run="$run",{CHOSEN},mark="quick"}}{RANGE}))'
     targets = [
         target("A", curve("valid_trials", "run"), table=True),
         target("B", curve("rows_per_second", "run"), table=True),
@@ -218,8 +227,8 @@ def parameters() -> Json:
     """Of the chosen model."""
 
     def of(run: str, name: str) -> str:
-        chosen = f'last_over_time(scale_curve_parameter{{run="${run}",{VARIANT}}}{RANGE})'
-        return f'label_replace(max by (model, parameter) ({chosen}), "curve", "{name}", "", "")'
+        known = f'last_over_time(scale_curve_parameter{{run="${run}",{chosen(run)}}}{RANGE})'
+        return f'label_replace(max by (model, parameter) ({known}), "curve", "{name}", "", "")'
 
     return panel(
         "table",
@@ -256,6 +265,6 @@ def scaling() -> Json:
         "Scaling curve",
         "How the rate grows with n, and how well the fitted line says it.",
         [throughput(), speedup(), efficiency(), levels(), parameters()],
-        [SWEEP_VARIABLE, RUN_VARIABLE, OTHER, VARIANTS, {**AXIS, "hide": 2}],
+        [SWEEP_VARIABLE, RUN_VARIABLE, TARGETS, OTHER, VARIANTS, {**AXIS, "hide": 2}],
         time_from="now-1h",
     )
