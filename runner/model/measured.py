@@ -4,34 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 
 from runner.model.bottleneck import Bottleneck
 from runner.model.disk_facts import DiskFigures
 from runner.model.planned import Trial
 from runner.model.questions import OperationFigures
-
-
-class VerdictKind(StrEnum):
-    """What a trial's number is worth. VALID and SOFTWARE_BOTTLENECK are points of the curve; the others are kept and
-    shown."""
-
-    VALID = "VALID"
-    SOFTWARE_BOTTLENECK = "SOFTWARE_BOTTLENECK"
-    UNSTEADY = "UNSTEADY"
-    GENERATOR_BOUND = "GENERATOR_BOUND"
-    RESOURCE_NOT_SATURATED = "RESOURCE_NOT_SATURATED"
-    OFFERED_NOT_MET = "OFFERED_NOT_MET"
-    THROTTLED = "THROTTLED"
-    ERRORS = "ERRORS"
-    LOST_ROWS = "LOST_ROWS"
-    WRONG_ANSWER = "WRONG_ANSWER"
-    ABORTED = "ABORTED"
-
-    @property
-    def is_fitted(self) -> bool:
-        """Whether the number is the server's at its level, and so a point of the curve."""
-        return self in (VerdictKind.VALID, VerdictKind.SOFTWARE_BOTTLENECK)
+from runner.model.verdict_kinds import VerdictKind as VerdictKind
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -261,9 +239,8 @@ class Measurement:
     preload_s: float | None = None
     preload_copied: str | None = None
     preload_copy_s: float | None = None
-    preload_cached_percent: float | None = None rows_sent:
-    handed to the network by a method without answers; then rows, rows_per_s and durable_rows_per_s are of the rows
-    that the database counted, and rows_acked and the response times are None.
+    preload_cached_percent: float | None = None
+    rows_sent: int | None = None
     operations: Mapping[str, OperationFigures] = field(default_factory=dict)
 
 
