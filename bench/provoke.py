@@ -5,7 +5,7 @@
 
 Each case is one trial of some seconds. On a machine where others run, OTHER_PROCESSES is the honest answer. --record
 keeps the raw lines of each case whose limit was named, without names and paths of this machine: tests/unit/recorded is
-such a directory.
+such a directory. After a new recording there, run `python -m tests.unit.test_golden`.
 """
 
 from __future__ import annotations

@@ -18,7 +18,8 @@ from runner.verdict.steadiness import steadiness_of
 
 
 def diagnose(evidence: Evidence, axis: AxisFacts) -> Verdict:
-    """The first step that finds something decides the verdict. All reasons are kept, followed by the caveats.
+    """The first step that finds something decides the verdict. All reasons are kept, those that decide first, since a
+    list shows the first one alone; the caveats follow.
 
     An aborted trial has no figures, and so no bottleneck.
     """
@@ -28,10 +29,12 @@ def diagnose(evidence: Evidence, axis: AxisFacts) -> Verdict:
     standing, reasons, bottleneck = _bottleneck(evidence, axis)
     unsteady = steadiness_of(evidence) if axis.must_be_steady else ()
     internal = VerdictKind.UNSTEADY if unsteady else VerdictKind.SOFTWARE_BOTTLENECK
+    noted = standing is VerdictKind.VALID  # its reasons then decide nothing
     steps = (*(kind for kind, _ in wrong), standing, *(VerdictKind.UNSTEADY for _ in unsteady))
+    found = (*unsteady, *reasons) if noted else (*reasons, *unsteady)
     return Verdict(
         kind=next((kind for kind in steps if kind is not VerdictKind.VALID), VerdictKind.VALID),
-        reasons=(*(reason for _, reason in wrong), *reasons, *unsteady, *caveats(evidence)),
+        reasons=(*(reason for _, reason in wrong), *found, *caveats(evidence)),
         bottleneck=bottleneck,
         once_checked=internal if not wrong and _may_be_internal(evidence, axis, bottleneck) else None,
     )

@@ -259,6 +259,13 @@ UNEVEN = {"disks": {**FULL["disks"], "d2": ROOM["disks"]["d1"]}}
             "the rate varied by 40 % from second to second",
         ),
         (
+            CORES,
+            SHARED,
+            {"server_cpu_percent": 80.0, "generator_cpu_cores": 0.25, "rate_cv_percent": 40.0},
+            "UNSTEADY SERVER_CPU",
+            "the rate varied by 40 % from second to second",
+        ),
+        (
             DISKS,
             1,
             {"rate_cv_percent": 40.0, **FULL},

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from runner.model import BottleneckKind, VerdictKind
 from runner.store.reader import read_plan, read_result
 from runner.verify.trial import trial_again
 
@@ -37,3 +38,19 @@ def test_the_limit_that_was_provoked_is_named(path, tmp_path):
     assert again.judged.bottleneck.kind == told["limit"]
     assert again.judged.bottleneck.sentence
     assert again.judged.bottleneck.shares
+
+
+@pytest.mark.parametrize(
+    ("waiting", "limit"), [(0.9, BottleneckKind.LOCKS), (0.3, BottleneckKind.CONNECTIONS)], ids=["most", "some"]
+)
+def test_waits_in_recorded_samples_are_read(waiting, limit, tmp_path):
+    """A recorded trial of idle cores, with what the database reports of its connections added to its samples."""
+    (path,) = (path for path in RECORDED if "one-connection" in path.name)
+    told = json.loads(gzip.decompress(path.read_bytes()))
+    for at, sample in enumerate(told["samples"]):
+        sample["waits_total"] = {"lock: tuple": waiting * 5 * at, "at work": (1 - waiting) * 5 * at}
+    folder = as_run(told, tmp_path)
+    judged = trial_again(tmp_path, read_plan(tmp_path), read_result(folder / "trial.json")).judged
+    assert judged.bottleneck.kind is limit
+    assert judged.kind is VerdictKind.RESOURCE_NOT_SATURATED
+    assert judged.once_checked is VerdictKind.SOFTWARE_BOTTLENECK
