@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from runner.model import FORMER_KNOBS, StoredRun
 from runner.report.columns import disk_mb_per_s
 from runner.report.figures import MARK, at_level, axis_facts, axis_name, fitted_rate, levels_of
+from runner.report.subject_points import stored_bytes
 from runner.report.table import ABSENT, Table, fixed, mean, rate, short
 from runner.units import format_number
 
@@ -62,7 +63,7 @@ def compare(run: StoredRun, reference: Reference) -> Comparison | None:
     """Our and the published rates; None if the published table has no such axis or no rate."""
     axis = axis_facts(run)
     published = {}
-    for row in reference:
+    for row in rows_of(run, reference):
         level, rows_per_s = _number(row.get(axis.name)), _number(row.get("rows_per_s"))
         if level is not None and rows_per_s is not None:
             cpu = _number(row.get("cpu_percent"))
@@ -88,6 +89,14 @@ def compare(run: StoredRun, reference: Reference) -> Comparison | None:
         base_published=good[0] if good else min(published),
         base_ours=good[0] if good else (rated[0] if rated else None),
     )
+
+
+def rows_of(run: StoredRun, reference: Reference) -> list[Mapping[str, str]]:
+    """The rows of the run's variant: those with its values in the columns that are named like what it varies, and with
+    its target where the table has several."""
+    varied = run.plan.trials[0].variant if run.plan.trials else {}
+    wanted = {"target": run.plan.trials[0].subject.target, **varied} if run.plan.trials else {}
+    return [row for row in reference if all(row.get(key, value) == value for key, value in wanted.items())]
 
 
 def reference_table(run: StoredRun, reference: Reference) -> Table | None:
@@ -131,7 +140,7 @@ def reference_table(run: StoredRun, reference: Reference) -> Table | None:
         title="Published and ours",
         headers=headers,
         rows=tuple(rows),
-        notes=tuple(_notes(both, reference, run)),
+        notes=tuple(_notes(both, rows_of(run, reference), run)),
     )
 
 
@@ -156,6 +165,10 @@ def _notes(both: Comparison, reference: Reference, run: StoredRun) -> list[str]:
         values = list(dict.fromkeys(str(row[name]) for row in reference if row.get(name)))
         if len(values) > 1:
             notes.append(f"in the published table {label.lower()} moves along the axis ({' → '.join(values)})")
+    stored = {row["stored_bytes_per_row"] for row in reference if row.get("stored_bytes_per_row")}
+    if stored:
+        ours = short(mean(stored_bytes(r.measurement) for r in run.on_curve))
+        notes.append(f"bytes on disk for a row: {', '.join(sorted(stored))} published, {ours} ours")
     if axis_facts(run).published_note:
         notes.append(axis_facts(run).published_note)
     if any(not s.valid for s in both.ours.values()):

@@ -108,7 +108,7 @@ def _point(here: Sequence[TrialResult], base: float | None, interval: LevelInter
         rows_per_core=speed / cores if speed is not None and cores else None,
         server_cost=mean(_cost(m.server_cpu_cores, m) for m in used),
         client_cost=mean(_cost(m.generator_cpu_cores, m) for m in used),
-        stored_bytes=mean(_stored(m) for m in used),
+        stored_bytes=mean(stored_bytes(m) for m in used),
         written_bytes=mean(m.disk_bytes_per_row for m in used),
         response_ms_p50=mean(m.response_ms_p50 for m in used),
         response_ms_p99=mean(m.response_ms_p99 for m in used),
@@ -121,7 +121,8 @@ def _cost(cores: float | None, m: Measurement) -> float | None:
     return cores / m.rows_per_s * 1e6 if cores is not None and m.rows_per_s else None
 
 
-def _stored(m: Measurement) -> float | None:
+def stored_bytes(m: Measurement) -> float | None:
+    """Bytes of the server's files for each row that the database counted; None if either is not known."""
     return m.data_gb * 1e9 / m.rows_counted if m.data_gb is not None and m.rows_counted else None
 
 

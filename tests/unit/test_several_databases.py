@@ -1,6 +1,8 @@
 """Several databases in one plan: each in every block, and one page with what each rate cost and on which terms."""
 
+import csv
 from dataclasses import replace
+from pathlib import Path
 from types import MappingProxyType
 
 from runner.model import StoredRun, VerdictKind
@@ -9,11 +11,13 @@ from runner.plan.arms import Arm
 from runner.plan.make import plan_arms
 from runner.report import subjects
 from runner.report.documents import documents
+from runner.report.reference import reference_table, rows_of
 from runner.targets import load_facts
 from tests.unit.factories import make_result, make_sweep
 from tests.unit.test_plan import make_host
 
 NAMES = ("questdb", "victoriametrics", "postgres")
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def several(names=NAMES):
@@ -126,3 +130,24 @@ def test_the_durability_stands_beside_every_curve():
         assert f"{name}: where {name} says" in drawing
     assert "durable rows/s" in drawing
     assert drawing.count(" counted") == 4 * 2 + 3, "two databases, two levels, two panels, filled; and the keys"
+
+
+def test_each_variant_stands_beside_its_own_published_rows():
+    """A table of several databases and sizes of requests: another variant's rows must not be taken for ours."""
+    with Path(ROOT, "results", "reference", "tdengine-cassandra.csv").open(encoding="utf-8") as file:
+        published = list(csv.DictReader(file))
+    sweep = make_sweep(cores="1,2")
+    for name, size, rates in (("cassandra", "100", {"38,330", "50,390"}), ("tdengine", "1000", {"500,800", "914,500"})):
+        variant = {"target": name, "rows_per_request": size}
+        results = []
+        for level in (1.0, 2.0):
+            one = make_result(level, 1e5 * level)
+            subject = replace(one.trial.subject, target=name, variant=variant)
+            results.append(replace(one, trial=replace(one.trial, subject=subject)))
+        plan = replace(several(), sweep=replace(sweep, axis="clients"), trials=tuple(r.trial for r in results))
+        run = StoredRun(path="", manifest={}, plan=plan, results=tuple(results), timeseries={})
+        table = reference_table(run, published)
+        assert {row[1] for row in table.rows[:2]} == rates
+        assert len(table.rows) == 7
+        assert any(note.startswith("bytes on disk for a row: ") for note in table.notes)
+    assert rows_of(run, [{"cores": "1", "rows_per_s": "5"}]), "a table of one database has no such columns"
