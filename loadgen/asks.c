@@ -83,6 +83,14 @@ static void read_times(const struct reading *r, struct ask *ask)
         return;
     if (marks_count(&ask->marks, MARK_TO) && ask->span == 0)
         tell(r, "span_ms", "is needed with {to}, and is more than 0");
+    char key[KEY_BYTES];
+    const bool is_within = find(r, "within_ms", key) != NULL;
+    const int64_t within = units(r, "within_ms", 0);
+    if (is_within) {
+        ask->first = start;
+        ask->choices = (uint64_t)(within / ask->step) + 1;
+        return;
+    }
     if (end == start && (ask->marks.parameter_count > marks_count(&ask->marks, MARK_DEVICE) +
                                                           marks_count(&ask->marks, MARK_VALUE)))
         mistake_add(r->mistakes, "rows_present", "is needed: ask.%s.text has times", r->name);

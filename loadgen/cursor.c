@@ -87,3 +87,14 @@ bool cursor_next(struct cursor *cursor, struct batch *batch)
     batch->slice_count = count;
     return offset > 0;
 }
+
+void cursor_take_back(struct cursor *cursor, const struct batch *batch)
+{
+    uint32_t at =
+        0; /* tables follow each other in the batch as in the share, the first one aside */
+    for (uint32_t i = 0; i < batch->slice_count; i++) {
+        while (cursor->share->tables[at] != batch->slices[i].table)
+            at = at + 1 < cursor->share->count ? at + 1 : 0;
+        cursor->next_row[at] -= batch->slices[i].rows;
+    }
+}

@@ -23,4 +23,7 @@ void cursor_free(struct cursor *cursor);
 /* Fills slices, slice_count and rows of the batch; false when no rows are left. */
 bool cursor_next(struct cursor *cursor, struct batch *batch);
 
+/* What the batch carries, the last request that was said, is not sent. */
+void cursor_take_back(struct cursor *cursor, const struct batch *batch);
+
 #endif

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "events.h"
+#include "laws.h"
 #include "output.h"
 
 static bool is_option(const void *context, const char *key)
@@ -70,9 +71,10 @@ static void check_asks(const struct job *job, struct mistakes *mistakes)
             (job->operations.list[i].ask->before || job->operations.list[i].ask->result))
             mistake_add(mistakes, "operations", "%s: driver %s runs no statements",
                         job->operations.list[i].name, job->ops->name);
-    if (!job->operations.has_write && job->spec.duration_s <= 0 && !job->spec.rounds)
+    if (!job->operations.has_write && job->spec.duration_s <= 0 && !job->spec.rounds &&
+        !job->spec.requests)
         mistake_add(mistakes, "duration_s",
-                    "is needed, or rounds: operations without write have no rows");
+                    "is needed, or rounds or requests: operations without write have no rows");
 }
 
 static void check_partial(const struct job *job, struct mistakes *mistakes)
@@ -95,6 +97,8 @@ enum exitcode job_open(struct job *job, const char *path, enum verb verb)
     spec_read(&job->spec, text, is_option, job->ops, &mistakes);
     spec_check(&job->spec, verb, &mistakes);
     schema_read(&job->schema, job->spec.columns, job->spec.tags, &mistakes);
+    schema_round(&job->schema, job->spec.decimals, &mistakes);
+    laws_read(job->spec.values, &job->schema, &mistakes);
     operations_read(&job->operations, &job->spec, &mistakes);
     if (verb == VERB_LOAD)
         turns_read(&job->turns, &job->spec, &job->operations, &mistakes);

@@ -100,10 +100,42 @@ static uint32_t cut_pieces(struct maker *m, const struct batch *batch, uint32_t 
     return count;
 }
 
+/* The same where rows take places of others: each stretch of successive places is a piece. */
+static uint32_t cut_places(struct maker *m, const struct batch *batch, uint32_t *slice,
+                           uint32_t *done, uint32_t *rows)
+{
+    uint32_t count = 0;
+    *rows = 0;
+    while (*slice < batch->slice_count && *rows < VALUES_CHUNK) {
+        const struct slice *s = &batch->slices[*slice];
+        const uint64_t hash = chance_of(m->seed_hash, s->table);
+        uint64_t next = UINT64_MAX; /* the place that would lengthen the piece */
+        for (; *done < s->rows && *rows < VALUES_CHUNK; ++*done, ++*rows) {
+            const uint64_t place = disorder_place(&m->disorder, hash, s->first_row + *done);
+            const uint64_t high = place >> 32;
+            if (place == next && (uint32_t)place != 0) {
+                m->pieces[count - 1].rows++;
+            } else {
+                m->pieces[count] =
+                    (struct piece){high ? chance_of(hash, high) : hash, (uint32_t)place, 1};
+                m->first_rows[count++] = place;
+            }
+            next = place + 1;
+        }
+        if (*done == s->rows) {
+            ++*slice;
+            *done = 0;
+        }
+    }
+    return count;
+}
+
 uint32_t pieces_take(struct maker *m, const struct batch *batch, uint32_t *slice, uint32_t *done,
                      uint32_t *rows)
 {
     m->run_count = 0;
+    if (m->disorder.is_placed)
+        return cut_places(m, batch, slice, done, rows);
     if (walks_are_kept(&m->walks) && *done == 0)
         *rows = take_singles(m, batch->slices + *slice,
                              least(batch->slice_count - *slice, VALUES_CHUNK));

@@ -196,6 +196,26 @@ void schema_read(struct schema *schema, const char *columns, const char *tags,
         mistake_add(mistakes, "columns", "at least one is needed");
 }
 
+void schema_round(struct schema *schema, const char *decimals, struct mistakes *mistakes)
+{
+    double steps = 1;
+    if (!decimals)
+        return;
+    if (*decimals < '0' || *decimals > '5' || decimals[1]) {
+        mistake_add(mistakes, "decimals", "'%s' is outside 0..5", decimals);
+        return;
+    }
+    for (int i = 0; i < *decimals - '0'; i++)
+        steps *= 10;
+    for (uint32_t i = 0; i < schema->column_count; i++) {
+        struct column *c = &schema->columns[i];
+        if (c->type == TYPE_FLOAT || c->type == TYPE_DOUBLE) {
+            c->steps = steps;
+            c->is_rounded = true;
+        }
+    }
+}
+
 void schema_free(struct schema *schema)
 {
     free(schema->columns);

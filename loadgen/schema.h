@@ -31,6 +31,8 @@ enum type {
     TYPE_COUNT
 };
 
+enum law { LAW_WALK, LAW_RANDOM, LAW_CONSTANT, LAW_LINE, LAW_SINE, LAW_SQUARE, LAW_COUNT };
+
 struct column {
     char name[NAME_MAX_BYTES];
     enum type type;
@@ -38,7 +40,9 @@ struct column {
     uint32_t width;  /* bytes that one value takes in a batch */
     double low;      /* least value */
     double span;     /* greatest minus least */
-    double steps;    /* steps per unit to which walk rounds; 0: not rounded */
+    double steps;    /* steps per unit to which values are rounded; 0: not rounded */
+    bool is_rounded; /* also random ones: the user says to how many decimals */
+    enum law law;    /* of its values; see laws.h */
 };
 
 struct schema {
@@ -52,6 +56,10 @@ struct schema {
 void schema_read(struct schema *schema, const char *columns, const char *tags,
                  struct mistakes *mistakes);
 void schema_free(struct schema *schema);
+
+/* Rounds the values of the columns with a fraction to so many decimals, a text of 0..5; NULL: as
+ * they are. Tells a mistake under the key `decimals`. */
+void schema_round(struct schema *schema, const char *decimals, struct mistakes *mistakes);
 
 const char *type_name(enum type type);
 bool type_is_text(enum type type); /* has a length per value */

@@ -24,7 +24,7 @@ static const char *const placements[] = {"owned", "stock", NULL};
 static const char *const orders[] = {"rotate", "progressive", NULL};
 static const char *const arrivals[] = {"constant", "poisson", NULL};
 static const char *const precisions[] = {"ms", "us", "ns", NULL};
-static const char *const values_names[] = {"walk", "random", "constant", NULL};
+static const char *const disorder_modes[] = {"swap", "poisson", "batch", NULL};
 static const char *const text_modes[] = {"vocabulary", "random", NULL};
 
 #define AT(member) offsetof(struct spec, member)
@@ -67,6 +67,7 @@ static const struct key keys[] = {
     {"partial_from", KIND_WHOLE, AT(partial_from), "0", 0, 4096, NULL},
     {"order", KIND_CHOICE, AT(order), "rotate", 0, 0, orders},
     {"rows", KIND_WHOLE, AT(rows), "0", 0, 1e15, NULL},
+    {"requests", KIND_WHOLE, AT(requests), "0", 0, 1e15, NULL},
     {"duration_s", KIND_REAL, AT(duration_s), "0", 0, 1e7, NULL},
     {"warmup_s", KIND_REAL, AT(warmup_s), "0", 0, 1e7, NULL},
     {"rate", KIND_REAL, AT(rate), "0", 0, 1e12, NULL},
@@ -75,11 +76,17 @@ static const struct key keys[] = {
     {"start_ms", KIND_WHOLE, AT(start_ms), "1500000000000", 0, 9e15, NULL},
     {"step_ms", KIND_REAL, AT(step_ms), "1", 1e-6, 1e9, NULL},
     {"precision", KIND_CHOICE, AT(precision), "ms", 0, 0, precisions},
-    {"values", KIND_CHOICE, AT(values), "walk", 0, 0, values_names},
+    {"values", KIND_TEXT, AT(values), "walk", 0, 0, NULL},
+    {"period_rows", KIND_WHOLE, AT(period_rows), "100", 2, 1e9, NULL},
+    {"decimals", KIND_TEXT, AT(decimals), NULL, 0, 0, NULL},
     {"text", KIND_CHOICE, AT(text_mode), "vocabulary", 0, 0, text_modes},
     {"null_ratio", KIND_REAL, AT(null_ratio), "0", 0, 1, NULL},
-    {"disorder_ratio", KIND_REAL, AT(disorder_ratio), "0", 0, 50, NULL},
+    {"disorder", KIND_CHOICE, AT(disorder_mode), "swap", 0, 0, disorder_modes},
+    {"disorder_ratio", KIND_REAL, AT(disorder_ratio), "0", 0, 100, NULL},
     {"disorder_range_ms", KIND_WHOLE, AT(disorder_range_ms), "1000", 1, 9e15, NULL},
+    {"disorder_lambda", KIND_REAL, AT(disorder_lambda), "2200", 0.001, 1e6, NULL},
+    {"disorder_max_k", KIND_WHOLE, AT(disorder_max_k), "170000", 1, 1e9, NULL},
+    {"disorder_rows", KIND_WHOLE, AT(disorder_rows), "0", 0, 1e15, NULL},
     {"interval_s", KIND_REAL, AT(interval_s), "1", 0.01, 3600, NULL},
     {"max_errors", KIND_WHOLE, AT(max_errors), "100", 1, 1e15, NULL},
     {"retries", KIND_WHOLE, AT(retries), "0", 0, 1000, NULL},
@@ -91,33 +98,6 @@ static const struct key keys[] = {
 };
 
 enum { KEY_COUNT = sizeof keys / sizeof *keys };
-char *spec_load_text(const char *path)
-{
-    FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "r");
-    size_t used = 0, size = 65536;
-    char *text = malloc(size);
-    if (!file || !text) {
-        fprintf(stderr, "scale-loadgen: cannot read '%s': %s\n", path, strerror(errno));
-        free(text);
-        if (file && file != stdin)
-            fclose(file);
-        return NULL;
-    }
-    for (;;) {
-        used += fread(text + used, 1, size - used - 1, file);
-        if (used + 1 < size)
-            break;
-        char *larger = realloc(text, size *= 2);
-        if (!larger)
-            abort();
-        text = larger;
-    }
-    text[used] = '\0';
-    if (file != stdin)
-        fclose(file);
-    return text;
-}
-
 static char *trim(char *text)
 {
     while (isspace((unsigned char)*text))

@@ -17,7 +17,7 @@ enum placement { PLACEMENT_OWNED, PLACEMENT_STOCK };
 enum order { ORDER_ROTATE, ORDER_PROGRESSIVE };
 enum arrival { ARRIVAL_CONSTANT, ARRIVAL_POISSON };
 enum precision { PRECISION_MS, PRECISION_US, PRECISION_NS };
-enum values { VALUES_WALK, VALUES_RANDOM, VALUES_CONSTANT };
+enum disorder_mode { DISORDER_SWAP, DISORDER_POISSON, DISORDER_BATCH };
 enum text_mode { TEXT_VOCABULARY, TEXT_RANDOM };
 enum verb { VERB_LOAD, VERB_TABLES, VERB_SQL, VERB_LIBRARY, VERB_ROWS, VERB_NAMES };
 
@@ -34,15 +34,17 @@ struct spec {
     const char *driver, *method, *library;
     const char *host, *socket_dir, *user, *database, *table, *statements;
     uint64_t port; /* 0: the driver's usual one */
-    const char *columns, *tags, *operations, *rows_of, *items;
+    const char *columns, *tags, *operations, *rows_of, *items, *values, *decimals;
     uint64_t tables, partitions, threads, first_worker, workers_total;
     uint64_t rows_per_request, requests_per_table, interlace_rows;
     uint64_t partial_columns, partial_from;
     uint64_t rows, retries, max_errors, seed, start_ms, start_at_ns, disorder_range_ms;
-    uint64_t placement, order, arrival, precision, values, text_mode;
+    uint64_t placement, order, arrival, precision, text_mode, disorder_mode;
+    uint64_t requests, period_rows, disorder_max_k, disorder_rows;
     uint64_t sending; /* of enum sending */
     uint64_t rows_present, read_seed, check_every, rounds;
     double duration_s, warmup_s, rate, interval_s, step_ms, null_ratio, disorder_ratio;
+    double disorder_lambda;
     double request_timeout_s, drain_s, connect_timeout_s, statement_timeout_s, round_interval_s;
     struct spec_option options[SPEC_OPTIONS_MAX];
     uint32_t option_count;
@@ -53,7 +55,7 @@ struct spec {
 /* Whether `key` is an option of the driver that `context` stands for. */
 typedef bool spec_is_option(const void *context, const char *key);
 
-/* The bytes of a file, or of standard input for "-"; NULL after telling why. */
+/* In spec_text.c: the bytes of a file, or of standard input for "-"; NULL after telling why. */
 char *spec_load_text(const char *path);
 
 /* The value of one key in an unread text, copied into `value`; false when it is not there. */

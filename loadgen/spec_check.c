@@ -61,14 +61,25 @@ static void check_time(const struct spec *spec, struct mistakes *mistakes)
                     spec->step_ms);
     if ((double)spec->start_ms * (double)spec_units_per_ms(spec) > 9.2e18)
         mistake_add(mistakes, "start_ms", "too late for the precision");
-    if (spec->disorder_ratio > 0 && (double)spec->disorder_range_ms < spec->step_ms)
+}
+
+static void check_disorder(const struct spec *spec, struct mistakes *mistakes)
+{
+    if (spec->disorder_mode == DISORDER_SWAP && spec->disorder_ratio > 50)
+        mistake_add(mistakes, "disorder_ratio", "%g is outside 0..50: pairs of rows are swapped",
+                    spec->disorder_ratio);
+    if (spec->disorder_mode == DISORDER_SWAP && spec->disorder_ratio > 0 &&
+        (double)spec->disorder_range_ms < spec->step_ms)
         mistake_add(mistakes, "disorder_range_ms", "is less than step_ms: no row can move");
+    if (spec->disorder_mode == DISORDER_BATCH && spec->disorder_ratio > 0 &&
+        spec->disorder_rows < 2)
+        mistake_add(mistakes, "disorder_rows", "is needed with disorder=batch, and is 2 or more");
 }
 
 static void check_load(const struct spec *spec, struct mistakes *mistakes)
 {
-    if (spec->rows == 0 && spec->duration_s <= 0 && !spec->rounds)
-        mistake_add(mistakes, "rows", "one of rows and duration_s is needed");
+    if (spec->rows == 0 && spec->requests == 0 && spec->duration_s <= 0 && !spec->rounds)
+        mistake_add(mistakes, "rows", "one of rows, requests and duration_s is needed");
     if (spec->order == ORDER_PROGRESSIVE && spec->rows == 0 && !spec->rounds)
         mistake_add(mistakes, "order", "progressive needs rows: no table would ever be full");
     if (spec->order == ORDER_PROGRESSIVE && spec->interlace_rows > 0)
@@ -93,6 +104,7 @@ void spec_check(struct spec *spec, enum verb verb, struct mistakes *mistakes)
         return;
     check_workers(spec, mistakes);
     check_time(spec, mistakes);
+    check_disorder(spec, mistakes);
     if (verb == VERB_LOAD)
         check_load(spec, mistakes);
 }

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "chance.h"
 #include "clock.h"
 #include "events.h"
 #include "overdue.h"
@@ -176,6 +177,7 @@ static void put_operations(struct json *json, const struct load *load, const str
             json_put_whole(json, "bytes_window", sums.bytes_window);
             json_put_whole(json, "empty_window", sums.empty_window);
         }
+        json_put_real(json, "slowest_worker_s", (double)sums.slowest_ns / 1e9);
         event_put_histogram(json, "response", &times->response[i]);
         event_put_histogram(json, "service", &times->service[i]);
         json_close(json, '}');
@@ -209,6 +211,28 @@ static void put_offered(struct json *json, const struct load *load, const struct
     const double offered = load->spec->rate > 0 ? units_per_ns * 1e9 : NAN;
     json_put_real(json, "offered_rows_per_s", has_ask ? NAN : offered);
     json_put_real(json, "offered_requests_per_s", has_ask ? offered : NAN);
+}
+
+/* How many different rows the acknowledged ones are by table and time; null where it is not known
+ * which ones were acknowledged. */
+static void put_distinct(struct json *json, const struct load *load, const struct worker *workers,
+                         const struct totals *totals)
+{
+    uint64_t sum = 0, rows = 0;
+    bool ok = totals->rows_failed == 0 && totals->rows_unanswered == 0;
+    for (uint64_t i = 0; ok && i < load->spec->threads; i++) {
+        const struct worker *w = &workers[i];
+        ok = counter_seen(&w->counters.done);
+        for (uint32_t t = 0; ok && t < w->share->count; t++) {
+            const uint64_t hash = chance_of(w->maker.seed_hash, w->share->tables[t]);
+            ok = disorder_distinct(&w->maker.disorder, hash, w->cursor.next_row[t], &rows);
+            sum += rows;
+        }
+    }
+    if (ok)
+        json_put_whole(json, "rows_distinct", sum);
+    else
+        json_put_null(json, "rows_distinct");
 }
 
 static void put_numbers(struct json *json, const struct window *window, const struct totals *totals,
@@ -255,6 +279,7 @@ enum exitcode summary_tell(struct load *load, const struct worker *workers,
     json_put_text(&json, "outcome", outcome);
     json_put_bool(&json, "is_answered", !load->is_unanswered);
     put_numbers(&json, &window, &totals, report);
+    put_distinct(&json, load, workers, &totals);
     put_offered(&json, load, workers);
     put_times(&json, load, workers, report);
     put_workers(&json, load, workers, report);

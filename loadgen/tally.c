@@ -40,6 +40,8 @@ void tally_add(const struct tally *t, struct tally_sums *sums)
     sums->rows_window += counter_get(&t->rows_window);
     sums->values_window += counter_get(&t->values_window);
     sums->bytes_window += counter_get(&t->bytes_window);
+    const uint64_t service_ns = counter_get(&t->service.sum_ns);
+    sums->slowest_ns = sums->slowest_ns > service_ns ? sums->slowest_ns : service_ns;
     sums->empty_window += counter_get(&t->empty_window);
 }
 

@@ -19,6 +19,7 @@ struct tally {
 struct tally_sums { /* of one operation, over workers */
     uint64_t requests, answered, answered_window, failed, errors, retries, units, units_window;
     uint64_t rows_window, values_window, bytes_window, empty_window;
+    uint64_t slowest_ns; /* of the services of one worker in the window, the longest sum */
 };
 
 struct tally *tallies_new(uint32_t count); /* NULL when memory is short */

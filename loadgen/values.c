@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "chance.h"
+#include "laws.h"
 #include "pieces.h"
 
 enum { /* numbers of the further streams of a table, above those of its columns */
@@ -27,6 +28,7 @@ int values_init(struct maker *maker, const struct spec *spec, const struct schem
     maker->seed_hash = chance_of(spec->seed, 0);
     maker->null_threshold = (uint32_t)(spec->null_ratio * 4294967295.0);
     /* A pair of rows changes places, and one of the two comes late. */
+    disorder_init(&maker->disorder, spec);
     maker->disorder_threshold = (uint32_t)(fmin(spec->disorder_ratio / 50, 1) * 4294967295.0);
     maker->disorder_mask = 1;
     while ((double)(maker->disorder_mask * 2 + 1) * spec->step_ms <=
@@ -38,14 +40,18 @@ int values_init(struct maker *maker, const struct spec *spec, const struct schem
     for (uint32_t i = 0; i < schema->column_count; i++) {
         const struct column *c = &schema->columns[i];
         struct scaling *s = &maker->scalings[i];
-        const double steps = spec->values == VALUES_RANDOM ? 0 : c->steps;
+        const double steps = c->law == LAW_RANDOM && !c->is_rounded ? 0 : c->steps;
         *s = (struct scaling){c->low, c->span, steps, c->low * c->steps};
     }
+    bool has_walk = false;
     maker->needs_pieces = spec->null_ratio > 0 || spec->disorder_ratio > 0;
-    for (uint32_t i = 0; i < schema->column_count; i++)
-        maker->needs_pieces |= type_is_text(schema->columns[i].type);
+    for (uint32_t i = 0; i < schema->column_count; i++) {
+        const bool is_walk = schema->columns[i].law == LAW_WALK;
+        maker->needs_pieces |= type_is_text(schema->columns[i].type) || !is_walk;
+        has_walk |= is_walk;
+    }
     const bool is_single = spec->interlace_rows == 1 || spec->rows_per_request == 1;
-    return is_single && spec->values == VALUES_WALK
+    return is_single && has_walk && !maker->disorder.is_placed
                ? walks_init(&maker->walks, spec->tables, schema->column_count)
                : 0;
 }
@@ -56,12 +62,15 @@ void values_free(struct maker *maker)
     walks_free(&maker->walks);
 }
 
-static void make_levels(const struct maker *m, enum values mode, uint32_t stream, uint32_t rows,
+static void make_levels(const struct maker *m, enum law law, uint32_t stream, uint32_t rows,
                         uint32_t count, uint32_t *level)
 {
     const struct kernels *k = m->kernels;
-    (mode == VALUES_WALK     ? k->level_walk
-     : mode == VALUES_RANDOM ? k->level_uniform
+    if (law_is_periodic(law))
+        laws_levels(law, (uint32_t)m->spec->period_rows, m->pieces, count, stream, level);
+    else
+        (law == LAW_WALK     ? k->level_walk
+         : law == LAW_RANDOM ? k->level_uniform
                              : k->level_constant)(level, m->pieces, count, rows, stream);
 }
 
@@ -110,7 +119,7 @@ static void make_text(const struct maker *m, uint32_t index, struct column_data 
 {
     const struct column *column = &m->schema->columns[index];
     const bool random = m->spec->text_mode == TEXT_RANDOM;
-    const bool constant = m->spec->values == VALUES_CONSTANT;
+    const bool constant = column->law == LAW_CONSTANT;
     uint8_t *out = (uint8_t *)data->values + (size_t)offset * column->width;
     for (uint32_t p = 0; p < count; p++) {
         const uint64_t key = chance_of(m->pieces[p].hash, index);
@@ -152,7 +161,7 @@ static void convert(struct maker *m, uint32_t index, void *out, const int64_t *t
         k->to_float(out, m->level, n, s);
         break;
     case TYPE_DOUBLE:
-        if (m->spec->values == VALUES_RANDOM)
+        if (m->schema->columns[index].law == LAW_RANDOM && s->steps == 0)
             k->to_double_full(out, m->level, m->level_low, n, s);
         else
             k->to_double(out, m->level, n, s);
@@ -169,21 +178,20 @@ static void make_column(struct maker *m, struct batch *batch, uint32_t index, ui
 {
     const struct column *column = &m->schema->columns[index];
     struct column_data *data = &batch->columns[index];
-    const enum values mode = (enum values)m->spec->values;
     if (type_is_text(column->type)) {
         make_text(m, index, data, offset, count);
     } else {
-        if (m->run_count)
+        if (m->run_count && column->law == LAW_WALK)
             make_kept_levels(m, index);
         else
-            make_levels(m, mode, index, n, count, m->level);
-        if (column->type == TYPE_DOUBLE && mode == VALUES_RANDOM)
-            make_levels(m, mode, STREAM_LOW + index, n, count, m->level_low);
+            make_levels(m, column->law, index, n, count, m->level);
+        if (column->type == TYPE_DOUBLE && column->law == LAW_RANDOM)
+            make_levels(m, column->law, STREAM_LOW + index, n, count, m->level_low);
         convert(m, index, (char *)data->values + (size_t)offset * column->width,
                 batch->times + offset, n);
     }
     if (data->nulls) {
-        make_levels(m, VALUES_RANDOM, STREAM_NULL + index, n, count, m->level);
+        make_levels(m, LAW_RANDOM, STREAM_NULL + index, n, count, m->level);
         m->kernels->nulls(data->nulls + offset, m->level, n, m->null_threshold);
     }
 }
@@ -215,7 +223,7 @@ static void make_times(const struct maker *m, int64_t *times, uint32_t count)
             m->kernels->times(out, m->pieces[p].rows,
                               m->start + m->step * (int64_t)m->first_rows[p], m->step);
     }
-    if (m->spec->disorder_ratio > 0)
+    if (m->spec->disorder_ratio > 0 && !m->disorder.is_placed)
         for (uint32_t p = 0; p < count; times += m->pieces[p++].rows)
             make_disorder(m, m->pieces[p].hash, m->first_rows[p], times, m->pieces[p].rows);
 }

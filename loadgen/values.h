@@ -5,6 +5,7 @@
 #define SCALE_VALUES_H
 
 #include "batch.h"
+#include "disorder.h"
 #include "kernels.h"
 #include "spec.h"
 #include "walks.h"
@@ -17,7 +18,8 @@ struct maker { /* one per worker */
     const struct kernels *kernels;
     struct scaling *scalings; /* one per column */
     int64_t start, step;      /* in units of the precision */
-    uint64_t disorder_mask;   /* rows within which timestamps change places, less one */
+    struct disorder disorder;
+    uint64_t disorder_mask;   /* of swaps: rows within which timestamps change places, less one */
     uint32_t disorder_threshold;
     uint32_t null_threshold;
     uint64_t seed_hash;

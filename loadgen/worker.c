@@ -13,6 +13,13 @@ enum { SLEEP_SLICE_NS = 50000000, RETRY_PAUSE_NS = 10000000 };
 
 #define PATIENCE_NS 20000000000ull /* for a restart of the server, not for a dead one */
 
+/* The part of one worker; the first ones have the remainder. */
+static uint64_t requests_of(const struct spec *spec, uint32_t number)
+{
+    const uint64_t all = spec->requests, workers = spec->workers_total;
+    return all ? all / workers + (number < all % workers) : UINT64_MAX;
+}
+
 int worker_init(struct worker *w, struct load *load, uint32_t number, const struct share *share)
 {
     const struct spec *spec = load->spec;
@@ -22,6 +29,7 @@ int worker_init(struct worker *w, struct load *load, uint32_t number, const stru
     w->load = load;
     w->number = number;
     w->share = share;
+    w->requests_most = requests_of(spec, number);
     w->partition_rows = calloc(spec->partitions + 16, sizeof *w->partition_rows);
     w->tallies = tallies_new(load->operations->count);
     pacing_init(&w->pacing, spec, number, operations_units(load->operations, spec),
@@ -60,6 +68,8 @@ static bool make(struct worker *w, uint64_t *now_ns)
 {
     const struct operations *operations = w->load->operations;
     const uint64_t before = *now_ns;
+    if (counter_get(&w->counters.requests) >= w->requests_most)
+        return false;
     if (w->load->spec->rounds) {
         if (!turn_next(&w->turn, w->load->turns, w->load->spec, operations->count))
             return false;
@@ -236,6 +246,8 @@ static void load_loop(struct worker *w, bool made)
         deliver(w, &now_ns, intended_ns);
         made = w->ending == ENDING_NONE && make(w, &now_ns);
     }
+    if (made && !worker_asks(w)) /* it was not its turn any more */
+        cursor_take_back(&w->cursor, &w->batch);
     if (w->ending == ENDING_NONE)
         w->ending = ENDING_ROWS;
     if (w->ending != ENDING_WINDOW) /* else it stays what was owed when the window ended */

@@ -74,6 +74,7 @@ struct worker {
     struct turn turn; /* with rounds */
     struct maker maker;
     struct pacing pacing;
+    uint64_t requests_most; /* its part of a number of requests that is given; UINT64_MAX: none */
     struct fault fault; /* of the connect; later the last one */
     enum ending ending;
     pthread_t thread;

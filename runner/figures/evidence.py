@@ -23,7 +23,7 @@ def evidence(trial: Trial, facts: TrialFacts, m: Measurement) -> Evidence:
 
     Prepared disks are judged over the whole load, everything else over the window.
     """
-    answers = facts.answers
+    answers, in_order = facts.answers, not trial.work.data.disorder
     facts = rated(facts, trial.work)
     s, given = facts.summary, given_of(trial, facts)
     has_window = s is not None and s.window_end_ns > s.window_start_ns
@@ -37,10 +37,10 @@ def evidence(trial: Trial, facts: TrialFacts, m: Measurement) -> Evidence:
         seconds=tuple(second_uses(trial, facts, s)) if s is not None and has_window else (),
         integrity=Integrity(
             aborted=facts.aborted,
-            miscounted=_miscounted(trial, m),
+            miscounted=_miscounted(trial, facts, m),
             mismatches=facts.mismatches,
             suspicious=facts.suspicious,
-            gaps=facts.counted.gaps if facts.counted and m.rows_sent is None else (),
+            gaps=facts.counted.gaps if facts.counted and m.rows_sent is None and in_order else (),
             unfinished=unfinished(s) if s is not None else "",
             wrong_answers=tuple(sentence for one in answers for sentence in one.wrong),
         ),
@@ -51,12 +51,20 @@ def evidence(trial: Trial, facts: TrialFacts, m: Measurement) -> Evidence:
     )
 
 
-def _miscounted(trial: Trial, m: Measurement) -> str:
+def _miscounted(trial: Trial, facts: TrialFacts, m: Measurement) -> str:
     """What the count denies. Of rows that nobody acknowledged it can only deny those that were not sent."""
     if m.rows_sent is None:
-        return miscounted(trial.work, m.rows_acked, m.rows_counted)
+        return miscounted(trial.work, _kept(trial, facts, m), m.rows_counted)
     is_more = (m.rows_counted or 0) > m.rows_sent + trial.work.preload_rows
     return miscounted(trial.work, m.rows_sent, m.rows_counted) if is_more else ""
+
+
+def _kept(trial: Trial, facts: TrialFacts, m: Measurement) -> int | None:
+    """The number of acknowledged rows that the database keeps; None: not known, because some may have the same time."""
+    s, counted = facts.summary, facts.counted
+    if s is not None and trial.work.data.disorder and counted and counted.is_distinct:
+        return s.rows_distinct
+    return m.rows_acked
 
 
 def _passed_over(facts: TrialFacts, unit: str) -> str:

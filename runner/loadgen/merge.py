@@ -61,6 +61,7 @@ def merge_summaries(parts: Sequence[LoadSummary]) -> LoadSummary:
         response=merge_latencies([p.response for p in parts]),
         service=merge_latencies([p.service for p in parts]),
         partitions=tuple(map(sum, zip(*(p.partitions for p in parts), strict=True))),
+        rows_distinct=_sum_if_known([p.rows_distinct for p in parts]),
         rows_unanswered=sum(p.rows_unanswered for p in parts),
         operations=_merge_operations(parts),
         overdue=_sum_if_known([p.overdue for p in parts]),
@@ -124,8 +125,10 @@ def _merge_operation(parts: Sequence[OperationSummary]) -> OperationSummary:
         return merge_latencies(known) if known else None
 
     sums: dict[str, Any] = {name: sum(getattr(p, name) for p in parts) for name in added}
-    answers = ("rows_window", "values_window", "bytes_window", "empty_window")
+    answers = ("rows_window", "values_window", "bytes_window", "empty_window", "failed")
     sums |= {name: _sum_if_known([getattr(p, name) for p in parts]) for name in answers}
+    slowest = [p.slowest_worker_s for p in parts if p.slowest_worker_s is not None]
+    sums["slowest_worker_s"] = max(slowest, default=None)
     return replace(parts[0], **sums, response=times("response"), service=times("service"))
 
 

@@ -115,7 +115,7 @@ def _latency(raw: Mapping[str, Any]) -> Latency:
 def _operation(raw: Mapping[str, Any], window_s: float) -> OperationSummary:
     times: dict[str, Any] = {name: _latency(raw[name]) if raw.get(name) else None for name in ("response", "service")}
     plain = [name for name in OperationSummary.__dataclass_fields__ if name not in times and name != "window_s"]
-    later = ("rows_window", "values_window", "bytes_window", "empty_window")
+    later = ("rows_window", "values_window", "bytes_window", "empty_window", "slowest_worker_s", "failed")
     told: dict[str, Any] = {n: raw.get(n) if n in later else raw[n] for n in plain}
     return OperationSummary(**told, window_s=window_s, **times)
 
@@ -146,6 +146,7 @@ def _summary(raw: Mapping[str, Any]) -> LoadSummary:
         response=_latency(raw["response"]),
         service=_latency(raw["service"]),
         partitions=tuple(int(p["rows_acked"]) for p in partitions),
+        rows_distinct=None if raw.get("rows_distinct") is None else int(raw["rows_distinct"]),
         rows_unanswered=int(raw.get("rows_unanswered") or 0),  # an older load generator did not report these two
         operations=tuple(_operation(o, raw["window_s"]) for o in raw.get("operations") or ()),
         overdue=None if raw.get("overdue") is None else int(raw["overdue"]),

@@ -52,7 +52,10 @@ class Rule:
 class Workload:
     """The shape of rows and requests, not how hard they load.
 
-    requests_per_table: the number of consecutive requests to one table.
+    requests_per_table: the number of consecutive requests to one table. values: the law of the columns' values, or
+    the shares of several laws, as LAW=SHARE,...; period_rows: of the laws that repeat. decimals: to which values with a
+    fraction are rounded, None: as each law has it. disorder: how rows come out of order, "": in order;
+    disorder_percent: of the rows. The other fields are parameters of its modes.
     """
 
     tables: int
@@ -65,6 +68,13 @@ class Workload:
     step_ms: int
     text: str = "vocabulary"
     requests_per_table: int = 1
+    period_rows: int = 100
+    decimals: int | None = None
+    disorder: str = ""
+    disorder_percent: float = 10.0
+    disorder_lambda: float = 2200.0
+    disorder_max_k: int = 170_000
+    disorder_rows: int = 1000
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -67,7 +67,8 @@ class OperationSummary:
     """The results of one operation of a load. units: what its requests count (rows, ...), in all phases and in the
     window. response, service: None if the load has one operation, whose times are the summary's own. window_s: of the
     whole window. The window's answers contained these rows, values and bytes, and `empty` of them no row; None for an
-    operation that reads nothing, and if the load generator does not report it."""
+    operation that reads nothing, and if the load generator does not report it. failed: requests that were given up.
+    slowest_worker_s: the longest sum of one worker's service times in the window."""
 
     name: str
     unit: str
@@ -84,6 +85,8 @@ class OperationSummary:
     bytes_window: int | None = None
     empty_window: int | None = None
     window_s: float | None = None
+    failed: int | None = None
+    slowest_worker_s: float | None = None
 
 
 FINISHED = ("ok", "errors")  # outcomes of a load that ran to its end; "errors": requests failed and were counted
@@ -93,7 +96,8 @@ FINISHED = ("ok", "errors")  # outcomes of a load that ran to its end; "errors":
 class LoadSummary:
     """The load generator's summary. rows_window: acknowledgements inside the window. rows_acked: all of them.
 
-    rows_unanswered: sent, and neither acknowledged nor refused. operations: in the order of the work. overdue: requests
+    rows_unanswered: sent, and neither acknowledged nor refused. rows_distinct: acknowledged rows that differ by table
+    and time, None if not known. operations: in the order of the work. overdue: requests
     that were due in the window and had no answer at its end. worker_cores: used by the load generator's threads during
     the window, for everything: making rows, encoding, the client library. Both are None if the load generator does not
     report them. send_s, make_s: of all threads, from the first request to the last. is_answered: False if the
@@ -128,13 +132,18 @@ class LoadSummary:
     overdue: int | None = None
     worker_cores: float | None = None
     is_answered: bool = True
+    rows_distinct: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Counted:
-    """The database's own count: all rows, and a sentence about tables that lack rows."""
+    """The database's own count: all rows, and a sentence about tables that lack rows.
+
+    is_distinct: the database stores one row for each table and time, the last one.
+    """
 
     rows: int
+    is_distinct: bool = False
     gaps: tuple[str, ...] = ()
 
 

@@ -39,6 +39,8 @@ def _beside(values: Mapping[str, Any], work: Work) -> list[str]:
         found.append("--rows: fixed work is rows that are written; a load that reads has a window: --duration")
     if (work.counts_requests or work.preload_rows) and values["load.generator"] != "scale":
         found.append(f"--load-generator: {values['load.generator']} only writes, and into an empty database")
+    if values["workload.disorder"] and values["load.generator"] != "scale":
+        found.append(f"--disorder: {values['load.generator']} has an order of its own")
     return found
 
 
@@ -54,4 +56,11 @@ def _workload(v: Mapping[str, Any]) -> Workload:
         step_ms=v["workload.step_ms"],
         text=v["workload.text"],
         requests_per_table=v["workload.requests_per_table"],
+        period_rows=v["workload.period_rows"],
+        decimals=v["workload.decimals"],
+        disorder=v["workload.disorder"] or "",
+        disorder_percent=v["workload.disorder_ratio"],
+        disorder_lambda=v["workload.disorder_lambda"],
+        disorder_max_k=v["workload.disorder_max_k"],
+        disorder_rows=v["workload.disorder_rows"],
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from runner.setting import Setting, readers
 from runner.setting import setting as _s
+from runner.setting.laws import laws, up_to
 from runner.sweep.named_workloads import NAMED
 from runner.units import parse_count, parse_seconds
 
@@ -80,10 +81,68 @@ WORKLOAD_SETTINGS: tuple[Setting, ...] = (
     _s(
         "workload.values",
         "--values",
-        readers.one_of("walk", "random", "constant"),
+        laws,
         "walk",
-        "Values: walk (a random walk, like measurements), random, or constant.",
-        "KIND",
+        "Values: walk (a random walk, like measurements), random, constant, line (rises and falls back), sine, square "
+        "(high, then low); or the share of the columns for each, like line=1,sine=1,random=2.",
+        "LAWS",
+    ),
+    _s(
+        "workload.period_rows",
+        "--value-period",
+        readers.at_least(2, parse_count),
+        "100",
+        "Rows after which line, sine and square repeat.",
+        "ROWS",
+    ),
+    _s(
+        "workload.decimals",
+        "--decimals",
+        up_to(5, parse_count),
+        "",
+        "Decimals of values with a fraction, 0 to 5. Default: 3; values of random are not rounded.",
+        "N",
+    ),
+    _s(
+        "workload.disorder",
+        "--disorder",
+        readers.one_of("poisson", "batch"),
+        "",
+        "Rows come out of order. poisson: some come again for an earlier time, so that times repeat; batch: the first "
+        "part of each batch of rows comes last. Default: in order.",
+        "MODE",
+    ),
+    _s(
+        "workload.disorder_ratio",
+        "--disorder-ratio",
+        readers.percent,
+        "10%",
+        "Share of the rows that come late, with --disorder.",
+        "PERCENT",
+    ),
+    _s(
+        "workload.disorder_lambda",
+        "--disorder-lambda",
+        readers.between(0.001, 1e6),
+        "2200",
+        "Mean delay in rows, with --disorder poisson.",
+        "ROWS",
+    ),
+    _s(
+        "workload.disorder_max_k",
+        "--disorder-max-k",
+        readers.at_least(1, parse_count),
+        "170k",
+        "Longest delay in rows, with --disorder poisson.",
+        "ROWS",
+    ),
+    _s(
+        "workload.disorder_rows",
+        "--disorder-rows",
+        readers.at_least(2, parse_count),
+        "1000",
+        "Rows of a table in one batch, with --disorder batch.",
+        "ROWS",
     ),
     _s(
         "workload.text",

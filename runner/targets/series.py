@@ -75,10 +75,12 @@ def refused_columns(title: str, trial: Trial, types: Collection[str]) -> tuple[F
     )
 
 
-def counted(rows_by_device: Mapping[str, tuple[int, float, float]], data: Workload) -> Counted:
+def counted(
+    rows_by_device: Mapping[str, tuple[int, float, float]], data: Workload, *, is_distinct: bool = False
+) -> Counted:
     """The count of series whose rows must be consecutive from the first timestamp on.
 
-    rows_by_device: rows, first and last timestamp in milliseconds.
+    rows_by_device: rows, first and last timestamp in milliseconds. is_distinct: as in Counted.
     """
     faulty = [
         device
@@ -87,4 +89,5 @@ def counted(rows_by_device: Mapping[str, tuple[int, float, float]], data: Worklo
         or abs(last - first - (rows - 1) * data.step_ms) > data.step_ms / 2
     ]
     sentence = f"{len(faulty)} devices lack rows between their first and their last, {min(faulty, default='')} is one"
-    return Counted(rows=sum(rows for rows, _, _ in rows_by_device.values()), gaps=(sentence,) if faulty else ())
+    rows = sum(rows for rows, _, _ in rows_by_device.values())
+    return Counted(rows=rows, is_distinct=is_distinct, gaps=(sentence,) if faulty else ())

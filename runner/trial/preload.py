@@ -67,7 +67,10 @@ def _size(reached: Reached) -> int | None:
 def _writing(trial: Trial) -> Trial:
     """The trial with these rows as its work, and only writes."""
     data = replace(
-        trial.work.data, rows_per_request=max(ROWS_PER_REQUEST, trial.work.data.rows_per_request), interlace_rows=0
+        trial.work.data,
+        rows_per_request=max(ROWS_PER_REQUEST, trial.work.data.rows_per_request),
+        interlace_rows=0,
+        disorder="",
     )
     load: Load = replace(
         trial.load, rows=trial.work.preload_rows, duration_s=None, window_max_s=None, warmup_s=0.0, rate=0.0

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from runner.model import Operation, Work
+from runner.model import Operation, Work, Workload
 from runner.work.operation import OperationKind, Rate
 from runner.work.rows import row_bytes
+
+_WITHOUT_PERIOD = ("walk", "random", "constant")
 
 
 class _Write(OperationKind):
@@ -17,13 +19,15 @@ class _Write(OperationKind):
             "tables": str(data.tables),
             "columns": ",".join(data.columns),
             "tags": ",".join(data.tags),
-            "values": data.values,
+            "values": data.values.replace("=", ":"),
             "text": data.text,
             "rows_per_request": str(data.rows_per_request),
             "requests_per_table": str(data.requests_per_table),
             "interlace_rows": str(data.interlace_rows),
             "start_ms": str(data.start_ms),
             "step_ms": str(data.step_ms),
+            **_period(data),
+            **_disorder(data),
             **operation.parameters,
         }
 
@@ -44,6 +48,23 @@ class _Write(OperationKind):
             return ""
         what = "are missing from" if difference < 0 else "too many are in"
         return f"{abs(difference):,} rows {what} the database: {acknowledged:,} acknowledged, {counted:,} counted"
+
+
+def _period(data: Workload) -> dict[str, str]:
+    period = {"period_rows": str(data.period_rows)} if data.values not in _WITHOUT_PERIOD else {}
+    return period | ({} if data.decimals is None else {"decimals": str(data.decimals)})
+
+
+def _disorder(data: Workload) -> dict[str, str]:
+    if not data.disorder:
+        return {}
+    return {
+        "disorder": data.disorder,
+        "disorder_ratio": f"{data.disorder_percent:g}",
+        "disorder_lambda": f"{data.disorder_lambda:g}",
+        "disorder_max_k": str(data.disorder_max_k),
+        "disorder_rows": str(data.disorder_rows),
+    }
 
 
 WRITE = _Write()

@@ -114,7 +114,7 @@ class CassandraSession(Session):
         """The rows of each device, which must be consecutive from the first timestamp on."""
         rows = self._rows(f"SELECT device, count(*), min(ts), max(ts) FROM {TABLE} GROUP BY device")
         found = {str(device): (int(n), float(first), float(last)) for device, n, first, last in rows}
-        return series.counted(found, self._trial.work.data)
+        return series.counted(found, self._trial.work.data, is_distinct=True)
 
     def drop_schema(self) -> None:
         self._rows(f"DROP KEYSPACE {KEYSPACE}")

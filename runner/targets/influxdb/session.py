@@ -106,7 +106,7 @@ class InfluxdbSession(Session):
         rows = self._by_device(f'count("{column}")', 1)
         first, last = self._by_device(f'first("{column}")', 0), self._by_device(f'last("{column}")', 0)
         found = {device: (int(n), float(first[device]), float(last[device])) for device, n in rows.items()}
-        return series.counted(found, self._trial.work.data)
+        return series.counted(found, self._trial.work.data, is_distinct=True)
 
     def _by_device(self, what: str, at: int) -> dict[str, Any]:
         """One value of each device's row: its time (at 0), or the requested value (at 1)."""

@@ -109,7 +109,7 @@ class KairosdbSession(Session):
             if {device: n for device, (_, n) in other.items()} != of_first
         ]
         gaps = (f"columns {', '.join(unlike)} have other rows than {names[0]}",) if unlike else ()
-        return Counted(rows=counted.rows, gaps=(*counted.gaps, *gaps))
+        return Counted(rows=counted.rows, is_distinct=True, gaps=(*counted.gaps, *gaps))
 
     def _by_device(self, column: str, what: str) -> dict[str, tuple[float, float]]:
         """Time and value of an aggregate of each device, over all times from a day before its first one."""

@@ -1,0 +1,36 @@
+/* The order in which the rows of a table come: the keys `disorder*` of the spec. In the modes
+ * `poisson` and `batch` a row takes the place of another one, with that one's time and values, so
+ * that a place always holds the same row however often it is written. Rows that are there before
+ * the load keep their places. (The mode `swap` moves times only: values.c.) */
+#ifndef SCALE_DISORDER_H
+#define SCALE_DISORDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "spec.h"
+
+enum { DELAYS_MAX = 2048 };
+
+struct disorder {
+    bool is_placed;     /* rows take places of others */
+    bool is_repeating;  /* and two rows may take the same one */
+    uint32_t threshold; /* of 2^32: how many rows are late */
+    uint64_t first;     /* the first row that may move */
+    uint64_t batch, shift; /* rows of a batch, and by how many it is turned; 0: not by batches */
+    uint32_t delay_count;
+    uint32_t limits[DELAYS_MAX]; /* of 2^32, ascending: a delay is the first whose limit is above */
+    uint32_t delays[DELAYS_MAX]; /* in rows */
+};
+
+void disorder_init(struct disorder *disorder, const struct spec *spec);
+
+/* Which place the row takes. A pure function of the table's hash and the row. */
+uint64_t disorder_place(const struct disorder *disorder, uint64_t table_hash, uint64_t row);
+
+/* How many different places the rows first .. end - 1 of the table take; false when memory is
+ * short. */
+bool disorder_distinct(const struct disorder *disorder, uint64_t table_hash, uint64_t end,
+                       uint64_t *places);
+
+#endif

@@ -1,0 +1,26 @@
+/* The laws by which a column's values follow from the number of a row, and which column has which:
+ * the key `values` of the spec. Line, sine and square repeat after a period; each series begins at
+ * its own place in it. All in whole numbers, so that rows do not depend on the host. */
+#ifndef SCALE_LAWS_H
+#define SCALE_LAWS_H
+
+#include <stdint.h>
+
+#include "kernels.h"
+#include "mistakes.h"
+#include "schema.h"
+
+/* Gives each column its law: "walk", or "line:2,sine:1", where a number is a law's share of the
+ * columns. Tells mistakes under the key `values`. */
+void laws_read(const char *text, struct schema *schema, struct mistakes *mistakes);
+
+static inline bool law_is_periodic(enum law law)
+{
+    return law == LAW_LINE || law == LAW_SINE || law == LAW_SQUARE;
+}
+
+/* Levels of the rows of the pieces, one after another, by a periodic law. */
+void laws_levels(enum law law, uint32_t period, const struct piece *pieces, uint32_t count,
+                 uint32_t stream, uint32_t *level);
+
+#endif

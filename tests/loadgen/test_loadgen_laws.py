@@ -1,0 +1,220 @@
+"""Laws of values and rows out of order: what the load generator makes, beside the same computed here."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from loadgen_program import Outcome
+
+MASK = 2**64 - 1
+ONE = 2**30
+SINE = (1686629713, 693598668, 85569306, 5026995, 168468)
+COLUMNS = "a:double,b:int,c:float,d:bool,e:bigint"
+
+
+def mixed(x: int) -> int:
+    x ^= x >> 32
+    x = x * 0xD6E8FEB86659FD93 & MASK
+    x ^= x >> 32
+    x = x * 0xD6E8FEB86659FD93 & MASK
+    return x ^ x >> 32
+
+
+def chance_of(value: int, number: int) -> int:
+    return mixed((value + (number + 1) * 0x9E3779B97F4A7C15) & MASK)
+
+
+def sine_level(angle: int) -> int:
+    y = angle - 2**32 if angle >= 2**31 else angle
+    y = 2 * ONE - y if y > ONE else -2 * ONE - y if y < -ONE else y
+    square, total = y * y >> 30, SINE[4]
+    for coefficient in reversed(SINE[:4]):
+        total = coefficient - (square * total >> 30)
+    return min(max(2 * ONE + 2 * (y * total >> 30), 0), 2**32 - 1)
+
+
+def level(law: str, at: int, period: int) -> int:
+    angle = at * (MASK // period) >> 32
+    if law == "square":
+        return 2**32 - 1 if 2 * at < period else 0
+    return sine_level(angle) if law == "sine" else angle
+
+
+def value(kind: str, found: int) -> object:
+    """As the ranges of the types say: 0..100 for float, 0..1000 for double, in thousandths."""
+    if kind == "bool":
+        return found >> 31 == 1
+    if kind == "int":
+        return int(np.float32(found >> 8) * np.float32((1_000_000 + 1) / 2**24))
+    if kind == "bigint":
+        return int(float(found >> 1) * ((1e12 + 1) / 2**31))
+    if kind == "float":
+        steps = int(np.float32(found >> 8) * np.float32((100 * 1000 + 1) / 2**24))
+        return np.float32(np.float32(steps) / np.float32(1000))
+    return int(float(found >> 1) * ((1000 * 1000 + 1) / 2**31)) / 1000
+
+
+def told(run, **spec: object) -> dict[str, list]:
+    outcome: Outcome = run({"driver": "null", "tables": 9, **spec}, verb="rows")
+    assert outcome.code == 0, outcome.stderr
+    return outcome.one("rows")
+
+
+@pytest.mark.parametrize("law", ["line", "sine", "square"])
+@pytest.mark.parametrize("period", [2, 97, 100, 1000])
+def test_a_law_is_the_same_computed_here(run, law, period):
+    rows = told(run, values=law, period_rows=period, columns=COLUMNS, seed=5, rows_of="7:1234:700")["columns"]
+    table = chance_of(chance_of(5, 0), 7)
+    for stream, (name, kind) in enumerate(column.split(":") for column in COLUMNS.split(",")):
+        begin = chance_of(table, stream) % period
+        right = [value(kind, level(law, (1234 + i + begin) % period, period)) for i in range(700)]
+        assert [np.float32(v) for v in rows[name]] == right if kind == "float" else rows[name] == right
+
+
+def test_a_sine_is_one():
+    errors = [abs(sine_level(a << 20) / 2**31 - 1 - math.sin(a / 2**11 * math.pi)) for a in range(4096)]
+    assert max(errors) < 4e-6
+
+
+def test_each_series_begins_at_its_own_place(run):
+    same = {"values": "sine", "columns": "a:double,b:double"}
+    first, second = (told(run, rows_of=f"{table}:0:100", **same)["columns"] for table in (0, 1))
+    assert first["a"] != second["a"]
+    assert first["a"] != first["b"]
+
+
+def test_columns_have_the_laws_in_their_shares(run):
+    names = ",".join(f"c{i}:int" for i in range(200))
+    rows = told(run, values="constant:1,square:2,walk:1", columns=names, rows_of="0:0:400")["columns"]
+    counts = [len(set(values)) for values in rows.values()]
+    walks = sum(count > 2 for count in counts)
+    assert (counts.count(1), counts.count(2), walks) == (pytest.approx(50, abs=1), pytest.approx(100, abs=1), 50)
+
+
+def test_decimals_round_all_laws_to_as_many(run):
+    for law in ("walk", "random", "line"):
+        rows = told(run, values=law, decimals=1, columns="a:float,b:double", rows_of="0:0:300")["columns"]
+        assert all(round(v * 10) == pytest.approx(v * 10, abs=1e-4) for name in "ab" for v in rows[name])
+        assert len(set(rows["b"])) > 50
+
+
+@pytest.mark.parametrize("values", ["line", "sine:1,walk:1,random:1,constant:1,square:1"])
+def test_laws_and_disorder_do_not_depend_on_how_rows_are_sent(rows_of, values):
+    for disorder in ({}, {"disorder": "poisson", "disorder_lambda": 30, "disorder_max_k": 60}, {"disorder": "batch"}):
+        same = {
+            "rows": 9_001,
+            "tables": 7,
+            "values": values,
+            "columns": COLUMNS + ",f:binary(9)",
+            "disorder_ratio": 40,
+            "disorder_rows": 50,
+            "disorder_range_ms": 100,
+            **disorder,
+        }
+        reference = rows_of(**same)
+        assert rows_of(**same, threads=3, rows_per_request=100) == reference
+        assert rows_of(**same, threads=2, partitions=3, rows_per_request=60, interlace_rows=7) == reference
+        assert rows_of(**same, threads=7, interlace_rows=1, rows_per_request=1) == reference
+
+
+def distinct(rows: list[str]) -> int:
+    return len({(row.split(",")[0], row.split(",")[2]) for row in rows})
+
+
+POISSON = {"disorder": "poisson", "disorder_ratio": 50, "disorder_lambda": 40, "disorder_max_k": 100}
+
+
+def test_poisson_repeats_times_and_counts_the_distinct_ones(load, rows_of, tmp_path):
+    same = {**POISSON, "rows": 30_000, "tables": 3, "threads": 2}
+    rows = rows_of(**same)
+    summary = load(**same).summary
+    assert len(rows) == summary["rows_acked"] == 30_000
+    assert summary["rows_distinct"] == distinct(rows)
+    assert summary["rows_distinct"] / 30_000 == pytest.approx(0.7, abs=0.02)
+
+
+def test_distinct_rows_of_a_window_leave_out_what_was_not_sent(load, tmp_path):
+    same = {**POISSON, "tables": 5, "threads": 2, "duration_s": 0.2, "null_latency_us": 300, "rows_per_request": 97}
+    summary = load(**same, interlace_rows=9, dump=tmp_path / "dump").summary
+    rows = [line for file in tmp_path.glob("dump.*") for line in file.read_text().splitlines()]
+    assert summary["rows_acked"] == len(rows) > 1000
+    assert summary["rows_distinct"] == distinct(rows)
+
+
+def test_distinct_rows_are_not_known_where_some_failed(load):
+    assert load(code=6, **POISSON, rows=9000, rows_per_request=100, null_fail_every=7).summary["rows_distinct"] is None
+
+
+def test_the_same_time_of_a_table_has_the_same_values(rows_of):
+    held: dict[tuple[str, str], list[str]] = {}
+    for row in rows_of(**POISSON, rows=20_000, tables=2, columns=COLUMNS):
+        table, _, time, *values = row.split(",")
+        assert held.setdefault((table, time), values) == values
+
+
+def test_delays_are_those_of_iot_benchmark(rows_of):
+    rows = [row.split(",") for row in rows_of(disorder="poisson", disorder_ratio=50, rows=150_000)]
+    start, shifts = 1_500_000_000_000, {}
+    for _, number, time, *_ in rows:
+        shift = int(number) - (int(time) - start)
+        shifts[shift] = shifts.get(shift, 0) + 1
+    assert set(shifts) <= {0, *range(220, 2201, 220), *(int(2200 + k * 167_800 / 15) for k in range(1, 16))}
+    assert shifts[2200] / shifts[1980] == pytest.approx(10 / 9, abs=0.08)  # 9 of a Poisson of 10 against 8
+
+
+def test_rows_that_are_there_keep_their_places(run):
+    rows = told(run, **POISSON, rows_present=500, rows_of="0:0:900")["time_ms"]
+    assert rows[:500] == [1_500_000_000_000 + i for i in range(500)]
+    assert min(rows[500:]) == 1_500_000_000_500
+    assert rows[500:] != sorted(rows[500:])
+
+
+def test_a_batch_begins_with_its_later_part(run):
+    rows = told(run, disorder="batch", disorder_ratio=30, disorder_rows=10, start_ms=0, rows_of="0:0:20")
+    assert rows["time_ms"] == [3, 4, 5, 6, 7, 8, 9, 0, 1, 2, 13, 14, 15, 16, 17, 18, 19, 10, 11, 12]
+    assert load_rows_in_order(run) == sorted_by_time(rows)
+
+
+def load_rows_in_order(run) -> list[float]:
+    return told(run, start_ms=0, rows_of="0:0:20")["columns"]["current"]
+
+
+def sorted_by_time(rows: dict) -> list[float]:
+    return [v for _, v in sorted(zip(rows["time_ms"], rows["columns"]["current"], strict=True))]
+
+
+@pytest.mark.parametrize(
+    ("spec", "key"),
+    [
+        ({"values": "wave"}, "values"),
+        ({"values": "line:1,line:2"}, "values"),
+        ({"values": "line:0"}, "values"),
+        ({"decimals": 6}, "decimals"),
+        ({"disorder": "batch", "disorder_ratio": 5}, "disorder_rows"),
+        ({"disorder_ratio": 60}, "disorder_ratio"),
+        ({"disorder": "chaos"}, "disorder"),
+    ],
+)
+def test_a_wrong_key_is_named(run, spec, key):
+    outcome = run({"driver": "null", "rows": 10, **spec})
+    assert outcome.code == 2
+    assert f"spec: {key}: " in outcome.stderr
+
+
+def test_a_number_of_requests_is_kept_by_all_workers_together(load):
+    spec = {"operations": "a:1,write:2", "ask.a.text": "x {at}", "ask.a.within_ms": 50, "rows_per_request": 10}
+    summary = load(**spec, requests=1001, tables=4, threads=3).summary
+    assert summary["requests"] == sum(o["requests"] for o in summary["operations"]) == 1001
+    assert [w["requests"] for w in summary["workers"]] == [334, 334, 333]
+    slowest = {o["name"]: o["slowest_worker_s"] for o in summary["operations"]}
+    sums = {o["name"]: o["service"]["mean_us"] * o["service"]["count"] / 1e6 for o in summary["operations"]}
+    assert all(sums[name] / 3 <= slowest[name] * 1.001 <= sums[name] * 1.001 for name in sums)
+
+
+def test_queries_begin_within_the_time_that_is_given(run, tmp_path):
+    spec = {"driver": "null", "operations": "a", "ask.a.text": "{from} {to}", "ask.a.span_ms": 5, "requests": 500}
+    outcome = run({**spec, "ask.a.within_ms": 7, "ask.a.step_ms": 2, "start_ms": 100, "check_every": 1})
+    assert outcome.code == 0, outcome.stderr
+    assert {(a["from_ms"], a["to_ms"]) for a in outcome.of("asked")} == {(n, n + 5) for n in (100, 102, 104, 106)}
