@@ -16,6 +16,9 @@ from typer.core import TyperCommand, TyperGroup
 _SWEEP = "Give a database 1, 2, ... N cores, disks or clients, load it at each step, and fit the curve."
 _PLAN = "Show the trials, their knobs, where each setting came from and the time it would take; starts nothing."
 _CLEAN = "Remove what a crash or a power cut left: containers, processes, data directories, cgroups and disks of ours."
+_OBSERVE = (
+    "Watch this machine without a load, into the files and the dashboards of a sweep, until Ctrl-C or for a time."
+)
 _FIRST = "Measure"
 _RESULTS = "Results"
 _MACHINE = "This machine"
@@ -55,7 +58,8 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "clean": ("machine", _CLEAN),
     },
     _OTHER: {
-        "load": ("load", "Load rows into TDengine as taosBenchmark would."),
+        "observe": ("observing", _OBSERVE),
+        "load": ("load", "Load a database as taosBenchmark or IoT-benchmark would, by its options or its file."),
     },
 }
 COMMANDS: Mapping[str, tuple[str, str]] = {name: one for group in GROUPS.values() for name, one in group.items()}

@@ -4,7 +4,7 @@ Only this package imports all others. `runs` opens a run and executes it. It hol
 and ends no process.
 """
 
-from runner.compose.runs import asked_again, execute, new_run, reopen_run, reopen_to_report
+from runner.compose.runs import asked_again, execute, new_run, reopen_run, reopen_to_report, stamped
 from runner.executing import report
 from runner.preparing import Prepared, default_data_dir, prepare, prepare_ab, prepare_again
 
@@ -20,4 +20,5 @@ __all__ = [
     "reopen_run",
     "reopen_to_report",
     "report",
+    "stamped",
 ]

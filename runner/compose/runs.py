@@ -29,8 +29,13 @@ from runner.store.writer import RunWriter
 def new_run(prepared: Prepared, command: Sequence[str]) -> RunWriter:
     """Opens a new run's directory. Raises StoreError if it cannot be written."""
     now = datetime.datetime.now(datetime.UTC)
-    name = f"{now:%Y%m%dT%H%M%SZ}-{_slug(prepared.plan.sweep)}-{secrets.token_hex(3)}"
+    name = stamped(_slug(prepared.plan.sweep), now)
     return RunWriter(prepared.results / name, prepared.plan, _manifest(prepared, command, now))
+
+
+def stamped(what: str, now: datetime.datetime | None = None) -> str:
+    """The name of a new folder of results: the time, what it is, and some digits that no other has."""
+    return f"{now or datetime.datetime.now(datetime.UTC):%Y%m%dT%H%M%SZ}-{what}-{secrets.token_hex(3)}"
 
 
 def reopen_run(run: StoredRun) -> RunWriter:

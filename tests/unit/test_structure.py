@@ -64,6 +64,8 @@ ALLOWED = {
     "dashboards": {"errors", "interrupts", "runtimes"},
     "console": {"live", "model", "errors", "units"},
     "compat": {"model", "errors", "units", "loadgen", "targets"},
+    "observing": {"errors", "figures", "identity", "interrupts", "model", "sampling", "store", "sweep"},
+    "iot": {"model", "errors", "interrupts", "loadgen", "runtimes", "targets", "trial", "work"},
 }  # fmt: skip
 FREE = {"compose", "cli", "__init__"}
 PURE = (

@@ -1,0 +1,135 @@
+"""`scale observe`: watch a machine, and a server on it, without a load. Wiring only; see runner/observing."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import ExitStack
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from runner.cli.arguments import JSON
+from runner.errors import EXIT_INTERRUPTED, UsageError
+
+if TYPE_CHECKING:
+    from runner.model import DataDisk
+    from runner.observing import Observation
+
+
+EXAMPLE = "Example: scale observe --port 5432 --duration 10m --disk /var/lib/postgresql"
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command("observe", epilog=EXAMPLE)(observe)
+
+
+def observe(
+    duration: Annotated[str, typer.Option(help="How long, like 10m. Default: until Ctrl-C.", metavar="TIME")] = "",
+    pid: Annotated[
+        list[int] | None, typer.Option(help="A process of the server, with all that it starts. Can be repeated.")
+    ] = None,
+    port: Annotated[
+        list[int] | None,
+        typer.Option(help="The TCP port where the server listens, in place of --pid. Can be repeated.", metavar="PORT"),
+    ] = None,
+    disk: Annotated[
+        list[Path] | None,
+        typer.Option(help="A directory on a disk to watch. Can be repeated. Default: the current one.", metavar="DIR"),
+    ] = None,
+    hz: Annotated[float, typer.Option("--sample-hz", help="Samples per second, 0.1 to 10.", metavar="HZ")] = 1.0,
+    to: Annotated[Path, typer.Option(help="Where the files go: a new folder in it.", metavar="DIR")] = Path(
+        "observations"
+    ),
+    metrics_port: Annotated[int, typer.Option(help="Port of the metrics on 127.0.0.1.", metavar="PORT")] = 9464,
+    no_metrics: Annotated[bool, typer.Option("--no-metrics", help="Serve no metrics, so show no dashboard.")] = False,
+    as_json: JSON = False,
+) -> None:
+    """Watch this machine without a load, with the files and dashboards of a sweep, until Ctrl-C or for a time."""
+    from runner import compose, console, observing
+    from runner.interrupts import current
+
+    seconds = _seconds(duration, hz)
+    server = observing.accounting_of(pid or [], port or [])
+    cpus = tuple(sorted(os.sched_getaffinity(0)))
+    plan = observing.plan_of(cpus, seconds)
+    disks = _disks(disk or [Path()])
+    folder = to / compose.stamped("observe")
+    facts: dict[str, Any] = {
+        "command": sys.argv,
+        "pids": list(server.root_pids) if server else [],
+        "disks": [asdict(one) for one in disks],
+        "sample_hz": hz,
+    }
+    with ExitStack() as stack:
+        sinks = [] if no_metrics else [_metrics(folder.name, plan, metrics_port, stack)]
+        console.say(f"observing into {folder}" + (f" for {seconds:g} s" if seconds else ", until Ctrl-C"))
+        seen = observing.record(
+            folder, plan, server, disks, hz=hz, seconds=seconds, sinks=sinks, stop=current(), facts=facts
+        )
+    _show(seen, as_json)
+    if seen.interrupted and seconds:
+        raise typer.Exit(EXIT_INTERRUPTED)
+
+
+def _seconds(duration: str, hz: float) -> float:
+    from runner.setting.readers import above_zero
+    from runner.units import parse_seconds
+
+    if not 0.1 <= hz <= 10:
+        raise UsageError(f"--sample-hz: {hz:g} is not between 0.1 and 10")
+    try:
+        return above_zero(parse_seconds)(duration) if duration else 0.0
+    except ValueError as error:
+        raise UsageError(f"--duration: {error}") from None
+
+
+def _disks(folders: list[Path]) -> tuple[DataDisk, ...]:
+    """The devices, each once. Raises UsageError for a folder that is not there, or on no device."""
+    from dataclasses import replace
+
+    from runner.host import data_disk, disk_of
+
+    found = {}
+    for folder in folders:
+        one = disk_of(folder) if folder.exists() else None
+        if one is None and folder != Path():
+            what = "is on no disk" if folder.exists() else "is not there"
+            raise UsageError(f"--disk {folder}: {what}")
+        if one is not None:
+            found.setdefault(one.device, one)
+    return tuple(replace(data_disk(one), name=f"d{n}") for n, one in enumerate(found.values(), 1))
+
+
+def _metrics(name: str, plan: Any, port: int, stack: ExitStack) -> Any:
+    from runner import console
+    from runner.cli import boards
+    from runner.dashboards import announced
+    from runner.exporter import Exporter
+    from runner.live import LiveState
+
+    exporter = Exporter(LiveState(run=name, plan=plan), port)
+    console.say(f"metrics at {exporter.url}" + ("" if exporter.port == port else f" (port {port} is taken)"))
+    stack.enter_context(announced(boards.state_directory(), name, exporter.port))
+    stack.enter_context(exporter)
+    boards.say_page()
+    return exporter
+
+
+def _show(seen: Observation, as_json: bool) -> None:
+    from runner import console
+
+    if as_json:
+        console.show_json({"schema": 1, **asdict(seen)})
+        return
+    rows = [[name.replace("_", " "), "" if value is None else f"{value:.3g}"] for name, value in _figures(seen)]
+    console.show_table(f"{seen.samples} samples in {seen.seconds:.1f} s", ["", "mean"], rows)
+    console.show_line(seen.path)
+
+
+def _figures(seen: Observation) -> list[tuple[str, float | None]]:
+    left_out = ("path", "samples", "seconds", "interrupted")
+    return [(name, value) for name, value in asdict(seen).items() if name not in left_out]
