@@ -54,11 +54,9 @@ def _help() -> str:
     ]
     refused = ", ".join(f"-{o.short}" for o in OPTIONS if o.why)
     return (
-        "Load rows into TDengine as taosBenchmark would, by its options or its JSON file, or ask the queries of its "
-        "query file, and print its result lines. Not supported, and refused by name: "
-        + refused
-        + ".\n\n\b\n"
-        + "\n".join(lines).replace("[", "\\[")
+        "Load a database as taosBenchmark or IoT-benchmark would, by its options or its file. Without --iot, the "
+        "options are those of taosBenchmark: rows for TDengine, or the queries of its query file, and its result "
+        "lines. Not supported, and refused by name: " + refused + ".\n\n\b\n" + "\n".join(lines).replace("[", "\\[")
     )
 
 
@@ -68,12 +66,25 @@ def load(
         Placement, typer.Option(help="stock: contiguous ranges of tables, as taosBenchmark; owned: each its vgroups.")
     ] = Placement.STOCK,
     library: Annotated[str, typer.Option(help="libtaos.so to open.", metavar="FILE")] = "",
+    iot: Annotated[
+        str,
+        typer.Option(
+            help="Do what this configuration of IoT-benchmark says, and print its result matrix. Further arguments are "
+            "KEY=VALUE, and override the file's.",
+            metavar="FILE",
+        ),
+    ] = "",
     own_values: Annotated[
         bool, typer.Option("--own-values", help="Accept min, max, values of a JSON file and use our own values.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON on standard output.")] = False,
 ) -> None:
-    """Load rows into TDengine as taosBenchmark would."""
+    """Load a database as taosBenchmark or IoT-benchmark would, by its options or its file."""
+    if iot:
+        from runner.cli.load_iot import load_iot
+
+        load_iot(iot, tuple(context.args), as_json=as_json)
+        return
     from runner import console
     from runner.compat.job import ScaleOptions
     from runner.compat.run import read_given

@@ -31,7 +31,8 @@ class Address:
     data_dir: the trial's directory as the controller sees it; "" for a server that is not ours. disks, disk_placement:
     as in the trial's Site. is_ours: started for this trial. Otherwise only the trial's own database may be changed, and
     the secret is the user's ("" for the database's default). holds_data: it was started on the files of another server
-    of this run, which have its tables and the secret.
+    of this run, which have its tables and the secret. user, database: chosen on a server that is not ours, if its facts
+    say that they can be; "": the target's own.
     """
 
     host: str
@@ -43,6 +44,8 @@ class Address:
     disks: tuple[str, ...] = ()
     disk_placement: str = ""
     holds_data: bool = False
+    user: str = ""
+    database: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

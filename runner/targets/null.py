@@ -17,6 +17,7 @@ FACTS = Facts(
     title="null",
     implementation="runner.targets.null:NullTarget",
     methods=("discard",),
+    iot_benchmark=("FakeDB",),
     remark="nothing is stored, only the load generator is measured",
     knobs=(
         Knob(name="partitions", role=KnobRole.PARTITIONS, kind="count", column="partitions", default="1"),

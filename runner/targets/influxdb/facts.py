@@ -16,6 +16,7 @@ FACTS = Facts(
     title="InfluxDB",
     implementation="runner.targets.influxdb.target:InfluxdbTarget",
     methods=("http", series.GZIP),
+    iot_benchmark=("InfluxDB",),
     knobs=(
         Knob(name="write_threads", role=KnobRole.WRITERS, kind="count", column="write_threads", default=_connections),
         Knob(

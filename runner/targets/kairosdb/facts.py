@@ -16,6 +16,7 @@ FACTS = Facts(
     title="KairosDB",
     implementation="runner.targets.kairosdb.target:KairosdbTarget",
     methods=("datapoints",),
+    iot_benchmark=("KairosDB",),
     knobs=(
         Knob(name="write_threads", role=KnobRole.WRITERS, kind="count", column="write_threads", default=_connections),
         Knob(name="heap", default="512m"),

@@ -16,6 +16,7 @@ from runner.targets.marks import filled
 from runner.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_MEMORY, ON_DISK
 from runner.targets.postgres.queries import TABLE
 
+USER, DATABASE = "scale", "postgres"  # of a server that is ours
 SPACE = "space"  # the tablespace's directory on its disk
 SQL_TYPES = {
     "bool": "boolean",
@@ -66,9 +67,9 @@ class PostgresSession(Session):
         return psycopg.connect(
             host=self._address.host,
             port=self._address.port,
-            user="scale",
+            user=self._address.user or USER,
             password=self._address.secret,
-            dbname="postgres",
+            dbname=self._address.database or DATABASE,
             autocommit=True,
             connect_timeout=5,
         )
@@ -157,8 +158,8 @@ class PostgresSession(Session):
             "method": self._trial.subject.method,
             "host": self._address.host,
             "port": str(self._address.port),
-            "user": "scale",
-            "database": "postgres",
+            "user": self._address.user or USER,
+            "database": self._address.database or DATABASE,
             "table": TABLE,
             "library": self._libpq,
         }

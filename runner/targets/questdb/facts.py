@@ -18,6 +18,7 @@ FACTS = Facts(
     implementation="runner.targets.questdb.target:QuestdbTarget",
     methods=("http", series.GZIP, series.TCP),
     unanswered=(series.TCP,),
+    iot_benchmark=("QuestDB",),
     knobs=(
         Knob(
             name="partitions",

@@ -55,6 +55,7 @@ class TdengineSession(Session):
             "method": "stmt",
             "host": self._address.host,
             "port": str(self._address.port),
+            **self._user(),
             "library": self._library,
             "client_config": self._client_config(),
         }
@@ -65,6 +66,9 @@ class TdengineSession(Session):
         """Ends the load generator process that still waits for an answer."""
         for child in tuple(self._children):
             child.kill()
+
+    def _user(self) -> dict[str, str]:
+        return {"user": self._address.user} if self._address.user else {}
 
     def _client_config(self) -> str:
         return client_folder(self._address.data_dir) if self._address.data_dir else ""
@@ -163,6 +167,7 @@ class TdengineSession(Session):
             "method": self._trial.subject.method,
             "host": self._address.host,
             "port": str(self._address.port),
+            **self._user(),
             "database": DATABASE,
             "table": TABLE,
             "precision": precision(self._trial),
@@ -195,7 +200,7 @@ class TdengineSession(Session):
         faulty = self._rows(count.not_consecutive(self._trial, DATABASE, TABLE, time))
         some = ", ".join(f"{name} ({held} rows)" for name, held, _ in faulty[: count.SHOWN])
         sentence = f"{len(faulty)} tables lack rows between their first and their last: {some}"
-        return Counted(rows=int(rows or 0), gaps=(sentence,) if faulty else ())
+        return Counted(rows=int(rows or 0), is_distinct=True, gaps=(sentence,) if faulty else ())
 
     def answers(self, asked: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
         """The answers by the load generator's `sql`. Times are numbers in the precision of the database."""

@@ -17,6 +17,7 @@ FACTS = Facts(
     implementation="runner.targets.victoriametrics.target:VictoriametricsTarget",
     methods=("http", series.GZIP, "put", series.TCP, series.TELNET),
     unanswered=(series.TCP, series.TELNET),
+    iot_benchmark=("VictoriaMetrics",),
     knobs=(
         Knob(name="write_threads", role=KnobRole.WRITERS, kind="count", column="write_threads", default=_connections),
         Knob(

@@ -1,0 +1,31 @@
+"""`scale load --iot`: a configuration of IoT-benchmark, done by scale-loadgen. Wiring only; see runner/iot."""
+
+from __future__ import annotations
+
+import os
+
+import typer
+
+from runner.errors import EXIT_INTERRUPTED
+
+
+def load_iot(path: str, overrides: tuple[str, ...], *, as_json: bool) -> None:
+    """Loads, and prints the result matrix; as_json: a JSON document on standard output instead."""
+    from runner import console
+    from runner.interrupts import current
+    from runner.iot.output import document, matrix_lines
+    from runner.iot.run import read_file, run_job
+    from runner.loadgen.binary import loadgen_path
+
+    job = read_file(path, overrides, os.environ)
+    result = run_job(job, loadgen_path(), console.say, current())
+    if result.done is not None:
+        if as_json:
+            console.show_json(document(job, result.done))
+        else:
+            for line in matrix_lines(job, result.done):
+                console.show_line(line)
+    if result.failure is not None:
+        raise result.failure
+    if result.done is None or result.done.interrupted:
+        raise typer.Exit(EXIT_INTERRUPTED)

@@ -1,0 +1,83 @@
+"""The operations of a configuration of IoT-benchmark, with their weights and parameters. Pure."""
+
+from __future__ import annotations
+
+from runner.iot.given import Given
+from runner.iot.keys import FUNCTIONS, OPERATIONS
+from runner.iot.shape import columns
+from runner.model import Operation
+from runner.work import OPERATIONS as KINDS
+from runner.work import operation_of
+
+WEIGHT_MAX = 100_000
+_NUMBERS = ("int", "bigint", "float", "double")
+
+
+def written_operations(given: Given, batches: float) -> tuple[tuple[Operation, ...], float]:
+    """The operations by their share of the requests, and the share of the loops that write.
+
+    batches: requests of a loop that writes, which has all devices of a client; a loop that reads has one.
+    """
+    shares = given.shares("OPERATION_PROPORTION", (1, len(OPERATIONS)))
+    requests = [share * batches if place == 0 else share for place, share in enumerate(shares)]
+    most = max(requests)
+    found = []
+    for (kind, _), share in zip(OPERATIONS, requests, strict=True):
+        if not share:
+            continue
+        if kind not in KINDS:
+            given.refuse("OPERATION_PROPORTION", f"there is no operation {kind} yet")
+            continue
+        weight = max(1, round(share / most * WEIGHT_MAX))
+        unit = operation_of(kind).unit
+        found.append(Operation(name=kind, weight=float(weight), unit=unit, parameters=_parameters(given, kind)))
+    return tuple(found), shares[0] / sum(shares)
+
+
+def _parameters(given: Given, kind: str) -> dict[str, str]:
+    """Of the parameters that the kind has."""
+    wanted = dict.fromkeys(operation_of(kind).parameters, "")
+    if not wanted:
+        return {}
+    sensors = given.whole("QUERY_SENSOR_NUM", 1)
+    numbers_only = "bound" in wanted or "column" in wanted
+    names = _sensors(given, sensors, numbers_only=numbers_only)
+    if numbers_only and sensors > 1:
+        given.refuse("QUERY_SENSOR_NUM", f"{kind} asks for one sensor, not {sensors}")
+    step_ms = given.whole("STEP_SIZE") * given.whole("POINT_STEP", 1)
+    values = {
+        "devices": str(given.whole("QUERY_DEVICE_NUM", 1)),
+        "columns": ",".join(names),
+        "column": names[0],
+        "bound": f"{given.number('QUERY_LOWER_VALUE'):.10g}",
+        "bound_column": names[0],
+        "span": f"{given.whole('QUERY_INTERVAL', 1) / 1000:.10g}s",
+        "step": f"{step_ms / 1000:.10g}s" if step_ms else "",
+        "bucket": f"{given.whole('GROUP_BY_TIME_UNIT', 1) / 1000:.10g}s",
+        "function": _function(given) if "function" in wanted else "",
+    }
+    return {name: values[name] for name in wanted if values.get(name)}
+
+
+def _sensors(given: Given, count: int, *, numbers_only: bool) -> list[str]:
+    """The first sensors that can be asked for."""
+    kinds = [(name, kind) for name, _, kind in (column.partition(":") for column in columns(given))]
+    fit = [name for name, kind in kinds if kind in _NUMBERS or not numbers_only]
+    if len(fit) < count:
+        what = " that hold numbers" if numbers_only else ""
+        given.refuse("QUERY_SENSOR_NUM", f"{count}: there are {len(fit)} sensors{what}")
+    return fit[:count] or [kinds[0][0]]
+
+
+def _function(given: Given) -> str:
+    text = given.text("QUERY_AGGREGATE_FUN")
+    if text.lower() not in FUNCTIONS:
+        given.refuse("QUERY_AGGREGATE_FUN", f"{text!r} is none of {', '.join(FUNCTIONS)}")
+    return FUNCTIONS.get(text.lower(), "count")
+
+
+def within_ms(given: Given, loop: int, part: float) -> int:
+    """Time within which queries begin: there each one of a client begins a step after the one before it."""
+    step_ms = given.whole("STEP_SIZE") * given.whole("POINT_STEP", 1)
+    kinds = sum(1 for share in given.shares("OPERATION_PROPORTION", (1, len(OPERATIONS)))[1:] if share)
+    return step_ms * max(0, round(loop * (1 - part) / max(1, kinds)) - 1)

@@ -1,0 +1,165 @@
+"""A configuration of IoT-benchmark → IotJob. Reads the list of targets, and nothing else of the world."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from runner.errors import UsageError
+from runner.iot.given import Given
+from runner.iot.job import IotJob
+from runner.iot.questions import within_ms, written_operations
+from runner.iot.shape import workload
+from runner.model import Work
+from runner.targets import Facts, all_facts
+from runner.work import queries_of
+
+
+def read_job(values: Mapping[str, str], password: str = "") -> IotJob:
+    """values: of the file, and what overrides it. password: of the environment, which counts before the file's.
+
+    Raises one UsageError for all mistakes.
+    """
+    given = Given(values)
+    notes = given.check_keys()
+    facts = _facts(given)
+    clients, devices = _clients(given), given.whole("DEVICE_NUMBER", 1)
+    tables = _written_devices(given, devices)
+    loop, batch = given.whole("LOOP", 1), given.whole("BATCH_SIZE_PER_WRITE", 1)
+    batches = tables / clients / given.whole("DEVICE_NUM_PER_WRITE", 1)
+    operations, part = written_operations(given, batches)
+    rows_each = max(1, round(loop * part * batch))
+    data = workload(given, tables, rows_each)
+    work = Work(data=data, operations=operations)
+    if work.counts_requests:
+        _check_reads(given, devices, tables)
+        _check_queries(given, work, rows_each)
+    _check_clients(given, clients, tables)
+    reads_only = part == 0
+    units = 0 if work.counts_requests else rows_each * tables
+    requests = max(1, round(loop * clients * (part * batches + 1 - part))) if work.counts_requests else 0
+    timeouts = [("WRITE_OPERATION_TIMEOUT_MS", part > 0), ("READ_OPERATION_TIMEOUT_MS", part < 1)]
+    job = IotJob(
+        database=given.text("DB_SWITCH"),
+        target=facts.name if facts else "",
+        host=_first(given, "HOST"),
+        port=_port(given),
+        user=given.text("USERNAME"),
+        password=password or given.text("PASSWORD"),
+        database_name=given.text("DB_NAME"),
+        drops=given.flag("IS_DELETE_DATA") and not reads_only,
+        creates=given.flag("CREATE_SCHEMA") and not reads_only,
+        clients=clients,
+        work=work,
+        rows=units,
+        requests=requests,
+        duration_s=given.whole("TEST_MAX_TIME") / 1000,
+        rate=_rate(given, units or requests, loop, part, batches),
+        timeout_s=max((given.whole(key) / 1000 for key, is_used in timeouts if is_used), default=0.0),
+        seed=given.whole("DATA_SEED"),
+        read_seed=given.whole("QUERY_SEED"),
+        rows_expected=rows_each,
+        within_ms=within_ms(given, loop, part),
+        notes=(*notes, *_notes(given, facts, work)),
+    )
+    given.raise_any()
+    return job
+
+
+def _facts(given: Given) -> Facts | None:
+    wanted, known = given.text("DB_SWITCH"), all_facts()
+    for facts in known:
+        if wanted.lower() in (name.lower() for name in facts.iot_benchmark):
+            return facts
+    names = ", ".join(sorted(name for facts in known for name in facts.iot_benchmark))
+    where = "" if given.says("DB_SWITCH") else " (its default)"
+    given.refuse("DB_SWITCH", f"there is no target for {wanted}{where}", f"there are {names}")
+    return None
+
+
+def _first(given: Given, key: str) -> str:
+    text = given.text(key)
+    if "," in text:
+        given.refuse(key, f"{text!r}: one server is loaded", "name one")
+    return text.split(",")[0].strip()
+
+
+def _port(given: Given) -> int:
+    text = _first(given, "PORT")
+    if not (text.isdecimal() and 1 <= int(text) < 65536):
+        given.refuse("PORT", f"{text!r} is no port")
+        return 1
+    return int(text)
+
+
+def _clients(given: Given) -> int:
+    """DATA_CLIENT_NUMBER; of older files CLIENT_NUMBER, for both kinds of client."""
+    return given.whole("DATA_CLIENT_NUMBER" if given.says("DATA_CLIENT_NUMBER") else "CLIENT_NUMBER", 1)
+
+
+def _check_clients(given: Given, clients: int, tables: int) -> None:
+    if clients > tables:
+        key = "DATA_CLIENT_NUMBER" if given.says("DATA_CLIENT_NUMBER") else "CLIENT_NUMBER"
+        given.refuse(key, f"{clients} clients cannot share {tables} devices: each device belongs to one client")
+
+
+def _written_devices(given: Given, devices: int) -> int:
+    """Of a part of the devices one more is written than the part has, as there."""
+    rate = given.number("REAL_INSERT_RATE", 0, 1)
+    if rate <= 0:
+        given.refuse("REAL_INSERT_RATE", "must be above 0")
+    return min(devices, int(devices * rate) + 1)
+
+
+def _check_reads(given: Given, devices: int, tables: int) -> None:
+    if tables < devices:
+        given.refuse("REAL_INSERT_RATE", f"queries would ask for {devices - tables} devices that have no rows")
+    if given.flag("IS_RECENT_QUERY") and _part_of_writes(given) > 0:
+        given.refuse(
+            "IS_RECENT_QUERY", "queries do not follow the rows that are being written", "give false, and STEP_SIZE"
+        )
+
+
+def _part_of_writes(given: Given) -> float:
+    shares = given.shares("OPERATION_PROPORTION", (1, 13))
+    return shares[0] / sum(shares)
+
+
+def _check_queries(given: Given, work: Work, rows_each: int) -> None:
+    """What the kinds of operations say of their parameters; the data are as long as any query."""
+    span = given.whole("QUERY_INTERVAL", 1) // work.data.step_ms + 1
+    enough = Work(data=work.data, operations=work.operations, preload_rows=(rows_each + span) * work.data.tables)
+    try:
+        queries_of(enough)
+    except (ValueError, UsageError) as error:
+        given.refuse("OPERATION_PROPORTION", str(error))
+
+
+def _rate(given: Given, units: int, loop: int, part: float, batches: float) -> float:
+    """Units per second of all clients, when each loop takes at least OP_MIN_INTERVAL (-1: POINT_STEP), and each batch
+    INTERVAL_BETWEEN_WRITE_BATCH; 0: as fast as they are answered."""
+    each = given.whole("OP_MIN_INTERVAL", -1)
+    least_ms = float(given.whole("POINT_STEP", 1) if each == -1 else each)
+    if given.flag("OP_MIN_INTERVAL_RANDOM"):
+        least_ms /= 2
+    writes_ms = max(least_ms, batches * given.whole("INTERVAL_BETWEEN_WRITE_BATCH"))
+    loop_ms = part * writes_ms + (1 - part) * least_ms
+    return units / (loop * loop_ms / 1000) if loop_ms else 0.0
+
+
+def _notes(given: Given, facts: Facts | None, work: Work) -> Sequence[str]:
+    """What is read, and done in another way."""
+    found = []
+    title = facts.title if facts else ""
+    taken = facts.takes if facts else ()
+    for key, what in (("USERNAME", "user"), ("DB_NAME", "database")):
+        if given.says(key) and what not in taken:
+            found.append(f"{key} has no effect: the target {title} has a {what} of its own")
+    if given.flag("OP_MIN_INTERVAL_RANDOM") and given.text("OP_MIN_INTERVAL") != "0":
+        found.append("OP_MIN_INTERVAL_RANDOM: requests are due at their mean distance, evenly")
+    if not given.flag("IS_CLIENT_BIND"):
+        found.append("IS_CLIENT_BIND: each device belongs to one client all the same")
+    if given.flag("IS_RECENT_QUERY"):
+        found.append("IS_RECENT_QUERY has no effect without writes, as in IoT-benchmark")
+    if work.counts_requests and given.whole("QUERY_SENSOR_NUM", 1) < len(work.data.columns):
+        found.append("QUERY_SENSOR_NUM: each query asks for the same sensors, the first that fit")
+    return found

@@ -1,0 +1,84 @@
+"""IotJob → a trial of its target, and the lines of the load generator's spec. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from runner.iot.job import IotJob
+from runner.loadgen.spec import told_texts, trial_spec
+from runner.model import KnobRole, Load, Placement, ResourceRange, Resources, Subject, Trial, Work
+from runner.targets import Facts
+from runner.work import queries_of
+
+GO_ON = 10**15
+RUNTIME = "endpoint"
+DRAIN_S = 30.0
+
+
+def trial_of(job: IotJob, facts: Facts, cpus: tuple[int, ...]) -> Trial:
+    """The load as one trial on a server that already runs. cpus: of the load generator."""
+    given = ResourceRange(cores=(float(len(cpus)),))
+    knobs = {name: rule.pieces[0].value for name, rule in facts.default_knobs(given).items()}
+    parts = next((knob.name for knob in facts.knobs if knob.role is KnobRole.PARTITIONS), "")
+    partitions = min(int(knobs.get(parts, "1")), job.work.data.tables)
+    if parts:
+        knobs[parts] = str(partitions)
+    placement = Placement(server_cpus=(), generator_cpus=cpus)
+    load = Load(
+        rows=job.rows or 1,
+        duration_s=None,
+        warmup_s=0.0,
+        rate=job.rate,
+        arrival="constant",
+        connections=job.clients,
+        partitions=partitions,
+        request_timeout_s=job.timeout_s,
+        drain_s=max(DRAIN_S, job.timeout_s),
+    )
+    return Trial(
+        trial_id="iot",
+        point_id="iot",
+        order=1,
+        level=1,
+        replicate=1,
+        resources=Resources(cores=len(cpus), placement=placement),
+        work=long_enough(job),
+        load=load,
+        subject=Subject(target=facts.name, runtime=RUNTIME, method=facts.methods[0], endpoint=f"{job.host}:{job.port}"),
+        knobs=knobs,
+        seed=job.seed,
+    )
+
+
+def long_enough(job: IotJob) -> Work:
+    """The work as if so many rows were there that every query fits: its texts do not depend on them."""
+    data = job.work.data
+    spans = (query.span_ms for query in queries_of(replace(job.work, preload_rows=10**15)).values())
+    return replace(job.work, preload_rows=(max(spans, default=0) // data.step_ms + 2) * data.tables)
+
+
+def texts_of(job: IotJob, facts: Facts, method: str) -> dict[str, str]:
+    """What is asked in the target's words, by operation. Raises CannotAsk."""
+    return {name: facts.rendered(query, job.work.data, method) for name, query in queries_of(long_enough(job)).items()}
+
+
+def load_spec(
+    job: IotJob, trial: Trial, from_target: Mapping[str, str], texts: Mapping[str, str], rows_present: int
+) -> dict[str, str]:
+    """rows_present: of each device before the load."""
+    spec = trial_spec(trial, {**from_target, **told_texts(texts)})
+    for name in ("rows", "rows_present", "arrival"):
+        spec.pop(name, None)
+    spec |= {f"ask.{name}.within_ms": str(job.within_ms) for name in texts}
+    if job.rows:
+        spec["rows"] = str(job.rows)
+    if job.requests:
+        spec["requests"] = str(job.requests)
+    if job.duration_s:
+        spec["duration_s"] = f"{job.duration_s:g}"
+    if rows_present:
+        spec["rows_present"] = str(rows_present)
+    if texts:
+        spec |= {"read_seed": str(job.read_seed), "check_every": "0"}
+    return {**spec, "rate": f"{job.rate:.9g}", "max_errors": str(GO_ON)}

@@ -1,0 +1,216 @@
+"""IoT-benchmark's configuration: what each key comes to, what is refused, and the matrices."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from runner.errors import UsageError
+from runner.iot.keys import INEFFECTIVE, ONLY, USED
+from runner.iot.output import LATENCIES, Done, document, matrix_lines
+from runner.iot.properties import read_properties
+from runner.iot.read import read_job
+from runner.iot.run import read_file
+from runner.iot.spec import load_spec, texts_of, trial_of
+from runner.loadgen.binary import loadgen_path
+from runner.loadgen.protocol import parse_line
+from runner.targets import all_facts, load_facts
+
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "iot-benchmark.md").read_text(encoding="utf-8")
+BASE = {"DB_SWITCH": "TimescaleDB", "DEVICE_NUMBER": "40", "SENSOR_NUMBER": "12", "CLIENT_NUMBER": "4", "LOOP": "10"}
+
+
+def job(**values: str):
+    return read_job(BASE | values)
+
+
+def spec(**values: str) -> dict[str, str]:
+    asked = job(**values)
+    facts = load_facts(asked.target)
+    trial = trial_of(asked, facts, (0, 1))
+    return load_spec(asked, trial, {"driver": "x"}, texts_of(asked, facts, trial.subject.method), 0)
+
+
+def refused(**values: str) -> list[str]:
+    with pytest.raises(UsageError) as caught:
+        job(**values)
+    return caught.value.message.splitlines()
+
+
+def test_properties_are_read_as_java_reads_them():
+    text = "# no\n! no\n\n A = 1 \nB:2\nC 3\nD=a\\\n   b\nE=x\\u0041\\=\\\\\nA=4\nF=\n"
+    assert read_properties(text) == {"A": "4", "B": "2", "C": "3", "D": "ab", "E": "xA=\\", "F": ""}
+
+
+@pytest.mark.parametrize("key", sorted({*USED, *ONLY, *INEFFECTIVE}))
+def test_every_key_is_on_the_page(key):
+    assert f"`{key}`" in PAGE
+
+
+def test_every_database_is_on_the_page():
+    names = {name for facts in all_facts() for name in facts.iot_benchmark}
+    assert {name for name in names if f"`{name}`" in PAGE} == names >= {"TDengine-3", "InfluxDB", "TimescaleDB"}
+
+
+def test_a_file_in_a_directory_and_what_overrides_it(tmp_path):
+    (tmp_path / "config.properties").write_text("DB_SWITCH=QuestDB\nLOOP=7\nHOST=h\nPORT=9000\n")
+    read = read_file(str(tmp_path), ("LOOP=8", "DEVICE_NUMBER=20"), {"SCALE_TARGET_PASSWORD": "s"})
+    assert (read.target, read.host, read.port, read.password) == ("questdb", "h", 9000, "s")
+    assert read.rows == 8 * 100 * 20
+    for words in (("-x",), ("LOOP",)):
+        with pytest.raises(UsageError, match="KEY=VALUE"):
+            read_file(str(tmp_path), words, {})
+    with pytest.raises(UsageError, match="No such file"):
+        read_file(str(tmp_path / "none"), (), {})
+
+
+def test_what_the_file_leaves_out_is_iot_benchmarks_default():
+    read = read_job({"DB_SWITCH": "TDengine-3"})
+    data = read.work.data
+    assert (read.clients, data.tables, len(data.columns), data.rows_per_request) == (20, 6000, 200, 100)
+    assert read.rows == 6000 * 100 * 100
+    assert (data.start_ms, data.step_ms, data.period_rows, data.decimals) == (1640966405000, 5000, 100, 2)
+    assert (data.values, data.disorder) == ("line=1,sine=1,square=1,random=1,constant=1", "")
+    assert (read.seed, read.read_seed, read.drops, read.timeout_s) == (666, 151658, True, 120.0)
+
+
+@pytest.mark.parametrize(
+    ("shares", "kinds"),
+    [
+        ("1:1:1:1:1:1", ["bool"] * 2 + ["int"] * 2 + ["bigint"] * 2 + ["float"] * 2 + ["double"] * 2 + ["binary(2)"] * 2),
+        ("0:1:0:0:3:0:0:0:0:0:0", ["int"] * 3 + ["double"] * 9),
+        ("0:0:0:0:0:1:1:0:2:0:0", ["binary(2)"] * 6 + ["timestamp"] * 6),
+    ],
+)  # fmt: skip
+def test_types_of_six_or_eleven_shares(shares, kinds):
+    columns = job(INSERT_DATATYPE_PROPORTION=shares).work.data.columns
+    assert columns == tuple(f"s_{i}:{kind}" for i, kind in enumerate(kinds))
+
+
+@pytest.mark.parametrize("more", ["", ":0:0", ":1", ":0:0:0:0:0:0:0"])
+def test_operations_by_eleven_to_thirteen_shares(more):
+    read = job(OPERATION_PROPORTION="3:1:0:2:0:0" + more)
+    weights = {o.name: o.weight for o in read.work.operations}
+    assert weights["range_value"] == pytest.approx(2 * weights["point"], rel=3e-4)
+    assert weights["write"] == pytest.approx(3 * 10 * weights["point"], rel=3e-4)  # ten devices of each client
+    part = 3 / (7 if more == ":1" else 6)
+    assert read.requests == round(10 * 4 * (part * 10 + 1 - part))
+    assert read.rows == 0
+
+
+def test_queries_have_the_files_parameters():
+    told = spec(
+        OPERATION_PROPORTION="1:0:1:0:0:0:0:1", QUERY_INTERVAL="60000", STEP_SIZE="2", GROUP_BY_TIME_UNIT="15000",
+        QUERY_AGGREGATE_FUN="max_value", QUERY_DEVICE_NUM="3", POINT_STEP="1000", LOOP="90",
+    )  # fmt: skip
+    assert told["ask.range.span_ms"] == "60000"
+    assert told["ask.range.step_ms"] == "2000"
+    assert told["ask.range.within_ms"] == str(2000 * 29)  # of 90 loops, 30 ask a range
+    assert told["ask.range.text"].count("{device}") == 3
+    assert 'max("s_2")' in told["ask.group_by_time.text"]  # the first sensor that holds numbers
+    assert "'15000 milliseconds'" in told["ask.group_by_time.text"]
+    assert (told["requests"], "rows" in told) == (str(90 * 4 // 3 * 10 + 240), False)
+
+
+@pytest.mark.parametrize(
+    ("given", "rows_per_s"),
+    [
+        ({"OP_MIN_INTERVAL": "0"}, 0),
+        ({"OP_MIN_INTERVAL": "1000"}, 40 * 100),
+        ({"OP_MIN_INTERVAL": "-1", "POINT_STEP": "2000"}, 40 * 100 / 2),
+        ({"OP_MIN_INTERVAL": "1000", "OP_MIN_INTERVAL_RANDOM": "true"}, 40 * 100 * 2),
+        ({"INTERVAL_BETWEEN_WRITE_BATCH": "50"}, 40 * 100 / 0.5),
+        ({"INTERVAL_BETWEEN_WRITE_BATCH": "50", "OP_MIN_INTERVAL": "1000"}, 40 * 100),
+    ],
+)
+def test_intervals_are_a_rate(given, rows_per_s):
+    assert job(**given).rate == pytest.approx(rows_per_s)
+
+
+def test_order_laws_and_time():
+    data = job(
+        IS_OUT_OF_ORDER="true", OUT_OF_ORDER_MODE="BATCH", OUT_OF_ORDER_RATIO="0.3", START_TIME="2020-01-01T00:00:00Z",
+        LINE_RATIO="0.054", SIN_RATIO="0.036", SQUARE_RATIO="0", RANDOM_RATIO="0.512", CONSTANT_RATIO="0.352",
+    ).work.data  # fmt: skip
+    assert (data.disorder, data.disorder_percent, data.disorder_rows) == ("batch", 30, 1000)
+    assert data.values == "line=105469,sine=70312,random=1000000,constant=687500"
+    assert data.start_ms == 1577836800000 + 5000
+
+
+def test_several_devices_in_a_request():
+    data = job(DEVICE_NUM_PER_WRITE="5", BATCH_SIZE_PER_WRITE="20").work.data
+    assert (data.rows_per_request, data.interlace_rows) == (100, 20)
+
+
+def test_only_a_part_of_the_devices_is_written():
+    assert job(REAL_INSERT_RATE="0.25").work.data.tables == 11  # there, too, one more than a quarter
+    assert refused(REAL_INSERT_RATE="0.25", OPERATION_PROPORTION="1:1")[0].startswith("REAL_INSERT_RATE: queries")
+
+
+def test_a_file_that_only_reads_neither_drops_nor_creates():
+    read = job(OPERATION_PROPORTION="0:1", IS_RECENT_QUERY="true")
+    assert (read.writes, read.drops, read.creates, read.requests) == (False, False, False, 40)
+    assert "IS_RECENT_QUERY has no effect without writes, as in IoT-benchmark" in read.notes
+
+
+def test_a_key_without_a_meaning_is_named():
+    notes = job(GROUP_NUMBER="10", CSV_OUTPUT="true", DB_NAME="x", COMPRESSOR="").notes
+    assert [note.split(" ")[0] for note in notes] == ["GROUP_NUMBER", "CSV_OUTPUT"]
+    other = read_job({"DB_SWITCH": "InfluxDB", "DB_NAME": "x", "USERNAME": "u"}).notes
+    assert [note.split(" ")[0] for note in other] == ["USERNAME", "DB_NAME"]
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"DB_SWITCH": "IoTDB-200-JDBC"}, "DB_SWITCH: there is no target for IoTDB-200-JDBC"),
+        ({"LOPP": "1"}, "LOPP: unknown key; is it LOOP?"),
+        ({"LOOP": "ten"}, "LOOP: 'ten' is no whole number of 1 or more"),
+        ({"LOOP": "0"}, "LOOP: '0' is no whole number"),
+        ({"OUT_OF_ORDER_RATIO": "1.5"}, "OUT_OF_ORDER_RATIO: '1.5' is no number"),
+        ({"OUT_OF_ORDER_MODE": "CHAOS"}, "OUT_OF_ORDER_MODE: 'CHAOS'"),
+        ({"OPERATION_PROPORTION": "0:0"}, "OPERATION_PROPORTION: '0:0'"),
+        ({"OPERATION_PROPORTION": "1" + ":0" * 13}, "OPERATION_PROPORTION: "),
+        ({"INSERT_DATATYPE_PROPORTION": "1:1"}, "INSERT_DATATYPE_PROPORTION: '1:1' is not 6 to 11 numbers"),
+        ({"INSERT_DATATYPE_PROPORTION": "1:1:1:1:1:1:0:1:0:0:0"}, "INSERT_DATATYPE_PROPORTION: the load generator has"),
+        ({"CLIENT_NUMBER": "41"}, "CLIENT_NUMBER: 41 clients cannot share 40 devices"),
+        ({"IS_RECENT_QUERY": "true", "OPERATION_PROPORTION": "1:1"}, "IS_RECENT_QUERY: queries do not follow"),
+        ({"QUERY_SENSOR_NUM": "2", "OPERATION_PROPORTION": "1:0:0:0:1"}, "QUERY_SENSOR_NUM: aggregate asks for one"),
+        ({"QUERY_SENSOR_NUM": "13", "OPERATION_PROPORTION": "1:1"}, "QUERY_SENSOR_NUM: 13: there are 12 sensors"),
+        ({"QUERY_DEVICE_NUM": "41", "OPERATION_PROPORTION": "1:1"}, "OPERATION_PROPORTION: devices = 41"),
+        ({"QUERY_AGGREGATE_FUN": "max_time", "OPERATION_PROPORTION": "1:0:0:0:1"}, "QUERY_AGGREGATE_FUN: 'max_time'"),
+        ({"START_TIME": "yesterday"}, "START_TIME: 'yesterday'"),
+        ({"START_TIME": "2022-01-01T00:00:00"}, "START_TIME: "),
+        ({"DOUBLE_LENGTH": "6"}, "DOUBLE_LENGTH: 6 is above 5 decimals"),
+        ({"LINE_RATIO": "-1"}, "LINE_RATIO: '-1' is no number of 0 or more"),
+        ({"HOST": "a,b"}, "HOST: 'a,b': one server is loaded"),
+        ({"PORT": "x"}, "PORT: 'x' is no port"),
+        ({"BENCHMARK_WORK_MODE": "generateDataMode"}, "BENCHMARK_WORK_MODE: 'generateDataMode': only testWithDefaultPath"),
+        *(({key: "other"}, f"{key}: 'other': ") for key in ONLY),
+    ],
+)  # fmt: skip
+def test_what_would_be_another_load_is_refused(given, words):
+    assert refused(**given)[0].startswith(words)
+
+
+def test_all_mistakes_come_at_once():
+    assert len(refused(LOOP="x", USE_SSL="true", PORT="0")) == 3
+
+
+def test_the_matrices_have_all_operations_and_their_figures():
+    text = "driver=null\ntables=9\noperations=range:1,write:1\nrequests=200\nask.range.text={device}\nrows_per_request=10\n"
+    said = subprocess.run([loadgen_path(), "load", "-"], input=text, capture_output=True, text=True, check=True)
+    summary = parse_line(said.stdout.splitlines()[-1])
+    asked = job(OPERATION_PROPORTION="1:0:1")
+    done = Done(summary=summary, schema_s=0.5, rows_counted=7, troubles=(), interrupted=False)
+    lines = matrix_lines(asked, done)
+    result = next(line.split() for line in lines if line.startswith("TIME_RANGE"))
+    told = next(one for one in document(asked, done)["operations"] if one["operation"] == "range")
+    assert [line.split(" ")[0] for line in lines].count("INGESTION") == 2
+    assert "throughput(point/s)" in lines[3]
+    assert lines[20].split() == ["Operation", *LATENCIES]
+    assert result[1:5] == [str(told[name]) for name in ("okOperation", "okPoint", "failOperation", "failPoint")]
+    assert told["latency_ms"]["MIN"] <= told["latency_ms"]["MEDIAN"] <= told["latency_ms"]["MAX"]
+    assert told["throughput"] == pytest.approx(told["okPoint"] / summary.window_s)
