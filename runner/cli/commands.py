@@ -16,9 +16,7 @@ from typer.core import TyperCommand, TyperGroup
 _SWEEP = "Give a database 1, 2, ... N cores, disks or clients, load it at each step, and fit the curve."
 _PLAN = "Show the trials, their knobs, where each setting came from and the time it would take; starts nothing."
 _CLEAN = "Remove what a crash or a power cut left: containers, processes, data directories, cgroups and disks of ours."
-_OBSERVE = (
-    "Watch this machine without a load, into the files and the dashboards of a sweep, until Ctrl-C or for a time."
-)
+_OBSERVE = "Watch this machine without a load, with the files and dashboards of a sweep, until Ctrl-C or for a time."
 _FIRST = "Measure"
 _RESULTS = "Results"
 _MACHINE = "This machine"
