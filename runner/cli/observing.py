@@ -15,6 +15,7 @@ from runner.cli.arguments import JSON
 from runner.errors import EXIT_INTERRUPTED, UsageError
 
 if TYPE_CHECKING:
+    from runner.host import Disk
     from runner.model import DataDisk
     from runner.observing import Observation
 
@@ -93,7 +94,7 @@ def _disks(folders: list[Path]) -> tuple[DataDisk, ...]:
 
     from runner.host import data_disk, disk_of
 
-    found = {}
+    found: dict[str, Disk] = {}
     for folder in folders:
         one = disk_of(folder) if folder.exists() else None
         if one is None and folder != Path():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from runner.errors import CannotAsk
 from runner.iot.job import IotJob
 from runner.loadgen.spec import told_texts, trial_spec
 from runner.model import KnobRole, Load, Placement, ResourceRange, Resources, Subject, Trial, Work
@@ -59,8 +60,14 @@ def long_enough(job: IotJob) -> Work:
 
 
 def texts_of(job: IotJob, facts: Facts, method: str) -> dict[str, str]:
-    """What is asked in the target's words, by operation. Raises CannotAsk."""
-    return {name: facts.rendered(query, job.work.data, method) for name, query in queries_of(long_enough(job)).items()}
+    """What is asked in the target's words, by operation. Raises CannotAsk, with the operation's name."""
+    texts = {}
+    for name, query in queries_of(long_enough(job)).items():
+        try:
+            texts[name] = facts.rendered(query, job.work.data, method)
+        except CannotAsk as error:
+            raise CannotAsk(f"OPERATION_PROPORTION: {name}: {error.message}", remedy=error.remedy) from None
+    return texts
 
 
 def load_spec(
