@@ -5,6 +5,7 @@ Data only: no I/O, no clock, the standard library alone. Units end the names (`_
 """
 
 from runner.model.bottleneck import Bottleneck, BottleneckKind
+from runner.model.counted import Counted
 from runner.model.declared import (
     CLAIM_S,
     COLUMN_TYPES,
@@ -48,7 +49,6 @@ from runner.model.knobs import FORMER_KNOBS, KnobColumn, KnobRole
 from runner.model.marks import is_buffered, is_quick, marks
 from runner.model.measured import (
     FINISHED,
-    Counted,
     Interval,
     Latency,
     LoadSummary,

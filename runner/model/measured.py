@@ -136,18 +136,6 @@ class LoadSummary:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Counted:
-    """The database's own count: all rows, and a sentence about tables that lack rows.
-
-    is_distinct: the database stores one row for each table and time, the last one.
-    """
-
-    rows: int
-    is_distinct: bool = False
-    gaps: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
 class Measurement:
     """The figures of one trial, over its window unless the name says otherwise. None: not measured.
 
