@@ -8,8 +8,9 @@
 
 enum { WEIGHT_MAX = 1000000, NAME_BYTES_MAX = 64 };
 
-static const char *const parts[] = {"text",      "span_ms",    "step_ms",    "recent_ms", "within_ms",
-                                    "value_low", "value_high", "value_step", "before",    "result"};
+static const char *const parts[] = {"text",      "span_ms",   "step_ms",    "recent_ms",
+                                    "within_ms", "value_low", "value_high", "value_step",
+                                    "before",    "result"};
 
 static const struct operation *find(const struct operations *operations, const char *name,
                                     size_t length)
