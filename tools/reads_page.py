@@ -58,18 +58,18 @@ has the answer to the last one. Therefore, a slow query delays the next write of
 rest and uses less than a tenth of a core, and counts the rows. Every table gets the same number of rows. Reads ask for
 times of these rows; with `--read-recent 1h` only for those of the newest hour. Writes of a mix follow after them.
 
-The report and `points.csv` have the rows, by how many bytes the server's files grew (its log included), the bytes of a
-row on disk and of its values alone, and the compression ratio of the two. When a server is at rest:
+The report and `points.csv` have the rows, by how many bytes the server's files grew (its write-ahead log apart), the
+bytes of a row on disk and of its values alone, and the compression ratio of the two. A server is at rest when:
 
 AT_REST
 
 ### One data set for all trials
-For the targets in the list above, the rows are loaded once: by the first trial that needs them, on a server with the
+For KEEPING, the rows are loaded once: by the first trial that needs them, on a server with the
 most cores and connections of the sweep. Then this server is stopped cleanly, and its directory is kept. Each trial gets
 a copy of it, with the same port and password, which are in the files. After the start, the rows are counted again. A
 trial with another method, number of partitions or other knob (except numbers of threads) has other files, so it has a
-data set of its own. A server of a target that is not in the list, a server at an endpoint and a server on prepared
-disks load the rows in each trial.
+data set of its own. Servers of other targets, servers at an endpoint and servers on prepared disks load the rows in
+each trial.
 
 On file systems that can share blocks between files (XFS, Btrfs), a copy is a reflink: it takes little time and no
 space. On others (ext4), all bytes are copied, and the copy is written to the disk before the load begins. `points.csv`
@@ -118,12 +118,16 @@ _EXAMPLE = {"sql": {"text": "SELECT 1"}}
 
 def page() -> str:
     """The page as Markdown."""
-    head = HEAD.replace("AT_REST", "\n".join(_at_rest()))
+    head = HEAD.replace("AT_REST", "\n".join(_at_rest())).replace("KEEPING", _keeping())
     return head + "\n".join([*_operations(), "", *_parameters(), "", *_support()]) + "\n"
 
 
 def _at_rest() -> list[str]:
-    return [f"- {facts.title}: {facts.at_rest}." for facts in all_facts() if facts.keeps_data]
+    return [f"- {facts.title}: {facts.at_rest}." for facts in all_facts() if facts.at_rest]
+
+
+def _keeping() -> str:
+    return " and ".join(facts.title for facts in all_facts() if facts.keeps_data)
 
 
 def _operations() -> list[str]:

@@ -99,14 +99,16 @@ def _preload(facts: TrialFacts) -> dict[str, Any]:
     there, logical = facts.preloaded, facts.row_bytes
     if there is None:
         return {}
-    each = there.data_bytes / there.rows if there.data_bytes is not None and there.rows else None
+    size = there.data_bytes - (there.log_bytes or 0) if there.data_bytes is not None else None
+    each = size / there.rows if size is not None and there.rows else None
     ratio = logical / each if each and logical else None
     return {
         "preload_rows": there.rows,
         "preload_bytes_per_row": each,
         "preload_compression": ratio,
         "preload_raw_bytes_per_row": float(logical) if logical else None,
-        "preload_gb": _giga(there.data_bytes),
+        "preload_gb": _giga(size),
+        "preload_log_gb": _giga(there.log_bytes),
         "preload_s": there.seconds,
         "preload_copied": there.copied or None,
         "preload_copy_s": there.copied_s,

@@ -157,10 +157,11 @@ class Measurement:
     server_instructions_per_cycle, server_cycles_per_miss (of the last-level cache): of the server's CPUs, for all
     programs on them, if the kernel gives hardware counters. requests_per_s: of all operations, if they do not only
     write rows. operations: by name; points.csv has none. preload_*: of the data present before the load. preload_gb:
-    by which the server's files had grown when it was at rest; preload_raw_bytes_per_row: of the values alone;
-    preload_compression: these bytes for each byte of files; preload_s: until the server was at rest; preload_copied:
-    "reflink" or "copy" if the files were loaded once for several trials, preload_copy_s: seconds for the copy;
-    preload_cached_percent: the share of the files in the page cache just before the load. rows_sent:
+    growth of the server's files until it was at rest, without its log; preload_log_gb: of its log;
+    preload_raw_bytes_per_row: of the values alone; preload_compression: these bytes for each byte of preload_gb;
+    preload_s: until it was at rest; preload_copied: "reflink" or "copy" if the files were loaded for several trials;
+    preload_copy_s: for the copy; preload_cached_percent: share of the files in the page cache just before the load.
+    rows_sent:
     handed to the network by a method without answers; then rows, rows_per_s and durable_rows_per_s are of the rows
     that the database counted, and rows_acked and the response times are None.
     """
@@ -233,6 +234,7 @@ class Measurement:
     preload_compression: float | None = None
     preload_raw_bytes_per_row: float | None = None
     preload_gb: float | None = None
+    preload_log_gb: float | None = None
     preload_s: float | None = None
     preload_copied: str | None = None
     preload_copy_s: float | None = None

@@ -62,10 +62,10 @@ class Preloaded:
     """The data present before the load: rows by the database's count, bytes by which its files had grown when it was at
     rest (None: the files are not visible), seconds for loading and coming to rest.
 
-    idle_cores: cores that the server used when it was taken to be at rest; None: not known.
-    copied: how the trial got files that were loaded once for several trials, "reflink" or "copy"; "": it loaded its
-    own. copied_s: seconds for the copy. cached_percent: the share of the pages of its files that was in the page cache
-    just before the load.
+    log_bytes: the part of data_bytes in its write-ahead log; None: not known, so it may be in data_bytes. idle_cores:
+    cores that the server used when it was taken to be at rest; None: not known. copied: how the trial got files that
+    were loaded once for several trials, "reflink" or "copy"; "": it loaded its own. copied_s: seconds for the copy.
+    cached_percent: the share of the pages of its files that was in the page cache just before the load.
     """
 
     rows: int
@@ -75,6 +75,7 @@ class Preloaded:
     copied_s: float | None = None
     cached_percent: float | None = None
     idle_cores: float | None = None
+    log_bytes: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -66,8 +66,9 @@ class Facts:
 
     keeps_data: after a clean stop, a server can start again on its files, and on a copy of them in another directory,
     with the same port, host name and secret, and without the setup. at_rest: how it knows that all loaded rows are
-    written, merged and noted down (`Session.settle`). row_overhead_bytes: an upper estimate of a row's bytes on disk
-    besides its values, used only to check the space.
+    written, merged and noted down (`Session.settle`). log_folders: patterns of the folders of its write-ahead log,
+    below the data directory; empty: its log is not known. row_overhead_bytes: an upper estimate of a row's bytes on
+    disk besides its values, used only to check the space.
 
     fsynced: knobs with which a request is answered when its rows are fsynced; empty: it always is; None: it has none.
     acknowledged: for None, where its rows are then, for people.
@@ -103,6 +104,7 @@ class Facts:
     takes: tuple[str, ...] = ()
     keeps_data: bool = False
     at_rest: str = ""
+    log_folders: tuple[str, ...] = ()
     row_overhead_bytes: int = 0
     fsynced: Mapping[str, str] | None = None
     acknowledged: str = ""

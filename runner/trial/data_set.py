@@ -70,7 +70,7 @@ def make(order: TrialOrder, data: DataSet, stop: Stop) -> Kept:
             with closed_at_last(reached):
                 wait_until_ready(reached, order.trial.placement, target.facts.ready_s, stop)
                 wait_for_schema(reached, stop)
-                there = preload(order, reached, target.facts.threads_per_process, stop)
+                there = preload(order, reached, target.facts, stop)
             end_cleanly(reached, there)
         except ScaleError as error:
             raise with_cause(error, started.server, order) from error

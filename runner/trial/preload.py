@@ -4,13 +4,16 @@ rate."""
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from runner.errors import LoadError
 from runner.interrupts import Stop
 from runner.loadgen.features import kept_by
 from runner.loadgen.spec import trial_spec
 from runner.model import Load, Preloaded, Trial, Work
+from runner.targets import Facts
 from runner.trial.asking import asked, count_s, flush_s
 from runner.trial.loads import load_of
 from runner.trial.order import TrialOrder
@@ -26,13 +29,13 @@ ROWS_PER_REQUEST = 10_000
 SIZE_S = 10.0
 
 
-def preload(order: TrialOrder, reached: Reached, threads_per_process: int, stop: Stop) -> Preloaded:
+def preload(order: TrialOrder, reached: Reached, facts: Facts, stop: Stop) -> Preloaded:
     """Loads and waits. Raises LoadError if rows are missing, TargetError, Stopped."""
     work, begun = order.trial.work, time.monotonic()
-    before = _size(reached)
+    before = _sizes(reached, facts.log_folders)
     writing = replace(order, trial=_writing(order.trial))
     spec = kept_by(order.program, trial_spec(writing.trial, reached.session.load_spec()))
-    load = load_of(writing, spec, threads_per_process, reached)
+    load = load_of(writing, spec, facts.threads_per_process, reached)
     try:
         load.start()
         for _ in load.lines(LEAST_S + work.preload_rows / ROWS_PER_S_SLOWEST):
@@ -52,16 +55,20 @@ def preload(order: TrialOrder, reached: Reached, threads_per_process: int, stop:
     counted = asked(reached, reached.session.count, count_s(work.preload_rows))
     if counted is not None and counted.rows != work.preload_rows:
         raise LoadError(f"{work.preload_rows:,} rows were loaded before the reads, the server counts {counted.rows:,}")
-    after = _size(reached)
-    grown = after - before if after is not None and before is not None else None
+    after = _sizes(reached, facts.log_folders)
+    grown, log = (a - b if a is not None and b is not None else None for a, b in zip(after, before, strict=True))
     seconds = time.monotonic() - begun
-    return Preloaded(rows=work.preload_rows, data_bytes=grown, seconds=seconds, idle_cores=used)
+    return Preloaded(rows=work.preload_rows, data_bytes=grown, seconds=seconds, idle_cores=used, log_bytes=log)
 
 
-def _size(reached: Reached) -> int | None:
-    """Bytes of the server's files; None if they are not visible."""
-    folders = (reached.address.data_dir, *reached.address.disks)
-    return answer_within(SIZE_S, lambda: bytes_at_rest(folders))
+def _sizes(reached: Reached, log_folders: Sequence[str]) -> tuple[int | None, int | None]:
+    """Bytes of the server's files, and of those in its log; None if they are not visible."""
+    folders = [folder for folder in (reached.address.data_dir, *reached.address.disks) if folder]
+    logs = [str(path) for folder in folders for pattern in log_folders for path in Path(folder).glob(pattern)]
+    return (
+        answer_within(SIZE_S, lambda: bytes_at_rest(folders)),
+        answer_within(SIZE_S, lambda: bytes_at_rest(logs)) if logs else None,
+    )
 
 
 def _writing(trial: Trial) -> Trial:

@@ -152,7 +152,7 @@ class _RunningTrial:
         if is_copy:
             prove_rows(reached, self._trial.work.preload_rows)
         else:
-            self._found(preload(self._order, reached, self._target.facts.threads_per_process, self._stop))
+            self._found(preload(self._order, reached, self._target.facts, self._stop))
 
     def _found(self, there: Preloaded) -> None:
         self._add(RowsThere(preloaded=there))

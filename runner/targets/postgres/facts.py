@@ -58,6 +58,7 @@ FACTS = Facts(
     queries="runner.targets.postgres.queries:rendered",
     keeps_data=True,
     at_rest="`VACUUM (ANALYZE)` and `CHECKPOINT` have returned",
+    log_folders=("pg/pg_wal",),
     row_overhead_bytes=190,
     disk_placements=("spread",),
     wal_disks=("off-axis", "first"),

@@ -42,6 +42,7 @@ FACTS = Facts(
     any_knob=True,
     fsynced={"cairo_commit_mode": "sync"},
     rows_per_core_s=8e5,
+    at_rest="the log of every table is applied, and `CHECKPOINT CREATE` has returned",
     overhead_s=15.0,
     ready_s=240.0,  # ten CPU seconds: a minute and a half on a tenth of a core
     thread_names=True,

@@ -78,6 +78,7 @@ FACTS = Facts(
     queries="runner.targets.tdengine.queries:rendered",
     keeps_data=True,
     at_rest="`FLUSH DATABASE` has ended in every vgroup",
+    log_folders=("data/vnode/vnode*/wal",),
     row_overhead_bytes=20,
     disk_placements=("tiers", "spread"),
     wal_disks=("data",),
