@@ -1,0 +1,45 @@
+"""A copy on a file system that shares blocks: XFS on a loop device. It takes no space until one of both is written."""
+
+import os
+import shutil
+import subprocess
+
+import pytest
+
+from runner.runtimes.copying import can_reflink, copy_tree
+
+pytestmark = pytest.mark.skipif(
+    os.geteuid() != 0 or not shutil.which("mkfs.xfs"), reason="mounting a loop device with XFS takes root and xfsprogs"
+)
+
+
+@pytest.fixture
+def xfs(tmp_path):
+    image, mount = tmp_path / "image", tmp_path / "mount"
+    mount.mkdir()
+    with image.open("wb") as file:
+        file.truncate(320 * 2**20)
+    subprocess.run(["mkfs.xfs", "-q", "-m", "reflink=1", str(image)], check=True, timeout=60)
+    done = subprocess.run(["mount", "-o", "loop", str(image), str(mount)], capture_output=True, text=True, timeout=60)
+    if done.returncode:
+        pytest.skip(f"this kernel mounts no XFS: {done.stderr.strip()}")
+    yield mount
+    subprocess.run(["umount", str(mount)], check=True, timeout=60)
+
+
+def test_a_copy_shares_its_blocks_until_it_is_written(xfs):
+    first, second = xfs / "a", xfs / "b"
+    first.mkdir()
+    second.mkdir()
+    (first / "rows").write_bytes(os.urandom(32 * 2**20))
+    os.sync()
+    free = os.statvfs(xfs).f_bfree
+    assert can_reflink(xfs)
+    assert copy_tree(first, second) == "reflink"
+    os.sync()
+    assert (free - os.statvfs(xfs).f_bfree) * os.statvfs(xfs).f_frsize < 2**20
+    with (second / "rows").open("r+b") as file:
+        file.write(b"other")
+    assert (first / "rows").read_bytes()[5:] == (second / "rows").read_bytes()[5:]
+    assert (first / "rows").read_bytes()[:5] != b"other"
+    assert sorted(path.name for path in xfs.iterdir()) == ["a", "b"]
