@@ -9,6 +9,7 @@ import random
 import shutil
 import socket
 import tempfile
+import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from runner.runtimes.state import forget, new_state, save
 UNPRIVILEGED_USER = "nobody"
 CONSOLE = "console.log"  # what a server prints, in its data directory
 PORTS_FROM, SERVER_PORTS, PORT_TRIES = 11_000, 16, 100
+REMOVALS, REMOVAL_PAUSE_S = 20, 0.05
 
 
 def fresh_directories(wanted: SiteRequest) -> tuple[str, tuple[str, ...]]:
@@ -56,9 +58,14 @@ def remove_directories(site: Site) -> None:
 
 
 def remove_trees(paths: Iterable[str | Path]) -> None:
-    """Removes directories with their contents. A missing directory is no error."""
+    """Removes directories with their contents. A missing directory is no error. A process that is just ending may still
+    create a file there, so what remains is removed again, up to REMOVALS times."""
     for path in paths:
-        shutil.rmtree(path, ignore_errors=True)
+        for _ in range(REMOVALS):
+            shutil.rmtree(path, ignore_errors=True)
+            if not os.path.lexists(path):
+                break
+            time.sleep(REMOVAL_PAUSE_S)
 
 
 def closed_to_others(folder: Path) -> str:
