@@ -37,7 +37,7 @@ def waited_for(condition, seconds=60.0):
 
 
 def test_the_trials_of_a_sweep_get_copies_of_rows_that_were_loaded_once(tmp_path, data_dir):
-    done = run(*SWEEP, "--data-dir", str(data_dir), cwd=tmp_path)
+    run(*SWEEP, "--data-dir", str(data_dir), cwd=tmp_path)
     (points,) = tmp_path.glob("r/*/points.csv")
     rows = list(csv.DictReader(points.open()))
     assert len(rows) == 2
@@ -85,7 +85,7 @@ def test_a_container_is_started_again_on_cold_copies(tmp_path, data_dir):
     flags = {"--runtime": "docker", "--replicates": "1"}
     words = [flags.get(before, word) for before, word in zip(("", *SWEEP), SWEEP, strict=False)]
     more = ("--image", ensure_image(), "--cache", "cold", "--data-dir", str(data_dir))
-    done = run(*words, *more, cwd=tmp_path)
+    run(*words, *more, cwd=tmp_path)
     (points,) = tmp_path.glob("r/*/points.csv")
     (row,) = csv.DictReader(points.open())
     assert row["verdict"] != "ABORTED", row["reasons"]

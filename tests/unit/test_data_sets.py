@@ -20,7 +20,7 @@ from runner.runtimes.clean import find_leftovers, remove
 from runner.runtimes.copying import copy_tree
 from runner.runtimes.state import new_state, read_states, save
 from runner.sampling.subjects import NOTHING
-from runner.targets import Address
+from runner.targets import Address, load_facts
 from runner.trial import rest
 from runner.trial.data_set import copied, kept_before
 from runner.trial.order import DataSet
@@ -242,15 +242,20 @@ def test_a_server_is_at_rest_when_it_uses_no_cpu_and_is_not_waited_for_for_ever(
     assert rest.idle_cores(server, Stop()) is None
 
 
+def notes_of(*trials):
+    """Those about the rows before the load."""
+    facts = {t.subject.target: load_facts(t.subject.target) for t in trials}
+    return [note for note in notes(sweep_of(), trials, facts) if note.startswith("--preload")]
+
+
 def test_the_plan_says_how_often_rows_are_loaded():
-    sweep = sweep_of()
-    (one,) = notes(replace(sweep, replicates=2), [trial(), trial(cores=2.0)])
+    (one,) = notes_of(trial(), trial(cores=2.0))
     assert "100,000 rows are there before each load; they are loaded once, and every trial gets a copy" in one
     other = trial(knobs={"partitions": "8", "write_threads": "4"}, flags={"method__cache": "cold"})
-    (two,) = notes(replace(sweep, replicates=2), [replace(trial(), work=other.work), other])
+    (two,) = notes_of(replace(trial(), work=other.work), other)
     assert "loaded 2 times, once for each kind of files" in two
     assert two.endswith("none of which is in memory")
-    (alone,) = notes(replace(sweep, replicates=2), [trial("influxdb")])
+    (alone,) = notes_of(trial("influxdb"))
     assert alone.endswith("rows are there before each load; every trial loads them")
 
 
