@@ -36,7 +36,7 @@ def _reader(rate: str | RateOf) -> RateOf:
     if callable(rate):
         return rate
     if rate not in Measurement.__dataclass_fields__:
-        raise ValueError(f"{rate!r} is no figure of a measurement")
+        raise ValueError(f"{rate!r} is not a figure of a measurement")
     return lambda measurement: getattr(measurement, rate)
 
 

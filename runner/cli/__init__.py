@@ -22,7 +22,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     rich_markup_mode="rich",
-    help="Find out how far one database server scales up, and whether each number is really the server's.\n\n"
+    help="Measure how far one database server scales up, and check what limited each rate.\n\n"
     "Example: [bold]scale sweep cpu --cores 1..4[/]",
 )
 

@@ -27,7 +27,7 @@ def ab(
     flags: Flags,
     what_a: Annotated[str, typer.Argument(metavar="A", help="Variant A: a kind of sweep (`cpu`) or a sweep file.")],
     what_b: Annotated[
-        str | None, typer.Argument(metavar="[B]", help="Variant B, likewise; left out: the same as A.")
+        str | None, typer.Argument(metavar="[B]", help="Variant B, likewise. Default: the same as A.")
     ] = None,
     only_a: Annotated[str, typer.Option("--a", metavar="'FLAGS'", help="Flags of A alone, in one argument.")] = "",
     only_b: Annotated[str, typer.Option("--b", metavar="'FLAGS'", help="Flags of B alone, in one argument.")] = "",
@@ -41,7 +41,7 @@ def ab(
 ) -> None:
     """Measure two variants in turn on this machine, in blocks of A B B A, and test whether B is slower.
 
-    All other flags are of both variants. `scale resume` continues an interrupted run, `scale compare RUN` tests a
+    All other flags apply to both variants. `scale resume` continues an interrupted run, `scale compare RUN` tests a
     stored one again.
     """
     from runner import compose, console

@@ -25,7 +25,7 @@ FAIL_IF_SLOWER = Annotated[
     typer.Option(
         "--fail-if-slower",
         metavar="PERCENT",
-        help="End with code 11 when B is slower by more than this at a level, or at all together, and noise does not "
+        help="End with code 11 if B is slower by more than this at a level, or at all together, and noise does not "
         "explain it; also when B has no VALID trial where A has. Needs scale ab, or several runs a side.",
     ),
 ]

@@ -53,7 +53,7 @@ def state_directory() -> dashboards.StateDirectory:
 
 
 def up(how: HOW = How.AUTO, image: IMAGES = None, as_json: JSON = False) -> None:
-    """Start Prometheus and Grafana with the dashboards, and say where to look. What runs already stays."""
+    """Start Prometheus and Grafana with the dashboards, and show their address. What runs already continues."""
     from runner import console, dashboards
 
     _show(dashboards.up(state_directory(), how.value, dashboards.images_of(image or []), console.say), as_json)
@@ -63,7 +63,7 @@ def down(
     purge: Annotated[bool, typer.Option("--purge", help="Remove the data and the admin password too.")] = False,
     as_json: JSON = False,
 ) -> None:
-    """Stop them. What they have stored stays and is there again after the next `up`."""
+    """Stop both services. Their data is kept for the next `up`."""
     from runner import console, dashboards
 
     stopped = dashboards.down(state_directory())
@@ -78,14 +78,14 @@ def down(
 
 
 def status(as_json: JSON = False) -> None:
-    """Say what runs, where to look and which sweeps are watched."""
+    """Show which services run, their address, and the sweeps that they watch."""
     from runner import dashboards
 
     _show(dashboards.status(state_directory()), as_json)
 
 
 def load(run: RUN, results: RESULTS = Path("results"), as_json: JSON = False) -> None:
-    """Put a stored run into the running Prometheus, so that the same dashboards show it."""
+    """Load a stored run into the running Prometheus, so that the same dashboards show it."""
     from runner import console, dashboards, exporter
     from runner.store.reader import find_run, read_run
 
@@ -159,5 +159,5 @@ def _show_lines(found: dashboards.Status, show: Any) -> None:
     for sweep in found.sweeps:
         show(f"running: {sweep.run}, metrics at http://{sweep.address}/metrics")
     if found.page:
-        show(f"admin password (nobody needs it to look): in {found.password_file}")
+        show(f"admin password (not needed for viewing): in {found.password_file}")
         show(f"open {found.page}")

@@ -24,9 +24,9 @@ def register(app: typer.Typer) -> None:
 
 
 def verify_command(run: RUN, results: RESULTS = Path("results"), as_json: JSON = False) -> None:
-    """Make everything again from a run's raw files, and name every file that disagrees.
+    """Compute a run again from its raw files, and name every file that differs.
 
-    Points, time series, verdicts, fit and report are computed anew; the exit code is 12 when anything differs.
+    This covers points, time series, verdicts, fit and reports. The exit code is 12 if anything differs.
     """
     from runner import console, verify
     from runner.store.reader import find_run

@@ -14,8 +14,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 _SWEEP = "Give a database 1, 2, ... N cores, disks or clients, load it at each step, and fit the curve."
-_PLAN = "Show the trials, their knobs, where each setting came from and the time it would take; starts nothing."
-_CLEAN = "Remove what a crash or a power cut left: containers, processes, data directories, cgroups and disks of ours."
+_PLAN = "Show the trials, their knobs, the origin of each setting, and the duration; start nothing."
+_CLEAN = "Remove containers, processes, data directories, cgroups and disks that a crash or a power cut left."
 _OBSERVE = "Watch this machine without a load, with the files and dashboards of a sweep, until Ctrl-C or for a time."
 _FIRST = "Measure"
 _RESULTS = "Results"
@@ -24,14 +24,14 @@ _OTHER = "Other"
 # Grouped, in the order of the help: what a newcomer needs first.
 GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     _FIRST: {
-        "doctor": ("machine", "Say what this machine can do: CPUs, cgroups, Docker, databases, and what to install."),
+        "doctor": ("machine", "Show what this machine can do: CPUs, cgroups, Docker, databases, and what to install."),
         "plan": ("sweeps", _PLAN),
         "sweep": ("sweeps", _SWEEP),
         "watch": (
             "watching",
             "Watch a sweep that runs in another terminal of this machine; Ctrl-C ends the watching, not the sweep.",
         ),
-        "resume": ("sweeps", "Continue an interrupted run: what is done is kept, the rest is measured."),
+        "resume": ("sweeps", "Continue an interrupted run: keep the finished trials, and measure the others."),
         "ab": (
             "ab",
             "Measure two variants in turn on this machine, in blocks of A B B A, and test whether B is slower.",
@@ -40,17 +40,17 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     _RESULTS: {
         "list": ("runs", "List the stored runs, oldest first."),
         "show": ("runs", "Show one run: table, fit, verdicts."),
-        "report": ("runs", "Fit again and write fit.json, report.md and report.html anew from what was measured."),
+        "report": ("runs", "Fit a stored run again, and replace its fit.json, report.md and report.html."),
         "compare": (
             "compared",
-            "Compare stored runs point by point, with the noise in mind, and say what else differs.",
+            "Compare stored runs point by point, test the differences, and show what else differs.",
         ),
-        "verify": ("checks", "Make everything again from a run's raw files, and name every file that disagrees."),
+        "verify": ("checks", "Compute a run again from its raw files, and name every file that differs."),
         "export": ("exports", "Write a stored run in another format: CSV, JSON, Parquet, OpenMetrics, SQL tables."),
-        "fit": ("fit", "Fit the curve of anybody's data: a CSV file with a level and a rate in each row."),
+        "fit": ("fit", "Fit the curve of any data: a CSV file with a level and a rate in each row."),
     },
     _MACHINE: {
-        "servers": ("servers", "Bring database servers that Maven provides, list them."),
+        "servers": ("servers", "Install database servers from Maven, or list them."),
         "disks": ("disks", "Make disks for sweeps, list them, remove them."),
         "dashboards": ("boards", "Prometheus and Grafana beside a sweep, on this machine only."),
         "clean": ("machine", _CLEAN),

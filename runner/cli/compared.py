@@ -26,14 +26,15 @@ def register(app: typer.Typer) -> None:
 def compare(
     runs_a: Annotated[str, typer.Argument(metavar="A[,A2,...]", help="Runs to compare with; or a run of scale ab.")],
     runs_b: Annotated[
-        str | None, typer.Argument(metavar="[B[,B2,...]]", help="Runs that are compared; none with a run of scale ab.")
+        str | None,
+        typer.Argument(metavar="[B[,B2,...]]", help="Runs to compare with A; none for a run of scale ab."),
     ] = None,
     fail_if_slower: FAIL_IF_SLOWER = None,
     html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write the curves as a page.")] = None,
     results: RESULTS = Path("results"),
     as_json: JSON = False,
 ) -> None:
-    """Compare stored runs point by point, with the noise in mind, and say what else differs.
+    """Compare stored runs point by point, test the differences, and show what else differs.
 
     A and B are names of runs, parts of them, paths, or `last`. Give several runs a side to test against the spread
     between sessions, or one run of `scale ab`. One run a side is shown, but not judged by --fail-if-slower. A run
@@ -73,7 +74,7 @@ def _compared(a: list[StoredRun], b: list[StoredRun], allowed: float | None) -> 
 
     if not b:
         if len(a) != 1:
-            raise UsageError("what are the runs compared with?", remedy="scale compare A1,A2,... B1,B2,...")
+            raise UsageError("no run B is named", remedy="scale compare A1,A2,... B1,B2,...")
         return compare_variants(a[0], allowed)
     if not a:
         raise UsageError("no run A is named", remedy="scale compare A B")

@@ -34,19 +34,21 @@ def register(app: typer.Typer) -> None:
 def create(
     loop: Annotated[str, typer.Option(help="Size of each loop device to make.", metavar="SIZE")] = "",
     device: Annotated[str, typer.Option(help="Or block devices to use: /dev/sdb,/dev/sdc.", metavar="LIST")] = "",
-    count: Annotated[str, typer.Option(help="How many; for --device: as many as named.", metavar="N")] = "",
+    count: Annotated[
+        str, typer.Option(help="Number of disks. Default with --device: as many as named.", metavar="N")
+    ] = "",
     cap: Annotated[str, typer.Option(help="Limit of each one's reads and writes, like 20MiB/s.", metavar="RATE")] = "",
     cap_iops: Annotated[str, typer.Option(help="Limit of each one in operations per second.", metavar="N")] = "",
-    name: Annotated[str, typer.Option(help="The set's name, to remove it by.", metavar="NAME")] = "disks",
+    name: Annotated[str, typer.Option(help="Name of the set, for `scale disks remove`.", metavar="NAME")] = "disks",
     owner: Annotated[str, typer.Option(help="User who may write there.", metavar="USER")] = "root",
     file_system: Annotated[str, typer.Option(help="ext4 or xfs.", metavar="TYPE")] = "ext4",
     make_format: Annotated[bool, typer.Option("--format", help="Make file systems on --device.")] = False,
-    wipe: Annotated[bool, typer.Option("--wipe", help="Also on a --device that holds something.")] = False,
-    base: Annotated[Path | None, typer.Option(help="Where files and mount points go.", metavar="DIR")] = None,
+    wipe: Annotated[bool, typer.Option("--wipe", help="Format a --device even if it holds data.")] = False,
+    base: Annotated[Path | None, typer.Option(help="Directory of the files and mount points.", metavar="DIR")] = None,
     yes: YES = False,
     as_json: JSON = False,
 ) -> None:
-    """Make disks that stay until they are removed; the limits are verified by a measurement. Needs root."""
+    """Make disks that stay until they are removed, and verify their limits by a measurement. Needs root."""
     from runner import compose, console, disks
 
     source = _source(loop, device, cap, cap_iops, file_system, make_format, wipe)
@@ -114,7 +116,7 @@ def _row(disk: DataDisk) -> list[str]:
 
 
 def list_(as_json: JSON = False) -> None:
-    """Show the sets of disks that were made and not removed."""
+    """List the sets of disks that exist."""
     from runner import console, disks
 
     sets = disks.list_disks()
@@ -132,7 +134,7 @@ def remove(
     everything: Annotated[bool, typer.Option("--all", help="All of them.")] = False,
     as_json: JSON = False,
 ) -> None:
-    """Unmount, detach and delete; block devices are left without our file system. Needs root."""
+    """Unmount and delete disks, and remove our file system from block devices. Needs root."""
     from runner import console, disks
 
     if not name and not everything:

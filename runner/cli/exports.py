@@ -34,7 +34,7 @@ def export(
     parquet: Annotated[Path | None, typer.Option("--parquet", metavar="FILE", help="Write Parquet.")] = None,
     openmetrics: Annotated[
         Path | None,
-        typer.Option("--openmetrics", metavar="FILE", help="Write the run as it was served to Prometheus, with times."),
+        typer.Option("--openmetrics", metavar="FILE", help="Write the run's Prometheus metrics, with times."),
     ] = None,
     sql: Annotated[
         str | None,

@@ -1,4 +1,4 @@
-"""`scale fit`: the curve of anybody's data. Wiring only; see runner/fit."""
+"""`scale fit`: the curve of any data. Wiring only; see runner/fit."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ def register(app: typer.Typer) -> None:
 def fit(
     file: Annotated[str, typer.Argument(metavar="FILE.csv", help="CSV with a header; - is standard input.")],
     n: Annotated[str, typer.Option("--n", metavar="COLUMN", help="The level: cores, threads, disks, ...")],
-    x: Annotated[str, typer.Option("--x", metavar="COLUMN", help="What was measured there: a rate.")],
+    x: Annotated[str, typer.Option("--x", metavar="COLUMN", help="The rate that was measured at the level.")],
     group: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="A curve of its own for each value of this column.")
+        str | None, typer.Option(metavar="COLUMN", help="Fit one curve for each value of this column.")
     ] = None,
     predict: PREDICT = None,
     need: NEED = None,
     png: Annotated[Path | None, typer.Option("--png", metavar="FILE", help="Write a picture of the curves.")] = None,
     as_json: JSON = False,
 ) -> None:
-    """Fit the curve of anybody's data: a CSV file with a level and a rate in each row.
+    """Fit the curve of any data: a CSV file with a level and a rate in each row.
 
     Several rows for a level are replicates. Linear, affine, Amdahl, USL, knee and power are fitted by least squares.
     """

@@ -63,7 +63,8 @@ def _help() -> str:
 def load(
     context: typer.Context,
     placement: Annotated[
-        Placement, typer.Option(help="stock: contiguous ranges of tables, as taosBenchmark; owned: each its vgroups.")
+        Placement,
+        typer.Option(help="stock: contiguous ranges of tables, as taosBenchmark; owned: each thread its own vgroups."),
     ] = Placement.STOCK,
     library: Annotated[str, typer.Option(help="libtaos.so to open.", metavar="FILE")] = "",
     iot: Annotated[

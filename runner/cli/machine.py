@@ -22,7 +22,7 @@ def register(app: typer.Typer) -> None:
 
 
 def doctor(as_json: JSON = False) -> None:
-    """Say what this machine can do: CPUs, cgroups, Docker, databases, and what to install."""
+    """Show what this machine can do: CPUs, cgroups, Docker, databases, and what to install."""
     from runner import console
     from runner.doctor import examine
 
@@ -42,10 +42,10 @@ def clean(
         list[Path] | None,
         typer.Option("--data-dir", help="A data directory that sweeps used, besides the default one; repeatable."),
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be removed.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be removed.")] = False,
     as_json: JSON = False,
 ) -> None:
-    """Remove what a crash or a power cut left: containers, processes, data directories, cgroups and disks of ours."""
+    """Remove containers, processes, data directories, cgroups and disks that a crash or a power cut left."""
     from runner import compose, console
     from runner.runtimes.clean import find_leftovers, remove
 

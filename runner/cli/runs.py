@@ -69,7 +69,7 @@ def report(
     results: RESULTS = Path("results"),
     as_json: JSON = False,
 ) -> None:
-    """Fit again and write fit.json, report.md and report.html anew from what was measured."""
+    """Fit a stored run again, and replace its fit.json, report.md and report.html."""
     from runner import compose, console
     from runner.cli import views
     from runner.store.reader import find_run, read_run

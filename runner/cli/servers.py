@@ -13,9 +13,7 @@ JSON = Annotated[bool, typer.Option("--json", help="Print JSON on standard outpu
 def register(app: typer.Typer) -> None:
     """Adds the commands."""
     example = "Example: scale servers install questdb"
-    group = typer.Typer(
-        no_args_is_help=True, help="Bring database servers that Maven provides, list them.", epilog=example
-    )
+    group = typer.Typer(no_args_is_help=True, help="Install database servers from Maven, or list them.", epilog=example)
     group.command("install", epilog=example)(install)
     group.command("list", epilog="Example: scale servers list --json")(list_)
     app.add_typer(group, name="servers")
@@ -25,7 +23,7 @@ def install(
     name: Annotated[str, typer.Argument(help="Which server; `scale servers list` has them.", metavar="NAME")],
     as_json: JSON = False,
 ) -> None:
-    """Bring a server, of one pinned version, into the user's cache; by the user's own mvn and pip."""
+    """Install a pinned version of a server into the user's cache, with the user's mvn and pip."""
     from runner import console, servers
 
     made = servers.install(name)
@@ -36,7 +34,7 @@ def install(
 
 
 def list_(as_json: JSON = False) -> None:
-    """List the servers that can be brought, and where those are that were."""
+    """List the servers that can be installed, with the paths of those that are."""
     from runner import console, servers
 
     found = servers.listed()

@@ -38,11 +38,11 @@ METRICS_PORT = Annotated[
         min=0,
         max=65535,
         metavar="PORT",
-        help="Serve the run to Prometheus on this port of 127.0.0.1, or on a free one if it is taken; 0: not.",
+        help="Serve the run to Prometheus on this port of 127.0.0.1, or on a free one if it is in use. 0: no metrics.",
     ),
 ]
 NO_METRICS = Annotated[bool, typer.Option("--no-metrics", help="Serve no metrics.")]
-DASHBOARDS = Annotated[bool, typer.Option("--dashboards", help="Start Prometheus and Grafana where they do not run.")]
+DASHBOARDS = Annotated[bool, typer.Option("--dashboards", help="Start Prometheus and Grafana if they do not run.")]
 YES = Annotated[bool, typer.Option("-y", "--yes", help="Do not ask before a long sweep, nor before --format.")]
 ASK_ABOVE_S = 1800.0
 
@@ -77,7 +77,7 @@ def sweep(
 
 
 def plan(flags: Flags, what: WHAT, results: RESULTS = Path("results"), as_json: JSON = False) -> None:
-    """Show the trials, their knobs, where each setting came from and the time it would take; starts nothing."""
+    """Show the trials, their knobs, the origin of each setting, and the duration; start nothing."""
     from runner import compose, console
     from runner.cli import views
     from runner.plan import bound_sentence, plan_sentence, planner_of, power_of, power_sentence
@@ -108,7 +108,7 @@ def resume(
     no_metrics: NO_METRICS = False,
     with_dashboards: DASHBOARDS = False,
 ) -> None:
-    """Continue an interrupted run: what is done is kept, the rest is measured."""
+    """Continue an interrupted run: keep the finished trials, and measure the others."""
     from runner import compose, console
     from runner.preparing import refuse_blocking
     from runner.store.reader import find_run, read_run
@@ -116,7 +116,7 @@ def resume(
     stored = read_run(find_run(results, run))
     missing = len(stored.plan.trials) - len(stored.results)
     if not missing:
-        console.say("nothing is missing; the report is made anew")
+        console.say("all trials are done; the report is made again")
     prepared = compose.prepare_again(stored, results)
     refuse_blocking(prepared.findings)
     console.show_findings(prepared.findings)

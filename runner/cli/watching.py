@@ -38,10 +38,10 @@ def watch(run: RUN, results: RESULTS = Path("results")) -> None:
                 if goes_on:
                     time.sleep(POLL_S)
     except KeyboardInterrupt:
-        console.say("watching ended; the sweep goes on")
+        console.say("watching ended; the sweep continues")
         return
     status = read_manifest(path).get("status")
     if status == "complete":
         views.show_run(read_run(path))
     else:
-        console.say(f"nobody writes this run any more; continue with: scale resume {path.name}", "yellow")
+        console.say(f"no process writes this run any more; continue it with: scale resume {path.name}", "yellow")

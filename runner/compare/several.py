@@ -57,7 +57,7 @@ def compare_sessions(a: Sequence[StoredRun], b: Sequence[StoredRun], allowed: fl
 def compare_variants(run: StoredRun, allowed: float | None = None) -> Comparison:
     """Compares B with A in a run of `scale ab`. Raises UsageError for any other run."""
     if not run.plan.sweep.variants_ab:
-        raise UsageError(f"{name_of(run)} is no run of scale ab", remedy="scale compare A B compares two runs")
+        raise UsageError(f"{name_of(run)} is not a run of scale ab", remedy="scale compare A B compares two runs")
     points, missing = block_points(run)
     logs = [PointLogs(level=p.level, variant="", a=p.a, b=p.b) for p in points]
     rows = [replace(plain(one), trials_a=p.trials_a, trials_b=p.trials_b) for one, p in zip(logs, points, strict=True)]

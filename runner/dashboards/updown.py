@@ -124,7 +124,7 @@ def _refuse_or_say(name: str, how: str, say: Say) -> None:
         )
     say(
         f"{where} of Grafana can be had: Prometheus keeps the metrics, and nothing shows them; "
-        f"install Grafana 11 ({processes.HOME_VARIABLE} names its directory), then say `scale dashboards up` again"
+        f"install Grafana 11 ({processes.HOME_VARIABLE} names its directory), then run `scale dashboards up` again"
     )
 
 

@@ -48,7 +48,7 @@ def create(
     there = find_set(name)
     if there is not None and there.ready:
         if (there.source, there.count, there.folder, there.owner) != (source, count, wanted.folder, owner):
-            raise UsageError(f"--name: {name} exists, made with other words", remedy=f"scale disks remove {name}")
+            raise UsageError(f"--name: {name} exists with other options", remedy=f"scale disks remove {name}")
     else:
         if there is not None and there.in_use:
             raise UsageError(f"--name: {name} is just being made", remedy="another name, or wait")

@@ -26,7 +26,7 @@ def execute(execution: Execution, writer: RunWriter, sinks: Sequence[Sink], say:
     Raises errors that end the run; what was measured before them is stored.
     """
     plan, program = execution.plan, loadgen_path()
-    say("measuring the load generator's own ceiling (same requests, same CPUs, nobody who takes them)")
+    say("measuring the load generator's own ceiling (same requests, same CPUs, no server)")
     ceilings = Ceilings(program, execution.client_homes)
     ceilings.measure(plan.trials)
     writer.update_manifest(ceiling_rows_per_s=ceilings.told())

@@ -36,7 +36,7 @@ class RamDirectory:
         """What will be done, for the plan."""
         if self.is_mounted:
             return f"a tmpfs of {format_bytes(self.size_bytes)} is mounted at {self.path} and removed after the run"
-        return f"{self.path} on the tmpfs that is there is used, which this user may not bound"
+        return f"{self.path} on the existing tmpfs is used; this user may not limit its size"
 
 
 def is_ram(asked: str) -> bool:

@@ -17,7 +17,7 @@ def loadgen_path() -> str:
     found = named or (str(beside) if beside.exists() else shutil.which("scale-loadgen"))
     if not found or not os.access(found, os.X_OK):
         raise PreflightError(
-            f"the load generator scale-loadgen is not there ({found or 'not beside Python, not on PATH'})",
+            f"the load generator scale-loadgen was not found ({found or 'not beside Python, not on PATH'})",
             remedy="install the project (make setup), or set SCALE_LOADGEN to the program",
         )
     return found

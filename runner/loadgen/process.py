@@ -189,7 +189,7 @@ class LoadProcesses:
         self._await_end(STOP_S)
         running = {i for i, p in enumerate(self._processes) if p.returncode is None}
         if running:
-            raise LoadError(f"{self._unended(running)} said its last word and did not end within {STOP_S:.0f} s")
+            raise LoadError(f"{self._unended(running)} wrote its summary and did not end within {STOP_S:.0f} s")
         bad = [(p.returncode, i) for i, p in enumerate(self._processes) if p.returncode not in (0, 6, 130)]
         if bad:
             code, index = bad[0]
@@ -214,9 +214,9 @@ class LoadProcesses:
     def _last_sign(self) -> str:
         """What is known of a load that does not end."""
         if not self.hello:
-            return "it was not heard of"
+            return "it has written nothing"
         if not self._phases:
-            return "it did not begin, so the server let not all of its connections in"
+            return "it did not begin, so the server did not accept all of its connections"
         return f"it was in phase {list(self._phases)[-1]}, and the server did not answer the requests in flight"
 
     def _trouble_text(self) -> str:

@@ -57,8 +57,8 @@ def notes(sweep: Sweep, trials: Sequence[Trial], facts_of: Mapping[str, Facts]) 
     if sweep.data_dir.startswith("ram:"):
         size = sweep.data_dir.partition(":")[2]
         found.append(
-            f"the data are in memory (--data-dir ram, {size} at most): what a disk would cost is not in the rates, and "
-            "the memory that they take is the server's"
+            f"the data is in memory (--data-dir ram, {size} at most): the rates do not contain the cost of a disk, "
+            "and the data uses the server's memory"
         )
     found += _rows_before(trials)
     if sweep.replicates < 2 and sweep.until_ci_percent is None:

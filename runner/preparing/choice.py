@@ -130,7 +130,7 @@ def _unusable(target: Target, installation: Installation) -> str:
     """Why `auto` skips an installation. If the user named it, preflight refuses it, with a remedy."""
     where = f"{target.facts.name} in {installation.home} ({installation.found})"
     if not installation.version:
-        return f"{where} does not say its version"
+        return f"{where} does not report its version"
     blocking = [f for f in target.check_client(installation.home, installation.version) if f.blocking]
     return f"{where}: {blocking[0].subject}: {blocking[0].sentence}" if blocking else ""
 

@@ -83,7 +83,7 @@ def room(data_dir: Path) -> list[Finding]:
         Finding(
             blocking=True,
             subject="--data-dir",
-            sentence=f"{data_dir} has {there / 1e9:.1f} GB free, a trial wants {FREE_BYTES_MIN / 1e9:.0f} GB",
+            sentence=f"{data_dir} has {there / 1e9:.1f} GB free, a trial needs {FREE_BYTES_MIN / 1e9:.0f} GB",
             remedy="free some space, or choose another disk with --data-dir",
         )
     ]
@@ -141,7 +141,7 @@ def idle(host: Host) -> list[Finding]:
         Finding(
             blocking=False,
             subject="machine",
-            sentence=f"something else runs: load average is {busy:.1f} per CPU; the figures will be lower and noisier",
-            remedy="stop it, or raise --replicates",
+            sentence=f"other programs run: load average is {busy:.1f} per CPU; the figures will be lower and noisier",
+            remedy="stop them, or raise --replicates",
         )
     ]

@@ -105,7 +105,7 @@ def prepare_again(stored: StoredRun, results: Path) -> Prepared:
         if name in before and before[name] != asdict(host)[name]:
             raise PreflightError(
                 f"the run was begun on another machine: {name} was {before[name]}, is {asdict(host)[name]}",
-                remedy="trials of two machines do not make one curve; sweep anew",
+                remedy="trials of two machines do not make one curve; start a new sweep",
             )
     subjects = {subject_key(trial.subject): trial.subject for trial in stored.plan.trials}
     choices = {key: choose(_asked_again(subject)) for key, subject in subjects.items()}

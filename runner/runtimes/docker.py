@@ -54,7 +54,7 @@ def obstacle(image: str) -> Obstacle | None:
         return None
     return Obstacle(
         sentence=f"image {image} is not here and cannot be pulled",
-        remedy=f"docker pull {image} says why; correct --version or --image, or bring the image here with docker load",
+        remedy=f"docker pull {image} shows why; correct --version or --image, or load the image with docker load",
         installing_helps=False,
     )
 

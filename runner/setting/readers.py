@@ -30,7 +30,7 @@ def data_directory(text: str) -> str:
     """A directory, or memory: "ram", "ram:8GiB"."""
     word, colon, size = text.partition(":")
     if word == "ram" and colon and parse_bytes(size) < RAM_BYTES_MIN:
-        raise ValueError(f"{text!r} is below {format_bytes(RAM_BYTES_MIN)}, which a trial's server takes empty")
+        raise ValueError(f"{text!r} is below {format_bytes(RAM_BYTES_MIN)}, which an empty server of a trial needs")
     return text
 
 

@@ -54,7 +54,8 @@ def _engine(url: str, password: str) -> sqlalchemy.Engine:
         parsed = sqlalchemy.make_url(url)
     except sqlalchemy.exc.ArgumentError:
         raise UsageError(
-            "--sql is no URL of a database", remedy="for example sqlite:///runs.db or postgresql://user@host/database"
+            "--sql is not the URL of a database",
+            remedy="for example sqlite:///runs.db or postgresql://user@host/database",
         ) from None
     if parsed.password is not None:
         raise UsageError(

@@ -67,7 +67,7 @@ def read_plan(path: Path) -> Plan:
     plan = from_plain(upgraded_plan(path), Plan, path / "plan.json")
     odd = [t.trial_id for t in plan.trials if not re.fullmatch(r"[A-Za-z0-9][\w.,=+-]*", t.trial_id)]
     if odd:
-        raise StoreError(f"{path}/plan.json names a trial {odd[0]!r}, which no trial is called")
+        raise StoreError(f"{path}/plan.json names a trial {odd[0]!r}, which is not a valid name")
     return plan
 
 

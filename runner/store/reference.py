@@ -39,6 +39,6 @@ def find_reference(name: str) -> Path:
     if found is None:
         shipped = sorted({p.stem for folder in (SHIPPED, CHECKOUT) for p in folder.glob("*.csv")})
         raise UsageError(
-            f"--reference: no table {name!r}", remedy=f"shipped are {', '.join(shipped)}; or give a CSV file"
+            f"--reference: no table {name!r}", remedy=f"included are {', '.join(shipped)}; or give a CSV file"
         )
     return found

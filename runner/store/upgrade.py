@@ -50,7 +50,7 @@ def format_of_run(manifest: object) -> int:
 def format_of(document: object) -> int:
     """The number in the document. Raises FormatUnknown for one that this version does not read."""
     if not isinstance(document, dict):
-        raise FormatUnknown("is no JSON object")
+        raise FormatUnknown("is not a JSON object")
     number = document.get("schema", FIRST)
     if number != SCHEMA and number not in STEPS:
         raise FormatUnknown(f"is of schema {number}; this version reads {', '.join(map(str, STEPS))} and {SCHEMA}")

@@ -66,7 +66,7 @@ def flags_of(text: str, where: str) -> dict[str, str | list[str]]:
         flag, equals, value = words.pop(0).partition("=")
         setting = by_flag.get(flag)
         if setting is None:
-            raise UsageError(f"{where}: {flag!r} is no flag of a setting", remedy="docs/settings.md lists the flags")
+            raise UsageError(f"{where}: {flag!r} is not a setting's flag", remedy="docs/settings.md lists the flags")
         if setting.switch:
             value = "1"
         elif not equals:
@@ -98,7 +98,7 @@ def variants_of(a: Sweep, b: Sweep, blocks: int) -> tuple[Sweep, Sweep]:
     if said:
         raise UsageError(
             f"{', '.join(said)}: not with scale ab, whose trials are in blocks of A B B A",
-            remedy="say how many with --blocks",
+            remedy="give their number with --blocks",
         )
     about = words(a, b)
     return tuple(

@@ -32,7 +32,7 @@ def check_variants(sweep: Sweep, methods: tuple[str, ...]) -> list[str]:
     """Mistakes in `vary`, each with its setting's name. Knobs are checked with the knobs."""
     mistakes = []
     if VARIANT in sweep.vary:
-        mistakes.append(f"--vary {VARIANT}: is no setting; scale ab A.toml B.toml compares two variants")
+        mistakes.append(f"--vary {VARIANT}: is not a setting; scale ab A.toml B.toml compares two variants")
     for name, values in sweep.vary.items():
         if name == "method":
             mistakes += [

@@ -171,7 +171,7 @@ class Loading:
         if summary is None:
             raise LoadError("the load generator ended without a summary")
         if told := unfinished(summary):
-            raise LoadError(told, remedy="who sent the load generator a signal?")
+            raise LoadError(told, remedy="find out who sent the load generator a signal")
         if not self._is_looked_at:
             self._look_at_the_end()
 

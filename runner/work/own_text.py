@@ -38,7 +38,7 @@ class _Sql(Read):
                 continue
             if name not in MARKS:
                 known = ", ".join(f"{{{mark}}}" for mark in MARKS)
-                raise ValueError(f"text: {found.group(0)} is none of {known}; a brace of its own is doubled")
+                raise ValueError(f"text: {found.group(0)} is not one of {known}; a brace of its own is doubled")
             marks.add(name)
         devices = text.count("{device}")
         if devices > work.data.tables:

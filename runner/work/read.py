@@ -86,7 +86,7 @@ class Given:
             return numbers[0]
         column = self.any_column(name)
         if column not in numbers:
-            raise ValueError(f"{name} = {column}: {self._types[column]} is no number")
+            raise ValueError(f"{name} = {column}: {self._types[column]} is not a number")
         return column
 
     def any_column(self, name: str) -> str:
@@ -121,7 +121,7 @@ class Given:
                 f"({self._work.rows_present:,} rows of each table, {data.step_ms} ms apart)"
             )
         if step % data.step_ms:
-            raise ValueError(f"step: {step} ms are no multiple of the {data.step_ms} ms between two rows")
+            raise ValueError(f"step: {step} ms are not a multiple of the {data.step_ms} ms between two rows")
         return replace(query, when="range", span_ms=span, step_ms=step, recent_ms=self.time_ms("recent", ""))
 
     def above(self, query: Query) -> Query:

@@ -154,7 +154,7 @@ def test_making_them_again_changes_nothing(lab, base):
     (Path(disks[0].path) / "kept").unlink()
     other = create(base, *words[:2], "--count", "2", "--name", "lab")
     assert other.returncode == 2
-    assert "made with other words" in other.stderr
+    assert "exists with other options" in other.stderr
 
 
 def test_what_is_in_use_shared_or_twice_is_refused_and_named(lab, base, spare):

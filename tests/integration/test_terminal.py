@@ -48,7 +48,7 @@ def test_the_view_leaves_the_terminal_as_it_was(observed):
 
 
 def test_ctrl_c_ends_only_the_watching(observed):
-    assert "the sweep goes on" in observed.other.seen
+    assert "the sweep continues" in observed.other.seen
     assert len(results(observed.folder)) == 3
     assert json.loads((observed.path / "manifest.json").read_text())["status"] == "complete"
 

@@ -94,7 +94,7 @@ def test_flags_of_one_variant():
 
 
 @pytest.mark.parametrize(
-    ("text", "why"), [("--nonsense 1", "no flag"), ("--knob", "needs a value"), ("--knob 'a", "--b")]
+    ("text", "why"), [("--nonsense 1", "not a setting's flag"), ("--knob", "needs a value"), ("--knob 'a", "--b")]
 )
 def test_a_flag_that_is_none_is_refused_by_name(text, why):
     with pytest.raises(UsageError, match=why):
@@ -115,7 +115,7 @@ def test_what_would_not_be_one_run_is_refused(b, why):
     a = make_sweep(cores="1..2")
     with pytest.raises(UsageError, match=why):
         variants_of(a, make_sweep(**{"cores": "1..2", **b}), 3)
-    with pytest.raises(UsageError, match="no setting"):
+    with pytest.raises(UsageError, match="not a setting"):
         planned(cores="1", vary=["variant=A,B"])
 
 
@@ -141,7 +141,7 @@ def test_a_block_without_one_of_the_variants_does_not_count():
 def test_one_block_has_a_ratio_and_no_verdict():
     found = compare_variants(run_of(plan_of(1)), 0.05)
     assert found.points[0].low is None and "no level has two blocks" in found.not_judged_because
-    with pytest.raises(UsageError, match="no run of scale ab"):
+    with pytest.raises(UsageError, match="not a run of scale ab"):
         compare_variants(StoredRun(path="/x", manifest={}, plan=planned(cores="1"), results=(), timeseries={}))
 
 

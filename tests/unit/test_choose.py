@@ -78,8 +78,8 @@ def with_taosd(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("script", "why"),
     [
-        ("exit 0", "does not say its version"),
-        ("echo cannot open shared object file >&2; exit 127", "does not say its version"),
+        ("exit 0", "does not report its version"),
+        ("echo cannot open shared object file >&2; exit 127", "does not report its version"),
         ("echo taosd version: 9.9.9.9 compatible_version: 9.0.0.0", "libtaos"),  # missing, or of another version
     ],
 )

@@ -349,9 +349,9 @@ def test_one_session_a_side_is_shown_and_not_judged(runs, a, b, why):
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (("first,again",), "compared with"),
+        (("first,again",), "no run B is named"),
         (("first", "first,again"), "given twice"),
-        (("first",), "no run of scale ab"),
+        (("first",), "not a run of scale ab"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(runs, words, why):

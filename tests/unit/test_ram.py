@@ -12,13 +12,11 @@ from runner.errors import LoadError, ProvisionError, UsageError
 from runner.executing.disk_stage import disks_of_run
 from runner.host.ram import RamDirectory, left_mounts, may_mount, ram_directory, with_size
 from runner.model import DiskSample, Sample, SubjectSample
-from runner.plan.words import notes
 from runner.preparing import machine
 from runner.runtimes.clean import find_leftovers, remove
 from runner.runtimes.ram_dir import mounted, unmount
 from runner.sweep.resolve import resolve_sweep
 from runner.trial.placed import full_disk, refuse_full
-from tests.unit.factories import make_sweep, make_trial
 from tests.unit.test_plan import planned
 
 MIB = 2**20
@@ -46,7 +44,7 @@ def test_who_may_not_mount_gets_a_directory_on_the_tmpfs_that_is_there(tmp_path,
     monkeypatch.setattr("runner.host.ram.may_mount", lambda: False)
     found = ram_directory("ram:1GiB", tmp_path)
     assert (str(found.path), found.is_mounted) == (f"/dev/shm/scale-{os.getuid()}", False)
-    assert "may not bound" in found.sentence
+    assert "may not limit" in found.sentence
 
 
 def test_more_memory_than_there_is_is_refused_before_anything_starts(tmp_path):
@@ -59,7 +57,7 @@ def test_more_memory_than_there_is_is_refused_before_anything_starts(tmp_path):
 def test_the_plan_says_that_the_data_are_in_memory():
     plan = planned(cores="1..2", target__data_dir="ram:1GiB")
     assert any("in memory" in note and "1GiB" in note for note in plan.notes)
-    assert not any("in memory" in note for note in notes(make_sweep(), [make_trial()]))
+    assert not any("in memory" in note for note in planned(cores="1..2").notes)
 
 
 @mounts

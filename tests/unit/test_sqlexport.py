@@ -58,7 +58,7 @@ def test_settings_are_a_row_each(tmp_path):
     ("url", "words"),
     [
         ("postgresql://me:secret@host/db", "SCALE_SQL_PASSWORD"),
-        ("nonsense", "no URL of a database"),
+        ("nonsense", "not the URL of a database"),
         ("nosuch://host/db", "knows no database 'nosuch'"),
     ],
 )

@@ -97,7 +97,7 @@ def uneven_parts(plan: Plan) -> list[Finding]:
                     blocking=least == 0,
                     subject=f"--{knob}",
                     sentence=f"{parts} {knob} on {trial.disks} disks: {most} on some, {least} on others, "
-                    "and the fullest disk sets the pace",
+                    "and the fullest disk limits the rate",
                     remedy=f"a number that every level divides, like {common_multiple(plan.sweep.levels, parts)}",
                 )
     return list(found.values())

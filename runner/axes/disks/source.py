@@ -52,7 +52,7 @@ def mistakes(texts: Mapping[str, object], values: Mapping[str, Any]) -> list[str
     given = [k for k in KINDS if values[f"disks.{k}"] or f"disks.{k}" in unread]
     if len(given) != 1:
         said = " and ".join(f"--{k}" for k in given) + " were given" if given else f"nothing was given; {_EXAMPLE}"
-        found.append(f"--dir, --device or --loop: say once where the disks come from; {said}")
+        found.append(f"--dir, --device or --loop: give exactly one source of disks; {said}")
     for key, (needed, flag, other) in _ONLY_WITH.items():
         if values[key] and not values[needed] and needed not in unread:
             found.append(f"{flag}: only with {other}")

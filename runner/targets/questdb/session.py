@@ -121,7 +121,7 @@ class QuestdbSession(Session):
             " OR bufferedTxnSize > 0"
         )
         if behind:
-            raise TargetError(f"QuestDB did not bring the log into {len(behind)} tables, {behind[0]} is the first")
+            raise TargetError(f"QuestDB did not apply the log of {len(behind)} tables, {behind[0]} is the first")
 
     def count(self) -> Counted | None:
         """The rows of each device, which must be consecutive from the first timestamp on. Times are in microseconds."""

@@ -124,7 +124,7 @@ def names_that_do_not_resolve(hosts: Iterable[str], resolve: Callable[[str], str
                 Finding(
                     blocking=True,
                     subject="FQDN",
-                    sentence=f"the server calls itself {host}, which does not resolve here; a client must reach it so",
+                    sentence=f"the server calls itself {host}, which does not resolve here; clients need this name",
                     remedy=f"add a line 'ADDRESS {host}' to /etc/hosts, or set the server's fqdn to a name that does",
                 )
             )
@@ -138,5 +138,5 @@ def _refused(address: Address, words: str) -> Finding:
         return Finding(blocking=True, subject="FQDN", sentence=f"{where}: {words}", remedy=remedy)
     remedy = f"check the address and the version; the password of root comes from the environment: {ENDPOINT_PASSWORD}"
     return Finding(
-        blocking=True, subject="--endpoint", sentence=f"{where} answers, but not to us: {words}", remedy=remedy
+        blocking=True, subject="--endpoint", sentence=f"{where} answers, but refuses us: {words}", remedy=remedy
     )

@@ -80,7 +80,7 @@ def _named(knob: str) -> Finding | None:
     return Finding(
         blocking=False,
         subject=f"--knob {knob}",
-        sentence="no item of taos.cfg of 3.3.0.0: a server that does not list it ignores it, and its trials fail",
+        sentence="not an item of taos.cfg of 3.3.0.0: a server that does not list it ignores it, and its trials fail",
         remedy="correct the name",
     )
 
@@ -129,7 +129,7 @@ def _work(trial: Trial) -> list[Finding]:
     names = [column.partition(":")[0].lower() for column in (*data.columns, *data.tags)]
     twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
     for name in [*(["ts"] if "ts" in names else []), *twice]:
-        why = "is the time's own name" if name == "ts" else "is there twice"
+        why = "is the name of the time column" if name == "ts" else "is there twice"
         found.append(_blocking("--columns", f"{name} {why}", "another name; columns and tag columns share one space"))
     if method in ONE_COLUMN and len(data.columns) > 1:
         found.append(
@@ -169,7 +169,7 @@ def _load_generator(trial: Trial, explicit: frozenset[str]) -> list[Finding]:
         found.append(
             _blocking(
                 "--placement",
-                "taosBenchmark names its tables and shares them out itself",
+                "taosBenchmark names and distributes its tables itself",
                 "leave it out, or --placement stock",
             )
         )
