@@ -98,7 +98,7 @@ def test_a_container_is_started_again_on_cold_copies(tmp_path, data_dir):
 @pytest.mark.parametrize("how", ["clean", "resume"])
 def test_a_killed_sweep_leaves_a_data_set_that_clean_removes_and_resume_uses(tmp_path, data_dir, only_cleaner, how):
     process = start(*SWEEP, "--data-dir", str(data_dir), cwd=tmp_path)
-    (kept,) = waited_for(lambda: [p.parent for p in data_dir.glob("*-data-*/prepared.json")])
+    (kept,) = waited_for(lambda: [p.parent for p in data_dir.glob(f"{6 * '?'}-data-{10 * '?'}/prepared.json")])
     loaded_s = json.loads((kept / "prepared.json").read_text())["preloaded"]["seconds"]
     os.kill(process.pid, signal.SIGKILL)
     process.communicate(timeout=30)
