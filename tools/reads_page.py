@@ -55,8 +55,8 @@ has the answer to the last one. Therefore, a slow query delays the next write of
 
 ## The data
 `preload` writes rows before the load begins. The preload is in no rate. Then the tool waits until the server is at
-rest and uses less than a tenth of a core, and counts the rows. Every table gets the same number of rows. Reads ask for
-times of these rows; with `--read-recent 1h` only for those of the newest hour. Writes of a mix follow after them.
+rest and uses less than a quarter of a core, and counts the rows. Every table gets the same number of rows. Reads ask
+for times of these rows; with `--read-recent 1h` only for those of the newest hour. Writes of a mix follow after them.
 
 The report and `points.csv` have the rows, by how many bytes the server's files grew (its write-ahead log apart), the
 bytes of a row on disk and of its values alone, and the compression ratio of the two. A server is at rest when:
@@ -64,9 +64,9 @@ bytes of a row on disk and of its values alone, and the compression ratio of the
 AT_REST
 
 ### One data set for all trials
-For KEEPING, the rows are loaded once: by the first trial that needs them, on a server with the
-most cores and connections of the sweep. Then this server is stopped cleanly, and its directory is kept. Each trial gets
-a copy of it, with the same port and password, which are in the files. After the start, the rows are counted again. A
+For KEEPING, the rows are loaded once: by the first trial that needs them, on a server with the most
+cores and connections of the sweep. Then this server is stopped cleanly, and its directory is kept. Each trial gets a
+copy of it, with the same port and password, which are in the files. After the start, the rows are counted again. A
 trial with another method, number of partitions or other knob (except numbers of threads) has other files, so it has a
 data set of its own. Servers of other targets, servers at an endpoint and servers on prepared disks load the rows in
 each trial.

@@ -11,9 +11,9 @@ from runner.interrupts import Stop
 from runner.sampling.subjects import subject_reader
 from runner.trial.provision import Reached
 
-IDLE_CORES = 0.1
+IDLE_CORES = 0.25  # a merge takes a whole thread; a Java server at rest takes less
 LOOK_S = 1.0
-REST_S = 60.0
+REST_S = 300.0
 
 
 def idle_cores(reached: Reached, stop: Stop, within_s: float = REST_S, look_s: float = LOOK_S) -> float | None:

@@ -50,6 +50,7 @@ def test_the_trials_of_a_sweep_get_copies_of_rows_that_were_loaded_once(tmp_path
         assert 0 < float(row["preload_cached_percent"]) <= 100
     report = (points.parent / "report.md").read_text()
     assert "They were loaded once, in" in report
+    assert run("verify", "last", "--results", "r", cwd=tmp_path).returncode == 0
     assert "`VACUUM (ANALYZE)` and `CHECKPOINT` have returned" in report.replace("\\", "")
     assert_nothing_left(data_dir)
     assert [p.name for p in data_dir.iterdir() if p.name != "programs"] == []
