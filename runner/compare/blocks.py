@@ -79,6 +79,14 @@ def block_points(run: StoredRun) -> tuple[list[BlockPoint], list[Unpaired]]:
     return paired, missing
 
 
+def blocks_left_out(run: StoredRun) -> list[tuple[float, int, int]]:
+    """The levels with blocks that lack a VALID trial of a variant: level, such blocks, all blocks."""
+    cells = _cells(run)
+    planned = sorted({(t.level, t.block) for t in run.plan.trials if t.role == "point"})
+    lacking = [level for level, block in planned if not {(level, block, A), (level, block, B)} <= cells.keys()]
+    return [(n, lacking.count(n), sum(level == n for level, _ in planned)) for n in sorted(set(lacking))]
+
+
 def _cells(run: StoredRun) -> dict[tuple[float, int, str], list[float]]:
     """ln(rate) of the VALID trials by level, block and variant."""
     found: dict[tuple[float, int, str], list[float]] = {}

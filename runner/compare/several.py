@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from runner.compare.assembled import Ratios, assembled
-from runner.compare.blocks import A, B, BlockPoint, block_points, side_of, tested_blocks
+from runner.compare.blocks import A, B, BlockPoint, block_points, blocks_left_out, side_of, tested_blocks
 from runner.compare.chance import family
 from runner.compare.manifests import differing, differing_variants
 from runner.compare.pairs import PointLogs
 from runner.compare.ratios import Tested, together
 from runner.compare.runs import overall_row, plain
 from runner.compare.sessions import adjusted, session_percent, session_points, tested_sessions
-from runner.compare.words import name_of, quick_words
+from runner.compare.words import name_of, point_name, quick_words, untested
 from runner.errors import UsageError
 from runner.model import StoredRun, TrialResult
 from runner.model.compared import Comparison, PointRatio
@@ -59,6 +59,7 @@ def compare_variants(run: StoredRun, allowed: float | None = None) -> Comparison
     if not run.plan.sweep.variants_ab:
         raise UsageError(f"{name_of(run)} is not a run of scale ab", remedy="scale compare A B compares two runs")
     points, missing = block_points(run)
+    axis = run.plan.sweep.axis
     logs = [PointLogs(level=p.level, variant="", a=p.a, b=p.b) for p in points]
     rows = [replace(plain(one), trials_a=p.trials_a, trials_b=p.trials_b) for one, p in zip(logs, points, strict=True)]
     ratios = Ratios(points=tuple(rows), overall=_overall(logs, points), unpaired=tuple(missing))
@@ -70,12 +71,17 @@ def compare_variants(run: StoredRun, allowed: float | None = None) -> Comparison
     comparison = assembled(
         about[A],
         about[B],
-        run.plan.sweep.axis,
+        axis,
         ratios,
         differing_variants(run, side_of),
         allowed,
         not_judged_because="" if found is not None else ONE_BLOCK,
     )
+    left_out = [f"{few} of {many} at {point_name(level, '', axis)}" for level, few, many in blocks_left_out(run)]
+    doubt = (f"blocks without VALID trials of both do not count: {', '.join(left_out)}",) if left_out else ()
+    if points and found is None:
+        comparison = replace(comparison, sentence=untested(rows, axis, "one block at a level"))
+    comparison = replace(comparison, cautions=(*comparison.cautions, *doubt))
     return _with_doubts(comparison, *([r for r in run.results if side_of(r) == side] for side in (A, B)))
 
 

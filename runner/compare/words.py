@@ -54,8 +54,7 @@ def nothing_words(unpaired: Sequence[Unpaired]) -> str:
 def sentence(ratios: Sequence[PointRatio], overall: PointRatio | None, axis: str) -> str:
     """The answer, from one ratio or more."""
     if ratios[0].low is None:
-        told = ", ".join(f"{ratio_words(p)} at {point_name(p.level, p.variant, axis)}" for p in ratios)
-        return f"B against A: {told}; single trials with short windows, so it may be noise."
+        return untested(ratios, axis, "single trials with short windows")
     changed = [p for p in ratios if p.differs]
     told = ", ".join(f"{ratio_words(p)} at {point_name(p.level, p.variant, axis)}" for p in changed)
     whole = f"all points together {ratio_words(overall)}" if overall is not None else ""
@@ -66,6 +65,12 @@ def sentence(ratios: Sequence[PointRatio], overall: PointRatio | None, axis: str
     if overall is not None and overall.differs:
         return f"B is {_direction([overall])}: {whole}; no single point shows it by itself."
     return _nothing_found(ratios, overall, whole)
+
+
+def untested(ratios: Sequence[PointRatio], axis: str, why: str) -> str:
+    """Ratios without a test. why: what they rest on."""
+    told = ", ".join(f"{ratio_words(p)} at {point_name(p.level, p.variant, axis)}" for p in ratios)
+    return f"B against A: {told}; {why}, so it may be noise."
 
 
 def _nothing_found(ratios: Sequence[PointRatio], overall: PointRatio | None, whole: str) -> str:

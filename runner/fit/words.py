@@ -114,8 +114,8 @@ def _ends(f: Findings) -> str:
         said += f"; the curve ends there: every trial at {where} {f.terms.axis} was rejected{rates}"
     doubted = [r.level for r in f.data.rejected if r.is_doubted]
     if doubted:
-        told = f", and {f.beside}" if f.beside else ""
-        where = f"{level_words(doubted)} {f.terms.axis}"
+        told = f", and {f.beside}" if f.beside and len(f.points) > 1 else ""
+        where = f.terms.count(doubted[0]) if len(doubted) == 1 else f"{level_words(doubted)} {f.terms.axis}"
         said += f"; in doubt: at {where} a third of the trials or more were rejected{told}"
     return said
 

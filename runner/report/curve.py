@@ -188,7 +188,7 @@ def residuals_svg(run: StoredRun, width: int = 520, height: int = 230) -> str:
     model = _drawn_model(fit)
     rates = {r.trial.trial_id: rate_of_trial(r, fit.rate) for r in run.on_curve}
     valid = [r for r in run.on_curve if r.verdict.kind.is_fitted and (rates[r.trial.trial_id] or 0) > 0]
-    if model is None or not valid:
+    if model is None or len({r.trial.level for r in valid}) < 2:  # of one level, the model is its mean
         return ""
     off = [(r, 100 * ((rates[r.trial.trial_id] or 0.0) / model_rate(model, r.trial.level) - 1)) for r in valid]
     noise = fit.noise_percent or 0.0

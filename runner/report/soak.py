@@ -18,8 +18,8 @@ from runner.units import format_rate, format_seconds
 
 CAPTION = (
     "Rows/s, second by second; the warm-up is grey, the dashed line is the mean of the soak, and slow periods (three "
-    "seconds together under 80 % of the median rate, or more) are shaded. The second line is what the disks took, from "
-    "0 to its most."
+    "seconds together under 80 % of the median rate, or more) are shaded. A second line is what the disks took, from "
+    "0 to its most, where it was measured."
 )
 _WINDOWS_NOTE = (
     "rate of the VALID windows over the mean of the soak, from the lowest to the highest of them; a window begins "

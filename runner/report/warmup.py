@@ -44,7 +44,8 @@ def warmup_words(run: StoredRun) -> list[str]:
     late = [(r, t, begin_s) for r, (t, begin_s) in found if t.told and t.seconds > begin_s + 1]
     untold = [r.trial.trial_id for r, (t, _) in found if not t.told]
     good = len(found) - len(late) - len(untold)
-    told = [f"of {len(found)} trials, {good} had ended their warm-up when their window began, by MSER-5"]
+    trials = "trial" if len(found) == 1 else "trials"
+    told = [f"{good} of {len(found)} {trials}: the warm-up had ended when the window began, by MSER-5"]
     told += [
         f"{r.trial.trial_id}: the warm-up ended {t.seconds} s into the load, the window began at {begin_s:.0f} s"
         for r, t, begin_s in late

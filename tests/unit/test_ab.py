@@ -133,6 +133,9 @@ def test_a_block_without_one_of_the_variants_does_not_count():
     gone = {t.trial_id for t in plan.trials if t.block == 2 and t.level == 1 and t.variant[VARIANT] == "B"}
     points, missing = block_points(run_of(plan, spoilt=gone))
     assert [len(p.differences) for p in points] == [2, 3] and not missing
+    left_out = "blocks without VALID trials of both do not count: 1 of 3 at 1 core"
+    assert left_out in compare_variants(run_of(plan, spoilt=gone)).cautions
+    assert not any("do not count" in told for told in compare_variants(run_of(plan)).cautions)
     no_b = {t.trial_id for t in plan.trials if t.level == 1 and t.variant[VARIANT] == "B"}
     found = compare_variants(run_of(plan, spoilt=no_b), 0.05)
     assert found.unjudged == ("1 core",) and found.points[0].missing == "no VALID trial of B"
@@ -141,6 +144,7 @@ def test_a_block_without_one_of_the_variants_does_not_count():
 def test_one_block_has_a_ratio_and_no_verdict():
     found = compare_variants(run_of(plan_of(1)), 0.05)
     assert found.points[0].low is None and "no level has two blocks" in found.not_judged_because
+    assert "one block at a level, so it may be noise" in found.sentence
     with pytest.raises(UsageError, match="not a run of scale ab"):
         compare_variants(StoredRun(path="/x", manifest={}, plan=planned(cores="1"), results=(), timeseries={}))
 

@@ -91,6 +91,11 @@ def test_a_level_that_lost_a_third_is_doubted_and_the_fit_with_it_is_beside(tmp_
     assert "in doubt" in rejected_table(fit).rows[0]
 
 
+def test_a_doubted_level_alone_is_named_without_another_fit():
+    fit = fit_curve([seen(1, 1e6), seen(1, 5e5, "UNSTEADY")], Terms())
+    assert fit.sentence.endswith("in doubt: at 1 core a third of the trials or more were rejected.")
+
+
 def test_a_level_that_lost_less_than_a_third_is_not_doubted():
     good = [seen(n, 1e6 * n * w) for n in range(1, 8) for w in (0.99, 1.0, 1.005, 1.01)]
     fit = fit_curve([*good, seen(4, 2e6, "UNSTEADY")], Terms())
