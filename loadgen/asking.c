@@ -19,7 +19,8 @@ enum outcome asking_prepare(struct worker *w)
         if (operation->ask->result) {
             if (kept_open(w, i) != OUTCOME_OK)
                 return OUTCOME_FATAL;
-            continue;
+            if (!w->load->subscribes)
+                continue;
         }
         const enum outcome outcome =
             w->load->ops->prepare(w->connection, i, operation->ask->text, &w->fault);
@@ -64,7 +65,7 @@ enum outcome asking_ask(struct worker *w, uint64_t deadline_ns)
     }
     a->answer = (struct answer){.wants_digest = a->is_told};
     if (a->kept[w->operation])
-        return kept_ask(w);
+        return w->load->subscribes ? kept_message(w) : kept_ask(w);
     return w->load->ops->ask(w->connection, w->operation, a->drawn.parameters, deadline_ns,
                              &a->answer, &w->fault);
 }

@@ -1,5 +1,5 @@
 /* The only door to the clocks. Time is nanoseconds of CLOCK_MONOTONIC everywhere;
- * the wall clock is never read, so a step of it cannot change a latency. */
+ * the wall clock is read once in a load, so a step of it cannot change a latency. */
 #ifndef SCALE_CLOCK_H
 #define SCALE_CLOCK_H
 
@@ -12,6 +12,7 @@
 #define NS_NEVER UINT64_MAX
 
 uint64_t clock_now_ns(void);
+int64_t clock_wall_ahead_ns(void); /* the wall clock, since 1970, minus clock_now_ns */
 void clock_sleep_until_ns(uint64_t when_ns);  /* may return early when a signal arrives */
 uint64_t clock_process_cpu_ns(void);
 uint64_t clock_thread_cpu_ns(void);           /* of the caller */

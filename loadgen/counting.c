@@ -54,6 +54,13 @@ static void record(struct worker *w, uint64_t response_ns, uint64_t service_ns, 
     }
 }
 
+/* When the last row of a message was written, by its own time, on the clock of `now_ns`. */
+static uint64_t written_ns(const struct load *load, int64_t newest_ns, uint64_t now_ns)
+{
+    const int64_t written = newest_ns - load->wall_ahead_ns;
+    return written < 0 ? 0 : (uint64_t)written < now_ns ? (uint64_t)written : now_ns;
+}
+
 void counting_answer(struct worker *w, uint64_t rows, uint64_t sent_ns, uint64_t intended_ns,
                      uint64_t now_ns)
 {
@@ -67,6 +74,8 @@ void counting_answer(struct worker *w, uint64_t rows, uint64_t sent_ns, uint64_t
         counter_add(&counting_tally(w)->units, rows);
         counter_add(&counting_tally(w)->units_window, in_window ? rows : 0);
     }
+    if (worker_asks(w) && w->asking.answer.newest_ns)
+        intended_ns = written_ns(load, w->asking.answer.newest_ns, now_ns);
     counter_add(&counting_tally(w)->answered, 1);
     counter_add(&counting_tally(w)->answered_window, in_window);
     counter_set(&w->counters.last_ack_ns, now_ns);

@@ -57,6 +57,28 @@ static void check_method(struct job *job, enum verb verb, struct mistakes *mista
                     job->ops->name, method->name);
 }
 
+bool job_subscribes(const struct job *job)
+{
+    const struct driver_method *method =
+        job->ops ? driver_find_method(job->ops, job->spec.method) : NULL;
+    return method && (method->features & FEATURE_SUBSCRIBES);
+}
+
+/* What a load that subscribes cannot be. */
+static void check_subscription(const struct job *job, struct mistakes *mistakes)
+{
+    if (job->operations.has_write || job->operations.count != 1)
+        mistake_add(mistakes, "operations", "method %s has one operation, and it asks",
+                    job->spec.method);
+    if (!job->spec.rounds || job->spec.items || job->spec.rate > 0)
+        mistake_add(mistakes, "rounds", "method %s needs rounds, without items and rate",
+                    job->spec.method);
+    if (job->operations.count == 1 && job->operations.list[0].ask &&
+        job->operations.list[0].ask->before)
+        mistake_add(mistakes, "operations", "method %s has no statement before a message",
+                    job->spec.method);
+}
+
 /* What a load that reads cannot be. */
 static void check_asks(const struct job *job, struct mistakes *mistakes)
 {
@@ -106,6 +128,8 @@ enum exitcode job_open(struct job *job, const char *path, enum verb verb)
         check_method(job, verb, &mistakes);
     if (verb == VERB_LOAD)
         check_asks(job, &mistakes);
+    if (verb == VERB_LOAD && job_subscribes(job))
+        check_subscription(job, &mistakes);
     check_partial(job, &mistakes);
     if (mistakes.count || !job->ops) /* no driver is a mistake already */
         return is_missing && mistakes.count == 1 ? EXIT_MISSING : EXIT_SPEC;

@@ -19,6 +19,7 @@ struct job {
 };
 
 /* EXIT_DONE, or the exit code with everything told. */
+bool job_subscribes(const struct job *job); /* the method has the feature */
 enum exitcode job_open(struct job *job, const char *path, enum verb verb);
 void job_close(struct job *job);
 

@@ -50,10 +50,14 @@ static void on_affected(void *context, uint64_t rows)
     (void)rows;
 }
 
-static enum outcome run(struct worker *w, const char *statement, struct keeping *keeping)
+static struct result_sink sink_of(struct keeping *keeping)
 {
-    const struct result_sink sink = {keeping, on_column, on_row, on_value, on_affected};
-    const enum outcome outcome = w->load->ops->sql(w->connection, statement, &sink, &w->fault);
+    return (struct result_sink){keeping, on_column, on_row, on_value, on_affected};
+}
+
+/* The file is on its way to the disk; else the outcome is fatal. */
+static enum outcome flush(struct worker *w, struct keeping *keeping, enum outcome outcome)
+{
     if (!keeping->file)
         return outcome;
     if (keeping->is_in_row)
@@ -63,6 +67,23 @@ static enum outcome run(struct worker *w, const char *statement, struct keeping 
     fault_set(&w->fault, FAULT_SPEC, "RESULT", "ask.%s.result: cannot be written: %s",
               w->load->operations->list[w->operation].name, strerror(errno));
     return OUTCOME_FATAL;
+}
+
+static enum outcome run(struct worker *w, const char *statement, struct keeping *keeping)
+{
+    const struct result_sink sink = sink_of(keeping);
+    return flush(w, keeping, w->load->ops->sql(w->connection, statement, &sink, &w->fault));
+}
+
+enum outcome kept_message(struct worker *w)
+{
+    struct keeping keeping = {.file = w->asking.kept[w->operation], .answer = &w->asking.answer};
+    const struct result_sink sink = sink_of(&keeping);
+    w->asking.answer = (struct answer){.sink = &sink};
+    const enum outcome outcome =
+        w->load->ops->ask(w->connection, w->operation, NULL, 0, &w->asking.answer, &w->fault);
+    w->asking.answer.sink = NULL;
+    return flush(w, &keeping, outcome);
 }
 
 enum outcome kept_open(struct worker *w, uint32_t operation)

@@ -14,6 +14,9 @@ void kept_close(struct worker *worker);
  */
 enum outcome kept_ask(struct worker *worker);
 
+/* The same for the next message of a subscription. */
+enum outcome kept_message(struct worker *worker);
+
 /* Runs a statement whose answer nobody wants. */
 enum outcome kept_run(struct worker *worker, const char *statement);
 

@@ -106,6 +106,7 @@ static bool set_times(struct load *load)
     load->start_ns = spec->start_at_ns ? spec->start_at_ns : now + START_DELAY_NS;
     load->window_start_ns = load->start_ns + (uint64_t)(spec->warmup_s * 1e9);
     load->window_end_ns = NS_NEVER;
+    load->wall_ahead_ns = clock_wall_ahead_ns();
     if (spec->duration_s > 0)
         load->window_end_ns = load->window_start_ns + (uint64_t)(spec->duration_s * 1e9);
     return true;
@@ -194,6 +195,7 @@ enum exitcode verb_load(struct job *job)
     struct load load = {.spec = &job->spec,
                         .schema = &job->schema,
                         .ops = job->ops,
+                        .subscribes = job_subscribes(job),
                         .operations = &job->operations,
                         .turns = &job->turns,
                         .is_unanswered = driver_find_method(job->ops, job->spec.method)->features &

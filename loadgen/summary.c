@@ -60,6 +60,17 @@ static enum exitcode find_outcome(const struct load *load, const struct worker *
     return EXIT_DONE;
 }
 
+/* What a worker read: messages or answers, and the rows in them. */
+static void put_answers(struct json *json, const struct load *load, const struct worker *worker)
+{
+    struct tally_sums sums = {0};
+    for (uint32_t i = 0; i < load->operations->count; i++)
+        if (load->operations->list[i].ask)
+            tally_add(&worker->tallies[i], &sums);
+    json_put_whole(json, "answers", sums.answered_window);
+    json_put_whole(json, "rows_read", sums.rows_window);
+}
+
 static void put_workers(struct json *json, const struct load *load, const struct worker *workers,
                         const struct report *report)
 {
@@ -72,6 +83,7 @@ static void put_workers(struct json *json, const struct load *load, const struct
         json_put_whole(json, "tables", workers[i].share->count);
         json_put_whole(json, "rows", counter_get(&c->rows_acked));
         json_put_whole(json, "requests", counter_get(&c->requests));
+        put_answers(json, load, &workers[i]);
         json_put_real(json, "send_s", (double)counter_get(&c->send_ns) / 1e9);
         json_put_real(json, "make_s", (double)counter_get(&c->make_ns) / 1e9);
         json_put_real(json, "cpu_s",

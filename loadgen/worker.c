@@ -202,6 +202,10 @@ static void deliver(struct worker *w, uint64_t *now_ns, uint64_t intended_ns)
         counter_add(&counting_tally(w)->retries, 1);
         outcome = attempt(w, again, &rows, now_ns);
     }
+    if (outcome == OUTCOME_OK && worker_asks(w) && w->asking.answer.is_end) {
+        w->ending = ENDING_ROWS;
+        return;
+    }
     if (outcome == OUTCOME_OK) {
         rows = rows < w->batch.rows ? rows : w->batch.rows;
         counting_answer(w, rows, sent_ns, intended_ns, *now_ns);

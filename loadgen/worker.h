@@ -32,6 +32,7 @@ struct load { /* what the workers of a load share; read-only while it runs, but 
     const struct spec *spec;
     const struct schema *schema;
     const struct driver_ops *ops;
+    bool subscribes; /* the driver's method */
     const struct operations *operations;
     const struct turns *turns;
     struct driver *driver;
@@ -41,6 +42,7 @@ struct load { /* what the workers of a load share; read-only while it runs, but 
     uint64_t request_timeout_ns; /* 0: none */
     uint64_t drain_ns; /* for requests in flight, from the window's end or the first fatal fault */
     uint64_t start_ns, window_start_ns;
+    int64_t wall_ahead_ns;
     _Atomic uint64_t window_end_ns; /* moves to an earlier time when the window is told to end */
     struct gate gate;
     struct fault_book faults;

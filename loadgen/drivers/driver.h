@@ -58,12 +58,16 @@ enum feature {
     /* The protocol has no answers: `send` returns when the whole request is handed to the network,
      * and *rows_acked is what was sent. No times are kept of its requests. `disconnect` returns
      * when the server has read everything and closed the connection too, or after a time. */
-    FEATURE_UNANSWERED = 1u << 3
+    FEATURE_UNANSWERED = 1u << 3,
+    /* A connection is a subscription: `prepare` takes the names of what is subscribed to, `ask`
+     * waits for the next message and ends the worker by answer->is_end, and takes the sink. */
+    FEATURE_SUBSCRIBES = 1u << 4
 };
 
 enum {
-    FEATURES_ALL = FEATURE_DEADLINE | FEATURE_DEPTH | FEATURE_SEPARABLE | FEATURE_UNANSWERED,
-    FEATURE_COUNT = 4
+    FEATURES_ALL = FEATURE_DEADLINE | FEATURE_DEPTH | FEATURE_SEPARABLE | FEATURE_UNANSWERED |
+        FEATURE_SUBSCRIBES,
+    FEATURE_COUNT = 5
 };
 
 extern const char *const feature_names[FEATURE_COUNT]; /* by bit */
@@ -105,6 +109,10 @@ struct parameter { /* of an operation, in the order of the places in its text */
 
 struct answer { /* of an operation: all of it was read from the server */
     bool wants_digest; /* asked for by the core; without it no value need be looked at */
+    const struct result_sink
+        *sink; /* of subscriptions: takes the rows, and counts them; NULL: none */
+    bool is_end; /* of subscriptions: there was no message, and there will be none */
+    int64_t newest_ns; /* of subscriptions: the time in the last row, since 1970; 0: not known */
     uint64_t rows, values, bytes;
     uint64_t digest; /* the same for the same values in the same order: see digest.h */
 };

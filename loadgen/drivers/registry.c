@@ -18,7 +18,8 @@ const struct driver_ops *const drivers[] = {
     &driver_postgres,  &driver_tdengine, NULL,
 };
 
-const char *const feature_names[FEATURE_COUNT] = {"deadline", "depth", "separable", "unanswered"};
+const char *const feature_names[FEATURE_COUNT] = {"deadline", "depth", "separable", "unanswered",
+                                                  "subscribes"};
 
 const struct driver_ops *driver_find(const char *name)
 {

@@ -11,6 +11,7 @@
 #include "taosadapter.h"
 #include "taosadapter_parts.h"
 #include "tdengine_ask.h"
+#include "tdengine_topics.h"
 
 /* In the order of enum method. */
 static const struct driver_method methods[] = {
@@ -21,8 +22,11 @@ static const struct driver_method methods[] = {
     {"sml-json", 0},
     {"rest", FEATURE_DEADLINE | FEATURE_SEPARABLE},
     {"ws", FEATURE_DEADLINE | FEATURE_SEPARABLE},
+    {"tmq", FEATURE_SUBSCRIBES},
     {NULL, 0}};
-static const char *const options[] = {"client_config", "table_prefix", "adapter_port", NULL};
+static const char *const options[] = {"client_config",   "table_prefix", "adapter_port",
+                                      "consumer",        "poll_ms",      "expect_rows",
+                                      "commit_messages", "row_times",    NULL};
 
 enum { DEFAULT_PORT = 6030, ADAPTER_ABOVE = 11 };
 
@@ -129,7 +133,10 @@ static enum outcome tdengine_open(const struct driver_setup *setup, struct drive
         return OUTCOME_FATAL;
     if (d->method == METHOD_REST || d->method == METHOD_WS)
         return OUTCOME_OK;
-    return open_library(d, fault);
+    const enum outcome outcome = open_library(d, fault);
+    if (outcome == OUTCOME_OK && d->method == METHOD_TMQ)
+        return topics_load_library(d, fault);
+    return outcome;
 }
 
 static enum outcome tdengine_send(struct connection *c, const struct batch *batch,
@@ -153,6 +160,7 @@ static enum outcome tdengine_send(struct connection *c, const struct batch *batc
 static void tdengine_close(struct driver *d)
 {
     /* The library stays open: its threads run on, and the process ends now. */
+    topics_free_library(d);
     free(d->number_of);
     free(d);
 }

@@ -10,6 +10,7 @@
 #include "../marks.h"
 #include "numbers.h"
 #include "taosadapter.h"
+#include "tdengine_topics.h"
 
 struct tdengine_ask {
     struct marks marks;
@@ -18,8 +19,11 @@ struct tdengine_ask {
 enum outcome tdengine_prepare(struct connection *c, uint32_t operation, const char *text,
                               struct fault *fault)
 {
-    struct tdengine_ask *ask = calloc(1, sizeof *ask);
+    struct tdengine_ask *ask;
     char why[128];
+    if (c->consumer)
+        return topics_prepare(c, text, fault);
+    ask = calloc(1, sizeof *ask);
     if (!ask)
         return tdengine_no_memory(fault);
     c->asks[operation] = ask;
@@ -105,6 +109,8 @@ enum outcome tdengine_ask(struct connection *c, uint32_t operation,
                           struct answer *answer, struct fault *fault)
 {
     const struct libtaos *t = &c->driver->taos;
+    if (c->consumer)
+        return topics_ask(c, answer, fault);
     const size_t length = fill(c, &c->asks[operation]->marks, parameters);
     if (c->adapter) {
         adapter_deadline(c, deadline_ns);

@@ -15,6 +15,10 @@ void tdengine_free_asks(struct connection *connection);
 /* Bytes of a block, as it says itself. */
 uint32_t raw_block_bytes(const void *block);
 
+/* The time in the last row of a block whose first column is a time, in ns since 1970; *ns stays for
+ * another block. */
+void raw_block_last_time(const void *block, int64_t ns_per_unit, int64_t *ns);
+
 /* Adds the values of a block, row by row, to the digest; `ns_per_unit` of its timestamps. False
  * when the block is not what it should be. */
 bool raw_block_digest(const void *block, int64_t ns_per_unit, uint64_t *digest);

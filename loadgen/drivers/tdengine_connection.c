@@ -4,6 +4,7 @@
 
 #include "taosadapter.h"
 #include "tdengine_ask.h"
+#include "tdengine_topics.h"
 
 enum { TEXT_BYTES = 1048576 + 65536 };
 
@@ -16,6 +17,7 @@ void tdengine_disconnect(struct connection *c)
         t->close(c->taos);
     if (c->adapter)
         adapter_disconnect(c);
+    topics_disconnect(c);
     tdengine_free_asks(c);
     free(c->binds);
     free(c->text);
@@ -39,7 +41,6 @@ enum outcome tdengine_connect(struct driver *d, uint32_t worker, struct connecti
 {
     struct connection *c = calloc(1, sizeof *c);
     enum outcome outcome = OUTCOME_OK;
-    (void)worker;
     if (!c)
         return tdengine_no_memory(fault);
     c->driver = d;
@@ -49,6 +50,8 @@ enum outcome tdengine_connect(struct driver *d, uint32_t worker, struct connecti
         outcome = tdengine_no_memory(fault);
     else if (d->method == METHOD_REST || d->method == METHOD_WS)
         outcome = adapter_connect(c, fault);
+    else if (d->method == METHOD_TMQ)
+        outcome = topics_connect(c, worker, fault);
     else
         outcome = open_native(c, fault);
     if (outcome == OUTCOME_OK)

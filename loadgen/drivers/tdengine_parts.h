@@ -84,7 +84,8 @@ enum method {
     METHOD_TELNET,
     METHOD_JSON,
     METHOD_REST,
-    METHOD_WS
+    METHOD_WS,
+    METHOD_TMQ
 };
 
 struct driver {
@@ -95,14 +96,18 @@ struct driver {
     struct libtaos taos;
     uint32_t *number_of; /* table t is named <prefix><number_of[t]>; NULL: <prefix><t> */
     uint32_t first_column, column_count;
+    struct topics_library *topics; /* of the method tmq */
 };
 
 struct adapter;      /* see taosadapter.h */
 struct tdengine_ask; /* see tdengine_ask.c */
+struct consumer;     /* see tdengine_topics.c */
+struct topics_library;
 
 struct connection {
     struct driver *driver;
     struct adapter *adapter; /* of the methods rest and ws, which have no TAOS */
+    struct consumer *consumer; /* of the method tmq, which has no TAOS either */
     TAOS *taos;
     TAOS_STMT *stmt;
     bool is_prepared;
@@ -134,6 +139,10 @@ enum outcome tdengine_create_tables(struct connection *connection, uint32_t firs
                                     struct fault *fault);
 enum outcome tdengine_sql(struct connection *connection, const char *statement,
                           const struct result_sink *sink, struct fault *fault);
+
+/* The rows of a result, or of a message. */
+void tdengine_tell_rows(const struct libtaos *taos, TAOS_RES *result,
+                        const struct result_sink *sink);
 
 /* Runs a statement that returns no rows; *affected may be NULL. */
 enum outcome tdengine_run(struct connection *connection, const char *statement, uint64_t *affected,

@@ -81,15 +81,17 @@ static void tell_value(int type, const void *value, int length, const struct res
         sink->value(sink->context, value, (size_t)length, false);
 }
 
-static void tell_rows(const struct libtaos *t, TAOS_RES *result, const struct result_sink *sink)
+void tdengine_tell_rows(const struct libtaos *t, TAOS_RES *result, const struct result_sink *sink)
 {
-    const int columns = t->field_count(result);
+    int columns = t->field_count(result);
     const struct taos_field *fields = t->fields(result);
     void **row;
     for (int i = 0; i < columns; i++)
         sink->column(sink->context, fields[i].name);
     while ((row = t->fetch_row(result)) != NULL) {
         const int *lengths = t->lengths(result);
+        columns = t->field_count(result); /* a message has them with its first row only */
+        fields = t->fields(result);
         sink->row(sink->context);
         for (int i = 0; i < columns; i++)
             tell_value(fields[i].type, row[i], lengths[i], sink);
@@ -106,7 +108,7 @@ enum outcome tdengine_sql(struct connection *c, const char *statement,
     enum outcome outcome = OUTCOME_OK;
     int code = t->error(result);
     if (code == 0 && t->field_count(result) > 0) {
-        tell_rows(t, result, sink);
+        tdengine_tell_rows(t, result, sink);
         code = t->error(result);
     } else if (code == 0) {
         sink->affected(sink->context, (uint64_t)t->affected(result));

@@ -152,3 +152,18 @@ bool raw_block_digest(const void *block, int64_t ns_per_unit, uint64_t *digest)
     free(columns);
     return ok;
 }
+
+void raw_block_last_time(const void *block, int64_t ns_per_unit, int64_t *ns)
+{
+    const uint8_t *bytes = block;
+    const uint32_t rows = READ_AT(uint32_t, bytes + ROWS_PLACE);
+    const uint32_t count = READ_AT(uint32_t, bytes + COLUMNS_PLACE);
+    const uint8_t *lengths = bytes + HEAD_BYTES + (size_t)count * FIELD_BYTES;
+    const uint8_t *nulls = lengths + (size_t)count * 4;
+    const uint8_t *last = nulls + (rows + 7) / 8 + (size_t)(rows - 1) * sizeof(int64_t);
+    if (rows == 0 || count == 0 || bytes[HEAD_BYTES] != T_TIMESTAMP ||
+        last + sizeof(int64_t) > bytes + raw_block_bytes(block) ||
+        nulls[(rows - 1) / 8] >> (7 - (rows - 1) % 8) & 1)
+        return;
+    *ns = READ_AT(int64_t, last) * ns_per_unit;
+}

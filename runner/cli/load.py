@@ -78,6 +78,10 @@ def load(
     own_values: Annotated[
         bool, typer.Option("--own-values", help="Accept min, max, values of a JSON file and use our own values.")
     ] = False,
+    row_times: Annotated[
+        bool,
+        typer.Option("--row-times", help="Subscriptions: timestamps are times of writing; report delays to delivery."),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON on standard output.")] = False,
 ) -> None:
     """Load a database as taosBenchmark or IoT-benchmark would, by its options or its file."""
@@ -101,7 +105,9 @@ def load(
         console.show_line(context.get_help())
         return
     home = os.environ.get(FACTS.home_variable, "")
-    own = ScaleOptions(placement=placement.value, library=library or find_library(home), own_values=own_values)
+    own = ScaleOptions(
+        placement=placement.value, library=library or find_library(home), own_values=own_values, row_times=row_times
+    )
     work = read_work(given, refusals, own, os.environ, datetime.now())
     _ask(work)
     done = work.run(loadgen_path(), partial(_say, as_json))

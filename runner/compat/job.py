@@ -125,6 +125,7 @@ class ScaleOptions:
     placement: str = "stock"
     library: str = ""
     own_values: bool = False
+    row_times: bool = False
 
 
 class Refusals:

@@ -18,6 +18,10 @@ from runner.compat.queries.job import QueryJob
 from runner.compat.queries.read import read_queries
 from runner.compat.queries.run import check_results, read_text, run_queries
 from runner.compat.run import beside_file, client_folder, read_document, read_job, run_job
+from runner.compat.subscriptions import output as subscription_output
+from runner.compat.subscriptions.job import SubscribeJob
+from runner.compat.subscriptions.read import read_subscriptions
+from runner.compat.subscriptions.run import check_files, run_subscriptions
 from runner.errors import LoadError
 
 
@@ -47,6 +51,8 @@ def read_work(
     kind = str(document.get("filetype", "insert")).lower()
     if kind == "query":
         return _queries(document, given, refusals, own, environment)
+    if kind == "subscribe":
+        return _subscriptions(read_subscribe_job(document, given, refusals, environment, now), own)
     return _insert(read_job(given, refusals, own, environment, now), own)
 
 
@@ -91,5 +97,34 @@ def read_query_job(
     password = given.get("password") or environment.get("SCALE_PASSWORD", "")
     job = read_queries(document, given, client, password, read_text, refusals)
     check_results(job, refusals)
+    refusals.raise_any()
+    return replace(job, client_config=client_folder(folder))
+
+
+def _subscriptions(job: SubscribeJob, own: ScaleOptions) -> Work:
+    def run(program: str, say: Say) -> Done:
+        result = run_subscriptions(job, own, program, say)
+        return Done(
+            document=subscription_output.document(job, result.done, interrupted=result.interrupted),
+            interrupted=result.interrupted,
+            failure=result.failure,
+        )
+
+    return Work(ask=False, settings=subscription_output.settings_lines(job), run=run)
+
+
+def read_subscribe_job(
+    document: Mapping[str, Any],
+    given: Mapping[str, str],
+    refusals: Refusals,
+    environment: Mapping[str, str],
+    now: datetime,
+) -> SubscribeJob:
+    """The job of a subscribe file. Raises UsageError with all mistakes."""
+    folder, client = beside_file(given, document, refusals)
+    password = given.get("password") or environment.get("SCALE_PASSWORD", "")
+    new_group = f"scale_{round(now.timestamp() * 1e6):x}"
+    job = read_subscriptions(document, given, client, password, new_group, refusals)
+    check_files(job, refusals)
     refusals.raise_any()
     return replace(job, client_config=client_folder(folder))

@@ -155,6 +155,26 @@ def _summary(raw: Mapping[str, Any]) -> LoadSummary:
     )
 
 
+@dataclass(frozen=True, kw_only=True)
+class WorkerAnswers:
+    """What one worker read in the window: answers, or messages of a subscription, and the rows in them."""
+
+    worker: int
+    answers: int
+    rows: int
+
+
+def answers_of_workers(lines: Sequence[str]) -> tuple[WorkerAnswers, ...]:
+    """From the summaries among the lines of a load generator, by the number of the worker."""
+    found = [
+        WorkerAnswers(worker=int(one["worker"]), answers=int(one["answers"]), rows=int(one["rows_read"]))
+        for line in lines
+        if '"summary"' in line[:40]
+        for one in json.loads(line)["workers"]
+    ]
+    return tuple(sorted(found, key=lambda one: one.worker))
+
+
 def _worker_cores(workers: Sequence[Mapping[str, Any]], window_s: float) -> float | None:
     """Cores used by the workers; None if one of them does not report it, or there was no window."""
     known = [w["cpu_s"] for w in workers if w.get("cpu_s") is not None]

@@ -220,3 +220,65 @@ def test_aggregates_after_the_load(server, tmp_path, options):
     if "-N" not in options:
         statements = [[" ".join(line[0].lower().split()) for line in one] for one in seen]
         assert statements[1] == statements[0]
+
+
+CONSUMED = re.compile(r"Consumed total msgs: (\d+), total rows: (\d+)")
+
+
+def subscribe_file(server, folder: Path, **info) -> Path:
+    content = {"filetype": "subscribe", "cfgdir": str(server.config), "host": "localhost", "port": server.port}
+    tmq = {"concurrent": 2, "poll_delay": 3000, "group_mode": "share", "create_mode": "parallel", "client.id": "c"}
+    tmq |= {"auto.offset.reset": "earliest", "enable.manual.commit": "false", "enable.auto.commit": "false"}
+    tmq |= {"auto.commit.interval.ms": 1000, "experimental.snapshot.enable": "false", "msg.with.table.name": "false"}
+    tmq |= {"topic_list": [{"name": "meters_all", "sql": "select * from test.meters;"}]}
+    path = folder / "subscribe.json"
+    path.write_text(json.dumps(content | {"user": "root", "password": "taosdata", "tmq_info": tmq | info}))
+    return path
+
+
+@pytest.mark.parametrize("more", [{}, {"enable.manual.commit": "true"}, {"rows_file": "./rows"}], ids=str)
+def test_subscriptions(filled, tmp_path, more):
+    seen = []
+    for tool in (genuine, ours):
+        path = subscribe_file(
+            filled, tmp_path, **{"group.id": f"g_{tool.__name__}_{len(seen)}_{len(str(more))}"}, **more
+        )
+        code, said = tool(tmp_path / tool.__name__, "-f", str(path))
+        assert code == 0, said
+        seen.append(CONSUMED.findall(said)[-1])
+    assert seen[0] == seen[1]
+    assert seen[1][1] == "3000"
+    if more.get("rows_file"):
+        written = [p.read_text().splitlines() for p in (tmp_path / "ours").glob("rows-*")]
+        assert sum(len(lines) for lines in written) == 3000
+
+
+def test_independent_consumers_read_all_rows_each(filled, tmp_path):
+    path = subscribe_file(filled, tmp_path, group_mode="independent")
+    code, said = ours(tmp_path / "ours", "-f", str(path))
+    assert code == 0, said
+    assert CONSUMED.findall(said)[-1][1] == "6000"
+
+
+def test_the_subscribe_file_of_version_2(filled, tmp_path):
+    """As published, apart from where the server is and what its tables are called."""
+    first = {"sql": "select * from d0 ;", "result": "./subscribe_res0.txt"}
+    second = {"sql": "select * from xxxx where ts > '2017-07-14 02:40:00.249' ;", "result": "./subscribe_res1.txt"}
+    content = {"filetype": "subscribe", "cfgdir": str(filled.config), "host": "localhost", "port": filled.port}
+    content |= {"user": "root", "password": "taosdata", "databases": "test", "confirm_parameter_prompt": "no"}
+    part = {"mode": "sync", "restart": "yes", "keepProgress": "yes"}
+    content["specified_table_query"] = part | {"concurrent": 1, "interval": 0, "sqls": [first]}
+    content["super_table_query"] = part | {"stblname": "meters", "threads": 1, "interval": 10000, "sqls": [second]}
+    path = tmp_path / "subscribe.json"
+    path.write_text(json.dumps(content))
+    code, said = ours(tmp_path / "ours", "-f", str(path))
+    assert code == 0, said
+    assert [rows for _, rows in CONSUMED.findall(said)] == ["500", "1500"]
+    assert len((tmp_path / "ours" / "subscribe_res0.txt-0").read_text().splitlines()) == 500
+
+
+def test_a_topic_of_a_table_that_is_not_there(filled, tmp_path):
+    path = subscribe_file(filled, tmp_path, topic_list=[{"name": "none", "sql": "select * from test.nowhere"}])
+    code, said = ours(tmp_path / "ours", "-f", str(path))
+    assert code == 7
+    assert "CREATE TOPIC" in said

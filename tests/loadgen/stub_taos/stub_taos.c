@@ -6,6 +6,7 @@
  *   STUB_VGROUPS=N       of the database (4); STUB_SHIFT=N vgroup numbers of tables are off by N,
  *   STUB_BEGIN=N         ranges begin so much later; STUB_PREFIX=N TABLE_PREFIX of the database
  *   STUB_SHORT=N         so many rows fewer are acknowledged
+ *   STUB_MESSAGES=N      for each consumer; STUB_AGE=N their row was written so many ms ago
  * Compiled with -DWITHOUT_<function>, it lacks that function. */
 #include <pthread.h>
 #include <stdarg.h>
@@ -13,6 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 struct bind {
     int type;
@@ -43,7 +46,7 @@ struct statement {
     int columns, rows, affected, sticky;
 };
 struct result {
-    int code, affected, columns, row;
+    int code, affected, columns, row, is_message;
     int32_t lengths[3];
     void *values[3];
 };
@@ -213,6 +216,7 @@ struct field *taos_fetch_fields(void *result)
 void **taos_fetch_row(void *result)
 {
     struct result *r = result;
+    r->columns = r->is_message ? 1 : r->columns;
     if (r->row == 2)
         return NULL;
     if (r->row++ == 1)
@@ -225,7 +229,15 @@ int *taos_fetch_lengths(void *result)
     return ((struct result *)result)->lengths;
 }
 
-/* One block of one row with one BIGINT, 42, and then no more. */
+static int64_t now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* One block of one row with one BIGINT, 42, or with STUB_AGE the time so many ms ago, and then no
+ * more. */
 int taos_fetch_raw_block(void *result, int *rows, void **block)
 {
     static unsigned char bytes[28 + 5 + 4 + 1 + 8];
@@ -234,10 +246,12 @@ int taos_fetch_raw_block(void *result, int *rows, void **block)
     static const int64_t value = 42;
     struct result *r = result;
     memcpy(bytes, head, sizeof head);
-    bytes[28] = 5;
+    const int64_t written = now_ms() - setting("STUB_AGE", 0);
+    bytes[28] = setting("STUB_AGE", 0) ? 9 : 5;
     memcpy(bytes + 29, &width, 4);
     memcpy(bytes + 33, &width, 4);
-    memcpy(bytes + 38, &value, 8);
+    memcpy(bytes + 38, setting("STUB_AGE", 0) ? &written : &value, 8);
+    r->columns = r->is_message ? 1 : r->columns;
     *rows = r->row++ == 0;
     *block = bytes;
     return 0;
@@ -458,4 +472,110 @@ int taos_get_tables_vgId(void *taos, const char *db, const char **tables, int co
         vgroups[i] = (int)(n < of ? n : of - 1) + 2 + (int)setting("STUB_SHIFT", 0);
     }
     return code;
+}
+
+/* Consumers: a settings object, a list of topics, and messages that are results. */
+
+struct consumer {
+    int number, polls;
+};
+
+void *tmq_conf_new(void)
+{
+    return calloc(1, 1);
+}
+
+int tmq_conf_set(void *conf, const char *key, const char *value)
+{
+    (void)conf;
+    told("conf %s=%s\n", key, strcmp(key, "td.connect.pass") == 0 ? "hidden" : value);
+    return strcmp(key, "bogus") == 0 ? -2 : 0;
+}
+
+void tmq_conf_destroy(void *conf)
+{
+    free(conf);
+}
+
+void *tmq_list_new(void)
+{
+    return calloc(1, 1);
+}
+
+int32_t tmq_list_append(void *list, const char *topic)
+{
+    (void)list;
+    told("topic %s\n", topic);
+    return 0;
+}
+
+void tmq_list_destroy(void *list)
+{
+    free(list);
+}
+
+void *tmq_consumer_new(void *conf, char *why, int32_t why_size)
+{
+    (void)conf;
+    (void)why;
+    (void)why_size;
+    return calloc(1, sizeof(struct consumer));
+}
+
+int32_t tmq_consumer_close(void *consumer)
+{
+    told("close\n");
+    free(consumer);
+    return 0;
+}
+
+#ifndef WITHOUT_tmq_subscribe
+int32_t tmq_subscribe(void *consumer, const void *list)
+{
+    struct result *result = answer("tmq_subscribe");
+    const int code = result->code;
+    (void)consumer;
+    (void)list;
+    free(result);
+    return code;
+}
+#endif
+
+void *tmq_consumer_poll(void *consumer, int64_t ms)
+{
+    struct consumer *c = consumer;
+    told("poll %lld\n", (long long)ms);
+    if (c->polls++ >= setting("STUB_MESSAGES", 0))
+        return NULL;
+    static int64_t whole = -5;
+    struct result *result = answer("tmq_consumer_poll");
+    result->is_message = 1; /* and has its column with the first row */
+    result->values[0] = &whole;
+    return result;
+}
+
+int32_t tmq_commit_sync(void *consumer, const void *message)
+{
+    (void)consumer;
+    (void)message;
+    told("commit\n");
+    return 0;
+}
+
+int tmq_get_res_type(void *message)
+{
+    (void)message;
+    return 1;
+}
+
+const char *tmq_err2str(int32_t code)
+{
+    (void)code;
+    return "words of the stub";
+}
+
+int taos_result_precision(void *result)
+{
+    (void)result;
+    return 0;
 }

@@ -1,0 +1,47 @@
+"""What a subscribe file asks for, in our words. Refuses to read, to print and to know the load generator's spelling."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, kw_only=True)
+class Topic:
+    """A topic and the statement that it delivers the rows of."""
+
+    name: str
+    statement: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Following:
+    """Consumers of the same topics. settings: libtaos' own, {worker} in a value stands for the consumer's number.
+
+    poll_ms: a consumer ends when no message comes for so long. expect_rows: it also ends with more rows than that; 0:
+    not. commits: each message is committed after it is read. rows_file: rows are appended to it, with the consumer's
+    number; "" for none. key: where it stands in the file, for messages.
+    """
+
+    topics: tuple[Topic, ...]
+    consumers: int
+    settings: tuple[tuple[str, str], ...]
+    poll_ms: int
+    expect_rows: int
+    commits: bool
+    rows_file: str
+    key: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class SubscribeJob:
+    """Everything that a subscribe file does, one following after another. database: "" where the topics name theirs."""
+
+    host: str
+    port: int
+    user: str
+    password: str = field(repr=False)
+    database: str
+    followings: tuple[Following, ...]
+    result_file: str
+    client_config: str = ""
+    notes: tuple[str, ...] = ()

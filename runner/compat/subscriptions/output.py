@@ -1,0 +1,97 @@
+"""What consumers read → the lines that scripts written for taosBenchmark read, and the JSON document. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from runner.compat.output import Delays, delays
+from runner.compat.subscriptions.job import Following, SubscribeJob
+from runner.loadgen.protocol import WorkerAnswers
+from runner.model import LoadSummary
+
+
+@dataclass(frozen=True, kw_only=True)
+class Followed:
+    """One following, finished or not. delay: from the time in a row to its delivery; None: not asked for."""
+
+    following: Following
+    consumers: tuple[WorkerAnswers, ...]
+    summary: LoadSummary
+    delay: Delays | None
+    troubles: tuple[str, ...]
+
+    @property
+    def messages(self) -> int:
+        """Of all consumers."""
+        return sum(one.answers for one in self.consumers)
+
+    @property
+    def rows(self) -> int:
+        """Of all messages."""
+        return sum(one.rows for one in self.consumers)
+
+
+def lines(followed: Followed) -> tuple[str, ...]:
+    """Each consumer's messages and rows, their sums, and how fast they came."""
+    told = [
+        f"consumerId: {one.worker}, consume msgs: {one.answers}, consume rows: {one.rows}" for one in followed.consumers
+    ]
+    told.append(f"Consumed total msgs: {followed.messages}, total rows: {followed.rows}")
+    spent = followed.summary.window_s
+    messages, rows = _rate(followed.messages, spent), _rate(followed.rows, spent)
+    told.append(f"Spend {spent:.4f} second, {messages:.3f} msgs/s, {rows:.3f} rows/s")
+    if followed.delay:
+        d = followed.delay
+        told.append(
+            f"delay from row to delivery, min: {d.min_ms:.4f}ms, avg: {d.avg_ms:.4f}ms, p90: {d.p90_ms:.4f}ms, "
+            f"p95: {d.p95_ms:.4f}ms, p99: {d.p99_ms:.4f}ms, max: {d.max_ms:.4f}ms"
+        )
+    return tuple(told)
+
+
+def _rate(count: int, seconds: float) -> float:
+    return count / seconds if seconds > 0 else 0.0
+
+
+def settings_lines(job: SubscribeJob) -> tuple[str, ...]:
+    """What will be done. Never the password."""
+    told = [f"host: {job.host}:{job.port}, user: {job.user}, output: {job.result_file}"]
+    told += [f"topic {topic.name}: {topic.statement}" for following in job.followings for topic in following.topics]
+    return tuple(told)
+
+
+def document(job: SubscribeJob, done: Sequence[Followed], *, interrupted: bool) -> dict[str, Any]:
+    """For --json. What could not be measured is null."""
+    return {
+        "schema": 1,
+        "host": job.host,
+        "port": job.port,
+        "interrupted": interrupted,
+        "notes": list(job.notes),
+        "subscriptions": [_document(followed) for followed in done],
+    }
+
+
+def _document(followed: Followed) -> dict[str, Any]:
+    spent, polled = followed.summary.window_s, delays(followed.summary.service)
+    return {
+        "topics": [topic.name for topic in followed.following.topics],
+        "consumers": [
+            {"consumer": one.worker, "messages": one.answers, "rows": one.rows} for one in followed.consumers
+        ],
+        "messages": followed.messages,
+        "rows": followed.rows,
+        "spent_s": spent,
+        "messages_per_s": _rate(followed.messages, spent) if spent > 0 else None,
+        "rows_per_s": _rate(followed.rows, spent) if spent > 0 else None,
+        "generator_cpu_s": followed.summary.cpu_window_s,
+        "poll": _named(polled),
+        "delay": _named(followed.delay),
+        "error_kinds": list(followed.troubles),
+    }
+
+
+def _named(measured: Delays | None) -> dict[str, float] | None:
+    return None if measured is None else {name: getattr(measured, name) for name in Delays.__dataclass_fields__}

@@ -1,0 +1,104 @@
+"""Subscriptions of TDengine, by the stub of libtaos: consumers, messages, rows, delays and files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from loadgen_program import Outcome
+from stub_taos.stub_library import Stub, clean
+
+SPEC = {
+    "method": "tmq",
+    "operations": "poll",
+    "ask.poll.text": "one,two",
+    "rounds": 1000,
+    "threads": 2,
+    "tables": 2,
+    "rows_per_request": 1,
+    "check_every": 0,
+    "poll_ms": 7,
+    "consumer": "group.id=g,client.id=c_{worker},auto.offset.reset=earliest",
+    "messages": 5,
+}
+
+
+@pytest.fixture
+def stub(run: Callable[..., Outcome], tmp_path: Path) -> Stub:
+    return Stub(run=run, log=tmp_path / "calls")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _clean() -> Iterator[None]:
+    yield
+    clean()
+
+
+def test_each_worker_is_a_consumer_that_reads_until_no_message_comes(stub):
+    outcome = stub(**SPEC)
+    assert outcome.code == 0, outcome.stderr
+    (operation,) = outcome.summary["operations"]
+    assert (operation["units_acked"], operation["rows_window"], operation["failed"]) == (10, 10, 0)
+    assert [(w["answers"], w["rows_read"]) for w in outcome.summary["workers"]] == [(5, 5), (5, 5)]
+    assert sorted(stub.starting("topic")) == ["one", "one", "two", "two"]
+    assert stub.starting("poll") == ["7"] * 12
+    assert {"client.id=c_0", "client.id=c_1", "group.id=g", "auto.offset.reset=earliest"} <= set(stub.starting("conf"))
+    assert stub.calls().count("close") == 2
+    assert "commit" not in stub.calls()
+
+
+def test_messages_are_committed_where_it_is_asked_for(stub):
+    stub(**SPEC, commit_messages=1)
+    assert stub.calls().count("commit") == 10
+
+
+def test_a_consumer_ends_when_it_has_more_rows_than_expected(stub):
+    outcome = stub(**SPEC, expect_rows=2)
+    assert [w["rows_read"] for w in outcome.summary["workers"]] == [3, 3]
+    assert len(stub.starting("poll")) == 6
+
+
+def test_response_times_are_from_the_time_of_the_row(stub):
+    outcome = stub(**SPEC, row_times=1, age=800)
+    (operation,) = outcome.summary["operations"]
+    assert 800_000 <= operation["response"]["min_us"] <= operation["response"]["max_us"] < 2_000_000
+    assert operation["service"]["max_us"] < 500_000
+    plain = stub(**SPEC, age=800).summary["operations"][0]
+    assert plain["response"] == plain["service"]
+
+
+def test_rows_are_kept_in_a_file_of_each_consumer(stub, tmp_path):
+    outcome = stub(**SPEC, **{"ask.poll.result": tmp_path / "rows"})
+    assert (tmp_path / "rows-0").read_text() == "-5\n-5\n" * 5
+    assert outcome.summary["operations"][0]["rows_window"] == 20
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"rounds": 0, "duration_s": 1}, "spec: rounds: method tmq needs rounds"),
+        ({"operations": "write"}, "spec: operations: method tmq has one operation"),
+        ({"poll_ms": -1}, "poll_ms: '-1' is no whole number"),
+        ({"consumer": "group.id"}, "consumer: 'group.id' is no key=value"),
+        ({"consumer": "bogus=1"}, "consumer: libtaos does not take bogus=1"),
+    ],
+    ids=["rounds", "write", "poll", "pair", "key"],
+)
+def test_what_a_subscription_cannot_be(stub, more, words):
+    spec = {k: v for k, v in (SPEC | more).items() if more.get("operations") != "write" or k != "ask.poll.text"}
+    outcome = stub(**spec)
+    assert outcome.code == 2
+    assert words in outcome.stderr
+
+
+def test_a_refused_subscription_has_the_servers_words(stub):
+    outcome = stub(**SPEC, fail="tmq_subscribe:1:0x4001")
+    assert outcome.code == 4
+    assert "0x4001" in outcome.stderr and "words of the stub" in outcome.stderr
+
+
+def test_libtaos_without_consumers_is_named(stub):
+    outcome = stub(**SPEC, without="tmq_subscribe")
+    assert outcome.code == 3
+    assert "tmq_subscribe" in outcome.stderr

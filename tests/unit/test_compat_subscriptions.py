@@ -1,0 +1,232 @@
+"""taosBenchmark's subscribe files: no key is dropped in silence, the load generator's specs, and the lines told."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from runner.compat.job import Refusals, ScaleOptions
+from runner.compat.run import read_given
+from runner.compat.subscriptions.job import SubscribeJob
+from runner.compat.subscriptions.spec import create_statements, follow_spec
+from runner.compat.work import read_subscribe_job
+from runner.errors import PreflightError, UsageError
+from runner.loadgen.binary import loadgen_path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "loadgen"))
+from stub_taos.stub_library import clean, library  # noqa: E402
+
+NOW = datetime(2026, 1, 2, 3, 4, 5)
+TOPICS = [{"name": "one", "sql": "select * from test.meters;"}, {"name": "Two", "sql": "select ts\nfrom test.d0"}]
+
+# Of taosBenchmark 3.3.0.0, as scripts read them.
+CONSUMER = re.compile(r"consumerId: (\d+), consume msgs: (\d+), consume rows: (\d+)")
+TOTAL = re.compile(r"Consumed total msgs: (\d+), total rows: (\d+)")
+DELAY = re.compile(r"delay from row to delivery, min: ([\d.]+)ms, avg: ([\d.]+)ms, .* max: ([\d.]+)ms")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _clean():
+    yield
+    clean()
+
+
+@pytest.fixture(autouse=True)
+def _folder(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+
+
+def document(**more):
+    content = {"filetype": "subscribe", "host": "h", "tmq_info": {"topic_list": TOPICS, "group.id": "g"} | more}
+    return json.loads(json.dumps(content))
+
+
+def read(content, *options) -> SubscribeJob:
+    Path("s.json").write_text(json.dumps(content))
+    given, refusals = read_given(["-f", "s.json", *options])
+    return read_subscribe_job(content, given, refusals, {}, NOW)
+
+
+INFO = {
+    "concurrent": 3,
+    "create_mode": "sequential",
+    "group_mode": "independent",
+    "poll_delay": 5,
+    "auto.commit.interval.ms": 500,
+    "group.id": "other",
+    "client.id": "c",
+    "auto.offset.reset": "earliest",
+    "enable.auto.commit": "true",
+    "enable.manual.commit": "true",
+    "enable.heartbeat.background": "true",
+    "experimental.snapshot.enable": "true",
+    "msg.with.table.name": "true",
+    "rows_file": "rows",
+    "expect_rows": 5,
+    "topic_list": [{"name": "x", "sql": "y"}],
+}
+
+
+@pytest.mark.parametrize(("key", "value"), INFO.items())
+def test_a_key_changes_the_job_or_is_noted(key, value):
+    assert read(document(**{key: value})) != read(document())
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "why"),
+    [
+        ("nonsense", 1, "is not known"),
+        ("concurrent", 0, "outside 1..4096"),
+        ("create_mode", "both", "none of sequential, parallel"),
+        ("group_mode", "both", "none of share, independent"),
+        ("poll_delay", -1, "outside 0..86400000"),
+        ("group.id", "a,b", "is not made of"),
+        ("auto.offset.reset", "middle", "none of earliest, latest, none"),
+        ("enable.auto.commit", "yes", "none of true, false"),
+        ("enable.manual.commit", True, "should be text"),
+        ("expect_rows", -2, "outside 0..4294967295"),
+        ("rows_file", "/nonexistent/rows", "no directory"),
+    ],
+)
+def test_a_mistake_is_one_line_with_the_path_of_its_key(key, value, why):
+    with pytest.raises(UsageError) as refused:
+        read(document(**{key: value}))
+    assert refused.value.exit_code == 2
+    (line,) = refused.value.message.splitlines()[1:]
+    assert line.startswith(f"  tmq_info.{key}: ") and why in line
+
+
+@pytest.mark.parametrize("topics", [[], [{"name": "a b", "sql": "x"}], [{"name": "a", "sql": ";"}], [{"sql": "x"}]])
+def test_topics_that_are_none(topics):
+    with pytest.raises(UsageError, match="tmq_info.topic_list"):
+        read(document(topic_list=topics))
+
+
+def test_a_file_without_topics_is_refused():
+    with pytest.raises(UsageError, match="tmq_info.topic_list: there is no topic"):
+        read({"filetype": "subscribe"})
+
+
+def test_the_spec_of_consumers():
+    job = read(document(**{k: v for k, v in INFO.items() if k not in ("topic_list", "create_mode")}))
+    spec = follow_spec(job, ScaleOptions(row_times=True), job.followings[0])
+    wanted = {"method": "tmq", "operations": "poll", "ask.poll.text": "one,two", "threads": "3", "poll_ms": "5"}
+    wanted |= {"expect_rows": "5", "commit_messages": "1", "row_times": "1", "ask.poll.result": "rows"}
+    assert wanted.items() <= spec.items()
+    assert spec["consumer"] == (
+        "group.id=other_{worker},client.id=c_{worker},auto.offset.reset=earliest,auto.commit.interval.ms=500,"
+        "enable.auto.commit=true,enable.heartbeat.background=true,experimental.snapshot.enable=true,"
+        "msg.with.table.name=true"
+    )
+    assert create_statements(job.followings[0]) == [
+        "CREATE TOPIC IF NOT EXISTS `one` AS select * from test.meters",
+        "CREATE TOPIC IF NOT EXISTS `two` AS select ts from test.d0",
+    ]
+
+
+def test_consumers_share_a_group_unless_they_are_independent():
+    for more, group in (({}, "g"), ({"group_mode": "share"}, "g"), ({"group_mode": "independent"}, "g_{worker}")):
+        assert dict(read(document(**more)).followings[0].settings)["group.id"] == group
+    new = dict(read(document(**{"group.id": ""})).followings[0].settings)["group.id"]
+    assert re.fullmatch(r"scale_[0-9a-f]+", new)
+
+
+def test_the_file_of_version_2():
+    """As published."""
+    first = {"sql": "select * from stb00_0 ;", "result": "./subscribe_res0.txt"}
+    second = {"sql": "select * from xxxx where ts > '2021-02-25 11:35:00.000' ;", "result": "./subscribe_res1.txt"}
+    content = {"filetype": "subscribe", "cfgdir": "/nonexistent", "host": "127.0.0.1", "port": 6030, "user": "root"}
+    content |= {"password": "taosdata", "databases": "db", "confirm_parameter_prompt": "no"}
+    part = {"mode": "sync", "restart": "yes", "keepProgress": "yes"}
+    content["specified_table_query"] = part | {"concurrent": 1, "interval": 0, "sqls": [first]}
+    content["super_table_query"] = part | {"stblname": "stb0", "threads": 1, "interval": 10000, "sqls": [second]}
+    job = read(content)
+    assert [(f.topics[0].statement, f.consumers, f.rows_file) for f in job.followings] == [
+        ("select * from stb00_0", 1, "./subscribe_res0.txt"),
+        ("select * from `stb0` where ts > '2021-02-25 11:35:00.000'", 1, "./subscribe_res1.txt"),
+    ]
+    for following in job.followings:
+        settings = dict(following.settings)
+        assert (settings["auto.offset.reset"], settings["enable.auto.commit"]) == ("earliest", "true")
+        assert following.topics[0].name in settings["group.id"] != following.topics[0].name  # restart: a new group
+    assert sum("is of version 2: it is taken as topic scale_" in note for note in job.notes) == 2
+    idle = " ".join(note for note in job.notes if "no effect" in note)
+    assert all(
+        f"{part}.{key}" in idle
+        for part in ("specified_table_query", "super_table_query")
+        for key in ("mode", "interval")
+    )
+    content["super_table_query"] |= {"restart": "no"}
+    again = read(content).followings[1]
+    assert dict(again.settings)["group.id"] == again.topics[0].name  # goes on where it was
+
+
+def test_the_password_is_not_in_words_about_the_job():
+    job = read(document() | {"password": "hunter2"})
+    assert job.password == "hunter2"
+    assert "hunter2" not in repr(job) + str(follow_spec(job, ScaleOptions(), job.followings[0]))
+
+
+def test_refusals_are_collected():
+    with pytest.raises(UsageError) as refused:
+        read_subscribe_job({"filetype": "subscribe", "x": 1, "databases": ""}, {"tables": "3"}, Refusals(), {}, NOW)
+    assert all(word in refused.value.message for word in ("-t (--tables)", "databases", "x:", "topic_list"))
+
+
+@pytest.fixture
+def scale_load(tmp_path):
+    """With a stub in the place of libtaos."""
+    try:
+        loadgen_path()
+    except PreflightError as error:
+        pytest.skip(error.message)
+
+    def start(content, *arguments, **environment):
+        (tmp_path / "s.json").write_text(json.dumps(content))
+        words = ["load", "-f", "s.json", "--library", str(library()), *arguments]
+        done = subprocess.run(
+            [sys.executable, "-c", "from runner.cli import main\nmain()", *words],
+            env=os.environ | {"PYTHONPATH": str(ROOT), "STUB_LOG": str(tmp_path / "calls")} | environment,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        return done.returncode, done.stdout, done.stderr
+
+    return start
+
+
+def test_the_lines_of_consumers(scale_load, tmp_path):
+    content = document(concurrent=2, poll_delay=3, **{"enable.manual.commit": "true"})
+    code, out, err = scale_load(content, "--row-times", "-o", "lines", STUB_MESSAGES="4", STUB_AGE="700")
+    assert code == 0, err
+    for text in (out, (tmp_path / "lines").read_text()):
+        assert CONSUMER.findall(text) == [("0", "4", "4"), ("1", "4", "4")]
+        assert TOTAL.findall(text) == [("8", "8")]
+        assert 700 <= float(DELAY.search(text).group(1)) < 5000
+    assert err.count("successfully create topic: ") == 2
+    calls = (tmp_path / "calls").read_text().splitlines()
+    assert "query CREATE TOPIC IF NOT EXISTS `one` AS select * from test.meters" in calls
+    assert calls.count("commit") == 8 and calls.count("close") == 1 + 2  # after the statements, and each consumer
+
+
+def test_rows_go_to_files_and_figures_into_the_document(scale_load, tmp_path):
+    code, out, err = scale_load(document(rows_file="./rows", poll_delay=3), "--json", STUB_MESSAGES="3")
+    assert code == 0, err
+    (found,) = json.loads(out)["subscriptions"]
+    assert (found["messages"], found["rows"], found["delay"]) == (3, 6, None)
+    assert (tmp_path / "rows-0").read_text() == "-5\n" * 6
+    assert CONSUMER.search(err)
+
+
+def test_a_topic_that_the_server_refuses(scale_load):
+    code, _, err = scale_load(document(), STUB_FAIL="taos_query:1:0x2603")
+    assert code == 7
+    assert "0x2603" in err and "CREATE TOPIC" in err
