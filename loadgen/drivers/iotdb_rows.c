@@ -1,0 +1,271 @@
+/* Rows as IoTDB takes them; see iotdb_rows.h. */
+#include "iotdb_rows.h"
+
+#include <stdlib.h>
+
+#include "numbers.h"
+
+enum iotdb_type { BOOLEAN = 0, INT32, INT64, FLOAT, DOUBLE, TEXT, TIMESTAMP = 8, BLOB = 10 };
+
+enum { FIELDS_BYTES = 128 }; /* of a slice: its lengths, and what stands before its fields */
+
+const struct column *iotdb_lacks(const struct schema *schema, uint32_t first, uint32_t count)
+{
+    for (const struct column *c = schema->columns + first; count > 0; c++, count--)
+        if (c->type == TYPE_UBIGINT)
+            return c;
+    return NULL;
+}
+
+/* An unsigned number becomes the next larger signed one, a small one an INT32. */
+static enum iotdb_type type_of(const struct column *column)
+{
+    switch (column->type) {
+    case TYPE_BOOL:
+        return BOOLEAN;
+    case TYPE_FLOAT:
+        return FLOAT;
+    case TYPE_DOUBLE:
+        return DOUBLE;
+    case TYPE_BIGINT:
+    case TYPE_UINT:
+        return INT64;
+    case TYPE_TIMESTAMP:
+        return TIMESTAMP;
+    case TYPE_BINARY:
+    case TYPE_NCHAR:
+        return TEXT;
+    case TYPE_VARBINARY:
+    case TYPE_GEOMETRY:
+        return BLOB;
+    default:
+        return INT32;
+    }
+}
+
+bool iotdb_form_init(struct iotdb_form *form, const struct spec *spec, const struct schema *schema)
+{
+    const struct column *columns = schema->columns + spec->partial_from;
+    uint8_t *names, *types;
+    form->schema = schema;
+    form->first_column = (uint32_t)spec->partial_from;
+    form->column_count =
+        spec->partial_columns ? (uint32_t)spec->partial_columns : schema->column_count;
+    form->database = spec->database ? spec->database : "root.scale";
+    form->database_length = strlen(form->database);
+    names = form->names = malloc(5 + (size_t)form->column_count * (4 + NAME_MAX_BYTES));
+    types = form->types = malloc(5 + (size_t)form->column_count * 4);
+    if (!names || !types)
+        return false;
+    names = thrift_put_list(names, THRIFT_STRING, form->column_count);
+    types = thrift_put_list(types, THRIFT_I32, form->column_count);
+    for (uint32_t i = 0; i < form->column_count; i++) {
+        names = thrift_put_bytes(names, columns[i].name, strlen(columns[i].name));
+        types = thrift_put32(types, type_of(&columns[i]));
+    }
+    form->names_length = (size_t)(names - form->names);
+    form->types_length = (size_t)(types - form->types);
+    return true;
+}
+
+void iotdb_form_free(struct iotdb_form *form)
+{
+    free(form->names);
+    free(form->types);
+}
+
+uint64_t iotdb_row_bytes(const struct iotdb_form *form)
+{
+    const struct column *c = form->schema->columns + form->first_column;
+    uint64_t bytes = 8;
+    for (uint32_t i = 0; i < form->column_count; i++)
+        bytes += 1 + (type_is_text(c[i].type) ? 4 + c[i].width : 8);
+    return bytes;
+}
+
+uint64_t iotdb_record_bytes(const struct iotdb_form *form)
+{
+    return iotdb_row_bytes(form) + form->database_length + NUMBER_BYTES + 16 + form->names_length;
+}
+
+uint64_t iotdb_slice_bytes(const struct iotdb_form *form)
+{
+    return form->database_length + NUMBER_BYTES + FIELDS_BYTES + form->names_length +
+           form->types_length + 2 * (uint64_t)form->column_count;
+}
+
+uint8_t *iotdb_put_device(uint8_t *out, const struct iotdb_form *form, uint32_t table)
+{
+    uint8_t *const length = out;
+    memcpy(out + 4, form->database, form->database_length);
+    out += 4 + form->database_length;
+    *out++ = '.';
+    *out++ = 'd';
+    out = (uint8_t *)numbers_put_unsigned((char *)out, table);
+    thrift_put32(length, (uint32_t)(out - length) - 4);
+    return out;
+}
+
+static uint8_t *put_wide(uint8_t *restrict out, const void *values, uint32_t rows)
+{
+    const uint64_t *from = values;
+    for (uint32_t i = 0; i < rows; i++) {
+        const uint64_t big = __builtin_bswap64(from[i]);
+        memcpy(out + 8 * (size_t)i, &big, sizeof big);
+    }
+    return out + 8 * (size_t)rows;
+}
+
+static uint8_t *put_words(uint8_t *restrict out, const void *values, uint32_t rows)
+{
+    const uint32_t *from = values;
+    for (uint32_t i = 0; i < rows; i++) {
+        const uint32_t big = __builtin_bswap32(from[i]);
+        memcpy(out + 4 * (size_t)i, &big, sizeof big);
+    }
+    return out + 4 * (size_t)rows;
+}
+
+uint8_t *iotdb_put_times(uint8_t *out, const struct batch *batch, const struct slice *slice)
+{
+    out = thrift_put32(out, 8 * slice->rows);
+    return put_wide(out, batch->times + slice->offset, slice->rows);
+}
+
+#define VALUE(ctype) (((const ctype *)data->values)[row])
+
+static inline bool is_null(const struct column_data *data, uint32_t row)
+{
+    return data->nulls && data->nulls[row];
+}
+
+static uint8_t *put_value(uint8_t *out, const struct column *column, const struct column_data *data,
+                          uint32_t row)
+{
+    switch (column->type) {
+    case TYPE_BOOL:
+        return thrift_put8(out, VALUE(uint8_t));
+    case TYPE_TINYINT:
+        return thrift_put32(out, (uint32_t)VALUE(int8_t));
+    case TYPE_UTINYINT:
+        return thrift_put32(out, VALUE(uint8_t));
+    case TYPE_SMALLINT:
+        return thrift_put32(out, (uint32_t)VALUE(int16_t));
+    case TYPE_USMALLINT:
+        return thrift_put32(out, VALUE(uint16_t));
+    case TYPE_INT:
+    case TYPE_FLOAT: /* its bits */
+        return thrift_put32(out, VALUE(uint32_t));
+    case TYPE_UINT:
+        return thrift_put64(out, VALUE(uint32_t));
+    case TYPE_BINARY:
+    case TYPE_NCHAR:
+    case TYPE_VARBINARY:
+    case TYPE_GEOMETRY:
+        return thrift_put_bytes(out, (const uint8_t *)data->values + (size_t)row * column->width,
+                                (size_t)data->lengths[row]);
+    default: /* bigint, timestamp, and the bits of a double */
+        return thrift_put64(out, VALUE(uint64_t));
+    }
+}
+
+/* Whether the row's value in this column is to be told; the first one is where all are NULL. */
+static bool is_told(const struct iotdb_form *form, const struct batch *batch, uint32_t i,
+                    uint32_t row)
+{
+    const struct column_data *columns = batch->columns + form->first_column;
+    if (!is_null(&columns[i], row))
+        return true;
+    for (uint32_t other = 0; other < form->column_count; other++)
+        if (i > 0 || !is_null(&columns[other], row))
+            return false;
+    return true;
+}
+
+static uint8_t *put_column(uint8_t *out, const struct iotdb_form *form, const struct batch *batch,
+                           const struct slice *slice, uint32_t i)
+{
+    const struct column *column = form->schema->columns + form->first_column + i;
+    const struct column_data *data = batch->columns + form->first_column + i;
+    const char *values = (const char *)data->values + (size_t)slice->offset * column->width;
+    switch (column->type) {
+    case TYPE_BOOL:
+        memcpy(out, values, slice->rows);
+        return out + slice->rows;
+    case TYPE_INT:
+    case TYPE_FLOAT:
+        return put_words(out, values, slice->rows);
+    case TYPE_BIGINT:
+    case TYPE_TIMESTAMP:
+    case TYPE_DOUBLE:
+        return put_wide(out, values, slice->rows);
+    default:
+        for (uint32_t row = slice->offset; row < slice->offset + slice->rows; row++)
+            out = type_is_text(column->type) && !is_told(form, batch, i, row)
+                      ? thrift_put32(out, 0)
+                      : put_value(out, column, data, row);
+        return out;
+    }
+}
+
+/* Bit 0 of byte 0 is the first row's; one that is set is a NULL. */
+static uint8_t *put_nulls(uint8_t *out, const struct iotdb_form *form, const struct batch *batch,
+                          const struct slice *slice, uint32_t i)
+{
+    const size_t bytes = slice->rows / 8 + 1;
+    *out++ = 1;
+    memset(out, 0, bytes);
+    for (uint32_t row = 0; row < slice->rows; row++)
+        if (!is_told(form, batch, i, slice->offset + row))
+            out[row / 8] |= (uint8_t)(1u << row % 8);
+    return out + bytes;
+}
+
+uint8_t *iotdb_put_values(uint8_t *out, const struct iotdb_form *form, const struct batch *batch,
+                          const struct slice *slice)
+{
+    const struct column_data *data = batch->columns + form->first_column;
+    uint8_t *const length = out;
+    bool has_nulls = false;
+    out += 4;
+    for (uint32_t i = 0; i < form->column_count; i++) {
+        out = put_column(out, form, batch, slice, i);
+        has_nulls |= data[i].nulls != NULL;
+    }
+    for (uint32_t i = 0; has_nulls && i < form->column_count; i++)
+        out = put_nulls(out, form, batch, slice, i);
+    thrift_put32(length, (uint32_t)(out - length) - 4);
+    return out;
+}
+
+uint8_t *iotdb_put_record_names(uint8_t *out, const struct iotdb_form *form,
+                                const struct batch *batch, uint32_t row)
+{
+    const struct column *column = form->schema->columns + form->first_column;
+    uint8_t *const count = out;
+    uint32_t told = 0;
+    out += 5;
+    for (uint32_t i = 0; i < form->column_count; i++)
+        if (is_told(form, batch, i, row)) {
+            out = thrift_put_bytes(out, column[i].name, strlen(column[i].name));
+            told++;
+        }
+    thrift_put_list(count, THRIFT_STRING, told);
+    return out;
+}
+
+uint8_t *iotdb_put_record(uint8_t *out, const struct iotdb_form *form, const struct batch *batch,
+                          uint32_t row)
+{
+    const struct column *column = form->schema->columns + form->first_column;
+    const struct column_data *data = batch->columns + form->first_column;
+    uint8_t *const length = out;
+    out += 4;
+    for (uint32_t i = 0; i < form->column_count; i++)
+        if (is_told(form, batch, i, row)) {
+            *out++ = (uint8_t)type_of(&column[i]);
+            out = put_value(out, &column[i], &data[i], row);
+        }
+    thrift_put32(length, (uint32_t)(out - length) - 4);
+    return out;
+}

@@ -1,0 +1,105 @@
+/* Apache Thrift, as much of it as a client needs: calls in the binary protocol over framed TCP, and
+ * their answers. A call is written by functions that move a pointer, into room that the caller
+ * made; an answer is read by functions that never leave its frame. It knows no service. */
+#ifndef SCALE_THRIFT_H
+#define SCALE_THRIFT_H
+
+#include <string.h>
+
+#include "stream.h"
+
+enum thrift_type {
+    THRIFT_STOP = 0,
+    THRIFT_BOOL = 2,
+    THRIFT_BYTE = 3,
+    THRIFT_DOUBLE = 4,
+    THRIFT_I16 = 6,
+    THRIFT_I32 = 8,
+    THRIFT_I64 = 10,
+    THRIFT_STRING = 11,
+    THRIFT_STRUCT = 12,
+    THRIFT_MAP = 13,
+    THRIFT_SET = 14,
+    THRIFT_LIST = 15
+};
+
+enum { THRIFT_HEAD_BYTES = 64, THRIFT_TAIL_BYTES = 2 }; /* of a call with a name of 40 bytes */
+
+static inline uint8_t *thrift_put8(uint8_t *out, uint8_t value)
+{
+    *out = value;
+    return out + 1;
+}
+
+static inline uint8_t *thrift_put32(uint8_t *out, uint32_t value)
+{
+    const uint32_t big = __builtin_bswap32(value);
+    memcpy(out, &big, sizeof big);
+    return out + sizeof big;
+}
+
+static inline uint8_t *thrift_put64(uint8_t *out, uint64_t value)
+{
+    const uint64_t big = __builtin_bswap64(value);
+    memcpy(out, &big, sizeof big);
+    return out + sizeof big;
+}
+
+static inline uint8_t *thrift_put_bytes(uint8_t *out, const void *bytes, size_t length)
+{
+    out = thrift_put32(out, (uint32_t)length);
+    memcpy(out, bytes, length);
+    return out + length;
+}
+
+/* What stands before a field of a structure: 3 bytes. */
+static inline uint8_t *thrift_put_field(uint8_t *out, enum thrift_type type, uint8_t id)
+{
+    out[0] = (uint8_t)type;
+    out[1] = 0;
+    out[2] = id;
+    return out + 3;
+}
+
+/* What stands before the items of a list: 5 bytes. */
+static inline uint8_t *thrift_put_list(uint8_t *out, enum thrift_type type, uint32_t count)
+{
+    return thrift_put32(thrift_put8(out, (uint8_t)type), count);
+}
+
+/* The length of the frame is written by thrift_end, which also ends the structure of the call's
+ * arguments and returns the end of the frame. */
+uint8_t *thrift_begin(uint8_t *frame, const char *name, uint32_t number);
+uint8_t *thrift_end(uint8_t *frame, uint8_t *out);
+
+struct thrift_in { /* what is left of an answer */
+    const uint8_t *at, *end;
+    bool is_bad; /* it ended too early, or has what Thrift has not: all that is read then is 0 */
+};
+
+struct thrift_text { /* in the stream, until the next answer is read */
+    const char *bytes;
+    uint32_t length;
+};
+
+struct thrift_field {
+    uint8_t type;
+    uint16_t id;
+};
+
+uint8_t thrift_take8(struct thrift_in *in);
+uint32_t thrift_take32(struct thrift_in *in);
+uint64_t thrift_take64(struct thrift_in *in);
+struct thrift_text thrift_take_text(struct thrift_in *in);
+/* The next field of a structure; false at its end. */
+bool thrift_take_field(struct thrift_in *in, struct thrift_field *field);
+/* The number of items of a list, of this type; 0 for another list, which is bad. */
+uint32_t thrift_take_list(struct thrift_in *in, enum thrift_type type);
+void thrift_skip(struct thrift_in *in, uint8_t type);
+
+/* The answer to the call of this number; the reader is before the first field of what it returned.
+ * False after saying in stream->problem why: the connection is then closed. An exception of Thrift,
+ * which a server throws for a call that it does not know, is such a failure. */
+bool thrift_read(struct stream *stream, uint32_t number, struct thrift_in *in);
+
+#endif
