@@ -1,4 +1,4 @@
-"""Finds the program `scale-loadgen`. Refuses to build it."""
+"""Finds the program `scale-loadgen`, and the library that is built beside it. Refuses to build them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 
 from runner.errors import PreflightError
+
+LOOPBACK = "libscale-loopback.so"
 
 
 def loadgen_path() -> str:
@@ -21,3 +23,14 @@ def loadgen_path() -> str:
             remedy="install the project (make setup), or set SCALE_LOADGEN to the program",
         )
     return found
+
+
+def loopback_path() -> str:
+    """The library that, preloaded, keeps a server on loopback that listens on all addresses whatever it is told.
+
+    Raises PreflightError with how to build it.
+    """
+    found = Path(loadgen_path()).resolve().parent / LOOPBACK
+    if not found.is_file():
+        raise PreflightError(f"{found} is not there", remedy="build the load generator again: both are made together")
+    return str(found)
