@@ -21,6 +21,7 @@ DISKS = ("test_disks", "test_disk_sweep", "test_striped_disks")
 DATABASES = (
     "test_cassandra",
     "test_influxdb",
+    "test_iotdb",
     "test_kairosdb",
     "test_questdb",
     "test_victoriametrics",

@@ -44,6 +44,7 @@ TARGETS = Registry(
         "questdb": "runner.targets.questdb.facts:FACTS",
         "cassandra": "runner.targets.cassandra.facts:FACTS",
         "kairosdb": "runner.targets.kairosdb.facts:FACTS",
+        "iotdb": "runner.targets.iotdb.facts:FACTS",
         "postgres": "runner.targets.postgres.facts:FACTS",
     },
 )

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import psutil
 import pytest
 
 from runner.loadgen.spec import spec_text, trial_spec
@@ -112,9 +113,11 @@ def real_server(target: Target, folder: Path, **flags: str) -> Iterator[RealServ
 
 
 def listeners(pid: int) -> set[str]:
-    """Addresses that the process listens on; a socket of both families on an address of IPv4 has that one."""
+    """Addresses that the process and those that it started listen on; a socket of both families on an address of IPv4
+    has that one."""
     said = subprocess.run(["ss", "-ltnpH"], capture_output=True, text=True, check=True).stdout
-    found = (line.split()[3] for line in said.splitlines() if f"pid={pid}," in line)
+    pids = (pid, *(child.pid for child in psutil.Process(pid).children(recursive=True)))
+    found = (line.split()[3] for line in said.splitlines() if any(f"pid={one}," in line for one in pids))
     return {address.replace("[::ffff:127.0.0.1]", "127.0.0.1") for address in found}
 
 

@@ -1,0 +1,49 @@
+"""IoTDB's facts and the defaults of its knobs. Refuses to import what asks the server."""
+
+from __future__ import annotations
+
+from runner.model import KnobRole, ResourceRange
+from runner.targets import Facts, Knob
+
+
+def _connections(given: ResourceRange) -> str:
+    """Twice the most cores, at least 4, constant along the axis."""
+    return str(max(4, 2 * int(-(-max(given.cores) // 1))))
+
+
+FACTS = Facts(
+    name="iotdb",
+    title="IoTDB",
+    implementation="runner.targets.iotdb.target:IotdbTarget",
+    methods=("tablet", "tablets", "records"),
+    knobs=(
+        Knob(
+            name="default_data_region_group_num_per_database",
+            role=KnobRole.PARTITIONS,
+            kind="count",
+            label="Data regions",
+            column="partitions",
+            default=_connections,
+            help="data regions, over which IoTDB distributes the devices",
+        ),
+        Knob(name="write_threads", role=KnobRole.WRITERS, kind="count", column="write_threads", default=_connections),
+        Knob(
+            name="flush_thread_count",
+            role=KnobRole.COMMIT_THREADS,
+            kind="count",
+            label="Flush threads",
+            help="memtables that are written to disk at once, by default as many as cores",
+        ),
+        Knob(name="aligned", default="true"),
+        Knob(name="heap", default="1g"),
+        Knob(name="config_heap", default="256m"),
+    ),
+    any_knob=True,
+    rows_per_core_s=4e5,
+    overhead_s=40.0,
+    ready_s=300.0,
+    thread_names=True,
+    disk_placements=("dirs",),
+    wal_disks=("data", "off-axis"),
+    to_install="scale servers install iotdb, or give --home DIR with its jars in lib",
+)

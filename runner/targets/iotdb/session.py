@@ -1,0 +1,198 @@
+"""A session with IoTDB: template and devices, settings, flushes, the count. Statements go by the load generator's
+`sql`, since Thrift is spoken there."""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import subprocess
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from runner.errors import TargetError
+from runner.loadgen.binary import loadgen_path
+from runner.loadgen.spec import trial_spec
+from runner.loadgen.statements import TABLES_S, create_tables, run_statements
+from runner.model import Trial, Work
+from runner.targets import Address, Counted, Part, Session, series
+from runner.targets.iotdb.files import CONFIG_LOG, DATA, DATA_LOG, FLUSH_LOG, ROOT
+from runner.targets.java import effective as jvm
+from runner.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_MEMORY, ON_DISK
+
+WITHIN_S = 3600.0
+DATABASE, TEMPLATE = "root.scale", "measurement"
+FIRST_PASSWORD = "root"
+FLUSHED = b"The compression ratio of tsfile"  # a memtable became a whole file
+TYPES = {
+    "bool": "BOOLEAN",
+    "tinyint": "INT32",
+    "smallint": "INT32",
+    "int": "INT32",
+    "bigint": "INT64",
+    "utinyint": "INT32",
+    "usmallint": "INT32",
+    "uint": "INT64",
+    "float": "FLOAT",
+    "double": "DOUBLE",
+    "timestamp": "TIMESTAMP",
+    "binary": "TEXT",
+    "nchar": "TEXT",
+    "varbinary": "BLOB",
+    "geometry": "BLOB",
+}
+
+
+class IotdbSession(Session):
+    """A process of the load generator for each question."""
+
+    def __init__(self, trial: Trial, address: Address, settings: Mapping[str, str]) -> None:
+        super().__init__(trial, address)
+        self._settings = settings
+        self._children: set[subprocess.Popen[str]] = set()
+        self._password = address.secret or FIRST_PASSWORD
+        if address.is_ours:
+            self._password = FIRST_PASSWORD
+
+    def give_up(self) -> None:
+        """The load generator would wait until its own deadline."""
+        for child in tuple(self._children):
+            child.kill()
+
+    def _rows(self, statement: str) -> tuple[tuple[Any, ...], ...]:
+        self.asking = statement[:80]
+        spec = {"protocol": "1", **self._door()}
+        within = self.left_s(WITHIN_S)
+        spec["statement_timeout_s"] = f"{within:.0f}"
+        answer = run_statements(loadgen_path(), spec, (statement,), self._password, within, self._children)[0]
+        if not answer.ok:
+            raise TargetError(f"IoTDB refused {statement[:80]!r}: {answer.message} (code {answer.code})")
+        return answer.rows
+
+    def _door(self) -> dict[str, str]:
+        return {"driver": "iotdb", "host": self._address.host, "port": str(self._address.port), "database": DATABASE}
+
+    def not_ready(self) -> str:
+        """Its words while it starts. A server of ours gets the trial's own password first."""
+        self.asking = "a connection"
+        try:
+            socket.create_connection((self._address.host, self._address.port), timeout=self.left_s(5)).close()
+            if self._address.is_ours and self._address.secret and self._password != self._address.secret:
+                self._rows(f"ALTER USER root SET PASSWORD '{self._address.secret}'")
+                self._password = self._address.secret
+            self._rows("SHOW VERSION")
+        except OSError as error:
+            return f"IoTDB does not listen yet: {error.strerror or error}"
+        except TargetError as error:
+            return error.message
+        return ""
+
+    def version(self) -> str:
+        """As the server says it."""
+        return str(self._rows("SHOW VERSION")[0][0])
+
+    def create_schema(self) -> None:
+        """A database, and a template of the columns that all of its devices have."""
+        columns = ", ".join(f"{n} {TYPES[kind]}" for n, kind in series.columns_of(self._trial.work.data).items())
+        aligned = " ALIGNED" if self._settings["aligned"] == "true" else ""
+        self._rows(f"CREATE DATABASE {DATABASE}")
+        self._rows(f"CREATE DEVICE TEMPLATE {TEMPLATE}{aligned} ({columns})")
+        self._rows(f"SET DEVICE TEMPLATE {TEMPLATE} TO {DATABASE}")
+
+    def create_tables(self) -> None:
+        """Every device of the template."""
+        writing = replace(self._trial, work=Work(data=self._trial.work.data))
+        self.asking = "the making of its devices"
+        spec = trial_spec(writing, self.load_spec())
+        create_tables(loadgen_path(), spec, self._password, self.left_s(TABLES_S), self._children)
+
+    def load_spec(self) -> Mapping[str, str]:
+        """The driver on this server."""
+        aligned = "1" if self._settings["aligned"] == "true" else "0"
+        return {**self._door(), "method": self._trial.subject.method, "aligned": aligned}
+
+    def expected(self) -> Mapping[str, str]:
+        """All that was set for the trial."""
+        return self._settings
+
+    def effective(self) -> Mapping[str, str]:
+        """Its settings as both nodes wrote them when they had started, and what the JVM was given."""
+        said = {**_said(self._file(CONFIG_LOG)), **_said(self._file(DATA_LOG))}
+        found = {name: said[key] for name in self._settings for key in _keys_of(name) if key in said}
+        aligned = [str(row[1]) for row in self._rows(f"SHOW DEVICES {DATABASE}.d0")]
+        return {
+            **found,
+            **({"aligned": aligned[0]} if aligned else {}),
+            **jvm(self._address.data_dir),
+            ACKNOWLEDGED: ON_DISK if said.get("walmode") == "SYNC" else IN_MEMORY,
+            COMPRESSION: "columns by device, encoded, LZ4",
+        }
+
+    def parts(self) -> tuple[Part, ...]:
+        """Its data folder on each disk: it writes one file after another into them in turn."""
+        return tuple(
+            Part(name=f"data folder {i + 1}", path=f"{path}/{DATA}", disk=i)
+            for i, path in enumerate(self._address.disks)
+        )
+
+    def commit_cycles(self) -> int | None:
+        """Memtables that became files, by its log; None where it is not ours."""
+        path = self._file(FLUSH_LOG)
+        return path.read_bytes().count(FLUSHED) if self._address.data_dir and path.exists() else None
+
+    def flush(self) -> None:
+        """Every memtable is a file, and all its files are fsynced."""
+        self._rows("FLUSH")
+        folders = (self._address.data_dir, *self._address.disks) if self._address.data_dir else ()
+        for path in (path for folder in folders for path in Path(folder).rglob("*")):
+            self._sync(path)
+
+    def _sync(self, path: Path) -> None:
+        self.asking = f"an fsync of {path.name}"
+        try:
+            handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+        except OSError:  # it is gone meanwhile, or no file
+            return
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+    def count(self) -> Counted | None:
+        """Rows of each device, which must be consecutive from the first timestamp on."""
+        columns = list(series.columns_of(self._trial.work.data))
+        rows = dict(self._rows(f"SELECT count_time(*) FROM {DATABASE}.* ALIGN BY DEVICE"))
+        asked = ", ".join(f"{what}({name})" for what in ("min_time", "max_time") for name in columns)
+        found = {}
+        for device, *times in self._rows(f"SELECT {asked} FROM {DATABASE}.* ALIGN BY DEVICE"):
+            first = [time for time in times[: len(columns)] if time is not None]
+            last = [time for time in times[len(columns) :] if time is not None]
+            if first and rows.get(device):
+                found[str(device)] = (int(rows[device]), float(min(first)), float(max(last)))
+        return series.counted(found, self._trial.work.data)
+
+    def drop_schema(self) -> None:
+        """The database, and the template that nothing else uses."""
+        self._rows(f"DELETE DATABASE {DATABASE}")
+        self._rows(f"DROP DEVICE TEMPLATE {TEMPLATE}")
+
+    def _file(self, name: str) -> Path:
+        return Path(self._address.data_dir, ROOT, name)
+
+
+def _said(path: Path) -> dict[str, str]:
+    """Settings as a node wrote them, in lines `name=value;`, by their names without capitals; the last ones count."""
+    try:
+        text = path.read_text(errors="replace")
+    except OSError:
+        return {}
+    return {name.lower(): value for name, value in re.findall(r"(?m)^\s*(\w+)=(.*);$", text)}
+
+
+def _keys_of(name: str) -> Iterator[str]:
+    """How a node may write the name of an item: without underscores, which node it is for, or what it is counted in."""
+    for wanted in (name, name.removesuffix("_in_byte")):
+        for part in (wanted, re.sub("^[cd]n_", "", wanted)):
+            yield part.replace("_", "")

@@ -1,0 +1,231 @@
+"""IoTDB without its server: what is started, what is refused, what is read of its log and of its answers."""
+
+import subprocess
+import sys
+import zipfile
+from dataclasses import replace
+
+import pytest
+
+from runner.errors import PreflightError
+from runner.loadgen.binary import loopback_path
+from runner.loadgen.statements import Answer
+from runner.model import Site
+from runner.targets import Address, load_target
+from runner.targets.iotdb import session as module
+from runner.targets.iotdb.files import script
+from tests.unit.factories import make_sweep, make_trial
+
+KNOBS = {
+    "default_data_region_group_num_per_database": "4",
+    "write_threads": "4",
+    "aligned": "true",
+    "heap": "256m",
+    "config_heap": "128m",
+}
+
+
+@pytest.fixture(autouse=True)
+def built(tmp_path, monkeypatch):
+    """A load generator with the library beside it."""
+    program = tmp_path / "bin" / "scale-loadgen"
+    program.parent.mkdir()
+    program.touch(mode=0o755)
+    program.with_name("libscale-loopback.so").touch()
+    monkeypatch.setenv("SCALE_LOADGEN", str(program))
+    return program
+
+
+def trial_of(cores=1.5, knobs=KNOBS, **flags):
+    return replace(make_trial(make_sweep(**flags), cores=cores), knobs=knobs)
+
+
+def spec_of(knobs=KNOBS, **site):
+    place = Site(data_dir="/d", port=7001, bind_address="127.0.0.1", home="/h", **site)
+    return load_target("iotdb").server(trial_of(knobs=knobs), place, "")
+
+
+def items_of(spec):
+    lines = spec.files["/d/iotdb/iotdb-system.properties"].splitlines()
+    return dict(line.split("=", 1) for line in lines)
+
+
+def test_both_nodes_are_kept_on_loopback_and_in_the_trials_folder(built):
+    spec = spec_of()
+    items = items_of(spec)
+    assert spec.env["LD_PRELOAD"] == str(built.with_name("libscale-loopback.so"))
+    assert {value for name, value in items.items() if name.endswith("_address")} == {"127.0.0.1"}
+    assert spec.ports == tuple(range(7001, 7008))
+    assert {int(value) for name, value in items.items() if name.endswith("_port")} == set(spec.ports)
+    folders = [value for name, value in items.items() if name.endswith(("_dir", "_dirs"))]
+    assert len(folders) == 11
+    assert all(path.startswith("/d/iotdb/") for path in folders)
+    assert (items["cn_metric_level"], items["dn_metric_level"]) == ("OFF", "OFF")
+
+
+def test_without_the_library_that_keeps_it_there_nothing_is_started(built):
+    built.with_name("libscale-loopback.so").unlink()
+    (finding,) = load_target("iotdb").check_client("/h", "")
+    assert finding.blocking
+    assert "libscale-loopback.so is not there" in finding.sentence
+    with pytest.raises(PreflightError):
+        loopback_path()
+    with pytest.raises(PreflightError):
+        spec_of()
+
+
+def test_threads_and_memory_come_from_the_level():
+    spec = spec_of()
+    both = spec.files["/d/iotdb/both.sh"]
+    assert both.count("-XX:ActiveProcessorCount=2") == 2
+    assert "-Xmx256m" in both
+    assert "-Xmx128m" in both
+    items = items_of(spec)
+    assert (items["flush_thread_count"], items["default_data_region_group_num_per_database"]) == ("2", "4")
+    assert items_of(spec_of(knobs={**KNOBS, "flush_thread_count": "7"}))["flush_thread_count"] == "7"
+    assert not {"heap", "aligned", "write_threads", "jvm_heap"} & set(items)
+
+
+@pytest.mark.parametrize(("wal_disk", "log"), [("data", "/1/t/wal,/2/t/wal"), ("off-axis", "/d/iotdb/wal")])
+def test_data_and_log_lie_on_the_disks(wal_disk, log):
+    items = items_of(spec_of(disks=("/1/t", "/2/t"), disk_placement="dirs", wal_disk=wal_disk))
+    assert (items["dn_data_dirs"], items["dn_wal_dirs"]) == ("/1/t/data,/2/t/data", log)
+
+
+@pytest.mark.parametrize(("knobs", "words"), [({}, ""), ({"aligned": "yes"}, "aligned=yes")])
+def test_alignment_is_true_or_false(knobs, words):
+    findings = load_target("iotdb").check(trial_of(knobs={**KNOBS, **knobs}), None)
+    assert words in (findings[0].sentence if findings else "")
+    assert bool(findings) is bool(words)
+
+
+def test_a_column_without_a_type_is_refused():
+    (finding,) = load_target("iotdb").check(trial_of(workload__columns="a:int,v:ubigint"), None)
+    assert "v:ubigint" in finding.sentence
+
+
+def test_an_item_that_its_template_does_not_name_is_refused(tmp_path):
+    (tmp_path / "lib").mkdir()
+    with zipfile.ZipFile(tmp_path / "lib" / "node-commons-2.0.1-beta.jar", "w") as jar:
+        jar.writestr(
+            "iotdb-system.properties.template",
+            "# Datatype: int\nflush_thread_count=0\n# default_x=3\ndefault_data_region_group_num_per_database=2\n",
+        )
+    asked = trial_of(knobs={**KNOBS, "flush_thread_count": "2", "default_x": "1", "no_such_item": "1"})
+    (finding,) = load_target("iotdb").check_installed(str(tmp_path), asked)
+    assert "no item no_such_item" in finding.sentence
+    assert load_target("iotdb").check_installed("/nowhere", asked) == ()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "ERROR DataRegion Error occurred when writing",
+        "WARN WALBuffer java.io.IOException: No space left on device",
+        "WARN TierManager All disks of tier 0 are full.",
+        "java.lang.OutOfMemoryError: Java heap space",
+    ],
+)
+def test_a_log_that_tells_of_lost_rows_is_doubtful(line):
+    target = load_target("iotdb")
+    assert target.suspicious(f"all is well\n{line}\n") == (line,)
+    assert (
+        target.suspicious("WARN CommonConfig Change system status to ReadOnly! Only query statements are permitted!\n")
+        == ()
+    )
+
+
+def ran(config, data, tmp_path):
+    """The exit code of the script with these two commands of Python, and what they wrote."""
+    path = tmp_path / "both.sh"
+    commands = [(sys.executable, "-c", f"import os, time, sys\n{text}") for text in (config, data)]
+    path.write_text(script(*commands))
+    return subprocess.run(["/bin/sh", str(path)], capture_output=True, text=True, timeout=20, check=False)
+
+
+def test_one_node_that_ends_takes_the_other_along(tmp_path):
+    forever = "time.sleep(60)"
+    assert ran("sys.exit(3)", forever, tmp_path).returncode == 128 + 15
+    assert ran(forever, "sys.exit(4)", tmp_path).returncode == 4
+
+
+def test_a_signal_ends_both_nodes(tmp_path):
+    slow = "import signal\nsignal.signal(15, lambda *_: (os.write(1, b'ended\\n'), sys.exit(0)))\nos.write(1, b'up\\n')\ntime.sleep(60)"
+    path = tmp_path / "both.sh"
+    path.write_text(script(*[(sys.executable, "-c", f"import os, time, sys\n{slow}")] * 2))
+    process = subprocess.Popen(["/bin/sh", str(path)], stdout=subprocess.PIPE, text=True)
+    assert [process.stdout.readline() for _ in range(2)] == ["up\n"] * 2
+    process.terminate()
+    assert process.wait(20) == 0
+    assert process.stdout.read().split() == ["ended"] * 2
+
+
+def test_a_shell_that_is_killed_takes_both_nodes_along(tmp_path):
+    path = tmp_path / "both.sh"
+    path.write_text(script(*[(sys.executable, "-c", "import os, time\nos.write(1, b'up\\n')\ntime.sleep(60)")] * 2))
+    process = subprocess.Popen(["/bin/sh", str(path)], stdout=subprocess.PIPE, text=True)
+    assert [process.stdout.readline() for _ in range(2)] == ["up\n"] * 2
+    process.kill()
+    process.wait(20)
+    assert process.stdout.read() == "", "it ends when no process holds it any more"
+
+
+class Asked:
+    """Answers to statements by how they begin."""
+
+    def __init__(self, monkeypatch, answers):
+        self.statements = []
+        self.answers = answers
+        monkeypatch.setattr(module, "run_statements", self.run)
+
+    def run(self, _program, spec, statements, secret, *_):
+        self.statements.append((statements[0], secret))
+        rows = next((rows for begin, rows in self.answers.items() if statements[0].startswith(begin)), ())
+        return (Answer(ok=True, rows=tuple(rows), affected=None, code="", message=""),)
+
+
+def session_of(tmp_path, **more):
+    address = Address(host="127.0.0.1", port=1, secret="s", data_dir=str(tmp_path), **more)
+    trial = trial_of(workload__start_ms="60000", workload__step_ms="10", workload__columns="f:float,i:int")
+    return load_target("iotdb").session(trial, address)
+
+
+@pytest.mark.parametrize(
+    ("times", "rows", "gaps"),
+    [((60000, None, 60020, 60010), 3, 0), ((60000, 60000, 60030, 60020), 3, 1), ((60010, 60010, 60030, 60030), 3, 1)],
+)
+def test_rows_are_counted_device_by_device_over_all_columns(tmp_path, monkeypatch, times, rows, gaps):
+    asked = Asked(
+        monkeypatch,
+        {"SELECT count_time": [("root.scale.d0", rows)], "SELECT min_time": [("root.scale.d0", *times)]},
+    )
+    counted = session_of(tmp_path).count()
+    assert (counted.rows, len(counted.gaps)) == (rows, gaps)
+    assert "min_time(f), min_time(i), max_time(f), max_time(i)" in asked.statements[1][0]
+
+
+def test_settings_are_read_back_from_what_both_nodes_wrote(tmp_path, monkeypatch):
+    Asked(monkeypatch, {"SHOW DEVICES": [("root.scale.d0", "true", "measurement", "INF")]})
+    (tmp_path / "iotdb").mkdir()
+    (tmp_path / "jvm.log").write_text("[gc,init] CPUs: 2 total, 2 available\n[gc,init] Heap Max Capacity: 256M\n")
+    (tmp_path / "iotdb" / "config.log").write_text(
+        "IoTDB configuration: \n\tdefaultDataRegionGroupNumPerDatabase=4;\n\tx=1;\n"
+    )
+    (tmp_path / "iotdb" / "data.log").write_text("\tflushThreadCount=9;\n\twalMode=ASYNC;\n\tflushThreadCount=2;\n")
+    session = session_of(tmp_path)
+    effective = session.effective()
+    assert {name: effective[name] for name in session.expected()} == session.expected()
+    assert effective["acknowledged"] == "in memory"
+    (tmp_path / "iotdb" / "data.log").write_text("\twalMode=SYNC;\n")
+    assert session.effective()["acknowledged"].startswith("on disk")
+    assert "flush_thread_count" not in session.effective()
+
+
+def test_the_columns_make_a_template_of_the_database(tmp_path, monkeypatch):
+    asked = Asked(monkeypatch, {})
+    session_of(tmp_path).create_schema()
+    assert [statement for statement, _ in asked.statements] == [
+        "CREATE DATABASE root.scale",
+        "CREATE DEVICE TEMPLATE measurement ALIGNED (f FLOAT, i INT32)",
+        "SET DEVICE TEMPLATE measurement TO root.scale",
+    ]
