@@ -39,8 +39,7 @@ def rows():
 @pytest.fixture
 def write_late():
     def write(server, session):
-        late = server.trial.work.data.start_ms + 86_400_000
-        session._rows(f"INSERT INTO root.scale.d0(time, f) VALUES ({late}, 1)")
+        session._rows(session.insertion("root.scale.d0", server.trial.work.data.start_ms + 86_400_000))
 
     return write
 

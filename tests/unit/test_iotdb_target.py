@@ -205,12 +205,11 @@ def test_rows_are_counted_device_by_device_over_all_columns(tmp_path, monkeypatc
 
 
 def test_settings_are_read_back_from_what_both_nodes_wrote(tmp_path, monkeypatch):
-    Asked(monkeypatch, {"SHOW DEVICES": [("root.scale.d0", "true", "measurement", "INF")]})
+    asked = {"SHOW DEVICES": [("root.scale.d0", "true", "measurement", "INF")], "SHOW DATA REGIONS": [(1,), (2,)] * 2}
+    Asked(monkeypatch, asked)
     (tmp_path / "iotdb").mkdir()
     (tmp_path / "jvm.log").write_text("[gc,init] CPUs: 2 total, 2 available\n[gc,init] Heap Max Capacity: 256M\n")
-    (tmp_path / "iotdb" / "config.log").write_text(
-        "IoTDB configuration: \n\tdefaultDataRegionGroupNumPerDatabase=4;\n\tx=1;\n"
-    )
+    (tmp_path / "iotdb" / "config.log").write_text("IoTDB configuration: \n\tx=1;\n")
     (tmp_path / "iotdb" / "data.log").write_text("\tflushThreadCount=9;\n\twalMode=ASYNC;\n\tflushThreadCount=2;\n")
     session = session_of(tmp_path)
     effective = session.effective()
@@ -229,3 +228,17 @@ def test_the_columns_make_a_template_of_the_database(tmp_path, monkeypatch):
         "CREATE DEVICE TEMPLATE measurement ALIGNED (f FLOAT, i INT32)",
         "SET DEVICE TEMPLATE measurement TO root.scale",
     ]
+
+
+@pytest.mark.parametrize(
+    ("aligned", "column", "statement"),
+    [
+        ("true", "f:float", "INSERT INTO root.x.d(time, f) ALIGNED VALUES (5, 1)"),
+        ("false", "b:bool", "INSERT INTO root.x.d(time, b) VALUES (5, true)"),
+        ("false", "t:nchar(8)", "INSERT INTO root.x.d(time, t) VALUES (5, 'a')"),
+    ],
+)
+def test_a_row_is_inserted_as_its_device_is(aligned, column, statement):
+    trial = trial_of(knobs={**KNOBS, "aligned": aligned}, workload__columns=column)
+    session = load_target("iotdb").session(trial, Address(host="h", port=1, secret=""))
+    assert session.insertion("root.x.d", 5) == statement

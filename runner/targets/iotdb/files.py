@@ -70,7 +70,7 @@ def properties(site: Site, settings: Mapping[str, str]) -> str:
         "dn_sync_dir": f"{root}/sync",
         "sort_tmp_dir": f"{root}/sort",
         "dn_pipe_receiver_file_dirs": f"{root}/receiver",
-        "dn_join_cluster_retry_interval_ms": "200",  # not 5 s, which each start would wait for
+        "dn_join_cluster_retry_interval_ms": "1000",  # not 5 s, which each start would wait for
         "config_node_consensus_protocol_class": ONE_NODE,  # of nodes, not of data: there is no other node
         "schema_region_consensus_protocol_class": ONE_NODE,
         "data_region_group_extension_policy": "CUSTOM",
@@ -103,6 +103,6 @@ def logback(root: str) -> str:
     out = (
         '<appender name="out" class="ch.qos.logback.core.ConsoleAppender">'
         '<filter class="ch.qos.logback.classic.filter.ThresholdFilter"><level>WARN</level></filter>'
-        "<encoder><pattern>%level %logger{0} %msg%n</pattern></encoder></appender>\n"
+        "<encoder><pattern>%level %logger{0} %msg%n%ex{3}</pattern></encoder></appender>\n"
     )
     return f'<configuration>{out}{kept}<root level="WARN"><appender-ref ref="out"/></root></configuration>\n'

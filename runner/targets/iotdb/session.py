@@ -24,7 +24,10 @@ from runner.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_MEMORY, ON_DISK
 
 WITHIN_S = 3600.0
 DATABASE, TEMPLATE = "root.scale", "measurement"
+FIRST_DEVICE = f"{DATABASE}.first.d"
 FIRST_PASSWORD = "root"
+REGIONS = "default_data_region_group_num_per_database"
+_VALUES = {"BOOLEAN": "true", "TEXT": "'a'", "BLOB": "X'00'"}  # of other types 1
 FLUSHED = b"The compression ratio of tsfile"  # a memtable became a whole file
 TYPES = {
     "bool": "BOOLEAN",
@@ -102,11 +105,22 @@ class IotdbSession(Session):
         self._rows(f"SET DEVICE TEMPLATE {TEMPLATE} TO {DATABASE}")
 
     def create_tables(self) -> None:
-        """Every device of the template."""
+        """Every device of the template; then the data regions, which IoTDB makes for the first row of a database.
+
+        That row is of a device that is not counted: it is not below the database itself.
+        """
         writing = replace(self._trial, work=Work(data=self._trial.work.data))
         self.asking = "the making of its devices"
         spec = trial_spec(writing, self.load_spec())
         create_tables(loadgen_path(), spec, self._password, self.left_s(TABLES_S), self._children)
+        self._rows(self.insertion(FIRST_DEVICE, self._trial.work.data.start_ms))
+
+    def insertion(self, device: str, at_ms: int) -> str:
+        """The statement that writes one row of one value."""
+        name, kind = next(iter(series.columns_of(self._trial.work.data).items()))
+        value = _VALUES.get(TYPES[kind], "1")
+        aligned = "ALIGNED " if self._settings["aligned"] == "true" else ""
+        return f"INSERT INTO {device}(time, {name}) {aligned}VALUES ({at_ms}, {value})"
 
     def load_spec(self) -> Mapping[str, str]:
         """The driver on this server."""
@@ -122,8 +136,10 @@ class IotdbSession(Session):
         said = {**_said(self._file(CONFIG_LOG)), **_said(self._file(DATA_LOG))}
         found = {name: said[key] for name in self._settings for key in _keys_of(name) if key in said}
         aligned = [str(row[1]) for row in self._rows(f"SHOW DEVICES {DATABASE}.d0")]
+        regions = self._rows(f"SHOW DATA REGIONS OF DATABASE {DATABASE}")
         return {
             **found,
+            REGIONS: str(len(regions)),
             **({"aligned": aligned[0]} if aligned else {}),
             **jvm(self._address.data_dir),
             ACKNOWLEDGED: ON_DISK if said.get("walmode") == "SYNC" else IN_MEMORY,
