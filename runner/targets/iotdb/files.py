@@ -25,11 +25,11 @@ setpriv --pdeathsig KILL {config} &
 config=$!
 setpriv --pdeathsig KILL {data} &
 data=$!
-trap 'trap "" TERM; told=1; kill $data $config' TERM
+trap 'trap "" TERM; ended=1; kill $data $config' TERM
 wait $data $config
 trap - CHLD
 trap '' TERM
-[ "$told" ] || kill $data $config 2>/dev/null
+[ "$ended" ] || kill $data $config 2>/dev/null
 wait $data
 code=$?
 wait $config
