@@ -18,10 +18,11 @@ from runner.model import KnobColumn, Load, Plan, Sweep, Trial
 from runner.plan.abba import TRIALS_OF_A_VARIANT, abba
 from runner.plan.arms import Arm, arms_of
 from runner.plan.cpus import cpu_confounds, cpu_notes
+from runner.plan.data_sets import makers
 from runner.plan.extra import ablation, boundaries, drift_check_of, profiled
 from runner.plan.grants import grants, resources, with_constants
 from runner.plan.knobs import granted_knobs, with_granted, with_knobs
-from runner.plan.words import confounds, notes, seconds
+from runner.plan.words import confounds, notes, preload_seconds, seconds
 from runner.setting.readers import rule_value
 from runner.sweep.vary import slug
 from runner.targets import Facts, columns_of
@@ -51,7 +52,8 @@ def plan_arms(sweep: Sweep, host: Host, arms: Sequence[Arm]) -> Plan:
         trials=tuple(trials),
         confounds=(*confounds(sweep, knobs, granted_knobs(sweep, declared)), *cpu_confounds(sweep, trials)),
         notes=(*notes(sweep, trials, facts_of), *cpu_notes(trials)),
-        seconds_estimated=sum(seconds(sweep, trial, facts_of[trial.subject.target]) for trial in trials),
+        seconds_estimated=sum(seconds(sweep, trial, facts_of[trial.subject.target]) for trial in trials)
+        + sum(preload_seconds(trial, facts_of[trial.subject.target]) for trial in makers(trials).values()),
         knobs=declared,
     )
 

@@ -87,7 +87,13 @@ def seconds(sweep: Sweep, trial: Trial, facts: Facts) -> float:
     """The duration of a trial in seconds, an estimate."""
     fixed = trial.load.duration_s
     work = fixed if fixed is not None else (trial.load.rows or 0) / (facts.rows_per_core_s * trial.cores)
-    return facts.overhead_s + trial.load.warmup_s + max(work, axis_of(sweep.axis).work_seconds(sweep, trial))
+    before = 0.0 if data_key(trial) else preload_seconds(trial, facts)
+    return facts.overhead_s + before + trial.load.warmup_s + max(work, axis_of(sweep.axis).work_seconds(sweep, trial))
+
+
+def preload_seconds(trial: Trial, facts: Facts) -> float:
+    """The duration of loading the rows of --preload in seconds, an estimate."""
+    return trial.work.preload_rows / (facts.rows_per_core_s * trial.cores)
 
 
 def plan_sentence(plan: Plan) -> str:

@@ -271,3 +271,9 @@ def test_warm_and_cold_can_be_measured_in_one_sweep_on_one_data_set():
     ):
         with pytest.raises(UsageError, match=words):
             planned(**{**varied, "mix": "write=1", **wrong})
+
+
+def test_the_plan_lasts_as_long_as_one_preload_more():
+    flags = {**READS, "preload__rows": "600k", "method__drift_check": "off"}
+    long, short = planned(**flags), planned(**{**flags, "preload__rows": "300k"})
+    assert long.seconds_estimated - short.seconds_estimated == pytest.approx(300_000 / (3e5 * 2))  # on two cores

@@ -173,3 +173,15 @@ def test_a_server_is_not_ready_before_its_adapter_listens(monkeypatch):
         assert "taosAdapter" in not_ready("rest") and "taosAdapter" in not_ready("ws")
         adapter.listen()
         assert not_ready("rest") == not_ready("ws") == ""
+
+
+def test_a_copy_of_files_has_the_password_already_and_nothing_is_changed_there(monkeypatch):
+    """A new server has the database's own password, which its session replaces before anything else."""
+    asked = []
+    monkeypatch.setattr(
+        TdengineSession, "_rows", lambda self, statement, limit_s=0: asked.append(statement) or [["ready"]]
+    )
+    new = Address(host="127.0.0.1", port=1, secret="s3")
+    for address in (new, replace(new, holds_data=True)):
+        assert TdengineSession(trial(), address, "").not_ready() == ""
+    assert [statement.split()[0] for statement in asked] == ["ALTER", "SELECT", "SELECT"]
