@@ -226,6 +226,7 @@ OTHER_MEANING = {
     "loadgen/together.py": {"process"},  # in recorded lines: which of several load processes said them
     "cli/commands.py": {"disks"},  # the command `scale disks`
     "cli/disks.py": {"disks"},  # a field of its JSON
+    "cli/observing.py": {"disks"},  # the same
     "cli/options.py": {"disks"},  # the section of settings about where disks come from
     "compose/runs.py": {"disks"},  # a field of the manifest: what the machine has
     "figures/measure.py": {"disks"},  # a field of Measurement
