@@ -9,6 +9,7 @@ import json
 import re
 import subprocess
 import sys
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -204,8 +205,11 @@ def test_the_insert_file_of_version_2(server, tmp_path):
     assert code == 0, words
     assert "databases[0].dbinfo.days is of version 2: it is taken as duration 10" in words
     assert re.search(r"\b10000\b", server.shell("select count(*) from db.stb"))
-    options = "`buffer`, wal_level, wal_fsync_period, `cachemodel`, `duration`"
-    made = server.shell(f"select {options} from information_schema.ins_databases where name = 'db'")
+    options = "`buffer`, `wal_level`, `wal_fsync_period`, `cachemodel`, `duration`"
+    made = ""
+    for _ in range(20):  # the information schema sometimes has no rows for a moment
+        made = made or server.shell(f"select {options} from information_schema.ins_databases where name = 'db'")
+        time.sleep(0 if made else 0.5)
     assert [cell.strip() for cell in made.splitlines()[-1].split("|")][:5] == ["128", "1", "3000", "none", "14400m"]
 
 
