@@ -99,6 +99,15 @@ def test_alignment_is_true_or_false(knobs, words):
     assert bool(findings) is bool(words)
 
 
+@pytest.mark.parametrize(
+    "name", ["dn_rpc_port", "dn_rpc_address", "dn_data_dirs", "cn_system_dir", "dn_rpc_thrift_compression_enable"]
+)
+def test_what_the_trial_sets_is_refused_as_a_knob(name):
+    (finding,) = load_target("iotdb").check(trial_of(knobs={**KNOBS, name: "1", "wal_mode": "SYNC"}), None)
+    assert finding.blocking
+    assert f"{name} is set by the trial" in finding.sentence
+
+
 def test_a_column_without_a_type_is_refused():
     (finding,) = load_target("iotdb").check(trial_of(workload__columns="a:int,v:ubigint"), None)
     assert "v:ubigint" in finding.sentence

@@ -22,6 +22,8 @@ from runner.targets.java import find_jars, java, options
 
 JAVA = 17
 _NOT_ITEMS = {"write_threads", "heap", "config_heap", "aligned"}
+# Where a trial's server is, and the way that the driver speaks: not to be chosen.
+_FIXED = re.compile(r"\w+_(address|port|dirs?|config_node)|(cn|dn)_rpc_\w*compression_enable|enable_thrift_ssl")
 _TEMPLATE = "iotdb-system.properties.template"
 _OPENED = ("java.lang", "java.util", "java.util.concurrent", "java.nio", "java.io", "java.net")
 # The ConfigNode tells the DataNode of new regions before it can hear it; the DataNode asks by itself then.
@@ -50,12 +52,15 @@ class IotdbTarget(Target):
         }
 
     def check(self, trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
-        """Column types that it has, and devices that are aligned or not."""
-        found = series.refused_columns("IoTDB", trial, TYPES)
-        if trial.knobs["aligned"] in ("true", "false"):
-            return found
-        sentence = f"aligned={trial.knobs['aligned']} is neither true nor false"
-        return (*found, Finding(blocking=True, subject="--knob", sentence=sentence, remedy="--knob aligned=true"))
+        """Column types that it has, devices that are aligned or not, and items that are the trial's own."""
+        found = list(series.refused_columns("IoTDB", trial, TYPES))
+        if trial.knobs["aligned"] not in ("true", "false"):
+            sentence = f"aligned={trial.knobs['aligned']} is neither true nor false"
+            found.append(Finding(blocking=True, subject="--knob", sentence=sentence, remedy="--knob aligned=true"))
+        for name in filter(_FIXED.fullmatch, trial.knobs):
+            sentence = f"{name} is set by the trial: IoTDB's addresses, ports, folders and protocol are fixed"
+            found.append(Finding(blocking=True, subject="--knob", sentence=sentence, remedy=f"leave out {name}"))
+        return tuple(found)
 
     def check_installed(self, home: str, trial: Trial) -> tuple[Finding, ...]:
         """Items that its own template does not name: it ignores them."""
