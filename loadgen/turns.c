@@ -10,10 +10,12 @@ static void add(struct turns *turns, uint32_t *room, const char *item)
 {
     if (turns->count == *room) {
         *room = *room ? 2 * *room : 64;
-        turns->items = realloc(turns->items, *room * sizeof *turns->items);
-        turns->lengths = realloc(turns->lengths, *room * sizeof *turns->lengths);
-        if (!turns->items || !turns->lengths)
+        const char **items = realloc(turns->items, *room * sizeof *items);
+        uint32_t *lengths = realloc(turns->lengths, *room * sizeof *lengths);
+        if (!items || !lengths)
             abort();
+        turns->items = items;
+        turns->lengths = lengths;
     }
     turns->items[turns->count] = item;
     turns->lengths[turns->count++] = (uint32_t)strlen(item);
