@@ -42,6 +42,17 @@ static void take_item(struct worker *w, const struct ask *ask)
             .type = TYPE_BINARY, .value = w->turn.item, .length = w->turn.length};
 }
 
+/* Moves the range to where the worker's newest row is its last; a range of no length is that row.
+ */
+static void follow(struct worker *w, int64_t span)
+{
+    const struct maker *m = &w->maker;
+    const int64_t newest = m->start + (int64_t)w->newest_row * m->step;
+    const int64_t from = span ? newest + m->step - span : newest;
+    w->asking.drawn.from = from > m->start ? from : m->start;
+    w->asking.drawn.to = w->asking.drawn.from + span;
+}
+
 void asking_draw(struct worker *w)
 {
     const struct load *load = w->load;
@@ -52,6 +63,8 @@ void asking_draw(struct worker *w)
         take_item(w, ask);
     else
         ask_draw(ask, load->spec, w->hash, &w->asking.drawn);
+    if (load->operations->list[w->operation].ask->follows)
+        follow(w, load->operations->list[w->operation].ask->span);
     w->asking.is_told = every && counter_get(&tally->answered) % every == 0;
 }
 

@@ -86,7 +86,11 @@ static void read_times(const struct reading *r, struct ask *ask)
     char key[KEY_BYTES];
     const bool is_within = find(r, "within_ms", key) != NULL;
     const int64_t within = units(r, "within_ms", 0);
-    if (is_within) {
+    const double follows = number(r, "follows", 0, 0);
+    ask->follows = follows != 0;
+    if (follows > 1 || follows != floor(follows))
+        tell(r, "follows", "is 0 or 1");
+    if (is_within || ask->follows) {
         ask->first = start;
         ask->choices = (uint64_t)(within / ask->step) + 1;
         return;

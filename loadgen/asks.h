@@ -15,6 +15,7 @@ struct ask {
     int64_t first, step; /* units of the precision: `from` is first + n * step, n < choices */
     uint64_t choices;
     int64_t span;
+    bool follows; /* the range ends with the newest row that the worker has made */
     double value_low, value_high, value_step; /* step 0: any value between the two */
 };
 

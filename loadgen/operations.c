@@ -10,7 +10,7 @@ enum { WEIGHT_MAX = 1000000, NAME_BYTES_MAX = 64 };
 
 static const char *const parts[] = {"text",      "span_ms",   "step_ms",    "recent_ms",
                                     "within_ms", "value_low", "value_high", "value_step",
-                                    "before",    "result"};
+                                    "follows",   "before",    "result"};
 
 static const struct operation *find(const struct operations *operations, const char *name,
                                     size_t length)
@@ -77,7 +77,7 @@ static void check_key(const struct operations *operations, const char *key,
     if (!dot || i == count)
         mistake_add(mistakes, key,
                     "unknown key: ask.NAME. goes before text, span_ms, step_ms, recent_ms, "
-                    "within_ms, value_low, value_high, value_step, before or result");
+                    "within_ms, value_low, value_high, value_step, follows, before or result");
     else if (!find(operations, name, (size_t)(dot - name)))
         mistake_add(mistakes, key, "'%.*s' is not among the operations", (int)(dot - name), name);
 }

@@ -63,6 +63,13 @@ static bool stopped(const struct worker *w)
     return atomic_load_explicit(&w->load->stop, memory_order_relaxed);
 }
 
+static void note_newest(struct worker *w)
+{
+    const struct slice *last = &w->batch.slices[w->batch.slice_count - 1];
+    const uint64_t row = last->first_row + last->rows - 1;
+    w->newest_row = row > w->newest_row ? row : w->newest_row;
+}
+
 /* Makes the next request; false when all rows are sent. */
 static bool make(struct worker *w, uint64_t *now_ns)
 {
@@ -84,6 +91,7 @@ static bool make(struct worker *w, uint64_t *now_ns)
         if (!cursor_next(&w->cursor, &w->batch))
             return false;
         values_make(&w->maker, &w->batch);
+        note_newest(w);
     }
     *now_ns = clock_now_ns();
     counter_add(&w->counters.make_ns, *now_ns - before);

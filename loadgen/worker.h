@@ -76,6 +76,7 @@ struct worker {
     struct turn turn; /* with rounds */
     struct maker maker;
     struct pacing pacing;
+    uint64_t newest_row; /* the highest number of a row that was made */
     uint64_t requests_most; /* its part of a number of requests that is given; UINT64_MAX: none */
     struct fault fault; /* of the connect; later the last one */
     enum ending ending;

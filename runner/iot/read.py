@@ -59,6 +59,7 @@ def read_job(values: Mapping[str, str], password: str = "") -> IotJob:
         read_seed=given.whole("QUERY_SEED"),
         rows_expected=rows_each,
         within_ms=within_ms(given, loop, part),
+        follows=given.flag("IS_RECENT_QUERY") and part > 0,
         notes=(*notes, *_notes(given, facts, work)),
     )
     given.raise_any()
@@ -113,15 +114,6 @@ def _written_devices(given: Given, devices: int) -> int:
 def _check_reads(given: Given, devices: int, tables: int) -> None:
     if tables < devices:
         given.refuse("REAL_INSERT_RATE", f"queries would ask for {devices - tables} devices that have no rows")
-    if given.flag("IS_RECENT_QUERY") and _part_of_writes(given) > 0:
-        given.refuse(
-            "IS_RECENT_QUERY", "queries do not follow the rows that are being written", "give false, and STEP_SIZE"
-        )
-
-
-def _part_of_writes(given: Given) -> float:
-    shares = given.shares("OPERATION_PROPORTION", (1, 13))
-    return shares[0] / sum(shares)
 
 
 def _check_queries(given: Given, work: Work, rows_each: int) -> None:
@@ -158,7 +150,7 @@ def _notes(given: Given, facts: Facts | None, work: Work) -> Sequence[str]:
         found.append("OP_MIN_INTERVAL_RANDOM: requests are due at their mean distance, evenly")
     if not given.flag("IS_CLIENT_BIND"):
         found.append("IS_CLIENT_BIND: each device belongs to one client all the same")
-    if given.flag("IS_RECENT_QUERY"):
+    if given.flag("IS_RECENT_QUERY") and work.counts_requests and all(o.unit != "rows" for o in work.operations):
         found.append("IS_RECENT_QUERY has no effect without writes, as in IoT-benchmark")
     if work.counts_requests and given.whole("QUERY_SENSOR_NUM", 1) < len(work.data.columns):
         found.append("QUERY_SENSOR_NUM: each query asks for the same sensors, the first that fit")

@@ -77,7 +77,8 @@ def load_spec(
     spec = trial_spec(trial, {**from_target, **told_texts(texts)})
     for name in ("rows", "rows_present", "arrival"):
         spec.pop(name, None)
-    spec |= {f"ask.{name}.within_ms": str(job.within_ms) for name in texts}
+    begin = ("follows", "1") if job.follows else ("within_ms", str(job.within_ms))
+    spec |= {f"ask.{name}.{begin[0]}": begin[1] for name in texts}
     if job.rows:
         spec["rows"] = str(job.rows)
     if job.requests:

@@ -218,3 +218,21 @@ def test_queries_begin_within_the_time_that_is_given(run, tmp_path):
     outcome = run({**spec, "ask.a.within_ms": 7, "ask.a.step_ms": 2, "start_ms": 100, "check_every": 1})
     assert outcome.code == 0, outcome.stderr
     assert {(a["from_ms"], a["to_ms"]) for a in outcome.of("asked")} == {(n, n + 5) for n in (100, 102, 104, 106)}
+
+
+def test_queries_follow_the_newest_row_of_their_worker(run):
+    spec = {"driver": "null", "operations": "a:1,p:1,write:1", "ask.a.text": "{from} {to}", "ask.p.text": "{at}"}
+    asks = {"ask.a.span_ms": 50, "ask.a.follows": 1, "ask.p.follows": 1, "check_every": 1}
+    outcome = run({**spec, **asks, "requests": 300, "rows_per_request": 10, "start_ms": 1000, "tables": 1})
+    assert outcome.code == 0, outcome.stderr
+    written = {e["request"]: e for e in outcome.of("asked")}
+    rows = 0
+    for request in range(300):
+        if request not in written:
+            rows += 10
+            continue
+        newest = 1000 + max(0, rows - 1)
+        begin = max(1000, newest + 1 - 50) if written[request]["operation"] == "a" else newest
+        assert written[request]["from_ms"] == begin
+    assert outcome.summary["rows_acked"] == rows > 500
+    assert run({**spec, "ask.a.follows": 2, "ask.a.span_ms": 5, "requests": 1}).code == 2

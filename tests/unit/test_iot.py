@@ -114,6 +114,11 @@ def test_queries_have_the_files_parameters():
     assert (told["requests"], "rows" in told) == (str(90 * 4 // 3 * 10 + 240), False)
 
 
+def test_queries_of_the_newest_rows():
+    told = spec(OPERATION_PROPORTION="1:0:1", IS_RECENT_QUERY="true")
+    assert (told["ask.range.follows"], "ask.range.within_ms" in told) == ("1", False)
+
+
 @pytest.mark.parametrize(
     ("given", "rows_per_s"),
     [
@@ -176,7 +181,6 @@ def test_a_key_without_a_meaning_is_named():
         ({"INSERT_DATATYPE_PROPORTION": "1:1"}, "INSERT_DATATYPE_PROPORTION: '1:1' is not 6 to 11 numbers"),
         ({"INSERT_DATATYPE_PROPORTION": "1:1:1:1:1:1:0:1:0:0:0"}, "INSERT_DATATYPE_PROPORTION: the load generator has"),
         ({"CLIENT_NUMBER": "41"}, "CLIENT_NUMBER: 41 clients cannot share 40 devices"),
-        ({"IS_RECENT_QUERY": "true", "OPERATION_PROPORTION": "1:1"}, "IS_RECENT_QUERY: queries do not follow"),
         ({"QUERY_SENSOR_NUM": "2", "OPERATION_PROPORTION": "1:0:0:0:1"}, "QUERY_SENSOR_NUM: aggregate asks for one"),
         ({"QUERY_SENSOR_NUM": "13", "OPERATION_PROPORTION": "1:1"}, "QUERY_SENSOR_NUM: 13: there are 12 sensors"),
         ({"QUERY_DEVICE_NUM": "41", "OPERATION_PROPORTION": "1:1"}, "OPERATION_PROPORTION: devices = 41"),
