@@ -69,6 +69,10 @@ def test_writes_and_all_queries_of_a_file(file, server):
 def test_queries_of_what_is_there(file, server):
     written = cli.run("load", "--iot", str(file), "OPERATION_PROPORTION=1", "LOOP=4", cwd=file.parent)
     assert written.returncode == 0, written.stderr
+    again = cli.run(
+        "load", "--iot", str(file), "OPERATION_PROPORTION=1", "LOOP=1", "IS_DELETE_DATA=false", cwd=file.parent
+    )
+    assert again.returncode == 0, again.stderr
     overrides = ("OPERATION_PROPORTION=0:0:1:0:0:0:0:1:0:0:0", "LOOP=30", "STEP_SIZE=0")
     done = cli.run("load", "--iot", str(file), *overrides, cwd=file.parent)
     assert done.returncode == 0, done.stderr
@@ -77,7 +81,7 @@ def test_queries_of_what_is_there(file, server):
     ranges = next(line.split() for line in matrix.splitlines() if line.startswith("TIME_RANGE"))
     assert 20 < int(ranges[1]) < 100
     assert lines["INGESTION"][1:] == ["0.00"] * 12
-    assert server.query("SELECT count(*) FROM measurement") == [[str(20 * 4 * 50)]]
+    assert server.query("SELECT count(*) FROM measurement") == [[str(20 * 5 * 50)]]
 
 
 def test_what_another_database_wants_is_refused_and_nothing_is_started(file):
