@@ -53,6 +53,11 @@ class IotJob:
         """Whether anything is written."""
         return any(operation.unit == "rows" for operation in self.work.operations)
 
+    def sensors_of(self, kind: str) -> int:
+        """How many sensors a row of an answer has, besides its time and device; an aggregate has one."""
+        known = next((o.parameters for o in self.work.operations if o.kind_name == kind), {})
+        return known.get("columns", "").count(",") + 1
+
     @property
     def values_per_row(self) -> int:
         """Points of one row: its sensors."""

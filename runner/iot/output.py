@@ -61,10 +61,10 @@ def rows_of(job: IotJob, summary: LoadSummary) -> list[Row]:
 def _row(job: IotJob, summary: LoadSummary, kind: str, name: str, found: OperationSummary | None) -> Row:
     if found is None:
         return Row(operation=kind, name=name, counts=dict.fromkeys(_COUNTS, 0), latencies=dict.fromkeys(LATENCIES, 0.0))
-    points, failed_points = found.values_window, 0
-    if points is None:  # of rows that are written
-        points = found.units_window * job.values_per_row
-        failed_points = summary.rows_failed * job.values_per_row
+    if found.rows_window is None:  # it writes
+        points, failed_points = found.units_window * job.values_per_row, summary.rows_failed * job.values_per_row
+    else:
+        points, failed_points = found.rows_window * job.sensors_of(kind), 0
     counts = {
         "okOperation": found.service.count if found.service else 0,
         "okPoint": points,

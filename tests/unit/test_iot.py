@@ -216,5 +216,6 @@ def test_the_matrices_have_all_operations_and_their_figures():
     assert "throughput(point/s)" in lines[3]
     assert lines[20].split() == ["Operation", *LATENCIES]
     assert result[1:5] == [str(told[name]) for name in ("okOperation", "okPoint", "failOperation", "failPoint")]
+    assert told["okPoint"] == sum(o.rows_window for o in summary.operations if o.name == "range") > 0
     assert told["latency_ms"]["MIN"] <= told["latency_ms"]["MEDIAN"] <= told["latency_ms"]["MAX"]
     assert told["throughput"] == pytest.approx(told["okPoint"] / summary.window_s)
