@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "chance.h"
 #include "clock.h"
 #include "events.h"
 #include "overdue.h"
@@ -225,28 +224,6 @@ static void put_offered(struct json *json, const struct load *load, const struct
     json_put_real(json, "offered_requests_per_s", has_ask ? offered : NAN);
 }
 
-/* How many different rows the acknowledged ones are by table and time; null where it is not known
- * which ones were acknowledged. */
-static void put_distinct(struct json *json, const struct load *load, const struct worker *workers,
-                         const struct totals *totals)
-{
-    uint64_t sum = 0, rows = 0;
-    bool ok = totals->rows_failed == 0 && totals->rows_unanswered == 0;
-    for (uint64_t i = 0; ok && i < load->spec->threads; i++) {
-        const struct worker *w = &workers[i];
-        ok = counter_seen(&w->counters.done);
-        for (uint32_t t = 0; ok && t < w->share->count; t++) {
-            const uint64_t hash = chance_of(w->maker.seed_hash, w->share->tables[t]);
-            ok = disorder_distinct(&w->maker.disorder, hash, w->cursor.next_row[t], &rows);
-            sum += rows;
-        }
-    }
-    if (ok)
-        json_put_whole(json, "rows_distinct", sum);
-    else
-        json_put_null(json, "rows_distinct");
-}
-
 static void put_numbers(struct json *json, const struct window *window, const struct totals *totals,
                         const struct report *report)
 {
@@ -282,6 +259,7 @@ enum exitcode summary_tell(struct load *load, const struct worker *workers,
 {
     struct totals totals;
     struct json json;
+    uint64_t distinct;
     const char *outcome;
     totals_of(workers, load->spec->threads, &totals);
     const struct window window = find_window(load, workers, report, &totals);
@@ -291,7 +269,10 @@ enum exitcode summary_tell(struct load *load, const struct worker *workers,
     json_put_text(&json, "outcome", outcome);
     json_put_bool(&json, "is_answered", !load->is_unanswered);
     put_numbers(&json, &window, &totals, report);
-    put_distinct(&json, load, workers, &totals);
+    if (totals_distinct(workers, load->spec->threads, &totals, &distinct))
+        json_put_whole(&json, "rows_distinct", distinct);
+    else
+        json_put_null(&json, "rows_distinct");
     put_offered(&json, load, workers);
     put_times(&json, load, workers, report);
     put_workers(&json, load, workers, report);

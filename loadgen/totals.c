@@ -1,6 +1,8 @@
 /* The sums; see totals.h. */
 #include "totals.h"
 
+#include "chance.h"
+
 /* A worker that runs may be answered while it is read: what is answered is read first. */
 static uint64_t rows_unanswered(const struct counters *c)
 {
@@ -38,4 +40,22 @@ void totals_of_operation(const struct worker *workers, uint64_t count, uint32_t 
     *sums = (struct tally_sums){0};
     for (uint64_t i = 0; i < count; i++)
         tally_add(&workers[i].tallies[operation], sums);
+}
+
+bool totals_distinct(const struct worker *workers, uint64_t count, const struct totals *totals,
+                     uint64_t *rows)
+{
+    bool ok = totals->rows_failed == 0 && totals->rows_unanswered == 0;
+    uint64_t places;
+    *rows = 0;
+    for (uint64_t i = 0; ok && i < count; i++) {
+        const struct worker *w = &workers[i];
+        ok = counter_seen(&w->counters.done);
+        for (uint32_t t = 0; ok && t < w->share->count; t++) {
+            const uint64_t hash = chance_of(w->maker.seed_hash, w->share->tables[t]);
+            ok = disorder_distinct(&w->maker.disorder, hash, w->cursor.next_row[t], &places);
+            *rows += places;
+        }
+    }
+    return ok;
 }

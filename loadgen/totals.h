@@ -16,6 +16,11 @@ struct totals { /* summed over workers */
 void totals_of_operation(const struct worker *workers, uint64_t count, uint32_t operation,
                          struct tally_sums *sums);
 
+/* How many different rows the acknowledged ones are by table and time, after the load; false where
+ * it is not known which ones were acknowledged, or memory is short. */
+bool totals_distinct(const struct worker *workers, uint64_t count, const struct totals *totals,
+                     uint64_t *rows);
+
 void totals_of(const struct worker *workers, uint64_t count, struct totals *totals);
 
 #endif
