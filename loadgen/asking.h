@@ -14,7 +14,7 @@ void asking_draw(struct worker *worker);
 /* One attempt; the answer is then in worker->asking. */
 enum outcome asking_ask(struct worker *worker, uint64_t deadline_ns);
 
-/* The answer's event, where it is one that is told. */
+/* The answer's event, if it is a reported one. */
 void asking_tell(const struct worker *worker, uint64_t sent_ns, uint64_t answered_ns,
                  bool in_window);
 

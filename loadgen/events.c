@@ -156,7 +156,7 @@ static void put_operations(struct json *json, const struct interval *i)
 void event_interval(const struct interval *i)
 {
     struct json json;
-    if (output_is_behind()) /* nobody reads: memory must not grow with the load's length */
+    if (output_is_behind()) /* the reader is late: memory must not grow with the load's length */
         return;
     event_begin(&json, "interval");
     json_put_real(&json, "t_s", round(i->t_s * 1e6) / 1e6);

@@ -1,4 +1,4 @@
-/* The faults of a load by kind: the first of each kind is told at once, the others counted.
+/* The faults of a load by kind: the first of each kind is reported at once, the others are counted.
  * Workers come here only when a request has failed. */
 #ifndef SCALE_FAULTS_H
 #define SCALE_FAULTS_H
@@ -26,7 +26,7 @@ struct fault_book {
 void faults_init(struct fault_book *book);
 void faults_free(struct fault_book *book);
 void faults_note(struct fault_book *book, const struct fault *fault, int64_t worker);
-/* When the load is over: each kind that came more than once is told again, with its count. */
+/* When the load is over: each kind that came more than once is reported again, with its count. */
 void faults_tell_totals(struct fault_book *book);
 void faults_put(struct fault_book *book, struct json *json); /* the list for the summary */
 

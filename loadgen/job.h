@@ -18,12 +18,12 @@ struct job {
     struct driver *driver;
 };
 
-/* EXIT_DONE, or the exit code with everything told. */
+/* EXIT_DONE, or the exit code after everything was reported. */
 bool job_subscribes(const struct job *job); /* the method has the feature */
 enum exitcode job_open(struct job *job, const char *path, enum verb verb);
 void job_close(struct job *job);
 
-/* Beyond a time that a client library keeps by itself, so that its own words are the ones told. */
+/* Beyond a time that a client library keeps by itself, so that its own message is reported. */
 #define JOB_SLACK_S 1.0
 
 /* The times for placing and for creating the tables. */

@@ -56,7 +56,7 @@ void json_close(struct json *json, char bracket)
     json->comma = true;
 }
 
-/* The body of a string. What is no UTF-8 becomes the character for that, U+FFFD, byte by byte. */
+/* The body of a string. What is not UTF-8 becomes the character for that, U+FFFD, byte by byte. */
 static void put_escaped(struct json *json, const char *text, size_t length)
 {
     size_t plain = 0; /* start of what needs no escape */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 struct keeping { /* of one answer */
-    FILE *file; /* NULL: nobody wants it */
+    FILE *file; /* NULL: the rows are not kept */
     struct answer *answer;
     bool is_in_row;
 };

@@ -17,7 +17,7 @@ enum outcome kept_ask(struct worker *worker);
 /* The same for the next message of a subscription. */
 enum outcome kept_message(struct worker *worker);
 
-/* Runs a statement whose answer nobody wants. */
+/* Runs a statement and ignores its answer. */
 enum outcome kept_run(struct worker *worker, const char *statement);
 
 #endif

@@ -1,4 +1,4 @@
-/* scale-loadgen: puts a load on one database and says what came back. This file knows the
+/* scale-loadgen: puts a load on one database and reports its answers. This file knows the
  * command line and the exit codes; it knows no database, no sweep and no verdict. */
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Collects the mistakes of a spec: each is told on standard error with its key, all of them
+/* Collects the mistakes of a spec: each is reported on standard error with its key, all of them
  * before anything starts. It decides nothing: the caller looks at the count. */
 #ifndef SCALE_MISTAKES_H
 #define SCALE_MISTAKES_H

@@ -1,4 +1,4 @@
-/* The verb `names`: places the tables and tells by which name or number the driver knows each one,
+/* The verb `names`: places the tables and prints the driver's name or number of each one,
  * which is what it writes for `{device}` in a query. */
 #include <stdio.h>
 #include <stdlib.h>

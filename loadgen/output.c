@@ -27,7 +27,7 @@ static void push(void)
         const ssize_t written = write(STDOUT_FILENO, bytes + begin, piece);
         if (written < 0 && (errno == EAGAIN || errno == EINTR))
             return;
-        begin = written < 0 ? end : begin + (size_t)written; /* closed: nobody will read it */
+        begin = written < 0 ? end : begin + (size_t)written; /* closed: there is no reader */
     }
     begin = end = 0;
 }

@@ -1,4 +1,4 @@
-/* The verb `rows`: tells rows as they are sent, for those who compute what a right answer is. It
+/* The verb `rows`: prints rows as they are sent, from which right answers are computed. It
  * needs no server and no client library. */
 #include <ctype.h>
 #include <errno.h>

@@ -106,7 +106,7 @@ static void set_range(struct column *column)
         }
 }
 
-/* "(24)" after a type name: cut off and returned; 0 when there is none, -1 when it is no number. */
+/* "(24)" after a type name: cut off and returned; 0 if there is none, -1 if it is not a number. */
 static long cut_length(char *type)
 {
     char *open = strchr(type, '('), *end;

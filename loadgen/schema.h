@@ -52,7 +52,7 @@ struct schema {
     struct column *tags;
 };
 
-/* Reads "current:float,name:binary(24)"; every mistake is told under its key. */
+/* Reads "current:float,name:binary(24)"; every mistake is reported under its key. */
 void schema_read(struct schema *schema, const char *columns, const char *tags,
                  struct mistakes *mistakes);
 void schema_free(struct schema *schema);

@@ -23,7 +23,7 @@ enum ending {
     ENDING_NONE,
     ENDING_ROWS,    /* all rows are sent */
     ENDING_WINDOW,  /* the window is over */
-    ENDING_STOPPED, /* told to stop */
+    ENDING_STOPPED, /* stopped by a request */
     ENDING_ERRORS,  /* max_errors reached */
     ENDING_FATAL
 };
@@ -43,7 +43,7 @@ struct load { /* what the workers of a load share; read-only while it runs, but 
     uint64_t drain_ns; /* for requests in flight, from the window's end or the first fatal fault */
     uint64_t start_ns, window_start_ns;
     int64_t wall_ahead_ns;
-    _Atomic uint64_t window_end_ns; /* moves to an earlier time when the window is told to end */
+    _Atomic uint64_t window_end_ns; /* moves to an earlier time when the window must end */
     struct gate gate;
     struct fault_book faults;
     int done_fd; /* an eventfd: each worker adds 1 when it has ended */
@@ -56,7 +56,7 @@ struct asking { /* of the request at hand */
     struct answer answer;
     bool is_told; /* its answer becomes an event */
     FILE *kept[OPERATIONS_MAX]; /* of operations whose answers are kept */
-    uint64_t rows_acked_before; /* of the process, when it was asked; of answers that are told */
+    uint64_t rows_acked_before; /* of the process, when it was asked; of reported answers */
 };
 
 struct worker {

@@ -1,5 +1,5 @@
 /* Frames of CQL's native protocol, version 4, on a stream: as much of it as loading needs. A frame
- * goes out as a head of CQL_HEAD_BYTES and a body; answers come in any order, told apart by the
+ * goes out as a head of CQL_HEAD_BYTES and a body; answers come in any order, matched by the
  * number of their frame. */
 #ifndef SCALE_CQL_H
 #define SCALE_CQL_H
@@ -55,7 +55,7 @@ void cql_head(uint8_t *head, enum cql_opcode opcode, uint16_t number, uint32_t l
 /* False after saying in stream->problem why: the connection is then closed. */
 bool cql_read(struct stream *stream, struct cql_answer *answer);
 /* One request of a text, and its answer. `with_length`: the text is a long string of the protocol,
- * else the body as it stands. */
+ * else the body unchanged. */
 bool cql_ask(struct stream *stream, enum cql_opcode opcode, const char *text, size_t length,
              bool with_length, struct cql_answer *answer);
 

@@ -149,7 +149,7 @@ struct driver_ops {
     const char *(*library_path)(const struct driver *driver);
     const char *(*library_version)(const struct driver *driver);
     uint64_t (*row_bytes)(const struct driver *driver); /* encoded size of a row, estimated */
-    /* What stands for a table in a query, once the tables are placed; returns its length. */
+    /* The name of a table in a query, once the tables are placed; returns its length. */
     size_t (*table_name)(const struct driver *driver, uint32_t table, char out[DRIVER_NAME_MAX]);
     enum outcome (*create_tables)(struct connection *connection, uint32_t first, uint32_t count,
                                   struct fault *fault);

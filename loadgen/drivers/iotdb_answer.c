@@ -191,7 +191,7 @@ static bool is_present(const struct value_column *column, uint64_t row)
            ((uint8_t)column->present.bytes[row / 8] & 0x80u >> row % 8);
 }
 
-/* As many rows as there are times; where these are not told, as their bitmaps or values say. */
+/* As many rows as there are times; if there are none, as their bitmaps or values say. */
 static uint64_t rows_of(const struct rows_answer *answer)
 {
     uint64_t rows = (uint64_t)(answer->times.end - answer->times.at) / 8;

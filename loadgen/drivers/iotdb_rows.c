@@ -7,7 +7,7 @@
 
 enum iotdb_type { BOOLEAN = 0, INT32, INT64, FLOAT, DOUBLE, TEXT, TIMESTAMP = 8, BLOB = 10 };
 
-enum { FIELDS_BYTES = 128 }; /* of a slice: its lengths, and what stands before its fields */
+enum { FIELDS_BYTES = 128 }; /* of a slice: its lengths, and the bytes before its fields */
 
 const struct column *iotdb_lacks(const struct schema *schema, uint32_t first, uint32_t count)
 {
@@ -169,7 +169,7 @@ static uint8_t *put_value(uint8_t *out, const struct column *column, const struc
     }
 }
 
-/* Whether the row's value in this column is to be told; the first one is where all are NULL. */
+/* Whether the row's value in this column is sent; the first one is if all are NULL. */
 static bool is_told(const struct iotdb_form *form, const struct batch *batch, uint32_t i,
                     uint32_t row)
 {

@@ -28,7 +28,7 @@ static bool is_success(int32_t code)
 
 static void take_status(struct thrift_in *in, struct iotdb_status *status, int depth);
 
-/* Of several statuses the first that is no success. */
+/* Of several statuses the first that is not a success. */
 static void take_several(struct thrift_in *in, struct iotdb_status *status, int depth)
 {
     struct iotdb_status one;
@@ -184,7 +184,7 @@ enum outcome iotdb_reach(struct iotdb_session *session, const struct driver_setu
             outcome = request_statement(session, fault);
         if (outcome == OUTCOME_OK || session->stream.fd >= 0) {
             if (outcome != OUTCOME_OK)
-                stream_close(&session->stream); /* refused: nobody is logged in */
+                stream_close(&session->stream); /* refused: there is no session */
             return outcome;
         }
     } else {

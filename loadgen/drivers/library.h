@@ -10,7 +10,7 @@ struct symbol {
     void *slot; /* of a function pointer, filled without a cast between kinds of pointers */
 };
 
-/* `usual` ends with NULL; `remedy` is what to do when none of them is there. */
+/* `usual` ends with NULL; `remedy` is what to do if none of them exists. */
 void *library_open(const char *wanted, const char *const *usual, const char *remedy,
                    struct fault *fault);
 bool library_find(void *handle, const struct symbol *symbols, size_t count, const char *hint,

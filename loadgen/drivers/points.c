@@ -196,7 +196,7 @@ static char *put_tags(const struct points *p, uint32_t table, char *out)
                     (size_t)(p->tags_at[table + 1] - p->tags_at[table]));
 }
 
-/* What stands before the first time of a series, or before that of a point. */
+/* The text before the first time of a series, or before that of a point. */
 static char *put_head(const struct points *p, uint32_t column, uint32_t table, char *out)
 {
     out = put_text(out, p->names[column].text, p->names[column].length);

@@ -24,7 +24,7 @@ static bool is_plain(const struct connection *c)
     return tls && gss && !tls(c->conn) && !gss(c->conn);
 }
 
-/* The stream broke in a frame: no byte must follow. libpq is told that the data ended, so that it
+/* The stream broke in a frame: no byte must follow. libpq gets the end of the data, so that it
  * looks for the server's last words. */
 static bool cut(struct connection *c, int fd)
 {
@@ -65,7 +65,7 @@ bool postgres_put_data(struct connection *c, uint8_t *data, size_t bytes)
 {
     const struct libpq *p = &c->driver->libpq;
     const uint32_t length = htobe32((uint32_t)bytes + 4);
-    if (c->way == WAY_NOWHERE) /* sending is stubbed: the rows are made, and nobody takes them */
+    if (c->way == WAY_NOWHERE) /* sending is stubbed: the rows are made and dropped */
         return true;
     if (c->way == WAY_UNKNOWN)
         c->way = is_plain(c) ? WAY_SOCKET : WAY_LIBRARY;

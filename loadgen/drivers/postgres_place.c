@@ -115,7 +115,7 @@ static bool place_with(struct connection *c, uint32_t *partition_of, struct faul
     return ok;
 }
 
-/* Where no server is asked: as evenly as it would be. */
+/* Without a server: as evenly as the server would place them. */
 static void place_anywhere(struct driver *driver, uint32_t *partition_of)
 {
     const struct spec *spec = driver->setup->spec;

@@ -20,7 +20,7 @@ void answer_skip(struct json_at *place);
 
 int64_t answer_whole(struct json_at place, int64_t otherwise);
 /* The value as text: a string with its escapes taken out (in place, so only once), anything else
- * as it stands. The place then is behind the value. */
+ * unchanged. The place then is behind the value. */
 char *answer_text(struct json_at *place, size_t *length, bool *is_string);
 
 #endif

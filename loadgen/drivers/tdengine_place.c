@@ -173,7 +173,7 @@ static enum outcome ask_route(struct connection *c, struct taos_route *route, st
     return code ? tdengine_fault(code, t->error_text(NULL), fault) : OUTCOME_OK;
 }
 
-/* With fewer tables than vgroups, partitions may stand for tables, and there is no balance to
+/* With fewer tables than vgroups, partitions may represent tables, and there is no balance to
  * confirm. */
 static bool is_free_of_vgroups(const struct driver *d, const struct taos_route *route)
 {

@@ -2,7 +2,7 @@
  * the table's name and libtaos is told to name the child tables after it, so that tables are the
  * same as with every other method and no two can fall together. Telnet and JSON carry one value a
  * line, so they take exactly one column. A NULL is left out of its line; a row of nothing but
- * NULLs keeps its first value, for a line without a value is no row. */
+ * NULLs keeps its first value, because a line without a value is not a row. */
 #include <stdio.h>
 #include <string.h>
 

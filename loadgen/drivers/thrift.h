@@ -52,7 +52,7 @@ static inline uint8_t *thrift_put_bytes(uint8_t *out, const void *bytes, size_t 
     return out + length;
 }
 
-/* What stands before a field of a structure: 3 bytes. */
+/* The head of a field of a structure: 3 bytes. */
 static inline uint8_t *thrift_put_field(uint8_t *out, enum thrift_type type, uint8_t id)
 {
     out[0] = (uint8_t)type;
@@ -61,7 +61,7 @@ static inline uint8_t *thrift_put_field(uint8_t *out, enum thrift_type type, uin
     return out + 3;
 }
 
-/* What stands before the items of a list: 5 bytes. */
+/* The head of a list: 5 bytes. */
 static inline uint8_t *thrift_put_list(uint8_t *out, enum thrift_type type, uint32_t count)
 {
     return thrift_put32(thrift_put8(out, (uint8_t)type), count);
