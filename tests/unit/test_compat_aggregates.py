@@ -1,0 +1,76 @@
+"""`-x`: the aggregates after a load, their statements, and the line of each."""
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+from runner.compat.aggregates import aggregate_spec, statements
+from runner.compat.job import ScaleOptions
+from runner.compat.run import read_given, read_job
+from runner.errors import PreflightError
+from runner.loadgen.binary import loadgen_path
+from tests.unit.test_compat_options import NOW
+from tests.unit.test_compat_run import PROGRAM, ROOT
+
+# As scripts have it for taosBenchmark 3.3.0.0.
+TOOK = re.compile(r"INFO: (.*) took (\d+\.\d{6}) second\(s\)")
+
+
+def job_of(*options):
+    return read_job(*read_given(["-x", *options]), ScaleOptions(), {}, NOW)
+
+
+def texts_of(*options):
+    job = job_of(*options)
+    return list(statements(job.databases[0], job.databases[0].tables[0]).values())
+
+
+def test_every_function_is_asked_of_one_group_and_of_one_more_each_time():
+    texts = texts_of("-t", "30")
+    assert len(texts) == 8 * 10
+    assert texts[0] == "SELECT * FROM test.meters WHERE groupid = 1"
+    assert texts[1] == "SELECT * FROM test.meters WHERE groupid = 1 or groupid = 2"
+    assert texts[-1].startswith("SELECT last(current) FROM test.meters WHERE groupid = 1 or ")
+    assert texts[-1].endswith("groupid = 10")
+    assert len(texts_of("-t", "3")) == 8 * 3
+
+
+def test_columns_of_ones_own_and_normal_tables():
+    assert texts_of("-t", "1", "-b", "INT", "-A", "INT")[2] == "SELECT avg(c0) FROM test.meters WHERE t0 = 1"
+    texts = texts_of("-N", "-t", "30")
+    assert len(texts) == 8
+    assert texts[1] == "SELECT count(*) FROM {item} WHERE ts >= 1500000000000"
+
+
+def test_one_thread_asks_each_once_and_goes_on_after_a_failure():
+    job = job_of("-N", "-t", "3")
+    spec = aggregate_spec(
+        job, ScaleOptions(), job.databases[0], job.databases[0].tables[0], {"aggregate0": "x"}, "items"
+    )
+    assert (spec["rounds"], spec["items"], spec["database"], spec.get("threads", "1")) == ("1", "items", "test", "1")
+    assert int(spec["max_errors"]) > 1000
+
+
+@pytest.mark.parametrize(("options", "lines"), [("-t 2", 16), ("-N -t 3", 8)])
+def test_the_lines_follow_those_of_the_load(tmp_path, options, lines):
+    try:
+        loadgen_path()
+    except PreflightError as error:
+        pytest.skip(error.message)
+    door = "from runner.compat import aggregates\naggregates.door_spec = lambda *given: {'protocol': '1', 'driver': 'null'}\n"
+    done = subprocess.run(
+        [sys.executable, "-c", door + PROGRAM, "load", "-y", "-x", "-n", "10", "-T", "1", *options.split()],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(ROOT), "ASKED": str(tmp_path / "asked")},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert len(TOOK.findall(done.stdout)) == len(TOOK.findall((tmp_path / "output.txt").read_text())) == lines
+    assert "Spent " in done.stderr
