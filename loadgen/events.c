@@ -151,6 +151,12 @@ static void put_operations(struct json *json, const struct interval *i)
     for (uint32_t k = 0; k < i->operation_count; k++)
         json_put_whole(json, i->operations[k].name, i->operations[k].requests);
     json_close(json, '}');
+    json_key(json, "operations_p99_us");
+    json_open(json, '{');
+    for (uint32_t k = 0; k < i->operation_count; k++)
+        if (i->operations[k].p99_ns)
+            json_put_real(json, i->operations[k].name, (double)i->operations[k].p99_ns / 1e3);
+    json_close(json, '}');
 }
 
 void event_interval(const struct interval *i)

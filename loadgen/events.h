@@ -11,6 +11,7 @@
 struct interval_operation {
     const char *name;
     uint64_t requests;
+    uint64_t p99_ns; /* of the response times; 0: too few requests to say */
 };
 
 struct interval {

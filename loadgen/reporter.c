@@ -10,6 +10,7 @@
 
 #include "clock.h"
 #include "events.h"
+#include "operation_times.h"
 #include "output.h"
 
 #define SLACK_NS (NS_PER_SECOND / 4) /* for workers whose driver keeps the deadline by itself */
@@ -19,8 +20,8 @@ struct watch { /* the reporter's own state */
     struct worker *workers;
     struct report *report;
     int signal_fd;
-    struct histogram sum, before; /* of all workers' recent responses */
-    struct histogram service_sum, service_before;
+    struct histogram sum, before, service_sum, service_before; /* of all workers, recent */
+    struct operation_times times;
     struct totals last;
     struct tally_sums last_of[OPERATIONS_MAX];
     uint64_t tick_ns, step_ns, give_up_ns, ended, cpu_ns;
@@ -73,8 +74,9 @@ static void fill_operations(struct watch *watch, struct interval *interval)
     for (uint32_t i = 0; i < operations->count; i++) {
         struct tally_sums now, *last = &watch->last_of[i];
         totals_of_operation(watch->workers, watch->load->spec->threads, i, &now);
-        interval->operations[i] =
-            (struct interval_operation){operations->list[i].name, now.requests - last->requests};
+        interval->operations[i] = (struct interval_operation){
+            operations->list[i].name, now.requests - last->requests,
+            operation_times_p99(&watch->times, watch->load, watch->workers, i)};
         *last = now;
     }
 }
@@ -275,6 +277,7 @@ void reporter_run(struct load *load, struct worker *workers, int signal_fd, stru
     if (histogram_init(&watch.sum, 2) || histogram_init(&watch.before, 2) ||
         histogram_init(&watch.service_sum, 2) || histogram_init(&watch.service_before, 2))
         abort();
+    operation_times_init(&watch.times, load->operations->count);
     watch.tick_ns = load->start_ns + watch.step_ns;
     watch.cpu_ns = clock_process_cpu_ns();
     if (load->window_start_ns > load->start_ns)
@@ -293,4 +296,5 @@ void reporter_run(struct load *load, struct worker *workers, int signal_fd, stru
     histogram_free(&watch.before);
     histogram_free(&watch.service_sum);
     histogram_free(&watch.service_before);
+    operation_times_free(&watch.times);
 }

@@ -10,8 +10,8 @@ struct tally *tallies_new(uint32_t count)
     for (uint32_t i = 0; tallies && i < count; i++)
         tallies[i] = (struct tally){.requests = 0};
     for (uint32_t i = 0; ok && i < count; i++)
-        ok = histogram_init(&tallies[i].response, 3) == 0 &&
-             histogram_init(&tallies[i].service, 3) == 0;
+        ok = histogram_init(&tallies[i].response, TALLY_DIGITS) == 0 &&
+             histogram_init(&tallies[i].service, TALLY_DIGITS) == 0;
     if (ok)
         return tallies;
     tallies_free(tallies, count);

@@ -6,6 +6,8 @@
 #include "drivers/driver.h"
 #include "histogram.h"
 
+enum { TALLY_DIGITS = 3 }; /* of its histograms */
+
 struct tally {
     _Alignas(LINE_PAIR_BYTES) counter requests; /* begun */
     counter answered, answered_window;

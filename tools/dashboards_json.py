@@ -1,4 +1,4 @@
-"""Writes dashboards/live.json, curve.json and trial.json from tools/boards. Run from the project's root.
+"""Writes dashboards/live.json, curve.json, trial.json and operations.json from tools/boards. Run from the project's root.
 
 python tools/dashboards_json.py
 """
@@ -11,9 +11,10 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 from tools.boards.curve import scaling  # noqa: E402
 from tools.boards.live import live  # noqa: E402
+from tools.boards.operations import operations  # noqa: E402
 from tools.boards.trial import one_trial  # noqa: E402
 
-PAGES = {"live": live, "curve": scaling, "trial": one_trial}
+PAGES = {"live": live, "curve": scaling, "trial": one_trial, "operations": operations}
 
 
 def text(name: str) -> str:

@@ -19,6 +19,7 @@ app = typer.Typer(
     epilog="Example: scale dashboards up",
 )
 BOTH = ("prometheus", "grafana")
+BOARDS = ("live", "curve", "trial", "operations")
 
 
 class How(StrEnum):
@@ -95,7 +96,7 @@ def load(run: RUN, results: RESULTS = Path("results"), as_json: JSON = False) ->
     openmetrics = exporter.openmetrics(stored)
     fresh, span = dashboards.load_run(state_directory(), name, openmetrics), dashboards.span_of(openmetrics)
     services = dashboards.status(state_directory()).services
-    pages = {board: dashboards.page_of(services, name, board, span) or None for board in ("live", "curve", "trial")}
+    pages = {board: dashboards.page_of(services, name, board, span) or None for board in BOARDS}
     if as_json:
         console.show_json({"run": name, "loaded": fresh, "from_s": span[0], "to_s": span[1], "pages": pages})
         return

@@ -158,7 +158,8 @@ def _running(state: LiveState, running: Running, now_ns: int) -> RenderableType:
     if running.interval is not None and running.phase in UNDER_LOAD:
         table.add_row(trial.work.rate_words, _rate_text(state, running))
         for name, rate in running.operations_per_s.items():
-            table.add_row(name, f"{format_rate(rate)} requests/s")
+            slow = _ms(running.operations_p99_us.get(name))
+            table.add_row(name, f"{format_rate(rate)} requests/s   p99 {slow}")
         p99 = running.interval.response_us_p99
         p50 = running.interval.response_us_p50
         table.add_row("response", f"p50 {_ms(p50)}   p99 {_ms(p99)}   errors {running.errors}")

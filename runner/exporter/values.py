@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from runner.live import UNDER_LOAD, WATCHED, LiveState, Running, ceiling_of, curves, progress, rates
-from runner.model import DiskSample, Sample, SubjectSample, Trial, TrialResult, VerdictKind, marks
+from runner.model import DiskSample, Measurement, Sample, SubjectSample, Trial, TrialResult, VerdictKind, marks
 from runner.sweep.vary import label
 from runner.units import format_number
 
@@ -64,7 +64,8 @@ def points_phase(state: LiveState) -> Iterator[Point]:
         yield "trial_setting", (name, setting), value
     yield "cpu_given_cores", (name, "server"), trial.cores
     yield "cpu_given_cores", (name, "generator"), float(len(trial.placement.generator_cpus))
-    yield "generator_ceiling_rows_per_second", (name,), ceiling_of(state, trial)
+    unit = "requests" if trial.work.counts_requests else "rows"
+    yield f"generator_ceiling_{unit}_per_second", (name,), ceiling_of(state, trial)
     yield "offered_rows_per_second", (name,), state.plan.sweep.load.rate or None
 
 
@@ -83,7 +84,8 @@ def _load(running: Running) -> Iterator[Point]:
     yield "requests_total", (name,), float(running.requests)
     yield "errors_total", (name,), float(running.errors)
     yield "retries_total", (name,), float(running.retries)
-    for operation, count in running.operations.items():
+    alone = running.trial.work.operations[0].name
+    for operation, count in (running.operations or {alone: running.requests}).items():
         yield "operation_requests_total", (name, operation), float(count)
     if running.phase not in UNDER_LOAD:
         return
@@ -91,6 +93,8 @@ def _load(running: Running) -> Iterator[Point]:
     yield "achieved_rows_per_second", (name,), running.acknowledged_per_s
     if running.trial.work.counts_requests:
         yield "achieved_requests_per_second", (name,), running.rows_per_s
+    for operation, us in running.operations_p99_us.items():
+        yield "operation_response_time_seconds", (name, operation, "0.99"), _scaled(us, 1e-6)
     yield "backlog_rows", (name,), float(i.backlog_rows) if i.backlog_rows is not None else None
     response = (("0.5", i.response_us_p50), ("0.99", i.response_us_p99), ("1", i.response_us_max))
     service = (("0.5", i.service_us_p50), ("0.99", i.service_us_p99), ("1", i.service_us_max))
@@ -205,6 +209,7 @@ def _trial(state: LiveState, result: TrialResult) -> Iterator[Point]:
     for word in marks(result):
         yield "trial_mark", (*at, word), 1.0
     yield "trial_requests_per_second", at, m.requests_per_s
+    yield from _operations(at, m)
     yield "trial_rows_per_second", at, m.rows_per_s
     yield "trial_durable_rows_per_second", at, m.durable_rows_per_s
     yield "trial_rows_acknowledged", (name,), m.rows_acked
@@ -219,6 +224,13 @@ def _trial(state: LiveState, result: TrialResult) -> Iterator[Point]:
         yield "trial_response_time_seconds", (name, quantile), _scaled(ms, 1e-3)
     for quantile, ms in (("0.5", m.service_ms_p50), ("0.99", m.service_ms_p99)):
         yield "trial_service_time_seconds", (name, quantile), _scaled(ms, 1e-3)
+
+
+def _operations(at: tuple[str, ...], m: Measurement) -> Iterator[Point]:
+    for operation, figures in m.operations.items():
+        yield "trial_operation_requests_per_second", (*at, operation), figures.requests_per_s
+        for quantile, ms in (("0.5", figures.response_ms.get("p50")), ("0.99", figures.response_ms.get("p99"))):
+            yield "trial_operation_response_time_seconds", (*at, operation, quantile), _scaled(ms, 1e-3)
 
 
 def _curve(state: LiveState) -> Iterator[Point]:

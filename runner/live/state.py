@@ -25,6 +25,7 @@ from runner.model import (
     TrialFinished,
     TrialResult,
     TrialStarted,
+    Work,
 )
 
 POOLS_MAX = 48
@@ -39,6 +40,7 @@ class Running:
     """The running trial. requests, errors, retries: sums over the intervals. rows_per_s: of the last interval, in what
     the rate counts (requests if the load reads). acknowledged_per_s: always rows. operations_per_s: of each operation
     in the last interval. operations: the sums over the intervals.
+    operations_p99_us: of each operation in the last interval.
 
     first, before, sample: the trial's first sample and the last two. pools_s: CPU seconds of the server's threads by
     name since the first sample; it never decreases, although threads may end.
@@ -56,6 +58,7 @@ class Running:
     acknowledged_per_s: float | None = None
     operations_per_s: Mapping[str, float] = field(default_factory=dict)
     operations: Mapping[str, int] = field(default_factory=dict)
+    operations_p99_us: Mapping[str, float] = field(default_factory=dict)
     requests: int = 0
     errors: int = 0
     retries: int = 0
@@ -152,10 +155,18 @@ def _with_interval(running: Running, interval: Interval) -> Running:
         acknowledged_per_s=interval.rows / length_s if length_s > 0 else running.acknowledged_per_s,
         operations_per_s=each,
         operations={n: running.operations.get(n, 0) + interval.operations[n] for n in each},
+        operations_p99_us=_p99_us(work, interval),
         requests=running.requests + interval.requests,
         errors=running.errors + interval.errors,
         retries=running.retries + interval.retries,
     )
+
+
+def _p99_us(work: Work, interval: Interval) -> Mapping[str, float]:
+    """Of each operation; of one alone it is that of all requests."""
+    if len(work.operations) > 1 or interval.response_us_p99 is None:
+        return interval.operations_p99_us
+    return {work.operations[0].name: interval.response_us_p99}
 
 
 def _with_sample(running: Running, sample: Sample) -> Running:

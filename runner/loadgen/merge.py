@@ -212,4 +212,9 @@ def merge_interval(parts: Sequence[Interval]) -> Interval:
         response_hdr=tuple(hdr for p in parts for hdr in p.response_hdr),
         service_hdr=tuple(hdr for p in parts for hdr in p.service_hdr),
         operations={name: sum(p.operations.get(name, 0) for p in parts) for name in first.operations},
+        operations_p99_us={
+            name: max(p.operations_p99_us.get(name, 0.0) for p in parts)
+            for name in first.operations
+            if any(name in p.operations_p99_us for p in parts)
+        },
     )

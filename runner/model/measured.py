@@ -19,7 +19,8 @@ class Interval:
     service_us_*: from the sending; None if the load generator does not report it. cpu_s: CPU time of the load generator
     in the interval. *_hdr: the interval's own histogram from each process (HdrHistogram V2, base64, nanoseconds, two
     digits); that of service times only in an open loop, where it differs. operations: answered requests of each
-    operation, by name; empty if the load generator does not report them.
+    operation, by name; empty if the load generator does not report them. operations_p99_us: 99th percentile of the
+    response time of each operation with enough requests.
     """
 
     monotonic_ns: int
@@ -41,6 +42,7 @@ class Interval:
     response_hdr: tuple[str, ...] = ()
     service_hdr: tuple[str, ...] = ()
     operations: Mapping[str, int] = field(default_factory=dict)
+    operations_p99_us: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)

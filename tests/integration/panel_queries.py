@@ -17,7 +17,10 @@ from tests.integration import cli
 
 BOARDS = Path(__file__).resolve().parents[2] / "dashboards"
 # Queries that have data under a condition that this sweep does not meet, by a piece of them; their panels have others.
-OTHER_SWEEPS = {"scale_disk_ceiling_bytes_per_second": "disk sweeps"}
+OTHER_SWEEPS = {
+    "scale_disk_ceiling_bytes_per_second": "disk sweeps",
+    "max(scale_achieved_requests_per_second": "loads that read",
+}
 OTHER_MACHINES = {
     "scale_pressure_seconds_total": "a kernel with PSI",
     "scale_throttled_seconds_total": "a quota in a control group",

@@ -34,12 +34,12 @@ def watched(observed: Observed, room: Path) -> Watched:
     return watch(up(room), observed.path)
 
 
-@pytest.mark.parametrize("board", ["live", "trial"])
+@pytest.mark.parametrize("board", ["live", "trial", "operations"])
 def test_every_query_of_a_running_sweep_has_data(watched: Watched, board: str) -> None:
     check(watched, board, values_of(watched), watched.at)
 
 
-@pytest.mark.parametrize("board", ["live", "curve", "trial"])
+@pytest.mark.parametrize("board", ["live", "curve", "trial", "operations"])
 def test_variables_offer_the_run_and_its_trials(watched: Watched, board: str) -> None:
     variables = json.loads((BOARDS / f"{board}.json").read_text())["templating"]["list"]
     offered = {v["name"]: offers(watched, v) for v in variables}

@@ -23,6 +23,7 @@ from runner.model import (
     Interval,
     IntervalSeen,
     Operation,
+    OperationFigures,
     PhaseEntered,
     Sample,
     SampleTaken,
@@ -84,9 +85,11 @@ def interval(second: int) -> Interval:
         service_us_p99=3000.0,
         service_us_max=8000.0,
         operations={"write": 6, "range": 4},
+        operations_p99_us={"range": 7000.0},
     )
 
 
+RANGE = OperationFigures(weight=1, requests_per_s=50.0, response_ms={"p50": 2.0, "p99": 8.0})
 MIX = (Operation(), Operation(name="range", unit="requests"))
 
 
@@ -105,6 +108,7 @@ def begun(*, vary: bool = False, reads: bool = False) -> LiveState:
                 service_ms_p50=1.0,
                 response_ms_p99=9.0,
                 requests_per_s=r.measurement.rows_per_s if reads else None,
+                operations={"range": RANGE} if reads else {},
             ),
         )
         for r in RUN.results
@@ -162,7 +166,8 @@ def test_the_page_is_the_table():
 
 
 def test_all_that_is_declared_is_served_and_nothing_else():
-    seen = {name: set(dict(labels)) for name, labels in served(begun(vary=True, reads=True))}
+    both = served(begun(vary=True, reads=True)) | served(begun(vary=True))
+    seen = {name: set(dict(labels)) for name, labels in both}
     declared = {m.name: {*COMMON, *m.labels} for m in METRICS}
     assert seen.keys() == declared.keys()
     assert seen == declared
@@ -174,12 +179,20 @@ def test_a_load_that_reads_says_its_requests_and_those_of_each_operation():
     assert value(reading, "achieved_rows_per_second") == value(writing, "achieved_rows_per_second") == 1000.0
     assert value(reading, "operation_requests_total", operation="range") == 8.0
     assert value(writing, "achieved_requests_per_second") is None
-    assert value(writing, "operation_requests_total", operation="write") is None
+    assert value(writing, "operation_requests_total", operation="write") == 20.0
+    assert value(reading, "operation_response_time_seconds", operation="range") == pytest.approx(0.007)
+    assert value(reading, "operation_response_time_seconds", operation="write") is None
+    assert value(writing, "operation_response_time_seconds", operation="write") == pytest.approx(0.004)
+    assert value(reading, "generator_ceiling_requests_per_second") == 1e8
+    assert value(reading, "generator_ceiling_rows_per_second") is None
+    name = reading.results[0].trial.trial_id
+    assert value(reading, "trial_operation_requests_per_second", trial=name, operation="range") == 50.0
+    slow = {"trial": name, "operation": "range", "quantile": "0.99"}
+    assert value(reading, "trial_operation_response_time_seconds", **slow) == pytest.approx(0.008)
 
 
 def test_types_are_the_declared_ones():
-    state = begun(reads=True)
-    body = b"".join(text(p, {}) for p in parts(state))
+    body = b"".join(text(p, {}) for reads in (True, False) for p in parts(begun(reads=reads)))
     kinds = {}
     for line in body.decode().splitlines():
         if line.startswith("# TYPE"):

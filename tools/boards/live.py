@@ -153,7 +153,10 @@ def bottleneck() -> Json:
         (
             "C",
             "Rate, of the load generator's ceiling",
-            _share(f"scale_achieved_rows_per_second{RUN}", f"scale_generator_ceiling_rows_per_second{RUN}"),
+            " or ".join(
+                _share(f"scale_achieved_{unit}_per_second{RUN}", f"scale_generator_ceiling_{unit}_per_second{RUN}")
+                for unit in ("rows", "requests")
+            ),
         ),
         (
             "D",
@@ -185,20 +188,22 @@ def rate(place: tuple[int, int, int, int], chosen: str = RUN) -> Json:
     """Rows per second against the load generator's ceiling."""
     return lines(
         "Rate",
-        "Rows acknowledged and offered each second; in the legend what the load generator could make by itself, which is "
-        "mostly far above the axis.",
+        "Rows acknowledged and offered each second, of loads that read requests answered; in the legend what the load "
+        "generator could make by itself, which is mostly far above the axis.",
         place,
         [
             target("A", f"max(scale_achieved_rows_per_second{chosen})", "achieved"),
             target("B", f"max(scale_offered_rows_per_second{chosen})", "offered"),
             target("C", f"max(scale_generator_ceiling_rows_per_second{chosen})", "load generator's ceiling"),
+            target("D", f"max(scale_achieved_requests_per_second{chosen})", "requests"),
         ],
         "sishort",
-        axis="rows/s",
+        axis="each second",
         last=True,
         overrides=[
             override("achieved", color=fixed(BLUE)),
             override("offered", color=fixed(PURPLE)),
+            override("requests", color=fixed(GREEN)),
             override(
                 "load generator's ceiling",
                 color=fixed(GREY),

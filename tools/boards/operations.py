@@ -1,0 +1,121 @@
+"""The dashboard "Operations": what each operation of a mix does now, and what it came to at each level."""
+
+from __future__ import annotations
+
+from tools.boards.curve import RANGE, VARIANT, VARIANTS
+from tools.boards.panels import (
+    BEGINS,
+    RUN,
+    RUN_VARIABLE,
+    SWEEP_VARIABLE,
+    Json,
+    dashboard,
+    lines,
+    override,
+    panel,
+    target,
+)
+
+
+def requests(place: tuple[int, int, int, int]) -> Json:
+    """Requests by operation."""
+    return lines(
+        "Requests",
+        "Requests of each operation of the mix, each second.",
+        place,
+        [target("A", f"max by (operation) (rate(scale_operation_requests_total{RUN}[5s]))", "{{operation}}")],
+        "reqps",
+        axis="requests/s",
+        last=True,
+    )
+
+
+def response(place: tuple[int, int, int, int]) -> Json:
+    """p99 by operation."""
+    return lines(
+        "Response time, 99 %",
+        "99th percentile of the response time of each operation, each second in which it had requests enough.",
+        place,
+        [
+            target(
+                "A",
+                f"max by (operation) (scale_operation_response_time_seconds{RUN})",
+                "{{operation}}",
+            )
+        ],
+        "s",
+        axis="response time",
+        log=True,
+        last=True,
+    )
+
+
+def by_level() -> Json:
+    """Of each operation at each level."""
+    chosen = f'{{run="$run",{VARIANT}%s}}{RANGE}'
+    wanted = (
+        ("A", "requests_per_second", ""),
+        ("B", "response_time_seconds", ',quantile="0.5"'),
+        ("C", "response_time_seconds", ',quantile="0.99"'),
+    )
+    return panel(
+        "table",
+        "Operations",
+        "Requests per second and response time of each operation at each level: means over the level's trials.",
+        (0, 8, 24, 9),
+        [
+            target(
+                ref,
+                f"avg by (operation, level) (last_over_time(scale_trial_operation_{metric}{chosen % more}))",
+                table=True,
+            )
+            for ref, metric, more in wanted
+        ],
+        "none",
+        {"showHeader": True, "cellHeight": "sm", "footer": {"show": False, "reducer": ["sum"], "fields": ""}},
+        custom={"align": "auto", "cellOptions": {"type": "auto"}, "filterable": True, "minWidth": 50},
+        overrides=[
+            override("n", unit="string"),
+            override("Requests/s", unit="sishort"),
+            override("Median", unit="s"),
+            override("99 %", unit="s", custom__cellOptions={"type": "color-background", "mode": "basic"}),
+        ],
+        transformations=[
+            {"id": "merge", "options": {}},
+            {
+                "id": "convertFieldType",
+                "options": {"conversions": [{"targetField": "level", "destinationType": "number"}], "fields": {}},
+            },
+            {
+                "id": "organize",
+                "options": {
+                    "excludeByName": {"Time": True},
+                    "indexByName": {"operation": 0, "level": 1, "Value #A": 2, "Value #B": 3, "Value #C": 4},
+                    "renameByName": {
+                        "operation": "Operation",
+                        "level": "n",
+                        "Value #A": "Requests/s",
+                        "Value #B": "Median",
+                        "Value #C": "99 %",
+                    },
+                },
+            },
+            {
+                "id": "sortBy",
+                "options": {"fields": {}, "sort": [{"field": "Operation"}, {"field": "n"}]},
+            },
+        ],
+    )
+
+
+def operations() -> Json:
+    """The page."""
+    return dashboard(
+        "scale-operations",
+        "Operations",
+        "What each operation of a mix of reads and writes does.",
+        [requests((0, 0, 12, 8)), response((12, 0, 12, 8)), by_level()],
+        [SWEEP_VARIABLE, RUN_VARIABLE, VARIANTS],
+        time_from="now-5m",
+        annotations=[BEGINS],
+    )
