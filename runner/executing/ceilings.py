@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from runner.loadgen.ceiling import CeilingKey, Means, ceiling_key, means_of, measure_ceiling
-from runner.loadgen.spec import trial_spec
+from runner.loadgen.spec import told_texts, trial_spec
 from runner.model import Trial
-from runner.targets import Address, load_target
+from runner.targets import Address, Facts, load_target
 from runner.units import format_cpus
+from runner.work import queries_of
 
 
 class Ceilings:
@@ -37,13 +38,21 @@ class Ceilings:
     def _key(self, trial: Trial) -> CeilingKey:
         target = load_target(trial.subject.target)
         nobody = Address(host="", port=0, secret="", home=self._homes[trial.subject.server])
-        spec = trial_spec(trial, target.session(trial, nobody).load_spec())
+        spec = trial_spec(
+            trial, {**target.session(trial, nobody).load_spec(), **told_texts(_texts(trial, target.facts))}
+        )
         method = spec["driver"], spec.get("method", "")
         if method not in self._means:
             self._means[method] = means_of(self._program, spec)
-        means = Means.UNREAD if trial.work.counts_requests else self._means[method]
+        means = Means.ANSWERED if trial.work.counts_requests else self._means[method]
         cpus, threads = trial.placement.generator_cpus, target.facts.threads_per_process
         return ceiling_key(spec, cpus, threads, means)
+
+
+def _texts(trial: Trial, facts: Facts) -> dict[str, str]:
+    """What is asked, in the target's words."""
+    work, method = trial.work, trial.subject.method
+    return {name: facts.rendered(query, work.data, method) for name, query in queries_of(work).items()}
 
 
 def _words(key: CeilingKey) -> str:
@@ -51,6 +60,9 @@ def _words(key: CeilingKey) -> str:
     interlaced = f", {spec['interlace_rows']} of a table in turn" if spec.get("interlace_rows", "0") != "0" else ""
     if spec.get("requests_per_table", "1") != "1":
         interlaced = f", {spec['requests_per_table']} requests of a table in a row"
+    if key.means is Means.ANSWERED:
+        what = f"{spec['threads']} threads, {spec['operations']}, {key.means.value}"
+        return f"{what}, {spec['tables']} tables, on CPU {format_cpus(key.cpus)}"
     driver = f", driver {spec['driver']} with {key.means.value}" if key.means is Means.STUBBED else ""
     return (
         f"{spec['threads']} threads, {spec['rows_per_request']} rows a request{interlaced}, {spec['tables']} tables, "

@@ -3,7 +3,8 @@
 It is measured once for each different spec before the sweep. The trial's own driver makes every request completely and
 drops it. A trial's rate near the ceiling is limited by the load generator. Refuses to give a ceiling if a driver cannot
 separate making a request from sending it: making rows alone costs a twentieth of that, and no rate would ever be near
-it.
+it. For a load that reads, the ceiling is the rate of requests that are drawn, answered from memory and counted. It does
+not include what a client library costs for each request.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ from enum import StrEnum
 from runner.errors import LoadError
 from runner.loadgen.features import SEPARABLE, can, features_of
 from runner.loadgen.process import LoadProcesses
-from runner.loadgen.spec import ceiling_spec, stubbed_spec
+from runner.loadgen.spec import answered_spec, ceiling_spec, stubbed_spec
 from runner.loadgen.split import split_spec
+from runner.model import LoadSummary
 
 SECONDS = 1.5
 LIMIT_S = 60.0
@@ -25,11 +27,12 @@ LIMIT_S = 60.0
 
 class Means(StrEnum):
     """How a ceiling can be measured. STUBBED: the driver omits the sending. DISCARDED: rows are made and discarded, the
-    only way of older load generators. NONE: there is no such ceiling."""
+    only way of older load generators. ANSWERED: reads are answered from memory. NONE: there is no such
+    ceiling."""
 
     STUBBED = "its sending left out"
     DISCARDED = "rows discarded"
-    UNREAD = "none: of reads it is not measured; the threads' own CPU is reported instead"
+    ANSWERED = "reads answered from memory"
     NONE = "none: its client library encodes inside of its send; the threads' own CPU is reported instead"
 
 
@@ -43,6 +46,9 @@ class CeilingKey:
     means: Means
 
 
+_SPECS = {Means.STUBBED: stubbed_spec, Means.ANSWERED: answered_spec}
+
+
 def means_of(program: str, spec: Mapping[str, str]) -> Means:
     """What the load generator offers for the driver and the method of a spec. Raises LoadError if it does not report
     it."""
@@ -54,26 +60,34 @@ def means_of(program: str, spec: Mapping[str, str]) -> Means:
 
 def ceiling_key(spec: Mapping[str, str], cpus: tuple[int, ...], threads_per_process: int, means: Means) -> CeilingKey:
     """The key of a trial's spec. Trials with the same key have the same ceiling."""
-    made = stubbed_spec(spec, SECONDS) if means is Means.STUBBED else ceiling_spec(spec, SECONDS)
+    made = _SPECS.get(means, ceiling_spec)(spec, SECONDS)
     kept = tuple(sorted((name, value) for name, value in made.items() if name != "seed"))
     return CeilingKey(spec=kept, cpus=cpus, threads_per_process=threads_per_process, means=means)
 
 
 def measure_ceiling(program: str, key: CeilingKey) -> float | None:
-    """Rows per second of the load generator without a server; None if there is no such ceiling.
+    """Rows per second of the load generator without a server, or requests per second if the load reads; None if there
+    is no such ceiling.
 
     Raises LoadError.
     """
-    if key.means in (Means.NONE, Means.UNREAD):
+    if key.means is Means.NONE:
         return None
     specs = split_spec(dict(key.spec), key.threads_per_process, time.monotonic_ns())
     with LoadProcesses(program, specs, key.cpus, secret="") as load:
         for _ in load.lines(LIMIT_S):
             pass
         summary = load.summary()
-    if summary is None or not summary.rows_per_s or summary.outcome != "ok":
+    rate = _rate(summary, key.means) if summary is not None and summary.outcome == "ok" else None
+    if not rate:
         raise LoadError(
             "the load generator's own ceiling could not be measured: the load did not come to its end",
             remedy="scale doctor",
         )
-    return summary.rows_per_s
+    return rate
+
+
+def _rate(summary: LoadSummary, means: Means) -> float | None:
+    if means is not Means.ANSWERED:
+        return summary.rows_per_s
+    return summary.service.count / summary.window_s if summary.window_s else None

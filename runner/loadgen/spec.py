@@ -34,6 +34,12 @@ def ceiling_spec(spec: Mapping[str, str], seconds: float) -> dict[str, str]:
     return {**_same_rows(spec, seconds), "driver": "null", "method": "discard"}
 
 
+def answered_spec(spec: Mapping[str, str], seconds: float) -> dict[str, str]:
+    """The same requests, drawn and counted, the reads of which the null driver answers from memory."""
+    asked = {k: v for k, v in spec.items() if k.startswith("ask.") or k in ("operations", "rows_present", "read_seed")}
+    return {**ceiling_spec(spec, seconds), **asked}
+
+
 def stubbed_spec(spec: Mapping[str, str], seconds: float) -> dict[str, str]:
     """The same requests, made by the trial's own driver for some seconds and not sent. It contains no address.
 

@@ -146,7 +146,8 @@ def _in_a_row(sweep: Sweep) -> str:
 def _ceiling(run: StoredRun) -> str:
     value = run.manifest.get("ceiling_rows_per_s")
     if isinstance(value, Mapping):
-        rates = [f"{format_rate(v)} rows/s with {k}" for k, v in value.items() if isinstance(v, (int, float))]
+        unit = run.plan.sweep.work.rate_words
+        rates = [f"{format_rate(v)} {unit} with {k}" for k, v in value.items() if isinstance(v, (int, float))]
         reasons = [f"{k}: {v}" for k, v in value.items() if isinstance(v, str)]
         return "; ".join([*rates, *reasons])
     return f"{format_rate(value)} rows/s" if isinstance(value, (int, float)) else ""

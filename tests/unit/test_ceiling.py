@@ -10,6 +10,7 @@ from runner.executing.ceilings import Ceilings
 from runner.loadgen.binary import loadgen_path
 from runner.loadgen.ceiling import Means, ceiling_key, means_of, measure_ceiling
 from runner.loadgen.spec import stubbed_spec, trial_spec
+from runner.sweep.resolve import resolve_sweep
 from tests.unit.factories import make_sweep, make_trial
 from tests.unit.test_tdengine_target import trial as tdengine_trial
 
@@ -105,3 +106,16 @@ def test_the_null_drivers_ceiling_with_the_real_load_core():
     rate = measure_ceiling(loadgen_path(), ceiling_key(spec, (0,), 0, means_of(loadgen_path(), spec)))
     assert rate is not None
     assert rate > 1e6
+
+
+def test_of_reads_it_is_the_rate_of_answers_from_memory():
+    work = resolve_sweep("cpu", {"axis.cores": "1", "workload.name": "iot-mixed", "workload.tables": "10"})
+    texts = {"ask.range.text": "SELECT 1 FROM {device} WHERE t >= {from} AND t < {to}"}
+    spec = trial_spec(make_trial(replace(make_sweep(load__method="copy"), work=work.work)), {**COPY, **texts})
+    key = ceiling_key(spec, (0,), 0, Means.ANSWERED)
+    told = dict(key.spec)
+    assert (told["driver"], told["operations"], told["rows_present"]) == ("null", "write:9,range:1", "100000")
+    assert told["ask.range.text"] == texts["ask.range.text"] and "host" not in told
+    rate = measure_ceiling(loadgen_path(), key)
+    assert rate is not None
+    assert 1e4 < rate < 1e8

@@ -57,7 +57,7 @@ ALLOWED = {
     "preparing": {"model", "errors", "axes", "disks", "host", "plan", "setting", "runtimes", "store", "sweep", "targets"},
     "executing": {
         "axes", "model", "errors", "interrupts", "units", "host", "disks", "identity", "loadgen", "plan", "report", "store",
-        "targets", "trial",
+        "targets", "trial", "work",
     },
     "servers": {"errors", "targets"},
     "doctor": {"errors", "host", "loadgen", "runtimes", "targets", "units"},

@@ -19,13 +19,18 @@ def generator_ceiling(use: ResourceUse, given: TrialResources) -> Found | None:
     ceiling = given.ceiling_rows_per_s
     if not ceiling or use.rows_per_s is None or use.rows_per_s <= CEILING * ceiling:
         return None
-    told = f"the load generator alone reaches {format_rate(ceiling)} {given.unit} with these rows"
+    told = f"the load generator alone reaches {format_rate(ceiling)} {given.unit} with these {_counted(given.unit)}"
     return Found(
         kind=BottleneckKind.GENERATOR_CEILING,
         sentence=told,
         remedy="give the load generator more CPUs (--generator-cpus) and threads (--write-threads)",
         reason=f"{told}; {format_rate(use.rows_per_s)} is too near to that",
     )
+
+
+def _counted(unit: str) -> str:
+    """The noun of a rate."""
+    return unit.partition("/")[0]
 
 
 def generator_spent(use: ResourceUse, given: TrialResources) -> Found | None:
