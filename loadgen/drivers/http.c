@@ -119,6 +119,11 @@ bool http_post(struct stream *s, const char *host, const char *path, const char 
     return stream_write(s, head, (size_t)used, body, length) && read_reply(s, reply);
 }
 
+bool http_ask(struct stream *s, const char *request, size_t length, struct http_reply *reply)
+{
+    return stream_write(s, request, length, NULL, 0) && read_reply(s, reply);
+}
+
 bool http_upgrade(struct stream *s, const char *host, const char *path)
 {
     char head[512];

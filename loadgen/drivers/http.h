@@ -1,5 +1,5 @@
-/* A small HTTP/1.1 client: one connection that is kept, POST and an upgrade, bodies with a length
- * or in chunks. It speaks to one trusted server: it follows nothing. */
+/* A small HTTP/1.1 client: one connection that is kept, POST, GET and an upgrade, bodies with a
+ * length or in chunks. It speaks to one trusted server: it follows nothing. */
 #ifndef SCALE_HTTP_H
 #define SCALE_HTTP_H
 
@@ -14,6 +14,8 @@ struct http_reply {
 /* `headers`: further header lines, each with its CR LF. As stream_write when they fail. */
 bool http_post(struct stream *stream, const char *host, const char *path, const char *headers,
                const char *body, size_t length, struct http_reply *reply);
+/* A request that its caller has written, head and all. */
+bool http_ask(struct stream *stream, const char *request, size_t length, struct http_reply *reply);
 /* Asks for an upgrade to WebSocket; what follows on the stream are its frames. */
 bool http_upgrade(struct stream *stream, const char *host, const char *path);
 

@@ -2,7 +2,10 @@
  * Methods: `http`; `gzip`, the same compressed; `tcp`, over a bare connection without answers.
  * Options:
  *   write_path=/write?db=x  where lines are posted; `precision` of the spec must be what it says
- *   parted=1                table t is of measurement <table>_p<t mod partitions> */
+ *   parted=1                table t is of measurement <table>_p<t mod partitions>
+ *   query_path=/query?q=    where queries are asked, the text behind it; {device} is d<t>
+ *   answer_rows=values      members of an answer that hold rows */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "lines.h"
@@ -14,7 +17,7 @@ static const struct driver_method methods[] = {
     {"tcp", FEATURE_DEADLINE | FEATURE_SEPARABLE | FEATURE_UNANSWERED},
     {NULL, 0},
 };
-static const char *const options[] = {"write_path", "parted", NULL};
+static const char *const options[] = {"write_path", "parted", "query_path", "answer_rows", NULL};
 
 static void drop(void *form)
 {
@@ -66,11 +69,18 @@ static char *put(const void *form, const struct batch *batch, void *place, char 
     return lines_put(form, batch, place, out, room, rows);
 }
 
+static size_t name(const void *form, uint32_t table, char out[DRIVER_NAME_MAX])
+{
+    (void)form;
+    return (size_t)snprintf(out, DRIVER_NAME_MAX, "d%u", (unsigned)table);
+}
+
 #define PLAIN "Content-Type: text/plain; charset=utf-8\r\n"
 #define FORM(its_port, its_header, ...)                                                            \
     {.header = its_header,                                                                         \
      .path = "/write",                                                                             \
      .port = its_port,                                                                             \
+     .name = name,                                                                                 \
      .place_bytes = sizeof(struct line_place),                                                     \
      .make = make,                                                                                 \
      .drop = drop,                                                                                 \
@@ -104,4 +114,7 @@ const struct driver_ops driver_lines = {
     .disconnect = posts_disconnect,
     .close = posts_close,
     .row_bytes = posts_row_bytes,
+    .table_name = posts_table_name,
+    .prepare = posts_prepare,
+    .ask = posts_ask,
 };

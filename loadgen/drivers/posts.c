@@ -1,5 +1,5 @@
 /* Rows posted over HTTP; see posts.h. */
-#include "posts.h"
+#include "posts_parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,29 +7,10 @@
 
 #include "../deadline.h"
 #include "gzip.h"
-#include "http.h"
 
 enum { BODY_BYTES = 1 << 23, FINISH_S = 20, WORDS_BYTES = 400 };
 
-struct driver {
-    const struct driver_setup *setup;
-    const struct post_form *form;
-    void *made; /* by the form */
-    const char *host, *path;
-    uint16_t port;
-    uint32_t first_column, column_count;
-};
-
-struct connection {
-    const struct driver *driver;
-    struct stream stream;
-    void *place; /* of the request */
-    char *body;
-    uint64_t body_size;
-    struct gzip *gzip; /* NULL where nothing is compressed */
-};
-
-static enum outcome no_memory(struct fault *fault)
+enum outcome posts_no_memory(struct fault *fault)
 {
     fault_set(fault, FAULT_SERVER, "MEMORY", "out of memory");
     return OUTCOME_FATAL;
@@ -51,7 +32,7 @@ enum outcome posts_open(const struct post_form *form, const struct driver_setup 
     const char *path = spec_option(spec, "write_path");
     struct driver *d = calloc(1, sizeof *d);
     if (!d)
-        return no_memory(fault);
+        return posts_no_memory(fault);
     *driver = d;
     d->setup = setup;
     d->form = form;
@@ -82,7 +63,7 @@ enum outcome posts_place(struct driver *d, uint32_t *partition_of, struct fault 
 
 /* The way to the server fails. Whether it has the rows of the request is not known, so that they
  * are not sent again unless the spec says so. */
-static enum outcome broken(const struct stream *stream, struct fault *fault)
+enum outcome posts_broken(const struct stream *stream, struct fault *fault)
 {
     if (stream->is_late)
         return fault_late(fault, "the server has not answered all of it");
@@ -90,12 +71,12 @@ static enum outcome broken(const struct stream *stream, struct fault *fault)
     return OUTCOME_ERROR;
 }
 
-static enum outcome reach(struct connection *c, struct fault *fault)
+enum outcome posts_reach(struct connection *c, struct fault *fault)
 {
     const struct driver *d = c->driver;
     if (c->stream.fd >= 0 || stream_open(&c->stream, d->host, d->port))
         return OUTCOME_OK;
-    const enum outcome outcome = broken(&c->stream, fault);
+    const enum outcome outcome = posts_broken(&c->stream, fault);
     fault->is_transient = outcome == OUTCOME_ERROR; /* nothing was sent */
     return outcome;
 }
@@ -106,6 +87,7 @@ void posts_disconnect(struct connection *c)
         stream_finish(&c->stream, deadline_after_s(FINISH_S));
     stream_free(&c->stream);
     gzip_free(c->gzip);
+    posts_free_asks(c);
     free(c->place);
     free(c->body);
     free(c);
@@ -119,7 +101,7 @@ enum outcome posts_connect(struct driver *d, uint32_t worker, struct connection 
     struct connection *c = calloc(1, sizeof *c);
     (void)worker;
     if (!c)
-        return no_memory(fault);
+        return posts_no_memory(fault);
     c->driver = d;
     c->stream.fd = -1;
     c->body_size = rows < BODY_BYTES / row ? (rows + 1) * row : BODY_BYTES;
@@ -127,13 +109,13 @@ enum outcome posts_connect(struct driver *d, uint32_t worker, struct connection 
     c->place = calloc(1, d->form->place_bytes);
     if (!c->body || !c->place) {
         posts_disconnect(c);
-        return no_memory(fault);
+        return posts_no_memory(fault);
     }
     if (d->form->is_packed && !(c->gzip = gzip_new(fault))) {
         posts_disconnect(c);
         return OUTCOME_FATAL;
     }
-    if (!d->setup->is_sending_stubbed && reach(c, fault) != OUTCOME_OK) {
+    if (!d->setup->is_sending_stubbed && posts_reach(c, fault) != OUTCOME_OK) {
         posts_disconnect(c);
         return OUTCOME_FATAL;
     }
@@ -146,11 +128,11 @@ enum outcome posts_connect(struct driver *d, uint32_t worker, struct connection 
 static enum outcome pour(struct connection *c, const char *text, size_t length, struct fault *fault)
 {
     struct stream *s = &c->stream;
-    const enum outcome outcome = reach(c, fault);
+    const enum outcome outcome = posts_reach(c, fault);
     if (outcome != OUTCOME_OK)
         return outcome;
     if (!stream_hear(s) || !stream_write(s, text, length, NULL, 0))
-        return broken(s, fault);
+        return posts_broken(s, fault);
     if (s->end == s->begin)
         return OUTCOME_OK;
     const size_t said = s->end - s->begin;
@@ -160,22 +142,27 @@ static enum outcome pour(struct connection *c, const char *text, size_t length, 
     return OUTCOME_ERROR;
 }
 
+enum outcome posts_refused(const struct http_reply *reply, struct fault *fault)
+{
+    char code[32];
+    snprintf(code, sizeof code, "HTTP%d", reply->status);
+    fault_set(fault, FAULT_SERVER, code, "HTTP status %d: %.400s", reply->status, reply->body);
+    return OUTCOME_ERROR;
+}
+
 /* One piece of a request. */
 static enum outcome post(struct connection *c, const char *text, size_t length, struct fault *fault)
 {
     const struct driver *d = c->driver;
     struct http_reply reply;
-    const enum outcome outcome = reach(c, fault);
+    const enum outcome outcome = posts_reach(c, fault);
     if (outcome != OUTCOME_OK)
         return outcome;
     if (!http_post(&c->stream, d->host, d->path, d->form->header, text, length, &reply))
-        return broken(&c->stream, fault);
+        return posts_broken(&c->stream, fault);
     if (reply.status >= 200 && reply.status < 300)
         return OUTCOME_OK;
-    char code[32];
-    snprintf(code, sizeof code, "HTTP%d", reply.status);
-    fault_set(fault, FAULT_SERVER, code, "HTTP status %d: %.400s", reply.status, reply.body);
-    return OUTCOME_ERROR;
+    return posts_refused(&reply, fault);
 }
 
 /* One piece in the form in which it goes out; nothing goes out where sending is stubbed. */
@@ -184,7 +171,7 @@ static enum outcome deliver(struct connection *c, size_t length, struct fault *f
     const struct driver *d = c->driver;
     const char *text = c->gzip ? gzip_pack(c->gzip, c->body, length, &length) : c->body;
     if (!text)
-        return no_memory(fault);
+        return posts_no_memory(fault);
     if (d->setup->is_sending_stubbed)
         return OUTCOME_OK;
     return (d->form->is_unanswered ? pour : post)(c, text, length, fault);

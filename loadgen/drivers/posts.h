@@ -1,9 +1,9 @@
-/* Rows posted over HTTP/1.1 as text, for drivers whose requests are bodies of one form: no client
- * library, one connection that is kept. A request of more than 8 MiB is posted in several pieces.
- * Its rows count when the server has answered each piece with a status of 200 to 299.
- * Where the form is unanswered, the same text goes over a bare TCP connection. Its rows count when
- * they are sent. What the server says all the same is an error, in its words.
- * It knows no form: a driver says it in a `post_form`. */
+/* Rows posted over HTTP/1.1 as text, and queries asked by GET, for drivers whose requests are
+ * bodies of one form: no client library, one connection that is kept. A request of more than 8 MiB
+ * is posted in several pieces. Its rows count when the server has answered each piece with a status
+ * of 200 to 299. Where the form is unanswered, the same text goes over a bare TCP connection. Its
+ * rows count when they are sent. What the server says all the same is an error, in its words. It
+ * knows no form: a driver says it in a `post_form`. */
 #ifndef SCALE_POSTS_H
 #define SCALE_POSTS_H
 
@@ -15,6 +15,8 @@ struct post_form {
     const char *header; /* what the body is, as header lines with their CR LF */
     const char *path;   /* where it is posted unless the spec has write_path */
     uint16_t port;
+    /* What stands for a table in a query; NULL where none are asked. */
+    size_t (*name)(const void *form, uint32_t table, char out[DRIVER_NAME_MAX]);
     uint32_t place_bytes; /* of what `put` keeps on a connection */
 
     /* `form` is what `make` made; `fault` says what the spec asks for that it cannot do. */
@@ -44,5 +46,13 @@ enum outcome posts_send(struct connection *connection, const struct batch *batch
 void posts_disconnect(struct connection *connection);
 void posts_close(struct driver *driver);
 uint64_t posts_row_bytes(const struct driver *driver);
+
+/* Queries, for a form that has names: see posts_ask.c. */
+size_t posts_table_name(const struct driver *driver, uint32_t table, char out[DRIVER_NAME_MAX]);
+enum outcome posts_prepare(struct connection *connection, uint32_t operation, const char *text,
+                           struct fault *fault);
+enum outcome posts_ask(struct connection *connection, uint32_t operation,
+                       const struct parameter *parameters, uint64_t deadline_ns,
+                       struct answer *answer, struct fault *fault);
 
 #endif

@@ -34,5 +34,6 @@ FACTS = Facts(
     rows_per_core_s=3e5,
     at_rest="the files of its log are synced",
     overhead_s=5.0,
+    queries="runner.targets.influxdb.queries:rendered",
     to_install="apt-get install influxdb, or give --home DIR",
 )

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from runner.errors import TargetError
-from runner.model import Trial
+from runner.model import Cells, Drawn, Trial
 from runner.targets import Address, Counted, Session, series
+from runner.targets.influxdb.queries import rows_of
+from runner.targets.marks import filled
 from runner.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_LOG, ON_DISK
 from runner.targets.web import Web
 
@@ -81,7 +83,9 @@ class InfluxdbSession(Session):
         return {**said, "shard_duration": str(first["shardGroupDuration"]), **terms}
 
     def load_spec(self) -> Mapping[str, str]:
-        return series.load_spec(self._trial, self._address, f"/write?db={DATABASE}&precision=ms")
+        spec = series.load_spec(self._trial, self._address, f"/write?db={DATABASE}&precision=ms")
+        asking = {"query_path": f"/query?db={DATABASE}&epoch=ms&q=", "answer_rows": "values"}
+        return {**spec, **asking} if self._trial.work.counts_requests else spec
 
     def commit_cycles(self) -> int | None:
         """Snapshots of the cache that became files."""
@@ -112,6 +116,9 @@ class InfluxdbSession(Session):
         """One value of each device's row: its time (at 0), or the requested value (at 1)."""
         statement = f'SELECT {what} FROM "{series.MEASUREMENT}" GROUP BY "{series.DEVICE}"'
         return {one["tags"][series.DEVICE]: one["values"][0][at] for one in self._series(statement)}
+
+    def answers(self, asked: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
+        return tuple(tuple(rows_of(text, self._series(filled(text, one, names, str)))) for text, one in asked)
 
     def drop_schema(self) -> None:
         self._run(f'DROP DATABASE "{DATABASE}"')

@@ -1,0 +1,235 @@
+/* Queries over HTTP: GET of `query_path` with the text of an operation behind it, encoded, and its
+ * marks filled in. The answer is JSON: each member called `answer_rows` holds rows, each a list of
+ * values. What is held of an answer at once is all of it, up to what http.c takes.
+ * A digest has times as the server writes them, so that it compares with the same server's only. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../digest.h"
+#include "../marks.h"
+#include "numbers.h"
+#include "posts_parts.h"
+
+enum { VALUE_BYTES = 3 * 64, HEAD_BYTES = 512 };
+
+struct posts_ask {
+    struct marks marks;
+    char *plain; /* all pieces, encoded, one behind the other */
+    uint32_t ends[PIECES_MAX];
+    char *request; /* with space for all parameters */
+};
+
+static const char *option_or(const struct driver *d, const char *name, const char *otherwise)
+{
+    const char *value = spec_option(d->setup->spec, name);
+    return value ? value : otherwise;
+}
+
+static char *put_encoded(char *out, const char *text, size_t length)
+{
+    static const char digits[] = "0123456789ABCDEF";
+    for (size_t i = 0; i < length; i++) {
+        const uint8_t c = (uint8_t)text[i];
+        if (isalnum(c) || strchr("-._~", c)) {
+            *out++ = (char)c;
+            continue;
+        }
+        *out++ = '%';
+        *out++ = digits[c >> 4];
+        *out++ = digits[c & 15];
+    }
+    return out;
+}
+
+static bool encode(struct posts_ask *ask, const struct driver *d, const char *text)
+{
+    const size_t most = 3 * strlen(text) + 1;
+    ask->plain = malloc(most);
+    ask->request = malloc(most + ask->marks.parameter_count * VALUE_BYTES + HEAD_BYTES +
+                          strlen(option_or(d, "query_path", "")) + strlen(d->host));
+    char *out = ask->plain;
+    for (uint32_t i = 0; out && i < ask->marks.count; i++) {
+        out = put_encoded(out, ask->marks.pieces[i].plain, ask->marks.pieces[i].length);
+        ask->ends[i] = (uint32_t)(out - ask->plain);
+    }
+    return ask->plain && ask->request;
+}
+
+enum outcome posts_prepare(struct connection *c, uint32_t operation, const char *text,
+                           struct fault *fault)
+{
+    char why[160];
+    struct posts_ask *ask = calloc(1, sizeof *ask);
+    c->asks[operation] = ask;
+    if (!ask)
+        return posts_no_memory(fault);
+    if (c->driver->form->is_unanswered) {
+        fault_set(fault, FAULT_SPEC, "SPEC", "a method without answers cannot ask");
+        return OUTCOME_FATAL;
+    }
+    if (!spec_option(c->driver->setup->spec, "query_path")) {
+        fault_set(fault, FAULT_SPEC, "SPEC", "query_path is needed: where queries are asked");
+        return OUTCOME_FATAL;
+    }
+    if (!marks_read(&ask->marks, text, why, sizeof why)) {
+        fault_set(fault, FAULT_SPEC, "SPEC", "%s", why);
+        return OUTCOME_FATAL;
+    }
+    return encode(ask, c->driver, text) ? OUTCOME_OK : posts_no_memory(fault);
+}
+
+void posts_free_asks(struct connection *c)
+{
+    for (uint32_t i = 0; i < OPERATIONS_MAX; i++) {
+        if (c->asks[i]) {
+            free(c->asks[i]->plain);
+            free(c->asks[i]->request);
+        }
+        free(c->asks[i]);
+    }
+}
+
+size_t posts_table_name(const struct driver *d, uint32_t table, char out[DRIVER_NAME_MAX])
+{
+    return d->form->name(d->made, table, out);
+}
+
+/* A table's name, a time in units of the precision, a number. */
+static char *put_parameter(char *out, const struct driver *d, const struct parameter *parameter)
+{
+    char text[DRIVER_NAME_MAX];
+    int64_t time;
+    double value;
+    if (parameter->is_table)
+        return put_encoded(out, text, posts_table_name(d, parameter->table, text));
+    memcpy(&time, parameter->value, sizeof time);
+    memcpy(&value, parameter->value, sizeof value);
+    const char *end = parameter->type == TYPE_TIMESTAMP ? numbers_put_whole(text, time)
+                                                        : numbers_put_double(text, value);
+    return put_encoded(out, text, (size_t)(end - text));
+}
+
+static size_t fill(const struct posts_ask *ask, const struct driver *d,
+                   const struct parameter *parameters)
+{
+    char *out = ask->request;
+    uint32_t begin = 0;
+    out += sprintf(out, "GET %s", option_or(d, "query_path", ""));
+    for (uint32_t i = 0; i < ask->marks.count; begin = ask->ends[i++]) {
+        memcpy(out, ask->plain + begin, ask->ends[i] - begin);
+        out += ask->ends[i] - begin;
+        if (ask->marks.pieces[i].mark != MARK_NONE)
+            out = put_parameter(out, d, parameters++);
+    }
+    out += sprintf(out, " HTTP/1.1\r\nHost: %s\r\n\r\n", d->host);
+    return (size_t)(out - ask->request);
+}
+
+struct scan { /* of an answer, whose end is a zero byte */
+    const char *at;
+    const char *rows_name;
+    size_t rows_length;
+    struct answer *answer;
+    const char *error; /* the value of a member of this name */
+};
+
+static const char *behind_string(const char *at) /* at its opening quote */
+{
+    for (at++; *at && *at != '"'; at++)
+        if (*at == '\\' && at[1])
+            at++;
+    return *at ? at + 1 : at;
+}
+
+static const char *behind_value(const char *at) /* that is neither a list nor an object */
+{
+    return *at == '"' ? behind_string(at) : at + strcspn(at, ",]} \t\r\n");
+}
+
+static uint64_t digest_value(uint64_t digest, const char *at, const char *end)
+{
+    const size_t length = (size_t)(end - at);
+    if (*at == '"')
+        return digest_text(digest, at + 1, length - 2);
+    if (*at == 'n')
+        return digest_word(digest, DIGEST_NULL);
+    if (*at == 't' || *at == 'f')
+        return digest_word(digest, *at == 't');
+    if (memchr(at, '.', length) || memchr(at, 'e', length))
+        return digest_real(digest, strtod(at, NULL));
+    return digest_word(digest, (uint64_t)strtoll(at, NULL, 10));
+}
+
+/* A list of rows, from its bracket on. On anything else than lists of plain values it ends early.
+ */
+static void count_rows(struct scan *s)
+{
+    struct answer *answer = s->answer;
+    uint32_t depth = 0;
+    do {
+        s->at += strspn(s->at, ", \t\r\n");
+        if (*s->at == '[') {
+            depth++;
+            s->at++;
+        } else if (*s->at == ']') {
+            answer->rows += depth == 2;
+            if (depth == 2 && answer->wants_digest)
+                answer->digest = digest_word(answer->digest, DIGEST_ROW);
+            depth--;
+            s->at++;
+        } else {
+            const char *end = behind_value(s->at);
+            if (end == s->at)
+                return;
+            answer->values++;
+            if (answer->wants_digest)
+                answer->digest = digest_value(answer->digest, s->at, end);
+            s->at = end;
+        }
+    } while (depth > 0);
+}
+
+static void scan(struct scan *s)
+{
+    while (*(s->at += strcspn(s->at, "\""))) {
+        const char *name = s->at + 1;
+        s->at = behind_string(s->at);
+        const size_t length = (size_t)(s->at - name) - 1;
+        s->at += strspn(s->at, " \t\r\n");
+        if (*s->at != ':')
+            continue;
+        s->at += 1 + strspn(s->at + 1, " \t\r\n");
+        if (length == s->rows_length && memcmp(name, s->rows_name, length) == 0 && *s->at == '[')
+            count_rows(s);
+        else if (length == 5 && memcmp(name, "error", 5) == 0 && *s->at == '"')
+            s->error = s->at;
+    }
+}
+
+enum outcome posts_ask(struct connection *c, uint32_t operation, const struct parameter *parameters,
+                       uint64_t deadline_ns, struct answer *answer, struct fault *fault)
+{
+    const struct driver *d = c->driver;
+    struct posts_ask *ask = c->asks[operation];
+    const size_t length = fill(ask, d, parameters);
+    struct http_reply reply;
+    stream_deadline(&c->stream, deadline_ns);
+    const enum outcome outcome = posts_reach(c, fault);
+    if (outcome != OUTCOME_OK)
+        return outcome;
+    if (!http_ask(&c->stream, ask->request, length, &reply))
+        return posts_broken(&c->stream, fault);
+    if (reply.status < 200 || reply.status >= 300)
+        return posts_refused(&reply, fault);
+    const char *rows = option_or(d, "answer_rows", "values");
+    struct scan s = {reply.body, rows, strlen(rows), answer, NULL};
+    answer->bytes = reply.length;
+    scan(&s);
+    if (!s.error)
+        return OUTCOME_OK;
+    fault_set(fault, FAULT_SERVER, "QUERY", "%.*s", (int)(behind_string(s.error) - s.error),
+              s.error);
+    return OUTCOME_ERROR;
+}
