@@ -95,8 +95,8 @@ static void read_times(const struct reading *r, struct ask *ask)
         ask->choices = (uint64_t)(within / ask->step) + 1;
         return;
     }
-    if (end == start && (ask->marks.parameter_count > marks_count(&ask->marks, MARK_DEVICE) +
-                                                          marks_count(&ask->marks, MARK_VALUE)))
+    if (end == start && (marks_count(&ask->marks, MARK_FROM) || marks_count(&ask->marks, MARK_TO) ||
+                         marks_count(&ask->marks, MARK_AT)))
         mistake_add(r->mistakes, "rows_present", "is needed: ask.%s.text has times", r->name);
     const int64_t last = end - (ask->span ? ask->span : row); /* the latest beginning */
     const int64_t steps = last > start ? (last - start) / ask->step : 0;
@@ -187,6 +187,8 @@ static struct parameter parameter_of(const struct drawn *drawn, enum mark mark, 
     switch (mark) {
     case MARK_DEVICE:
         return (struct parameter){.is_table = true, .table = drawn->devices[device]};
+    case MARK_AGAIN:
+        return (struct parameter){.is_table = true, .table = drawn->devices[device - 1]};
     case MARK_TO:
         return (struct parameter){.type = TYPE_TIMESTAMP, .value = &drawn->to};
     case MARK_VALUE:

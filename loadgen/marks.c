@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const names[MARK_COUNT] = {"", "device", "from", "to", "at", "value", "item"};
+static const char *const names[MARK_COUNT] = {"", "device", "from", "to", "at", "value", "item", "again"};
 
 static enum mark find(const char *name, size_t length)
 {
@@ -40,9 +40,12 @@ bool marks_read(struct marks *marks, const char *text, char *why, size_t why_siz
         } else if ((mark = find(at + 1, (size_t)(close - at - 1))) == MARK_NONE) {
             snprintf(
                 why, why_size,
-                "'%.*s' is none of {device}, {from}, {to}, {at}, {value}, {item}; a brace is {{ or "
-                "}}",
+                "'%.*s' is none of {device}, {from}, {to}, {at}, {value}, {item}, {again}; "
+                "a brace is {{ or }}",
                 (int)(close - at < 20 ? close - at + 1 : 20), at);
+            return false;
+        } else if (mark == MARK_AGAIN && marks_count(marks, MARK_DEVICE) == 0) {
+            snprintf(why, why_size, "{again} comes before any {device}");
             return false;
         } else {
             ok = add(marks, plain, at, mark);

@@ -1,6 +1,6 @@
 /* The marks in the text of an ask: `{device}`, `{from}`, `{to}`, `{at}` and `{value}` stand for
- * what each request draws anew, `{item}` for the item of its turn (turns.h); `{{` and `}}` are
- * braces. The core reads them to know what to draw, a driver to know where it goes. It knows no
+ * what each request draws anew, `{item}` for the item of its turn (turns.h), `{again}` for the last
+ * `{device}` before it; `{{` and `}}` are braces. The core reads them to know what to draw, a driver to know where it goes. It knows no
  * language of a database. */
 #ifndef SCALE_MARKS_H
 #define SCALE_MARKS_H
@@ -17,6 +17,7 @@ enum mark {
     MARK_AT,
     MARK_VALUE,
     MARK_ITEM,
+    MARK_AGAIN,
     MARK_COUNT
 };
 

@@ -1,10 +1,11 @@
 /* The verb `names`: places the tables and prints the driver's name or number of each one,
- * which is what it writes for `{device}` in a query. */
+ * which is what it writes for `{device}` in a query, and the tags of each. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "events.h"
 #include "job.h"
+#include "tags.h"
 
 struct naming { /* what the thread that places works on */
     struct job *job;
@@ -20,6 +21,20 @@ static void place(void *argument)
     naming->outcome = job->ops->place(job->driver, naming->partition_of, &naming->fault);
 }
 
+/* The tag of each table as text, without the quotes of a literal. */
+static void put_tag(struct json *json, const struct job *job, uint32_t tag)
+{
+    char text[TAG_TEXT_MAX];
+    json_key(json, job->schema.tags[tag].name);
+    json_open(json, '[');
+    for (uint32_t table = 0; table < job->spec.tables; table++) {
+        const uint32_t length = tag_literal(&job->spec, &job->schema, tag, table, text);
+        const uint32_t quotes = length >= 2 && *text == '\'';
+        json_text(json, text + quotes, length - 2 * quotes);
+    }
+    json_close(json, ']');
+}
+
 static void tell(const struct job *job)
 {
     struct json json;
@@ -30,6 +45,11 @@ static void tell(const struct job *job)
     for (uint32_t table = 0; table < job->spec.tables; table++)
         json_text(&json, name, job->ops->table_name(job->driver, table, name));
     json_close(&json, ']');
+    json_key(&json, "tags");
+    json_open(&json, '{');
+    for (uint32_t tag = 0; tag < job->schema.tag_count; tag++)
+        put_tag(&json, job, tag);
+    json_close(&json, '}');
     event_end(&json);
 }
 

@@ -12,6 +12,7 @@ from runner.model import Operation, Work
 from runner.sweep.resolve import resolve_sweep
 from runner.targets import Facts, all_facts
 from runner.work import OPERATIONS, operation_of
+from runner.work.selects import SETS
 
 HEAD = """# Reads
 
@@ -106,14 +107,41 @@ The comparison found a defect of one build of TDengine 3.3.0.0: its server takes
 `current > 10.5` is true for every row. Therefore, the bound in TDengine's queries is quoted (`current > '10.5'`), which
 the same server compares correctly.
 
+InfluxDB stores the text of a number as a double. An answer is not compared if a value lies so near to the bound that
+the types decide on which side it is.
+
+## Groups of devices
+`group_by_tag`, `aggregate_tag` and `scan_tag` ask for the devices of groups. A tag says the group of a device: a whole
+number of few values, such as `groupid` with ten. `fraction` is the part of the groups that a request asks for; the
+request draws the first of them, and the others follow it. The four queries of the published comparison of TDengine with
+Cassandra are `scan_tag` (q1), `aggregate_tag` (q2), `group_by_tag` (q3), and `aggregate_tag` with a `bucket` (q4).
+
+TDengine and InfluxDB store the tags with the rows. PostgreSQL gets a table `device` with a row for each device.
+
+## Sets
+`set` combines two ranges of one device: the first two thirds and the last two thirds of `span`. Their union has all
+rows of the span, their intersection has those of the second third, and their difference has those of the first third.
+
+## The load generator's own ceiling
+Before the sweep, the same threads draw the same requests, and a driver without a database answers them from memory. The
+rate is the most that these threads could ask of any database. A trial whose rate is above 80 % of it gets the verdict
+`GENERATOR_BOUND`. What a client library costs for each request is not part of this ceiling; it shows in the CPU of the
+load generator, by which the verdict is given too.
+
 ## Operations
 The numbers are those of IoT-benchmark's queries: `point` Q1, `range` Q2, `range_value` Q3, `aggregate` Q4,
 `aggregate_value` Q5, `aggregate_range_value` Q6, `group_by_time` Q7, `latest` Q8, `range_desc` Q9, `range_value_desc`
-Q10, `group_by_time_desc` Q11.
+Q10, `group_by_time_desc` Q11, `set` Q12.
 
 """
 _DATA = {"axis.cores": "1", "workload.step_ms": "10000", "preload.rows": "1M"}
-_EXAMPLE = {"sql": {"text": "SELECT 1"}}
+_PARTS = ({"fraction": "1"}, {"fraction": "0.1"}, {"fraction": "0.3"})
+_VARIANTS: dict[str, tuple[dict[str, str], ...]] = {
+    "sql": ({"text": "SELECT 1"},),
+    "set": tuple({"of": sets} for sets in SETS),
+    "group_by_tag": _PARTS,
+    "aggregate_tag": _PARTS,
+}
 
 
 def page() -> str:
@@ -153,21 +181,28 @@ def _support() -> list[str]:
     ]
     for name in OPERATIONS.names():
         if operation_of(name).unit == "requests":
-            cells = [_cell(facts, name) for facts in targets]
-            lines.append(f"| `{name}` | {' | '.join('no' if cell else 'yes' for cell in cells)} |")
-    why = {cell for name in OPERATIONS.names() for facts in targets if (cell := _cell(facts, name))}
-    return [*lines, "", *(f"- {sentence}." for sentence in sorted(why))]
+            lines.append(f"| `{name}` | {' | '.join(_cell(facts, name) for facts in targets)} |")
+    reads = [name for name in OPERATIONS.names() if operation_of(name).unit == "requests"]
+    why = {reason for name in reads for facts in targets for reason in _reasons(facts, name) if reason}
+    return [*lines, "", "`part`: with some of its parameters only.", "", *(f"- {reason}." for reason in sorted(why))]
 
 
 def _cell(facts: Facts, name: str) -> str:
-    """Why it cannot be asked there; "" where it can, or asks nothing."""
-    if operation_of(name).unit != "requests":
-        return ""
-    bound = "bound" in operation_of(name).parameters and name not in _EXAMPLE
-    own = _EXAMPLE.get(name, {"bound": "10"} if bound else {})
+    reasons = _reasons(facts, name)
+    return "yes" if not any(reasons) else "no" if all(reasons) else "part"
+
+
+def _reasons(facts: Facts, name: str) -> list[str]:
+    """Of each of its variants, why it cannot be asked there; "" where it can."""
+    bound = {"bound": "10"} if "bound" in operation_of(name).parameters else {}
+    return [_reason(facts, name, own) for own in _VARIANTS.get(name, (bound,))]
+
+
+def _reason(facts: Facts, name: str, parameters: dict[str, str]) -> str:
     data = resolve_sweep("cpu", _DATA).work
-    work = Work(data=data.data, operations=(Operation(name=name, unit="requests", parameters=own),), preload_rows=10**6)
-    query = operation_of(name).query(work, work.operations[0])
+    operation = Operation(name=name, unit="requests", parameters=parameters)
+    work = Work(data=data.data, operations=(operation,), preload_rows=10**6)
+    query = operation_of(name).query(work, operation)
     assert query is not None
     try:
         facts.rendered(query, work.data, facts.methods[0])

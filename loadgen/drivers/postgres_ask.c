@@ -41,7 +41,9 @@ struct postgres_ask { /* one operation on one connection */
 
 static unsigned type_of(enum mark mark)
 {
-    return mark == MARK_DEVICE ? OID_INT4 : mark == MARK_VALUE ? OID_FLOAT8 : OID_TIMESTAMPTZ;
+    if (mark == MARK_DEVICE || mark == MARK_AGAIN)
+        return OID_INT4;
+    return mark == MARK_VALUE ? OID_FLOAT8 : OID_TIMESTAMPTZ;
 }
 
 /* The statement with $n for its marks; NULL when memory is short. */

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from runner.work.answers import Stretch, TableRows
 
 ROWS_S = 120.0
 NAMES_S = 120.0
+_WHOLE = ("tinyint", "smallint", "int", "bigint", "utinyint", "usmallint", "uint")
 _LINE = 4000  # row ranges in one call, so that the spec stays short
 
 
@@ -46,15 +48,26 @@ def _column(kind: str, values: Sequence[Any]) -> np.ndarray[Any, Any]:
     """Floats in 32 bits, as they are stored; everything else unchanged."""
     if kind == "float":
         return np.array(values, dtype=np.float32).astype(np.float64)
+    if kind in _WHOLE and None not in values:
+        return np.array(values, dtype=np.int64)
     made = np.empty(len(values), dtype=object)
     made[:] = values
     return made
 
 
-def names_of(program: str, spec: Mapping[str, str], secret: str, children: Children | None = None) -> tuple[str, ...]:
-    """The name or number of each table, as the driver writes it into a request. Raises LoadError or TargetError."""
+@dataclass(frozen=True, kw_only=True)
+class Tables:
+    """The name or number of each table, as the driver writes it into a request; and its tags as text, by their name."""
+
+    names: tuple[str, ...]
+    tags: Mapping[str, tuple[str, ...]]
+
+
+def tables_of(program: str, spec: Mapping[str, str], secret: str, children: Children | None = None) -> Tables:
+    """What the load generator calls its tables. Raises LoadError or TargetError."""
     lines = run_verb(program, "names", spec, "", secret, NAMES_S, children)
     found = [line for line in lines if line.get("event") == "names"]
     if not found:
         raise LoadError(f"the load generator does not name its tables: {json.dumps(lines)[:200]}")
-    return tuple(str(name) for line in found for name in line["names"])
+    tags = {name: tuple(values) for name, values in found[0].get("tags", {}).items()}
+    return Tables(names=tuple(str(name) for name in found[0]["names"]), tags=tags)

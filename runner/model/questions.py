@@ -20,7 +20,12 @@ class Query:
     columns: the returned columns, or the aggregated one. when: of all time, of one moment, or of [from, to). function:
     "" for rows. bucket_ms: the aggregate of each stretch of time, whose starts are multiples of it since 1970; 0: of
     all rows together. bound_column: only rows with a value above the drawn one in this column; "": all rows. latest:
-    the last row of each device. text: the user's own, with placeholders; the other fields are then not known.
+    the last row of each device. sets: union, intersect or except of two ranges, the first two thirds and the last two
+    thirds of the span; "": one range. text: the user's own, with placeholders; the other fields are then not known.
+
+    tag: the devices are those of some groups; the value of this tag is the number of the group. groups: how many
+    consecutive groups, of which the drawn value is the first; 0: all groups. by_tag: the aggregate of each group. A row
+    of the answer is then the group and the value, ordered by the group. Rows of a group come in any order.
 
     A row of an answer: the time in ms, the device (if there are several), the columns. Of an aggregate: the start of
     the bucket in ms, if there are buckets, and the value. Rows are ordered by time, and a stretch without rows has no
@@ -39,6 +44,10 @@ class Query:
     bound_column: str = ""
     newest_first: bool = False
     latest: bool = False
+    sets: str = ""
+    tag: str = ""
+    groups: int = 0
+    by_tag: bool = False
     text: str = ""
     span_ms: int = 0
     step_ms: int = 0
@@ -46,12 +55,29 @@ class Query:
     low: float = 0.0
     high: float = 0.0
 
+    @property
+    def tells_device(self) -> bool:
+        """Whether a row of the answer says whose it is."""
+        return not self.function and (self.devices > 1 or bool(self.tag))
+
+    @property
+    def third_ms(self) -> int:
+        """Of two ranges that overlap: what each lacks of the span, the first at its end, the second at its start."""
+        return self.span_ms // 3
+
+    @property
+    def is_unordered(self) -> bool:
+        """Whether the rows of the answer may come in any order."""
+        return self.latest or bool(self.tag and not self.function)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Drawn:
-    """The drawn parameters of one query. devices: numbers of tables, from 0. Times in ms; to_ms is exclusive."""
+    """The drawn parameters of one query. devices: numbers of tables, from 0. groups: the group of each device,
+    if a tag selected them. Times in ms; to_ms is exclusive."""
 
     devices: tuple[int, ...]
+    groups: tuple[int, ...] = ()
     from_ms: int = 0
     to_ms: int = 0
     value: float = 0.0

@@ -10,23 +10,29 @@ from collections.abc import Callable, Sequence
 
 from runner.model import Drawn
 
-_MARK = re.compile(r"\{\{|\}\}|\{(device|from|to|at|value)\}")
+_MARK = re.compile(r"\{\{|\}\}|\{(device|from|to|at|value|again)\}")
 _BRACES = {"{{": "{", "}}": "}"}
 
 
 def filled(text: str, drawn: Drawn, names: Sequence[str], time: Callable[[int], str]) -> str:
-    """The statement of one request. names: of all tables, as the driver writes them. time: formats ms as the target
-    does. Each {device} is another of the drawn devices."""
+    """The statement of one request. names: of all tables, as the driver writes them; time: of ms, in the target's
+    words. Each {device} is another one of the drawn, {again} the last one again."""
     devices = iter(drawn.devices)
+    last = ""
     values = {
         "from": lambda: time(drawn.from_ms),
         "to": lambda: time(drawn.to_ms),
         "at": lambda: time(drawn.from_ms),
         "value": lambda: repr(drawn.value),
         "device": lambda: names[next(devices)],
+        "again": lambda: last,
     }
 
     def one(found: re.Match[str]) -> str:
+        nonlocal last
+        if found.group(1) == "device":
+            last = values["device"]()
+            return last
         return _BRACES[found.group(0)] if found.group(0) in _BRACES else values[found.group(1)]()
 
     return _MARK.sub(one, text)

@@ -11,13 +11,23 @@ from dataclasses import replace
 from functools import partial
 
 from runner.loadgen.protocol import Asked
-from runner.loadgen.rows import names_of, rows_of
+from runner.loadgen.rows import Tables, rows_of, tables_of
 from runner.model import AnswersChecked, Cells, Drawn, Query, Work
 from runner.trial.asking import asked
 from runner.trial.order import TrialOrder
 from runner.trial.provision import Reached
 from runner.work import queries_of
-from runner.work.answers import TableRows, difference, draws, right_answer, stretches
+from runner.work.answers import (
+    Stretch,
+    TableRows,
+    difference,
+    draws,
+    is_nothing,
+    is_undecided,
+    right_answer,
+    stretches,
+    with_groups,
+)
 
 TIMES = 20  # queries of each operation, enough to find a wrong text
 ROWS_MAX = 2_000_000  # of one operation, in answers computed and compared; with more, it is asked less often
@@ -35,33 +45,48 @@ def checked_before(
     queries = {name: query for name, query in queries_of(work).items() if not query.text}
     if not queries:
         return ()
-    names = asked(reached, lambda: names_of(order.program, spec, reached.address.secret), ASK_S)
-    found = []
+    tables = asked(reached, lambda: tables_of(order.program, spec, reached.address.secret), ASK_S)
+    found, made = [], _Made(order.program, spec)
     for name, query in queries.items():
-        drawn = _affordable(query, work, draws(query, work, TIMES, order.trial.seed))
-        came = asked(reached, _question(reached, texts[name], drawn, names), ASK_S)
-        right = _right(order.program, spec, query, work, drawn)
-        wrong = [_sentence(name, *case, names, query) for case in zip(drawn, right, came, strict=True)]
+        all_drawn = [_resolved(query, one, tables) for one in draws(query, work, TIMES, order.trial.seed)]
+        drawn = _affordable(query, work, all_drawn)
+        came = asked(reached, _question(reached, texts[name], drawn, tables.names), ASK_S)
+        right = _right(made, query, work, drawn)
+        wrong = [
+            _sentence(name, one, answer, rows, tables.names, query)
+            for one, answer, rows in zip(drawn, right, came, strict=True)
+            if answer is not None
+        ]
         found.append(AnswersChecked(operation=name, whole=len(drawn), wrong=tuple(filter(None, wrong))[:WRONG_MAX]))
     return tuple(found)
 
 
 def checked_within(
-    order: TrialOrder, spec: Mapping[str, str], answers: Sequence[Asked], before: Sequence[AnswersChecked]
+    order: TrialOrder,
+    reached: Reached,
+    spec: Mapping[str, str],
+    answers: Sequence[Asked],
+    before: Sequence[AnswersChecked],
 ) -> tuple[AnswersChecked, ...]:
-    """The earlier check, with the answers that the load generator reported during the load. Raises LoadError."""
+    """The earlier check, with the answers that the load generator reported during the load. Raises LoadError or
+    TargetError."""
     work, known = order.trial.work, {one.operation: one for one in before}
     queries = queries_of(work)
+    tables = Tables(names=(), tags={})
+    if any(query.tag for query in queries.values()):
+        tables = asked(reached, lambda: tables_of(order.program, spec, reached.address.secret), ASK_S)
+    made = _Made(order.program, spec)
     for name, one in known.items():
         told = [answer for answer in answers if answer.operation == name]
         told = told[:: -(-len(told) // COUNTED_MAX) or 1]
-        width = work.data.step_ms if queries[name].when == "at" else 0
-        drawn = [_drawn(answer, width) for answer in told]
-        right = _right(order.program, spec, queries[name], work, drawn) if drawn else []
+        query = queries[name]
+        drawn = _affordable(query, work, [_resolved(query, _drawn(query, answer, work), tables) for answer in told])
+        told = told[: len(drawn)]
+        right = _right(made, query, work, drawn)
         wrong = [
             f"{name} {_of(case, ())}: {answer.rows:,} rows came while the load ran, {len(rows):,} are right"
             for answer, case, rows in zip(told, drawn, right, strict=True)
-            if answer.rows != len(rows) and not _is_nothing(queries[name], rows)
+            if rows is not None and answer.rows != len(rows) and not is_nothing(query, rows)
         ]
         known[name] = replace(one, counted=len(told), wrong=(*one.wrong, *wrong)[:WRONG_MAX])
     return tuple(known.values())
@@ -73,33 +98,52 @@ def _question(
     return partial(reached.session.answers, [(text, one) for one in drawn], names)
 
 
+def _resolved(query: Query, drawn: Drawn, tables: Tables) -> Drawn:
+    """The draw with the devices of its groups, if it draws groups."""
+    return with_groups(query, drawn, [int(group) for group in tables.tags[query.tag]]) if query.tag else drawn
+
+
 def _affordable(query: Query, work: Work, drawn: list[Drawn]) -> list[Drawn]:
-    each = max(1, sum(count for _, _, count in stretches(query, drawn[0], work)))
-    return drawn[: max(1, ROWS_MAX // each)]
+    """The first of the draws, as many as depend on ROWS_MAX different rows at most; one at least."""
+    needed: set[Stretch] = set()
+    for number, one in enumerate(drawn):
+        needed |= set(stretches(query, one, work))
+        if number and sum(count for _, _, count in needed) > ROWS_MAX:
+            return drawn[:number]
+    return drawn
 
 
-def _right(
-    program: str, spec: Mapping[str, str], query: Query, work: Work, drawn: Sequence[Drawn]
-) -> list[list[Cells]]:
-    needed = [stretches(query, one, work) for one in drawn]
-    rows = iter(rows_of(program, spec, [stretch for some in needed for stretch in some]))
-    found = []
-    for one, some in zip(drawn, needed, strict=True):
-        held: dict[int, TableRows] = {table: next(rows) for table, _, _ in some}
-        found.append(right_answer(query, one, held))
-    return found
+class _Made:
+    """Rows of the load generator, kept from one operation to the next as long as they are few."""
+
+    def __init__(self, program: str, spec: Mapping[str, str]) -> None:
+        self._program, self._spec = program, spec
+        self._rows: dict[Stretch, TableRows] = {}
+
+    def rows(self, wanted: Sequence[Stretch]) -> Mapping[Stretch, TableRows]:
+        """Of each stretch. Raises LoadError."""
+        if sum(count for _, _, count in {*self._rows, *wanted}) > ROWS_MAX:
+            self._rows.clear()
+        missing = [stretch for stretch in dict.fromkeys(wanted) if stretch not in self._rows]
+        self._rows.update(zip(missing, rows_of(self._program, self._spec, missing), strict=True))
+        return self._rows
 
 
-def _is_nothing(query: Query, right: Sequence[Cells]) -> bool:
-    """Whether the right answer is an aggregate of no rows. Some databases answer it by no row, others by an empty
-    one."""
-    return bool(query.function) and not query.bucket_ms and not right
+def _right(made: _Made, query: Query, work: Work, drawn: Sequence[Drawn]) -> list[list[Cells] | None]:
+    """The right answer to each draw; None if more than one is right."""
+    needed = {one: stretches(query, one, work) for one in drawn}
+    rows = made.rows([stretch for some in needed.values() for stretch in some])
+    answers: dict[Drawn, list[Cells] | None] = {}
+    for one, some in needed.items():
+        held = {stretch[0]: rows[stretch] for stretch in some}
+        answers[one] = None if is_undecided(query, one, held) else right_answer(query, one, held)
+    return [answers[one] for one in drawn]
 
 
-def _drawn(answer: Asked, width_ms: int) -> Drawn:
-    """The draw of an answer. width_ms: of a moment, up to the next row; 0: the answer states its end."""
+def _drawn(query: Query, answer: Asked, work: Work) -> Drawn:
+    """The draw of an answer. A moment lasts until the next row."""
     start = answer.from_ms or 0
-    end = start + width_ms if width_ms else answer.to_ms or 0
+    end = start + work.data.step_ms if query.when == "at" else answer.to_ms or 0
     return Drawn(devices=answer.devices, from_ms=start, to_ms=end, value=answer.value or 0.0)
 
 
@@ -107,7 +151,7 @@ def _sentence(
     name: str, drawn: Drawn, right: Sequence[Cells], came: Sequence[Cells], names: Sequence[str], query: Query
 ) -> str:
     numbers = {text: number for number, text in enumerate(names)}
-    if query.devices > 1 and not query.function:
+    if query.tells_device:
         came = [(row[0], numbers.get(str(row[1]), row[1]), *row[2:]) for row in came]
     why = difference(query, right, came)
     return f"{name} {_of(drawn, names)}: {why}" if why else ""
@@ -117,4 +161,7 @@ def _of(drawn: Drawn, names: Sequence[str]) -> str:
     """The drawn parameters for people."""
     devices = ", ".join(f"{device}" + (f" ({names[device]})" if names else "") for device in drawn.devices)
     value = f", above {drawn.value:.6g}" if drawn.value else ""
+    if drawn.groups:
+        groups = sorted(set(drawn.groups))
+        return f"of {len(drawn.devices)} devices in groups {groups[0]} to {groups[-1]}"
     return f"of device {devices} from {drawn.from_ms} to {drawn.to_ms} ms{value}"

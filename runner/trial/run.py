@@ -203,7 +203,7 @@ class _RunningTrial:
             self._add(loaded)
             self._facts = with_summary(self._facts, loaded.summary, self._trial.load, self._trial.work)
         if self._facts.answers and load.answers:
-            within = checked_within(self._order, spec, load.answers, self._facts.answers)
+            within = checked_within(self._order, reached, spec, load.answers, self._facts.answers)
             self._add(Answered(answers=within))
         if loading.stacks is not None:
             yield self._artifact(FOLDED, loading.stacks.folded)

@@ -42,6 +42,10 @@ OPERATIONS = Registry(
         "aggregate_range_value": "runner.work.aggregates:AGGREGATE_RANGE_VALUE",
         "group_by_time": "runner.work.aggregates:GROUP_BY_TIME",
         "group_by_time_desc": "runner.work.aggregates:GROUP_BY_TIME_DESC",
+        "set": "runner.work.selects:SET",
+        "group_by_tag": "runner.work.groups:GROUP_BY_TAG",
+        "aggregate_tag": "runner.work.groups:AGGREGATE_TAG",
+        "scan_tag": "runner.work.groups:SCAN_TAG",
         "sql": "runner.work.own_text:SQL",
     },
 )

@@ -14,7 +14,7 @@ from runner.work.read import BOUND, COLUMN, DEVICES, NUMBERS, RANGE, Given, Read
 
 FUNCTIONS = ("avg", "count", "sum", "max", "min", "spread", "first", "last")
 OF_NUMBERS = ("avg", "sum", "max", "min", "spread")
-_FUNCTION = {"function": f"{', '.join(FUNCTIONS)}; default avg"}
+FUNCTION = {"function": f"{', '.join(FUNCTIONS)}; default avg"}
 _BUCKET = {"bucket": "length of one stretch of time, like 10m; default 10m"}
 
 
@@ -31,7 +31,7 @@ class _Aggregate(Read):
     def parameters(self) -> Mapping[str, str]:
         """The parameters of an aggregate, and those that restrict its rows."""
         narrow = {**(RANGE if self.is_ranged else {}), **(BOUND if self.is_bound else {})}
-        return {**DEVICES, **COLUMN, **_FUNCTION, **narrow, **(_BUCKET if self.by_time else {})}
+        return {**DEVICES, **COLUMN, **FUNCTION, **narrow, **(_BUCKET if self.by_time else {})}
 
     def query(self, work: Work, operation: Operation) -> Query:
         """One row, or one for each interval of time that has rows."""
@@ -39,7 +39,7 @@ class _Aggregate(Read):
         function = given.text("function", "avg")
         query = Query(
             devices=given.devices(),
-            columns=(_column(given, function),),
+            columns=(column_of(given, function),),
             function=function,
             bucket_ms=given.time_ms("bucket", "10m") if self.by_time else 0,
             newest_first=self.newest_first,
@@ -51,7 +51,8 @@ class _Aggregate(Read):
         return given.above(query) if self.is_bound else query
 
 
-def _column(given: Given, function: str) -> str:
+def column_of(given: Given, function: str) -> str:
+    """The column that is aggregated. Raises ValueError where the function does not fit its type."""
     if function not in FUNCTIONS:
         raise ValueError(f"function = {function}: not one of {', '.join(FUNCTIONS)}")
     if function not in OF_NUMBERS and given.text("column", ""):

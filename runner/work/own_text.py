@@ -10,7 +10,7 @@ from runner.model import Operation, Query, Work
 from runner.work.read import RANGE, Given, Read
 
 _MARK = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
-MARKS = ("device", "from", "to", "at", "value")
+MARKS = ("device", "from", "to", "at", "value", "again")
 
 
 class _Sql(Read):
@@ -20,7 +20,8 @@ class _Sql(Read):
     def parameters(self) -> Mapping[str, str]:
         """The text, and the ranges of its placeholders."""
         return {
-            "text": "one statement, with {device}, {from}, {to}, {at}, {value} where each request has its own",
+            "text": "one statement, with {device}, {from}, {to}, {at}, {value} where each request has its own; "
+            "{again} is the last device again",
             **RANGE,
             "bound": "what {value} is drawn from: a number, or LOW..HIGH",
         }

@@ -44,6 +44,7 @@ class Read(OperationKind):
             "recent_ms": query.recent_ms,
             "value_low": query.low,
             "value_high": query.high,
+            "value_step": 1 if query.tag else 0,
         }
         return {f"ask.{operation.name}.{name}": f"{value:.10g}" for name, value in drawn.items() if value}
 
@@ -109,6 +110,13 @@ class Given:
         if ms <= 0:
             raise ValueError(f"{name} = {text}: must be above 0")
         return ms
+
+    def fraction(self, name: str, default: str) -> float:
+        """More than 0, and 1 at most."""
+        value: float = _read(name, self.text(name, default), float)
+        if not 0 < value <= 1:
+            raise ValueError(f"{name} = {value:g}: more than 0, and 1 at most")
+        return value
 
     def over_range(self, query: Query) -> Query:
         """The query with its range, which must fit into the data present before the load."""

@@ -1,7 +1,7 @@
-"""Reads that return rows: of a moment, of a time range, above a bound, newest first, the last of each device.
+"""Reads that return rows: of a moment, of a time range, above a bound, newest first, the last of each device, a set.
 
 The letters are those of IoT-benchmark: point Q1, range Q2, range_value Q3, latest Q8, range_desc Q9, range_value_desc
-Q10. Refuses aggregates.
+Q10, set Q12. Refuses aggregates.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 from runner.model import Operation, Query, Work
 from runner.work.read import BOUND, COLUMNS, DEVICES, RANGE, Given, Read
+
+SETS = ("union", "intersect", "except")
 
 
 class _Point(Read):
@@ -63,7 +65,25 @@ class _Range(Read):
         return given.above(query) if self.is_bound else query
 
 
-POINT, LATEST = _Point(), _Latest()
+class _Set(Read):
+    name, title = "set", "union, intersection or difference of two ranges that overlap"
+
+    @property
+    def parameters(self) -> Mapping[str, str]:
+        """The operation, and what two ranges of one device are."""
+        span = "length of both ranges together, each two thirds of it; default 1h"
+        return {"of": f"{', '.join(SETS)}; default union", **COLUMNS, **RANGE, "span": span}
+
+    def query(self, work: Work, operation: Operation) -> Query:
+        """The rows of one device."""
+        given = Given(work, operation)
+        sets = given.text("of", SETS[0])
+        if sets not in SETS:
+            raise ValueError(f"of = {sets}: not one of {', '.join(SETS)}")
+        return given.over_range(Query(columns=given.columns(), sets=sets))
+
+
+POINT, LATEST, SET = _Point(), _Latest(), _Set()
 RANGE_ROWS = _Range("range", "rows of a time range")
 RANGE_VALUE = _Range("range_value", "rows of a time range above a bound", is_bound=True)
 RANGE_DESC = _Range("range_desc", "rows of a time range, newest first", newest_first=True)

@@ -11,7 +11,7 @@ from runner.interrupts import Stop
 from runner.model import VerdictKind
 from runner.trial.run import run_trial
 from tests.contract.tdengine_contract import HOME, NEEDS_SERVER
-from tests.unit.reading_trials import KINDS, MORE, answers_of, reading_order
+from tests.unit.reading_trials import GROUPED, KINDS, MORE, answers_of, grouped_order, reading_order
 from tests.unit.trial_orders import result_of
 
 pytestmark = list(NEEDS_SERVER)
@@ -28,3 +28,13 @@ def test_every_kind_is_answered_rightly_beside_writes(tmp_path_factory, method):
     assert all(one["whole"] == 20 and not one["wrong"] for one in answers.values())
     assert result.measurement.rows_counted == result.measurement.rows_acked + 20_000
     assert result.measurement.requests_per_s > 0
+
+
+@pytest.mark.parametrize("method", ["stmt", "ws"])
+def test_groups_of_devices_are_answered_rightly(tmp_path_factory, method):
+    order = grouped_order(tmp_path_factory.mktemp("td"), "tdengine", sets=False, load__method=method)
+    events = list(run_trial(replace(order, home=str(HOME), client_home=str(HOME)), Stop()))
+    result, answers = result_of(events), answers_of(events)
+    assert result.verdict.kind not in WRONG, result.verdict.reasons
+    assert set(answers) == {*GROUPED, "every", "some"}
+    assert all(one["whole"] == 20 and one["counted"] and not one["wrong"] for one in answers.values())

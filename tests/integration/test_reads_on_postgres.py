@@ -6,7 +6,7 @@ from runner.interrupts import Stop
 from runner.model import VerdictKind
 from runner.targets.postgres import queries
 from runner.trial.run import run_trial
-from tests.unit.reading_trials import KINDS, MORE, answers_of, reading_order
+from tests.unit.reading_trials import GROUPED, KINDS, MORE, SETS, answers_of, grouped_order, reading_order
 from tests.unit.trial_orders import result_of
 
 WRONG = (VerdictKind.WRONG_ANSWER, VerdictKind.ERRORS, VerdictKind.ABORTED, VerdictKind.LOST_ROWS)
@@ -30,6 +30,17 @@ def test_every_kind_is_answered_rightly_beside_writes(folder):
     assert m.durable_rows_per_s is None
 
 
+def test_groups_of_devices_and_sets_are_answered_rightly(folder):
+    events = list(run_trial(grouped_order(folder, "postgres"), Stop()))
+    result, answers = result_of(events), answers_of(events)
+    assert result.verdict.kind not in WRONG, result.verdict.reasons
+    assert set(answers) == {*GROUPED, *SETS, "every", "some"}
+    assert all(one["whole"] == 20 and one["counted"] and not one["wrong"] for one in answers.values())
+    scanned = result.measurement.operations["scan_tag"]
+    assert scanned.rows_per_s > scanned.requests_per_s > 0  # every group has devices
+    assert result.measurement.operations["every"].empty == 0
+
+
 @pytest.mark.parametrize(
     ("right", "wrong", "words"),
     [
@@ -44,4 +55,20 @@ def test_a_wrong_text_is_found_out(folder, monkeypatch, right, wrong, words):
     result = result_of(list(run_trial(reading_order(folder, "postgres", "range"), Stop())))
     assert result.verdict.kind is VerdictKind.WRONG_ANSWER
     assert result.verdict.reasons[0].startswith("range of device ")
+    assert words in result.verdict.reasons[0]
+
+
+@pytest.mark.parametrize(
+    ("operation", "right", "wrong", "words"),
+    [
+        ("scan_tag", "= {value}::float8::integer", ">= {value}::float8::integer", "rows came"),
+        ("group_by_tag", "GROUP BY 1 ORDER BY 1", "GROUP BY 1 ORDER BY 1 DESC", "row 1 of 10 is"),
+        ("set", "UNION", "UNION ALL", "480 rows came, 360 are right"),
+    ],
+)
+def test_a_wrong_group_or_set_is_found_out(folder, monkeypatch, operation, right, wrong, words):
+    rendered = queries.rendered
+    monkeypatch.setattr(queries, "rendered", lambda *asked: rendered(*asked).replace(right, wrong))
+    result = result_of(list(run_trial(reading_order(folder, "postgres", operation), Stop())))
+    assert result.verdict.kind is VerdictKind.WRONG_ANSWER
     assert words in result.verdict.reasons[0]

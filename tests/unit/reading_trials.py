@@ -23,7 +23,9 @@ KINDS = (
     "aggregate_range_value",
     "group_by_time",
     "group_by_time_desc",
+    "set",
 )
+GROUPED = ("group_by_tag", "aggregate_tag", "scan_tag")
 FUNCTIONS = {
     "aggregate_value": "count",
     "aggregate_range_value": "sum",
@@ -31,7 +33,24 @@ FUNCTIONS = {
     "group_by_time_desc": "min",
 }
 MORE = ("spread", "first", "last")
+SETS = ("intersect", "except")
 BOUND = ("range_value", "range_value_desc", "aggregate_value", "aggregate_range_value")
+
+
+def grouped_order(folder: Path, target: str, sets: bool = True, **flags: str) -> TrialOrder:
+    """Of every kind that asks for groups of devices, with a part of them and with all; and of the sets but union."""
+    operations = [
+        "group_by_tag.fraction=0.3",
+        "every.kind=group_by_tag",
+        "every.function=max",
+        "aggregate_tag.function=count",
+        "some.kind=aggregate_tag",
+        "some.fraction=0.4",
+        "some.bucket=10m",
+        *(f"{name}.{said}" for name in (SETS if sets else ()) for said in ("kind=set", f"of={name}")),
+    ]
+    mix = ",".join((*GROUPED, "every", "some", *(SETS if sets else ())))
+    return reading_order(folder, target, mix, operation=operations, **flags)
 
 
 def reading_order(folder: Path, target: str, mix: str = "", **flags: str) -> TrialOrder:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from runner.errors import UsageError
+from runner.errors import CannotAsk, UsageError
 from runner.figures.rated import rated_intervals, requests_per_s
 from runner.model import Drawn, Interval, Operation, Query, Work
 from runner.sweep.file import read_sweep_file
@@ -13,7 +13,7 @@ from runner.sweep.resolve import resolve_sweep
 from runner.targets import load_facts
 from runner.targets.marks import filled
 from runner.work import miscounted, queries_of, rate_of, told
-from runner.work.answers import TableRows, difference, draws, right_answer, stretches
+from runner.work.answers import TableRows, difference, draws, is_undecided, right_answer, stretches, with_groups
 from tests.unit.factories import make_sweep
 from tests.unit.test_loadgen import summary as said
 
@@ -48,6 +48,17 @@ def work_of(mix: str, *operation: str, **flags: str) -> Work:
         ({"mix": "aggregate", "operation": ["aggregate.function=first", "aggregate.devices=2"]}, "ask for one device"),
         ({"mix": "sql"}, "operation.sql.text is missing"),
         ({"mix": "sql", "operation": ["sql.text=select {x}"]}, "{x} is not one of {device}"),
+        (
+            {"mix": "set", "operation": ["set.of=minus"]},
+            "operation.set.of = minus: not one of union, intersect, except",
+        ),
+        (
+            {"mix": "scan_tag", "operation": ["scan_tag.tag=location"]},
+            "tag = location: not one of groupid, whose values",
+        ),
+        ({"mix": "scan_tag", "workload.tag_columns": "place:int"}, "no tag of place:int says a group"),
+        ({"mix": "group_by_tag", "operation": ["group_by_tag.fraction=2"]}, "fraction = 2: more than 0, and 1 at most"),
+        ({"mix": "aggregate_tag", "operation": ["aggregate_tag.function=last"]}, "have rows at the same time"),
         ({"preload.rows": "0"}, "preload: nothing to read"),
         ({"load.rows": "1000"}, "--rows: fixed work is rows that are written"),
     ],
@@ -116,6 +127,25 @@ def test_every_kind_is_rendered_with_its_marks(target):
         assert "\n" not in text
 
 
+@pytest.mark.parametrize("target", ["postgres", "tdengine"])
+def test_groups_are_drawn_whole_and_named_only_where_not_all_are_asked(target):
+    work = work_of("some=1,every=1,scan_tag", "some.kind=aggregate_tag", "some.fraction=0.3", "every.kind=group_by_tag")
+    texts = {n: load_facts(target).rendered(q, work.data, "") for n, q in queries_of(work).items()}
+    assert all("{device}" not in text and "{from}" not in text for text in texts.values())
+    assert "{value}" in texts["some"] and "+ 3" in texts["some"]
+    assert "{value}" in texts["scan_tag"]
+    assert "{value}" not in texts["every"]
+    lines = told(work)
+    assert (lines["ask.some.value_low"], lines["ask.some.value_high"], lines["ask.some.value_step"]) == ("1", "8", "1")
+
+
+def test_a_language_without_a_set_operation_refuses_it():
+    query = queries_of(work_of("set", "set.of=except"))["set"]
+    assert " EXCEPT " in load_facts("postgres").rendered(query, every().data, "copy")
+    with pytest.raises(CannotAsk, match="TDengine has no EXCEPT"):
+        load_facts("tdengine").rendered(query, every().data, "stmt")
+
+
 def every() -> Work:
     bound = [
         f"{name}.bound=9..11"
@@ -127,8 +157,8 @@ def every() -> Work:
 
 def test_marks_are_filled_and_braces_kept():
     drawn = Drawn(devices=(3, 1), from_ms=1, to_ms=2, value=0.5)
-    text = "{device} {device} {from}..{to} {value} {{x}}"
-    assert filled(text, drawn, ["a", "b", "c", "d"], str) == "d b 1..2 0.5 {x}"
+    text = "{device} {again} {device} {from}..{to} {value} {{x}} {again}"
+    assert filled(text, drawn, ["a", "b", "c", "d"], str) == "d d b 1..2 0.5 {x} b"
 
 
 def rows(count: int = 6, first: int = 0) -> TableRows:
@@ -186,6 +216,60 @@ def test_an_aggregate_of_nothing_may_be_no_row_or_nothing():
     right = right_answer(query, Drawn(devices=(0,), value=100.0), {0: rows()})
     assert difference(query, right, []) == difference(query, right, [(None,)]) == ""
     assert difference(query, right, [(0.0,)])
+
+
+GROUP_OF = (4, 1, 4, 2)
+
+
+@pytest.mark.parametrize(
+    ("query", "value", "devices"),
+    [
+        (Query(tag="g", groups=1), 4.0, (0, 2)),
+        (Query(tag="g", groups=2), 1.0, (1, 3)),
+        (Query(tag="g", groups=2), 2.0, (3,)),
+        (Query(tag="g"), 1.0, (0, 1, 2, 3)),
+    ],
+)
+def test_devices_of_groups(query, value, devices):
+    drawn = with_groups(query, Drawn(devices=(), value=value), GROUP_OF)
+    assert drawn.devices == devices
+    assert drawn.groups == tuple(GROUP_OF[device] for device in devices)
+
+
+def test_aggregates_and_rows_of_groups():
+    held = {0: rows(2), 1: rows(3), 2: rows(1), 3: rows(2, first=10)}
+    drawn = with_groups(Query(tag="g"), Drawn(devices=()), GROUP_OF)
+    by_tag = Query(tag="g", by_tag=True, columns=("v",), function="sum")
+    right = right_answer(by_tag, drawn, held)
+    assert right == [(1, 9.0), (2, 6.0), (4, 7.0)]
+    assert difference(by_tag, right, [right[1], right[0], right[2]])  # groups are ordered
+    scan = Query(tag="g", columns=("v",))
+    right = right_answer(scan, drawn, held)
+    assert len(right) == 8 and right[:2] == [(START, 0, 1.0), (START, 1, 1.0)]
+    assert difference(scan, right, right[::-1]) == ""  # rows of a group are not
+    assert right_answer(Query(tag="g", groups=1, columns=("v",), function="count"), Drawn(devices=()), {}) == [(0,)]
+
+
+@pytest.mark.parametrize(("sets", "kept"), [("union", range(6)), ("intersect", (2, 3)), ("except", (0, 1))])
+def test_a_set_of_two_ranges_that_share_a_third(sets, kept):
+    query = Query(columns=("v",), when="range", sets=sets, span_ms=60_000)
+    drawn = Drawn(devices=(0,), from_ms=START, to_ms=START + 60_000)
+    assert [(row[0] - START) // 10_000 for row in right_answer(query, drawn, {0: rows()})] == list(kept)
+
+
+@pytest.mark.parametrize(("bound", "undecided"), [(3.5, False), (3.0, True), (3.0 + 1e-7, True), (3.0 + 1e-5, False)])
+def test_a_bound_at_a_value_decides_nothing(bound, undecided):
+    query = Query(columns=("v",), bound_column="v")
+    assert is_undecided(query, Drawn(devices=(0,), value=bound), {0: rows()}) is undecided
+    assert not is_undecided(Query(columns=("v",)), Drawn(devices=(0,), value=bound), {0: rows()})
+
+
+def test_a_count_of_nothing_may_be_nothing():
+    query = Query(columns=("v",), function="count", bound_column="v")
+    right = right_answer(query, Drawn(devices=(0,), value=100.0), {0: rows()})
+    assert right == [(0,)]
+    assert difference(query, right, []) == difference(query, right, [(0,)]) == ""
+    assert difference(query, right, [(1,)])
 
 
 def test_draws_lie_within_the_data_on_their_steps():

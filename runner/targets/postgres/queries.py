@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from runner.model import Query, Workload
 
-TABLE = "measurement"
+TABLE, DEVICES = "measurement", "device"
 _AGGREGATES = {
     "count": "count({0})",
     "avg": "avg({0}::float8)",
@@ -26,14 +26,21 @@ def rendered(query: Query, data: Workload, method: str) -> str:
     if query.text:
         return query.text
     where, order = _where(query), " DESC" if query.newest_first else ""
+    if query.sets:
+        return _set(query)
+    if query.by_tag:
+        value, tag = _AGGREGATES[query.function].format(_quoted(query.columns[0])), _quoted(query.tag)
+        return f"SELECT {tag}, {value} FROM {TABLE} JOIN {DEVICES} USING (device_id){where} GROUP BY 1 ORDER BY 1"
     if query.function:
         value = _AGGREGATES[query.function].format(_quoted(query.columns[0]))
         if not query.bucket_ms:
             return f"SELECT {value} FROM {TABLE}{where}"
         bucket = f"date_bin('{query.bucket_ms} milliseconds', time, timestamptz 'epoch')"
         return f"SELECT {bucket} AS bucket, {value} FROM {TABLE}{where} GROUP BY bucket ORDER BY bucket{order}"
-    device = ("device_id",) if query.devices > 1 else ()
+    device = ("device_id",) if query.tells_device else ()
     cells = ", ".join(("time", *device, *map(_quoted, query.columns)))
+    if query.is_unordered and not query.latest:
+        return f"SELECT {cells} FROM {TABLE}{where}"
     if not query.latest:
         return f"SELECT {cells} FROM {TABLE}{where} ORDER BY time{order}"
     if query.devices == 1:
@@ -43,7 +50,29 @@ def rendered(query: Query, data: Workload, method: str) -> str:
     return f"SELECT {cells} FROM (VALUES {asked}) AS asked(id), LATERAL ({inner}) AS newest"
 
 
+def _set(query: Query) -> str:
+    """Two thirds of the range, and two thirds of it, of the same device."""
+    cells = ", ".join(("time", *map(_quoted, query.columns)))
+    third = f"interval '{query.third_ms} milliseconds'"
+    one = "device_id = {device} AND time >= {from} AND time < {to} - " + third
+    other = "device_id = {again} AND time >= {from} + " + third + " AND time < {to}"
+    both = f" {query.sets.upper()} ".join(f"SELECT {cells} FROM {TABLE} WHERE {where}" for where in (one, other))
+    return f"{both} ORDER BY time"
+
+
+def _groups(query: Query) -> str:
+    """What chooses the devices of the groups; the tag of each is in a table of its own."""
+    if not query.groups:
+        return ""
+    tag, first = _quoted(query.tag), "{value}::float8::integer"
+    chosen = f"{tag} = {first}" if query.groups == 1 else f"{tag} >= {first} AND {tag} < {first} + {query.groups}"
+    return chosen if query.by_tag else f"device_id IN (SELECT device_id FROM {DEVICES} WHERE {chosen})"
+
+
 def _where(query: Query) -> str:
+    if query.tag:
+        chosen = _groups(query)
+        return f" WHERE {chosen}" if chosen else ""
     marks = ", ".join(["{device}"] * query.devices)
     found = [f"device_id = {marks}" if query.devices == 1 else f"device_id IN ({marks})"]
     if query.when == "at":

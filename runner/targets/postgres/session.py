@@ -14,7 +14,8 @@ from runner.model import Cells, Drawn, Trial
 from runner.targets import Address, Counted, Part, Session
 from runner.targets.marks import filled
 from runner.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_MEMORY, ON_DISK
-from runner.targets.postgres.queries import TABLE
+from runner.targets.postgres.devices import device_rows, device_table
+from runner.targets.postgres.queries import DEVICES, TABLE
 
 USER, DATABASE = "scale", "postgres"  # of a server that is ours
 SPACE = "space"  # the tablespace's directory on its disk
@@ -115,6 +116,17 @@ class PostgresSession(Session):
         for columns in _INDEXES:  # also attaches the partitions' own indexes
             self._rows(f"CREATE INDEX ON {TABLE} ({columns})")
 
+    def create_tables(self) -> None:
+        """Where reads may ask for them, the tags of each device."""
+        if not self._trial.work.counts_requests or self._connection is None:
+            return
+        self._rows(device_table(self._trial.work.data.tags, _sql_type))
+        rows = device_rows(self._trial, self.load_spec(), self._address.secret)
+        with self._connection.cursor() as cursor, cursor.copy(f"COPY {DEVICES} FROM STDIN") as copy:
+            for row in rows:
+                copy.write_row(row)
+        self._rows(f"ANALYZE {DEVICES}")
+
     def expected(self) -> Mapping[str, str]:
         """The partitions, and every free knob."""
         return {k: v for k, v in self._trial.knobs.items() if k != "write_threads"}
@@ -213,8 +225,9 @@ class PostgresSession(Session):
         return tuple(tuple(tuple(_plain(cell) for cell in row) for row in rows) for rows in came)
 
     def drop_schema(self) -> None:
-        """Drops the measurement table with its partitions."""
+        """Drops the measurement table with its partitions, and the devices."""
         self._rows(f"DROP TABLE {TABLE}")
+        self._rows(f"DROP TABLE IF EXISTS {DEVICES}")
 
     def close(self) -> None:
         """Closes both connections."""

@@ -30,19 +30,24 @@ def rendered(query: Query, data: Workload, method: str) -> str:
         raise CannotAsk(f"the server names the tables that --method {method} writes", remedy="--method stmt")
     if query.text:
         return query.text
+    if query.sets:
+        return _set(query)
     source, order = _source(query), " DESC" if query.newest_first else ""
     if query.function:
         value = f"{_AGGREGATES[query.function]}({_quoted(query.columns[0])})"
+        if query.by_tag:
+            tag = _quoted(query.tag)
+            return f"SELECT {tag}, {value} FROM {source} GROUP BY {tag} ORDER BY {tag}"
         if not query.bucket_ms:
             return f"SELECT {value} FROM {source}"
         return f"SELECT _wstart, {value} FROM {source} INTERVAL({query.bucket_ms}a) ORDER BY _wstart{order}"
-    many = query.devices > 1
+    many = query.tells_device
     if query.latest:
         columns = ", ".join(f"LAST_ROW({_quoted(column)})" for column in query.columns)
         device, groups = (", TBNAME", " PARTITION BY TBNAME") if many else ("", "")
         return f"SELECT LAST_ROW(ts){device}, {columns} FROM {source}{groups}"
     cells = ", ".join(("ts", *(("TBNAME",) if many else ()), *map(_quoted, query.columns)))
-    return f"SELECT {cells} FROM {source} ORDER BY ts{order}"
+    return f"SELECT {cells} FROM {source}" + ("" if query.is_unordered else f" ORDER BY ts{order}")
 
 
 def timed(text: str) -> bool:
@@ -50,8 +55,29 @@ def timed(text: str) -> bool:
     return text.startswith(("SELECT _wstart", "SELECT ts", "SELECT LAST_ROW(ts)"))
 
 
+def _set(query: Query) -> str:
+    """Two thirds of the range, and two thirds of it, of the same device. Raises CannotAsk."""
+    if query.sets != "union":
+        raise CannotAsk(f"TDengine has no {query.sets.upper()}", remedy="of = union")
+    cells, third = ", ".join(("ts", *map(_quoted, query.columns))), query.third_ms
+    one = f"{DATABASE}.{{device}} WHERE ts >= {{from}} AND ts < {{to}} - {third}a"
+    other = f"{DATABASE}.{{again}} WHERE ts >= {{from}} + {third}a AND ts < {{to}}"
+    return f"SELECT {cells} FROM {one} UNION SELECT {cells} FROM {other} ORDER BY ts"
+
+
+def _groups(query: Query) -> list[str]:
+    if not query.groups:
+        return []
+    tag = _quoted(query.tag)
+    if query.groups == 1:
+        return [f"{tag} = {{value}}"]
+    return [f"{tag} >= {{value}} AND {tag} < {{value}} + {query.groups}"]
+
+
 def _source(query: Query) -> str:
     """The table and the conditions of the query."""
+    if query.tag:
+        return f"{DATABASE}.{TABLE}" + "".join(f" WHERE {chosen}" for chosen in _groups(query))
     marks = ", ".join(["'{device}'"] * query.devices)
     found = [f"TBNAME IN ({marks})"] if query.devices > 1 else []
     if query.when == "at":
