@@ -12,6 +12,7 @@ from runner.model import OperationFigures, StoredRun, TrialResult
 from runner.report.figures import axis_facts
 from runner.report.markup import table_html
 from runner.report.preloaded import preload_words
+from runner.report.response_curve import response_curve
 from runner.report.svg import Frame, axes, drawing, line, text, x_levels
 from runner.report.table import ABSENT, Table, fixed, known, mean, rate, short
 from runner.units import format_number
@@ -140,6 +141,7 @@ def operations_html(run: StoredRun) -> str:
     told = [f"<li>{escape(words)}</li>" for words in (*preload_words(run), answers_words(run)) if words]
     return (
         f"<h2>Each operation</h2><ul>{''.join(told)}</ul>{small_curves(run)}"
+        f"<h3>Throughput against response time</h3>{response_curve(run, _levels(run))}"
         f'<div class="scroll" tabindex="0" role="region" aria-label="heat map">{heat_svg(run)}</div>'
         f"{table_html(operations_table(run), dense=True)}{table_html(quantiles_table(run), dense=True)}\n"
     )
