@@ -137,6 +137,8 @@ struct ask *ask_read(const struct spec *spec, const char *name, struct mistakes 
     } else {
         read_times(&r, ask);
         read_value(&r, ask);
+        if (marks_count(&ask->marks, MARK_PART) && !marks_count(&ask->marks, MARK_DEVICE))
+            tell(&r, "text", "has {part} and no {device}");
         if (marks_count(&ask->marks, MARK_DEVICE) > spec->tables)
             mistake_add(mistakes, key, "more {device} than the %llu tables",
                         (unsigned long long)spec->tables);
@@ -187,6 +189,10 @@ static struct parameter parameter_of(const struct drawn *drawn, enum mark mark, 
     switch (mark) {
     case MARK_DEVICE:
         return (struct parameter){.is_table = true, .table = drawn->devices[device]};
+    case MARK_PART:
+        device -= device == drawn->device_count;
+        return (struct parameter){
+            .is_table = true, .is_part = true, .table = drawn->devices[device]};
     case MARK_AGAIN:
         return (struct parameter){.is_table = true, .table = drawn->devices[device - 1]};
     case MARK_TO:

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const names[MARK_COUNT] = {"", "device", "from", "to", "at", "value", "item", "again"};
+static const char *const names[MARK_COUNT] = {"", "device", "from", "to", "at", "value", "item", "again", "part"};
 
 static enum mark find(const char *name, size_t length)
 {
@@ -40,7 +40,7 @@ bool marks_read(struct marks *marks, const char *text, char *why, size_t why_siz
         } else if ((mark = find(at + 1, (size_t)(close - at - 1))) == MARK_NONE) {
             snprintf(
                 why, why_size,
-                "'%.*s' is none of {device}, {from}, {to}, {at}, {value}, {item}, {again}; "
+                "'%.*s' is none of {device}, {from}, {to}, {at}, {value}, {item}, {again}, {part}; "
                 "a brace is {{ or }}",
                 (int)(close - at < 20 ? close - at + 1 : 20), at);
             return false;

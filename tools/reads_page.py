@@ -116,7 +116,8 @@ number of few values, such as `groupid` with ten. `fraction` is the part of the 
 request draws the first of them, and the others follow it. The four queries of the published comparison of TDengine with
 Cassandra are `scan_tag` (q1), `aggregate_tag` (q2), `group_by_tag` (q3), and `aggregate_tag` with a `bucket` (q4).
 
-TDengine and InfluxDB store the tags with the rows. PostgreSQL gets a table `device` with a row for each device.
+TDengine and InfluxDB store the tags with the rows. PostgreSQL gets a table `device` with a row for each device. The
+devices of QuestDB are distributed over several tables, so it is not asked for groups.
 
 ## Sets
 `set` combines two ranges of one device: the first two thirds and the last two thirds of `span`. Their union has all

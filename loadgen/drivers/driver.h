@@ -101,6 +101,7 @@ enum { DRIVER_NAME_MAX = 256 };
 
 struct parameter { /* of an operation, in the order of the places in its text */
     bool is_table;  /* the table `table`, by the driver's own name; else a value */
+    bool is_part;   /* and of it the number of its partition: of drivers with has_parts */
     uint32_t table;
     enum type type;
     const void *value; /* as in a column of a batch; NULL: an SQL NULL */
@@ -160,6 +161,7 @@ struct driver_ops {
      * on this connection; its text is in the database's own language, with the marks of
      * marks.h, and outlives the connection. `ask` runs it once, with a parameter for each mark in
      * their order, and reads the whole answer. */
+    bool has_parts; /* texts may name the partition of a table */
     enum outcome (*prepare)(struct connection *connection, uint32_t operation, const char *text,
                             struct fault *fault);
     enum outcome (*ask)(struct connection *connection, uint32_t operation,

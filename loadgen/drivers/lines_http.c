@@ -115,6 +115,7 @@ const struct driver_ops driver_lines = {
     .close = posts_close,
     .row_bytes = posts_row_bytes,
     .table_name = posts_table_name,
+    .has_parts = true,
     .prepare = posts_prepare,
     .ask = posts_ask,
 };

@@ -102,6 +102,8 @@ static char *put_parameter(char *out, const struct driver *d, const struct param
     char text[DRIVER_NAME_MAX];
     int64_t time;
     double value;
+    if (parameter->is_part)
+        return numbers_put_unsigned(out, parameter->table % (uint32_t)d->setup->spec->partitions);
     if (parameter->is_table)
         return put_encoded(out, text, posts_table_name(d, parameter->table, text));
     memcpy(&time, parameter->value, sizeof time);

@@ -10,29 +10,35 @@ from collections.abc import Callable, Sequence
 
 from runner.model import Drawn
 
-_MARK = re.compile(r"\{\{|\}\}|\{(device|from|to|at|value|again)\}")
+_MARK = re.compile(r"\{\{|\}\}|\{(device|from|to|at|value|again|part)\}")
 _BRACES = {"{{": "{", "}}": "}"}
 
 
-def filled(text: str, drawn: Drawn, names: Sequence[str], time: Callable[[int], str]) -> str:
+def filled(
+    text: str,
+    drawn: Drawn,
+    names: Sequence[str],
+    time: Callable[[int], str],
+    part: Callable[[int], int] = lambda device: 0,
+) -> str:
     """The statement of one request. names: of all tables, as the driver writes them; time: of ms, in the target's
-    words. Each {device} is another one of the drawn, {again} the last one again."""
-    devices = iter(drawn.devices)
-    last = ""
-    values = {
-        "from": lambda: time(drawn.from_ms),
-        "to": lambda: time(drawn.to_ms),
-        "at": lambda: time(drawn.from_ms),
-        "value": lambda: repr(drawn.value),
-        "device": lambda: names[next(devices)],
-        "again": lambda: last,
-    }
+    words; part: of a device, the number of its partition. Each {device} is another one of the drawn, {again} the last
+    one again; {part} is that of the next one, or of the last one if none follows."""
+    taken = 0
 
     def one(found: re.Match[str]) -> str:
-        nonlocal last
-        if found.group(1) == "device":
-            last = values["device"]()
-            return last
-        return _BRACES[found.group(0)] if found.group(0) in _BRACES else values[found.group(1)]()
+        nonlocal taken
+        if found.group(0) in _BRACES:
+            return _BRACES[found.group(0)]
+        name = found.group(1)
+        if name == "device":
+            taken += 1
+        if name in ("device", "again"):
+            return names[drawn.devices[taken - 1]]
+        if name == "part":
+            return str(part(drawn.devices[min(taken, len(drawn.devices) - 1)]))
+        if name == "value":
+            return repr(drawn.value).removesuffix(".0")  # a whole number without a fraction, as drivers do
+        return time(drawn.to_ms if name == "to" else drawn.from_ms)
 
     return _MARK.sub(one, text)

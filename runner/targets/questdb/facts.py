@@ -44,6 +44,7 @@ FACTS = Facts(
     rows_per_core_s=8e5,
     at_rest="the log of every table is applied, and `CHECKPOINT CREATE` has returned",
     overhead_s=15.0,
+    queries="runner.targets.questdb.queries:rendered",
     ready_s=240.0,  # ten CPU seconds: a minute and a half on a tenth of a core
     thread_names=True,
     to_install="scale servers install questdb, or give --home DIR with questdb.jar",

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import datetime
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from runner.errors import TargetError
-from runner.model import Trial
+from runner.model import Cells, Drawn, Trial
 from runner.targets import Address, Counted, Session, series
 from runner.targets.java import effective as jvm
+from runner.targets.marks import filled
 from runner.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_LOG, NOWHERE, ON_DISK
+from runner.targets.questdb.queries import timed
 from runner.targets.web import Web
 
 WITHIN_S = 3600.0
@@ -100,7 +103,9 @@ class QuestdbSession(Session):
         """The driver of lines, each device in one of the tables."""
         if self._trial.subject.method == series.TCP:
             return series.tcp_spec(self._trial, self._address, parted=True)
-        return series.load_spec(self._trial, self._address, "/write?precision=ms", parted=True)
+        spec = series.load_spec(self._trial, self._address, "/write?precision=ms", parted=True)
+        asking = {"query_path": "/exec?query=", "answer_rows": "dataset"}
+        return {**spec, **asking} if self._trial.work.counts_requests else spec
 
     def commit_cycles(self) -> int | None:
         """Transactions of the log that were applied to their tables."""
@@ -134,6 +139,20 @@ class QuestdbSession(Session):
             found |= {str(device): (int(n), int(first) / 1000, int(last) / 1000) for device, n, first, last in rows}
         return series.counted(found, self._trial.work.data)
 
+    def answers(self, asked: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
+        parts = self._trial.load.partitions
+        came = ((text, self._rows(filled(text, one, names, str, lambda d: d % parts))) for text, one in asked)
+        return tuple(
+            tuple((_milliseconds(row[0]), *row[1:]) if timed(text) else tuple(row) for row in rows)
+            for text, rows in came
+        )
+
     def drop_schema(self) -> None:
         for table in series.part_names(self._trial):
             self._rows(f"DROP TABLE '{table}'")
+
+
+def _milliseconds(text: str) -> int:
+    """Of a time like 2017-07-14T02:40:00.000000Z, since 1970."""
+    moment = datetime.datetime.fromisoformat(text)
+    return (moment - datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)) // datetime.timedelta(milliseconds=1)
