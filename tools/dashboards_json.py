@@ -1,4 +1,4 @@
-"""Writes dashboards/live.json, curve.json, trial.json and operations.json from tools/boards. Run from the project's root.
+"""Writes the dashboards of tools/boards as JSON to dashboards/. Run from the project's root.
 
 python tools/dashboards_json.py
 """

@@ -96,7 +96,7 @@ def _phase(raw: Mapping[str, Any]) -> Phase:
 
 def _interval(raw: Mapping[str, Any]) -> Interval:
     hdr: dict[str, Any] = {name: (raw[name],) if raw.get(name) else () for name in ("response_hdr", "service_hdr")}
-    each = {name: dict(raw.get(name) or {}) for name in ("operations", "operations_p99_us")}
+    each: dict[str, Any] = {name: dict(raw.get(name) or {}) for name in ("operations", "operations_p99_us")}
     names = [name for name in Interval.__dataclass_fields__ if name not in hdr and name not in each]
     later = ("service_", "cpu_s")  # an older load generator did not report them
     plain: dict[str, Any] = {name: raw.get(name) if name.startswith(later) else raw[name] for name in names}

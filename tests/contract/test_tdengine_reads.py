@@ -8,14 +8,12 @@ from dataclasses import replace
 import pytest
 
 from runner.interrupts import Stop
-from runner.model import VerdictKind
 from runner.trial.run import run_trial
 from tests.contract.tdengine_contract import HOME, NEEDS_SERVER
-from tests.unit.reading_trials import GROUPED, KINDS, MORE, answers_of, grouped_order, reading_order
+from tests.unit.reading_trials import GROUPED, KINDS, MORE, WRONG, answers_of, grouped_order, reading_order
 from tests.unit.trial_orders import result_of
 
 pytestmark = list(NEEDS_SERVER)
-WRONG = (VerdictKind.WRONG_ANSWER, VerdictKind.ERRORS, VerdictKind.ABORTED, VerdictKind.LOST_ROWS)
 
 
 @pytest.mark.parametrize("method", ["stmt", "ws"])

@@ -8,6 +8,7 @@ import pytest
 from runner.model import VerdictKind
 from tests.integration.database_contract import *  # noqa: F403
 from tests.integration.real_server import required, with_rows
+from tests.unit.reading_trials import GROUPED, KINDS, MORE, WRONG, answers_of, grouped_order, reading_order
 from tests.unit.trial_orders import artifact_of, here, result_of, trial_order
 
 
@@ -37,3 +38,29 @@ def test_of_rows_with_the_same_time_one_is_kept_and_counted(target, folder, rows
     assert result.measurement.rows_acked == rows[1]
     assert facts["counted"]["rows"] == kept == pytest.approx(0.7 * rows[1], rel=0.05)
     assert result.verdict.kind not in (VerdictKind.LOST_ROWS, VerdictKind.ABORTED, VerdictKind.ERRORS), result.verdict
+
+
+def test_reads_and_groups_are_answered_rightly_beside_writes(target, folder):
+    kinds = [kind for kind in KINDS if kind != "set"]  # InfluxQL has no sets
+    asked = {*kinds, *MORE}
+    mix = ",".join((*kinds, *MORE, "write=2"))
+    result, answers = checked(here(reading_order(folder, "influxdb", mix)))
+    assert set(answers) == asked
+    assert result.measurement.rows_counted == result.measurement.rows_acked + 20_000 > 20_000
+    assert result.measurement.operations["range"].rows_per_s == pytest.approx(
+        360 * result.measurement.operations["range"].requests_per_s, rel=0.01
+    )
+
+
+def test_groups_are_answered_rightly(target, folder):
+    _, answers = checked(here(grouped_order(folder, "influxdb", fraction="0.1", sets=False)))
+    assert set(answers) == {*GROUPED, "every", "some"}
+
+
+def checked(events):
+    """The result and the answers, all of which are right."""
+    result, answers = result_of(events), answers_of(events)
+    assert result.verdict.kind not in WRONG, result.verdict.reasons
+    assert all(one["whole"] == 20 and not one["wrong"] for one in answers.values()), answers
+    assert sum(one["counted"] for one in answers.values()) > 0
+    return result, answers

@@ -39,6 +39,7 @@ class LineServer:
     moods: dict[int, str] = field(default_factory=dict)
     heads: list[str] = field(default_factory=list)
     bodies: list[str] = field(default_factory=list)
+    answer: bytes = b""  # to GET
     connections: int = 0
 
     def __post_init__(self) -> None:
@@ -71,6 +72,10 @@ class LineServer:
             with connection, connection.makefile("rb") as file:
                 while head := _head(file):
                     length = re.search(r"Content-Length: (\d+)", head)
+                    if head.startswith("GET "):
+                        self.heads.append(head)
+                        connection.sendall(self.answer)
+                        continue
                     assert length
                     self.heads.append(head)
                     body = file.read(int(length[1]))

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 START, ROWS, STEP = 1_500_000_000_000, 1000, 10
+GROUPS = {"groupid": (1, 10), "small": (0, 100), "usmall": (0, 200)}
 RANGE = {
     "operations": "range",
     "ask.range.text": "select {device} {from} {to}",
@@ -50,7 +51,8 @@ def drawn(event: dict[str, Any]) -> tuple[Any, ...]:
         ),
         ({"operations": "range:0", "ask.range.text": "x"}, "operations", "whole number of 1..1000000"),
         ({"operations": "range", "ask.range.text": "x", "sending": "stubbed"}, "sending", "only write"),
-        ({"operations": "x", "ask.x.text": "x", "driver": "lines"}, "operations", "can only write"),
+        ({"operations": "x", "ask.x.text": "x", "driver": "points"}, "operations", "can only write"),
+        ({"operations": "x", "ask.x.text": "{again} {device}"}, "ask.x.text", "before any {device}"),
         ({"check_every": -1}, "check_every", "no whole number"),
     ],
 )
@@ -247,4 +249,16 @@ def test_rows_refuses_what_is_no_range(run, value):
 def test_names_are_told_by_drivers_that_have_them(run):
     told = run({"driver": "null", "tables": 4}, "names").one("names")
     assert told["names"] == ["0", "1", "2", "3"]
-    assert run({"driver": "lines", "tables": 4}, "names").code == 2
+    assert run({"driver": "lines", "tables": 2}, "names").one("names")["names"] == ["d0", "d1"]
+    assert run({"driver": "points", "tables": 4}, "names").code == 2
+
+
+def test_the_tags_of_tables_are_those_that_they_are_made_with(run, tmp_path):
+    spec = {"driver": "null", "tables": 60, "tags": "groupid:int,small:tinyint,usmall:utinyint,place:binary(20)"}
+    told = run(spec, "names").one("names")["tags"]
+    assert run(spec | {"dump": tmp_path / "made"}, "tables").code == 0
+    lines = [line.split(",") for line in (tmp_path / "made.0").read_text().splitlines()]
+    made = {int(table): [value.strip("'") for value in values] for table, *values in lines}
+    assert [[told[name][table] for name in told] for table in range(60)] == [made[table] for table in range(60)]
+    for tag, (first, last) in GROUPS.items():  # as runner/work/groups.py expects them
+        assert all(first <= int(group) <= last for group in told[tag])

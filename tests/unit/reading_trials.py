@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from runner.model import ArtifactMade, Event
+from runner.model import ArtifactMade, Event, VerdictKind
 from runner.trial.order import TrialOrder
 from tests.unit.trial_orders import trial_order
 
@@ -37,15 +37,18 @@ SETS = ("intersect", "except")
 BOUND = ("range_value", "range_value_desc", "aggregate_value", "aggregate_range_value")
 
 
-def grouped_order(folder: Path, target: str, sets: bool = True, **flags: str) -> TrialOrder:
+WRONG = (VerdictKind.WRONG_ANSWER, VerdictKind.ERRORS, VerdictKind.ABORTED, VerdictKind.LOST_ROWS)
+
+
+def grouped_order(folder: Path, target: str, *, sets: bool = True, fraction: str = "0.4", **flags: str) -> TrialOrder:
     """Of every kind that asks for groups of devices, with a part of them and with all; and of the sets but union."""
     operations = [
-        "group_by_tag.fraction=0.3",
+        f"group_by_tag.fraction={fraction}",
         "every.kind=group_by_tag",
         "every.function=max",
         "aggregate_tag.function=count",
         "some.kind=aggregate_tag",
-        "some.fraction=0.4",
+        f"some.fraction={fraction}",
         "some.bucket=10m",
         *(f"{name}.{said}" for name in (SETS if sets else ()) for said in ("kind=set", f"of={name}")),
     ]

@@ -94,3 +94,10 @@ def test_steady_and_stalled():
     assert is_steady([100, 100]) is None
     assert stalled_percent([100, 100, 100, 5, 100]) == 20.0
     assert stalled_percent([100]) is None
+
+
+def test_a_load_that_reads_near_its_own_ceiling_is_bound_by_the_load_generator():
+    given = replace(GIVEN, ceiling_rows_per_s=1000.0, unit="requests/s")
+    found = bottleneck_of(replace(IDLE, rows_per_s=900.0), given, CORES)
+    assert found.kind is BottleneckKind.GENERATOR_CEILING
+    assert found.sentence == "the load generator alone reaches 1 k requests/s with these requests"

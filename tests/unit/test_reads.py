@@ -117,7 +117,7 @@ def test_the_preload_is_part_of_the_count():
     assert miscounted(make_sweep().work, 5, 5) == ""
 
 
-@pytest.mark.parametrize("target", ["postgres", "tdengine"])
+@pytest.mark.parametrize("target", ["postgres", "tdengine", "influxdb", "questdb"])
 def test_every_kind_is_rendered_with_its_marks(target):
     for name, query in queries_of(every()).items():
         text = load_facts(target).rendered(query, every().data, load_facts(target).methods[0])
@@ -159,6 +159,17 @@ def test_marks_are_filled_and_braces_kept():
     drawn = Drawn(devices=(3, 1), from_ms=1, to_ms=2, value=0.5)
     text = "{device} {again} {device} {from}..{to} {value} {{x}} {again}"
     assert filled(text, drawn, ["a", "b", "c", "d"], str) == "d d b 1..2 0.5 {x} b"
+
+
+def test_a_whole_number_is_filled_in_without_a_fraction():
+    assert filled("{value} {value}", Drawn(devices=(), value=4.0), [], str) == "4 4"
+
+
+def test_a_part_is_that_of_the_device_behind_it_or_of_the_last():
+    text = "p{part} {device} p{part} {device} p{part} {again}"
+    drawn = Drawn(devices=(3, 1))
+    assert filled(text, drawn, ["a", "b", "c", "d"], str, lambda device: device % 2 + 10) == "p11 d p11 b p11 b"
+    assert filled(text, Drawn(devices=(2, 1)), ["a", "b", "c"], str, lambda device: device % 2) == "p0 c p1 b p1 b"
 
 
 def rows(count: int = 6, first: int = 0) -> TableRows:

@@ -1,0 +1,116 @@
+"""Queries of the driver of lines over HTTP against a server of our own making: what is asked, and what is counted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from urllib.parse import unquote
+
+import pytest
+from line_server import LineServer
+from loadgen_program import Outcome
+
+TEXT = "SELECT a FROM m WHERE d = '{device}' AND e <> '{again}' AND time >= {from}ms AND time < {to}ms AND a > {value}"
+SPEC = {
+    "driver": "lines",
+    "host": "127.0.0.1",
+    "tables": 30,
+    "threads": 1,
+    "operations": "range",
+    "ask.range.text": TEXT,
+    "ask.range.span_ms": 500,
+    "ask.range.value_low": 3,
+    "ask.range.value_high": 9,
+    "ask.range.value_step": 1,
+    "rows_present": 1000,
+    "step_ms": 10,
+    "check_every": 1,
+    "duration_s": 0.2,
+    "query_path": "/query?db=x&q=",
+}
+ROWS = b'{"results":[{"series":[{"name":"m \\"values\\": [[1]]","columns":["t","a"],"values":[[1,2.5],[2,null]]},'
+ROWS += b'{"tags":{"d":"values"},"values":[ [3, "x],[y"] ]}]}]}'
+
+
+def reply(body: bytes, status: str = "200 OK", chunked: bool = False) -> bytes:
+    if chunked:
+        half = len(body) // 2
+        parts = b"".join(b"%x\r\n%s\r\n" % (len(p), p) for p in (body[:half], body[half:], b""))
+        return f"HTTP/1.1 {status}\r\nTransfer-Encoding: chunked\r\n\r\n".encode() + parts
+    return f"HTTP/1.1 {status}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
+
+
+@pytest.fixture
+def server() -> Iterator[LineServer]:
+    made = LineServer()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def ask(run: Callable[..., Outcome], server: LineServer) -> Callable[..., Outcome]:
+    def asked(answer: bytes, **spec: object) -> Outcome:
+        server.answer = answer
+        return run(SPEC | {"port": server.port} | spec)
+
+    return asked
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+def test_the_text_is_filled_and_the_rows_of_all_series_are_counted(ask, server, chunked):
+    outcome = ask(reply(ROWS, chunked=chunked))
+    assert outcome.code == 0, outcome.stderr
+    told = outcome.of("asked")
+    assert told and all((e["rows"], e["values"]) == (3, 6) for e in told)
+    assert len({e["digest"] for e in told}) == 1
+    for event, head in zip(told, server.heads, strict=False):
+        path = re.fullmatch(r"GET (\S+) HTTP/1.1\r\nHost: \S+\r\n", head)
+        assert path, head
+        device = event["devices"][0]
+        since, until = event["from_ms"], event["to_ms"]
+        wanted = (
+            f"SELECT a FROM m WHERE d = 'd{device}' AND e <> 'd{device}' AND time >= {since}ms AND time < {until}ms"
+        )
+        assert unquote(path[1]) == f"/query?db=x&q={wanted} AND a > {event['value']:g}"
+        assert event["value"] in range(3, 10)
+    (operation,) = outcome.summary["operations"]
+    assert operation["rows_window"] == 3 * operation["units_window"] > 0
+
+
+def test_other_members_hold_the_rows_of_another_server(ask):
+    body = b'{"columns":[{"name":"values"}],"dataset":[[1],[2]],"values":[[1]],"count":2}'
+    assert {e["rows"] for e in ask(reply(body), answer_rows="dataset").of("asked")} == {2}
+
+
+def test_an_answer_without_rows_is_empty(ask):
+    outcome = ask(reply(b'{"results":[{"statement_id":0}]}'))
+    assert {e["rows"] for e in outcome.of("asked")} == {0}
+    (operation,) = outcome.summary["operations"]
+    assert operation["empty_window"] == operation["units_window"] > 0
+
+
+@pytest.mark.parametrize(
+    ("answer", "code", "words"),
+    [
+        (reply(b'{"results":[{"error":"no \\"such\\" field"}]}'), "QUERY", 'no \\"such\\" field'),
+        (reply(b'{"error":"cannot parse"}', "400 Bad Request"), "HTTP400", "cannot parse"),
+    ],
+)
+def test_what_the_server_refuses_is_an_error_in_its_words(ask, answer, code, words):
+    outcome = ask(answer)
+    assert outcome.of("asked") == []
+    assert outcome.of("error")[0]["code"] == code
+    assert words in outcome.of("error")[0]["message"]
+
+
+@pytest.mark.parametrize(
+    "body", [b'{"values":[[1,2],[3', b'{"values":[', b'{"values', b'{"values":[[1],[{"a":1}]]}', b"[[["]
+)
+def test_what_is_no_list_of_rows_ends_early(ask, body):
+    assert all(event["rows"] < 3 for event in ask(reply(body)).of("asked"))
+
+
+def test_a_load_that_asks_says_where(run, server):
+    outcome = run({k: v for k, v in SPEC.items() if k != "query_path"} | {"port": server.port})
+    assert outcome.code == 2, outcome.stderr
+    assert "query_path is needed" in outcome.stderr + str(outcome.events)
