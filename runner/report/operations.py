@@ -124,8 +124,9 @@ def _small(run: StoredRun, name: str) -> str:
         y_min=0.0,
         y_max=top,
     )
+    counted = {level for level, trials in _levels(run) if any(r.verdict.kind.is_fitted for r in trials)}
     dots = "".join(
-        f'<circle cx="{frame.x(x):.1f}" cy="{frame.y(y):.1f}" r="4" class="valid">'
+        f'<circle cx="{frame.x(x):.1f}" cy="{frame.y(y):.1f}" r="4" class="{"valid" if x in counted else "invalid"}">'
         f"<title>{escape(name)}: {short(y)} requests/s at {format_number(x)}</title></circle>"
         for x, y in points
     )

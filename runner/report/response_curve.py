@@ -51,7 +51,9 @@ def response_curve(run: StoredRun, levels: Sequence[Level]) -> str:
     inner += "".join(_dots(run, frame, name, css, found) for name, _, css, found in scaled)
     told, _ = legend([(swatch(css), name) for name, css, _, found in scaled if found], _WIDTH, 10, 14)
     label = f"throughput against response time over {axis_facts(run).name}"
-    return f'<figure style="max-width:{_WIDTH}px">{drawing(_WIDTH, _HEIGHT, label, inner + told)}</figure>'
+    drawn = drawing(_WIDTH, _HEIGHT, label, inner + told)
+    words = f"A point for each level, with its number of {axis_facts(run).name}; means over the trials of the level."
+    return f'<figure style="max-width:{_WIDTH}px">{drawn}<figcaption>{escape(words)}</figcaption></figure>'
 
 
 def _points(levels: Sequence[Level], field: str) -> list[tuple[float, Point]]:

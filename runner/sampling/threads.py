@@ -22,9 +22,10 @@ _SWITCHES = re.compile(r"^(voluntary|nonvoluntary)_ctxt_switches:\s+(\d+)$", re.
 
 @dataclass(frozen=True, kw_only=True)
 class ThreadUse:
-    """cpu_s_total: by name, summed. peak_cores: by name, of the busiest thread since the last reading. median_cores: of
-    the other threads of the name that worked meanwhile, if any. switches_total: context switches of all threads, by
-    whether a thread went to sleep ("voluntary") or lost its CPU ("nonvoluntary"); never decreases."""
+    """cpu_s_total: by name, summed; never decreases: a thread that ended stays counted. peak_cores: by name, of the
+    busiest thread since the last reading. median_cores: of the other threads of the name that worked meanwhile, if any.
+    switches_total: context switches of all threads, by whether a thread went to sleep ("voluntary") or lost its CPU
+    ("nonvoluntary"); never decreases."""
 
     cpu_s_total: Mapping[str, float]
     peak_cores: Mapping[str, float]
@@ -53,19 +54,19 @@ class ThreadReader:
         self._proc = proc
         self._before: dict[str, _Task] = {}
         self._switches: Counter[str] = Counter()
+        self._ended: dict[str, float] = {}
 
     def read(self, pids: Sequence[int]) -> ThreadUse:
         """All threads of the processes. A thread that ends meanwhile is left out."""
-        sums: dict[str, float] = {}
         uses: dict[str, list[float]] = {}
         seen: dict[str, _Task] = {}
         for task in (task for pid in pids for task in self._tasks(pid)):
-            sums[task.pool] = sums.get(task.pool, 0.0) + task.cpu_s
             seen[task.number] = task
             before = self._before.get(task.number, task)
             if task.when_s > before.when_s:
                 uses.setdefault(task.pool, []).append((task.cpu_s - before.cpu_s) / (task.when_s - before.when_s))
             self._switches.update({kind: now - before.switches.get(kind, now) for kind, now in task.switches.items()})
+        sums = self._sums(seen)
         self._before = seen
         worked = {name: [use for use in found if use >= _PEAK_CORES_MIN] for name, found in uses.items()}
         return ThreadUse(
@@ -74,6 +75,16 @@ class ThreadReader:
             median_cores={name: median(sorted(found)[:-1]) for name, found in worked.items() if len(found) > 1},
             switches_total={kind: float(count) for kind, count in self._switches.items()},
         )
+
+    def _sums(self, seen: Mapping[str, _Task]) -> dict[str, float]:
+        """The CPU time by name; a number that is used again with less of it is another thread."""
+        for number, task in self._before.items():
+            if number not in seen or seen[number].cpu_s < task.cpu_s:
+                self._ended[task.pool] = self._ended.get(task.pool, 0.0) + task.cpu_s
+        sums = dict(self._ended)
+        for task in seen.values():
+            sums[task.pool] = sums.get(task.pool, 0.0) + task.cpu_s
+        return sums
 
     def _tasks(self, pid: int) -> list[_Task]:
         folder = self._proc / str(pid) / "task"

@@ -1,6 +1,7 @@
 """Counters read from recorded trees of both cgroup versions, rates over a window, and the sampler's schedule."""
 
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -158,6 +159,24 @@ def test_threads_by_name():
         spinning.set()
     assert sum(found.cpu_s_total.values()) > 0
     assert 0.1 < max(found.peak_cores.values()) < 1.3, "one thread, one core; the neighbours may take most of it"
+
+
+def test_a_thread_that_ended_stays_counted(tmp_path):
+    reader = ThreadReader(tmp_path)
+
+    def seconds(**ticks: int) -> int:
+        for old in tmp_path.glob("7/task/*"):
+            shutil.rmtree(old)
+        for number, used in ticks.items():
+            folder = tmp_path / "7" / "task" / number.removeprefix("t")
+            folder.mkdir(parents=True)
+            (folder / "stat").write_text(f"1 (postgres) S {'0 ' * 10}{used} 0 0")
+        return round(reader.read([7]).cpu_s_total["postgres"] * os.sysconf("SC_CLK_TCK"))
+
+    assert seconds(t1=100, t2=40) == 140
+    assert seconds(t1=110) == 150
+    assert seconds(t1=120, t3=5) == 165
+    assert seconds(t1=3, t3=5) == 168, "its number belongs to another thread now"
 
 
 def test_the_sampler_keeps_its_schedule_and_says_what_it_cost():
