@@ -93,8 +93,8 @@ def _load(running: Running) -> Iterator[Point]:
     yield "achieved_rows_per_second", (name,), running.acknowledged_per_s
     if running.trial.work.counts_requests:
         yield "achieved_requests_per_second", (name,), running.rows_per_s
-    for operation, us in running.operations_p99_us.items():
-        yield "operation_response_time_seconds", (name, operation, "0.99"), _scaled(us, 1e-6)
+    for operation, slow_us in running.operations_p99_us.items():
+        yield "operation_response_time_seconds", (name, operation, "0.99"), _scaled(slow_us, 1e-6)
     yield "backlog_rows", (name,), float(i.backlog_rows) if i.backlog_rows is not None else None
     response = (("0.5", i.response_us_p50), ("0.99", i.response_us_p99), ("1", i.response_us_max))
     service = (("0.5", i.service_us_p50), ("0.99", i.service_us_p99), ("1", i.service_us_max))

@@ -12,6 +12,7 @@ from runner.sweep.file import read_sweep_file
 from runner.sweep.resolve import resolve_sweep
 from runner.targets import load_facts
 from runner.targets.marks import filled
+from runner.targets.questdb.queries import timed
 from runner.work import miscounted, queries_of, rate_of, told
 from runner.work.answers import TableRows, difference, draws, is_undecided, right_answer, stretches, with_groups
 from tests.unit.factories import make_sweep
@@ -132,11 +133,19 @@ def test_groups_are_drawn_whole_and_named_only_where_not_all_are_asked(target):
     work = work_of("some=1,every=1,scan_tag", "some.kind=aggregate_tag", "some.fraction=0.3", "every.kind=group_by_tag")
     texts = {n: load_facts(target).rendered(q, work.data, "") for n, q in queries_of(work).items()}
     assert all("{device}" not in text and "{from}" not in text for text in texts.values())
-    assert "{value}" in texts["some"] and "+ 3" in texts["some"]
+    assert "{value}" in texts["some"] and "{value} + 3" in texts["some"].replace("::float8::integer", "")
     assert "{value}" in texts["scan_tag"]
     assert "{value}" not in texts["every"]
     lines = told(work)
     assert (lines["ask.some.value_low"], lines["ask.some.value_high"], lines["ask.some.value_step"]) == ("1", "8", "1")
+
+
+def test_which_answers_of_questdb_begin_with_a_time():
+    work = every()
+    for name, query in queries_of(work).items():
+        for many in (query, replace(query, devices=3)):
+            is_timed = not query.function or bool(query.bucket_ms)
+            assert timed(load_facts("questdb").rendered(many, work.data, "http")) is is_timed, name
 
 
 def test_a_language_without_a_set_operation_refuses_it():

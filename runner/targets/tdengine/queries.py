@@ -71,7 +71,8 @@ def _groups(query: Query) -> list[str]:
     tag = _quoted(query.tag)
     if query.groups == 1:
         return [f"{tag} = {{value}}"]
-    return [f"{tag} >= {{value}} AND {tag} < {{value}} + {query.groups}"]
+    # The sum of two whole numbers is one with a fraction here, which a build took for 0: see the first lines.
+    return [f"{tag} >= {{value}} AND {tag} < CAST({{value}} + {query.groups} AS INT)"]
 
 
 def _source(query: Query) -> str:
