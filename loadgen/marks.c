@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const names[MARK_COUNT] = {"", "device", "from", "to", "at", "value", "item", "again", "part"};
+static const char *const names[MARK_COUNT] = {"",      "device", "from",  "to",  "at",
+                                              "value", "item",   "again", "part"};
 
 static enum mark find(const char *name, size_t length)
 {

@@ -2,8 +2,8 @@
  * bodies of one form: no client library, one connection that is kept. A request of more than 8 MiB
  * is posted in several pieces. Its rows count when the server has answered each piece with a status
  * of 200 to 299. Where the form is unanswered, the same text goes over a bare TCP connection. Its
- * rows count when they are sent. What the server says all the same is an error, in its words. It
- * knows no form: a driver says it in a `post_form`. */
+ * rows count when they are sent. What the server says all the same is an error, in its words.
+ * It knows no form: a driver says it in a `post_form`. */
 #ifndef SCALE_POSTS_H
 #define SCALE_POSTS_H
 

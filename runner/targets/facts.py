@@ -138,6 +138,8 @@ class Facts:
         CannotAsk."""
         if not self.queries:
             raise CannotAsk(f"{self.title} cannot be read yet")
+        if method in self.unanswered:
+            raise CannotAsk(f"--method {method} has no answers", remedy=f"--method {self.methods[0]}")
         module, _, function = self.queries.partition(":")
         text: str = getattr(importlib.import_module(module), function)(query, data, method)
         return text

@@ -140,6 +140,11 @@ def test_groups_are_drawn_whole_and_named_only_where_not_all_are_asked(target):
     assert (lines["ask.some.value_low"], lines["ask.some.value_high"], lines["ask.some.value_step"]) == ("1", "8", "1")
 
 
+def test_a_method_without_answers_cannot_ask():
+    with pytest.raises(CannotAsk, match="--method tcp has no answers"):
+        load_facts("questdb").rendered(queries_of(every())["range"], every().data, "tcp")
+
+
 def test_which_answers_of_questdb_begin_with_a_time():
     work = every()
     for name, query in queries_of(work).items():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tools.boards.curve import RANGE, VARIANT, VARIANTS
+from tools.boards.curve import CHOSEN, RANGE, TARGETS, VARIANTS
 from tools.boards.panels import (
     BEGINS,
     RUN,
@@ -52,7 +52,7 @@ def response(place: tuple[int, int, int, int]) -> Json:
 
 def by_level() -> Json:
     """Of each operation at each level."""
-    chosen = f'{{run="$run",{VARIANT}%s}}{RANGE}'
+    chosen = f'{{run="$run",{CHOSEN}%s}}{RANGE}'
     wanted = (
         ("A", "requests_per_second", ""),
         ("B", "response_time_seconds", ',quantile="0.5"'),
@@ -115,7 +115,7 @@ def operations() -> Json:
         "Operations",
         "What each operation of a mix of reads and writes does.",
         [requests((0, 0, 12, 8)), response((12, 0, 12, 8)), by_level()],
-        [SWEEP_VARIABLE, RUN_VARIABLE, VARIANTS],
+        [SWEEP_VARIABLE, RUN_VARIABLE, TARGETS, VARIANTS],
         time_from="now-5m",
         annotations=[BEGINS],
     )
