@@ -105,7 +105,7 @@ def test_patience_has_an_end(stub):
     began = time.monotonic()
     outcome = stub(fail="taos_stmt_execute:2+:0x000B", **SPEC)
     assert outcome.code == 5
-    assert 19 < time.monotonic() - began < 25
+    assert 19 < time.monotonic() - began < 39, "a second request would wait 20 s more"
     assert outcome.summary["rows_acked"] == 5
     assert outcome.summary["rows_failed"] == 5
 

@@ -170,7 +170,7 @@ def test_a_server_that_does_nothing_is_given_up_before_the_limit(tmp_path, monke
     at, begun = reached(tmp_path, monkeypatch, works=False), time.monotonic()
     with pytest.raises(TargetError, match=r"Example did not answer FLUSH within \d s, in which it used no CPU"):
         asked(at, ask_for_ever(at, "FLUSH"), 15.0)
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < 12
 
 
 def test_a_server_that_works_is_waited_for_until_the_limit(tmp_path, monkeypatch):
@@ -179,7 +179,7 @@ def test_a_server_that_works_is_waited_for_until_the_limit(tmp_path, monkeypatch
     at, begun = reached(tmp_path, monkeypatch, works=True), time.monotonic()
     with pytest.raises(TargetError, match=r"Example did not answer flush within 2 s$"):
         asked(at, ask_for_ever(at, ""), 2.0)
-    assert 1.9 < time.monotonic() - begun < 5
+    assert 1.9 < time.monotonic() - begun < 15
 
 
 def test_a_session_knows_when_it_will_be_given_up(tmp_path, monkeypatch):
@@ -193,7 +193,7 @@ def test_a_request_to_end_is_heard_while_an_answer_is_waited_for(tmp_path, monke
     threading.Timer(0.5, stop.request).start()
     with stop.here(), pytest.raises(Stopped):
         asked(at, ask_for_ever(at, ""), 15.0)
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < 12
 
 
 def test_a_disk_that_does_not_sync_is_named(monkeypatch):
@@ -202,7 +202,7 @@ def test_a_disk_that_does_not_sync_is_named(monkeypatch):
     begun = time.monotonic()
     with pytest.raises(LoadError, match=r"disk d2 \(/d2\) did not finish syncing within 1 s"):
         sync_disks(disks, 1.0)
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < 9
 
 
 def test_the_table_of_bounds_says_what_the_source_says():
