@@ -1,5 +1,6 @@
 """IoTDB without its server: what is started, what is refused, what is read of its log and of its answers."""
 
+import socket
 import subprocess
 import sys
 import zipfile
@@ -227,6 +228,26 @@ def test_settings_are_read_back_from_what_both_nodes_wrote(tmp_path, monkeypatch
     (tmp_path / "iotdb" / "data.log").write_text("\twalMode=SYNC;\n")
     assert session.effective()["acknowledged"].startswith("on disk")
     assert "flush_thread_count" not in session.effective()
+
+
+def test_a_server_is_ready_when_its_regions_are(tmp_path, monkeypatch):
+    monkeypatch.setattr(module.socket, "create_connection", lambda *_, **__: socket.socket())
+    region = [0, "DataRegion", "Running", "root.scale", 50, 50, 1, "127.0.0.1", 1, "127.0.0.1", "Leader", "2026", 0]
+    asked = Asked(monkeypatch, {"SHOW REGIONS": [region]})
+    session = session_of(tmp_path)
+    assert session.not_ready() == ""
+    assert asked.statements == [("ALTER USER root SET PASSWORD 's'", "root"), ("SHOW REGIONS", "s")]
+    asked.answers["SHOW REGIONS"] = [[*region[:2], "Unknown", *region[3:]]]
+    assert session.not_ready() == "region 0 is Unknown, Leader"
+    asked.answers["SHOW REGIONS"] = [[*region[:10], "Follower", *region[11:]]]
+    assert session.not_ready() == "region 0 is Running, Follower"
+    assert len(asked.statements) == 4, "the password is set once"
+
+
+def test_a_server_that_does_not_listen_is_not_asked(tmp_path, monkeypatch):
+    asked = Asked(monkeypatch, {})
+    assert "does not listen yet" in session_of(tmp_path).not_ready()
+    assert asked.statements == []
 
 
 def test_the_columns_make_a_template_of_the_database(tmp_path, monkeypatch):

@@ -27,6 +27,7 @@ DATABASE, TEMPLATE = "root.scale", "measurement"
 FIRST_DEVICE = f"{DATABASE}.first.d"
 FIRST_PASSWORD = "root"
 REGIONS = "default_data_region_group_num_per_database"
+_AT_WORK = ("Running", "Leader")  # of a region whose rows can be written and read
 _VALUES = {"BOOLEAN": "true", "TEXT": "'a'", "BLOB": "X'00'"}  # of other types 1
 FLUSHED = b"The compression ratio of tsfile"  # a memtable became a whole file
 TYPES = {
@@ -85,12 +86,13 @@ class IotdbSession(Session):
             if self._address.is_ours and self._address.secret and self._password != self._address.secret:
                 self._rows(f"ALTER USER root SET PASSWORD '{self._address.secret}'")
                 self._password = self._address.secret
-            self._rows("SHOW VERSION")
+            regions = self._rows("SHOW REGIONS")
         except OSError as error:
             return f"IoTDB does not listen yet: {error.strerror or error}"
         except TargetError as error:
             return error.message
-        return ""
+        waiting = [f"region {row[0]} is {row[2]}, {row[10]}" for row in regions if (row[2], row[10]) != _AT_WORK]
+        return ", ".join(waiting[:3])
 
     def version(self) -> str:
         """As the server says it."""
