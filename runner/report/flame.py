@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from html import escape
 
 from runner.model import StoredRun
+from runner.report.markup import table_html
+from runner.report.table import Table
 
 WIDTH, ROW, LEAST = 1000.0, 16.0, 0.5
 _NOTE = (
@@ -20,6 +22,7 @@ _NOTE = (
 )
 _LETTER = 6.3  # of the page's small text, in pixels
 _GREW = 0.05  # of all samples: a change with the full colour
+_SAME = 0.0005  # of all samples: a change that rounds to 0.0 %
 
 
 @dataclass
@@ -63,19 +66,16 @@ def profile_html(run: StoredRun) -> str:
         first, last = run.profiles[shown[0].trial_id], run.profiles[shown[-1].trial_id]
         parts.append(
             f"<h3>What grew from {escape(shown[0].trial_id)} to {escape(shown[-1].trial_id)}</h3>"
-            '<p class="note">The second graph again: red is a larger share than at the first level, blue a smaller one.'
-            f"</p>{flame_svg(last, first)}{_grown_html(first, last)}"
+            '<p class="note">The second graph again: red is a larger share than at the first level, blue a smaller, '
+            f"grey the same.</p>{flame_svg(last, first)}{_grown_html(first, last)}"
         )
     return "".join(parts) + "\n"
 
 
 def _grown_html(first: str, last: str) -> str:
-    rows = "".join(
-        f"<tr><td>{escape(name)}</td><td>{100 * a:.1f} %</td><td>{100 * b:.1f} %</td></tr>"
-        for name, a, b in grown(first, last)
-    )
-    head = "<tr><th>function, itself</th><th>share before</th><th>share after</th></tr>"
-    return f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>" if rows else ""
+    rows = tuple((name, f"{100 * a:.1f} %", f"{100 * b:.1f} %") for name, a, b in grown(first, last))
+    headers = ("Function, itself", "Share before", "Share after")
+    return table_html(Table(title="", headers=headers, rows=rows, words=(0,))) if rows else ""
 
 
 def flame_svg(folded: str, before: str = "") -> str:
@@ -118,6 +118,8 @@ def _rectangle(name: str, share: float, change: float | None, left: float, depth
 def _colour(name: str, change: float | None) -> str:
     if change is None:
         return f"hsl({zlib.crc32(name.encode()) % 40 + 20},75%,68%)"
+    if abs(change) < _SAME:
+        return "hsl(0,0%,92%)"
     strength = min(1.0, abs(change) / _GREW)
     return f"hsl({0 if change > 0 else 215},80%,{94 - 34 * strength:.0f}%)"
 

@@ -74,6 +74,8 @@ def test_a_frame_is_as_wide_as_its_share_and_a_name_is_no_markup():
     titles = [g.find("title").text for g in drawn.iter("g")]
     assert "spin<lock>: 50.0 % (+50.0)" in titles and "parse: 30.0 % (-30.0)" in titles
     assert ET.fromstring(flame_svg("")).findall("g") == []
+    fills = {g.find("title").text.partition(":")[0]: g.find("rect").get("fill") for g in drawn.findall("g")}
+    assert fills["main"] == "hsl(0,0%,92%)" != fills["spin<lock>"], "what did not change is grey"
 
 
 def test_what_grew_is_named_by_its_own_share():
