@@ -46,6 +46,7 @@ TARGETS = Registry(
         "kairosdb": "runner.targets.kairosdb.facts:FACTS",
         "iotdb": "runner.targets.iotdb.facts:FACTS",
         "postgres": "runner.targets.postgres.facts:FACTS",
+        "timescaledb": "runner.targets.postgres.timescale_facts:FACTS",
     },
 )
 

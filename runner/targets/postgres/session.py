@@ -98,13 +98,7 @@ class PostgresSession(Session):
         for i, path in enumerate(disks):
             self._rows(f"CREATE TABLESPACE d{i + 1} LOCATION '{path}/{SPACE}'")
         partitions = int(self._trial.knobs["partitions"])
-        columns = ", ".join(
-            f'"{n}" {_sql_type(t)}' for n, _, t in (c.partition(":") for c in self._trial.work.data.columns)
-        )
-        self._rows(
-            f"CREATE TABLE {TABLE} (time timestamptz NOT NULL, device_id integer NOT NULL, {columns})"
-            " PARTITION BY HASH (device_id)"
-        )
+        self._create_table(" PARTITION BY HASH (device_id)")
         for i in range(partitions):
             where = f" TABLESPACE d{i % len(disks) + 1}" if disks else ""
             self._rows(
@@ -126,6 +120,12 @@ class PostgresSession(Session):
             for row in rows:
                 copy.write_row(row)
         self._rows(f"ANALYZE {DEVICES}")
+
+    def _create_table(self, more: str) -> None:
+        columns = ", ".join(
+            f'"{n}" {_sql_type(t)}' for n, _, t in (c.partition(":") for c in self._trial.work.data.columns)
+        )
+        self._rows(f"CREATE TABLE {TABLE} (time timestamptz NOT NULL, device_id integer NOT NULL, {columns}){more}")
 
     def expected(self) -> Mapping[str, str]:
         """The partitions, and every free knob."""

@@ -12,7 +12,7 @@ import importlib.util
 import re
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from runner.errors import LoadError
@@ -24,7 +24,6 @@ from runner.targets.postgres.refused import refused
 from runner.targets.postgres.session import SPACE, SQL_TYPES, PostgresSession
 
 PARTITIONS_MAX = 1024
-_ROLE_KNOBS = tuple(knob.name for knob in FACTS.role_knobs)
 _PROGRAMS = ("postgres", "initdb")
 # Tuned for loading. synchronous_commit off: a CPU sweep must not wait for an fsync with each request, and TDengine,
 # whose default WAL level does not fsync either, is compared with it; --knob synchronous_commit=on measures the other
@@ -48,31 +47,44 @@ _ACCESS = "host all scale all scram-sha-256\n"
 
 
 class PostgresTarget(Target):
-    """One server for each trial, created by initdb."""
+    """One server for each trial, created by initdb.
+
+    own_knobs: knobs that are no items of the configuration. defaults: items of the configuration that every trial has.
+    """
+
+    own_knobs: tuple[str, ...] = tuple(knob.name for knob in FACTS.role_knobs)
+    defaults: Mapping[str, str] = _DEFAULTS
+    session_type: type[PostgresSession] = PostgresSession
 
     def find(self, home: str) -> Installation | None:
-        """The server at `home`; else in the wheel (the same everywhere), on PATH, in Debian's directories."""
+        return next(self.servers(home), None)
+
+    def servers(self, home: str) -> Iterator[Installation]:
+        """The server at `home`; else those in the wheel (the same everywhere), on PATH, in Debian's directories."""
         candidates = [(home, "--home")] if home else [*_wheel_homes(), *_host_homes()]
         for path, found in candidates:
             if all((Path(path) / "bin" / p).exists() for p in _PROGRAMS):
-                return Installation(home=path, version=_version(path), found=found)
-        return None
+                yield Installation(home=path, version=_version(path), found=found)
 
     def settings(self, trial: Trial, *, is_ours: bool) -> Mapping[str, str]:
         """Every item of the configuration that differs from the server's own default, and the partitions."""
+        own = {k: trial.knobs[k] for k in self.own_knobs if k in trial.knobs and k != "write_threads"}
         if not is_ours:
-            return {"partitions": trial.knobs["partitions"]}
+            return own
         return {
-            "partitions": trial.knobs["partitions"],
-            **_DEFAULTS,
+            **own,
+            **self.defaults,
             "max_connections": str(int(trial.knobs["write_threads"]) + 20),
-            **{k: v for k, v in trial.knobs.items() if k not in _ROLE_KNOBS},
+            **{k: v for k, v in trial.knobs.items() if k not in self.own_knobs},
         }
+
+    def _items(self, trial: Trial) -> dict[str, str]:
+        """Of the configuration."""
+        return {k: v for k, v in self.settings(trial, is_ours=True).items() if k not in self.own_knobs}
 
     def check_installed(self, home: str, trial: Trial) -> tuple[Finding, ...]:
         """Names and values that it refuses, in its own words."""
-        asked = {k: v for k, v in self.settings(trial, is_ours=True).items() if k != "partitions"}
-        if not (said := refused(home, asked)):
+        if not (said := refused(home, self._items(trial))):
             return ()
         return (Finding(blocking=True, subject="--knob", sentence=f"PostgreSQL says: {said}", remedy="correct --knob"),)
 
@@ -87,7 +99,7 @@ class PostgresTarget(Target):
     def check(self, trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
         """Findings on partitions and threads beyond the server's limits, and on column types that it does not have."""
         findings = []
-        if int(trial.knobs["partitions"]) > PARTITIONS_MAX:
+        if int(trial.knobs.get("partitions", 1)) > PARTITIONS_MAX:
             findings.append(
                 Finding(
                     blocking=True,
@@ -114,7 +126,7 @@ class PostgresTarget(Target):
         data, password_file = f"{site.data_dir}/pg", f"{site.data_dir}/password"
         access_file = f"{site.data_dir}/access.conf"
         items = {
-            **{k: v for k, v in self.settings(trial, is_ours=True).items() if k != "partitions"},
+            **self._items(trial),
             "listen_addresses": site.bind_address,
             "port": str(site.port),
             "hba_file": access_file,
@@ -166,7 +178,7 @@ class PostgresTarget(Target):
 
     def session(self, trial: Trial, address: Address) -> PostgresSession:
         """A session that connects when readiness is checked."""
-        return PostgresSession(trial, address, _libpq(address.home))
+        return self.session_type(trial, address, _libpq(address.home))
 
 
 def _host_homes() -> list[tuple[str, str]]:

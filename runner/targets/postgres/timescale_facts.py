@@ -1,0 +1,40 @@
+"""TimescaleDB's facts: PostgreSQL with an extension, which the same wheel does not contain. Refuses to import the
+client library."""
+
+from __future__ import annotations
+
+from runner.model import KnobRole, ResourceRange, ServerSource
+from runner.targets import Facts, Knob
+
+
+def _connections(given: ResourceRange) -> str:
+    """Twice the most cores, at least 4, constant along the axis."""
+    return str(max(4, 2 * int(-(-max(given.cores) // 1))))
+
+
+FACTS = Facts(
+    name="timescaledb",
+    title="TimescaleDB",
+    implementation="runner.targets.postgres.timescale:TimescaleTarget",
+    methods=("copy",),
+    runs_from=(ServerSource.INSTALLATION, ServerSource.IMAGE),
+    knobs=(
+        Knob(name="write_threads", role=KnobRole.WRITERS, kind="count", column="write_threads", default=_connections),
+        Knob(name="chunk_interval", default="7d", help="time that a chunk spans"),
+        Knob(name="space_partitions", help="partitions of a chunk by device; none by default"),
+        Knob(name="compress", default="off", help="on: the flush compresses all chunks"),
+    ),
+    any_knob=True,
+    fsynced={"synchronous_commit": "on"},
+    rows_per_core_s=2e5,
+    overhead_s=8.0,
+    refuses_root=True,
+    thread_names=True,
+    wait_events=True,
+    queries="runner.targets.postgres.queries:rendered",
+    image="timescale/timescaledb",
+    image_version="2.17.2-pg16",
+    image_home="/usr/local",
+    home_variable="SCALE_TIMESCALEDB_HOME",
+    to_install="docker pull timescale/timescaledb:2.17.2-pg16, or give --home DIR of a PostgreSQL with the extension",
+)
