@@ -64,7 +64,6 @@ def rates_table(run: StoredRun) -> Table:
         "95 % interval",
         "durable rows/s",
         "speedup",
-        "rows/s per core",
         "response p50 ms",
         "response p99 ms",
         "verdicts",
@@ -88,7 +87,6 @@ def _rates(p: SubjectPoint) -> tuple[str, ...]:
         f"{rate(p.low)}..{rate(p.high)}" if known(p.low) and known(p.high) else ABSENT,
         rate(p.durable_rows_per_s),
         f"{p.speedup:.2f}×" if p.speedup else ABSENT,
-        rate(p.rows_per_core),
         short(p.response_ms_p50),
         short(p.response_ms_p99),
         p.verdicts,
@@ -102,6 +100,7 @@ def cost_table(run: StoredRun) -> Table:
         headers=(
             "database",
             axis_facts(run).name,
+            "rows/s per core",
             "server CPU-s / M rows",
             "load generator CPU-s / M rows",
             "bytes in files / row",
@@ -114,7 +113,13 @@ def cost_table(run: StoredRun) -> Table:
 
 
 def _costs(p: SubjectPoint) -> tuple[str, ...]:
-    return (short(p.server_cost), short(p.client_cost), short(p.stored_bytes), short(p.written_bytes))
+    return (
+        rate(p.rows_per_core),
+        short(p.server_cost),
+        short(p.client_cost),
+        short(p.stored_bytes),
+        short(p.written_bytes),
+    )
 
 
 def terms_table(run: StoredRun) -> Table:
