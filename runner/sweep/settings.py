@@ -248,7 +248,7 @@ SETTINGS: tuple[Setting, ...] = (
         "--reference",
         str,
         "",
-        "Published table to show beside the result: tdengine-cpu, tdengine-disk, tdengine-cassandra or a CSV file.",
+        "Published table to show beside the result: tdengine-cpu, tdengine-disk, tdengine-cassandra, iotdb-kairosdb or a CSV file.",
         "NAME",
     ),
     _s(
