@@ -248,7 +248,8 @@ SETTINGS: tuple[Setting, ...] = (
         "--reference",
         str,
         "",
-        "Published table to show beside the result: tdengine-cpu, tdengine-disk, tdengine-cassandra, iotdb-kairosdb or a CSV file.",
+        "Published table to show beside the result: a name from results/reference, such as tdengine-cpu, or a CSV "
+        "file.",
         "NAME",
     ),
     _s(
