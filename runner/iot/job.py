@@ -11,17 +11,18 @@ from runner.model import Work
 class IotJob:
     """One load of one server.
 
-    database: its name in the file; target: here. drops, creates: the schema before the load. clients: connections.
-    work: rows and operations, without what is there before: rows_expected of each device are there in the end, and
-    queries of a load that writes begin within the first within_ms of time, or
-    with follows end with the newest row of their client. rows, requests: fixed work of the whole
-    load, the other one is 0; a load that only reads has requests. duration_s: at most so long, 0: no limit. rate: rows
-    or requests per second, as the load counts, 0: as fast as they are answered. timeout_s: for one answer, 0: none.
-    notes: sentences about keys that have no effect.
+    database: its name in the file; target: here; method: how rows are written. drops, creates: the schema before the
+    load. clients: connections. work: rows and operations, without what is there before: rows_expected of each device
+    are there in the end, and queries of a load that writes begin within the first within_ms of time, or with follows
+    end with the newest row of their client. rows, requests: fixed work of the whole load, the other one is 0; a load
+    that only reads has requests. duration_s: at most so long, 0: no limit. rate: rows or requests per second, as the
+    load counts, 0: as fast as they are answered. timeout_s: for one answer, 0: none. notes: sentences about keys that
+    have no effect.
     """
 
     database: str
     target: str
+    method: str
     host: str
     port: int
     user: str

@@ -82,6 +82,7 @@ ONLY: Mapping[str, Only] = {
         why="only testWithDefaultPath generates a load; files of data and verification are not supported",
         remedy="to watch a server without a load: scale observe",
     ),
+    "IoTDB_DIALECT_MODE": Only(value="tree", why="IoTDB is written as a tree of devices, not as tables", remedy=_LEAVE),
     "IS_DOUBLE_WRITE": Only(value="false", why="one database is loaded", remedy="run it once for each database"),
     "IS_COMPARISON": Only(value="false", why="one database is loaded", remedy=_LEAVE),
     "IS_POINT_COMPARISON": Only(value="false", why="one database is loaded", remedy=_LEAVE),
@@ -101,18 +102,17 @@ ONLY: Mapping[str, Only] = {
     "RESULT_ROW_LIMIT": Only(value="-1", why="answers are not limited", remedy="make QUERY_INTERVAL smaller"),
 }
 
-_IOTDB = "it is IoTDB's own"
 _OPTIONS = "a database has the options that the target gives it"
 _RESULTS = "results are printed, and --json prints them as JSON"
 _MODE = "it belongs to a mode that is not supported"
 _LOG = "the messages are others"
 _WITHOUT: Mapping[str, str] = {
-    _IOTDB: "IoTDB_DIALECT_MODE TABLE_TIME_COLUMN IoTDB_TABLE_WRITABLE_VIEW IoTDB_TABLE_NAME_PREFIX IoTDB_TABLE_NUMBER"
+    _OPTIONS: "TABLE_TIME_COLUMN IoTDB_TABLE_WRITABLE_VIEW IoTDB_TABLE_NAME_PREFIX IoTDB_TABLE_NUMBER"
     " ENABLE_THRIFT_COMPRESSION ENABLE_IOTDB_RPC_COMPRESSION SG_STRATEGY GROUP_NUMBER GROUP_NAME_PREFIX"
     " IOTDB_SESSION_POOL_SIZE TEMPLATE TEMPLATE_NAME VECTOR IOTDB_USE_DEBUG IOTDB_USE_DEBUG_RATIO ENABLE_AUTO_FETCH"
     " COMPRESSOR ENCODING_BOOLEAN ENCODING_INT32 ENCODING_INT64 ENCODING_FLOAT ENCODING_DOUBLE ENCODING_TEXT"
-    " ENCODING_STRING ENCODING_BLOB ENCODING_TIMESTAMP ENCODING_DATE REST_AUTHORIZATION REST_PORT",
-    _OPTIONS: "COMPRESSION TIMESCALEDB_REPLICATION_FACTOR TDENGINE_WAL_LEVEL TDENGINE_REPLICA INFLUXDB_ORG TOKEN"
+    " ENCODING_STRING ENCODING_BLOB ENCODING_TIMESTAMP ENCODING_DATE REST_AUTHORIZATION REST_PORT COMPRESSION"
+    " TIMESCALEDB_REPLICATION_FACTOR TDENGINE_WAL_LEVEL TDENGINE_REPLICA INFLUXDB_ORG TOKEN"
     " CNOSDB_SHARD_NUMBER DOLPHINDB_DEVICE_HASH_BUCKETS",
     _RESULTS: "TEST_DATA_PERSISTENCE RECORD_SPLIT RECORD_SPLIT_MAX_LINE TEST_DATA_STORE_IP TEST_DATA_STORE_PORT"
     " TEST_DATA_STORE_DB TEST_DATA_STORE_USER TEST_DATA_STORE_PW TEST_DATA_WRITE_TIME_OUT TEST_DATA_MAX_CONNECTION"

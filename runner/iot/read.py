@@ -21,7 +21,7 @@ def read_job(values: Mapping[str, str], password: str = "") -> IotJob:
     """
     given = Given(values)
     notes = given.check_keys()
-    facts = _facts(given)
+    facts, method = _facts(given)
     clients, devices = _clients(given), given.whole("DEVICE_NUMBER", 1)
     tables = _written_devices(given, devices)
     loop, batch = given.whole("LOOP", 1), given.whole("BATCH_SIZE_PER_WRITE", 1)
@@ -41,6 +41,7 @@ def read_job(values: Mapping[str, str], password: str = "") -> IotJob:
     job = IotJob(
         database=given.text("DB_SWITCH"),
         target=facts.name if facts else "",
+        method=method,
         host=_first(given, "HOST"),
         port=_port(given),
         user=given.text("USERNAME"),
@@ -66,15 +67,22 @@ def read_job(values: Mapping[str, str], password: str = "") -> IotJob:
     return job
 
 
-def _facts(given: Given) -> Facts | None:
+def names_of(facts: Facts) -> dict[str, str]:
+    """Its names in DB_SWITCH, each with the way in which rows are then written."""
+    named = (entry.partition("=") for entry in facts.iot_benchmark)
+    return {name: method or facts.methods[0] for name, _, method in named}
+
+
+def _facts(given: Given) -> tuple[Facts | None, str]:
     wanted, known = given.text("DB_SWITCH"), all_facts()
     for facts in known:
-        if wanted.lower() in (name.lower() for name in facts.iot_benchmark):
-            return facts
-    names = ", ".join(sorted(name for facts in known for name in facts.iot_benchmark))
+        for name, method in names_of(facts).items():
+            if wanted.lower() == name.lower():
+                return facts, method
+    names = ", ".join(sorted(name for facts in known for name in names_of(facts)))
     where = "" if given.says("DB_SWITCH") else " (its default)"
     given.refuse("DB_SWITCH", f"there is no target for {wanted}{where}", f"there are {names}")
-    return None
+    return None, ""
 
 
 def _first(given: Given, key: str) -> str:

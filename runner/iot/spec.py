@@ -46,7 +46,7 @@ def trial_of(job: IotJob, facts: Facts, cpus: tuple[int, ...]) -> Trial:
         resources=Resources(cores=len(cpus), placement=placement),
         work=long_enough(job),
         load=load,
-        subject=Subject(target=facts.name, runtime=RUNTIME, method=facts.methods[0], endpoint=f"{job.host}:{job.port}"),
+        subject=Subject(target=facts.name, runtime=RUNTIME, method=job.method, endpoint=f"{job.host}:{job.port}"),
         knobs=knobs,
         seed=job.seed,
     )

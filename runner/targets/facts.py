@@ -61,8 +61,8 @@ class Facts:
     of their own. wait_events: it reports what its connections wait for. threads_per_process: how many threads of one
     load process the client library serves well; 0: any number. load_generators: load generators that can load it.
     queries: "module:function" that renders a query in its language, from (query, rows, method), and raises CannotAsk;
-    "": reads cannot be measured. iot_benchmark: its names in IoT-benchmark's DB_SWITCH. takes: which of "user" and
-    "database" can be chosen on a server that already runs.
+    "": reads cannot be measured. iot_benchmark: its names in IoT-benchmark's DB_SWITCH, as NAME or NAME=METHOD. takes:
+    which of "user" and "database" can be chosen on a server that already runs.
 
     keeps_data: after a clean stop, a server can start again on its files, and on a copy of them in another directory,
     with the same port, host name and secret, and without the setup. at_rest: how it knows that all loaded rows are

@@ -11,7 +11,7 @@ from runner.errors import UsageError
 from runner.iot.keys import INEFFECTIVE, ONLY, USED
 from runner.iot.output import LATENCIES, Done, document, matrix_lines
 from runner.iot.properties import read_properties
-from runner.iot.read import read_job
+from runner.iot.read import names_of, read_job
 from runner.iot.run import read_file
 from runner.iot.spec import load_spec, texts_of, trial_of
 from runner.loadgen.binary import loadgen_path
@@ -50,7 +50,7 @@ def test_every_key_is_on_the_page(key):
 
 
 def test_every_database_is_on_the_page():
-    names = {name for facts in all_facts() for name in facts.iot_benchmark}
+    names = {name for facts in all_facts() for name in names_of(facts)}
     assert {name for name in names if f"`{name}`" in PAGE} == names >= {"TDengine-3", "InfluxDB", "TimescaleDB"}
 
 
@@ -219,3 +219,11 @@ def test_the_matrices_have_all_operations_and_their_figures():
     assert told["okPoint"] == sum(o.rows_window for o in summary.operations if o.name == "range") > 0
     assert told["latency_ms"]["MIN"] <= told["latency_ms"]["MEDIAN"] <= told["latency_ms"]["MAX"]
     assert told["throughput"] == pytest.approx(told["okPoint"] / summary.window_s)
+
+
+def test_a_name_says_how_rows_are_written():
+    assert [(job(DB_SWITCH=f"IoTDB-200-SESSION_BY_{how}").method) for how in ("TABLET", "RECORDS")] == [
+        "tablet",
+        "records",
+    ]
+    assert all(method in facts.methods for facts in all_facts() for method in names_of(facts).values())

@@ -16,6 +16,7 @@ FACTS = Facts(
     title="IoTDB",
     implementation="runner.targets.iotdb.target:IotdbTarget",
     methods=("tablet", "tablets", "records"),
+    iot_benchmark=("IoTDB-200-SESSION_BY_TABLET=tablet", "IoTDB-200-SESSION_BY_RECORDS=records"),
     knobs=(
         Knob(
             name="default_data_region_group_num_per_database",
