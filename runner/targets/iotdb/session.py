@@ -189,7 +189,7 @@ class IotdbSession(Session):
             last = [time for time in times[len(columns) :] if time is not None]
             if first and rows.get(device):
                 found[str(device)] = (int(rows[device]), float(min(first)), float(max(last)))
-        return series.counted(found, self._trial.work.data)
+        return series.counted(found, self._trial.work.data, is_distinct=True)
 
     def drop_schema(self) -> None:
         """The database, and the template that nothing else uses."""
