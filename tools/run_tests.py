@@ -1,5 +1,5 @@
-"""All tests in parts, as fast as two cores allow: integration, disks and databases, and all others beside each other;
-then `alone`.
+"""All tests in parts, as fast as two cores allow: integration, disks and databases, all others, and a part of the load
+generator's tests under sanitizers beside each other; then `alone`.
 
 Most tests wait for servers and disks, so three processes run beside each other. Each is a plain pytest: some tests
 interrupt their own process, which ends the worker of a distributed run. Tests marked `alone` measure: they run last,
@@ -9,12 +9,16 @@ shown whole.
 
 from __future__ import annotations
 
+import os
+import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
 from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 from typing import IO
 
 DISKS = ("test_disks", "test_disk_sweep", "test_striped_disks")
@@ -29,8 +33,24 @@ DATABASES = (
 )
 APART = tuple(f"tests/integration/{name}.py" for name in (*DISKS, *DATABASES))
 INTEGRATION = ("tests/integration", *(f"--ignore={path}" for path in APART))
+BIN = Path(sys.executable).parent
 PYTEST = (sys.executable, "-m", "pytest", "--durations=15", "--durations-min=5")
 BESIDE = {"disks and databases": APART, "unit": ("tests", "--ignore=tests/integration")}
+# By sanitizer: what covers the most in about 100 CPU-seconds, builds included. `make sanitize` runs all of them.
+SANITIZED = {
+    "address,undefined": (  # parsers of specs, arguments and answers; the drivers' error paths
+        "test_loadgen_spec",
+        "test_loadgen_histogram",
+        "test_tdengine_faults",
+        "test_lines_driver",
+        "test_cassandra_driver",
+    ),
+    "thread": (  # counters that threads share, several processes, requests that fail
+        "test_loadgen_counts",
+        "test_load_processes",
+        "test_tdengine_faults",
+    ),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,10 +69,36 @@ def main(arguments: list[str]) -> int:
     begun = time.monotonic()
     with ExitStack() as opened:
         parts = [started(name, [*PYTEST, *paths, "-m", "not alone"], opened) for name, paths in BESIDE.items()]
+        parts += [started("sanitizers", sanitized(), opened)] if has_cmake() else []
         codes = [shown("integration", subprocess.call([*PYTEST, *INTEGRATION, "-m", "not alone"]), begun)]
         codes += [finished(part, begun) for part in parts]
     codes.append(shown("alone", subprocess.call([*PYTEST, "tests", "-m", "alone"]), begun))
     return next((code for code in codes if code), 0)
+
+
+def has_cmake() -> bool:
+    """Says so if it is missing: `make check` installs it, and continuous integration runs that first."""
+    found = shutil.which("cmake", path=f"{BIN}{os.pathsep}{os.environ.get('PATH', '')}") is not None
+    if not found:
+        print("== sanitizers: not run, because cmake is missing; `make check` installs it", flush=True)
+    return found
+
+
+def sanitized() -> list[str]:
+    """Builds the load generator under each group of sanitizers, and runs that group's files. Behind all other tests."""
+    runs = []
+    for sanitizers, names in SANITIZED.items():
+        files = " ".join(f"tests/loadgen/{name}.py" for name in names)
+        given = (
+            f"SANITIZERS={sanitizers}",
+            f"TESTS={files}",
+            "JOBS=1",
+            f"PATH={BIN}{os.pathsep}{os.environ.get('PATH', '')}",
+        )
+        runs.append(
+            shlex.join(("env", *given, "nice", "-n", "10", "loadgen/sanitize.sh", sys.executable, "-m", "not alone"))
+        )
+    return ["sh", "-c", " && ".join(runs)]
 
 
 def started(name: str, command: list[str], opened: ExitStack) -> Part:
