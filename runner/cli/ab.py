@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from runner.cli.arguments import FAIL_IF_SLOWER, JSON, RESULTS, allowed_of, judged
+from runner.cli.arguments import FAIL_IF_SLOWER, JSON, MORE_BLOCKS, RESULTS, allowed_of, judged
 from runner.cli.options import Flags, with_settings
 from runner.cli.sweeps import METRICS_PORT, NO_METRICS, YES, announce, end_if_failed, run_watched
 from runner.sweep.ab import flags_of, together
@@ -64,5 +64,5 @@ def ab(
     else:
         compare_views.show(found)
         console.show_line(f"report: {Path(stored.path) / 'report.html'}")
-    judged(found)
+    judged(found, MORE_BLOCKS)
     end_if_failed(stored)

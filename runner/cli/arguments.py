@@ -41,17 +41,21 @@ def allowed_of(text: str | None) -> float | None:
         raise UsageError(f"--fail-if-slower: {error}") from None
 
 
-def judged(found: Comparison) -> None:
-    """Ends the process with code 11 if B is slower than allowed. Raises UsageError if the runs cannot answer that."""
+MORE_RUNS = "measure both in one run with scale ab, or give several runs a side: A1,A2,... B1,B2,..."
+MORE_BLOCKS = "scale show RUN says why trials are not VALID; give more --blocks, on a machine that does nothing else"
+
+
+def judged(found: Comparison, remedy: str = MORE_RUNS) -> None:
+    """Ends the process with code 11 if B is slower than allowed. Raises UsageError if the runs cannot answer that.
+
+    remedy: what would answer it.
+    """
     if found.allowed_percent is None:
         return
     if found.unjudged:
         raise typer.Exit(EXIT_SLOWER)
     if found.not_judged_because:
-        raise UsageError(
-            f"--fail-if-slower: {found.not_judged_because}",
-            remedy="measure both in one run with scale ab, or give several runs a side: A1,A2,... B1,B2,...",
-        )
+        raise UsageError(f"--fail-if-slower: {found.not_judged_because}", remedy=remedy)
     if found.slower:
         raise typer.Exit(EXIT_SLOWER)
 

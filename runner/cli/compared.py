@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from runner.cli.arguments import FAIL_IF_SLOWER, JSON, RESULTS, allowed_of, judged
+from runner.cli.arguments import FAIL_IF_SLOWER, JSON, MORE_BLOCKS, MORE_RUNS, RESULTS, allowed_of, judged
 from runner.errors import UsageError
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def compare(
             console.show_line(f"page: {html}")
     if not any(p.ratio is not None for p in found.points):
         raise UsageError(found.sentence, remedy="scale show RUN says why trials are not VALID")
-    judged(found)
+    judged(found, MORE_RUNS if b else MORE_BLOCKS)
 
 
 def _read(results: Path, names: str) -> list[StoredRun]:

@@ -19,6 +19,7 @@ from runner.errors import UsageError
 from runner.model import StoredRun, TrialResult
 from runner.model.compared import Comparison, PointRatio
 
+NO_BLOCK = "Nothing can be compared: no block has VALID trials of both variants."
 ONE_BLOCK = "no level has two blocks with VALID trials of both: the spread between blocks is not known"
 
 
@@ -79,6 +80,8 @@ def compare_variants(run: StoredRun, allowed: float | None = None) -> Comparison
     )
     left_out = [f"{few} of {many} at {point_name(level, '', axis)}" for level, few, many in blocks_left_out(run)]
     doubt = (f"blocks without VALID trials of both do not count: {', '.join(left_out)}",) if left_out else ()
+    if not points and not any(one.open_loop for one in missing):
+        comparison = replace(comparison, sentence=NO_BLOCK)
     if points and found is None:
         comparison = replace(comparison, sentence=untested(rows, axis, "one block at a level"))
     comparison = replace(comparison, cautions=(*comparison.cautions, *doubt))

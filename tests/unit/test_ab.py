@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from bench.method_compare import SEED, ab
 from runner.cli import app
+from runner.cli.arguments import MORE_BLOCKS, judged
 from runner.compare import compare_variants
 from runner.compare.blocks import block_points
 from runner.errors import EXIT_SLOWER, UsageError
@@ -145,6 +146,12 @@ def test_one_block_has_a_ratio_and_no_verdict():
     found = compare_variants(run_of(plan_of(1)), 0.05)
     assert found.points[0].low is None and "no level has two blocks" in found.not_judged_because
     assert "one block at a level, so it may be noise" in found.sentence
+    plan = plan_of(1)
+    none = compare_variants(run_of(plan, spoilt={t.trial_id for t in plan.trials}), 0.05)
+    assert "no block has VALID trials of both variants" in none.sentence
+    with pytest.raises(UsageError, match="--fail-if-slower") as refused:
+        judged(none, MORE_BLOCKS)
+    assert "--blocks" in refused.value.remedy
     with pytest.raises(UsageError, match="not a run of scale ab"):
         compare_variants(StoredRun(path="/x", manifest={}, plan=planned(cores="1"), results=(), timeseries={}))
 
