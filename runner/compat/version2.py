@@ -18,7 +18,7 @@ _BUFFER_LEAST, _BUFFER_MOST = 3, 16_384
 
 @dataclass(frozen=True, kw_only=True)
 class Successor:
-    """The option of version 3; what it is for a value of version 2, "" where there is no such thing any more."""
+    """The option of version 3; its value for a value of version 2; "" if version 3 has no such option."""
 
     name: str
     least: int

@@ -27,7 +27,7 @@ from runner.errors import LoadError
 
 @dataclass(frozen=True, kw_only=True)
 class Done:
-    """What came of it. document: for --json. failure: to be raised after the lines were told."""
+    """The outcome. document: for --json. failure: raised by the caller after the lines were shown."""
 
     document: Mapping[str, Any]
     interrupted: bool

@@ -3,7 +3,7 @@
 The fit itself uses every level. The bootstrap and the tests by simulation fit thousands of times, so they use at most
 MANY_LEVELS of them: of more, neighbours are joined. A group keeps its rows, each moved to the group's mean level along
 the slope between the groups beside it, so the noise stays what it was.
-Refuses to join levels where there are few of them.
+Refuses to join levels if there are only a few.
 """
 
 from __future__ import annotations

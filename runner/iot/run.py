@@ -176,7 +176,7 @@ def _is_there(job: IotJob, reached: Reached) -> bool:
 
 
 def _present(job: IotJob, reached: Reached) -> int:
-    """Rows of each device, for a load that only reads. Raises TargetError where there are none."""
+    """Rows of each device, for a load that only reads. Raises TargetError if there are none."""
     counted = asked(reached, reached.session.count, count_s(job.rows_expected * job.work.data.tables))
     each = job.rows_expected if counted is None else counted.rows // job.work.data.tables
     if each == 0:

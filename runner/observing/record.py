@@ -129,7 +129,7 @@ class _Writer:
             raise self._refused(error) from None
 
     def finish(self, cost: SamplerCost, *, interrupted: bool) -> Observation:
-        """The series, the manifest, and what came of it. Raises StoreError."""
+        """The series, the manifest, and the outcome. Raises StoreError."""
         seen = _summed(self._folder, self._samples, cost, interrupted=interrupted)
         try:
             self._file.close()

@@ -95,7 +95,7 @@ def forget_logs(order: ServerOrder) -> None:
 
 
 def copied(order: TrialOrder, kept: Kept, told: Callable[[Preloaded], None]) -> Files:
-    """The files for one trial; `told` gets what was copied, once it is."""
+    """The files for one trial. `told` is called with what was copied, after the copy."""
 
     def fill(site: Site) -> None:
         begun, target = time.monotonic(), Path(site.data_dir)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 @dataclass(frozen=True, kw_only=True)
 class Query:
     """One statement, on one line. result: the file that its rows are appended to, with the thread's number; ""
-    for none. key: where it stands in the file, for messages."""
+    for none. key: its path in the file, for messages."""
 
     text: str
     result: str

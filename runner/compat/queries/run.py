@@ -1,6 +1,6 @@
 """Asks what a query file says: one load after another, the lines of each, and the totals.
 
-Refuses to print: lines go to `say` and into the result file. Ctrl-C stops the load; what was done is told.
+Refuses to print: lines go to `say` and into the result file. Ctrl-C stops the load; the lines then show what was done.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ LOAD_S_MAX = 30 * 86_400.0
 
 @dataclass(kw_only=True)
 class QueryResult:
-    """All that was asked. failure: why it ended early, to be raised after the lines were told."""
+    """All queries that ran. failure: why it ended early; the caller raises it after the lines were shown."""
 
     done: list[output.Asked] = field(default_factory=list)
     interrupted: bool = False
@@ -96,7 +96,7 @@ def _subtables(job: QueryJob, own: ScaleOptions, program: str) -> list[str]:
 
 
 def _ask(job: QueryJob, program: str, load: QueryLoad, result: QueryResult, say: Say, *, of_subtables: bool) -> None:
-    """One load; its lines, and what came of it, are added to `result`."""
+    """Runs one load, and adds its lines and outcome to `result`."""
     spec = dict(load.spec)
     with ExitStack() as stack:
         if load.items:

@@ -1,6 +1,6 @@
 """Makes the topics of a subscribe file and lets its consumers read them, one following after another.
 
-Refuses to print: lines go to `say` and into the result file. Ctrl-C stops the consumers; what was read is told.
+Refuses to print: lines go to `say` and into the result file. Ctrl-C stops the consumers; the lines show what was read.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ LIMIT_S = 30 * 86_400.0
 
 @dataclass(kw_only=True)
 class SubscribeResult:
-    """All that was read. failure: why it ended early, to be raised after the lines were told."""
+    """All that was read. failure: why it ended early; the caller raises it after the lines were shown."""
 
     done: list[output.Followed] = field(default_factory=list)
     interrupted: bool = False

@@ -29,7 +29,7 @@ def read_followings(
     told: list[str],
     idle: list[tuple[str, str]],
 ) -> tuple[Following, ...]:
-    """One for each statement of both parts. told: gets the sentences; idle: keys without effect."""
+    """One for each statement of both parts. told: collects the sentences. idle: collects keys without effect."""
     found: list[Following] = []
     for part in (keys.object(name) for name in PARTS if keys.has(name)):
         for key, why in _IDLE.items():
