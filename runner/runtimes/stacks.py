@@ -28,6 +28,7 @@ TRIES = 3
 STOP_S = 15.0
 READ_S = 60.0
 _EVENT = ("-e", "cpu-clock")
+_NAMELESS = re.compile(r"^:-?\d+$")
 _FRAME = re.compile(r"\s+[0-9a-f]+ (.*) \((.*)\)$")
 
 
@@ -125,7 +126,8 @@ class StackRecorder:
 def fold(lines: Iterable[str]) -> str:
     """The output of `perf script` as folded stacks: "comm;outermost;...;innermost count", one on each line, sorted.
 
-    A frame without a symbol is its file's name in brackets, so that a server without symbols has a graph too.
+    A frame without a symbol is its file's name in brackets, so that a server without symbols has a graph too. A process
+    whose name perf did not see is ":PID" in its output; all of them become one frame, so that profiles can be compared.
     """
     counts = Counter(";".join(stack) for stack in _stacks(lines))
     return "".join(f"{stack} {count}\n" for stack, count in sorted(counts.items()))
@@ -142,7 +144,7 @@ def _stacks(lines: Iterable[str]) -> Iterator[tuple[str, ...]]:
         elif match := _FRAME.match(line):
             frames.append(_frame(*match.groups()))
         elif not line[0].isspace():
-            comm = line.strip().replace(";", ":")
+            comm = _NAMELESS.sub("[process]", line.strip()).replace(";", ":")
 
 
 def _frame(symbol: str, file: str) -> str:

@@ -42,6 +42,11 @@ def test_stacks_are_folded_from_the_outermost_frame_on():
     assert fold([]) == ""
 
 
+def test_processes_without_a_name_are_one_frame():
+    script = ":28329\n\t 55d0 copy+0x1 (/usr/lib/postgres)\n\n:28330\n\t 55d0 copy+0x1 (/usr/lib/postgres)\n"
+    assert fold(script.splitlines()) == "[process];copy 2\n"
+
+
 def test_the_lowest_and_the_highest_level_are_profiled_after_all_else_and_not_fitted():
     plan = planned(cores="1..4", method__profile="1")
     profiled = [t for t in plan.trials if t.role == "profile"]
