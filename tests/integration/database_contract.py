@@ -61,16 +61,16 @@ def test_rows_are_counted_and_survive_a_kill(target, tmp_path, rows, write_late)
         assert server.process is not None
         assert {address.rpartition(":")[0] for address in listeners(server.process.pid)} == {"127.0.0.1"}
         session.create_schema()
-        assert session.count() == target_count(0)
+        assert_none_missing(session.count(), 0)
         loaded = server.load(session, rows=rows[0])
         assert loaded.returncode == 0, loaded.stderr
-        assert session.count() == target_count(rows[0])
+        assert_none_missing(session.count(), rows[0])
         before = session.commit_cycles()
         session.flush()
         assert session.commit_cycles() >= before >= 0
         server.end(signal.SIGKILL)
         session = server.start()
-        assert session.count() == target_count(rows[0])
+        assert_none_missing(session.count(), rows[0])
         write_late(server, session)
         session.flush()
         found = session.count()
@@ -92,11 +92,9 @@ def test_a_disk_that_fills_is_no_valid_number(target, tmp_path, small_disk):
         assert ours_running(folder) == []
 
 
-def target_count(rows):
-    """The count of so many rows, with none missing."""
-    from runner.targets import Counted
-
-    return Counted(rows=rows)
+def assert_none_missing(counted, rows):
+    """Whether the database keeps one row for each time is its own affair."""
+    assert (counted.rows, counted.gaps) == (rows, ())
 
 
 def late_row(trial, session):

@@ -111,6 +111,7 @@ def test_disks_are_made_mounted_labelled_and_limited(lab, base):
     assert listed["paths"] == [d.path for d in disks]
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("way", ["oflag=direct", "conv=fsync"])
 def test_the_limit_holds_within_a_fifth(lab, way):
     disk, size = lab[1][1], 16 * MIB
@@ -121,6 +122,7 @@ def test_the_limit_holds_within_a_fifth(lab, way):
     assert rate == pytest.approx(CAP, rel=0.2)
 
 
+@pytest.mark.alone
 def test_each_disks_own_ceiling_is_its_limit_and_they_do_not_share_one(lab):
     disks = lab[1][:2]
     ceilings = measure_ceilings(disks, 1.0, 65536)
@@ -132,6 +134,7 @@ def test_each_disks_own_ceiling_is_its_limit_and_they_do_not_share_one(lab):
     assert [p for d in disks for p in Path(d.path).iterdir()] == []
 
 
+@pytest.mark.alone
 def test_one_disk_twice_shares_a_bottleneck(lab):
     one = lab[1][2]
     found = shares_bottleneck(measure_ceilings([one, replace(one, name="again")], 1.0, 65536))
