@@ -18,5 +18,5 @@ def with_cause(error: ScaleError, server: Server, order: TrialOrder) -> ScaleErr
     if full := answer_within(FULL_S, lambda: full_disk(order.disks, order.disk_free_min_bytes)) or "":
         return error if "about to fill" in error.message else LoadError(f"{full} ({error.message})")
     if not server.alive():
-        return ProvisionError(f"the server died in the middle of the trial: {last_words(server)} ({error.message})")
+        return ProvisionError(f"the server ended during the trial: {last_words(server)} ({error.message})")
     return error
