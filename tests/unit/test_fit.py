@@ -210,7 +210,7 @@ def test_the_rate_is_a_parameter():
     by_function = fit_curve(results, rate=lambda m: m.durable_rows_per_s)
     assert by_name.points == by_function.points
     assert by_name.points[0].rows_per_s_mean == 5e5
-    with pytest.raises(ValueError, match="no figure"):
+    with pytest.raises(ValueError, match="not a figure"):
         fit_curve(results, rate="rows_per_second")
 
 
