@@ -119,7 +119,7 @@ METRICS: tuple[Metric, ...] = (
     _m("trial", "trial_requests_per_second", "gauge", "trial level target variant", "Answered requests over the window",
        _READS),
     _m("trial", "trial_operation_requests_per_second", "gauge", "trial level target variant operation",
-       "Answered requests of each operation over the window", "it was measured"),
+       "Answered requests of each operation over the window", _READS),
     _m("trial", "trial_operation_response_time_seconds", "summary", "trial level target variant operation quantile",
        "Of each operation over the window: 0.5 and 0.99", "enough requests"),
     _m("trial", "trial_rows_per_second", "gauge", "trial level target variant",
