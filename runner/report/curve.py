@@ -194,18 +194,7 @@ def residuals_svg(run: StoredRun, width: int = 520, height: int = 230) -> str:
     noise = fit.noise_percent or 0.0
     reach = 1.15 * max([abs(v) for _, v in off] + [noise, 0.5])
     last = max(r.trial.level for r in run.on_curve)
-    frame = Frame(
-        width=width,
-        height=height,
-        left=54,
-        right=14,
-        top=34,
-        bottom=42,
-        x_min=0.0,
-        x_max=1.06 * last,
-        y_min=-reach,
-        y_max=reach,
-    )
+    frame = Frame.about_zero(width, height, 1.06 * last, reach)
     band = (
         area(frame, [(0, -noise), (frame.x_max, -noise)], [(0, noise), (frame.x_max, noise)], "band") if noise else ""
     )

@@ -206,18 +206,7 @@ def _ratio_svg(found: Comparison, width: int = 640, height: int = 240) -> str:
     off = [100 * (v - 1) for p in points for v in (p.low, p.high) if v is not None]
     reach = 1.15 * max(*map(abs, off), found.allowed_percent or 0.0, 1.0)
     last = max(p.level or 0.0 for p in points)
-    frame = Frame(
-        width=width,
-        height=height,
-        left=54,
-        right=14,
-        top=34,
-        bottom=42,
-        x_min=0.0,
-        x_max=1.06 * last,
-        y_min=-reach,
-        y_max=reach,
-    )
+    frame = Frame.about_zero(width, height, 1.06 * last, reach)
     parts = [axes(frame, x_levels([p.level or 0.0 for p in points], width - 80), found.axis, "B against A, %")]
     if found.allowed_percent is not None:
         limit = -found.allowed_percent

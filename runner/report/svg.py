@@ -61,6 +61,22 @@ class Frame:
     y_min: float
     y_max: float
 
+    @classmethod
+    def about_zero(cls, width: int, height: int, x_max: float, reach: float) -> Frame:
+        """For differences: from -reach to reach, from 0 to x_max, with room for the labels of the axes."""
+        return cls(
+            width=width,
+            height=height,
+            left=54,
+            right=14,
+            top=34,
+            bottom=42,
+            x_min=0.0,
+            x_max=x_max,
+            y_min=-reach,
+            y_max=reach,
+        )
+
     def x(self, value: float) -> float:
         """The horizontal position in pixels."""
         span = self.x_max - self.x_min or 1.0
