@@ -3,12 +3,14 @@ generator's tests under sanitizers beside each other; then `alone`.
 
 Most tests wait for servers and disks, so three processes run beside each other. Each is a plain pytest: some tests
 interrupt their own process, which ends the worker of a distributed run. Tests marked `alone` measure: they run last,
-and nothing beside them. With arguments it is pytest with these arguments. Refuses to hide a part: each one's output is
-shown whole.
+and nothing beside them. A few tests that failed run once more after all others, and what they say there counts. With
+arguments it is pytest with these arguments. Refuses to hide a part: each one's output is shown whole, and so are the
+names of the tests that ran again.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import shutil
@@ -35,6 +37,8 @@ APART = tuple(f"tests/integration/{name}.py" for name in (*DISKS, *DATABASES))
 INTEGRATION = ("tests/integration", *(f"--ignore={path}" for path in APART))
 BIN = Path(sys.executable).parent
 PYTEST = (sys.executable, "-m", "pytest", "--durations=15", "--durations-min=5")
+AGAIN_AT_MOST = 6  # more failures than these are not a busy machine's: the suite fails at once
+FAILED = 1  # pytest's exit code for failed tests; all others mean that it could not run them
 BESIDE = {"disks and databases": APART, "unit": ("tests", "--ignore=tests/integration")}
 # By sanitizer: what covers the most in about 100 CPU-seconds, builds included. `make sanitize` runs all of them.
 SANITIZED = {
@@ -68,12 +72,39 @@ def main(arguments: list[str]) -> int:
         return subprocess.call([sys.executable, "-m", "pytest", *arguments])
     begun = time.monotonic()
     with ExitStack() as opened:
-        parts = [started(name, [*PYTEST, *paths, "-m", "not alone"], opened) for name, paths in BESIDE.items()]
-        parts += [started("sanitizers", sanitized(), opened)] if has_cmake() else []
-        codes = [shown("integration", subprocess.call([*PYTEST, *INTEGRATION, "-m", "not alone"]), begun)]
-        codes += [finished(part, begun) for part in parts]
-    codes.append(shown("alone", subprocess.call([*PYTEST, "tests", "-m", "alone"]), begun))
-    return next((code for code in codes if code), 0)
+        notes = Path(opened.enter_context(tempfile.TemporaryDirectory()))
+        parts = [started(name, tests(notes, name, *paths), opened) for name, paths in BESIDE.items()]
+        sanitizers = [started("sanitizers", sanitized(), opened)] if has_cmake() else []
+        codes = {"integration": shown("integration", subprocess.call(tests(notes, "integration", *INTEGRATION)), begun)}
+        codes |= {part.name: finished(part, begun) for part in (*parts, *sanitizers)}
+        alone = [*PYTEST, "-o", f"cache_dir={notes / 'alone'}", "tests", "-m", "alone"]
+        codes["alone"] = shown("alone", subprocess.call(alone), begun)
+        failed = {name: failures(notes / name) for name in codes}
+    return code_of(codes, failed, begun)
+
+
+def tests(notes: Path, name: str, *paths: str) -> list[str]:
+    """The command of a part, which notes under its name which tests failed."""
+    return [*PYTEST, "-o", f"cache_dir={notes / name}", *paths, "-m", "not alone"]
+
+
+def failures(noted: Path) -> tuple[str, ...]:
+    """The tests that failed in a part, as pytest names them."""
+    path = noted / "v/cache/lastfailed"
+    return tuple(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else ()
+
+
+def code_of(codes: dict[str, int], failed: dict[str, tuple[str, ...]], begun: float) -> int:
+    """The exit code of all parts: a test that failed once decides nothing if it then passes with nothing beside it."""
+    broken = next((code for name, code in codes.items() if code and not (code == FAILED and failed[name])), 0)
+    again = [test for names in failed.values() for test in names]
+    if broken or not again:
+        return broken
+    if len(again) > AGAIN_AT_MOST:
+        print(f"== {len(again)} tests failed: too many to blame the others that ran beside them", flush=True)
+        return FAILED
+    print("== again, with nothing beside them:", *again, sep="\n   ", flush=True)
+    return shown("again", subprocess.call([*PYTEST, "-p", "no:cacheprovider", *again]), begun)
 
 
 def has_cmake() -> bool:

@@ -116,6 +116,6 @@ def test_a_database_that_dies_aborts_its_trial_and_the_sweep_goes_on(tmp_path, d
     assert len(kinds) == 2
     assert "ABORTED" in kinds
     aborted = next(r for r in results if r["verdict"]["kind"] == "ABORTED")
-    assert "died" in aborted["verdict"]["reasons"][0]
+    assert "the server ended during the trial" in aborted["verdict"]["reasons"][0]
     assert aborted["measurement"]["rows_per_s"] is None or aborted["measurement"]["rows_per_s"] > 0
     assert_nothing_left(data_dir)

@@ -41,6 +41,7 @@ print(json.dumps(measure_window(samples, samples[0].monotonic_ns, samples[-1].mo
 """
 
 
+@pytest.mark.alone  # it measures bytes/s
 def test_an_interface_at_its_speed_is_named_and_one_that_could_more_is_not():
     with slow_network(MBIT) as link:
         shares = {}
