@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from runner.errors import EXIT_SLOWER, UsageError
-from runner.model.compared import Comparison
-from runner.setting.readers import rates
 from runner.units import parse_levels, parse_percent
+
+if TYPE_CHECKING:  # the model costs as much as the rest of a command's help
+    from runner.model.compared import Comparison
 
 RUN = Annotated[str, typer.Argument(metavar="RUN", help="A run's name, a part of it, its path, or `last`.")]
 RESULTS = Annotated[Path, typer.Option("--results", help="Where runs are stored.", metavar="DIR")]
@@ -62,6 +63,8 @@ def judged(found: Comparison, remedy: str = MORE_RUNS) -> None:
 
 def asked_of(predict: str | None, need: str | None) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """The levels of --predict and the rates of --need. Raises UsageError that names the flag."""
+    from runner.setting.readers import rates
+
     found: list[tuple[float, ...]] = []
     for flag, text, read in (("--predict", predict, parse_levels), ("--need", need, rates)):
         try:

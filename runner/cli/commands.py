@@ -76,6 +76,13 @@ class LazyGroup(TyperGroup):
         } | eager
         self._loaded = set(eager)
 
+    def get_help_option(self, ctx: Any) -> Any:
+        """With a default: for a value of None, Typer imports its validation library, a fifth of the cost of a help."""
+        option = super().get_help_option(ctx)
+        if option is not None:
+            option.default = False
+        return option
+
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name = args[0] if args else ""
         if name in COMMANDS and name not in self._loaded:
