@@ -39,7 +39,7 @@ static double number(const struct reading *r, const char *part, double least, do
     const char *text = find(r, part, key);
     const double value = text ? strtod(text, &end) : otherwise;
     if (text && (end == text || *end || !isfinite(value)))
-        mistake_add(r->mistakes, key, "'%s' is no number", text);
+        mistake_add(r->mistakes, key, "'%s' is not a number", text);
     else if (text && value < least)
         mistake_add(r->mistakes, key, "%s is less than %g", text, least);
     else
@@ -55,7 +55,7 @@ static int64_t units(const struct reading *r, const char *part, double otherwise
     char key[KEY_BYTES];
     find(r, part, key);
     if (value > 9e18 || fabs(value - round(value)) > 1e-6 * value)
-        mistake_add(r->mistakes, key, "%g ms is no whole number of units of the precision", ms);
+        mistake_add(r->mistakes, key, "%g ms is not a whole number of units of the precision", ms);
     return value > 9e18 ? 0 : llround(value);
 }
 
@@ -126,7 +126,7 @@ struct ask *ask_read(const struct spec *spec, const char *name, struct mistakes 
     ask->text = find(&r, "text", key);
     if (!ask->text || !*ask->text) {
         mistake_add(mistakes, "operations",
-                    "'%s' is no operation of this program: write, or one with %s", name, key);
+                    "'%s' is not an operation of this program: write, or one with %s", name, key);
     } else if (!marks_read(&ask->marks, ask->text, why, sizeof why)) {
         mistake_add(mistakes, key, "%s", why);
     } else if (spec->rounds) {

@@ -23,7 +23,7 @@ static void read_one(char *name, uint32_t shares[LAW_COUNT], struct mistakes *mi
         mistake_add(mistakes, "values",
                     "'%s' is none of walk, random, constant, line, sine, square", name);
     else if (*end || (share && (*share < '0' || *share > '9')) || number > SHARE_MAX)
-        mistake_add(mistakes, "values", "the share of '%s' is no whole number of 0..%d", name,
+        mistake_add(mistakes, "values", "the share of '%s' is not a whole number of 0..%d", name,
                     SHARE_MAX);
     else if (shares[law])
         mistake_add(mistakes, "values", "'%s' stands there twice", name);

@@ -50,15 +50,15 @@ static void read_one(struct operations *operations, char *name, const struct spe
     const size_t length = strlen(name);
     if (length == 0 || length > NAME_BYTES_MAX || strspn(name, plain) != length)
         mistake_add(mistakes, "operations",
-                    "'%s' is no operation of this program: a name has 1..%d letters, digits, _ "
+                    "'%s' is not an operation of this program: a name has 1..%d letters, digits, _ "
                     "and -",
                     name, NAME_BYTES_MAX);
     else if (find(operations, name, length))
         mistake_add(mistakes, "operations", "'%s' stands there twice", name);
     else if (*end || (weight && (*weight < '0' || *weight > '9')) || number < 1 ||
              number > WEIGHT_MAX)
-        mistake_add(mistakes, "operations", "the weight of '%s' is no whole number of 1..%d", name,
-                    WEIGHT_MAX);
+        mistake_add(mistakes, "operations", "the weight of '%s' is not a whole number of 1..%d",
+                    name, WEIGHT_MAX);
     else if (operations->count == OPERATIONS_MAX)
         mistake_add(mistakes, "operations", "more than %d operations", OPERATIONS_MAX);
     else

@@ -131,7 +131,7 @@ static bool read_one(struct column *column, char *item, const char *key, bool is
     *type++ = '\0';
     const long length = cut_length(type);
     if (!name_is_plain(item))
-        mistake_add(mistakes, key, "'%s' is no plain name", item);
+        mistake_add(mistakes, key, "'%s' is not a plain name", item);
     else if (length < 0)
         mistake_add(mistakes, key, "%s: the length in '%s' should be 1..%d", item, type,
                     TEXT_BYTES_MAX);

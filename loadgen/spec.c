@@ -135,7 +135,7 @@ static void set_whole(struct spec *spec, const struct key *key, const char *valu
     errno = 0;
     const unsigned long long number = strtoull(value, &end, 10);
     if (!isdigit((unsigned char)*value) || *end || errno)
-        mistake_add(mistakes, key->name, "'%s' is no whole number", value);
+        mistake_add(mistakes, key->name, "'%s' is not a whole number", value);
     else if ((double)number < key->least || (double)number > key->most)
         mistake_add(mistakes, key->name, "%s is outside %.0f..%.0f", value, key->least, key->most);
     else
@@ -148,7 +148,7 @@ static void set_real(struct spec *spec, const struct key *key, const char *value
     char *end;
     const double number = strtod(value, &end);
     if (end == value || *end)
-        mistake_add(mistakes, key->name, "'%s' is no number", value);
+        mistake_add(mistakes, key->name, "'%s' is not a number", value);
     else if (!(number >= key->least && number <= key->most))
         mistake_add(mistakes, key->name, "%s is outside %g..%g", value, key->least, key->most);
     else

@@ -32,8 +32,8 @@ bool spec_option_whole(const struct spec *spec, const char *name, uint64_t least
     errno = 0;
     const unsigned long long number = strtoull(text, &end, 10);
     if (!isdigit((unsigned char)*text) || *end || errno || number < least || number > most) {
-        snprintf(why, why_size, "%s: '%s' is no whole number of %" PRIu64 "..%" PRIu64, name, text,
-                 least, most);
+        snprintf(why, why_size, "%s: '%s' is not a whole number of %" PRIu64 "..%" PRIu64, name,
+                 text, least, most);
         return false;
     }
     *value = number;
@@ -57,7 +57,7 @@ static void check_time(const struct spec *spec, struct mistakes *mistakes)
 {
     const double units = spec->step_ms * (double)spec_units_per_ms(spec);
     if (units < 1 || fabs(units - round(units)) > 1e-6 * units)
-        mistake_add(mistakes, "step_ms", "%g ms is no whole number of units of the precision",
+        mistake_add(mistakes, "step_ms", "%g ms is not a whole number of units of the precision",
                     spec->step_ms);
     if ((double)spec->start_ms * (double)spec_units_per_ms(spec) > 9.2e18)
         mistake_add(mistakes, "start_ms", "too late for the precision");

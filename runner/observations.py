@@ -20,7 +20,7 @@ def achieved(measurement: Measurement) -> float | None:
 NO_RATE = "VALID without a rate"
 CHECK = "connections check"  # its knobs differ from its level's
 PROFILE = "profiled"  # perf slows it down
-OPEN_LOOP = "open loop"  # its rate was offered, and is no capacity
+OPEN_LOOP = "open loop"  # its rate was offered, and is not a capacity
 
 
 def observations(results: Sequence[TrialResult], rate: str | RateOf) -> tuple[Observation, ...]:

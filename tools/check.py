@@ -54,7 +54,7 @@ def checks() -> tuple[Check, ...]:
             commands=(
                 configure,
                 ("cmake", "--build", BUILD, "--parallel", "2"),
-                ("clang-tidy", "--quiet", "-p", BUILD, *files("loadgen", ".c")),
+                ("run-clang-tidy.py", "-quiet", "-j", "2", "-p", BUILD, *files("loadgen", ".c")),
             ),
         ),
         Check(name="types", commands=((sys.executable, "-m", "mypy"),)),

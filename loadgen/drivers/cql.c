@@ -58,7 +58,7 @@ bool cql_read(struct stream *s, struct cql_answer *answer)
         return false;
     const uint8_t *head = (const uint8_t *)s->bytes + s->begin;
     if (head[0] != (VERSION | ANSWER))
-        return stream_fail(s, "byte %u is no answer of CQL's protocol version %d", head[0],
+        return stream_fail(s, "byte %u is not an answer of CQL's protocol version %d", head[0],
                            VERSION);
     *answer = (struct cql_answer){.opcode = head[4], .number = (uint16_t)read16(head + 2)};
     const bool has_warnings = head[1] & WARNINGS;

@@ -36,7 +36,7 @@ static bool read_head(struct stream *s, int *status, struct framing *framing)
     if (!read_line(s, line, sizeof line))
         return false;
     if (sscanf(line, "HTTP/1.%*d %d", status) != 1)
-        return stream_fail(s, "'%.60s' is no answer of HTTP", line);
+        return stream_fail(s, "'%.60s' is not an answer of HTTP", line);
     for (;;) {
         if (!read_line(s, line, sizeof line))
             return false;
@@ -77,7 +77,7 @@ static bool read_chunks(struct stream *s, struct http_reply *reply)
         char *end = line;
         chunk = isxdigit((unsigned char)*line) ? strtoul(line, &end, 16) : REPLY_BYTES_MAX + 1;
         if (chunk > REPLY_BYTES_MAX || !strchr("; \t", *end))
-            return stream_fail(s, "'%.20s' is no length of a chunk that is taken here", line);
+            return stream_fail(s, "'%.20s' is not the length of a chunk", line);
         if (!stream_need(s, chunk + 2) || !append(s, &used, chunk))
             return false;
         s->begin += chunk + 2;

@@ -105,7 +105,7 @@ static bool set_all(const struct driver *d, void *conf, uint32_t worker, struct 
     while (option && (pair = strsep(&rest, ",")) != NULL) {
         char *value = strchr(pair, '=');
         if (!value) {
-            fault_set(fault, FAULT_SPEC, "SPEC", "consumer: '%.100s' is no key=value", pair);
+            fault_set(fault, FAULT_SPEC, "SPEC", "consumer: '%.100s' is not key=value", pair);
             return false;
         }
         *value++ = '\0';

@@ -166,7 +166,7 @@ bool thrift_read(struct stream *s, uint32_t number, struct thrift_in *in)
     memcpy(&length, s->bytes + s->begin, sizeof length);
     length = __builtin_bswap32(length);
     if (length > LENGTH_MAX)
-        return stream_fail(s, "a frame of %u bytes is no answer of Thrift", length);
+        return stream_fail(s, "a frame of %u bytes is not an answer of Thrift", length);
     if (!stream_need(s, FRAME_BYTES + length))
         return false;
     in->at = (const uint8_t *)s->bytes + s->begin + FRAME_BYTES;
@@ -183,5 +183,5 @@ bool thrift_read(struct stream *s, uint32_t number, struct thrift_in *in)
     if ((head & 0xff) == EXCEPTION)
         return threw(s, in);
     return (head & 0xff) == REPLY ||
-           stream_fail(s, "a message of kind %u is no answer", head & 0xff);
+           stream_fail(s, "a message of kind %u is not an answer", head & 0xff);
 }

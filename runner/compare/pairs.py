@@ -34,7 +34,7 @@ class PointLogs:
 class Unpaired:
     """A point that cannot be compared. lost: A has VALID trials; B planned some and has none.
 
-    open_loop: A or B offered a fixed rate there, which is no capacity.
+    open_loop: A or B offered a fixed rate there, which is not a capacity.
     """
 
     level: float
@@ -122,7 +122,7 @@ def counted_trials(run: StoredRun) -> dict[Key, list[Counted]]:
 
 
 def open_points(run: StoredRun) -> set[Key]:
-    """Level and variant of the planned points whose rate is offered (`--rate`). An offered rate is no capacity."""
+    """Level and variant of the planned points whose rate is offered (`--rate`). An offered rate is not a capacity."""
     return {(t.level, label(t.variant)) for t in run.plan.trials if t.role == "point" and t.load.rate}
 
 

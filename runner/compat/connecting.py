@@ -42,7 +42,7 @@ def read_connection(
 def _port(keys: ObjectReader, text: str, usual: int, refusals: Refusals) -> int:
     named = keys.number("port", usual, "port")
     if text and not (text.isdecimal() and 1 <= int(text) <= 65_535):
-        refusals.add("-P (--port)", f"{text!r} is no port")
+        refusals.add("-P (--port)", f"{text!r} is not a port")
         return named
     return int(text) if text else named
 

@@ -174,11 +174,11 @@ def _option(info: ObjectReader, key: str) -> tuple[str, str] | None:
     text = str(value) if isinstance(value, (str, int)) and not isinstance(value, bool) else ""
     word = _WORD.fullmatch(text)
     if name not in _COUNTS | _DURATIONS | _WORDS:
-        info.refuse(key, "is no option of CREATE DATABASE in TDengine 3.3")
+        info.refuse(key, "is not an option of CREATE DATABASE in TDengine 3.3")
     elif name in _COUNTS and _COUNT.fullmatch(text) or name in _DURATIONS and _DURATION.fullmatch(text):
         return name, text
     elif name in _WORDS and word:
         return name, f"'{word.group(1)}'"
     else:
-        info.refuse(key, f"{text[:40]!r} is no value for {name}")
+        info.refuse(key, f"{text[:40]!r} is not a value for {name}")
     return None

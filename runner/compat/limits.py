@@ -57,7 +57,7 @@ def whole(text: str, bounds_name: str) -> int:
     bounds = BOUNDS[bounds_name]
     digits = text.strip()
     if not digits.removeprefix("-").isdecimal() or len(digits) > 20 or not digits.isascii():
-        raise ValueError(f"{text!r} is no whole number")
+        raise ValueError(f"{text!r} is not a whole number")
     if not bounds.least <= int(digits) <= bounds.most:
         raise ValueError(f"{digits} is outside {bounds.least}..{bounds.most}")
     return int(digits)

@@ -98,7 +98,7 @@ def parse(arguments: Sequence[str], refusals: Refusals) -> Mapping[str, str]:
         elif argument.startswith("-") and len(argument) > 1 and argument != "--":
             _take_short(argument[1:], rest, given, refusals)
         else:
-            refusals.add(argument, "is no option; scale load takes options only")
+            refusals.add(argument, "is not an option; scale load takes options only")
     return given
 
 

@@ -109,7 +109,7 @@ def _client(folder: str) -> Mapping[str, str]:
     host, _, port = items.get("firstep", items.get("fqdn", "")).partition(":")
     port = port or items.get("serverport", "")
     if port and not (port.isdecimal() and 1 <= int(port) <= 65_535):
-        raise UsageError(f"-c {folder}: {path}: {port!r} is no port")
+        raise UsageError(f"-c {folder}: {path}: {port!r} is not a port")
     return {key: value for key, value in {"host": host, "port": port}.items() if value}
 
 

@@ -39,7 +39,7 @@ def kind_of(written: str) -> str:
     word = " ".join(written.lower().split())
     kind = _ALIASES.get(word, word)
     if kind not in COLUMN_TYPES:
-        raise ValueError(f"{written!r} is no type that can be loaded; there are {', '.join(COLUMN_TYPES)}")
+        raise ValueError(f"{written!r} is not a type that can be loaded; there are {', '.join(COLUMN_TYPES)}")
     return kind
 
 
@@ -58,7 +58,7 @@ def make_column(name: str, kind: str, length: int, *, tag: bool) -> Column:
 def check_name(name: str, most: int) -> None:
     """Raises ValueError for a name that needs quoting."""
     if not _NAME.fullmatch(name) or len(name) > most:
-        raise ValueError(f"{name!r} is no plain name of up to {most} letters, digits and _")
+        raise ValueError(f"{name!r} is not a plain name of up to {most} letters, digits and _")
 
 
 def read_types(text: str, letter: str, width: int, *, tag: bool) -> tuple[Column, ...]:
@@ -67,7 +67,7 @@ def read_types(text: str, letter: str, width: int, *, tag: bool) -> tuple[Column
     for index, part in enumerate(text.split(",")):
         match = _WRITTEN.fullmatch(part.strip())
         if match is None:
-            raise ValueError(f"{part.strip()!r} is no type; write them like FLOAT,INT,BINARY(16)")
+            raise ValueError(f"{part.strip()!r} is not a type; write them like FLOAT,INT,BINARY(16)")
         kind = kind_of(match.group(1))
         if match.group(2) and kind not in TEXT_TYPES:
             raise ValueError(f"{part.strip()!r}: {kind.upper()} takes no length")

@@ -104,5 +104,5 @@ def _whole(info: ObjectReader, key: str, least: int, most: int) -> int | None:
     value = info.value(key, None)
     if isinstance(value, int) and not isinstance(value, bool) and least <= value <= most:
         return value
-    info.refuse(key, f"{str(value)[:40]!r} is no whole number of {least}..{most}")
+    info.refuse(key, f"{str(value)[:40]!r} is not a whole number of {least}..{most}")
     return None

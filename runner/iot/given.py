@@ -40,7 +40,7 @@ class Given:
         except ValueError:
             value = least - 1
         if not least <= value <= _WHOLE_MAX:
-            self.refuse(key, f"{text!r} is no whole number of {least} or more")
+            self.refuse(key, f"{text!r} is not a whole number of {least} or more")
             return max(least, 1)
         return value
 
@@ -52,7 +52,7 @@ class Given:
         except ValueError:
             value = math.nan
         if not (math.isfinite(value) and least <= value <= most):
-            self.refuse(key, f"{text!r} is no number" + ("" if least == -math.inf else f" of {least:g} or more"))
+            self.refuse(key, f"{text!r} is not a number" + ("" if least == -math.inf else f" of {least:g} or more"))
             return max(least, 1.0) if most > 1 else most
         return value
 

@@ -95,7 +95,7 @@ def _first(given: Given, key: str) -> str:
 def _port(given: Given) -> int:
     text = _first(given, "PORT")
     if not (text.isdecimal() and 1 <= int(text) < 65536):
-        given.refuse("PORT", f"{text!r} is no port")
+        given.refuse("PORT", f"{text!r} is not a port")
         return 1
     return int(text)
 

@@ -41,7 +41,7 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, kw_only=True)
 class IotResult:
-    """What came of a job. failure: why it is no success, None: it is one."""
+    """What came of a job. failure: why it is not a success, None: it is one."""
 
     done: Done | None
     failure: LoadError | None
@@ -56,7 +56,7 @@ def read_file(path: str, overrides: tuple[str, ...], environment: Mapping[str, s
     except OSError as error:
         raise UsageError(f"--iot {file}: {error.strerror}") from None
     if len(text) > BYTES_MAX:
-        raise StoreError(f"--iot {file}: is larger than {BYTES_MAX >> 20} MiB, so it is no configuration")
+        raise StoreError(f"--iot {file}: is larger than {BYTES_MAX >> 20} MiB, so it is not a configuration")
     values = read_properties(text.decode("utf-8", errors="replace"))
     for override in overrides:
         key, equals, value = override.partition("=")

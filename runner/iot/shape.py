@@ -63,7 +63,7 @@ def start_ms(given: Given) -> int:
     except ValueError:
         moment = None
     if moment is None or moment.tzinfo is None or moment.timestamp() < 0:
-        given.refuse("START_TIME", f"{text!r} is no time like 2022-01-01T00:00:00+08:00 after 1970")
+        given.refuse("START_TIME", f"{text!r} is not a time like 2022-01-01T00:00:00+08:00 after 1970")
         return 0
     return round(moment.timestamp() * 1000)
 

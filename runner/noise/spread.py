@@ -59,7 +59,7 @@ def _leverage(observed: Sequence[Observation], point: Point, line: Line) -> floa
 
 
 def _as_measured(observed: Sequence[Observation]) -> Rates:
-    """Rates without a correction. Drift checks and ablation trials are no points; an ablation trial's replicates show
+    """Rates without a correction. Drift checks and ablation trials are not points; an ablation trial's replicates show
     noise."""
     groups: dict[Point, list[float]] = {}
     ablations: dict[tuple[Point, float | None], list[float]] = {}

@@ -1,6 +1,6 @@
 """Sweep → Plan, and which trials come next: their order, CPUs and knobs. Pure and seeded.
 
-`make` plans. `extra` adds trials that are no points of the curve (drift checks, ablation trials). `planner` defines
+`make` plans. `extra` adds trials that are not points of the curve (drift checks, ablation trials). `planner` defines
 what a planner is, `fixed` and `until` are the planners, and `check` adds trials to those of any planner.
 """
 

@@ -21,7 +21,7 @@ def cpu_confounds(sweep: Sweep, trials: Sequence[Trial]) -> tuple[Confound, ...]
 
 
 def cpu_notes(trials: Sequence[Trial]) -> tuple[str, ...]:
-    """SMT siblings of the server's CPUs that the load generator has at every level. This is no confound."""
+    """SMT siblings of the server's CPUs that the load generator has at every level. This is not a confound."""
     at = {trial.level: trial.placement for trial in trials}
     found = {placement.sibling_cpus for placement in at.values()}
     if len(found) != 1 or not (cpus := found.pop()):

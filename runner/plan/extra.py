@@ -1,4 +1,4 @@
-"""Trials that are no points of the curve: drift checks, and ablation trials, which split a confounded gain. Pure.
+"""Trials that are not points of the curve: drift checks, and ablation trials, which split a confounded gain. Pure.
 
 A drift check repeats the run's first trial at its very end. An ablation trial measures the first level after a knob has
 moved, with the knobs of the level before it. Neither is fitted; both are kept, judged and reported.

@@ -58,8 +58,8 @@ def remove_directories(site: Site) -> None:
 
 
 def remove_trees(paths: Iterable[str | Path]) -> None:
-    """Removes directories with their contents. A missing directory is no error. A process that is just ending may still
-    create a file there, so what remains is removed again, up to REMOVALS times."""
+    """Removes directories with their contents. A missing directory is not an error. A process that is just ending may
+    still create a file there, so what remains is removed again, up to REMOVALS times."""
     for path in paths:
         for _ in range(REMOVALS):
             shutil.rmtree(path, ignore_errors=True)

@@ -103,7 +103,7 @@ def _rows(text: str) -> dict[str, dict[str, object]]:
 
 
 def _value(cell: object) -> object:
-    """A cell as a number if it is one, so that rounding is no difference."""
+    """A cell as a number if it is one, so that rounding is not a difference."""
     try:
         return float(str(cell))
     except ValueError:

@@ -18,7 +18,7 @@ class Disagreement:
 
 @dataclass(frozen=True, kw_only=True)
 class OtherMethod:
-    """What another method made, which is no fault: compared verdicts, fits and texts, and how many of them today's
+    """What another method made, which is not a fault: compared verdicts, fits and texts, and how many of them today's
     method would make differently."""
 
     compared: int = 0

@@ -94,7 +94,7 @@ REFUSALS = {
     "words too short": ("0x1001", "short"),
     "nothing in it": ("0x0000", ""),
     "cut": ("CONNECTION", "closed"),
-    "garbage": ("CONNECTION", "is no answer of CQL"),
+    "garbage": ("CONNECTION", "is not an answer of CQL"),
     "huge": ("CONNECTION", "is too long"),
     "warned too short": ("CONNECTION", "ends too early"),
 }

@@ -125,11 +125,11 @@ REFUSALS = {
     "chunked refusal": ("HTTP500", "HTTP status 500: boom"),
     "busy": ("HTTP503", "HTTP status 503: busy"),
     "cut": ("CONNECTION", "closed"),
-    "garbage": ("CONNECTION", "is no answer of HTTP"),
+    "garbage": ("CONNECTION", "is not an answer of HTTP"),
     "partial head": ("CONNECTION", "closed"),
     "partial body": ("CONNECTION", "closed"),
     "huge body": ("CONNECTION", "longer than"),
-    "bad chunk": ("CONNECTION", "no length of a chunk"),
+    "bad chunk": ("CONNECTION", "not the length of a chunk"),
 }
 
 

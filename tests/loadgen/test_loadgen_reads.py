@@ -41,7 +41,11 @@ def drawn(event: dict[str, Any]) -> tuple[Any, ...]:
         ({"operations": "range", "ask.range.text": "{to}", "rows_present": 9}, "ask.range.span_ms", "needed with {to}"),
         ({"operations": "range", "ask.range.text": "{at}"}, "rows_present", "is needed"),
         ({"operations": "range", "ask.range.text": "{device} {device} {device}"}, "ask.range.text", "the 2 tables"),
-        ({"operations": "range", "ask.range.text": "x", "ask.range.span_ms": "1s"}, "ask.range.span_ms", "no number"),
+        (
+            {"operations": "range", "ask.range.text": "x", "ask.range.span_ms": "1s"},
+            "ask.range.span_ms",
+            "not a number",
+        ),
         ({"operations": "range", "ask.range.text": "x", "ask.range.step_ms": 0.5}, "ask.range.step_ms", "whole number"),
         ({"operations": "range", "ask.range.text": "x", "ask.range.recent_ms": -1}, "ask.range.recent_ms", "less than"),
         (
@@ -53,7 +57,7 @@ def drawn(event: dict[str, Any]) -> tuple[Any, ...]:
         ({"operations": "range", "ask.range.text": "x", "sending": "stubbed"}, "sending", "only write"),
         ({"operations": "x", "ask.x.text": "x", "driver": "points"}, "operations", "can only write"),
         ({"operations": "x", "ask.x.text": "{again} {device}"}, "ask.x.text", "before any {device}"),
-        ({"check_every": -1}, "check_every", "no whole number"),
+        ({"check_every": -1}, "check_every", "not a whole number"),
     ],
 )
 def test_a_mistake_names_its_key(run, lines, key, words):

@@ -209,10 +209,10 @@ CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 @pytest.mark.parametrize(
     ("said", "words"),
     [
-        (b"220 mail.example ESMTP\r\n\r\n", "is no answer of HTTP"),
-        (CHUNKED + b"zz\r\n", "'zz' is no length of a chunk"),
-        (CHUNKED + b"12x\r\n", "'12x' is no length of a chunk"),
-        (CHUNKED + b"ffffffffff\r\n", "'ffffffffff' is no length of a chunk"),
+        (b"220 mail.example ESMTP\r\n\r\n", "is not an answer of HTTP"),
+        (CHUNKED + b"zz\r\n", "'zz' is not the length of a chunk"),
+        (CHUNKED + b"12x\r\n", "'12x' is not the length of a chunk"),
+        (CHUNKED + b"ffffffffff\r\n", "'ffffffffff' is not the length of a chunk"),
     ],
 )
 def test_what_is_no_adapter_is_told(run, said, words):

@@ -79,8 +79,8 @@ def test_rows_are_kept_in_a_file_of_each_consumer(stub, tmp_path):
     [
         ({"rounds": 0, "duration_s": 1}, "spec: rounds: method tmq needs rounds"),
         ({"operations": "write"}, "spec: operations: method tmq has one operation"),
-        ({"poll_ms": -1}, "poll_ms: '-1' is no whole number"),
-        ({"consumer": "group.id"}, "consumer: 'group.id' is no key=value"),
+        ({"poll_ms": -1}, "poll_ms: '-1' is not a whole number"),
+        ({"consumer": "group.id"}, "consumer: 'group.id' is not key=value"),
         ({"consumer": "bogus=1"}, "consumer: libtaos does not take bogus=1"),
     ],
     ids=["rounds", "write", "poll", "pair", "key"],

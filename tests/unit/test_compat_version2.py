@@ -56,9 +56,9 @@ def test_the_old_number_of_threads_that_create_tables(tmp_path):
     [
         ({"days": 10, "duration": 3}, {}, "databases[0].dbinfo.days", "duration is in the file too"),
         ({"cache": 4, "buffer": 96}, {}, "databases[0].dbinfo.cache", "buffer is in the file too"),
-        ({"cachelast": 4}, {}, "databases[0].dbinfo.cachelast", "no whole number of 0..3"),
-        ({"walLevel": "1"}, {}, "databases[0].dbinfo.walLevel", "no whole number"),
-        ({"cache": 0}, {}, "databases[0].dbinfo.cache", "no whole number of 1.."),
+        ({"cachelast": 4}, {}, "databases[0].dbinfo.cachelast", "not a whole number of 0..3"),
+        ({"walLevel": "1"}, {}, "databases[0].dbinfo.walLevel", "not a whole number"),
+        ({"cache": 0}, {}, "databases[0].dbinfo.cache", "not a whole number of 1.."),
         (
             {},
             {"thread_count_create_tbl": 2, "create_table_thread_count": 2},

@@ -95,7 +95,7 @@ def test_real_counters_grow_and_are_closed():
     try:
         counters = CpuCounters((0,), {"clock": SOFTWARE_CLOCK, "again": SOFTWARE_CLOCK})
     except OSError:
-        pytest.fail("a refused event is no error")
+        pytest.fail("a refused event is not an error")
     with counters:
         if not counters.read():
             pytest.skip("perf_event_open is not permitted here")

@@ -49,7 +49,7 @@ def test_the_extension_is_loaded_and_reports_nothing(tmp_path):
 
 @pytest.mark.parametrize(
     ("knob", "words"),
-    [({"chunk_interval": "soon"}, "'soon' is no time"), ({"compress": "yes"}, "compress=yes is neither on nor off")],
+    [({"chunk_interval": "soon"}, "'soon' is not a time"), ({"compress": "yes"}, "compress=yes is neither on nor off")],
 )
 def test_a_wrong_knob_is_refused_before_the_start(knob, words):
     (finding,) = TARGET.check(make_trial(knobs={**KNOBS, **knob}), None)

@@ -56,7 +56,7 @@ def check_results(job: QueryJob, refusals: Refusals) -> None:
     for query in job.queries():
         folder = Path(query.result).parent
         if query.result and not (folder.is_dir() and os.access(folder, os.W_OK)):
-            refusals.add(f"{query.key}.result", f"{query.result}: {folder} is no directory that can be written to")
+            refusals.add(f"{query.key}.result", f"{query.result}: {folder} is not a directory that can be written to")
 
 
 def run_queries(job: QueryJob, own: ScaleOptions, program: str, say: Say) -> QueryResult:

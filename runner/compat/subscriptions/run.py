@@ -41,7 +41,7 @@ def check_files(job: SubscribeJob, refusals: Refusals) -> None:
         folder = Path(following.rows_file).parent
         if following.rows_file and not (folder.is_dir() and os.access(folder, os.W_OK)):
             key = f"{following.key}.{'rows_file' if following.key == 'tmq_info' else 'result'}"
-            refusals.add(key, f"{following.rows_file}: {folder} is no directory that can be written to")
+            refusals.add(key, f"{following.rows_file}: {folder} is not a directory that can be written to")
 
 
 def run_subscriptions(job: SubscribeJob, own: ScaleOptions, program: str, say: Say) -> SubscribeResult:

@@ -115,8 +115,8 @@ def has_extension(home: str) -> bool:
 
 
 def seconds_of(interval: str) -> int:
-    """Seconds of "7d", "12h". Raises ValueError for what is no time above 0."""
+    """Seconds of "7d", "12h". Raises ValueError for what is not a time above 0."""
     match = _INTERVAL.fullmatch(interval)
     if match is None or not int(match.group(1)):
-        raise ValueError(f"{interval!r} is no time such as 7d or 12h")
+        raise ValueError(f"{interval!r} is not a time such as 7d or 12h")
     return int(match.group(1)) * _SECONDS[match.group(2)]
