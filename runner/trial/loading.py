@@ -80,8 +80,6 @@ class Loading:
         """Everything as it is seen. Raises LoadError, TargetError or Stopped; the load has then ended."""
         self._sync(SYNC_S)
         try:
-            if self.stacks is not None:
-                self.stacks.start(self._server.pids, self._order.trial.placement.generator_cpus)
             self._load.start()
             failure = yield from self._sampled()
             new = yield from self._drained()
@@ -159,6 +157,7 @@ class Loading:
             self._refuse_full(new)
             if isinstance(line, Phase) and line.phase == STEADY_PHASE:
                 self._commits_before = self._commits()
+                self._record_stacks()
             elif isinstance(line, Phase) and self._measure_start_ns is not None:
                 self._look_at_the_end()
             elif isinstance(line, Interval):
@@ -174,6 +173,12 @@ class Loading:
             raise LoadError(told, remedy="find out who sent the load generator a signal")
         if not self._is_looked_at:
             self._look_at_the_end()
+
+    def _record_stacks(self) -> None:
+        """Called when the window begins: a process per connection is there then. perf knows the files of these; of a
+        process that is forked while it records it knows neither name nor files."""
+        if self.stacks is not None:
+            self.stacks.start(self._server.pids, self._order.trial.placement.generator_cpus)
 
     def _take(self, line: Phase | Interval | None) -> Iterator[Event]:
         if isinstance(line, Phase):
