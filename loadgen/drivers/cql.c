@@ -85,3 +85,23 @@ bool cql_ask(struct stream *s, enum cql_opcode opcode, const char *text, size_t 
     cql_put32(head + CQL_HEAD_BYTES, (uint32_t)length);
     return stream_write(s, head, CQL_HEAD_BYTES + more, text, length) && cql_read(s, answer);
 }
+
+bool cql_result(const struct cql_answer *answer, enum cql_kind kind, struct cql_reader *reader)
+{
+    *reader = (struct cql_reader){answer->body, answer->body + answer->length, false};
+    return answer->opcode == CQL_RESULT && cql_read32(reader) == (uint32_t)kind &&
+           !reader->is_short;
+}
+
+bool cql_prepared(const struct cql_answer *answer, struct cql_id *id, struct cql_reader *reader)
+{
+    if (!cql_result(answer, CQL_PREPARED, reader))
+        return false;
+    const uint32_t length = cql_read16(reader);
+    const uint8_t *bytes = length > CQL_ID_MAX ? NULL : cql_read_bytes(reader, length);
+    if (!bytes)
+        return false;
+    id->length = (uint16_t)length;
+    memcpy(id->bytes, bytes, length);
+    return true;
+}

@@ -1,4 +1,4 @@
-"""A server that speaks as much of CQL's native protocol as a load needs, and answers each batch in the mood it was told."""
+"""A server that speaks as much of CQL's native protocol as a load needs, and answers each batch or query in its mood."""
 
 from __future__ import annotations
 
@@ -9,8 +9,18 @@ from dataclasses import dataclass, field
 
 ID = bytes(range(16))
 VOID = struct.pack(">i", 1)
-STARTUP, READY, RESULT, PREPARE, BATCH, ERROR = 0x01, 0x02, 0x08, 0x09, 0x0D, 0x00
+STARTUP, READY, RESULT, PREPARE, EXECUTE, BATCH, ERROR = 0x01, 0x02, 0x08, 0x09, 0x0A, 0x0D, 0x00
 Values = tuple[bytes | None, ...]
+
+
+@dataclass(frozen=True)
+class Executed:
+    """One request for a page."""
+
+    flags: int
+    values: tuple[bytes, ...]
+    page_rows: int = 0
+    position: bytes = b""
 
 
 def _string(text: bytes) -> bytes:
@@ -19,12 +29,22 @@ def _string(text: bytes) -> bytes:
 
 @dataclass
 class CqlServer:
-    """Listens on `port` until `close`. moods: by the number of the batch from 1. batches: values of each row of each."""
+    """Listens on `port` until `close`. moods: by the number of the batch from 1. batches: values of each row of each.
+
+    Of queries: bound and columns: numbers of types, those of parameters and of the answer; more: bytes behind the number
+    of each type. pages: rows of each page of every answer. executed: flags, parameters, rows of a page and position of
+    each request; their moods by its number from 1."""
 
     moods: dict[int, str] = field(default_factory=dict)
     batches: list[list[Values]] = field(default_factory=list)
     statements: list[str] = field(default_factory=list)
     connections: int = 0
+    bound: tuple[int, ...] = ()
+    columns: tuple[int, ...] = ()
+    more: dict[int, bytes] = field(default_factory=dict)
+    pages: list[list[Values]] = field(default_factory=list)
+    executed: list[Executed] = field(default_factory=list)
+    has_metadata: bool = False  # in each answer, though none was asked for
 
     def __post_init__(self) -> None:
         self._over = threading.Event()
@@ -63,11 +83,65 @@ class CqlServer:
             _send(connection, number, READY, b"")
         elif opcode == PREPARE:
             self.statements.append(body[4:].decode())
-            _send(connection, number, RESULT, struct.pack(">i", 4) + _string(ID) + b"\0" * 12)
+            selects = self.statements[-1].startswith("SELECT")
+            types = self._of_parameters() + self._of_rows() if selects else b"\0" * 12
+            _send(connection, number, RESULT, struct.pack(">i", 4) + _string(ID) + types)
+        elif opcode == EXECUTE:
+            self.executed.append(executed_of(body))
+            return self._answer_query(connection, number, self.moods.get(len(self.executed), ""))
         else:
             assert opcode == BATCH
             self.batches.append(rows_of(body))
             return self._answer_batch(connection, number, self.moods.get(len(self.batches), ""))
+        return True
+
+    def _of_parameters(self) -> bytes:
+        columns = b"".join(_string(b"p") + self._type(kind) for kind in self.bound)
+        return struct.pack(">iiiH", 1, len(self.bound), 1, 0) + _string(b"ks") + _string(b"t") + columns
+
+    def _of_rows(self) -> bytes:
+        each = (_string(b"ks") + _string(b"t") + _string(b"c") + self._type(kind) for kind in self.columns)
+        return struct.pack(">ii", 0, len(self.columns)) + b"".join(each)
+
+    def _type(self, kind: int) -> bytes:
+        return struct.pack(">H", kind) + self.more.get(kind, b"")
+
+    def _page(self, number: int) -> bytes:
+        is_last = number + 1 >= len(self.pages)
+        position = b"" if is_last else struct.pack(">i", 4) + b"at%02d" % (number + 1)
+        flags = 0 if is_last else 2
+        head = struct.pack(">ii", flags | 4, len(self.columns)) + position
+        if self.has_metadata:
+            head = struct.pack(">ii", flags, len(self.columns)) + position + self._of_rows()[8:]
+        rows = self.pages[number] if self.pages else []
+        cells = (c for row in rows for c in row)
+        values = b"".join(b"\xff\xff\xff\xff" if c is None else struct.pack(">i", len(c)) + c for c in cells)
+        return struct.pack(">i", 2) + head + struct.pack(">i", len(rows)) + values
+
+    def _answer_query(self, connection: socket.socket, number: int, mood: str) -> bool:
+        at = self.executed[-1].position
+        page = self._page(int(at[2:] or 0))
+        if mood == "half a row":
+            page = page[:-3]
+        elif mood == "more than announced":
+            page += b"\0\0\0\1x"
+        elif mood == "too many rows":
+            page = page.replace(struct.pack(">i", len(self.pages[0])), b"\x7f\xff\xff\xff")
+        elif mood == "other columns":
+            page = page[:8] + struct.pack(">i", 99) + page[12:]
+        elif mood == "no rows":
+            page = VOID
+        elif mood == "warned rows":
+            _send(connection, number, RESULT, struct.pack(">H", 1) + _string(b"many partitions") + page, flags=8)
+            return True
+        elif mood == "slow":
+            body = struct.pack(">BBhBi", 0x84, 0, number, RESULT, len(page)) + page
+            for byte in body:
+                connection.sendall(bytes((byte,)))
+            return True
+        elif mood:
+            return self._answer_batch(connection, number, mood)
+        _send(connection, number, RESULT, page)
         return True
 
     def _answer_batch(self, connection: socket.socket, number: int, mood: str) -> bool:
@@ -97,6 +171,27 @@ class CqlServer:
 
 def _send(connection: socket.socket, number: int, opcode: int, body: bytes, flags: int = 0) -> None:
     connection.sendall(struct.pack(">BBhBi", 0x84, flags, number, opcode, len(body)) + body)
+
+
+def executed_of(body: bytes) -> Executed:
+    """What an EXECUTE asks for, at consistency ONE."""
+    assert body[:18] == b"\0\x10" + ID
+    consistency, flags, count = struct.unpack_from(">HBH", body, 18)
+    assert (consistency, flags & ~12) == (1, 3)
+    at, values = 23, []
+    for _ in range(count):
+        (length,) = struct.unpack_from(">i", body, at)
+        values.append(body[at + 4 : at + 4 + length])
+        at += 4 + length
+    rows, position = 0, b""
+    if flags & 4:
+        (rows,) = struct.unpack_from(">i", body, at)
+        at += 4
+    if flags & 8:
+        (length,) = struct.unpack_from(">i", body, at)
+        position, at = body[at + 4 : at + 4 + length], at + 4 + length
+    assert at == len(body)
+    return Executed(flags, tuple(values), rows, position)
 
 
 def rows_of(body: bytes) -> list[Values]:

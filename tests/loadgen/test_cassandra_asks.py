@@ -1,0 +1,191 @@
+"""Queries of the driver of Cassandra against a server of our own making: what is bound, which pages are read, what fails."""
+
+from __future__ import annotations
+
+import struct
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+from answer_digest import digest
+from cql_server import CqlServer
+from loadgen_program import Outcome
+
+TEXT = "SELECT ts, a FROM ks.t WHERE device = {device} AND ts >= {from} AND ts < {to} AND a > {value} ALLOW FILTERING"
+SPEC = {
+    "driver": "cassandra",
+    "host": "127.0.0.1",
+    "tables": 30,
+    "threads": 1,
+    "operations": "range",
+    "ask.range.text": TEXT,
+    "ask.range.span_ms": 500,
+    "ask.range.value_low": -3,
+    "ask.range.value_high": 9,
+    "rows_present": 1000,
+    "step_ms": 10,
+    "check_every": 1,
+    "duration_s": 0.2,
+    "table": "ks.t",
+}
+TEXT_T, TIME, INT, FLOAT, DOUBLE, BIGINT, SMALL, TINY, BOOL = 0x0D, 0x0B, 0x09, 0x08, 0x07, 0x02, 0x13, 0x14, 0x04
+START = 1_500_000_000_000
+
+
+@pytest.fixture
+def server() -> Iterator[CqlServer]:
+    made = CqlServer(bound=(TEXT_T, TIME, TIME, FLOAT), columns=(TIME, FLOAT))
+    made.pages = [[(time_of(1), None)]]
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def ask(run: Callable[..., Outcome], server: CqlServer) -> Callable[..., Outcome]:
+    return lambda **spec: run(SPEC | {"port": server.port} | spec)
+
+
+def time_of(ms: int) -> bytes:
+    return struct.pack(">q", ms)
+
+
+def test_each_request_binds_what_it_draws(ask, server):
+    outcome = ask()
+    assert outcome.code == 0, outcome.stderr
+    assert (
+        server.statements[1]
+        == "SELECT ts, a FROM ks.t WHERE device = ? AND ts >= ? AND ts < ? AND a > ? ALLOW FILTERING"
+    )
+    told = outcome.of("asked")
+    assert told and len({e["devices"][0] for e in told}) > 1
+    for event, request in zip(told, server.executed, strict=False):
+        device, since, until, bound = request.values
+        assert (request.flags, request.page_rows, request.position) == (7, 5000, b"")
+        assert device == f"d{event['devices'][0]}".encode()
+        assert (time_of(event["from_ms"]), time_of(event["to_ms"])) == (since, until)
+        assert struct.unpack(">f", bound)[0] == event["value"]
+    (operation,) = outcome.summary["operations"]
+    assert operation["rows_window"] == operation["units_window"] > 0
+
+
+@pytest.mark.parametrize(("kind", "form"), [(INT, ">i"), (SMALL, ">h"), (TINY, ">b"), (BIGINT, ">q")])
+def test_above_a_bound_are_the_whole_numbers_above_the_one_below_it(ask, server, kind, form):
+    server.bound = (TEXT_T, TIME, TIME, kind)
+    told = ask().of("asked")
+    assert any(event["value"] < 0 for event in told)
+    for event, request in zip(told, server.executed, strict=False):
+        assert struct.unpack(form, request.values[3])[0] == event["value"] // 1
+
+
+@pytest.mark.parametrize("has_metadata", [False, True])
+def test_all_pages_are_read_and_values_of_each_type_are_digested(ask, server, has_metadata):
+    server.has_metadata = has_metadata
+    server.columns = (TIME, FLOAT, DOUBLE, INT, SMALL, TINY, BIGINT, BOOL, TEXT_T)
+    form = ">qfdihbq?"
+    rows = [(START + i, 1.5 * i, i / 3, -i, i - 7, -i % 100, -(i << 40), bool(i % 2), "wort ü") for i in range(7)]
+    packed = [
+        (*(struct.pack(f">{c}", v) for c, v in zip(form[1:], row[:8], strict=True)), row[8].encode()) for row in rows
+    ]
+    packed[3] = (*packed[3][:8], None)
+    server.pages = [packed[:3], packed[3:6], packed[6:]]
+    outcome = ask(page_rows=3)
+    assert outcome.code == 0, outcome.stderr
+    wanted = [(row[0] * 1_000_000, *row[1:]) for row in rows]
+    wanted[3] = (*wanted[3][:8], None)
+    told = outcome.of("asked")
+    assert told and {(e["rows"], e["values"], e["digest"]) for e in told} == {(7, 63, digest(wanted))}
+    assert [request.position for request in server.executed[:4]] == [b"", b"at01", b"at02", b""]
+    assert {request.page_rows for request in server.executed} == {3}
+
+
+def test_rows_that_the_server_sorts_together_come_without_pages(ask, server):
+    server.bound = (TEXT_T, TEXT_T)
+    text = "SELECT ts, a FROM ks.t WHERE device IN ({device}, {device}) ORDER BY ts DESC PER PARTITION LIMIT 1"
+    assert ask(**{"ask.range.text": text}).code == 0
+    assert {request.flags for request in server.executed} == {3}
+    assert all(len(set(request.values)) == 2 for request in server.executed)
+
+
+def test_types_of_several_parts_are_read_over(ask, server):
+    listed, mapped, own, vector = 0x20, 0x21, 0x30, 0x00
+    custom = b"\0\5klass"
+    server.more = {
+        listed: struct.pack(">H", INT),
+        mapped: struct.pack(">HHH", TEXT_T, listed, INT),
+        own: b"\0\2ks\0\1u\0\1\0\1f" + struct.pack(">H", INT),
+        vector: custom,
+    }
+    server.columns = (listed, mapped, own, vector, INT)
+    server.pages = [[(b"l", b"m", b"u", b"v", struct.pack(">i", 5))]]
+    (wanted,) = {e["digest"] for e in ask().of("asked")}
+    assert wanted == digest([(b"l", b"m", b"u", b"v", 5)])
+
+
+def test_an_answer_without_rows_is_empty(ask, server):
+    server.pages = []
+    (operation,) = ask().summary["operations"]
+    assert operation["empty_window"] == operation["units_window"] > 0
+
+
+REFUSALS = {
+    "refused": ("0x1100", "Operation timed out"),
+    "refused and warned": ("0x2200", "Invalid"),
+    "no rows": ("PROTOCOL", "was not expected"),
+    "half a row": ("CONNECTION", "not what their head announces"),
+    "more than announced": ("CONNECTION", "not what their head announces"),
+    "too many rows": ("CONNECTION", "not what their head announces"),
+    "other columns": ("CONNECTION", "not what their head announces"),
+    "cut": ("CONNECTION", "closed"),
+    "garbage": ("CONNECTION", "is no answer of CQL"),
+    "huge": ("CONNECTION", "is too long"),
+}
+
+
+@pytest.mark.parametrize("mood", REFUSALS)
+def test_a_failed_query_is_told_and_the_next_goes_on(ask, server, mood):
+    server.moods[3] = mood
+    outcome = ask()
+    (error,) = outcome.of("error")
+    assert (error["code"], outcome.code) == (REFUSALS[mood][0], 6)
+    assert REFUSALS[mood][1] in error["message"]
+    (operation,) = outcome.summary["operations"]
+    assert operation["errors"] == 1 and operation["units_acked"] > 2
+
+
+@pytest.mark.parametrize("mood", ["slow", "warned rows"])
+def test_slow_answers_and_warnings_are_no_failures(ask, server, mood):
+    server.moods[3] = mood
+    outcome = ask()
+    assert outcome.code == 0, outcome.stderr
+    assert {e["rows"] for e in outcome.of("asked")} == {1}
+
+
+def test_a_value_of_another_length_than_its_type_is_refused(ask, server):
+    server.pages = [[(time_of(1), b"123")]]
+    assert "not what their head announces" in ask().of("error")[0]["message"]
+
+
+def test_a_query_without_an_answer_ends_by_its_deadline(ask, server):
+    server.moods[2] = "silence"
+    begun = time.monotonic()
+    outcome = ask(request_timeout_s=0.5, duration_s=2)
+    assert time.monotonic() - begun < 15
+    assert outcome.code == 5
+
+
+@pytest.mark.parametrize(
+    ("bound", "columns", "text", "words"),
+    [
+        ((TEXT_T, TIME, TIME), (TIME,), TEXT, "other parameters than the text has marks"),
+        ((INT, TIME, TIME, FLOAT), (TIME,), TEXT, "of a type that it cannot have"),
+        ((TEXT_T, TIME, TIME, TEXT_T), (TIME,), TEXT, "of a type that it cannot have"),
+        ((TEXT_T, TIME, TIME, FLOAT), (), TEXT, "answers no rows"),
+        ((TEXT_T,), (TIME,), "SELECT a FROM p{part} WHERE d = {device}", "has no {part}"),
+        ((), (TIME,), "SELECT {x}", "{x}"),
+    ],
+)
+def test_what_cannot_be_prepared_is_refused_before_the_load(ask, server, bound, columns, text, words):
+    server.bound, server.columns = bound, columns
+    outcome = ask(**{"ask.range.text": text})
+    assert outcome.code == 2, outcome.stderr
+    assert words in outcome.stderr + str(outcome.events)
