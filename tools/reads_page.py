@@ -110,6 +110,10 @@ the same server compares correctly.
 InfluxDB stores the text of a number as a double. An answer is not compared if a value lies so near to the bound that
 the types decide on which side it is.
 
+Cassandra is asked with `ALLOW FILTERING` if there is a bound: it reads the rows of the devices in the time range and
+returns those above it. To several devices together it answers without pages, because it sorts their rows. It says 0 for
+a mean or a sum of no rows; then the tool asks how many rows there are, and compares that.
+
 ## Groups of devices
 `group_by_tag`, `aggregate_tag` and `scan_tag` ask for the devices of groups. A tag says the group of a device: a whole
 number of few values, such as `groupid` with ten. `fraction` is the part of the groups that a request asks for; the
@@ -117,7 +121,7 @@ request draws the first of them, and the others follow it. The four queries of t
 Cassandra are `scan_tag` (q1), `aggregate_tag` (q2), `group_by_tag` (q3), and `aggregate_tag` with a `bucket` (q4).
 
 TDengine and InfluxDB store the tags with the rows. PostgreSQL gets a table `device` with a row for each device. The
-devices of QuestDB are distributed over several tables, so it is not asked for groups.
+devices of QuestDB are distributed over several tables, so it is not asked for groups. Cassandra's table has no tags.
 
 ## Sets
 `set` combines two ranges of one device: the first two thirds and the last two thirds of `span`. Their union has all
@@ -137,9 +141,12 @@ Q10, `group_by_time_desc` Q11, `set` Q12.
 """
 _DATA = {"axis.cores": "1", "workload.step_ms": "10000", "preload.rows": "1M"}
 _PARTS = ({"fraction": "1"}, {"fraction": "0.1"}, {"fraction": "0.3"})
+_DEVICES = ({"devices": "1"}, {"devices": "2"})
 _VARIANTS: dict[str, tuple[dict[str, str], ...]] = {
     "sql": ({"text": "SELECT 1"},),
     "set": tuple({"of": sets} for sets in SETS),
+    "group_by_time": _DEVICES,
+    "group_by_time_desc": _DEVICES,
     "group_by_tag": _PARTS,
     "aggregate_tag": _PARTS,
 }

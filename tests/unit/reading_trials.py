@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,7 @@ FUNCTIONS = {
     "group_by_time": "max",
     "group_by_time_desc": "min",
 }
+MANY = ("range_desc", "group_by_time", "latest")
 MORE = ("spread", "first", "last")
 SETS = ("intersect", "except")
 BOUND = ("range_value", "range_value_desc", "aggregate_value", "aggregate_range_value")
@@ -56,16 +57,19 @@ def grouped_order(folder: Path, target: str, *, sets: bool = True, fraction: str
     return reading_order(folder, target, mix, operation=operations, **flags)
 
 
-def reading_order(folder: Path, target: str, mix: str = "", **flags: str) -> TrialOrder:
-    """Of every kind, three of them on several devices, and an aggregate of every function; or of the mix."""
+def reading_order(
+    folder: Path, target: str, mix: str = "", *, alone: Collection[str] = (), also: Iterable[str] = (), **flags: str
+) -> TrialOrder:
+    """Of every kind, three of them on several devices, and an aggregate of every function; or of the mix. alone: of the
+    three, those on one device. also: more parameters."""
     operations = [f"{name}.bound=9..11" for name in BOUND]
-    operations += [f"{name}.devices=3" for name in ("range_desc", "group_by_time", "latest")]
+    operations += [f"{name}.devices=3" for name in MANY if name not in alone]
     operations += [f"{name}.function={function}" for name, function in FUNCTIONS.items()]
     for name in MORE:
         operations += [f"{name}.kind=aggregate", f"{name}.function={name}", f"{name}.column=voltage"]
     whole = {
         "mix": mix or ",".join((*KINDS, *MORE, "write=2")),
-        "operation": operations,
+        "operation": [*operations, *also],
         "preload__rows": "20k",
         "workload__step_ms": "10000",
         "knobs__write_threads": "2",

@@ -11,6 +11,7 @@ from runner.model import Drawn, Interval, Operation, Query, Work
 from runner.sweep.file import read_sweep_file
 from runner.sweep.resolve import resolve_sweep
 from runner.targets import load_facts
+from runner.targets.cassandra import queries as cassandra
 from runner.targets.marks import filled
 from runner.targets.questdb.queries import timed
 from runner.work import miscounted, queries_of, rate_of, told
@@ -118,7 +119,7 @@ def test_the_preload_is_part_of_the_count():
     assert miscounted(make_sweep().work, 5, 5) == ""
 
 
-@pytest.mark.parametrize("target", ["postgres", "tdengine", "influxdb", "questdb"])
+@pytest.mark.parametrize("target", ["postgres", "tdengine", "influxdb", "questdb", "cassandra"])
 def test_every_kind_is_rendered_with_its_marks(target):
     for name, query in queries_of(every()).items():
         text = load_facts(target).rendered(query, every().data, load_facts(target).methods[0])
@@ -158,6 +159,31 @@ def test_a_language_without_a_set_operation_refuses_it():
     assert " EXCEPT " in load_facts("postgres").rendered(query, every().data, "copy")
     with pytest.raises(CannotAsk, match="TDengine has no EXCEPT"):
         load_facts("tdengine").rendered(query, every().data, "stmt")
+
+
+@pytest.mark.parametrize(
+    ("mix", "parameters", "words"),
+    [
+        ("set", (), "CQL has no UNION"),
+        ("scan_tag", (), "has no tags"),
+        ("group_by_time", ("group_by_time.devices=2",), "rows of each device by themselves"),
+    ],
+)
+def test_what_cassandra_cannot_be_asked_is_refused(mix, parameters, words):
+    work = work_of(mix, *parameters)
+    with pytest.raises(CannotAsk, match=words):
+        load_facts("cassandra").rendered(queries_of(work)[mix], work.data, "batch")
+
+
+def test_cassandra_says_0_of_nothing_so_that_the_rows_are_counted_too():
+    work = work_of(
+        "a=1,b=1", *(f"{name}.kind=aggregate_range_value" for name in "ab"), "a.bound=9", "b.bound=9", "b.function=max"
+    )
+    texts = {n: load_facts("cassandra").rendered(q, work.data, "batch") for n, q in queries_of(work).items()}
+    where = 'FROM scale.measurement WHERE device = {device} AND ts >= {from} AND ts < {to} AND "current" > {value} ALLOW FILTERING'
+    assert cassandra.counting(texts["a"]) == f"SELECT count(*) {where}"
+    assert cassandra.counting(texts["b"]) == ""
+    assert cassandra.bound_column(texts["b"]) == "current"
 
 
 def every() -> Work:

@@ -16,6 +16,7 @@ FACTS = Facts(
     title="Cassandra",
     implementation="runner.targets.cassandra.target:CassandraTarget",
     methods=("batch",),
+    queries="runner.targets.cassandra.queries:rendered",
     iot_benchmark=("Cassandra",),
     knobs=(
         Knob(name="write_threads", role=KnobRole.WRITERS, kind="count", column="write_threads", default=_connections),

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from runner.errors import TargetError
-from runner.model import Trial
+from runner.model import Cells, Drawn, Trial
 from runner.targets import Address, Counted, Session, series
 from runner.targets.cassandra.cql import Cql
+from runner.targets.cassandra.queries import KEYSPACE, TABLE, bound_column, counting
 from runner.targets.java import effective as jvm
+from runner.targets.marks import filled
 from runner.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_LOG, ON_DISK
 
 WITHIN_S = 3600.0
-KEYSPACE = "scale"
-TABLE = f"{KEYSPACE}.{series.MEASUREMENT}"
 COMMIT_LOG = "cassandra/commitlog"  # in the trial's directory
+_WITH_FRACTION = ("float", "double")
 MARKED_S = 0.25  # the log marks its contents every 0.1 s: a start reads up to the last mark
 TYPES = {
     "bool": "boolean",
@@ -115,6 +118,23 @@ class CassandraSession(Session):
         rows = self._rows(f"SELECT device, count(*), min(ts), max(ts) FROM {TABLE} GROUP BY device")
         found = {str(device): (int(n), float(first), float(last)) for device, n, first, last in rows}
         return series.counted(found, self._trial.work.data, is_distinct=True)
+
+    def answers(self, asked: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
+        texts = [f"'{name}'" for name in names]
+        return tuple(self._answer(filled(text, self._bound(text, one), texts, str)) for text, one in asked)
+
+    def _bound(self, text: str, drawn: Drawn) -> Drawn:
+        """Compared with whole numbers, the bound is the whole number below it, as in the driver."""
+        column = bound_column(text)
+        is_whole = column and series.columns_of(self._trial.work.data)[column] not in _WITH_FRACTION
+        return replace(drawn, value=float(math.floor(drawn.value))) if is_whole else drawn
+
+    def _answer(self, text: str) -> tuple[Cells, ...]:
+        rows = self._rows(text)
+        is_0 = rows == [[0.0]] and counting(text)
+        if is_0 and self._rows(counting(text)) == [[0]]:
+            return ()
+        return tuple(tuple(row) for row in rows)
 
     def drop_schema(self) -> None:
         self._rows(f"DROP KEYSPACE {KEYSPACE}")

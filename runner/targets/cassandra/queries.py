@@ -1,0 +1,93 @@
+"""Queries in CQL, with marks where each request has values of its own. Pure.
+
+A device is a partition whose rows are ordered by time. A condition on a value needs ALLOW FILTERING: the server then
+reads the rows of these devices in the time range, and returns some of them. Refuses sets, groups of devices, whose tags
+are not stored, and stretches of time of several devices together: rows are grouped within a partition only.
+"""
+
+from __future__ import annotations
+
+import re
+
+from runner.errors import CannotAsk
+from runner.model import Query, Workload
+from runner.targets.series import MEASUREMENT
+
+KEYSPACE = "scale"
+TABLE = f"{KEYSPACE}.{MEASUREMENT}"
+# Means and sums in double precision: the mean of an int is an int there, and so is the sum.
+_AGGREGATES = {
+    "count": "count({0})",
+    "avg": "avg(CAST({0} AS double))",
+    "sum": "sum(CAST({0} AS double))",
+    "max": "max({0})",
+    "min": "min({0})",
+    "spread": "max(CAST({0} AS double)) - min(CAST({0} AS double))",
+    "first": "{0}",
+    "last": "{0}",
+}
+_OF_NOTHING_0 = re.compile(r"SELECT (avg|sum)\(CAST\(\S+ AS double\)\) FROM ")
+_BOUND = re.compile(r'"(\w+)" > \{value\}')
+
+
+def rendered(query: Query, data: Workload, method: str) -> str:
+    """One statement. Raises CannotAsk."""
+    if query.text:
+        return query.text
+    if query.sets:
+        raise CannotAsk(f"CQL has no {query.sets.upper()}")
+    if query.tag:
+        raise CannotAsk("Cassandra's table here has no tags, and CQL groups by a primary key only")
+    if query.bucket_ms and query.devices > 1:
+        raise CannotAsk("CQL groups the rows of each device by themselves", remedy="devices = 1")
+    return f"SELECT {_cells(query)} FROM {TABLE} WHERE {_where(query)}{_behind(query)}"
+
+
+def bound_column(text: str) -> str:
+    """The column that a statement compares with the drawn value; "" if there is none."""
+    found = _BOUND.search(text)
+    return found.group(1) if found else ""
+
+
+def counting(text: str) -> str:
+    """The statement that counts the rows of a mean or a sum, which Cassandra says is 0 where there are none; "" for
+    other statements."""
+    return _OF_NOTHING_0.sub("SELECT count(*) FROM ", text) if _OF_NOTHING_0.match(text) else ""
+
+
+def _cells(query: Query) -> str:
+    if query.function:
+        value = _AGGREGATES[query.function].format(_quoted(query.columns[0]))
+        return f"{_bucket(query)}, {value}" if query.bucket_ms else value
+    return ", ".join(("ts", *(("device",) if query.tells_device else ()), *map(_quoted, query.columns)))
+
+
+def _bucket(query: Query) -> str:
+    return f"floor(ts, {query.bucket_ms}ms)"
+
+
+def _where(query: Query) -> str:
+    marks = ", ".join(["{device}"] * query.devices)
+    found = [f"device = {marks}" if query.devices == 1 else f"device IN ({marks})"]
+    if query.when == "at":
+        found.append("ts = {at}")
+    elif query.when == "range":
+        found.append("ts >= {from} AND ts < {to}")
+    if query.bound_column:
+        found.append(f"{_quoted(query.bound_column)} > {{value}}")
+    return " AND ".join(found)
+
+
+def _behind(query: Query) -> str:
+    """What groups, orders and limits the rows. Cassandra sorts the rows of several devices together."""
+    is_end = query.function in ("first", "last")
+    newest = query.newest_first or query.latest or query.function == "last"
+    group = f" GROUP BY {_bucket(query)}" if query.bucket_ms else ""
+    is_sorted = newest or query.devices > 1 and not query.function
+    order = f" ORDER BY ts {'DESC' if newest else 'ASC'}" if is_sorted else ""
+    limit = " PER PARTITION LIMIT 1" if query.latest else " LIMIT 1" if is_end else ""
+    return f"{group}{order}{limit}{' ALLOW FILTERING' if query.bound_column else ''}"
+
+
+def _quoted(column: str) -> str:
+    return f'"{column}"'
