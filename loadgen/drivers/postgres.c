@@ -1,7 +1,9 @@
-/* The driver of PostgreSQL, through libpq. One method, `copy`: a request is one
- * COPY table (time, device_id, columns...) FROM STDIN (FORMAT binary); what counts as
- * acknowledged is the number in the server's "COPY n". A table of the load is a device_id; the
- * SQL table and its partitions are made by others. Options: none. */
+/* The driver of PostgreSQL, through libpq. A request is one statement; what counts as acknowledged
+ * is the number in the server's "COPY n" or "INSERT 0 n". Methods: `copy`, which is
+ * COPY table (time, device_id, columns...) FROM STDIN (FORMAT binary); `jsonb`, the same with all
+ * columns in one of the type jsonb; `insert` and `upsert`, see postgres_insert.c. A table of the
+ * load is a device_id; the SQL table, its partitions and its key are made by others. Options: none.
+ */
 #include "postgres.h"
 
 #include <inttypes.h>
@@ -10,19 +12,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* In the order of enum postgres_method. */
 static const struct driver_method methods[] = {{"copy", FEATURE_DEADLINE | FEATURE_SEPARABLE},
+                                               {"insert", FEATURE_DEADLINE | FEATURE_SEPARABLE},
+                                               {"upsert", FEATURE_DEADLINE | FEATURE_SEPARABLE},
+                                               {"jsonb", FEATURE_DEADLINE | FEATURE_SEPARABLE},
                                                {NULL, 0}};
 static const char *const options[] = {NULL};
 
 /* COPY's list of columns; false when they do not fit. */
 static bool build_copy(struct driver *d)
 {
-    const struct spec *spec = d->setup->spec;
     const struct schema *schema = d->setup->schema;
-    const uint32_t first = (uint32_t)spec->partial_from;
-    const uint32_t count =
-        spec->partial_columns ? (uint32_t)spec->partial_columns : schema->column_count;
-    size_t used = (size_t)snprintf(d->copy, sizeof d->copy, "COPY %s (time, device_id", d->table);
+    const uint32_t first = postgres_first_column(d);
+    const uint32_t count = d->method == METHOD_JSONB ? 0 : postgres_column_count(d);
+    size_t used = (size_t)snprintf(d->copy, sizeof d->copy, "COPY %s (time, device_id%s", d->table,
+                                   d->method == METHOD_JSONB ? ", metrics" : "");
     for (uint32_t i = first; i < first + count && used < sizeof d->copy; i++)
         used += (size_t)snprintf(d->copy + used, sizeof d->copy - used, ", \"%s\"",
                                  schema->columns[i].name);
@@ -36,7 +41,9 @@ static bool build_copy(struct driver *d)
 static bool check_row(const struct driver *d, struct fault *fault)
 {
     const struct schema *schema = d->setup->schema;
-    const uint64_t bytes = postgres_row_bytes(schema, 0, schema->column_count);
+    const uint64_t bytes = d->method == METHOD_JSONB
+                               ? postgres_json_row_bytes(schema, 0, schema->column_count)
+                               : postgres_row_bytes(schema, 0, schema->column_count);
     if (bytes <= POSTGRES_BUFFER_BYTES && schema->column_count <= 1600)
         return true;
     fault_set(fault, FAULT_SPEC, "COLUMNS",
@@ -44,6 +51,23 @@ static bool check_row(const struct driver *d, struct fault *fault)
               " columns is more than this driver sends (%d bytes, 1600 columns)",
               bytes, schema->column_count, POSTGRES_BUFFER_BYTES);
     return false;
+}
+
+/* What the method has of its own. */
+static enum outcome open_method(struct driver *d, struct fault *fault)
+{
+    const struct schema *schema = d->setup->schema;
+    const uint32_t first = postgres_first_column(d), count = postgres_column_count(d);
+    d->row_bytes = d->method == METHOD_JSONB ? postgres_json_row_bytes(schema, first, count)
+                                             : postgres_row_bytes(schema, first, count);
+    if (d->method == METHOD_JSONB && postgres_open_json(d, fault) != OUTCOME_OK)
+        return OUTCOME_FATAL;
+    if (d->method == METHOD_INSERT || d->method == METHOD_UPSERT)
+        return postgres_open_insert(d, fault);
+    if (build_copy(d))
+        return OUTCOME_OK;
+    fault_set(fault, FAULT_SPEC, "COLUMNS", "columns: the COPY statement grows too long");
+    return OUTCOME_FATAL;
 }
 
 static enum outcome postgres_open(const struct driver_setup *setup, struct driver **driver,
@@ -57,12 +81,10 @@ static enum outcome postgres_open(const struct driver_setup *setup, struct drive
     *driver = d;
     d->setup = setup;
     d->table = setup->spec->table ? setup->spec->table : "measurement";
-    if (!check_row(d, fault))
+    while (setup->spec->method && strcmp(methods[d->method].name, setup->spec->method) != 0)
+        d->method++; /* the core has checked that it is one of them */
+    if (!check_row(d, fault) || open_method(d, fault) != OUTCOME_OK)
         return OUTCOME_FATAL;
-    if (!build_copy(d)) {
-        fault_set(fault, FAULT_SPEC, "COLUMNS", "columns: the COPY statement grows too long");
-        return OUTCOME_FATAL;
-    }
     return postgres_load_library(&d->libpq, setup->spec->library, fault);
 }
 
@@ -129,12 +151,12 @@ void postgres_disconnect(struct connection *c)
     if (c->conn)
         c->driver->libpq.finish(c->conn);
     postgres_free_asks(c);
+    postgres_free_arrays(c);
     free(c->buffer);
     free(c);
 }
 
-/* The answer to the whole COPY; takes everything off the connection, so it is good again. */
-static enum outcome take_answer(struct connection *c, uint64_t *rows_acked, struct fault *fault)
+enum outcome postgres_take_answer(struct connection *c, uint64_t *rows_acked, struct fault *fault)
 {
     const struct libpq *p = &c->driver->libpq;
     enum outcome outcome = OUTCOME_ERROR;
@@ -178,6 +200,8 @@ static enum outcome postgres_send(struct connection *c, const struct batch *batc
                                   uint64_t deadline_ns, uint64_t *rows_acked, struct fault *fault)
 {
     const struct libpq *p = &c->driver->libpq;
+    if (c->driver->insert)
+        return postgres_send_insert(c, batch, deadline_ns, rows_acked, fault);
     if (c->driver->setup->is_sending_stubbed) {
         *rows_acked = batch->rows;
         return postgres_send_rows(c, batch) ? OUTCOME_OK : OUTCOME_FATAL;
@@ -191,7 +215,7 @@ static enum outcome postgres_send(struct connection *c, const struct batch *batc
         postgres_send_rows(c, batch) && p->put_end(c->conn, NULL) == 1 && postgres_flush(c);
     if (c->is_late)
         return fault_late(fault, "the server did not take the rows");
-    outcome = take_answer(c, rows_acked, fault);
+    outcome = postgres_take_answer(c, rows_acked, fault);
     if (c->is_late)
         return fault_late(fault, "the rows were sent, and not acknowledged");
     /* Broken off: the server's last words, if there are any, say why. */
@@ -202,6 +226,8 @@ static void postgres_close(struct driver *driver)
 {
     /* The library stays open: it may have left handlers behind, and the process ends now. */
     free(driver->device_of);
+    free(driver->insert);
+    free(driver->json);
     free(driver);
 }
 
@@ -217,11 +243,7 @@ static const char *library_version(const struct driver *driver)
 
 static uint64_t row_bytes(const struct driver *driver)
 {
-    const struct spec *spec = driver->setup->spec;
-    const struct schema *schema = driver->setup->schema;
-    return postgres_row_bytes(
-        schema, (uint32_t)spec->partial_from,
-        spec->partial_columns ? (uint32_t)spec->partial_columns : schema->column_count);
+    return driver->row_bytes;
 }
 
 const struct driver_ops driver_postgres = {

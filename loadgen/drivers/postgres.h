@@ -53,15 +53,22 @@ struct libpq {
     int (*lib_version)(void);
 };
 
+enum postgres_method { METHOD_COPY, METHOD_INSERT, METHOD_UPSERT, METHOD_JSONB };
+
 struct driver {
     const struct driver_setup *setup;
     const char *table;
+    enum postgres_method method;
     struct libpq libpq;
     uint32_t *device_of; /* device_id of each table, once placed */
+    uint64_t row_bytes;  /* the most that a row takes in COPY's format */
     char copy[8192];     /* the COPY statement */
+    char *insert;        /* what prepares the INSERT; NULL: another method */
+    struct postgres_json *json; /* names of the members; NULL: another method */
 };
 
-struct postgres_ask; /* see postgres_ask.c */
+struct postgres_ask;    /* see postgres_ask.c */
+struct postgres_arrays; /* see postgres_insert.c */
 
 struct connection {
     struct driver *driver;
@@ -71,6 +78,7 @@ struct connection {
     bool has_template;    /* the buffer holds what all rows of fixed length have in common */
     uint64_t deadline_ns; /* of the request; 0: none */
     struct postgres_ask *asks[OPERATIONS_MAX];
+    struct postgres_arrays *arrays; /* made by the first INSERT */
     bool is_late;         /* it has passed, and the answer had not come */
 };
 
@@ -121,5 +129,36 @@ bool postgres_put_data(struct connection *connection, uint8_t *data, size_t byte
 
 uint64_t postgres_row_bytes(const struct schema *schema, uint32_t first, uint32_t count);
 bool postgres_send_rows(struct connection *connection, const struct batch *batch);
+
+/* The answer to the whole of a COPY or INSERT; takes everything off the connection, so that it is
+ * good again. */
+enum outcome postgres_take_answer(struct connection *connection, uint64_t *rows_acked,
+                                  struct fault *fault);
+
+/* Rows as the parameters of one prepared INSERT; see postgres_insert.c. `open` makes its text. */
+enum outcome postgres_open_insert(struct driver *driver, struct fault *fault);
+enum outcome postgres_send_insert(struct connection *connection, const struct batch *batch,
+                                  uint64_t deadline_ns, uint64_t *rows_acked, struct fault *fault);
+void postgres_free_arrays(struct connection *connection);
+
+/* A row's values as one field of the type jsonb; see postgres_jsonb.c. `put` returns the field's
+ * end. */
+enum outcome postgres_open_json(struct driver *driver, struct fault *fault);
+uint64_t postgres_json_row_bytes(const struct schema *schema, uint32_t first, uint32_t count);
+uint8_t *postgres_put_json(const struct postgres_json *json, const struct batch *batch,
+                           uint32_t row, uint8_t *out);
+
+/* The columns of a request: all, or those that the spec names. */
+static inline uint32_t postgres_first_column(const struct driver *driver)
+{
+    return (uint32_t)driver->setup->spec->partial_from;
+}
+
+static inline uint32_t postgres_column_count(const struct driver *driver)
+{
+    const struct spec *spec = driver->setup->spec;
+    return spec->partial_columns ? (uint32_t)spec->partial_columns
+                                 : driver->setup->schema->column_count;
+}
 
 #endif

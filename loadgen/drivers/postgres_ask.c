@@ -11,23 +11,10 @@
 #include "postgres_values.h"
 
 enum {
-    WHOLE_ROWS_MAX = 10000, /* an answer is taken in whole where the last was no longer */
-    FORMAT_BINARY = 1
+    WHOLE_ROWS_MAX = 10000 /* an answer is taken in whole where the last was no longer */
 };
 
 #define GRACE_NS 1000000000ull /* for the server to say that it has ended a query */
-
-/* Object ids of types. */
-enum {
-    OID_BOOL = 16,
-    OID_INT8 = 20,
-    OID_INT2 = 21,
-    OID_INT4 = 23,
-    OID_FLOAT4 = 700,
-    OID_FLOAT8 = 701,
-    OID_TIMESTAMP = 1114,
-    OID_TIMESTAMPTZ = 1184
-};
 
 struct postgres_ask { /* one operation on one connection */
     char name[16];

@@ -1,7 +1,8 @@
 /* Rows in the binary format of COPY: a count of fields, then each field's length and bytes, most
  * significant byte first. Rows of fixed length are laid out over a template that holds all counts
  * and lengths and is filled once in a connection, a block of rows at a time, column by column;
- * rows with NULLs or text are written one after another. Nothing is allocated here. */
+ * rows with NULLs or text, and those of jsonb, are written one after another. Nothing is allocated
+ * here. */
 #include <string.h>
 
 #include "postgres_values.h"
@@ -42,7 +43,8 @@ static bool flush(struct writer *w)
 
 static void put_start(const struct writer *w, uint8_t *out, uint32_t row, uint32_t device)
 {
-    put_u16(out, (uint16_t)(FIXED_FIELDS + w->batch->column_count));
+    const bool is_json = w->c->driver->json != NULL;
+    put_u16(out, (uint16_t)(FIXED_FIELDS + (is_json ? 1 : w->batch->column_count)));
     put_u32(out + 2, 8);
     put_u64(out + TIME_PLACE, (uint64_t)postgres_us(&w->us, w->batch->times[row]));
     put_u32(out + 14, 4);
@@ -123,38 +125,24 @@ static bool put_fixed(struct writer *w)
     return true;
 }
 
-/* One row with NULLs or text; the buffer has room for it. */
+/* One row with NULLs or text, or one of jsonb; the buffer has room for it. */
 static void put_row(struct writer *w, uint32_t row, uint32_t device)
 {
     const struct batch *b = w->batch;
+    const struct postgres_json *json = w->c->driver->json;
     uint8_t *out = w->start + w->used, *at = out + ROW_START_BYTES;
     put_start(w, out, row, device);
-    for (uint32_t c = b->first_column; c < b->first_column + b->column_count; c++) {
-        const struct column *column = &b->schema->columns[c];
-        const struct column_data *data = &b->columns[c];
-        const uint8_t *value = (const uint8_t *)data->values + (size_t)row * column->width;
-        uint32_t bytes = postgres_wire_bytes(column);
-        if (data->nulls && data->nulls[row]) {
-            put_u32(at, UINT32_MAX);
-            at += 4;
-            continue;
-        }
-        if (data->lengths) {
-            bytes = (uint32_t)data->lengths[row];
-            memcpy(at + 4, value, bytes);
-        } else {
-            postgres_put_column(&w->us, at + 4, 0, column, value, 1);
-        }
-        put_u32(at, bytes);
-        at += 4 + bytes;
-    }
+    if (json)
+        at = postgres_put_json(json, b, row, at);
+    for (uint32_t c = b->first_column; !json && c < b->first_column + b->column_count; c++)
+        at = postgres_put_field(&w->us, at, &b->schema->columns[c], &b->columns[c], row);
     w->used += (size_t)(at - out);
 }
 
 static bool put_varied(struct writer *w)
 {
     const struct batch *b = w->batch;
-    const size_t most = postgres_row_bytes(b->schema, b->first_column, b->column_count);
+    const size_t most = w->c->driver->row_bytes;
     for (const struct slice *s = b->slices; s < b->slices + b->slice_count; s++)
         for (uint32_t i = 0; i < s->rows; i++) {
             if (POSTGRES_BUFFER_BYTES - w->used < most && !flush(w))
@@ -181,7 +169,7 @@ bool postgres_send_rows(struct connection *c, const struct batch *batch)
                        .start = c->buffer + POSTGRES_ROWS_PLACE - HEADER_BYTES,
                        .used = HEADER_BYTES};
     memcpy(w.start, header, HEADER_BYTES);
-    if (!(is_fixed(batch) ? put_fixed(&w) : put_varied(&w)))
+    if (!(is_fixed(batch) && !c->driver->json ? put_fixed(&w) : put_varied(&w)))
         return false;
     uint8_t *const end = w.start + w.used;
     const uint16_t covered = get_u16(end); /* of the template; the buffer has room behind rows */

@@ -70,3 +70,22 @@ void postgres_put_column(const struct us_ratio *us, uint8_t *out, size_t stride,
         break;
     }
 }
+
+uint8_t *postgres_put_field(const struct us_ratio *us, uint8_t *out, const struct column *column,
+                            const struct column_data *data, uint32_t row)
+{
+    const uint8_t *value = (const uint8_t *)data->values + (size_t)row * column->width;
+    uint32_t bytes = postgres_wire_bytes(column);
+    if (data->nulls && data->nulls[row]) {
+        put_u32(out, UINT32_MAX);
+        return out + 4;
+    }
+    if (data->lengths) {
+        bytes = (uint32_t)data->lengths[row];
+        memcpy(out + 4, value, bytes);
+    } else {
+        postgres_put_column(us, out + 4, 0, column, value, 1);
+    }
+    put_u32(out, bytes);
+    return out + 4 + bytes;
+}

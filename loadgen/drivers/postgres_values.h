@@ -10,6 +10,22 @@
 /* PostgreSQL counts microseconds from 2000-01-01. */
 #define EPOCH_US 946684800000000ll
 
+/* Object ids of types. */
+enum {
+    OID_BOOL = 16,
+    OID_BYTEA = 17,
+    OID_INT8 = 20,
+    OID_INT2 = 21,
+    OID_INT4 = 23,
+    OID_TEXT = 25,
+    OID_FLOAT4 = 700,
+    OID_FLOAT8 = 701,
+    OID_TIMESTAMP = 1114,
+    OID_TIMESTAMPTZ = 1184
+};
+
+enum { FORMAT_BINARY = 1 };
+
 struct us_ratio { /* from our units of time: one of them is 1, the other one 1 or 1000 */
     int64_t multiply, divide;
 };
@@ -71,5 +87,9 @@ uint32_t postgres_wire_bytes(const struct column *column);
 /* n values of one column, `stride` apart in the output; text never comes here. */
 void postgres_put_column(const struct us_ratio *us, uint8_t *out, size_t stride,
                          const struct column *column, const uint8_t *in, uint32_t n);
+
+/* One value of any type, or NULL, with its length before it; returns its end. */
+uint8_t *postgres_put_field(const struct us_ratio *us, uint8_t *out, const struct column *column,
+                            const struct column_data *data, uint32_t row);
 
 #endif

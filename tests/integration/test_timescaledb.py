@@ -17,14 +17,14 @@ pytestmark = pytest.mark.skipif(not HOME, reason="SCALE_TIMESCALEDB_HOME names n
 
 @pytest.fixture
 def in_order(folder, monkeypatch):
-    """in_order(**knobs): what a trial of 200 k rows was, and its facts."""
+    """in_order(*knobs, **flags): what a trial of 200 k rows was, and its facts."""
     target = load_target("timescaledb")
     found = target.find(HOME)
     assert found, f"no extension in {HOME}"
     monkeypatch.setattr(type(target), "find", lambda self, home: found)
 
-    def in_order(*knobs):
-        flags = {"workload__step_ms": "1000", "load__warmup": "0s", "knobs__other": list(knobs)}
+    def in_order(*knobs, **more):
+        flags = {"workload__step_ms": "1000", "load__warmup": "0s", "knobs__other": list(knobs), **more}
         events = here(with_rows(trial_order(folder, "timescaledb", **flags), 200_000))
         return result_of(events), json.loads(artifact_of(events, "facts.json"))
 
@@ -41,3 +41,12 @@ def test_a_trial_counts_what_was_acknowledged(in_order, compress):
     said = result.effective
     assert (said["chunk_interval"], said["space_partitions"], said["compress"]) == ("600s", "2", compress)
     assert " on PostgreSQL " in said["server_version"]
+
+
+@pytest.mark.parametrize("method", ["insert", "upsert", "jsonb"])
+def test_methods_beside_copy(in_order, method):
+    result, facts = in_order("compress=on", "chunk_interval=10m", "space_partitions=2", load__method=method)
+    m = result.measurement
+    assert m.rows_counted == m.rows_acked == 200_000, result.verdict
+    assert result.verdict.kind not in (VerdictKind.LOST_ROWS, VerdictKind.ABORTED, VerdictKind.ERRORS), result.verdict
+    assert (facts["mismatches"], facts["suspicious"], facts["counted"]["gaps"]) == ([], [], [])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from runner.model import KnobRole, ResourceRange, ServerSource
 from runner.targets import Facts, Knob
+from runner.targets.postgres.methods import METHODS
 from runner.units import common_multiple
 
 
@@ -30,7 +31,7 @@ FACTS = Facts(
     name="postgres",
     title="PostgreSQL",
     implementation="runner.targets.postgres.target:PostgresTarget",
-    methods=("copy",),
+    methods=METHODS,
     iot_benchmark=("TimescaleDB", "PostgreSQL"),
     takes=("user", "database"),
     runs_from=(ServerSource.INSTALLATION, ServerSource.IMAGE),

@@ -6,7 +6,9 @@ rows.
 
 from __future__ import annotations
 
+from runner.errors import CannotAsk
 from runner.model import Query, Workload
+from runner.targets.postgres.methods import COPY, JSONB
 
 TABLE, DEVICES = "measurement", "device"
 _AGGREGATES = {
@@ -22,9 +24,11 @@ _AGGREGATES = {
 
 
 def rendered(query: Query, data: Workload, method: str) -> str:
-    """One SQL statement, without parameters of its own: each request fills the placeholders."""
+    """One SQL statement, without parameters of its own: each request fills the placeholders. Raises CannotAsk."""
     if query.text:
         return query.text
+    if method == JSONB:
+        raise CannotAsk(f"--method {JSONB} has no column for each value", remedy=f"--method {COPY}")
     where, order = _where(query), " DESC" if query.newest_first else ""
     if query.sets:
         return _set(query)

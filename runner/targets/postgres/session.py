@@ -15,6 +15,7 @@ from runner.targets import Address, Counted, Part, Session
 from runner.targets.marks import filled
 from runner.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_MEMORY, ON_DISK
 from runner.targets.postgres.devices import device_rows, device_table
+from runner.targets.postgres.methods import device_index, stores_pairs_once, table_columns
 from runner.targets.postgres.queries import DEVICES, TABLE
 
 USER, DATABASE = "scale", "postgres"  # of a server that is ours
@@ -43,7 +44,6 @@ _WAITS = (
     "SELECT wait_event_type, wait_event, count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'"
     " AND state = 'active' AND pid <> pg_backend_pid() AND coalesce(wait_event_type, '') <> 'Client' GROUP BY 1, 2"
 )
-_INDEXES = ("device_id, time DESC", "time DESC")
 
 
 class PostgresSession(Session):
@@ -105,10 +105,16 @@ class PostgresSession(Session):
                 f"CREATE TABLE {TABLE}_p{i} PARTITION OF {TABLE} "
                 f"FOR VALUES WITH (MODULUS {partitions}, REMAINDER {i}){where}"
             )
-            for columns in _INDEXES if disks else ():
-                self._rows(f"CREATE INDEX ON {TABLE}_p{i} ({columns}){where}")
-        for columns in _INDEXES:  # also attaches the partitions' own indexes
-            self._rows(f"CREATE INDEX ON {TABLE} ({columns})")
+            for index in self._indexes(f"{TABLE}_p{i}") if disks else ():
+                self._rows(f"{index}{where}")
+        for index in self._indexes(TABLE):  # also attaches the partitions' own indexes
+            self._rows(index)
+
+    def _indexes(self, table: str) -> tuple[str, str]:
+        return self._device_index(table), f"CREATE INDEX ON {table} (time DESC)"
+
+    def _device_index(self, table: str) -> str:
+        return f"{device_index(self._trial.subject.method)} ON {table} (device_id, time DESC)"
 
     def create_tables(self) -> None:
         """Where reads may ask for them, the tags of each device."""
@@ -122,9 +128,7 @@ class PostgresSession(Session):
         self._rows(f"ANALYZE {DEVICES}")
 
     def _create_table(self, more: str) -> None:
-        columns = ", ".join(
-            f'"{n}" {_sql_type(t)}' for n, _, t in (c.partition(":") for c in self._trial.work.data.columns)
-        )
+        columns = table_columns(self._trial.subject.method, self._trial.work.data.columns, _sql_type)
         self._rows(f"CREATE TABLE {TABLE} (time timestamptz NOT NULL, device_id integer NOT NULL, {columns}){more}")
 
     def expected(self) -> Mapping[str, str]:
@@ -211,7 +215,8 @@ class PostgresSession(Session):
             f"faulty FROM {TABLE} GROUP BY device_id) device"
         )[0]
         sentence = f"{faulty} devices lack rows between their first and their last, device {first} is the first of them"
-        return Counted(rows=int(rows), gaps=(sentence,) if faulty else ())
+        is_distinct = stores_pairs_once(self._trial.subject.method)
+        return Counted(rows=int(rows), is_distinct=is_distinct, gaps=(sentence,) if faulty else ())
 
     def settle(self) -> None:
         """VACUUM sets the marks that a row's first reader would have to set. ANALYZE updates the planner's statistics.

@@ -1,4 +1,4 @@
-"""PostgreSQL: tsdbperf's measurement table, hash-partitioned by device, loaded by binary COPY over N connections.
+"""PostgreSQL: tsdbperf's measurement table, hash-partitioned by device, loaded over N connections (methods.py).
 
 The server comes from a wheel on PyPI, from the host (--home, PATH, Debian's directories) or from an image. Refuses
 trust authentication: each trial makes its own password, which exists only in the trial's data directory and in the load
@@ -20,6 +20,7 @@ from runner.loadgen.library import client_library
 from runner.model import Finding, ServerSpec, Site, Trial
 from runner.targets import Address, Installation, Surroundings, Target
 from runner.targets.postgres.facts import FACTS
+from runner.targets.postgres.methods import METHODS, unwritten
 from runner.targets.postgres.refused import refused
 from runner.targets.postgres.session import SPACE, SQL_TYPES, PostgresSession
 
@@ -117,6 +118,15 @@ class PostgresTarget(Target):
                         subject="--columns",
                         sentence=f"PostgreSQL has no type for {column}",
                         remedy=f"use {', '.join(SQL_TYPES)}",
+                    )
+                )
+            elif unwritten(trial.subject.method, kind):
+                findings.append(
+                    Finding(
+                        blocking=True,
+                        subject="--columns",
+                        sentence=f"--method {trial.subject.method} cannot write {column}: JSON has no such type",
+                        remedy=f"leave it out, or take --method {METHODS[0]}",
                     )
                 )
         return tuple(findings)

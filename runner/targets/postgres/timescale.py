@@ -1,4 +1,4 @@
-"""TimescaleDB: tsdbperf's measurement table as a hypertable in chunks of time, loaded by binary COPY.
+"""TimescaleDB: tsdbperf's measurement table as a hypertable in chunks of time, loaded by PostgreSQL's methods.
 
 Refuses a PostgreSQL without the extension, and telemetry. Rows are compressed after the load (--knob compress=on), as
 a policy of the server would do it later: the durable rate then includes it.
@@ -36,7 +36,7 @@ class TimescaleSession(PostgresSession):
         if "space_partitions" in knobs:
             by_device = f"by_hash('device_id', {int(knobs['space_partitions'])})"
             self._rows(f"SELECT add_dimension('{TABLE}', {by_device})")
-        self._rows(f"CREATE INDEX ON {TABLE} (device_id, time DESC)")
+        self._rows(self._device_index(TABLE))
         if knobs["compress"] == "on":
             self._rows(
                 f"ALTER TABLE {TABLE} SET (timescaledb.compress, timescaledb.compress_segmentby = 'device_id',"

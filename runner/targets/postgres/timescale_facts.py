@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from runner.model import KnobRole, ResourceRange, ServerSource
 from runner.targets import Facts, Knob
+from runner.targets.postgres.methods import METHODS
 
 
 def _connections(given: ResourceRange) -> str:
@@ -16,7 +17,7 @@ FACTS = Facts(
     name="timescaledb",
     title="TimescaleDB",
     implementation="runner.targets.postgres.timescale:TimescaleTarget",
-    methods=("copy",),
+    methods=METHODS,
     runs_from=(ServerSource.INSTALLATION, ServerSource.IMAGE),
     knobs=(
         Knob(name="write_threads", role=KnobRole.WRITERS, kind="count", column="write_threads", default=_connections),

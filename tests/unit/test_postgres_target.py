@@ -1,0 +1,46 @@
+"""PostgreSQL's methods without its server: what they refuse, and what they need of the table."""
+
+from dataclasses import replace
+
+import pytest
+
+from runner.errors import CannotAsk
+from runner.targets import load_facts, load_target
+from runner.targets.postgres.methods import METHODS, device_index, stores_pairs_once, table_columns
+from runner.work import queries_of
+from tests.unit.factories import make_sweep, make_trial
+from tests.unit.test_reads import every
+
+KNOBS = {"write_threads": "4", "partitions": "4", "chunk_interval": "7d", "compress": "off"}
+
+
+def test_both_targets_have_all_methods_and_copy_is_the_default():
+    for target in ("postgres", "timescaledb"):
+        assert load_facts(target).methods == METHODS == ("copy", "insert", "upsert", "jsonb")
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_table_of_a_method(method):
+    is_json, is_upsert = method == "jsonb", method == "upsert"
+    columns = table_columns(method, ("a:int", "b:double"), {"int": "integer", "double": "float8"}.__getitem__)
+    assert columns == ("metrics jsonb NOT NULL" if is_json else '"a" integer, "b" float8')
+    assert ("UNIQUE" in device_index(method)) is stores_pairs_once(method) is is_upsert
+
+
+@pytest.mark.parametrize("target", ["postgres", "timescaledb"])
+def test_jsonb_refuses_bytes(target):
+    def findings(method):
+        sweep = make_sweep(load__method=method, workload__columns="a:int,b:varbinary(8)")
+        return load_target(target).check(make_trial(replace(sweep, target=target), knobs=KNOBS), None)
+
+    (finding,) = findings("jsonb")
+    assert finding.blocking
+    assert finding.sentence == "--method jsonb cannot write b:varbinary(8): JSON has no such type"
+    assert findings("insert") == ()
+
+
+def test_jsonb_cannot_be_read():
+    query, data = queries_of(every())["range"], every().data
+    for target in ("postgres", "timescaledb"):
+        with pytest.raises(CannotAsk, match="--method jsonb has no column for each value"):
+            load_facts(target).rendered(query, data, "jsonb")
