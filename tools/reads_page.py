@@ -51,8 +51,38 @@ function = "max"
 
 If a mix contains anything but `write`, the rate of the sweep is requests per second of the whole mix. The curve, the
 verdicts, `--rate`, `--need` and `--until-ci` then use requests per second. `operations.csv` has the figures of each
-operation, described in [results.md](results.md#columns-of-operationscsv). A connection sends its next request when it
-has the answer to the last one. Therefore, a slow query delays the next write of the same connection.
+operation, described in [results.md](results.md#columns-of-operationscsv).
+
+### Connections and rates of their own
+A connection sends its next request when it has the answer to the last one. Therefore, in a mix, a slow query delays the
+next write of the same connection: the writes become slower, although the database could write as fast as before. To
+measure what reads cost writes, give one of them connections of its own:
+
+```toml
+mix = { write = 1, range = 3, latest = 1 }
+
+[operation.write]
+connections = 4
+rate = "10k"
+```
+
+Here four connections write 10,000 rows per second and do nothing else. `range` and `latest` share the connections of
+the trial (`--write-threads`, or the level of `scale sweep clients`), three to one. As flags: `--operation
+write.connections=4 --operation write.rate=10k`.
+
+| parameter of every operation | meaning |
+|---|---|
+| `connections` | connections that do nothing but this operation; default, with `rate`: as many as the trial has |
+| `rate` | rows per second of `write`, requests per second of any other operation; default: a closed loop |
+
+- A rate is an open loop: response times count from the moment at which a request is due.
+- An operation with either of them has connections of its own, and its weight does not count. At least one operation
+  takes the number of its connections from the trial. `--rate` is the rate of one mix, so it is refused beside them.
+- Each such operation is a load process of its own. All processes begin and end together, and their results are one
+  summary.
+- The rate of the sweep does not count an operation with a rate of its own. So with the file above, the curve is of
+  reads beside a constant load of writes. If every operation has a rate, the whole load is an open loop.
+- An operation that does not achieve its rate gives the trial the verdict `OFFERED_NOT_MET`.
 
 ## The data
 `preload` writes rows before the load begins. The preload is in no rate. Then the tool waits until the server is at
@@ -102,6 +132,10 @@ times, counts and whole numbers exactly; fractions to 1 in 100,000. During the l
 is compared again. A difference gives the trial the verdict `WRONG_ANSWER`, and its reasons name the query, what came
 and what is correct. The report counts empty answers, because a query that finds nothing is fast. Answers to `sql` are
 not compared, because the tool does not know what they should be.
+
+Reads ask for times of the preload, so writes do not change these answers. Writes add rows to an answer over all time
+(`scan_tag`, `aggregate_tag` with `bucket`). Its number of rows must then be at least that of the preload, and at most
+that and all rows that were sent until the end of the load.
 
 The comparison found a defect of one build of TDengine 3.3.0.0: its server takes a constant with a fraction as 0, so
 `current > 10.5` is true for every row. Therefore, the bound in TDengine's queries is quoted (`current > '10.5'`), which

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from runner.loadgen.ceiling import CeilingKey, Means, ceiling_key, means_of, measure_ceiling
+from runner.loadgen.groups import group_specs, unpaced
 from runner.loadgen.spec import told_texts, trial_spec
 from runner.model import Trial
 from runner.targets import Address, Facts, load_target
@@ -46,7 +47,8 @@ class Ceilings:
             self._means[method] = means_of(self._program, spec)
         means = Means.ANSWERED if trial.work.counts_requests else self._means[method]
         cpus, threads = trial.placement.generator_cpus, target.facts.threads_per_process
-        return ceiling_key(spec, cpus, threads, means)
+        first, *beside = unpaced(group_specs(spec, trial.work), trial.work)
+        return ceiling_key(first, cpus, threads, means, beside)
 
 
 def _texts(trial: Trial, facts: Facts) -> dict[str, str]:
@@ -61,7 +63,9 @@ def _words(key: CeilingKey) -> str:
     if spec.get("requests_per_table", "1") != "1":
         interlaced = f", {spec['requests_per_table']} requests of a table in a row"
     if key.means is Means.ANSWERED:
-        what = f"{spec['threads']} threads, {spec['operations']}, {key.means.value}"
+        groups = [spec, *(dict(one) for one in key.beside)]
+        loads = " beside ".join(f"{one['threads']} threads, {one['operations']}" for one in groups)
+        what = f"{loads}, {key.means.value}"
         return f"{what}, {spec['tables']} tables, on CPU {format_cpus(key.cpus)}"
     driver = f", driver {spec['driver']} with {key.means.value}" if key.means is Means.STUBBED else ""
     return (

@@ -10,6 +10,7 @@ from dataclasses import replace
 from runner.figures.facts import TrialFacts
 from runner.figures.finished import unfinished
 from runner.figures.measure import commits_in_window
+from runner.figures.operations import offered_of
 from runner.figures.rated import rated
 from runner.figures.uses import given_of, second_uses, window_use
 from runner.model import Measurement, Trial
@@ -45,8 +46,9 @@ def evidence(trial: Trial, facts: TrialFacts, m: Measurement) -> Evidence:
             wrong_answers=tuple(sentence for one in answers for sentence in one.wrong),
         ),
         commits_in_window=commits_in_window(facts) if stores(trial.work) else None,
-        overdue=s.overdue if s is not None and trial.load.rate else None,
+        overdue=s.overdue if s is not None and (trial.load.rate or trial.work.paced) else None,
         transient=_passed_over(facts, given.unit),
+        offered=offered_of(trial, s) if s is not None else (),
         claims=s is not None and trial.load.carries_claim and trial.load.is_long(s.window_s),
     )
 

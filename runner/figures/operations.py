@@ -1,4 +1,4 @@
-"""The figures of each operation of a load, over the whole window. Pure.
+"""The figures of each operation of a load, and its offered rate, over the whole window. Pure.
 
 They include a discarded transient, because an operation's times are known only for the whole window.
 """
@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from runner.model import Latency, LoadSummary, OperationFigures, OperationSummary
+from runner.model import Latency, LoadSummary, OperationFigures, OperationSummary, Trial
+from runner.verdict import OfferedOperation
+from runner.work import units_of_request
 
 _QUANTILES = ("min", "mean", "p10", "p25", "p50", "p75", "p90", "p95", "p99", "p999", "max")
 
@@ -15,6 +17,25 @@ _QUANTILES = ("min", "mean", "p10", "p25", "p50", "p75", "p90", "p95", "p99", "p
 def operation_figures(summary: LoadSummary) -> Mapping[str, OperationFigures]:
     """The figures by operation name, in the order of the mix."""
     return {operation.name: _of(operation) for operation in summary.operations}
+
+
+def offered_of(trial: Trial, summary: LoadSummary) -> tuple[OfferedOperation, ...]:
+    """The operations with a rate of their own, and what they achieved."""
+    known = {one.name: one for one in summary.operations if one.window_s}
+    return tuple(
+        OfferedOperation(
+            name=operation.name,
+            unit=operation.unit,
+            offered_per_s=operation.rate,
+            achieved_per_s=known[operation.name].units_window / seconds,
+            units_of_request=units_of_request(trial.work, operation),
+            connections=operation.connections or trial.load.connections,
+            seconds=seconds,
+            is_poisson=trial.load.arrival == "poisson",
+        )
+        for operation in trial.work.operations
+        if operation.rate and operation.name in known and (seconds := float(known[operation.name].window_s or 0.0))
+    )
 
 
 def _of(one: OperationSummary) -> OperationFigures:

@@ -22,7 +22,7 @@ def given_of(trial: Trial, facts: TrialFacts) -> TrialResources:
         quota=placement.quota_cores is not None,
         generator_cpus=len(placement.generator_cpus),
         shared_cpus=placement.shared,
-        threads=trial.load.connections,
+        threads=trial.work.connections(trial.load.connections),
         ceiling_rows_per_s=facts.ceiling_rows_per_s,
         offered_rows_per_s=trial.load.rate or None,
         disk_ceilings_mb_per_s=own_ceilings(facts.disk_ceilings),

@@ -154,7 +154,7 @@ def _with_interval(running: Running, interval: Interval) -> Running:
         rows_per_s=counted / length_s if length_s > 0 else running.rows_per_s,
         acknowledged_per_s=interval.rows / length_s if length_s > 0 else running.acknowledged_per_s,
         operations_per_s=each,
-        operations={n: running.operations.get(n, 0) + interval.operations[n] for n in each},
+        operations={**running.operations, **{n: running.operations.get(n, 0) + interval.operations[n] for n in each}},
         operations_p99_us=_p99_us(work, interval),
         requests=running.requests + interval.requests,
         errors=running.errors + interval.errors,

@@ -10,12 +10,13 @@ not include what a client library costs for each request.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from runner.errors import LoadError
 from runner.loadgen.features import SEPARABLE, can, features_of
+from runner.loadgen.groups import begun_together
 from runner.loadgen.process import LoadProcesses
 from runner.loadgen.spec import answered_spec, ceiling_spec, stubbed_spec
 from runner.loadgen.split import split_spec
@@ -38,12 +39,16 @@ class Means(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class CeilingKey:
-    """What decides a ceiling: the whole spec of its load except the seed, the CPUs, and the threads of one process."""
+    """What decides a ceiling: the whole spec of its load except the seed, the CPUs, and the threads of one process.
+
+    beside: the specs of other groups of operations, which load at the same time on connections of their own.
+    """
 
     spec: tuple[tuple[str, str], ...]
     cpus: tuple[int, ...]
     threads_per_process: int
     means: Means
+    beside: tuple[tuple[tuple[str, str], ...], ...] = ()
 
 
 _SPECS = {Means.STUBBED: stubbed_spec, Means.ANSWERED: answered_spec}
@@ -58,11 +63,22 @@ def means_of(program: str, spec: Mapping[str, str]) -> Means:
     return Means.STUBBED if can(features, spec, SEPARABLE) else Means.NONE
 
 
-def ceiling_key(spec: Mapping[str, str], cpus: tuple[int, ...], threads_per_process: int, means: Means) -> CeilingKey:
-    """The key of a trial's spec. Trials with the same key have the same ceiling."""
+def ceiling_key(
+    spec: Mapping[str, str],
+    cpus: tuple[int, ...],
+    threads_per_process: int,
+    means: Means,
+    beside: Sequence[Mapping[str, str]] = (),
+) -> CeilingKey:
+    """The key of a trial's spec. Trials with the same key have the same ceiling. beside: of other groups of
+    operations."""
+    first, *others = (_kept(one, means) for one in (spec, *beside))
+    return CeilingKey(spec=first, cpus=cpus, threads_per_process=threads_per_process, means=means, beside=tuple(others))
+
+
+def _kept(spec: Mapping[str, str], means: Means) -> tuple[tuple[str, str], ...]:
     made = _SPECS.get(means, ceiling_spec)(spec, SECONDS)
-    kept = tuple(sorted((name, value) for name, value in made.items() if name != "seed"))
-    return CeilingKey(spec=kept, cpus=cpus, threads_per_process=threads_per_process, means=means)
+    return tuple(sorted((name, value) for name, value in made.items() if name != "seed"))
 
 
 def measure_ceiling(program: str, key: CeilingKey) -> float | None:
@@ -73,8 +89,9 @@ def measure_ceiling(program: str, key: CeilingKey) -> float | None:
     """
     if key.means is Means.NONE:
         return None
-    specs = split_spec(dict(key.spec), key.threads_per_process, time.monotonic_ns())
-    with LoadProcesses(program, specs, key.cpus, secret="") as load:
+    now_ns = time.monotonic_ns()
+    specs = [part for one in (key.spec, *key.beside) for part in split_spec(dict(one), key.threads_per_process, now_ns)]
+    with LoadProcesses(program, begun_together(specs, now_ns), key.cpus, secret="") as load:
         for _ in load.lines(LIMIT_S):
             pass
         summary = load.summary()

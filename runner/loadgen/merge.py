@@ -113,8 +113,11 @@ def _worse(outcome: str) -> int:
 
 
 def _merge_operations(parts: Sequence[LoadSummary]) -> tuple[OperationSummary, ...]:
-    """Each operation over all processes. All processes have the same operations."""
-    return tuple(_merge_operation(same) for same in zip(*(p.operations for p in parts), strict=False))
+    """Each operation over the processes that have it, in the order of the processes."""
+    found: dict[str, list[OperationSummary]] = {}
+    for operation in (operation for part in parts for operation in part.operations):
+        found.setdefault(operation.name, []).append(operation)
+    return tuple(_merge_operation(same) for same in found.values())
 
 
 def _merge_operation(parts: Sequence[OperationSummary]) -> OperationSummary:
@@ -210,11 +213,29 @@ def merge_interval(parts: Sequence[Interval]) -> Interval:
         service_us_max=worst([p.service_us_max for p in parts]),
         cpu_s=sum(cpu) if len(cpu := [p.cpu_s for p in parts if p.cpu_s is not None]) == len(parts) else None,
         response_hdr=tuple(hdr for p in parts for hdr in p.response_hdr),
-        service_hdr=tuple(hdr for p in parts for hdr in p.service_hdr),
-        operations={name: sum(p.operations.get(name, 0) for p in parts) for name in first.operations},
-        operations_p99_us={
-            name: max(p.operations_p99_us.get(name, 0.0) for p in parts)
-            for name in first.operations
-            if any(name in p.operations_p99_us for p in parts)
-        },
+        service_hdr=_service_hdr(parts),
+        **_merge_counts(parts),
     )
+
+
+def _service_hdr(parts: Sequence[Interval]) -> tuple[str, ...]:
+    """The service times of all parts; empty if no part has any of its own. In a closed loop they are the response
+    times."""
+    if not any(part.service_hdr for part in parts):
+        return ()
+    return tuple(hdr for part in parts for hdr in (part.service_hdr or part.response_hdr))
+
+
+def _merge_counts(parts: Sequence[Interval]) -> dict[str, Any]:
+    """The requests of each operation, and the worst 99th percentile. A part with one operation reports no percentile of
+    the operation, because it is that of all its requests."""
+    counts: dict[str, int] = {}
+    worst: dict[str, float] = {}
+    for part in parts:
+        alone = len(part.operations) == 1 and part.response_us_p99 is not None
+        own = dict.fromkeys(part.operations, part.response_us_p99 or 0.0) if alone else part.operations_p99_us
+        for name, count in part.operations.items():
+            counts[name] = counts.get(name, 0) + count
+            if name in own:
+                worst[name] = max(worst.get(name, 0.0), own[name])
+    return {"operations": counts, "operations_p99_us": worst}

@@ -8,6 +8,11 @@ START_DELAY_NS = 3_000_000_000  # time to connect before all begin together,
 START_DELAY_THREAD_NS = 20_000_000  # and for each connection: a later process is refused
 
 
+def start_ns(now_ns: int, threads: int) -> int:
+    """When processes with so many threads together can begin at the same moment."""
+    return now_ns + START_DELAY_NS + threads * START_DELAY_THREAD_NS
+
+
 def split_spec(spec: Mapping[str, str], threads_per_process: int, now_ns: int) -> list[dict[str, str]]:
     """The specs of as many processes as the threads need, evenly. threads_per_process: 0 means one process for all.
 
@@ -17,7 +22,7 @@ def split_spec(spec: Mapping[str, str], threads_per_process: int, now_ns: int) -
     count = -(-threads // threads_per_process) if threads_per_process else 1
     if count < 2:
         return [dict(spec)]
-    start = str(now_ns + START_DELAY_NS + threads * START_DELAY_THREAD_NS)
+    start = str(start_ns(now_ns, threads))
     edges = [threads * i // count for i in range(count + 1)]
     return [
         {

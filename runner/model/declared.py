@@ -82,7 +82,9 @@ class Operation:
     """One kind of request in a load. weight: its share of the requests, relative to the sum of all weights.
 
     name: in the mix and in results. kind: of the operation; "" if it is the name. unit: what one request counts.
-    parameters: those of this operation, as the user wrote them.
+    parameters: those of this operation, as the user wrote them. connections: that do nothing but this operation, 0: as
+    many as the trial has. rate: offered, in units per second, 0: closed loop. With one of the two, the operation has
+    connections of its own, and its weight does not count.
     """
 
     name: str = "write"
@@ -90,11 +92,18 @@ class Operation:
     unit: str = "rows"
     parameters: Mapping[str, str] = field(default_factory=dict)
     kind: str = ""
+    connections: int = 0
+    rate: float = 0.0
 
     @property
     def kind_name(self) -> str:
         """The name of its module in runner/work/."""
         return self.kind or self.name
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether it has connections of its own."""
+        return bool(self.connections or self.rate)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,6 +139,24 @@ class Work:
     def rows_present(self) -> int:
         """Rows of each table before the load begins."""
         return self.preload_rows // self.data.tables
+
+    @property
+    def groups(self) -> tuple[tuple[Operation, ...], ...]:
+        """Operations that share connections: the mix, then each one with connections of its own."""
+        mixed = tuple(operation for operation in self.operations if not operation.is_apart)
+        apart = tuple((operation,) for operation in self.operations if operation.is_apart)
+        return (mixed, *apart) if mixed else apart
+
+    def connections(self, of_trial: int) -> int:
+        """Connections of all groups together. of_trial: of the mix, and of each group without a number of its own."""
+        return sum(group[0].connections or of_trial for group in self.groups)
+
+    @property
+    def paced(self) -> tuple[Operation, ...]:
+        """The operations with a rate of their own beside others in a closed loop; none if every operation has one,
+        because the whole load is then an open loop."""
+        found = tuple(operation for operation in self.operations if operation.rate)
+        return found if len(found) < len(self.operations) else ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,7 +15,7 @@ from runner.plan.knobs import granted_knobs
 from runner.plan.named import knob_mistakes, with_own_names
 from runner.sweep.vary import check_variants
 from runner.targets import Facts, columns_of
-from runner.work import queries_of
+from runner.work import offered_per_s, queries_of
 
 
 def complete(sweep: Sweep, facts: Facts) -> Sweep:
@@ -41,12 +41,14 @@ def complete(sweep: Sweep, facts: Facts) -> Sweep:
         raise UsageError("\n".join(mistakes))
     sweep = own
     per_request = sweep.work.data.rows_per_request or facts.rows_per_request
+    work = replace(sweep.work, data=replace(sweep.work.data, rows_per_request=per_request))
     return replace(
         sweep,
         knobs={**facts.default_knobs(resource_range(sweep)), **_fsynced(sweep, facts), **sweep.knobs},
         wal_disk=_wal_disk(sweep, facts),
         method=method,
-        work=replace(sweep.work, data=replace(sweep.work.data, rows_per_request=per_request)),
+        work=work,
+        load=replace(sweep.load, rate=sweep.load.rate or offered_per_s(work)),
     )
 
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 from runner.axes import all_axes
 from runner.errors import UsageError
 from runner.host import Host
-from runner.model import KnobColumn, Load, Plan, Sweep, Trial
+from runner.model import KnobColumn, Load, Plan, Sweep, Trial, Work
 from runner.plan.abba import TRIALS_OF_A_VARIANT, abba
 from runner.plan.arms import Arm, arms_of
 from runner.plan.cpus import cpu_confounds, cpu_notes
@@ -27,6 +27,7 @@ from runner.setting.readers import rule_value
 from runner.sweep.vary import slug
 from runner.targets import Facts, columns_of
 from runner.units import format_number
+from runner.work import offered_per_s
 
 KnobsByLevel = Mapping[float, Mapping[str, str]]
 
@@ -133,7 +134,7 @@ def _trial(
         block=replicate,
         resources=resources(sweep, host, level),
         work=sweep.work,
-        load=_load(sweep.load, level),
+        load=_load(sweep.load, sweep.work, level),
         subject=arm.subject,
         knobs={},
         seed=sweep.seed,
@@ -141,8 +142,10 @@ def _trial(
     return with_knobs(trial, {**knobs, **arm.knobs}, declared)
 
 
-def _load(load: Load, level: float) -> Load:
-    """The load of one trial. Rows in proportion to the level become a total."""
+def _load(load: Load, work: Work, level: float) -> Load:
+    """The load of one trial. Rows in proportion to the level become a total. The rates of all operations together
+    depend on the rows of a request, which may vary."""
+    load = replace(load, rate=offered_per_s(work) or load.rate)
     if not load.rows_by_level or load.rows is None:
         return load
     return replace(load, rows=max(1, round(load.rows * level)), rows_by_level=False)

@@ -9,7 +9,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 
 from runner.axes import axis_of
-from runner.model import StoredRun, Sweep
+from runner.model import Operation, StoredRun, Sweep
 from runner.report.marks import unseen_words
 from runner.report.table import fixed, known, mean
 from runner.units import format_cpus, format_number, format_rate, format_seconds
@@ -101,6 +101,13 @@ def _cap(value: object) -> str:
     return f"capped at {value / 1e6:.1f} MB/s" if isinstance(value, (int, float)) and value else ""
 
 
+def _apart(operation: Operation) -> str:
+    """The connections and the rate that only this operation has."""
+    many = str(operation.connections) if operation.connections else "as many"
+    rate = f", {format_rate(operation.rate)} {operation.unit}/s" if operation.rate else ""
+    return f"{operation.name} on {many} connections of its own{rate}"
+
+
 def method_facts(run: StoredRun) -> tuple[Fact, ...]:
     """The method: how it was measured, on which CPUs, and the sampler's cost."""
     sweep, load = run.plan.sweep, run.plan.sweep.load
@@ -108,6 +115,7 @@ def method_facts(run: StoredRun) -> tuple[Fact, ...]:
     window = f"{load.rows:,} rows{each}" if load.rows is not None else f"{format_number(load.duration_s or 0)} s window"
     offered = f"{format_rate(load.rate)} {sweep.work.rate_words}"
     pace = f"open loop at {offered}, {load.arrival}" if load.rate else "closed loop"
+    pace += "".join(f"; {_apart(operation)}" for operation in sweep.work.operations if operation.is_apart)
     facts = [
         ("Load", f"{sweep.method}, {window} after {format_number(load.warmup_s)} s of warm-up, {pace}"),
         (

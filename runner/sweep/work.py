@@ -35,6 +35,9 @@ def _beside(values: Mapping[str, Any], work: Work) -> list[str]:
     found = []
     if work.cache != "as-is" and not work.preload_rows:
         found.append(f"--cache {work.cache}: no rows are there before the load; load some, like --preload 1M")
+    if values["load.rate"] and any(operation.is_apart for operation in work.operations):
+        told = "operations have connections of their own; give each a rate of its own, like --operation write.rate=10k"
+        found.append(f"--rate: is the rate of one mix, and {told}")
     if work.counts_requests and rows:
         found.append("--rows: fixed work is rows that are written; a load that reads has a window: --duration")
     if (work.counts_requests or work.preload_rows) and values["load.generator"] != "scale":

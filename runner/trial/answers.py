@@ -22,6 +22,7 @@ from runner.work.answers import (
     TableRows,
     difference,
     draws,
+    grows,
     is_nothing,
     is_undecided,
     right_answer,
@@ -67,9 +68,10 @@ def checked_within(
     spec: Mapping[str, str],
     answers: Sequence[Asked],
     before: Sequence[AnswersChecked],
+    written: int,
 ) -> tuple[AnswersChecked, ...]:
-    """The earlier check, with the answers that the load generator reported during the load. Raises LoadError or
-    TargetError."""
+    """The earlier check, with the answers that the load generator reported during the load. written: rows that the load
+    sent, which an answer may contain. Raises LoadError or TargetError."""
     work, known = order.trial.work, {one.operation: one for one in before}
     queries = queries_of(work)
     tables = Tables(names=(), tags={})
@@ -83,13 +85,19 @@ def checked_within(
         drawn = _affordable(query, work, [_resolved(query, _drawn(query, answer, work), tables) for answer in told])
         told = told[: len(drawn)]
         right = _right(made, query, work, drawn)
+        more = written if grows(query) else 0
         wrong = [
-            f"{name} {_of(case, ())}: {answer.rows:,} rows came while the load ran, {len(rows):,} are right"
+            f"{name} {_of(case, ())}: {answer.rows:,} rows came while the load ran, {_right_count(len(rows), more)}"
             for answer, case, rows in zip(told, drawn, right, strict=True)
-            if rows is not None and answer.rows != len(rows) and not is_nothing(query, rows)
+            if rows is not None and not 0 <= answer.rows - len(rows) <= more and not is_nothing(query, rows)
         ]
         known[name] = replace(one, counted=len(told), wrong=(*one.wrong, *wrong)[:WRONG_MAX])
     return tuple(known.values())
+
+
+def _right_count(least: int, more: int) -> str:
+    """The right number of rows: with writes, at least those before the load, at most also all that were sent."""
+    return f"{least:,} to {least + more:,} are right" if more else f"{least:,} are right"
 
 
 def _question(

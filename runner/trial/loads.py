@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping
 
 from runner.loadgen.foreign import ForeignLoad
+from runner.loadgen.groups import begun_together, group_specs
 from runner.loadgen.handle import LoadHandle
 from runner.loadgen.process import LoadProcesses
 from runner.loadgen.split import split_spec
@@ -18,5 +19,7 @@ def load_of(order: TrialOrder, spec: Mapping[str, str], threads_per_process: int
     cpus, network = order.trial.placement.generator_cpus, reached.server.network_namespace
     if not order.trial.load.is_ours:
         return ForeignLoad(reached.session.genuine_load(), cpus, network)
-    specs = split_spec(spec, threads_per_process, time.monotonic_ns())
-    return LoadProcesses(order.program, specs, cpus, reached.address.secret, network)
+    now_ns = time.monotonic_ns()
+    groups = group_specs(spec, order.trial.work)
+    specs = [part for group in groups for part in split_spec(group, threads_per_process, now_ns)]
+    return LoadProcesses(order.program, begun_together(specs, now_ns), cpus, reached.address.secret, network)

@@ -19,7 +19,8 @@ from runner.figures.recorded import facts_text
 from runner.figures.settled import with_summary
 from runner.interrupts import Stop
 from runner.loadgen.features import kept_by
-from runner.loadgen.spec import spec_text, told_texts, trial_spec
+from runner.loadgen.groups import group_specs, specs_text
+from runner.loadgen.spec import told_texts, trial_spec
 from runner.method import METHOD
 from runner.model import FOLDED, ArtifactMade, Event, Noted, PhaseEntered, Preloaded, TrialFinished, TrialResult
 from runner.runtimes import load_runtime
@@ -185,7 +186,7 @@ class _RunningTrial:
         texts = self._texts()
         said = trial_spec(self._trial, {**reached.session.load_spec(), **told_texts(texts)})
         spec = kept_by(self._order.program, said)
-        yield self._artifact("spec", spec_text(spec))
+        yield self._artifact("spec", specs_text(group_specs(spec, self._trial.work)))
         if texts:
             yield self._enter("check")
             self._add(Answered(answers=checked_before(self._order, reached, spec, texts)))
@@ -203,7 +204,9 @@ class _RunningTrial:
             self._add(loaded)
             self._facts = with_summary(self._facts, loaded.summary, self._trial.load, self._trial.work)
         if self._facts.answers and load.answers:
-            within = checked_within(self._order, reached, spec, load.answers, self._facts.answers)
+            summary = self._facts.summary
+            written = summary.rows_acked + summary.rows_failed + summary.rows_unanswered if summary else 0
+            within = checked_within(self._order, reached, spec, load.answers, self._facts.answers, written)
             self._add(Answered(answers=within))
         if loading.stacks is not None:
             yield self._artifact(FOLDED, loading.stacks.folded)

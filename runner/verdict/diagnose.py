@@ -13,6 +13,7 @@ from runner.verdict.bottleneck import attribute
 from runner.verdict.caveats import caveats
 from runner.verdict.evidence import Evidence
 from runner.verdict.integrity import what_is_wrong
+from runner.verdict.rules import unmet
 from runner.verdict.standing import judge_standing, may_be_internal
 from runner.verdict.steadiness import steadiness_of
 
@@ -50,4 +51,7 @@ def _bottleneck(evidence: Evidence, axis: AxisFacts) -> tuple[VerdictKind, tuple
     window, given = evidence.window, evidence.given
     if window is None:  # without one, the number is already wrong
         return VerdictKind.VALID, (), None
-    return *judge_standing(window, given, axis), attribute(window, evidence.seconds, given, axis)
+    standing, reasons = judge_standing(window, given, axis)
+    if told := unmet(evidence.offered):  # whatever the cause, which the bottleneck names
+        standing, reasons = VerdictKind.OFFERED_NOT_MET, (*told, *reasons)
+    return standing, reasons, attribute(window, evidence.seconds, given, axis)

@@ -32,6 +32,21 @@ class TrialResources:
 
 
 @dataclass(frozen=True, kw_only=True)
+class OfferedOperation:
+    """The rate of an operation with a rate of its own, in units per second, and the achieved one. units_of_request:
+    what one request counts. seconds: of the window."""
+
+    name: str
+    unit: str
+    offered_per_s: float
+    achieved_per_s: float
+    units_of_request: int
+    connections: int
+    seconds: float
+    is_poisson: bool
+
+
+@dataclass(frozen=True, kw_only=True)
 class ResourceUse:
     """Use over a window, or over one second of it; None if it was not read.
 
@@ -105,7 +120,7 @@ class Evidence:
     commits_in_window: None if the server does not count them. overdue: requests of an open loop that were due and had
     no answer at the window's end; None if the load generator does not report them. transient: why the window began
     later than the warm-up's end; "" if it did not. claims: the window is long enough to claim the long-run rate; else
-    the rules of a short window apply."""
+    the rules of a short window apply. offered: the operations with a rate of their own."""
 
     given: TrialResources
     measurement: Measurement
@@ -116,3 +131,4 @@ class Evidence:
     overdue: int | None = None
     transient: str = ""
     claims: bool = False
+    offered: tuple[OfferedOperation, ...] = ()

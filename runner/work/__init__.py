@@ -19,12 +19,14 @@ __all__ = [
     "Rate",
     "logical_bytes",
     "miscounted",
+    "offered_per_s",
     "operation_of",
     "queries_of",
     "rate_of",
     "row_logical_bytes",
     "stores",
     "told",
+    "units_of_request",
 ]
 
 OPERATIONS = Registry(
@@ -86,6 +88,19 @@ def rate_of(work: Work, *, durable: bool) -> Rate:
     if len(kinds) == 1:
         return operation_of(kinds.pop()).rate(durable=durable)
     return REQUESTS
+
+
+def units_of_request(work: Work, operation: Operation) -> int:
+    """What one request of the operation counts: its rows, or 1."""
+    return work.data.rows_per_request if operation.unit == "rows" else 1
+
+
+def offered_per_s(work: Work) -> float:
+    """Requests per second that are offered if every operation has a rate of its own, else 0. Needs the number of rows
+    in a request."""
+    if not all(operation.rate for operation in work.operations):
+        return 0.0
+    return sum(operation.rate / units_of_request(work, operation) for operation in work.operations)
 
 
 def logical_bytes(work: Work) -> int:

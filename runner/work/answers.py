@@ -72,6 +72,13 @@ def stretches(query: Query, drawn: Drawn, work: Work) -> list[Stretch]:
     return [(device, first, end - first) for device in drawn.devices]
 
 
+def grows(query: Query) -> bool:
+    """Whether rows that are written during the load add rows to the answer. Of other queries the number of rows stays:
+    they ask for times before the load, for one row of each device or group, or for one aggregate."""
+    is_aggregate = bool(query.function) and not query.bucket_ms
+    return query.when == "always" and not (query.latest or query.by_tag or is_aggregate)
+
+
 def right_answer(query: Query, drawn: Drawn, held: Mapping[int, TableRows]) -> list[Cells]:
     """The rows of the answer, in order; several devices at one time in the order of the devices. held: each device's
     rows."""

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
+from typing import Any
 
 from runner.errors import UsageError
 from runner.model import Operation, Work
+from runner.units import parse_count
 from runner.work import OPERATIONS, operation_of
 
 KIND = "kind"
+OWN = ("connections", "rate")  # what every operation may have, beside the parameters of its kind
 OPERATIONS_MAX = 16  # the load generator's limit
 
 
@@ -20,7 +23,7 @@ def declared(
 ) -> tuple[tuple[Operation, ...], list[str]]:
     """The operations of a mix of weights by name, and its mistakes. parameters: by operation; also of operations
     outside of the mix, which are not measured. Without both, rows are written. otherwise: parameters for every
-    operation that has them and is not given them."""
+    operation that has them and is not given them. OWN are connections and a rate that only this operation has."""
     weights = mix or dict.fromkeys(parameters, 1.0) or {"write": 1.0}
     found, mistakes = [], []
     if not any(weights.values()):
@@ -30,6 +33,7 @@ def declared(
     for name, weight in weights.items():
         own = dict(parameters.get(name, {}))
         kind = own.pop(KIND, name)
+        load = {given: own.pop(given) for given in OWN if given in own}
         if kind not in OPERATIONS:
             what = f"operation.{name}.kind: {kind!r}" if kind != name else f"mix: {name!r}"
             mistakes.append(f"{what} is not one of {', '.join(OPERATIONS.names())}")
@@ -38,6 +42,8 @@ def declared(
         strange = [given for given in own if given not in known.parameters]
         has = ", ".join(known.parameters) or "none"
         mistakes += [f"operation.{name}.{given}: {kind} has no such parameter; it has {has}" for given in strange]
+        numbers, wrong = _numbers(name, load)
+        mistakes += wrong
         if weight:
             more = {name: value for name, value in otherwise.items() if name in known.parameters}
             found.append(
@@ -47,9 +53,35 @@ def declared(
                     unit=known.unit,
                     parameters={**more, **own},
                     kind=kind if kind != name else "",
+                    **numbers,
                 )
             )
-    return tuple(found), mistakes
+    return tuple(found), mistakes + (_mistakes_of_groups(found) if not mistakes else [])
+
+
+def _numbers(name: str, load: Mapping[str, str]) -> tuple[dict[str, Any], list[str]]:
+    """Connections and rate of an operation, and the mistakes in them."""
+    numbers: dict[str, Any] = {}
+    mistakes = []
+    for given, text in load.items():
+        try:
+            numbers[given] = parse_count(text)
+            if numbers[given] < 1:
+                mistakes.append(f"operation.{name}.{given} = {text}: must be above 0")
+        except ValueError as error:
+            mistakes.append(f"operation.{name}.{given}: {error}")
+    return numbers, mistakes
+
+
+def _mistakes_of_groups(found: Sequence[Operation]) -> list[str]:
+    """Why the operations cannot have connections of their own."""
+    apart = [operation for operation in found if operation.is_apart]
+    if apart and len(found) == 1:
+        return [f"operation.{apart[0].name}: connections and rate are for one of several operations; there is one"]
+    if found and all(operation.connections for operation in found):
+        told = "leave out the connections of one operation, which then has those of the trial (--write-threads)"
+        return [f"operation: every operation has connections of its own; {told}"]
+    return []
 
 
 def mistakes_of(work: Work) -> list[str]:

@@ -75,7 +75,7 @@ class PostgresTarget(Target):
         return {
             **own,
             **self.defaults,
-            "max_connections": str(int(trial.knobs["write_threads"]) + 20),
+            "max_connections": str(trial.work.connections(int(trial.knobs["write_threads"])) + 20),
             **{k: v for k, v in trial.knobs.items() if k not in self.own_knobs},
         }
 

@@ -19,14 +19,14 @@ from runner.verdict.rules.generator import (
 from runner.verdict.rules.locks import locks
 from runner.verdict.rules.memory_bandwidth import memory_bandwidth
 from runner.verdict.rules.network import network
-from runner.verdict.rules.offered import grows, is_met, offered_rate
+from runner.verdict.rules.offered import grows, is_met, offered_rate, unmet
 from runner.verdict.rules.others import hypervisor, other_processes
 from runner.verdict.rules.quota import foreign_quota, own_quota
 from runner.verdict.rules.rule import Found, Place, Rule
 from runner.verdict.rules.threads import hot_thread
 from runner.verdict.rules.waiting import connections, few_connections, memory, stall, unknown
 
-__all__ = ["RULES", "WORDS", "Found", "Place", "Rule", "grows", "is_met"]
+__all__ = ["RULES", "WORDS", "Found", "Place", "Rule", "grows", "is_met", "unmet"]
 
 RULES: tuple[Rule, ...] = (
     # Near its own ceiling the load generator limits the rate, even if the server is as busy.

@@ -1,12 +1,17 @@
-"""Open loop: was the offered rate achieved?"""
+"""Open loop: was the offered rate achieved, of the load and of each operation with a rate of its own?"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+
 from runner.model import BottleneckKind
 from runner.units import format_rate
-from runner.verdict.evidence import ResourceUse, TrialResources
+from runner.verdict.evidence import OfferedOperation, ResourceUse, TrialResources
 from runner.verdict.rules.rule import Found
 from runner.verdict.thresholds import BACKLOG_GROWS, OFFERED_MET
+
+SIGMAS = 3.0
 
 
 def is_met(use: ResourceUse, given: TrialResources) -> bool | None:
@@ -21,6 +26,25 @@ def grows(use: ResourceUse, given: TrialResources) -> bool:
     if use.backlog_rows_per_s is None or not given.offered_rows_per_s:
         return False
     return use.backlog_rows_per_s >= BACKLOG_GROWS * given.offered_rows_per_s
+
+
+def unmet(offered: Sequence[OfferedOperation]) -> tuple[str, ...]:
+    """A sentence for each operation whose own rate was not achieved. The window's edges cut one request of each
+    connection in two; the number of requests at random times varies by the root of it."""
+    return tuple(
+        f"{one.name}: {format_rate(one.offered_per_s)} {one.unit}/s offered, {format_rate(one.achieved_per_s)} achieved"
+        for one in offered
+        if one.achieved_per_s < OFFERED_MET * one.offered_per_s - _by_chance(one)
+    )
+
+
+def _by_chance(one: OfferedOperation) -> float:
+    """Units per second that a window may lack although every request was answered in time."""
+    if one.seconds <= 0:
+        return 0.0
+    requests = one.offered_per_s * one.seconds / one.units_of_request
+    missing = one.connections + (SIGMAS * math.sqrt(requests) if one.is_poisson else 0.0)
+    return missing * one.units_of_request / one.seconds
 
 
 def offered_rate(use: ResourceUse, given: TrialResources) -> Found | None:
