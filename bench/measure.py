@@ -74,9 +74,9 @@ def run(command: Sequence[str | Path], text: str = "") -> Finished:
     )
 
 
-def run_loadgen(programs: Programs, spec: dict[str, object]) -> tuple[Finished, dict]:
+def run_loadgen(programs: Programs, spec: dict[str, object], verb: str = "load") -> tuple[Finished, dict]:
     text = "".join(f"{key}={value}\n" for key, value in spec.items())
-    done = run([programs.loadgen, "load", "-"], text)
+    done = run([programs.loadgen, verb, "-"], text)
     events = [json.loads(line) for line in done.output.splitlines() if line.startswith("{")]
     return done, events[-1]
 

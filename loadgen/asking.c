@@ -73,6 +73,16 @@ void asking_draw(struct worker *w)
     w->asking.is_told = every && counter_get(&tally->answered) % every == 0;
 }
 
+static enum outcome ask_once(struct worker *w, uint64_t deadline_ns)
+{
+    struct asking *a = &w->asking;
+    a->answer = (struct answer){.wants_digest = a->is_told};
+    if (a->kept[w->operation])
+        return w->load->subscribes ? kept_message(w) : kept_ask(w);
+    return w->load->ops->ask(w->connection, w->operation, a->drawn.parameters, deadline_ns,
+                             &a->answer, &w->fault);
+}
+
 enum outcome asking_ask(struct worker *w, uint64_t deadline_ns)
 {
     struct asking *a = &w->asking;
@@ -81,11 +91,13 @@ enum outcome asking_ask(struct worker *w, uint64_t deadline_ns)
         totals_of(w->load->workers, w->load->spec->threads, &totals);
         a->rows_acked_before = totals.rows_acked;
     }
-    a->answer = (struct answer){.wants_digest = a->is_told};
-    if (a->kept[w->operation])
-        return w->load->subscribes ? kept_message(w) : kept_ask(w);
-    return w->load->ops->ask(w->connection, w->operation, a->drawn.parameters, deadline_ns,
-                             &a->answer, &w->fault);
+    enum outcome outcome;
+    do
+        outcome = ask_once(w, deadline_ns);
+    while (outcome == OUTCOME_OK && a->answer.is_quiet &&
+           !atomic_load_explicit(&w->load->stop, memory_order_relaxed));
+    a->answer.is_end |= a->answer.is_quiet;
+    return outcome;
 }
 
 static void put_devices(struct json *json, const struct drawn *drawn)

@@ -60,7 +60,8 @@ enum feature {
      * when the server has read everything and closed the connection too, or after a time. */
     FEATURE_UNANSWERED = 1u << 3,
     /* A connection is a subscription: `prepare` takes the names of what is subscribed to, `ask`
-     * waits for the next message and ends the worker by answer->is_end, and takes the sink. */
+     * waits for the next message and ends the worker by answer->is_end, and takes the sink. It
+     * returns at least once a second, by answer->is_quiet, so that the load can be stopped. */
     FEATURE_SUBSCRIBES = 1u << 4
 };
 
@@ -113,6 +114,7 @@ struct answer { /* of an operation: all of it was read from the server */
     const struct result_sink
         *sink; /* of subscriptions: takes the rows, and counts them; NULL: none */
     bool is_end; /* of subscriptions: there was no message, and there will be none */
+    bool is_quiet; /* of subscriptions: there was no message yet; the core asks again */
     int64_t newest_ns; /* of subscriptions: the time in the last row, since 1970; 0: not known */
     uint64_t rows, values, bytes;
     uint64_t digest; /* the same for the same values in the same order: see digest.h */

@@ -10,7 +10,9 @@
 #include "tdengine_ask.h"
 
 enum { MESSAGE_OF_ROWS = 1, CONF_OK = 0, SETTINGS_BYTES_MAX = 4096 };
-enum { DEFAULT_POLL_MS = 10000, POLL_MS_MAX = 86400000 };
+enum { DEFAULT_POLL_MS = 10000, POLL_MS_MAX = 86400000, POLL_PART_MS = 500 };
+
+#define POLL_FOREVER UINT64_MAX
 
 struct topics_library {
     void *(*conf_new)(void);
@@ -32,7 +34,7 @@ struct topics_library {
 
 struct consumer {
     void *handle;
-    uint64_t rows;
+    uint64_t rows, quiet_ms; /* since the last message */
 };
 
 enum outcome topics_load_library(struct driver *d, struct fault *fault)
@@ -59,8 +61,11 @@ enum outcome topics_load_library(struct driver *d, struct fault *fault)
         {"taos_result_precision", &t->precision},
     };
     const struct spec *spec = d->setup->spec;
-    t->poll_ms = DEFAULT_POLL_MS;
-    if (!spec_option_whole(spec, "poll_ms", 0, POLL_MS_MAX, &t->poll_ms, why, sizeof why) ||
+    const char *poll = spec_option(spec, "poll_ms");
+    const bool waits_on = poll && strcmp(poll, "-1") == 0;
+    t->poll_ms = waits_on ? POLL_FOREVER : DEFAULT_POLL_MS;
+    if ((!waits_on &&
+         !spec_option_whole(spec, "poll_ms", 0, POLL_MS_MAX, &t->poll_ms, why, sizeof why)) ||
         !spec_option_whole(spec, "expect_rows", 0, UINT32_MAX, &t->expect_rows, why, sizeof why) ||
         !spec_option_whole(spec, "commit_messages", 0, 1, &t->commits, why, sizeof why) ||
         !spec_option_whole(spec, "row_times", 0, 1, &t->row_times, why, sizeof why)) {
@@ -189,14 +194,25 @@ static enum outcome read_message(struct connection *c, TAOS_RES *message, struct
     return OUTCOME_ERROR;
 }
 
+/* The next message, NULL if none came within a part of the time that a consumer waits. */
+static TAOS_RES *poll_part(const struct topics_library *t, struct consumer *consumer)
+{
+    const uint64_t left_ms = t->poll_ms - consumer->quiet_ms;
+    const uint64_t part_ms = left_ms < POLL_PART_MS ? left_ms : POLL_PART_MS;
+    TAOS_RES *message = t->poll(consumer->handle, (int64_t)part_ms);
+    consumer->quiet_ms = message ? 0 : consumer->quiet_ms + part_ms;
+    return message;
+}
+
 enum outcome topics_ask(struct connection *c, struct answer *answer, struct fault *fault)
 {
     const struct topics_library *t = c->driver->topics;
     struct consumer *consumer = c->consumer;
     const bool had_all = t->expect_rows && consumer->rows > t->expect_rows;
-    TAOS_RES *message = had_all ? NULL : t->poll(consumer->handle, (int64_t)t->poll_ms);
+    TAOS_RES *message = had_all ? NULL : poll_part(t, consumer);
     if (!message) {
-        answer->is_end = true;
+        answer->is_end = had_all || consumer->quiet_ms >= t->poll_ms;
+        answer->is_quiet = !answer->is_end;
         return OUTCOME_OK;
     }
     const int kind = t->kind(message);

@@ -16,7 +16,7 @@ void topics_disconnect(struct connection *connection);
 enum outcome topics_prepare(struct connection *connection, const char *text, struct fault *fault);
 
 /* The next message: its rows are counted, or told to the answer's sink. Ends when none came within
- * `poll_ms`, or when more than `expect_rows` rows have come. */
+ * `poll_ms`, or when more than `expect_rows` rows have come; is quiet after a part of that time. */
 enum outcome topics_ask(struct connection *connection, struct answer *answer, struct fault *fault);
 
 #endif

@@ -44,7 +44,7 @@ BOUNDS: Mapping[str, Bounds] = {
     "prepared": Bounds(least=1, most=10**9),
     "retries": Bounds(least=0, most=1_000),
     "times": Bounds(least=1, most=1_000_000_000),
-    "poll_ms": Bounds(least=0, most=86_400_000),
+    "poll_ms": Bounds(least=-1, most=86_400_000),
     "commit_ms": Bounds(least=1, most=86_400_000),
     "expect_rows": Bounds(least=0, most=4_294_967_295),
     "interval_s": Bounds(least=0, most=86_400),

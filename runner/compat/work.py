@@ -52,7 +52,8 @@ def read_work(
     if kind == "query":
         return _queries(document, given, refusals, own, environment)
     if kind == "subscribe":
-        return _subscriptions(read_subscribe_job(document, given, refusals, environment, now), own)
+        job = read_subscribe_job(document, given, refusals, environment, now, row_times=own.row_times)
+        return _subscriptions(job, own)
     return _insert(read_job(given, refusals, own, environment, now), own)
 
 
@@ -119,12 +120,14 @@ def read_subscribe_job(
     refusals: Refusals,
     environment: Mapping[str, str],
     now: datetime,
+    *,
+    row_times: bool = False,
 ) -> SubscribeJob:
     """The job of a subscribe file. Raises UsageError with all mistakes."""
     folder, client = beside_file(given, document, refusals)
     password = given.get("password") or environment.get("SCALE_PASSWORD", "")
     new_group = f"scale_{round(now.timestamp() * 1e6):x}"
     job = read_subscriptions(document, given, client, password, new_group, refusals)
-    check_files(job, refusals)
+    check_files(job, refusals, row_times=row_times)
     refusals.raise_any()
     return replace(job, client_config=client_folder(folder))

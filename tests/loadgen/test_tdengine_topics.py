@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from loadgen_program import Outcome
-from stub_taos.stub_library import Stub, clean
+from loadgen_program import Outcome, parse, spec_text
+from stub_taos.stub_library import Stub, clean, library
 
 SPEC = {
     "method": "tmq",
@@ -48,6 +52,38 @@ def test_each_worker_is_a_consumer_that_reads_until_no_message_comes(stub):
     assert "commit" not in stub.calls()
 
 
+def test_a_long_wait_for_a_message_is_made_of_short_ones(stub):
+    outcome = stub(**SPEC | {"poll_ms": 1200, "threads": 1, "tables": 1, "messages": 1})
+    assert outcome.code == 0, outcome.stderr
+    assert stub.starting("poll") == ["500", "500", "500", "200"]
+    assert outcome.summary["requests"] == 2
+    assert outcome.summary["workers"][0]["answers"] == 1
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_a_consumer_that_waits_on_ends_by_a_signal_or_by_its_rows(stub, program, tmp_path, kept):
+    spec = SPEC | {"poll_ms": -1, "driver": "tdengine", "library": library(), "database": "test", "partitions": 1}
+    spec.pop("messages")
+    spec |= {"ask.poll.result": tmp_path / "rows"} if kept else {}
+    with subprocess.Popen(
+        [program, "load", "-"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"STUB_MESSAGES": "3"},
+    ) as process:
+        process.stdin.write(spec_text(spec))
+        process.stdin.close()
+        time.sleep(0.7)
+        process.send_signal(signal.SIGINT)
+        outcome = parse(process.wait(5), process.stdout.read(), "")
+    assert outcome.code == 130
+    assert outcome.summary["outcome"] == "interrupted"
+    assert [w["answers"] for w in outcome.summary["workers"]] == [3, 3]
+    ended = stub(**SPEC | {"poll_ms": -1, "expect_rows": 2})
+    assert (ended.code, [w["rows_read"] for w in ended.summary["workers"]]) == (0, [3, 3])
+
+
 def test_messages_are_committed_where_it_is_asked_for(stub):
     stub(**SPEC, commit_messages=1)
     assert stub.calls().count("commit") == 10
@@ -79,7 +115,7 @@ def test_rows_are_kept_in_a_file_of_each_consumer(stub, tmp_path):
     [
         ({"rounds": 0, "duration_s": 1}, "spec: rounds: method tmq needs rounds"),
         ({"operations": "write"}, "spec: operations: method tmq has one operation"),
-        ({"poll_ms": -1}, "poll_ms: '-1' is not a whole number"),
+        ({"poll_ms": -2}, "poll_ms: '-2' is not a whole number"),
         ({"consumer": "group.id"}, "consumer: 'group.id' is not key=value"),
         ({"consumer": "bogus=1"}, "consumer: libtaos does not take bogus=1"),
     ],

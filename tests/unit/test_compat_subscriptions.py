@@ -9,14 +9,17 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
+from hdrh.histogram import HdrHistogram
 
 from runner.compat.job import Refusals, ScaleOptions
 from runner.compat.run import read_given
+from runner.compat.subscriptions.delay import measured_delay
 from runner.compat.subscriptions.job import SubscribeJob
 from runner.compat.subscriptions.spec import create_statements, follow_spec
 from runner.compat.work import read_subscribe_job
 from runner.errors import PreflightError, UsageError
 from runner.loadgen.binary import loadgen_path
+from tests.unit.test_compat_output import latency
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "loadgen"))
@@ -29,6 +32,7 @@ TOPICS = [{"name": "one", "sql": "select * from test.meters;"}, {"name": "Two", 
 CONSUMER = re.compile(r"consumerId: (\d+), consume msgs: (\d+), consume rows: (\d+)")
 TOTAL = re.compile(r"Consumed total msgs: (\d+), total rows: (\d+)")
 DELAY = re.compile(r"delay from row to delivery, min: ([\d.]+)ms, avg: ([\d.]+)ms, .* max: ([\d.]+)ms")
+STEP = re.compile(r"up to ([\d.e+]+)ms: (\d+)")
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -85,13 +89,13 @@ def test_a_key_changes_the_job_or_is_noted(key, value):
         ("concurrent", 0, "outside 1..4096"),
         ("create_mode", "both", "none of sequential, parallel"),
         ("group_mode", "both", "none of share, independent"),
-        ("poll_delay", -1, "outside 0..86400000"),
+        ("poll_delay", -2, "outside -1..86400000"),
         ("group.id", "a,b", "is not made of"),
         ("auto.offset.reset", "middle", "none of earliest, latest, none"),
         ("enable.auto.commit", "yes", "none of true, false"),
         ("enable.manual.commit", True, "should be text"),
         ("expect_rows", -2, "outside 0..4294967295"),
-        ("rows_file", "/nonexistent/rows", "no directory"),
+        ("rows_file", "/nonexistent/rows", "not a directory"),
     ],
 )
 def test_a_mistake_is_one_line_with_the_path_of_its_key(key, value, why):
@@ -204,13 +208,16 @@ def scale_load(tmp_path):
 
 
 def test_the_lines_of_consumers(scale_load, tmp_path):
-    content = document(concurrent=2, poll_delay=3, **{"enable.manual.commit": "true"})
+    content = document(concurrent=2, poll_delay=3, **{"enable.manual.commit": "true"})  # the stub's rows are 700 ms old
     code, out, err = scale_load(content, "--row-times", "-o", "lines", STUB_MESSAGES="4", STUB_AGE="700")
     assert code == 0, err
     for text in (out, (tmp_path / "lines").read_text()):
         assert CONSUMER.findall(text) == [("0", "4", "4"), ("1", "4", "4")]
         assert TOTAL.findall(text) == [("8", "8")]
         assert 700 <= float(DELAY.search(text).group(1)) < 5000
+        bounds = [(float(most), int(count)) for most, count in STEP.findall(text)]
+        assert sum(count for _, count in bounds) == 8
+        assert bounds[0][0] in (1000, 2000, 5000) and bounds[0][1]
     assert err.count("successfully create topic: ") == 2
     calls = (tmp_path / "calls").read_text().splitlines()
     assert "query CREATE TOPIC IF NOT EXISTS `one` AS select * from test.meters" in calls
@@ -224,6 +231,30 @@ def test_rows_go_to_files_and_figures_into_the_document(scale_load, tmp_path):
     assert (found["messages"], found["rows"], found["delay"]) == (3, 6, None)
     assert (tmp_path / "rows-0").read_text() == "-5\n" * 6
     assert CONSUMER.search(err)
+
+
+def test_the_delays_of_the_document_are_a_histogram(scale_load):
+    code, out, err = scale_load(document(poll_delay=3), "--row-times", "--json", STUB_MESSAGES="3", STUB_AGE="700")
+    assert code == 0, err
+    delay = json.loads(out)["subscriptions"][0]["delay"]
+    assert (
+        sum(step["messages"] for step in delay["histogram"]) == HdrHistogram.decode(delay["hdr"]).get_total_count() == 3
+    )
+    assert delay["histogram"][0]["up_to_ms"] >= delay["min_ms"] >= 700
+
+
+def test_the_steps_of_a_histogram_have_every_message_once():
+    found = measured_delay(latency([4.0, *[900.0] * 2, *[1000.0] * 3, *[70_000.0] * 4]))
+    assert [(most, count) for most, count in found.steps if count] == [(0.01, 1), (1.0, 5), (100.0, 4)]
+    assert [most for most, _ in found.steps[:4]] == [0.01, 0.02, 0.05, 0.1]
+
+
+def test_delays_of_rows_that_go_to_a_file_are_refused(tmp_path):
+    content = document(rows_file="rows")
+    given, refusals = read_given(["-f", "s.json"])
+    Path("s.json").write_text(json.dumps(content))
+    with pytest.raises(UsageError, match="tmq_info.rows_file: delays are not measured"):
+        read_subscribe_job(content, given, refusals, {}, NOW, row_times=True)
 
 
 def test_a_topic_that_the_server_refuses(scale_load):

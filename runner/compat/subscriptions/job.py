@@ -17,9 +17,9 @@ class Topic:
 class Following:
     """Consumers of the same topics. settings: those of libtaos; {worker} in a value becomes the consumer's number.
 
-    poll_ms: a consumer ends when no message comes for so long. expect_rows: it also ends with more rows than that; 0:
-    not. commits: each message is committed after it is read. rows_file: rows are appended to it, with the consumer's
-    number; "" for none. key: its path in the file, for messages.
+    poll_ms: a consumer ends when no message comes for so long; -1: it waits on. expect_rows: it also ends with more
+    rows than that; 0: not. commits: each message is committed after it is read. rows_file: rows are appended to it,
+    with the consumer's number; "" for none. key: its path in the file, for messages.
     """
 
     topics: tuple[Topic, ...]

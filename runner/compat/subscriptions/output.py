@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from runner.compat.output import Delays, delays
+from runner.compat.output import delays
+from runner.compat.subscriptions.delay import Delay, delay_document, delay_lines
 from runner.compat.subscriptions.job import Following, SubscribeJob
 from runner.loadgen.protocol import WorkerAnswers
 from runner.model import LoadSummary
@@ -19,7 +20,7 @@ class Followed:
     following: Following
     consumers: tuple[WorkerAnswers, ...]
     summary: LoadSummary
-    delay: Delays | None
+    delay: Delay | None
     troubles: tuple[str, ...]
 
     @property
@@ -42,13 +43,7 @@ def lines(followed: Followed) -> tuple[str, ...]:
     spent = followed.summary.window_s
     messages, rows = _rate(followed.messages, spent), _rate(followed.rows, spent)
     told.append(f"Spend {spent:.4f} second, {messages:.3f} msgs/s, {rows:.3f} rows/s")
-    if followed.delay:
-        d = followed.delay
-        told.append(
-            f"delay from row to delivery, min: {d.min_ms:.4f}ms, avg: {d.avg_ms:.4f}ms, p90: {d.p90_ms:.4f}ms, "
-            f"p95: {d.p95_ms:.4f}ms, p99: {d.p99_ms:.4f}ms, max: {d.max_ms:.4f}ms"
-        )
-    return tuple(told)
+    return (*told, *(delay_lines(followed.delay) if followed.delay else ()))
 
 
 def _rate(count: int, seconds: float) -> float:
@@ -75,7 +70,7 @@ def document(job: SubscribeJob, done: Sequence[Followed], *, interrupted: bool) 
 
 
 def _document(followed: Followed) -> dict[str, Any]:
-    spent, polled = followed.summary.window_s, delays(followed.summary.service)
+    spent, polled, delay = followed.summary.window_s, delays(followed.summary.service), followed.delay
     return {
         "topics": [topic.name for topic in followed.following.topics],
         "consumers": [
@@ -87,11 +82,7 @@ def _document(followed: Followed) -> dict[str, Any]:
         "messages_per_s": _rate(followed.messages, spent) if spent > 0 else None,
         "rows_per_s": _rate(followed.rows, spent) if spent > 0 else None,
         "generator_cpu_s": followed.summary.cpu_window_s,
-        "poll": _named(polled),
-        "delay": _named(followed.delay),
+        "poll": asdict(polled) if polled else None,
+        "delay": delay_document(delay) if delay else None,
         "error_kinds": list(followed.troubles),
     }
-
-
-def _named(measured: Delays | None) -> dict[str, float] | None:
-    return None if measured is None else {name: getattr(measured, name) for name in Delays.__dataclass_fields__}

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from runner.compat.job import Refusals, ScaleOptions
 from runner.compat.loading import RESULT, Say, drain, saying
-from runner.compat.output import delays
 from runner.compat.subscriptions import output
+from runner.compat.subscriptions.delay import measured_delay
 from runner.compat.subscriptions.job import Following, SubscribeJob
 from runner.compat.subscriptions.spec import create_statements, follow_spec, statements_spec
 from runner.errors import LoadError, TargetError
@@ -35,12 +35,14 @@ class SubscribeResult:
     failure: LoadError | None = None
 
 
-def check_files(job: SubscribeJob, refusals: Refusals) -> None:
-    """Refuses a file for rows whose directory does not exist, or is not to be written to."""
+def check_files(job: SubscribeJob, refusals: Refusals, *, row_times: bool) -> None:
+    """Refuses a file for rows whose directory does not exist, or is not to be written to; any, if delays are wanted."""
     for following in job.followings:
+        key = f"{following.key}.{'rows_file' if following.key == 'tmq_info' else 'result'}"
         folder = Path(following.rows_file).parent
-        if following.rows_file and not (folder.is_dir() and os.access(folder, os.W_OK)):
-            key = f"{following.key}.{'rows_file' if following.key == 'tmq_info' else 'result'}"
+        if following.rows_file and row_times:
+            refusals.add(key, "delays are not measured while rows are written to a file: leave out this or --row-times")
+        elif following.rows_file and not (folder.is_dir() and os.access(folder, os.W_OK)):
             refusals.add(key, f"{following.rows_file}: {folder} is not a directory that can be written to")
 
 
@@ -88,7 +90,7 @@ def _follow(
         following=following,
         consumers=answers_of_workers(raw),
         summary=summary,
-        delay=delays(summary.response) if own.row_times else None,
+        delay=measured_delay(summary.response) if own.row_times else None,
         troubles=troubles,
     )
     result.done.append(followed)

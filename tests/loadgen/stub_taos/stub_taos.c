@@ -545,8 +545,10 @@ void *tmq_consumer_poll(void *consumer, int64_t ms)
 {
     struct consumer *c = consumer;
     told("poll %lld\n", (long long)ms);
-    if (c->polls++ >= setting("STUB_MESSAGES", 0))
+    if (c->polls++ >= setting("STUB_MESSAGES", 0)) {
+        usleep((useconds_t)ms * 1000);
         return NULL;
+    }
     static int64_t whole = -5;
     struct result *result = answer("tmq_consumer_poll");
     result->is_message = 1; /* and has its column with the first row */
