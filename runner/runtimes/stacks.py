@@ -44,8 +44,10 @@ def profile_obstacle() -> Obstacle | None:
 
 
 class StackRecorder:
-    """One recording. Call `start`, `stop`, then `close`, which reads it. `folded` and `trouble` have the result. Threads
-    and processes that the server creates later are recorded too, but processes often without names of functions."""
+    """One recording. Call `start`, `stop`, then `close`, which reads it. `folded` and `trouble` have the result.
+
+    Threads and processes that the server creates later are recorded too, but processes often without names of
+    functions."""
 
     def __init__(self) -> None:
         self.folded, self.trouble, self._said = "", "", ""
