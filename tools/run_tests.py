@@ -29,6 +29,7 @@ DATABASES = (
     "test_influxdb",
     "test_iotdb",
     "test_kairosdb",
+    "test_opentsdb",
     "test_questdb",
     "test_victoriametrics",
     "test_sql_databases",

@@ -44,6 +44,7 @@ TARGETS = Registry(
         "questdb": "runner.targets.questdb.facts:FACTS",
         "cassandra": "runner.targets.cassandra.facts:FACTS",
         "kairosdb": "runner.targets.kairosdb.facts:FACTS",
+        "opentsdb": "runner.targets.opentsdb.facts:FACTS",
         "iotdb": "runner.targets.iotdb.facts:FACTS",
         "postgres": "runner.targets.postgres.facts:FACTS",
         "timescaledb": "runner.targets.postgres.timescale_facts:FACTS",

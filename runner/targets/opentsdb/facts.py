@@ -1,0 +1,34 @@
+"""OpenTSDB's facts and the defaults of its knobs. Refuses to import what asks the server."""
+
+from __future__ import annotations
+
+from runner.model import KnobRole, ResourceRange
+from runner.targets import Facts, Knob, series
+
+
+def _connections(given: ResourceRange) -> str:
+    """Twice the most cores, at least 4, constant along the axis."""
+    return str(max(4, 2 * int(-(-max(given.cores) // 1))))
+
+
+FACTS = Facts(
+    name="opentsdb",
+    title="OpenTSDB",
+    implementation="runner.targets.opentsdb.target:OpentsdbTarget",
+    methods=("put", series.TELNET),
+    unanswered=(series.TELNET,),
+    iot_benchmark=("OpenTSDB",),
+    knobs=(
+        Knob(name="write_threads", role=KnobRole.WRITERS, kind="count", column="write_threads", default=_connections),
+        Knob(name="heap", default="1g"),
+        Knob(name="tsd_heap", default="1g"),
+    ),
+    any_knob=True,
+    acknowledged="in HBase's memory and in its log, which a local file system does not sync",
+    rows_per_request=1000,
+    rows_per_core_s=5e3,
+    at_rest="nothing waits in the TSD, and every memstore of HBase is a file that is synced",
+    overhead_s=60.0,
+    ready_s=300.0,
+    to_install="scale servers install opentsdb, or give --home DIR with its jars and those of HBase in lib",
+)

@@ -1,0 +1,267 @@
+"""OpenTSDB without its servers: what is started and in which order, what is refused, what a count tells."""
+
+import json
+import subprocess
+import sys
+import time
+import zipfile
+from dataclasses import replace
+
+import pytest
+
+from runner.errors import TargetError
+from runner.model import Site
+from runner.targets import Address, load_target
+from runner.targets.opentsdb.files import MADE, script
+from runner.targets.opentsdb.session import NAMES_AT_ONCE
+from tests.unit.factories import make_sweep, make_trial
+
+KNOBS = {"write_threads": "4", "heap": "256m", "tsd_heap": "128m"}
+UP = "os.write(1, b'%s up\\n')\ntime.sleep(60)"
+
+
+def trial_of(cores=1.5, knobs=KNOBS, method="put", **flags):
+    made = make_trial(make_sweep(target__name="opentsdb", **flags), cores=cores)
+    return replace(made, knobs=knobs, subject=replace(made.subject, method=method))
+
+
+def spec_of(knobs=KNOBS):
+    site = Site(data_dir="/d", port=7001, bind_address="127.0.0.1", home="/h")
+    return load_target("opentsdb").server(trial_of(knobs=knobs), site, "")
+
+
+def test_both_programs_are_kept_on_loopback_and_in_the_trials_folder():
+    spec = spec_of()
+    site, conf = (spec.files[f"/d/opentsdb/conf/{name}"] for name in ("hbase-site.xml", "opentsdb.conf"))
+    assert spec.ports == (7001, 7002, 7003, 7004, 7005)
+    assert "tsd.network.bind = 127.0.0.1\ntsd.network.port = 7001\n" in conf
+    assert "tsd.storage.hbase.zk_quorum = 127.0.0.1:7002\n" in conf
+    for name, value in (
+        ("hbase.zookeeper.property.clientPort", "7002"),
+        ("hbase.master.port", "7003"),
+        ("hbase.regionserver.port", "7004"),
+        ("hbase.master.info.port", "7005"),
+        ("hbase.master.ipc.address", "127.0.0.1"),
+        ("hbase.regionserver.ipc.address", "127.0.0.1"),
+        ("hbase.master.info.bindAddress", "127.0.0.1"),
+        ("hbase.rootdir", "file:///d/opentsdb/hbase/data"),
+        ("hbase.zookeeper.property.dataDir", "/d/opentsdb/hbase/zookeeper"),
+    ):
+        assert f"<property><name>{name}</name><value>{value}</value></property>" in site
+    assert "0.0.0.0" not in site + conf
+
+
+def test_threads_and_memory_of_both_come_from_the_level():
+    both = spec_of().files["/d/opentsdb/both.sh"]
+    assert both.count("-XX:ActiveProcessorCount=2") == 2
+    assert "-Xmx256m" in both
+    assert "-Xmx128m" in both
+
+
+def test_an_item_goes_into_the_configuration_that_it_belongs_to():
+    spec = spec_of({**KNOBS, "tsd.storage.enable_compaction": "false", "hbase.regionserver.handler.count": "<3>"})
+    site, conf = (spec.files[f"/d/opentsdb/conf/{name}"] for name in ("hbase-site.xml", "opentsdb.conf"))
+    assert "tsd.storage.enable_compaction = false\n" in conf
+    assert "<name>hbase.regionserver.handler.count</name><value>&lt;3&gt;</value>" in site
+    assert "handler" not in conf
+    assert "compaction" not in site
+    assert "heap" not in site + conf
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("tsd.network.port", "is set by the trial"),
+        ("tsd.network.bind", "is set by the trial"),
+        ("hbase.rootdir", "is set by the trial"),
+        ("hbase.regionserver.ipc.address", "is set by the trial"),
+        ("hbase.zookeeper.property.clientPort", "is set by the trial"),
+        ("storage.flush_interval", "is an item of neither"),
+    ],
+)
+def test_a_knob_that_is_none_is_refused(name, words):
+    (finding,) = load_target("opentsdb").check(trial_of(knobs={**KNOBS, name: "1", "tsd.mode": "rw"}), None)
+    assert finding.blocking
+    assert f"{name} {words}" in finding.sentence
+
+
+def test_a_column_without_a_type_is_refused():
+    (finding,) = load_target("opentsdb").check(trial_of(workload__columns="a:bigint,v:ubigint"), None)
+    assert "v:ubigint" in finding.sentence
+
+
+def test_an_item_that_no_class_names_is_refused(tmp_path):
+    (tmp_path / "lib").mkdir()
+    for jar, member, text in (
+        ("opentsdb-2.4.1.jar", "net/Config.class", b"\0\x1etsd.storage.flush_interval\x01\0\x08tsd.mode\x01"),
+        ("hbase-common-2.4.18.jar", "hbase-default.xml", b"<name>hbase.regionserver.handler.count</name>"),
+    ):
+        with zipfile.ZipFile(tmp_path / "lib" / jar, "w") as file:
+            file.writestr(member, text)
+    known = {"tsd.storage.flush_interval": "1", "tsd.mode": "rw", "hbase.regionserver.handler.count": "3"}
+    asked = trial_of(knobs={**KNOBS, **known, "tsd.storage.flush": "1"})
+    (finding,) = load_target("opentsdb").check_installed(str(tmp_path), asked)
+    assert "knows an item tsd.storage.flush:" in finding.sentence
+    assert load_target("opentsdb").check_installed("/nowhere", asked) == ()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "ERROR PutDataPointRpc Internal server error",
+        "WARN FSHLog java.io.IOException: No space left on device",
+        "java.lang.OutOfMemoryError: Java heap space",
+        "put: HBase error: org.hbase.async.PleaseThrottleException",
+    ],
+)
+def test_a_log_that_tells_of_lost_rows_is_doubtful(line):
+    target = load_target("opentsdb")
+    assert target.suspicious(f"all is well\n{line}\n") == (line,)
+    assert target.suspicious("WARN UniqueId Race condition: tried to assign ID 4\n") == ()
+
+
+def begun(hbase, tsd, tmp_path):
+    """The script with these two commands of Python, and the file that lets the second one start."""
+    path = tmp_path / "both.sh"
+    commands = [(sys.executable, "-c", f"import os, signal, sys, time\n{text}") for text in (hbase, tsd)]
+    path.write_text(script(str(tmp_path), *commands))
+    process = subprocess.Popen(["/bin/sh", str(path)], stdout=subprocess.PIPE, text=True)
+    return process, tmp_path / MADE
+
+
+def both_up(tmp_path, hbase=UP % "hbase", tsd=UP % "tsd"):
+    process, made = begun(hbase, tsd, tmp_path)
+    assert process.stdout.readline() == "hbase up\n"
+    made.touch()
+    assert process.stdout.readline() == "tsd up\n"
+    return process
+
+
+def test_the_second_program_waits_for_the_tables_of_this_start(tmp_path):
+    (tmp_path / MADE).touch()  # of the start before
+    process, made = begun(UP % "hbase", UP % "tsd", tmp_path)
+    assert process.stdout.readline() == "hbase up\n"
+    time.sleep(0.5)
+    assert not made.exists()
+    process.terminate()
+    assert process.wait(20) == 0
+    assert process.stdout.read() == ""
+
+
+def test_a_program_that_ends_takes_the_other_along(tmp_path):
+    assert begun("sys.exit(3)", UP % "tsd", tmp_path)[0].wait(20) == 1
+    process = both_up(tmp_path, tsd="os.write(1, b'tsd up\\n')\nsys.exit(4)")
+    assert process.wait(20) == 4
+    assert process.stdout.read() == ""
+
+
+def test_a_signal_ends_the_second_one_first(tmp_path):
+    ends = "signal.signal(15, lambda *_: (time.sleep(0.3), os.write(1, b'%s ends\\n'), sys.exit(0)))\n"
+    process = both_up(tmp_path, ends % "hbase" + UP % "hbase", ends % "tsd" + UP % "tsd")
+    process.terminate()
+    assert process.wait(20) == 0
+    assert process.stdout.read() == "tsd ends\nhbase ends\n"
+
+
+def test_a_shell_that_is_killed_takes_both_along(tmp_path):
+    process = both_up(tmp_path)
+    process.kill()
+    process.wait(20)
+    assert process.stdout.read() == "", "it ends when no process holds it any more"
+
+
+class Points:
+    """A TSD with these times by device for each metric, asked over its session's Web."""
+
+    def __init__(self, session, **columns):
+        self.columns = {f"measurement_{name}": times for name, times in columns.items()}
+        self.asked = []
+        session._web = self
+
+    def ask_json(self, path, _within, text):
+        assert path == "/api/query"
+        asked = json.loads(text)
+        (one,) = asked["queries"]
+        (by,) = one["filters"]
+        self.asked.append(by["filter"])
+        if one["metric"] not in self.columns:
+            raise TargetError(f"OpenTSDB refused {path}: HTTP status 400: No such name for 'metrics'")
+        answers = []
+        for device, times in self.columns[one["metric"]].items():
+            inside = [at for at in times if asked["start"] <= at <= asked["end"]]
+            if inside and (by["filter"] == "*" or device in by["filter"].split("|")):
+                points = {str(asked["start"]): len(inside)} if "downsample" in one else dict.fromkeys(inside, 7)
+                answers.append({"tags": {"device": device}, "dps": {str(at): n for at, n in points.items()}})
+        return answers
+
+
+def session_of(tmp_path, tables="2", **more):
+    flags = {"workload__start_ms": "60000", "workload__step_ms": "10", "workload__columns": "f:float,i:int"}
+    trial = trial_of(workload__tables=tables, **flags, **more)
+    return load_target("opentsdb").session(trial, Address(host="127.0.0.1", port=1, secret="", data_dir=str(tmp_path)))
+
+
+@pytest.mark.parametrize(
+    ("f", "i", "words"),
+    [
+        ({"d0": [60000, 60010], "d1": [60000]}, {"d0": [60000, 60010], "d1": [60000]}, ""),
+        ({"d0": [60000, 60020], "d1": [60000]}, {"d0": [60000, 60020], "d1": [60000]}, "devices lack rows"),
+        ({"d0": [60010], "d1": [60000]}, {"d0": [60010], "d1": [60000]}, "d0 is one"),
+        ({"d0": [60000], "d1": [60000]}, {"d0": [60000]}, "columns i have other rows than f"),
+        ({"d0": [60000, 60010]}, {}, "columns i have other rows than f"),
+    ],
+)
+def test_a_count_tells_which_device_lacks_rows(tmp_path, f, i, words):
+    session = session_of(tmp_path)
+    Points(session, f=f, i=i)
+    counted = session.count()
+    assert counted.rows == sum(map(len, f.values()))
+    assert words in "".join(counted.gaps)
+    assert bool(counted.gaps) is bool(words)
+
+
+def test_nothing_is_counted_of_what_was_never_written(tmp_path):
+    session = session_of(tmp_path)
+    Points(session)
+    assert (session.count().rows, session.count().gaps) == (0, ())
+
+
+def test_many_points_are_counted_in_parts(tmp_path, monkeypatch):
+    monkeypatch.setattr("runner.targets.opentsdb.session.POINTS_AT_ONCE", 4)
+    session = session_of(tmp_path, tables="5")
+    times = {f"d{i}": [60000, 60010] for i in range(5)}
+    asked = Points(session, f=times, i=times).asked
+    assert session.count().rows == 10
+    assert asked[:4] == ["d0", "d0|d1", "d2|d3", "d4"]
+
+
+def test_every_device_has_a_name_before_the_load(tmp_path):
+    class Asked:
+        said = []
+
+        def post_text(self, path, _within, text):
+            assert path == "/api/uid/assign"
+            self.said.append(json.loads(text))
+
+    session = session_of(tmp_path, tables=str(NAMES_AT_ONCE + 1))
+    session._web = Asked()
+    session.create_tables()
+    assert Asked.said[0] == {"metric": ["measurement_f", "measurement_i"], "tagk": ["device"]}
+    assert [len(one["tagv"]) for one in Asked.said[1:]] == [NAMES_AT_ONCE, 1]
+
+
+@pytest.mark.parametrize("method", ["put", "telnet"])
+def test_rows_that_are_not_acknowledged_are_waited_for(tmp_path, monkeypatch, method):
+    class Clients:
+        left = [3, 1, 0, 0, 0, 0]
+
+        def get_json(self, *_):
+            return [{"pendingRPCs": 0, "pendingBatchedRPCs": self.left.pop(0), "rpcsInFlight": 0}]
+
+    monkeypatch.setattr("runner.targets.opentsdb.session.COLLECTED_S", 0.15)
+    session = session_of(tmp_path)
+    session._trial = replace(session._trial, subject=replace(session._trial.subject, method=method))
+    session._web = Clients()
+    session._wait_for_tsd()
+    assert (len(Clients.left) < 4) is (method == "telnet")
+    Clients.left[:] = [3, 1, 0, 0, 0, 0]
