@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -75,13 +76,13 @@ def main(arguments: list[str]) -> int:
     with ExitStack() as opened:
         notes = Path(opened.enter_context(tempfile.TemporaryDirectory()))
         parts = [started(name, tests(notes, name, *paths), opened) for name, paths in BESIDE.items()]
-        sanitizers = [started("sanitizers", sanitized(), opened)] if has_cmake() else []
+        sanitizers = [started("sanitizers", sanitized(notes), opened)] if has_cmake() else []
         codes = {"integration": shown("integration", subprocess.call(tests(notes, "integration", *INTEGRATION)), begun)}
         codes |= {part.name: finished(part, begun) for part in (*parts, *sanitizers)}
         alone = [*PYTEST, "-o", f"cache_dir={notes / 'alone'}", "tests", "-m", "alone"]
         codes["alone"] = shown("alone", subprocess.call(alone), begun)
-        failed = {name: failures(notes / name) for name in codes}
-    return code_of(codes, failed, begun)
+        failed = {name: failures(notes / name) for name in (*codes, *SANITIZED)}
+        return broken(codes, failed) or failed_again(notes, failed, begun)
 
 
 def tests(notes: Path, name: str, *paths: str) -> list[str]:
@@ -95,17 +96,27 @@ def failures(noted: Path) -> tuple[str, ...]:
     return tuple(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else ()
 
 
-def code_of(codes: dict[str, int], failed: dict[str, tuple[str, ...]], begun: float) -> int:
-    """The exit code of all parts: a test that failed once decides nothing if it then passes with nothing beside it."""
-    broken = next((code for name, code in codes.items() if code and not (code == FAILED and failed[name])), 0)
-    again = [test for names in failed.values() for test in names]
-    if broken or not again:
-        return broken
-    if len(again) > AGAIN_AT_MOST:
-        print(f"== {len(again)} tests failed: too many to blame the others that ran beside them", flush=True)
+def broken(codes: dict[str, int], failed: dict[str, tuple[str, ...]]) -> int:
+    """The first exit code that a few failed tests do not explain; 0 for none."""
+    if sum(map(len, failed.values())) > AGAIN_AT_MOST:
+        print("== too many tests failed to blame the others that ran beside them", flush=True)
         return FAILED
-    print("== again, with nothing beside them:", *again, sep="\n   ", flush=True)
-    return shown("again", subprocess.call([*PYTEST, "-p", "no:cacheprovider", *again]), begun)
+    noted = failed | {"sanitizers": tuple(test for name in SANITIZED for test in failed[name])}
+    return next((code for name, code in codes.items() if code and not (code == FAILED and noted[name])), 0)
+
+
+def failed_again(notes: Path, failed: dict[str, tuple[str, ...]], begun: float) -> int:
+    """Runs the tests that failed once more, now with nothing beside them: 0 if they all pass."""
+    plain = [test for name, names in failed.items() if name not in SANITIZED for test in names]
+    groups = [name for name in SANITIZED if failed[name]]
+    code = 0
+    if plain:
+        print("== again, with nothing beside them:", *plain, sep="\n   ", flush=True)
+        code = shown("again", subprocess.call([*PYTEST, "-p", "no:cacheprovider", *plain]), begun)
+    if groups:
+        again = subprocess.call(sanitized(notes, groups, "--last-failed"))
+        code = shown("again under sanitizers", again, begun) or code
+    return code
 
 
 def has_cmake() -> bool:
@@ -116,21 +127,21 @@ def has_cmake() -> bool:
     return found
 
 
-def sanitized() -> list[str]:
-    """Builds the load generator under each group of sanitizers, and runs that group's files. Behind all other tests."""
+def sanitized(notes: Path, groups: Iterable[str] = SANITIZED, *more: str) -> list[str]:
+    """Builds the load generator under each group of sanitizers, and runs that group's files, behind all other tests.
+    All groups run, also after one that failed; the exit code is the sum of theirs."""
     runs = []
-    for sanitizers, names in SANITIZED.items():
-        files = " ".join(f"tests/loadgen/{name}.py" for name in names)
+    for sanitizers in groups:
         given = (
             f"SANITIZERS={sanitizers}",
-            f"TESTS={files}",
+            f"TESTS={' '.join(f'tests/loadgen/{name}.py' for name in SANITIZED[sanitizers])}",
             "JOBS=1",
             f"PATH={BIN}{os.pathsep}{os.environ.get('PATH', '')}",
         )
-        runs.append(
-            shlex.join(("env", *given, "nice", "-n", "10", "loadgen/sanitize.sh", sys.executable, "-m", "not alone"))
-        )
-    return ["sh", "-c", " && ".join(runs)]
+        noted = ("-o", f"cache_dir={notes / sanitizers}", *more)
+        words = ("env", *given, "nice", "-n", "10", "loadgen/sanitize.sh", sys.executable, "-m", "not alone", *noted)
+        runs.append(f"{shlex.join(words)} || code=$((code + $?))")
+    return ["sh", "-c", "; ".join(("code=0", *runs, "exit $code"))]
 
 
 def started(name: str, command: list[str], opened: ExitStack) -> Part:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -90,9 +91,11 @@ def test_trying_again_ends_when_the_load_is_told_to(program, tmp_path):
     ) as process:
         process.stdin.write(spec_text(spec))
         process.stdin.close()
-        time.sleep(0.5)
+        said, retries = "", 0
+        while retries <= 3 and (line := process.stdout.readline()):
+            said, retries = said + line, retries + json.loads(line).get("retries", 0)
         process.send_signal(signal.SIGINT)
-        said = process.stdout.read()
+        said += process.stdout.read()
         code = process.wait(10)
     outcome = parse(code, said, "")
     assert code == 130
