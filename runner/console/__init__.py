@@ -21,6 +21,7 @@ from runner.model import (
 )
 
 WIDTH_IN_FILES = 200
+NAME_CHARACTERS = 48  # of the longest name that stays on one line
 out = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else WIDTH_IN_FILES)
 err = Console(stderr=True, highlight=False, soft_wrap=True, width=None if sys.stderr.isatty() else WIDTH_IN_FILES)
 _STYLES = {
@@ -82,7 +83,8 @@ def _print(console: Console, text: str, style: str) -> None:
 
 
 def show_table(title: str, headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Prints a table on standard output. Numbers are right-aligned."""
+    """Prints a table on standard output. Numbers are right-aligned. Names in the first column stay on one line, so that
+    they can be copied; in a narrow terminal the other columns wrap."""
     table = Table(
         title=title or None,
         title_justify="left",
@@ -94,7 +96,8 @@ def show_table(title: str, headers: Sequence[str], rows: Sequence[Sequence[str]]
     )
     for index, header in enumerate(headers):
         numeric = all(_numeric(row[index]) for row in rows) and bool(rows)
-        table.add_column(header, justify="right" if numeric else "left", overflow="fold")
+        is_name = index == 0 and all(len(row[0]) <= NAME_CHARACTERS for row in rows)
+        table.add_column(header, justify="right" if numeric else "left", overflow="fold", no_wrap=is_name)
     for row in rows:
         table.add_row(*(escape(cell) for cell in row))
     out.print(table)
