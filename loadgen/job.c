@@ -9,6 +9,7 @@
 #include "events.h"
 #include "laws.h"
 #include "output.h"
+#include "tags.h"
 
 static bool is_option(const void *context, const char *key)
 {
@@ -120,6 +121,7 @@ enum exitcode job_open(struct job *job, const char *path, enum verb verb)
     spec_check(&job->spec, verb, &mistakes);
     schema_read(&job->schema, job->spec.columns, job->spec.tags, &mistakes);
     schema_round(&job->schema, job->spec.decimals, &mistakes);
+    tags_group(&job->schema, &job->spec, &mistakes);
     laws_read(job->spec.values, &job->schema, &mistakes);
     operations_read(&job->operations, &job->spec, &mistakes);
     if (verb == VERB_LOAD)

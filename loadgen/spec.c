@@ -55,6 +55,8 @@ static const struct key keys[] = {
     {"tables", KIND_WHOLE, AT(tables), "1", 1, 100000000, NULL},
     {"columns", KIND_TEXT, AT(columns), METERS_COLUMNS, 0, 0, NULL},
     {"tags", KIND_TEXT, AT(tags), METERS_TAGS, 0, 0, NULL},
+    {"tag_groups", KIND_TEXT, AT(tag_groups), NULL, 0, 0, NULL},
+    {"tag_prefix", KIND_TEXT, AT(tag_prefix), NULL, 0, 0, NULL},
     {"partitions", KIND_WHOLE, AT(partitions), "1", 1, 65536, NULL},
     {"placement", KIND_CHOICE, AT(placement), "owned", 0, 0, placements},
     {"threads", KIND_WHOLE, AT(threads), "1", 1, 4096, NULL},

@@ -34,7 +34,8 @@ struct spec {
     const char *driver, *method, *library;
     const char *host, *socket_dir, *user, *database, *table, *statements;
     uint64_t port; /* 0: the driver's usual one */
-    const char *columns, *tags, *operations, *rows_of, *items, *values, *decimals;
+    const char *columns, *tags, *tag_groups, *tag_prefix, *operations, *rows_of, *items, *values;
+    const char *decimals;
     uint64_t tables, partitions, threads, first_worker, workers_total;
     uint64_t rows_per_request, requests_per_table, interlace_rows;
     uint64_t partial_columns, partial_from;

@@ -63,6 +63,10 @@ USED: Mapping[str, str] = {
     "GROUP_BY_TIME_UNIT": "20000",
     "QUERY_SEED": "151658",
     "WORKLOAD_BUFFER_SIZE": "100",
+    "TAG_NUMBER": "0",
+    "TAG_KEY_PREFIX": "tag_",
+    "TAG_VALUE_PREFIX": "value_",
+    "TAG_VALUE_CARDINALITY": "",
 }
 
 
@@ -96,7 +100,6 @@ ONLY: Mapping[str, Only] = {
     "IS_COPY_MODE": Only(value="false", why="rows are not read from files", remedy=_LEAVE),
     "IS_ADD_ANOMALY": Only(value="false", why="rows have no anomalies", remedy=_LEAVE),
     "TIMESTAMP_PRECISION": Only(value="ms", why="times are in milliseconds", remedy=_LEAVE),
-    "TAG_NUMBER": Only(value="0", why="devices have no tags with a given number of values", remedy=_LEAVE),
     "ALIGN_BY_DEVICE": Only(value="false", why="answers are not aligned by device", remedy=_LEAVE),
     "ENABLE_FIXED_QUERY": Only(value="false", why="each query draws its own devices", remedy=_LEAVE),
     "RESULT_ROW_LIMIT": Only(value="-1", why="answers are not limited", remedy="make QUERY_INTERVAL smaller"),
@@ -119,9 +122,8 @@ _WITHOUT: Mapping[str, str] = {
     " REMARK MYSQL_REAL_INSERT_RATE CSV_OUTPUT USE_MEASUREMENT RESULT_PRECISION",
     _MODE: "KAFKA_LOCATION ZOOKEEPER_LOCATION TOPIC_NAME BENCHMARK_INDEX ANOTHER_DB_SWITCH ANOTHER_HOST ANOTHER_PORT"
     " ANOTHER_USERNAME ANOTHER_PASSWORD ANOTHER_DB_NAME ANOTHER_TOKEN VERIFICATION_STEP_SIZE FILE_PATH BIG_BATCH_SIZE"
-    " ANOMALY_RATE ANOMALY_TIMES TS_ALIGNMENT_RATIO TAG_KEY_PREFIX TAG_VALUE_PREFIX TAG_VALUE_CARDINALITY"
-    " TRUST_STORE_PATH TRUST_STORE_PWD KEY_STORE_PATH KEY_STORE_PWD SSL_PROTOCOL OBJECT_LENGTH"
-    " OBJECT_QUERY_FULL_CONTENT",
+    " ANOMALY_RATE ANOMALY_TIMES TS_ALIGNMENT_RATIO TRUST_STORE_PATH TRUST_STORE_PWD KEY_STORE_PATH KEY_STORE_PWD"
+    " SSL_PROTOCOL OBJECT_LENGTH OBJECT_QUERY_FULL_CONTENT",
     _LOG: "IS_QUIET_MODE LOG_PRINT_INTERVAL RESULT_PRINT_INTERVAL MONITOR_INTERVAL NET_DEVICE",
     "the load generator waits until the server is ready": "INIT_WAIT_TIME",
     "tables are created by one connection": "SCHEMA_CLIENT_NUMBER",

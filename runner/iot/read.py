@@ -9,6 +9,7 @@ from runner.iot.given import Given
 from runner.iot.job import IotJob
 from runner.iot.questions import within_ms, written_operations
 from runner.iot.shape import workload
+from runner.iot.tags import tag_notes
 from runner.model import Work
 from runner.targets import Facts, all_facts
 from runner.work import queries_of
@@ -28,7 +29,7 @@ def read_job(values: Mapping[str, str], password: str = "") -> IotJob:
     batches = tables / clients / given.whole("DEVICE_NUM_PER_WRITE", 1)
     operations, part = written_operations(given, batches)
     rows_each = max(1, round(loop * part * batch))
-    data = workload(given, tables, rows_each)
+    data = workload(given, facts, tables, rows_each)
     work = Work(data=data, operations=operations)
     if work.counts_requests:
         _check_reads(given, devices, tables)
@@ -61,7 +62,7 @@ def read_job(values: Mapping[str, str], password: str = "") -> IotJob:
         rows_expected=rows_each,
         within_ms=within_ms(given, loop, part),
         follows=given.flag("IS_RECENT_QUERY") and part > 0,
-        notes=(*notes, *_notes(given, facts, work)),
+        notes=(*notes, *_notes(given, facts, work), *tag_notes(given)),
     )
     given.raise_any()
     return job

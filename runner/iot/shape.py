@@ -6,7 +6,9 @@ from datetime import datetime
 
 from runner.iot.given import Given
 from runner.iot.keys import TYPE_NAMES, TYPES
+from runner.iot.tags import tag_columns
 from runner.model import Workload
+from runner.targets import Facts
 
 DECIMALS_MAX = 5
 SHARE_MAX = 1_000_000
@@ -68,8 +70,9 @@ def start_ms(given: Given) -> int:
     return round(moment.timestamp() * 1000)
 
 
-def workload(given: Given, tables: int, rows_each: int) -> Workload:
+def workload(given: Given, facts: Facts | None, tables: int, rows_each: int) -> Workload:
     """rows_each: that are written to each device, which is what a batch out of order goes through."""
+    tags, groups = tag_columns(given, facts)
     batch, devices = given.whole("BATCH_SIZE_PER_WRITE", 1), given.whole("DEVICE_NUM_PER_WRITE", 1)
     decimals = given.whole("DOUBLE_LENGTH")
     if decimals > DECIMALS_MAX:
@@ -80,7 +83,7 @@ def workload(given: Given, tables: int, rows_each: int) -> Workload:
     return Workload(
         tables=tables,
         columns=columns(given),
-        tags=("groupid:int",),
+        tags=("groupid:int", *tags),
         values=laws(given),
         rows_per_request=batch * devices,
         interlace_rows=batch if devices > 1 else 0,
@@ -94,4 +97,6 @@ def workload(given: Given, tables: int, rows_each: int) -> Workload:
         disorder_lambda=given.number("LAMBDA", 0.001),
         disorder_max_k=given.whole("MAX_K", 1),
         disorder_rows=max(2, rows_each),
+        tag_groups=groups,
+        tag_prefix=given.text("TAG_VALUE_PREFIX") if groups else "",
     )

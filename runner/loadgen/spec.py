@@ -59,6 +59,8 @@ def _same_rows(spec: Mapping[str, str], seconds: float) -> dict[str, str]:
         "tables",
         "columns",
         "tags",
+        "tag_groups",
+        "tag_prefix",
         "values",
         "period_rows",
         "decimals",

@@ -55,7 +55,8 @@ class Workload:
     requests_per_table: the number of consecutive requests to one table. values: the law of the columns' values, or
     the shares of several laws, as LAW=SHARE,...; period_rows: of the laws that repeat. decimals: to which values with a
     fraction are rounded, None: as each law has it. disorder: how rows come out of order, "": in order;
-    disorder_percent: of the rows. The other fields are parameters of its modes.
+    disorder_percent: of the rows. The other fields are parameters of its modes. tag_groups: tags that have so many
+    values, as NAME:COUNT; each value is tag_prefix and a number, and each combination has as many tables.
     """
 
     tables: int
@@ -75,6 +76,8 @@ class Workload:
     disorder_lambda: float = 2200.0
     disorder_max_k: int = 170_000
     disorder_rows: int = 1000
+    tag_groups: tuple[str, ...] = ()
+    tag_prefix: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

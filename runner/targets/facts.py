@@ -62,7 +62,8 @@ class Facts:
     load process the client library serves well; 0: any number. load_generators: load generators that can load it.
     queries: "module:function" that renders a query in its language, from (query, rows, method), and raises CannotAsk;
     "": reads cannot be measured. iot_benchmark: its names in IoT-benchmark's DB_SWITCH, as NAME or NAME=METHOD. takes:
-    which of "user" and "database" can be chosen on a server that already runs.
+    which of "user" and "database" can be chosen on a server that already runs. stores_tags: the tags of a device are
+    stored with its rows.
 
     keeps_data: after a clean stop, a server can start again on its files, and on a copy of them in another directory,
     with the same port, host name and secret, and without the setup. at_rest: how it knows that all loaded rows are
@@ -102,6 +103,7 @@ class Facts:
     queries: str = ""
     iot_benchmark: tuple[str, ...] = ()
     takes: tuple[str, ...] = ()
+    stores_tags: bool = False
     keeps_data: bool = False
     at_rest: str = ""
     log_folders: tuple[str, ...] = ()

@@ -18,6 +18,7 @@ FACTS = Facts(
     implementation="runner.targets.null:NullTarget",
     methods=("discard",),
     iot_benchmark=("FakeDB",),
+    stores_tags=True,
     remark="nothing is stored, only the load generator is measured",
     knobs=(
         Knob(name="partitions", role=KnobRole.PARTITIONS, kind="count", column="partitions", default="1"),

@@ -19,6 +19,7 @@ class _Write(OperationKind):
             "tables": str(data.tables),
             "columns": ",".join(data.columns),
             "tags": ",".join(data.tags),
+            **_tag_groups(data),
             "values": data.values.replace("=", ":"),
             "text": data.text,
             "rows_per_request": str(data.rows_per_request),
@@ -48,6 +49,10 @@ class _Write(OperationKind):
             return ""
         what = "are missing from" if difference < 0 else "too many are in"
         return f"{abs(difference):,} rows {what} the database: {acknowledged:,} acknowledged, {counted:,} counted"
+
+
+def _tag_groups(data: Workload) -> dict[str, str]:
+    return {"tag_groups": ",".join(data.tag_groups), "tag_prefix": data.tag_prefix} if data.tag_groups else {}
 
 
 def _period(data: Workload) -> dict[str, str]:

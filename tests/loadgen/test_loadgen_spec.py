@@ -135,6 +135,39 @@ def test_tables_of_the_null_driver(run):
     assert run("driver=null\ntables=7\nthreads=2\n", "tables").one("tables")["created"] == 7
 
 
+def test_tables_go_through_all_combinations_of_the_values_of_tags(run):
+    spec = {"driver": "null", "tables": 13, "tags": "groupid:int,tag_0:binary(20),tag_1:nchar(20)"}
+    told = run(spec | {"tag_groups": "tag_0:2,tag_1:3", "tag_prefix": "value_"}, "names").one("names")["tags"]
+    pairs = list(zip(told["tag_0"], told["tag_1"], strict=True))
+    assert pairs[:7] == [*((f"value_{a}", f"value_{b}") for a in range(2) for b in range(3)), ("value_0", "value_0")]
+    assert len(set(pairs)) == 6
+    assert told["groupid"] == run(spec, "names").one("names")["tags"]["groupid"]
+
+
+@pytest.mark.parametrize(
+    ("groups", "words"),
+    [
+        ("tag_0", "'tag_0' needs a number of 1..1000000000, as tag_0:50"),
+        ("tag_0:0", "'tag_0' needs a number"),
+        ("tag_0:9x", "'tag_0' needs a number"),
+        ("other:3", "'other' is not a tag of type binary or nchar"),
+        ("groupid:3", "'groupid' is not a tag of type binary or nchar"),
+        ("tag_0:3,tag_0:3", "'tag_0' is named twice"),
+        ("tag_0:11", "tag_0: 'v10' is longer than 2 characters"),
+    ],
+)
+def test_a_mistake_in_the_values_of_tags_is_named(run, groups, words):
+    spec = {"driver": "null", "tags": "groupid:int,tag_0:binary(2)", "tag_groups": groups, "tag_prefix": "v"}
+    outcome = run(spec, "names")
+    assert outcome.code == 2
+    assert f"tag_groups: {words}" in outcome.stderr
+
+
+def test_a_prefix_that_would_end_a_literal_is_refused(run):
+    outcome = run({"driver": "null", "tag_groups": "location:2", "tag_prefix": "it's"}, "names")
+    assert (outcome.code, "tag_prefix: 'it's' has a quote" in outcome.stderr) == (2, True)
+
+
 def test_tags_of_a_table_are_literals(run, tmp_path):
     tags = "groupid:int,location:binary(24),f:float,on:bool,j:json"
     spec = {"driver": "null", "tables": 40, "threads": 2, "tags": tags, "dump": tmp_path / "tags"}

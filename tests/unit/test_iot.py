@@ -20,6 +20,7 @@ from runner.targets import all_facts, load_facts
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "iot-benchmark.md").read_text(encoding="utf-8")
 BASE = {"DB_SWITCH": "TimescaleDB", "DEVICE_NUMBER": "40", "SENSOR_NUMBER": "12", "CLIENT_NUMBER": "4", "LOOP": "10"}
+TAGGED = {"DB_SWITCH": "InfluxDB", "TAG_NUMBER": "1", "TAG_VALUE_CARDINALITY": "3"}
 
 
 def job(**values: str):
@@ -144,6 +145,33 @@ def test_order_laws_and_time():
     assert data.start_ms == 1577836800000 + 5000
 
 
+def test_targets_that_store_tags_are_on_the_page():
+    (line,) = [line for line in PAGE.splitlines() if line.startswith("| `TAG_NUMBER`")]
+    titles = {facts.title for facts in all_facts() if facts.stores_tags and facts.name != "null"}
+    assert {title for title in (facts.title for facts in all_facts()) if title in line} == titles
+
+
+def test_devices_have_tags_with_so_many_values():
+    given = {"DB_SWITCH": "TDengine-3", "TAG_NUMBER": "2", "TAG_VALUE_CARDINALITY": "50,10"}
+    told = spec(**given)
+    assert told["tags"] == "groupid:int,tag_0:binary(20),tag_1:binary(20)"
+    assert (told["tag_groups"], told["tag_prefix"]) == ("tag_0:50,tag_1:10", "value_")
+    named = spec(**given, TAG_KEY_PREFIX="area", TAG_VALUE_PREFIX="a-value-of-this-tag-")
+    assert named["tags"] == "groupid:int,area0:binary(22),area1:binary(21)"
+    assert named["tag_groups"] == "area0:50,area1:10"
+    assert "tag_groups" not in spec()
+
+
+def test_a_key_of_tags_that_are_none_is_named():
+    assert job(TAG_KEY_PREFIX="x").notes == ("TAG_KEY_PREFIX has no effect: TAG_NUMBER is 0",)
+
+
+@pytest.mark.parametrize("database", ["TimescaleDB", "Cassandra", "IoTDB-200-SESSION_BY_TABLET"])
+def test_tags_that_a_target_does_not_store_are_refused(database):
+    (line,) = refused(DB_SWITCH=database, TAG_NUMBER="1", TAG_VALUE_CARDINALITY="3")
+    assert line.startswith("TAG_NUMBER: the target ") and "stores no tags; leave the key out" in line
+
+
 def test_several_devices_in_a_request():
     data = job(DEVICE_NUM_PER_WRITE="5", BATCH_SIZE_PER_WRITE="20").work.data
     assert (data.rows_per_request, data.interlace_rows) == (100, 20)
@@ -192,6 +220,12 @@ def test_a_key_without_a_meaning_is_named():
         ({"HOST": "a,b"}, "HOST: 'a,b': one server is loaded"),
         ({"PORT": "x"}, "PORT: 'x' is not a port"),
         ({"BENCHMARK_WORK_MODE": "generateDataMode"}, "BENCHMARK_WORK_MODE: 'generateDataMode': only testWithDefaultPath"),
+        ({"TAG_NUMBER": "1"}, "TAG_VALUE_CARDINALITY: has 0 numbers for the 1 tags of TAG_NUMBER"),
+        ({"TAG_VALUE_CARDINALITY": "3"}, "TAG_VALUE_CARDINALITY: has 1 numbers for the 0 tags of TAG_NUMBER"),
+        ({**TAGGED, "TAG_VALUE_CARDINALITY": "0"}, "TAG_VALUE_CARDINALITY: '0' is not numbers of 1 to"),
+        ({**TAGGED, "TAG_VALUE_CARDINALITY": "5;3"}, "TAG_VALUE_CARDINALITY: '5;3' is not numbers"),
+        ({**TAGGED, "TAG_KEY_PREFIX": "a b"}, "TAG_KEY_PREFIX: 'a b' is not the begin of a plain name"),
+        ({**TAGGED, "TAG_VALUE_PREFIX": "it's"}, "TAG_VALUE_PREFIX: \"it's\" is not made of up to 100 letters"),
         *(({key: "other"}, f"{key}: 'other': ") for key in ONLY),
     ],
 )  # fmt: skip

@@ -17,6 +17,7 @@ FACTS = Facts(
     implementation="runner.targets.influxdb.target:InfluxdbTarget",
     methods=("http", series.GZIP),
     iot_benchmark=("InfluxDB",),
+    stores_tags=True,
     knobs=(
         Knob(name="write_threads", role=KnobRole.WRITERS, kind="count", column="write_threads", default=_connections),
         Knob(

@@ -17,6 +17,7 @@ FACTS = Facts(
     implementation="runner.targets.kairosdb.target:KairosdbTarget",
     methods=("datapoints",),
     iot_benchmark=("KairosDB",),
+    stores_tags=True,
     knobs=(
         Knob(name="write_threads", role=KnobRole.WRITERS, kind="count", column="write_threads", default=_connections),
         Knob(name="heap", default="512m"),

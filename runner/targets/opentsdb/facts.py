@@ -18,6 +18,7 @@ FACTS = Facts(
     methods=("put", series.TELNET),
     unanswered=(series.TELNET,),
     iot_benchmark=("OpenTSDB",),
+    stores_tags=True,
     knobs=(
         Knob(name="write_threads", role=KnobRole.WRITERS, kind="count", column="write_threads", default=_connections),
         Knob(name="heap", default="1g"),

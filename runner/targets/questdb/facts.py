@@ -19,6 +19,7 @@ FACTS = Facts(
     methods=("http", series.GZIP, series.TCP),
     unanswered=(series.TCP,),
     iot_benchmark=("QuestDB",),
+    stores_tags=True,
     knobs=(
         Knob(
             name="partitions",

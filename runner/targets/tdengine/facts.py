@@ -44,6 +44,7 @@ FACTS = Facts(
     implementation="runner.targets.tdengine.target:TdengineTarget",
     methods=("stmt", "sql", "sml-line", "sml-telnet", "sml-json", "rest", "ws"),
     iot_benchmark=("TDengine", "TDengine-3"),
+    stores_tags=True,
     takes=("user",),
     runs_from=(ServerSource.IMAGE, ServerSource.INSTALLATION, ServerSource.ENDPOINT),
     auto_rank=10,

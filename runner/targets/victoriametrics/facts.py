@@ -18,6 +18,7 @@ FACTS = Facts(
     methods=("http", series.GZIP, "put", series.TCP, series.TELNET),
     unanswered=(series.TCP, series.TELNET),
     iot_benchmark=("VictoriaMetrics",),
+    stores_tags=True,
     knobs=(
         Knob(name="write_threads", role=KnobRole.WRITERS, kind="count", column="write_threads", default=_connections),
         Knob(
