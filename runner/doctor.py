@@ -9,6 +9,7 @@ from runner.errors import PreflightError
 from runner.host import Host, cpu_order, read_host
 from runner.loadgen.binary import loadgen_path
 from runner.runtimes.docker_facts import docker_facts, image_state
+from runner.servers import lacking
 from runner.targets import TARGETS, Installation, Target, load_target
 
 
@@ -99,13 +100,19 @@ def _server(target: Target) -> Ability:
     words = [_said(usual, usual.found)] if usual else []
     if named:
         words.append(_said(there, variable) if there else f"no server in {named} ({variable})")
-    remedy = "" if usual else target.facts.to_install
+    nothing, remedy = _why_none(target) if not usual else ("", "")
     return Ability(
         subject=target.facts.name,
         there=bool(usual or there),
-        found="; ".join(words) or "no server",
+        found="; ".join(words) or nothing,
         remedy=f"a sweep takes that of {variable} with --home {there.home}" if there else remedy,
     )
+
+
+def _why_none(target: Target) -> tuple[str, str]:
+    """What is missing, and what brings it."""
+    missing = lacking(target.facts.name)
+    return (missing.sentence, missing.command) if missing else ("no server", target.facts.to_install)
 
 
 def _said(installation: Installation, how: str) -> str:

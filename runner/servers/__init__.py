@@ -4,6 +4,7 @@ Refuses to know a database: pins.toml says what to download, the targets say how
 """
 
 from runner.servers.install import ListedServer, install, listed
+from runner.servers.lacking import Lacking, lacking
 from runner.servers.pins import Pinned, read_pins
 
-__all__ = ["ListedServer", "Pinned", "install", "listed", "read_pins"]
+__all__ = ["Lacking", "ListedServer", "Pinned", "install", "lacking", "listed", "read_pins"]

@@ -45,7 +45,10 @@ def listed() -> tuple[ListedServer, ...]:
 
 
 def install(name: str) -> ListedServer:
-    """Installs the server, once. Raises UsageError for one that is not pinned, PreflightError for what is missing."""
+    """Installs the server, once; later only a Java that it lacks.
+
+    Raises UsageError for one that is not pinned, PreflightError for what is missing.
+    """
     pins = read_pins()
     if name not in pins.servers:
         raise UsageError(f"servers install: {name!r} is not one of {', '.join(pins.servers)}")
@@ -60,6 +63,8 @@ def install(name: str) -> ListedServer:
             (made / COMPLETE).touch()
             shutil.rmtree(home, ignore_errors=True)
             os.rename(made, home)
+    else:
+        _complete_java(home, pinned, pins)  # the machine's own may be gone since
     return ListedServer(name=name, version=pinned.version, home=str(home))
 
 
@@ -76,7 +81,12 @@ def _fill(folder: Path, pinned: Pinned, pins: Pins) -> None:
         _bring_file(folder, file)
     if pinned.jars:
         _bring_jars(folder, pinned.jars)
-    if pinned.java and not java("", pinned.java, pinned.newest_java):
+    _complete_java(folder, pinned, pins)
+
+
+def _complete_java(folder: Path, pinned: Pinned, pins: Pins) -> None:
+    """Brings a runtime if neither the folder nor the machine has one for this server."""
+    if pinned.java and not java(str(folder), pinned.java, pinned.newest_java):
         _bring_java(folder, pins.java)
 
 

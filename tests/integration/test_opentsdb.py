@@ -73,10 +73,10 @@ def test_a_short_trial_counts_exactly_what_was_acknowledged(target, folder):
 @slow
 def test_a_setting_that_it_cannot_use_ends_the_trial_in_its_words(target, folder):
     order = trial_order(folder, "opentsdb")
-    wrong = replace(order.trial, knobs={**order.trial.knobs, "tsd.network.worker_threads": "many"})
+    wrong = replace(order.trial, knobs={**order.trial.knobs, "tsd.storage.flush_interval": "often"})
     result = result_of(here(replace(order, trial=wrong)))
     assert result.verdict.kind is VerdictKind.ABORTED
-    assert "many" in result.verdict.reasons[0] + result.log_tail
+    assert "often" in result.verdict.reasons[0] + result.log_tail
 
 
 @slow

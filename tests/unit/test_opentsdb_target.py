@@ -220,6 +220,23 @@ def test_a_count_tells_which_device_lacks_rows(tmp_path, f, i, words):
     assert bool(counted.gaps) is bool(words)
 
 
+def test_a_device_may_have_series_of_other_tags(tmp_path):
+    session = session_of(tmp_path, tables="1")
+    asked = Points(session, f={"d0": [60000, 60010]}, i={"d0": [60000, 60010]})
+    one_by_one = asked.ask_json
+
+    def also_one_of_other_tags(path, within, text):
+        answers = one_by_one(path, within, text)
+        asks = json.loads(text)
+        if asks["start"] <= 60020 <= asks["end"]:
+            points = {"1": 1} if "downsample" in asks["queries"][0] else {"60020": 7}
+            answers.append({"tags": {"device": "d0", "groupid": "1"}, "dps": points})
+        return answers
+
+    asked.ask_json = also_one_of_other_tags
+    assert (session.count().rows, session.count().gaps) == (3, ())
+
+
 def test_nothing_is_counted_of_what_was_never_written(tmp_path):
     session = session_of(tmp_path)
     Points(session)

@@ -7,8 +7,10 @@ from dataclasses import replace
 
 import pytest
 
+from runner import doctor
 from runner.errors import PreflightError, UsageError
-from runner.servers import install, listed, read_pins
+from runner.runtimes.docker_facts import DockerFacts
+from runner.servers import install, lacking, listed, read_pins
 from runner.targets import load_facts, load_target
 from runner.targets.java import java
 
@@ -159,3 +161,94 @@ def test_a_jar_of_many_with_another_digest_leaves_nothing(cache, monkeypatch):
     with pytest.raises(PreflightError, match="org.x:b:2:jar:linux has the sha256"):
         install("some")
     assert list((cache / "servers").iterdir()) == []
+
+
+def whole(cache, name="kairosdb", version="1.3.0-1"):
+    """The folder of a server that was installed while the machine had Java."""
+    home = cache / "servers" / f"{name}-{version}"
+    (home / "lib").mkdir(parents=True)
+    (home / "lib" / f"{name}-{version}.jar").touch()
+    (home / "complete").touch()
+    return home
+
+
+def without(cache, *programs):
+    for program in programs:
+        (cache / "bin" / program).unlink(missing_ok=True)
+
+
+def said_of(name, monkeypatch):
+    monkeypatch.setattr(doctor, "docker_facts", lambda: DockerFacts(reachable=False))
+    (ability,) = [one for one in doctor.examine() if one.subject == name]
+    return ability.there, ability.found, ability.remedy
+
+
+@pytest.fixture
+def only_bin(cache, monkeypatch):
+    """Nothing is on PATH but what a test puts there."""
+    monkeypatch.setenv("PATH", str(cache / "bin"))
+    return cache
+
+
+def test_a_machine_without_mvn_is_told_one_command(only_bin, monkeypatch):
+    there, found, remedy = said_of("kairosdb", monkeypatch)
+    assert (there, remedy) == (False, "apt-get install maven && scale servers install kairosdb")
+    assert "no program mvn" in found
+
+
+def test_mvn_without_java_is_said(only_bin, monkeypatch):
+    with_mvn(only_bin)
+    without(only_bin, "java")
+    there, found, remedy = said_of("kairosdb", monkeypatch)
+    assert (there, remedy) == (False, "apt-get install default-jre-headless && scale servers install kairosdb")
+    assert "no Java for the program mvn" in found
+
+
+def test_a_machine_with_both_needs_the_server_only(only_bin, monkeypatch):
+    with_mvn(only_bin)
+    assert lacking("kairosdb") is None
+    assert said_of("kairosdb", monkeypatch) == (False, "no server", load_facts("kairosdb").to_install)
+
+
+@pytest.mark.parametrize(
+    ("name", "version", "words"),
+    [("kairosdb", "1.3.0-1", "no Java 17 on"), ("questdb", "9.3.4", "no Java 17 or newer on")],
+)
+def test_a_server_whose_java_is_gone_is_said(only_bin, monkeypatch, name, version, words):
+    home = whole(only_bin, name, version)
+    without(only_bin, "java")
+    there, found, remedy = said_of(name, monkeypatch)
+    assert (there, remedy) == (False, f"scale servers install {name}")
+    assert str(home) in found
+    assert words in found
+
+
+def test_a_processor_without_a_pinned_java_is_told_of_a_package(only_bin, monkeypatch):
+    whole(only_bin)
+    without(only_bin, "java")
+    monkeypatch.setattr("platform.machine", lambda: "riscv64")
+    missing = lacking("kairosdb")
+    assert missing is not None
+    assert missing.command == "apt-get install openjdk-17-jre-headless"
+
+
+def test_what_is_there_and_what_maven_does_not_have_lack_nothing(only_bin):
+    whole(only_bin)
+    assert lacking("kairosdb") is None
+    assert lacking("influxdb") is None
+
+
+def test_the_command_brings_the_java_that_a_server_lacks_and_nothing_else(only_bin, monkeypatch):
+    home = whole(only_bin)
+    without(only_bin, "java")
+    brought = []
+    monkeypatch.setattr(
+        importlib.import_module("runner.servers.install"),
+        "_bring_java",
+        lambda folder, _: brought.append(program(folder / "java" / "bin" / "java", JAVA)),
+    )
+    for _ in range(2):
+        assert install("kairosdb").home == str(home)
+    assert len(brought) == 1
+    assert load_target("kairosdb").find("") is not None
+    assert lacking("kairosdb") is None

@@ -60,7 +60,7 @@ ALLOWED = {
         "targets", "trial", "work",
     },
     "servers": {"errors", "targets"},
-    "doctor": {"errors", "host", "loadgen", "runtimes", "targets", "units"},
+    "doctor": {"errors", "host", "loadgen", "runtimes", "servers", "targets", "units"},
     "dashboards": {"errors", "interrupts", "runtimes"},
     "console": {"live", "model", "errors", "units"},
     "compat": {"model", "errors", "units", "loadgen", "targets"},

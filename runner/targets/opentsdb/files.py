@@ -118,5 +118,6 @@ def logback(root: str) -> str:
         f'<appender name="flushes" class="ch.qos.logback.core.FileAppender"><file>{root}/{FLUSH_LOG}</file>'
         "<encoder><pattern>%msg%n</pattern></encoder></appender>\n"
         f'<logger name="{_LOGGED}" level="INFO"><appender-ref ref="flushes"/></logger>\n'
+        '<logger name="org.apache.hadoop.metrics2" level="ERROR"/>\n'  # warns twice that it has no file
         '<root level="WARN"><appender-ref ref="out"/></root></configuration>\n'
     )

@@ -6,6 +6,7 @@ import json
 import math
 import os
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,8 @@ COLLECTED_S = 1.5  # how long rows of telnet may wait in the TSD
 _WAITING = ("pendingRPCs", "pendingBatchedRPCs", "rpcsInFlight")
 _DAY_MS = 86_400_000
 _END_MS = 4_000_000_000_000  # in the year 2096
+
+Points = Mapping[str, float]  # values by their times in ms
 
 
 class OpentsdbSession(Session):
@@ -181,11 +184,11 @@ class OpentsdbSession(Session):
     def _points_by_device(self, column: str, groups: Sequence[str]) -> dict[str, int]:
         """The number of points of each device."""
         begin = self._trial.work.data.start_ms - _DAY_MS
-        found: dict[str, int] = {}
+        found: Counter[str] = Counter()
         for group in groups:
-            answers = self._ask(column, group, begin, _END_MS, downsample="0all-count")
-            found |= {device: int(sum(points.values())) for device, points in answers.items() if points}
-        return found
+            for device, points in self._ask(column, group, begin, _END_MS, downsample="0all-count"):
+                found[device] += int(sum(points.values()))
+        return dict(found)
 
     def _ends(self, column: str, fewest: int) -> tuple[dict[str, float], dict[str, float]]:
         """The first and the last time of each device in ms, where each one has at least so many rows.
@@ -193,14 +196,16 @@ class OpentsdbSession(Session):
         Points are read before the second row's time, and from that of the last row that each one should have.
         """
         data = self._trial.work.data
-        early = self._ask(column, "*", data.start_ms - _DAY_MS, data.start_ms + data.step_ms - 1)
-        late = self._ask(column, "*", data.start_ms + (fewest - 1) * data.step_ms, _END_MS)
-        first = {device: min(map(float, points)) for device, points in early.items() if points}
-        last = {device: max(map(float, points)) for device, points in late.items() if points}
+        first: dict[str, float] = {}
+        last: dict[str, float] = {}
+        for device, points in self._ask(column, "*", data.start_ms - _DAY_MS, data.start_ms + data.step_ms - 1):
+            first[device] = min(first.get(device, math.inf), *map(float, points))
+        for device, points in self._ask(column, "*", data.start_ms + (fewest - 1) * data.step_ms, _END_MS):
+            last[device] = max(last.get(device, 0.0), *map(float, points))
         return first, last
 
-    def _ask(self, column: str, group: str, first: int, last: int, **more: str) -> dict[str, Mapping[str, float]]:
-        """Values by their times in ms, of each device."""
+    def _ask(self, column: str, group: str, first: int, last: int, **more: str) -> list[tuple[str, Points]]:
+        """The points of each series, with its device: devices may have several series, of other tags."""
         kind = "wildcard" if group == "*" else "literal_or"
         asked = {
             "aggregator": "none",
@@ -214,9 +219,9 @@ class OpentsdbSession(Session):
             answers: list[dict[str, Any]] = self._web.ask_json("/api/query", self.left_s(WITHIN_S), question)
         except TargetError as error:
             if NO_SUCH_NAME in error.message:
-                return {}
+                return []
             raise
-        return {str(one["tags"][series.DEVICE]): one["dps"] for one in answers}
+        return [(str(one["tags"][series.DEVICE]), one["dps"]) for one in answers if one["dps"]]
 
 
 def _version_of(home: str, program: str) -> str:
