@@ -107,9 +107,10 @@ def bytes_at_rest(folders: Sequence[str]) -> int | None:
     as for a server that is not ours."""
     found: dict[tuple[int, int], int] = {}
     for folder in filter(None, folders):
-        for path in Path(folder).rglob("*"):
-            with contextlib.suppress(OSError):  # it was removed already
-                seen = path.lstat()
+        # a server removes files and directories meanwhile
+        for path in (os.path.join(root, name) for root, _, names in os.walk(folder) for name in names):
+            with contextlib.suppress(OSError):
+                seen = os.lstat(path)
                 if stat.S_ISREG(seen.st_mode):
                     found[seen.st_dev, seen.st_ino] = seen.st_blocks * 512
     return sum(found.values()) if found else None

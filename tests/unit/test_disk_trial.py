@@ -1,5 +1,6 @@
 """The disks of a trial: proof of placement, room watched, shares counted, and what a verdict makes of it."""
 
+import os
 from dataclasses import replace
 
 import pytest
@@ -11,7 +12,7 @@ from runner.figures.window import measure_window
 from runner.model import DataDisk, DiskCeiling, DiskFigures, DiskSample, Interval, Measurement, Sample, SubjectSample
 from runner.report.columns import disk_mb_per_s
 from runner.targets import Part
-from runner.trial.placed import check_placement, refuse_full, sync_disks
+from runner.trial.placed import bytes_at_rest, check_placement, refuse_full, sync_disks
 from runner.verdict import diagnose
 from tests.unit.evidences import evidence_of
 from tests.unit.factories import make_trial
@@ -179,3 +180,18 @@ def test_a_disk_sweep_tells_the_disks_rate_to_the_end_of_the_flush():
     assert disk_mb_per_s(load_axis("disks"), whole) == 40.0
     assert disk_mb_per_s(load_axis("cores"), whole) == 0.5
     assert disk_mb_per_s(load_axis("disks"), replace(whole, disks={})) == 0.5
+
+
+def test_a_directory_that_a_server_removes_meanwhile_takes_no_space(tmp_path, monkeypatch):
+    for name in ("kept", "gone"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "file").write_bytes(b"x" * 10_000)
+    scan = os.scandir
+
+    def scandir(path):
+        if str(path).endswith("gone"):
+            raise FileNotFoundError(path)
+        return scan(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    assert bytes_at_rest((str(tmp_path), "")) == (tmp_path / "kept" / "file").stat().st_blocks * 512 > 0
