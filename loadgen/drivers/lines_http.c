@@ -4,7 +4,9 @@
  *   write_path=/write?db=x  where lines are posted; `precision` of the spec must be what it says
  *   parted=1                table t is of measurement <table>_p<t mod partitions>
  *   query_path=/query?q=    where queries are asked, the text behind it; {device} is d<t>
- *   answer_rows=values      members of an answer that hold rows */
+ *   query_plain=            characters of a text that go as they are, not encoded
+ *   answer_rows=values      members of an answer that hold rows
+ *   answer_column=          strings of an answer that tell which column the next rows are of */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -17,7 +19,8 @@ static const struct driver_method methods[] = {
     {"tcp", FEATURE_DEADLINE | FEATURE_SEPARABLE | FEATURE_UNANSWERED},
     {NULL, 0},
 };
-static const char *const options[] = {"write_path", "parted", "query_path", "answer_rows", NULL};
+static const char *const options[] = {"write_path",  "parted",        "query_path", "query_plain",
+                                      "answer_rows", "answer_column", NULL};
 
 static void drop(void *form)
 {

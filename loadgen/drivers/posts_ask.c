@@ -1,15 +1,15 @@
-/* Queries over HTTP: GET of `query_path` with the text of an operation behind it, encoded, and its
- * marks filled in. The answer is JSON: each member called `answer_rows` holds rows, each a list of
- * values. What is held of an answer at once is all of it, up to what http.c takes.
+/* Queries over HTTP: GET of `query_path` with the text of an operation behind it, encoded but for
+ * the characters of `query_plain`, and its marks filled in. The answer is JSON, see posts_answer.h.
+ * What is held of an answer at once is all of it, up to what http.c takes.
  * A digest has times as the server writes them, so that it compares with the same server's only. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../digest.h"
 #include "../marks.h"
 #include "numbers.h"
+#include "posts_answer.h"
 #include "posts_parts.h"
 
 enum { VALUE_BYTES = 3 * 64, HEAD_BYTES = 512 };
@@ -27,12 +27,12 @@ static const char *option_or(const struct driver *d, const char *name, const cha
     return value ? value : otherwise;
 }
 
-static char *put_encoded(char *out, const char *text, size_t length)
+static char *put_encoded(char *out, const char *text, size_t length, const char *plain)
 {
     static const char digits[] = "0123456789ABCDEF";
     for (size_t i = 0; i < length; i++) {
         const uint8_t c = (uint8_t)text[i];
-        if (isalnum(c) || strchr("-._~", c)) {
+        if (isalnum(c) || (c && (strchr("-._~", c) || strchr(plain, c)))) {
             *out++ = (char)c;
             continue;
         }
@@ -45,13 +45,14 @@ static char *put_encoded(char *out, const char *text, size_t length)
 
 static bool encode(struct posts_ask *ask, const struct driver *d, const char *text)
 {
+    const char *plain = option_or(d, "query_plain", "");
     const size_t most = 3 * strlen(text) + 1;
     ask->plain = malloc(most);
     ask->request = malloc(most + ask->marks.parameter_count * VALUE_BYTES + HEAD_BYTES +
                           strlen(option_or(d, "query_path", "")) + strlen(d->host));
     char *out = ask->plain;
     for (uint32_t i = 0; out && i < ask->marks.count; i++) {
-        out = put_encoded(out, ask->marks.pieces[i].plain, ask->marks.pieces[i].length);
+        out = put_encoded(out, ask->marks.pieces[i].plain, ask->marks.pieces[i].length, plain);
         ask->ends[i] = (uint32_t)(out - ask->plain);
     }
     return ask->plain && ask->request;
@@ -105,12 +106,12 @@ static char *put_parameter(char *out, const struct driver *d, const struct param
     if (parameter->is_part)
         return numbers_put_unsigned(out, parameter->table % (uint32_t)d->setup->spec->partitions);
     if (parameter->is_table)
-        return put_encoded(out, text, posts_table_name(d, parameter->table, text));
+        return put_encoded(out, text, posts_table_name(d, parameter->table, text), "");
     memcpy(&time, parameter->value, sizeof time);
     memcpy(&value, parameter->value, sizeof value);
     const char *end = parameter->type == TYPE_TIMESTAMP ? numbers_put_whole(text, time)
                                                         : numbers_put_double(text, value);
-    return put_encoded(out, text, (size_t)(end - text));
+    return put_encoded(out, text, (size_t)(end - text), "");
 }
 
 static size_t fill(const struct posts_ask *ask, const struct driver *d,
@@ -129,87 +130,6 @@ static size_t fill(const struct posts_ask *ask, const struct driver *d,
     return (size_t)(out - ask->request);
 }
 
-struct scan { /* of an answer, whose end is a zero byte */
-    const char *at;
-    const char *rows_name;
-    size_t rows_length;
-    struct answer *answer;
-    const char *error; /* the value of a member of this name */
-};
-
-static const char *behind_string(const char *at) /* at its opening quote */
-{
-    for (at++; *at && *at != '"'; at++)
-        if (*at == '\\' && at[1])
-            at++;
-    return *at ? at + 1 : at;
-}
-
-static const char *behind_value(const char *at) /* that is neither a list nor an object */
-{
-    return *at == '"' ? behind_string(at) : at + strcspn(at, ",]} \t\r\n");
-}
-
-static uint64_t digest_value(uint64_t digest, const char *at, const char *end)
-{
-    const size_t length = (size_t)(end - at);
-    if (*at == '"')
-        return digest_text(digest, at + 1, length - 2);
-    if (*at == 'n')
-        return digest_word(digest, DIGEST_NULL);
-    if (*at == 't' || *at == 'f')
-        return digest_word(digest, *at == 't');
-    if (memchr(at, '.', length) || memchr(at, 'e', length))
-        return digest_real(digest, strtod(at, NULL));
-    return digest_word(digest, (uint64_t)strtoll(at, NULL, 10));
-}
-
-/* A list of rows, from its bracket on. On anything else than lists of plain values it ends early.
- */
-static void count_rows(struct scan *s)
-{
-    struct answer *answer = s->answer;
-    uint32_t depth = 0;
-    do {
-        s->at += strspn(s->at, ", \t\r\n");
-        if (*s->at == '[') {
-            depth++;
-            s->at++;
-        } else if (*s->at == ']') {
-            answer->rows += depth == 2;
-            if (depth == 2 && answer->wants_digest)
-                answer->digest = digest_word(answer->digest, DIGEST_ROW);
-            depth--;
-            s->at++;
-        } else {
-            const char *end = behind_value(s->at);
-            if (end == s->at)
-                return;
-            answer->values++;
-            if (answer->wants_digest)
-                answer->digest = digest_value(answer->digest, s->at, end);
-            s->at = end;
-        }
-    } while (depth > 0);
-}
-
-static void scan(struct scan *s)
-{
-    while (*(s->at += strcspn(s->at, "\""))) {
-        const char *name = s->at + 1;
-        s->at = behind_string(s->at);
-        const size_t length = (size_t)(s->at - name) - 1;
-        s->at += strspn(s->at, " \t\r\n");
-        if (*s->at != ':')
-            continue;
-        s->at += 1 + strspn(s->at + 1, " \t\r\n");
-        if (length == s->rows_length && memcmp(name, s->rows_name, length) == 0 && *s->at == '[')
-            count_rows(s);
-        else if (length == 5 && memcmp(name, "error", 5) == 0 && *s->at == '"')
-            s->error = s->at;
-    }
-}
-
 enum outcome posts_ask(struct connection *c, uint32_t operation, const struct parameter *parameters,
                        uint64_t deadline_ns, struct answer *answer, struct fault *fault)
 {
@@ -225,13 +145,13 @@ enum outcome posts_ask(struct connection *c, uint32_t operation, const struct pa
         return posts_broken(&c->stream, fault);
     if (reply.status < 200 || reply.status >= 300)
         return posts_refused(&reply, fault);
-    const char *rows = option_or(d, "answer_rows", "values");
-    struct scan s = {reply.body, rows, strlen(rows), answer, NULL};
+    const struct posts_answer form = {option_or(d, "answer_rows", "values"),
+                                      spec_option(d->setup->spec, "answer_column")};
     answer->bytes = reply.length;
-    scan(&s);
-    if (!s.error)
+    const char *error = posts_count(&form, reply.body, answer);
+    if (!error)
         return OUTCOME_OK;
-    fault_set(fault, FAULT_SERVER, "QUERY", "%.*s", (int)(behind_string(s.error) - s.error),
-              s.error);
+    fault_set(fault, FAULT_SERVER, "QUERY", "%.*s", (int)(posts_behind_string(error) - error),
+              error);
     return OUTCOME_ERROR;
 }

@@ -28,6 +28,7 @@ SPEC = {
     "duration_s": 0.2,
     "query_path": "/query?db=x&q=",
 }
+PATH = 'query?query=a{{d="{device}"}}&from={from}e-3&to={to}e-3'
 ROWS = b'{"results":[{"series":[{"name":"m \\"values\\": [[1]]","columns":["t","a"],"values":[[1,2.5],[2,null]]},'
 ROWS += b'{"tags":{"d":"values"},"values":[ [3, "x],[y"] ]}]}]}'
 
@@ -103,8 +104,33 @@ def test_what_the_server_refuses_is_an_error_in_its_words(ask, answer, code, wor
     assert words in outcome.of("error")[0]["message"]
 
 
+def test_series_of_other_columns_than_the_first_are_values_of_the_same_rows(ask):
+    one = b'{"metric":{"name":"%s","d":"%s"},"values":[[1,"2.5"],[2,"3"]]}'
+    some = b",".join(one % which for which in ((b"a", b"0"), (b"a", b"1"), (b"b", b"0"), (b"b", b"1")))
+    body = b'{"result":[' + some + b',{"metric":{},"values":[[7,"8"]]}]}'
+    outcomes = {named: ask(reply(body), answer_column=named).of("asked") for named in ("name", "none")}
+    assert {(e["rows"], e["values"]) for e in outcomes["name"]} == {(4, 18)}
+    assert {(e["rows"], e["values"]) for e in outcomes["none"]} == {(9, 18)}
+
+
+def test_a_text_may_be_a_path_whose_signs_are_not_encoded(ask, server):
+    told = ask(reply(ROWS), query_path="/api/", query_plain="?&=", **{"ask.range.text": PATH}).of("asked")
+    for event, head in zip(told, server.heads, strict=False):
+        device, since, until = event["devices"][0], event["from_ms"], event["to_ms"]
+        assert head.startswith(f"GET /api/query?query=a%7Bd=%22d{device}%22%7D&from={since}e-3&to={until}e-3 HTTP")
+
+
 @pytest.mark.parametrize(
-    "body", [b'{"values":[[1,2],[3', b'{"values":[', b'{"values', b'{"values":[[1],[{"a":1}]]}', b"[[["]
+    "body",
+    [
+        b'{"values":[["',
+        b'{"values":[["x',
+        b'{"values":[[1,2],[3',
+        b'{"values":[',
+        b'{"values',
+        b'{"values":[[1],[{"a":1}]]}',
+        b"[[[",
+    ],
 )
 def test_what_is_no_list_of_rows_ends_early(ask, body):
     assert all(event["rows"] < 3 for event in ask(reply(body)).of("asked"))
