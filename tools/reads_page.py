@@ -148,14 +148,22 @@ Cassandra is asked with `ALLOW FILTERING` if there is a bound: it reads the rows
 returns those above it. To several devices together it answers without pages, because it sorts their rows. It says 0 for
 a mean or a sum of no rows; then the tool asks how many rows there are, and compares that.
 
+A column of a device is a series of VictoriaMetrics, and an answer holds series: `values` of `operations.csv` counts
+each sample with its time. Its windows begin after their left border, so the tool asks for the window that ends a
+millisecond before `to`. Rows above a bound are asked at the times of the rows, one `step_ms` apart: if there were no
+row at such a time, VictoriaMetrics would repeat the one before. The stretches of `group_by_time` have one length, so it
+needs a `step` and a `span` that are multiples of `bucket`. `latest` reads all samples of the device: nothing tells it
+where the last one is.
+
 ## Groups of devices
 `group_by_tag`, `aggregate_tag` and `scan_tag` ask for the devices of groups. A tag says the group of a device: a whole
 number of few values, such as `groupid` with ten. `fraction` is the part of the groups that a request asks for; the
 request draws the first of them, and the others follow it. The four queries of the published comparison of TDengine with
 Cassandra are `scan_tag` (q1), `aggregate_tag` (q2), `group_by_tag` (q3), and `aggregate_tag` with a `bucket` (q4).
 
-TDengine and InfluxDB store the tags with the rows. PostgreSQL gets a table `device` with a row for each device. The
-devices of QuestDB are distributed over several tables, so it is not asked for groups. Cassandra's table has no tags.
+TDengine, InfluxDB and VictoriaMetrics store the tags with the rows. PostgreSQL gets a table `device` with a row for
+each device. The devices of QuestDB are distributed over several tables, so it is not asked for groups. Cassandra's
+table has no tags.
 
 ## Sets
 `set` combines two ranges of one device: the first two thirds and the last two thirds of `span`. Their union has all
@@ -179,10 +187,11 @@ _DEVICES = ({"devices": "1"}, {"devices": "2"})
 _VARIANTS: dict[str, tuple[dict[str, str], ...]] = {
     "sql": ({"text": "SELECT 1"},),
     "set": tuple({"of": sets} for sets in SETS),
-    "group_by_time": _DEVICES,
-    "group_by_time_desc": _DEVICES,
+    "aggregate_value": tuple({"bound": "10", "function": name} for name in ("avg", "count")),
+    "group_by_time": (*_DEVICES, {"step": "10m"}),
+    "group_by_time_desc": (*_DEVICES, {"step": "10m"}),
     "group_by_tag": _PARTS,
-    "aggregate_tag": _PARTS,
+    "aggregate_tag": (*_PARTS, {"fraction": "1", "bucket": "10m"}),
 }
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from runner.model import Finding, Trial, Workload
+from runner.model import Finding, Query, Trial, Workload
 from runner.targets.nouns import Address, Counted
 
 DRIVER, POINTS_DRIVER = "lines", "points"
@@ -59,6 +59,12 @@ def columns_of(data: Workload) -> Mapping[str, str]:
     """Each column's type by its name, without a length."""
     split = (column.partition(":") for column in data.columns)
     return {name: kind.partition("(")[0] for name, _, kind in split}
+
+
+def begins_with_bucket(query: Query, data: Workload) -> bool:
+    """Whether every range that is drawn consists of whole buckets."""
+    parts = (query.span_ms, query.step_ms or data.step_ms, data.start_ms)
+    return query.when == "range" and not any(part % query.bucket_ms for part in parts)
 
 
 def refused_columns(title: str, trial: Trial, types: Collection[str]) -> tuple[Finding, ...]:

@@ -14,6 +14,7 @@ from runner.targets import load_facts
 from runner.targets.cassandra import queries as cassandra
 from runner.targets.marks import filled
 from runner.targets.questdb.queries import timed
+from runner.targets.victoriametrics.answers import rows_of
 from runner.work import miscounted, queries_of, rate_of, told
 from runner.work.answers import TableRows, difference, draws, is_undecided, right_answer, stretches, with_groups
 from tests.unit.factories import make_sweep
@@ -184,6 +185,60 @@ def test_cassandra_says_0_of_nothing_so_that_the_rows_are_counted_too():
     assert cassandra.counting(texts["a"]) == f"SELECT count(*) {where}"
     assert cassandra.counting(texts["b"]) == ""
     assert cassandra.bound_column(texts["b"]) == "current"
+
+
+@pytest.mark.parametrize(
+    ("mix", "parameters", "words"),
+    [
+        ("set", (), "has no UNION of rows"),
+        ("range_desc", (), "newest first"),
+        ("group_by_time", (), "ranges must begin and end with one"),
+        ("group_by_time", ("group_by_time.step=10m", "group_by_time.span=65m"), "ranges must begin and end with one"),
+        ("aggregate_value", ("aggregate_value.bound=9",), "all time has too many"),
+        ("aggregate_value", ("aggregate_value.bound=9", "aggregate_value.bound_column=voltage"), "its own column only"),
+        ("group_by_tag", ("group_by_tag.fraction=0.2",), "labels as texts only"),
+        ("aggregate_tag", ("aggregate_tag.bucket=10m",), "a range of stretches of time only"),
+    ],
+)
+def test_what_victoriametrics_cannot_be_asked_is_refused(mix, parameters, words):
+    work = work_of(mix, *parameters)
+    with pytest.raises(CannotAsk, match=words):
+        load_facts("victoriametrics").rendered(queries_of(work)[mix], work.data, "http")
+
+
+def test_more_moments_than_victoriametrics_answers_for_are_refused():
+    work = work_of("range_value", "range_value.bound=9", "range_value.span=100h", **{"preload.rows": "1M"})
+    with pytest.raises(CannotAsk, match="30,000 moments at most"):
+        load_facts("victoriametrics").rendered(queries_of(work)["range_value"], work.data, "http")
+
+
+def test_a_port_of_its_own_has_no_queries():
+    with pytest.raises(CannotAsk, match="--method put has a port of its own"):
+        load_facts("victoriametrics").rendered(queries_of(every())["range"], every().data, "put")
+
+
+def test_victoriametrics_names_the_devices_once_and_borders_are_those_of_the_range():
+    work = work_of("range,latest,aggregate,group_by_time", "group_by_time.step=10m", "aggregate.devices=2")
+    texts = {n: load_facts("victoriametrics").rendered(q, work.data, "gzip") for n, q in queries_of(work).items()}
+    assert {name: text.count("{device}") for name, text in texts.items()} == dict.fromkeys(texts, 1) | {"aggregate": 2}
+    assert texts["range"].endswith('device="{device}"}}[3600000ms] offset 1ms&time={to}e-3')
+    assert "[600000ms] offset -599999ms)) if (time() < {to}e-3)&start={from}e-3&end={to}e-3" in texts["group_by_time"]
+
+
+def test_samples_of_victoriametrics_become_rows():
+    def one(name, device, *samples):
+        return {"metric": {"__name__": name, "device": device}, "values": samples}
+
+    text = '{{__name__=~"measurement_a|measurement_b",device=~"{device}|{device}"}}'
+    found = [one("measurement_b", "d1", (1.5, "7")), one("measurement_a", "d1", (1.5, "0.5"), (2.5, "2"))]
+    assert rows_of(text, found) == [(1500, "d1", 0.5, 7), (2500, "d1", 2, None)]
+    latest = [*found[:1], one("measurement_a", "d1", (1.5, "2")), one("time", "d1", (1.5, "1500000000.25"))]
+    assert rows_of(text.replace("=~", "=", 2).replace("__=", "__=~"), latest) == [(1500000000250, 2, 7)]
+    groups = [{"metric": {"g": g}, "values": [(1.0, "3")]} for g in ("10", "2")]
+    assert rows_of("sum by (g) (x)&step=1", groups) == [(2, 3), (10, 3)]
+    buckets = [{"metric": {}, "values": [(600, "1.5"), (1200, "2")]}]
+    assert rows_of("max_over_time(x)&step=600000ms", buckets) == [(600_000, 1.5), (1_200_000, 2)]
+    assert rows_of("max_over_time(x)&step=1", buckets) == [(1.5,), (2,)]
 
 
 def every() -> Work:

@@ -17,6 +17,7 @@ FACTS = Facts(
     implementation="runner.targets.victoriametrics.target:VictoriametricsTarget",
     methods=("http", series.GZIP, "put", series.TCP, series.TELNET),
     unanswered=(series.TCP, series.TELNET),
+    queries="runner.targets.victoriametrics.queries:rendered",
     iot_benchmark=("VictoriaMetrics",),
     stores_tags=True,
     knobs=(

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import quote
 
 from runner.errors import TargetError
-from runner.model import Trial
+from runner.model import Cells, Drawn, Trial
 from runner.targets import Address, Counted, Session, series
 from runner.targets.debian import packaged
+from runner.targets.marks import filled
 from runner.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_MEMORY, NOWHERE
+from runner.targets.victoriametrics.answers import rows_of
+from runner.targets.victoriametrics.queries import PLAIN
 from runner.targets.web import Web, metrics
 
 WITHIN_S = 3600.0
+API = "/api/v1/"
 PUT = "put"
 DOORS = {  # the flag of each method that has a port of its own
     PUT: "opentsdbHTTPListenAddr",
@@ -76,7 +82,9 @@ class VictoriametricsSession(Session):
             return {**series.points_spec(self._trial, self._address.host, door, ""), "in_seconds": "1"}
         if method == PUT:
             return series.points_spec(self._trial, self._address.host, door, "/api/put")
-        return series.load_spec(self._trial, self._address, "/write?precision=ms")
+        spec = series.load_spec(self._trial, self._address, "/write?precision=ms")
+        asking = {"query_path": API, "query_plain": PLAIN, "answer_rows": "values", "answer_column": "__name__"}
+        return {**spec, **asking} if self._trial.work.counts_requests else spec
 
     def commit_cycles(self) -> int | None:
         """The number of finished merges of stored parts."""
@@ -118,8 +126,20 @@ class VictoriametricsSession(Session):
         query = f"{what}_over_time({selector}[{span}s])"
         self.asking = query[:60]
         answer = self._web.post_json(
-            "/api/v1/query", self.left_s(WITHIN_S), query=f"sum by ({series.DEVICE}) ({query})", time=str(end)
+            f"{API}query", self.left_s(WITHIN_S), query=f"sum by ({series.DEVICE}) ({query})", time=str(end)
         )
         if answer.get("status") != "success":
             raise TargetError(f"VictoriaMetrics refused {query[:60]!r}: {answer}")
         return {one["metric"][series.DEVICE]: float(one["value"][1]) for one in answer["data"]["result"]}
+
+    def answers(self, asked: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
+        return tuple(tuple(rows_of(text, self._found(filled(text, one, names, str)))) for text, one in asked)
+
+    def _found(self, path: str) -> list[Mapping[str, Any]]:
+        """The series of an answer to a query."""
+        self.asking = path[:60]
+        answer = self._web.get_json(API + quote(path, safe=PLAIN), self.left_s(WITHIN_S))
+        if answer.get("status") != "success":
+            raise TargetError(f"VictoriaMetrics refused {path[:60]!r}: {answer}")
+        found: list[Mapping[str, Any]] = answer["data"]["result"]
+        return found

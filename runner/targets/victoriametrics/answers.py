@@ -1,0 +1,58 @@
+"""The rows of an answer of VictoriaMetrics, whose series are columns of devices. Pure.
+
+Refuses to know the query: what an answer holds shows in the text that was asked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from runner.model import Cells
+from runner.targets.series import DEVICE
+
+Series = Mapping[str, Any]  # its labels as "metric", its samples as "values"
+_COLUMNS, _TAG, _BUCKET = re.compile(r'__name__=~"([^"]*)"'), re.compile(r" by \((\w+)\)"), re.compile(r"&step=\d+ms")
+
+
+def rows_of(text: str, found: Sequence[Series]) -> list[Cells]:
+    """text: as it was rendered, filled or not."""
+    tag, columns = _TAG.search(text), _COLUMNS.search(text)
+    if columns:
+        return _joined(columns.group(1).split("|"), found, tells_device=f'{DEVICE}="' not in text)
+    if tag:
+        return sorted((int(one["metric"][tag.group(1)]), _number(one["values"][0][1])) for one in found)
+    samples = [(_ms(time), _number(value)) for one in found for time, value in one["values"]]
+    return list(samples) if _BUCKET.search(text) else [(value,) for _, value in samples]
+
+
+def _joined(names: Sequence[str], found: Sequence[Series], *, tells_device: bool) -> list[Cells]:
+    """The samples of one device and one time are a row. The time of a last row is a series of its own."""
+    rows: dict[tuple[int, str], dict[str, Any]] = {}
+    newest = {_device(one): _ms(float(one["values"][0][1])) for one in found if _name(one) == "time"}
+    for one in found:
+        for time, value in one["values"] if _name(one) != "time" else ():
+            rows.setdefault((newest.get(_device(one), _ms(time)), _device(one)), {})[_name(one)] = _number(value)
+    return [
+        (time, *((device,) if tells_device else ()), *(cells.get(name) for name in names))
+        for (time, device), cells in sorted(rows.items())
+    ]
+
+
+def _name(one: Series) -> str:
+    return str(one["metric"].get("__name__", ""))
+
+
+def _device(one: Series) -> str:
+    return str(one["metric"][DEVICE])
+
+
+def _ms(seconds: float) -> int:
+    return round(seconds * 1000)
+
+
+def _number(text: str) -> float:
+    """A sample is a double; without a fraction, it is a whole number here."""
+    value = float(text)
+    return int(value) if value.is_integer() else value

@@ -1,0 +1,154 @@
+"""Queries in MetricsQL, as paths of its interface with marks where each request has values of its own. Pure.
+
+A column of a device is a series. A window begins after its left border and ends at its right one, so that [from, to) is
+the window that ends a millisecond before `to`. Rows above a bound are asked at the moments of the rows, one step apart.
+Refuses what MetricsQL has no words for: the newest first, sets, a condition on another series, a part of the groups
+that is more than one, and stretches of time that do not begin with the range.
+"""
+
+from __future__ import annotations
+
+from runner.errors import CannotAsk
+from runner.model import Query, Workload
+from runner.targets.series import DEVICE, GZIP, MEASUREMENT, begins_with_bucket
+
+PLAIN = "?&="  # what stands between the parts of a path
+EVER_MS = 5 * 365 * 86_400_000  # "all time", from the first row on
+MOMENTS_MAX = 30_000  # of one query (-search.maxPointsPerTimeseries)
+_ASKING = ("http", GZIP)
+# Over a window of one series, and of several series together.
+_OF_ONE = {
+    "count": "count_over_time(W)",
+    "avg": "avg_over_time(W)",
+    "sum": "sum_over_time(W)",
+    "max": "max_over_time(W)",
+    "min": "min_over_time(W)",
+    "spread": "range_over_time(W)",
+    "first": "first_over_time(W)",
+    "last": "last_over_time(W)",
+}
+_OF_MANY = {
+    "count": "sum BY (count_over_time(W))",
+    "avg": "sum BY (sum_over_time(W)) / sum BY (count_over_time(W))",
+    "sum": "sum BY (sum_over_time(W))",
+    "max": "max BY (max_over_time(W))",
+    "min": "min BY (min_over_time(W))",
+    "spread": "max BY (max_over_time(W)) - min BY (min_over_time(W))",
+}
+
+
+def rendered(query: Query, data: Workload, method: str) -> str:
+    """The path behind /api/v1/. Raises CannotAsk."""
+    if method not in _ASKING:
+        raise CannotAsk(f"--method {method} has a port of its own, without queries", remedy="--method http")
+    if query.text:
+        return query.text
+    if query.sets:
+        raise CannotAsk(f"MetricsQL has no {query.sets.upper()} of rows")
+    if query.newest_first:
+        raise CannotAsk("MetricsQL has no samples in the order of time, newest first")
+    return _aggregate(query, data) if query.function else _rows(query, data)
+
+
+def metric(column: str) -> str:
+    """The name of the series of a column."""
+    return f"{MEASUREMENT}_{column}"
+
+
+def _rows(query: Query, data: Workload) -> str:
+    name = f'__name__=~"{"|".join(map(metric, query.columns))}"'
+    if query.latest:
+        each = f"last_over_time({{{{{name},s}}}}[{EVER_MS}ms])"
+        time = f'alias(tlast_over_time({_series(query.columns[0], query)}[{EVER_MS}ms]),"time")'
+        return _at_once(f"union({time}, {each})", query, data)
+    if query.bound_column:
+        above = f"{{{{{name},s}}}} and ({_series(query.bound_column, query)} > {{value}})"
+        return _moments(above, query, data.step_ms)
+    rows = f"{{{{{','.join((name, *_chosen(query)))}}}}}"
+    if query.when == "always":
+        return f"query?query={rows}[{EVER_MS}ms]&time={_end(data)}"
+    if query.when == "at":
+        return f"query?query={rows}[1ms]&time={{at}}e-3"
+    return f"query?query={rows}[{query.span_ms}ms] offset 1ms&time={{to}}e-3"
+
+
+def _aggregate(query: Query, data: Workload) -> str:
+    by = f"by ({query.tag})" if query.by_tag else ""
+    form = _OF_ONE[query.function] if query.devices == 1 else _OF_MANY[query.function].replace(" BY", f" {by}".rstrip())
+    series = _series(query.columns[0], query)
+    if query.bucket_ms:
+        _aligned(query, data)
+        window = f"{series}[{query.bucket_ms}ms] offset -{query.bucket_ms - 1}ms"
+        return _moments(form.replace("W", window), query, query.bucket_ms)
+    is_ranged = query.when == "range"
+    shift = " offset 1ms" if is_ranged else ""
+    span = query.span_ms if is_ranged else EVER_MS
+    window = f"{series}[{span}ms]{shift}"
+    if not query.bound_column:
+        return _at_once(form.replace("W", window), query, data)
+    if query.bound_column != query.columns[0]:
+        raise CannotAsk("an aggregate of MetricsQL is bound by its own column only", remedy="bound_column = column")
+    if query.function == "count":
+        form = form.replace("count_over_time(W)", "count_gt_over_time(W, {value})")
+    elif query.function == "max":
+        form += " > {value}"
+    elif not is_ranged:
+        raise CannotAsk(
+            "MetricsQL bounds samples at single moments, and all time has too many", remedy="function = max"
+        )
+    else:
+        _countable(query, data.step_ms)
+        window = f"({series} > {{value}})[{span}ms:{data.step_ms}ms]{shift}"
+        if data.start_ms % data.step_ms:
+            raise CannotAsk("MetricsQL bounds samples at multiples of the step, and the rows lie between them")
+    return _at_once(form.replace("W", window), query, data)
+
+
+def _aligned(query: Query, data: Workload) -> None:
+    if query.when != "range":
+        raise CannotAsk("VictoriaMetrics answers for a range of stretches of time only", remedy="no bucket")
+    if not begins_with_bucket(query, data):
+        sentence = "MetricsQL's stretches of time have one length, so ranges must begin and end with one"
+        raise CannotAsk(sentence, remedy="step and span as multiples of bucket")
+
+
+def _countable(query: Query, apart_ms: int) -> None:
+    if query.span_ms // apart_ms >= MOMENTS_MAX:
+        raise CannotAsk(f"VictoriaMetrics answers for {MOMENTS_MAX:,} moments at most", remedy="a shorter span")
+
+
+def _moments(expression: str, query: Query, apart_ms: int) -> str:
+    """At each moment of [from, to). Without the cache, which would shift them."""
+    _countable(query, apart_ms)
+    found = f"{_with(query)}({expression}) if (time() < {{to}}e-3)"
+    return f"query_range?query={found}&start={{from}}e-3&end={{to}}e-3&step={apart_ms}ms&nocache=1"
+
+
+def _at_once(expression: str, query: Query, data: Workload) -> str:
+    """At one moment: the end of the range, or of all time."""
+    end = "{to}e-3" if query.when == "range" else _end(data)
+    return f"query_range?query={_with(query)}{expression}&start={end}&end={end}&step=1&nocache=1"
+
+
+def _end(data: Workload) -> str:
+    return f"{data.start_ms - 1 + EVER_MS}e-3"
+
+
+def _with(query: Query) -> str:
+    """What s stands for: labels that an expression may name several times."""
+    labels = ",".join(_chosen(query))
+    return f"WITH (s = {{{{{labels}}}}}) " if labels else ""
+
+
+def _series(column: str, query: Query) -> str:
+    return f"{metric(column)}{{{{s}}}}" if _chosen(query) else metric(column)
+
+
+def _chosen(query: Query) -> tuple[str, ...]:
+    if query.groups > 1:
+        raise CannotAsk("MetricsQL compares labels as texts only", remedy="fraction = 1, or one group")
+    if query.groups:
+        return (f'{query.tag}="{{value}}"',)
+    if query.devices > 1:
+        return (f'{DEVICE}=~"{"|".join(["{device}"] * query.devices)}"',)
+    return (f'{DEVICE}="{{device}}"',) if query.devices else ()
