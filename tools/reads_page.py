@@ -152,8 +152,8 @@ A column of a device is a series of VictoriaMetrics, and an answer holds series:
 each sample with its time. Its windows begin after their left border, so the tool asks for the window that ends a
 millisecond before `to`. Rows above a bound are asked at the times of the rows, one `step_ms` apart: if there were no
 row at such a time, VictoriaMetrics would repeat the one before. The stretches of `group_by_time` have one length, so it
-needs a `step` and a `span` that are multiples of `bucket`. `latest` reads all samples of the device: nothing tells it
-where the last one is.
+needs a `step` and a `span` that are multiples of `bucket`. `latest` reads all samples of the device, because
+VictoriaMetrics has no index of last samples.
 
 ## Groups of devices
 `group_by_tag`, `aggregate_tag` and `scan_tag` ask for the devices of groups. A tag says the group of a device: a whole
