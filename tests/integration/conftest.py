@@ -15,7 +15,9 @@ from tests.integration.observed_sweep import Observed, dashboards_room, observe
 from tests.integration.prometheus_server import required
 from tests.unit.trial_orders import RUN
 
-pytest.register_assert_rewrite("tests.integration.database_contract")  # its failures say their values
+pytest.register_assert_rewrite(
+    "tests.integration.database_contract", "tests.integration.short_trial"
+)  # say their values
 
 
 @pytest.fixture(scope="session")

@@ -3,15 +3,17 @@
 SCALE_SLOW_TESTS=1 fills its disk as well, which takes it two minutes.
 """
 
-import os
 from dataclasses import replace
 
 import pytest
 
 from runner.model import VerdictKind
+from tests.integration.by_hand import by_hand
 from tests.integration.database_contract import *  # noqa: F403
 from tests.integration.real_server import required
 from tests.unit.trial_orders import here, result_of, trial_order
+
+skipped = by_hand("takes two minutes", only=("test_a_disk_that_fills_is_no_valid_number",))
 
 
 @pytest.fixture(scope="module")
@@ -36,8 +38,3 @@ def test_a_setting_that_it_cannot_use_ends_the_trial_in_its_words(target, folder
     assert result.verdict.kind is VerdictKind.ABORTED
     assert "ended while starting" in result.verdict.reasons[0]
     assert "KairosDatastore" in result.log_tail, "the end of its words, which are a stack of calls"
-
-
-test_a_disk_that_fills_is_no_valid_number = pytest.mark.skipif(
-    not os.environ.get("SCALE_SLOW_TESTS"), reason="takes two minutes: SCALE_SLOW_TESTS=1"
-)(test_a_disk_that_fills_is_no_valid_number)  # noqa: F405
