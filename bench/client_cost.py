@@ -1,0 +1,152 @@
+"""What does a client cost beside the reference client of its database? CPU seconds per million rows.
+
+Both send the same number of rows of three values (float, int, float) and a device into the same real server, in
+requests of 1000 rows (--per-request) of one device, over one connection; the clients in turn. Ours sends fresh values
+in every row, and its CPU seconds are those of the whole process. The reference client (bench/reference_clients.py)
+sends the same values in every request, and its CPU seconds are those of its calls only. The database counts the rows of
+each run.
+
+    python -m venv VENV && VENV/bin/pip install questdb pandas influxdb cassandra-driver apache-iotdb
+    python bench/client_cost.py DATABASE --python VENV/bin/python --loadgen PATH
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import statistics
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from measure import ROOT, Finished, run, say, spread, table
+
+sys.path.insert(0, str(ROOT))
+
+from runner.loadgen.spec import spec_text, trial_spec
+from runner.targets import Session
+from tests.integration.real_server import RealServer, real_server, required
+
+DEVICES = 100
+APART_MS = 1_000_000_000  # the rows of each run are later than those before
+REFERENCES = {
+    "questdb": ("questdb, Sender.row", "questdb, Sender.dataframe"),
+    "influxdb": ("influxdb, write_points",),
+    "cassandra": ("cassandra-driver, batches of 100",),
+    "iotdb": ("apache-iotdb, Tablet", "apache-iotdb, NumpyTablet"),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seen:
+    """One run of a client: its CPU seconds and rows a second."""
+
+    cpu_s: float
+    rows_per_s: float
+
+
+Client = Callable[[int, int], Seen]
+"""Loads so many rows from this time on."""
+
+
+def ours(server: RealServer, session: Session) -> Client:
+    def load(rows: int, start_ms: int) -> Seen:
+        spec = {**trial_spec(server.trial, session.load_spec()), "threads": "1", "warmup_s": "0", "tags": ""}
+        del spec["duration_s"]
+        text = spec_text({**spec, "rows": str(rows), "start_ms": str(start_ms)})
+        done = run([server.program, "load", "-"], text)
+        summary = last_line(done)
+        assert summary["rows_acked"] == rows, summary
+        return Seen(cpu_s=done.cpu_s, rows_per_s=summary["rows_per_s"])
+
+    return load
+
+
+def theirs(server: RealServer, python: str, name: str) -> Client:
+    def load(rows: int, start_ms: int) -> Seen:
+        work = {
+            "host": server.address.host,
+            "port": server.address.port,
+            "rows": rows,
+            "devices": DEVICES,
+            "per_request": server.trial.work.data.rows_per_request,
+            "start_ms": start_ms,
+            "parts": server.trial.load.partitions,
+        }
+        told = ",".join(f"{key}={value}" for key, value in work.items())
+        said = last_line(run([python, ROOT / "bench" / "reference_clients.py", name, told]))
+        return Seen(cpu_s=said["cpu_s"], rows_per_s=rows / said["elapsed_s"])
+
+    return load
+
+
+def last_line(done: Finished) -> dict:
+    """A library may have written warnings before."""
+    return json.loads(done.output.splitlines()[-1])
+
+
+def measure(database: str, python: str, folder: Path, runs: int, rows: int, per_request: int) -> dict[str, list[Seen]]:
+    flags = {"workload__tables": str(DEVICES), "workload__rows_per_request": str(per_request)}
+    with real_server(required(database), folder, **flags) as server:
+        session = server.start()
+        session.create_schema()
+        session.create_tables()
+        clients = {name: theirs(server, python, name) for name in REFERENCES[database]}
+        clients["scale-loadgen"] = ours(server, session)
+        seen: dict[str, list[Seen]] = {name: [] for name in clients}
+        start_ms, stored = server.trial.work.data.start_ms, 0
+        for turn in range(runs + 1):  # the first one warms the server, and does not count
+            for name, load in clients.items():
+                found = load(rows, start_ms)
+                start_ms += APART_MS
+                stored += rows
+                counted = session.count()
+                assert counted and counted.rows == stored, (name, counted, stored)
+                if turn:
+                    seen[name].append(found)
+        server.end()
+    return seen
+
+
+def main() -> None:
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("database", choices=REFERENCES)
+    p.add_argument("--python", required=True, help="python of an environment with the reference clients")
+    p.add_argument("--loadgen", default=os.environ.get("SCALE_LOADGEN"), help="scale-loadgen")
+    p.add_argument("--runs", type=int, default=5, help="alternating runs (default 5)")
+    p.add_argument("--rows", type=int, default=200_000, help="rows of a run (default 200000)")
+    p.add_argument("--per-request", type=int, default=1000, help="rows of a request (default 1000)")
+    arguments = p.parse_args()
+    if arguments.loadgen:
+        os.environ["SCALE_LOADGEN"] = str(Path(arguments.loadgen).resolve())
+    folder = Path(tempfile.mkdtemp(prefix="scale-client-cost-", dir="/var/tmp"))
+    try:
+        seen = measure(
+            arguments.database, arguments.python, folder, arguments.runs, arguments.rows, arguments.per_request
+        )
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    millions = arguments.rows / 1e6
+    own = statistics.median(s.cpu_s for s in seen["scale-loadgen"])
+    say(f"{arguments.database}: median (least..greatest) of {arguments.runs} alternating runs of {arguments.rows} rows")
+    say(f"`{' '.join(sys.argv)}`\n")
+    table(
+        ["client", "client CPU-s per M rows", "scale-loadgen's of it", "rows/s"],
+        [
+            [
+                name,
+                spread([s.cpu_s / millions for s in found], ".3f"),
+                f"{own / statistics.median(s.cpu_s for s in found):.3f}",
+                spread([s.rows_per_s for s in found], ".0f"),
+            ]
+            for name, found in seen.items()
+        ],
+    )
+
+
+if __name__ == "__main__":
+    main()
