@@ -9,7 +9,8 @@ import json
 
 import pytest
 
-from tests.contract.tdengine_contract import HOME, NEEDS_SERVER, TdengineServer
+from runner.targets.tdengine.queries import DATABASE, TABLE
+from tests.contract.tdengine_contract import HOME, NEEDS_SERVER, TdengineServer, ask
 from tests.integration import cli
 
 pytestmark = list(NEEDS_SERVER)
@@ -28,15 +29,20 @@ QUERY_LOWER_VALUE=10
 
 
 @pytest.fixture(scope="module")
-def file(tmp_path_factory):
-    server = TdengineServer(tmp_path_factory.mktemp("td"), HOME)
-    server.start()
+def server(tmp_path_factory):
+    one = TdengineServer(tmp_path_factory.mktemp("td"), HOME)
+    one.start()
     try:
-        path = tmp_path_factory.mktemp("iot") / "config.properties"
-        path.write_text(f"{FILE}PORT={server.port}\n")
-        yield path
+        yield one
     finally:
-        server.stop()
+        one.stop()
+
+
+@pytest.fixture(scope="module")
+def file(server, tmp_path_factory):
+    path = tmp_path_factory.mktemp("iot") / "config.properties"
+    path.write_text(f"{FILE}PORT={server.port}\n")
+    return path
 
 
 def told(file, *overrides: str) -> dict:
@@ -56,3 +62,12 @@ def test_writes_and_queries_of_a_file(file):
     assert found["rows_counted"] == found["rows_acked"] > 0
     assert len(found["operations"]) == 12
     assert all(one["okOperation"] > 0 and one["failOperation"] == 0 for one in found["operations"])
+
+
+def test_each_combination_of_tags_has_as_many_devices(server, file):
+    found = told(file, "TAG_NUMBER=2", "TAG_VALUE_CARDINALITY=2,5", "TAG_VALUE_PREFIX=site")
+    assert found["rows_counted"] == found["rows_acked"] == 40 * 20 * 50
+    (counted,) = ask(server, f"SELECT tag_0, tag_1, COUNT(*) FROM {DATABASE}.{TABLE} GROUP BY tag_0, tag_1")
+    assert {(first, second): rows for first, second, rows in counted} == {
+        (f"site{first}", f"site{second}"): 2 * 40 * 50 for first in range(2) for second in range(5)
+    }
