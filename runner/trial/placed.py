@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from runner.errors import LoadError, ProvisionError
+from runner.files import below
 from runner.interrupts import LOOK_S, current
 from runner.model import DataDisk, Sample
 from runner.targets import Part
@@ -107,10 +108,9 @@ def bytes_at_rest(folders: Sequence[str]) -> int | None:
     as for a server that is not ours."""
     found: dict[tuple[int, int], int] = {}
     for folder in filter(None, folders):
-        # a server removes files and directories meanwhile
-        for path in (os.path.join(root, name) for root, _, names in os.walk(folder) for name in names):
-            with contextlib.suppress(OSError):
-                seen = os.lstat(path)
+        for path in below(folder):
+            with contextlib.suppress(OSError):  # it was removed already
+                seen = path.lstat()
                 if stat.S_ISREG(seen.st_mode):
                     found[seen.st_dev, seen.st_ino] = seen.st_blocks * 512
     return sum(found.values()) if found else None

@@ -18,7 +18,7 @@ UNDOCUMENTED_LINES_MAX = 12  # a shorter function needs no docstring if its name
 
 # A package may import the packages named here and nothing else of the project. `compose` and `cli` put all together.
 ALLOWED = {
-    "model": set(), "errors": set(), "units": set(), "interrupts": set(), "spawning": {"interrupts"},
+    "model": set(), "errors": set(), "units": set(), "interrupts": set(), "files": set(), "spawning": {"interrupts"},
     "host": {"model", "units", "errors"},
     "disks": {"model", "units", "errors", "interrupts", "host"},
     "registry": set(),
@@ -37,13 +37,13 @@ ALLOWED = {
     "report": {"work", "model", "units", "fit", "noise", "observations", "compare", "sweep", "axes", "connections_check",
                "soak", "verdict"},
     "runtimes": {"model", "errors", "interrupts", "units", "host", "registry", "spawning"},
-    "targets": {"model", "errors", "units", "loadgen", "registry"},
+    "targets": {"model", "errors", "files", "units", "loadgen", "registry"},
     "sampling": {"model", "errors", "units", "host"},
     "figures": {"work", "axes", "model", "units", "loadgen", "verdict"},
     "loadgen": {"work", "model", "errors", "interrupts", "units", "spawning"},
     "trial": {"work",
-        "model", "errors", "interrupts", "units", "loadgen", "runtimes", "sampling", "targets", "verdict", "figures", "method",
-        "axes",
+        "model", "errors", "files", "interrupts", "units", "loadgen", "runtimes", "sampling", "targets", "verdict", "figures",
+        "method", "axes",
     },
     "store": {"axes", "model", "errors", "sweep", "units", "figures", "connections_check"},
     "formats": {"model", "errors", "units", "store", "figures"},

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from runner.errors import TargetError
+from runner.files import below
 from runner.model import Cells, Drawn, Trial
 from runner.targets import Address, Counted, Session, series
 from runner.targets.influxdb.queries import rows_of
@@ -94,7 +95,10 @@ class InfluxdbSession(Session):
 
     def flush(self) -> None:
         """Syncs the files of its log. With a delay of 0s the server does so itself before it answers."""
-        for path in Path(self._address.data_dir, "influxdb", "wal").rglob("*.wal") if self._address.data_dir else ():
+        folder = Path(self._address.data_dir, "influxdb", "wal")
+        for path in below(folder) if self._address.data_dir else ():
+            if path.suffix != ".wal":
+                continue
             try:
                 handle = os.open(path, os.O_RDONLY)
             except FileNotFoundError:  # a snapshot became a file meanwhile

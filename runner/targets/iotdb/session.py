@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from runner.errors import TargetError
+from runner.files import below
 from runner.loadgen.binary import loadgen_path
 from runner.loadgen.spec import trial_spec
 from runner.loadgen.statements import TABLES_S, create_tables, run_statements
@@ -164,7 +165,7 @@ class IotdbSession(Session):
         """Every memtable is a file, and all its files are fsynced."""
         self._rows("FLUSH")
         folders = (self._address.data_dir, *self._address.disks) if self._address.data_dir else ()
-        for path in (path for folder in folders for path in Path(folder).rglob("*")):
+        for path in (path for folder in folders for path in below(folder)):
             self._sync(path)
 
     def _sync(self, path: Path) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from runner.errors import TargetError
+from runner.files import below
 from runner.model import Trial
 from runner.targets import Address, Counted, Session, series
 from runner.targets.java import effective as jvm
@@ -126,7 +127,7 @@ class OpentsdbSession(Session):
         self.asking = "a flush of every region"
         hbase.flush_regions(self._regions, self.left_s(WITHIN_S))
         folder = Path(self._address.data_dir, ROOT, HBASE)
-        for path in folder.rglob("*") if self._address.data_dir else ():
+        for path in below(folder) if self._address.data_dir else ():
             self.asking = f"an fsync of {path.name}"
             try:
                 handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)

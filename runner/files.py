@@ -1,0 +1,16 @@
+"""What is below a directory that a running server changes. Refuses to fail when something goes meanwhile."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+
+def below(folder: str | Path) -> Iterator[Path]:
+    """Every file, link and directory below a directory, in no order; nothing of a directory that is missing.
+
+    A directory that is removed during the walk is left out; `Path.rglob` of Python 3.11 raises FileNotFoundError then.
+    """
+    for where, folders, files in os.walk(folder):
+        yield from (Path(where, name) for name in (*folders, *files))
