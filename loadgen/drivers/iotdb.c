@@ -1,13 +1,14 @@
 /* The driver of Apache IoTDB, by its session protocol: Thrift over framed TCP, no client library.
  * A table of the load is a device, database.d7. Method `tablet` sends each slice of a request as a
  * tablet, many of them in flight on its connection before the first answer is waited for; `tablets`
- * all slices in one call; `records` the same rows one by one. Option: aligned=1, where the devices
- * are. The verb `tables` makes devices of the template that is set on the database. */
+ * all slices in one call; `records` the same rows one by one. Options: aligned=1, where the devices
+ * are; page_rows=5000, rows of an answer that are asked for at once. The verb `tables` makes
+ * devices of the template that is set on the database. */
 #include <stdlib.h>
 
 #include "../deadline.h"
 #include "iotdb_answer.h"
-#include "iotdb_calls.h"
+#include "iotdb_parts.h"
 
 enum { IN_FLIGHT_MAX = 128, DEVICES_MAX = 1000, ROWS_MAX = 1 << 20 };
 enum { FIELDS_BYTES = 256 }; /* of a call, without its slices or its text */
@@ -17,28 +18,13 @@ enum { FIELDS_BYTES = 256 }; /* of a call, without its slices or its text */
 #define FRAME_BYTES ((uint64_t)1 << 28)
 #define FLOWN_BYTES ((uint64_t)1 << 22)
 
-enum method { TABLET, TABLETS, RECORDS };
-
-struct driver {
-    const struct driver_setup *setup;
-    struct iotdb_form form;
-    enum method method;
-};
-
-struct connection {
-    const struct driver *driver;
-    struct iotdb_session session;
-    uint8_t *bytes; /* grows to the largest request */
-    uint64_t size;
-};
-
 static const struct driver_method methods[] = {{"tablet", FEATURE_DEADLINE | FEATURE_SEPARABLE},
                                                {"tablets", FEATURE_DEADLINE | FEATURE_SEPARABLE},
                                                {"records", FEATURE_DEADLINE | FEATURE_SEPARABLE},
                                                {NULL, 0}};
-static const char *const options[] = {"aligned", NULL};
+static const char *const options[] = {"aligned", "page_rows", NULL};
 
-static enum outcome no_memory(struct fault *fault)
+enum outcome iotdb_no_memory(struct fault *fault)
 {
     fault_set(fault, FAULT_SERVER, "MEMORY", "out of memory");
     return OUTCOME_FATAL;
@@ -46,7 +32,7 @@ static enum outcome no_memory(struct fault *fault)
 
 static uint64_t row_bytes(const struct driver *d)
 {
-    return d->method == RECORDS ? iotdb_record_bytes(&d->form) : iotdb_row_bytes(&d->form);
+    return d->method == IOTDB_RECORDS ? iotdb_record_bytes(&d->form) : iotdb_row_bytes(&d->form);
 }
 
 static uint64_t call_bytes(const struct driver *d, uint64_t slices, uint64_t rows)
@@ -63,18 +49,20 @@ static enum outcome iotdb_open(const struct driver_setup *setup, struct driver *
     char why[160];
     struct driver *d = calloc(1, sizeof *d);
     if (!d)
-        return no_memory(fault);
+        return iotdb_no_memory(fault);
     *driver = d;
     d->setup = setup;
     for (uint32_t i = 0; spec->method && methods[i].name; i++)
         if (strcmp(methods[i].name, spec->method) == 0)
-            d->method = (enum method)i;
-    if (!spec_option_whole(spec, "aligned", 0, 1, &is_aligned, why, sizeof why)) {
+            d->method = (enum iotdb_method)i;
+    d->page_rows = 5000;
+    if (!spec_option_whole(spec, "aligned", 0, 1, &is_aligned, why, sizeof why) ||
+        !spec_option_whole(spec, "page_rows", 1, 1000000, &d->page_rows, why, sizeof why)) {
         fault_set(fault, FAULT_SPEC, "SPEC", "%s", why);
         return OUTCOME_FATAL;
     }
     if (!iotdb_form_init(&d->form, spec, setup->schema))
-        return no_memory(fault);
+        return iotdb_no_memory(fault);
     d->form.is_aligned = is_aligned;
     const struct column *lacking =
         iotdb_lacks(setup->schema, d->form.first_column, d->form.column_count);
@@ -102,7 +90,7 @@ static enum outcome iotdb_place(struct driver *d, uint32_t *partition_of, struct
     return OUTCOME_OK;
 }
 
-static size_t table_name(const struct driver *d, uint32_t table, char out[DRIVER_NAME_MAX])
+size_t iotdb_table_name(const struct driver *d, uint32_t table, char out[DRIVER_NAME_MAX])
 {
     uint8_t name[4 + DRIVER_NAME_MAX];
     const uint8_t *end = iotdb_put_device(name, &d->form, table);
@@ -113,6 +101,7 @@ static size_t table_name(const struct driver *d, uint32_t table, char out[DRIVER
 static void iotdb_disconnect(struct connection *c)
 {
     iotdb_leave(&c->session);
+    iotdb_free_asks(c);
     free(c->bytes);
     free(c);
 }
@@ -123,7 +112,7 @@ static enum outcome iotdb_connect(struct driver *d, uint32_t worker, struct conn
     struct connection *c = calloc(1, sizeof *c);
     (void)worker;
     if (!c)
-        return no_memory(fault);
+        return iotdb_no_memory(fault);
     c->driver = d;
     c->session.stream.fd = -1;
     if (!d->setup->is_sending_stubbed && iotdb_reach(&c->session, d->setup, fault) != OUTCOME_OK) {
@@ -135,7 +124,7 @@ static enum outcome iotdb_connect(struct driver *d, uint32_t worker, struct conn
 }
 
 /* Keeps what is written already. */
-static bool make_room(struct connection *c, uint64_t bytes)
+bool iotdb_make_room(struct connection *c, uint64_t bytes)
 {
     if (bytes <= c->size)
         return true;
@@ -147,7 +136,7 @@ static bool make_room(struct connection *c, uint64_t bytes)
     return true;
 }
 
-static struct iotdb_call call_of(struct connection *c, const struct batch *batch)
+struct iotdb_call iotdb_call_of(struct connection *c, const struct batch *batch)
 {
     return (struct iotdb_call){.form = &c->driver->form,
                                .batch = batch,
@@ -187,9 +176,9 @@ static enum outcome send_tablets_apart(struct connection *c, const struct batch 
     uint32_t flown = 0;
     for (uint32_t i = 0; i < batch->slice_count; i++) {
         const struct slice *slice = &batch->slices[i];
-        if (!make_room(c, used + call_bytes(c->driver, 1, slice->rows)))
-            return no_memory(fault);
-        const struct iotdb_call call = call_of(c, batch);
+        if (!iotdb_make_room(c, used + call_bytes(c->driver, 1, slice->rows)))
+            return iotdb_no_memory(fault);
+        const struct iotdb_call call = iotdb_call_of(c, batch);
         used = (uint64_t)(iotdb_put_tablet(c->bytes + used, &call, slice) - c->bytes);
         rows += slice->rows;
         flown++;
@@ -207,11 +196,11 @@ static enum outcome send_tablets_apart(struct connection *c, const struct batch 
 static enum outcome send_together(struct connection *c, const struct batch *batch,
                                   uint64_t *rows_acked, struct fault *fault)
 {
-    if (!make_room(c, call_bytes(c->driver, batch->slice_count, batch->rows)))
-        return no_memory(fault);
-    const struct iotdb_call call = call_of(c, batch);
-    const uint8_t *end = c->driver->method == RECORDS ? iotdb_put_records(c->bytes, &call)
-                                                      : iotdb_put_tablets(c->bytes, &call);
+    if (!iotdb_make_room(c, call_bytes(c->driver, batch->slice_count, batch->rows)))
+        return iotdb_no_memory(fault);
+    const struct iotdb_call call = iotdb_call_of(c, batch);
+    const uint8_t *end = c->driver->method == IOTDB_RECORDS ? iotdb_put_records(c->bytes, &call)
+                                                            : iotdb_put_tablets(c->bytes, &call);
     const enum outcome outcome = fly(c, end, 1, fault);
     *rows_acked = outcome == OUTCOME_OK ? batch->rows : 0;
     return outcome;
@@ -227,19 +216,19 @@ static enum outcome iotdb_send(struct connection *c, const struct batch *batch,
         if (outcome != OUTCOME_OK)
             return outcome;
     }
-    return c->driver->method == TABLET ? send_tablets_apart(c, batch, rows_acked, fault)
-                                       : send_together(c, batch, rows_acked, fault);
+    return c->driver->method == IOTDB_TABLET ? send_tablets_apart(c, batch, rows_acked, fault)
+                                             : send_together(c, batch, rows_acked, fault);
 }
 
 static enum outcome iotdb_create_tables(struct connection *c, uint32_t first, uint32_t count,
                                         struct fault *fault)
 {
     enum outcome outcome = iotdb_reach(&c->session, c->driver->setup, fault);
-    if (!make_room(c, call_bytes(c->driver, DEVICES_MAX, 0)))
-        return no_memory(fault);
+    if (!iotdb_make_room(c, call_bytes(c->driver, DEVICES_MAX, 0)))
+        return iotdb_no_memory(fault);
     while (count > 0 && outcome == OUTCOME_OK) {
         const uint32_t part = count < DEVICES_MAX ? count : DEVICES_MAX;
-        const struct iotdb_call call = call_of(c, NULL);
+        const struct iotdb_call call = iotdb_call_of(c, NULL);
         outcome = fly(c, iotdb_put_devices(c->bytes, &call, first, part), 1, fault);
         first += part;
         count -= part;
@@ -253,14 +242,14 @@ static enum outcome iotdb_sql(struct connection *c, const char *statement,
     const enum outcome outcome = iotdb_reach(&c->session, c->driver->setup, fault);
     if (outcome != OUTCOME_OK)
         return outcome;
-    if (!make_room(c, call_bytes(c->driver, 0, 0) + strlen(statement)))
-        return no_memory(fault);
+    if (!iotdb_make_room(c, call_bytes(c->driver, 0, 0) + strlen(statement)))
+        return iotdb_no_memory(fault);
     const double within_s = c->driver->setup->spec->statement_timeout_s;
     const struct iotdb_statement asked = {.id = c->session.statement_id,
                                           .text = statement,
                                           .rows_max = ROWS_MAX,
                                           .within_ms = (int64_t)(within_s * 1000)};
-    const struct iotdb_call call = call_of(c, NULL);
+    const struct iotdb_call call = iotdb_call_of(c, NULL);
     const uint8_t *end = iotdb_put_statement(c->bytes, &call, &asked);
     stream_deadline(&c->session.stream, deadline_after_s((uint32_t)within_s + 1));
     if (!stream_write(&c->session.stream, c->bytes, (size_t)(end - c->bytes), NULL, 0))
@@ -287,7 +276,9 @@ const struct driver_ops driver_iotdb = {
     .disconnect = iotdb_disconnect,
     .close = iotdb_close,
     .row_bytes = row_bytes,
-    .table_name = table_name,
+    .table_name = iotdb_table_name,
     .create_tables = iotdb_create_tables,
     .sql = iotdb_sql,
+    .prepare = iotdb_prepare,
+    .ask = iotdb_ask,
 };

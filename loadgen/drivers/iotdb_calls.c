@@ -109,3 +109,17 @@ uint8_t *iotdb_put_statement(uint8_t *frame, const struct iotdb_call *call,
     out = thrift_put64(thrift_put_field(out, THRIFT_I64, 5), (uint64_t)asked->within_ms);
     return end(frame, out);
 }
+
+uint8_t *iotdb_put_fetch(uint8_t *frame, const struct iotdb_call *call,
+                         const struct iotdb_statement *asked, int64_t query)
+{
+    uint8_t *out = begin(frame, "fetchResults", call);
+    out =
+        thrift_put_bytes(thrift_put_field(out, THRIFT_STRING, 2), asked->text, strlen(asked->text));
+    out = thrift_put32(thrift_put_field(out, THRIFT_I32, 3), asked->rows_max);
+    out = thrift_put64(thrift_put_field(out, THRIFT_I64, 4), (uint64_t)query);
+    out = thrift_put8(thrift_put_field(out, THRIFT_BOOL, 5), true);
+    out = thrift_put64(thrift_put_field(out, THRIFT_I64, 6), (uint64_t)asked->within_ms);
+    out = thrift_put64(thrift_put_field(out, THRIFT_I64, 7), (uint64_t)asked->id);
+    return end(frame, out);
+}

@@ -31,4 +31,8 @@ struct iotdb_statement {
 uint8_t *iotdb_put_statement(uint8_t *frame, const struct iotdb_call *call,
                              const struct iotdb_statement *asked);
 
+/* fetchResults: as many rows more of the answer that the server numbered `query`. */
+uint8_t *iotdb_put_fetch(uint8_t *frame, const struct iotdb_call *call,
+                         const struct iotdb_statement *asked, int64_t query);
+
 #endif

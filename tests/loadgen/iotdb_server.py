@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 BOOL, I32, I64, STRING, STRUCT, MAP, LIST = 2, 8, 10, 11, 12, 13, 15
-SESSION, STATEMENT = 7_000_000_001, 7_000_000_002
+SESSION, STATEMENT, QUERY = 7_000_000_001, 7_000_000_002, 7_000_000_003
 FIXED = {BOOL: ">?", 3: ">b", 4: ">d", 6: ">h", I32: ">i", I64: ">q"}
 ROWS_CALLS = ("insertTablet", "insertTablets", "insertRecords")
 
@@ -79,12 +79,16 @@ def returned(name: str, number: int, value: bytes) -> bytes:
 @dataclass
 class IotdbServer:
     """Listens on `port` until `close`. moods: by the number of the call of rows from 1. calls: name and request of each
-    call of rows; others: of all other calls. answers: the structure that a statement returns, by its text."""
+    call of rows; others: of all other calls. answers: the structure that a statement returns, by its text. pages: what a
+    query returns, and each fetchResults after it; asks: their requests, with moods by their number from 1."""
 
     moods: dict[int, str] = field(default_factory=dict)
     calls: list[tuple[str, dict[int, Any]]] = field(default_factory=list)
     others: list[tuple[str, dict[int, Any]]] = field(default_factory=list)
     answers: dict[str, bytes] = field(default_factory=dict)
+    pages: list[bytes] = field(default_factory=list)
+    asks: list[tuple[str, dict[int, Any]]] = field(default_factory=list)
+    page: int = 0
     refuses_login: bool = False
     connections: int = 0
 
@@ -131,6 +135,8 @@ class IotdbServer:
             assert request[1] == SESSION
             self.calls.append((name, request))
             return self._answer_rows(connection, name, number, self.moods.get(len(self.calls), ""))
+        if self.pages and name in ("executeStatement", "fetchResults"):
+            return self._answer_ask(connection, name, number, request)
         self.others.append((name, request))
         if name == "openSession":
             code = 801 if self.refuses_login else 200
@@ -147,6 +153,23 @@ class IotdbServer:
         else:
             assert name in ("closeSession", "createTimeseriesUsingSchemaTemplate")
             connection.sendall(returned(name, number, status(200)))
+        return True
+
+    def _answer_ask(self, connection: socket.socket, name: str, number: int, request: Any) -> bool:
+        assert request[1] == SESSION and STATEMENT in (request[3], request.get(7))
+        assert name != "fetchResults" or (request[4], request[5]) == (QUERY, True)
+        self.asks.append((name, request))
+        self.page = self.page + 1 if name == "fetchResults" else 0
+        mood = self.moods.get(len(self.asks), "")
+        if mood == "refused":
+            refused = status(507, "Path does not exist")
+            connection.sendall(returned(name, number, field_of(STRUCT, 1, refused) + b"\0"))
+        elif mood == "half":
+            connection.sendall(returned(name, number, self.pages[self.page][:-30]))
+        elif mood:
+            return self._answer_rows(connection, name, number, mood)
+        else:
+            connection.sendall(returned(name, number, self.pages[self.page]))
         return True
 
     def _answer_rows(self, connection: socket.socket, name: str, number: int, mood: str) -> bool:
@@ -181,9 +204,8 @@ class IotdbServer:
         return mood not in ("cut", "garbage", "huge", "not Thrift", "ends early")
 
 
-def table_answer(columns: dict[str, tuple[str, list[Any]]], *, more: bool = False) -> bytes:
-    """What a statement returns with these columns: by name its type and values, None for a NULL. No times."""
-    forms = {"INT32": ">i", "INT64": ">q", "FLOAT": ">f", "DOUBLE": ">d", "BOOLEAN": ">?"}
+def _data(columns: dict[str, tuple[str, list[Any]]], times: list[int]) -> bytes:
+    forms = {"INT32": ">i", "INT64": ">q", "TIMESTAMP": ">q", "FLOAT": ">f", "DOUBLE": ">d", "BOOLEAN": ">?"}
     values, bitmaps = [], []
     for kind, cells in columns.values():
         held = [cell for cell in cells if cell is not None]
@@ -191,16 +213,31 @@ def table_answer(columns: dict[str, tuple[str, list[Any]]], *, more: bool = Fals
         bits = "".join("0" if cell is None else "1" for cell in cells)
         bits += "0" * (-len(bits) % 8)
         bitmaps.append(text(bytes(int(bits[i : i + 8], 2) for i in range(0, len(bits), 8))))
-    data = field_of(STRING, 1, text(b"")) + field_of(LIST, 2, listed(STRING, values))
-    data += field_of(LIST, 3, listed(STRING, bitmaps)) + b"\0"
+    data = field_of(STRING, 1, text(b"".join(struct.pack(">q", time) for time in times)))
+    return data + field_of(LIST, 2, listed(STRING, values)) + field_of(LIST, 3, listed(STRING, bitmaps)) + b"\0"
+
+
+def more_answer(columns: dict[str, tuple[str, list[Any]]], times: list[int], *, more: bool = False) -> bytes:
+    """What fetchResults returns: columns in the order in which they came before."""
+    head = field_of(STRUCT, 1, status(200)) + field_of(BOOL, 2, b"\1") + field_of(BOOL, 3, b"\1")
+    return head + field_of(STRUCT, 4, _data(columns, times)) + field_of(BOOL, 7, b"\1" if more else b"\0") + b"\0"
+
+
+def table_answer(
+    columns: dict[str, tuple[str, list[Any]]], times: list[int] | None = None, *, more: bool = False
+) -> bytes:
+    """What a statement returns with these columns: by name its type and values, None for a NULL. times: of its rows, if
+    it has some."""
+    data = _data(columns, times or [])
     # a map that gives the columns in another order than they come
     places = struct.pack(">bbi", STRING, I32, len(columns))
     places += b"".join(text(name.encode()) + struct.pack(">i", i) for i, name in enumerate(columns))
     names = sorted(columns)
     return (
         field_of(STRUCT, 1, status(200))
+        + field_of(I64, 2, struct.pack(">q", QUERY))
         + field_of(LIST, 3, listed(STRING, [text(name.encode()) for name in names]))
-        + field_of(BOOL, 5, b"\1")
+        + field_of(BOOL, 5, b"\1" if times is None else b"\0")
         + field_of(LIST, 6, listed(STRING, [text(columns[name][0].encode()) for name in names]))
         + field_of(STRUCT, 7, data)
         + field_of(MAP, 9, places)

@@ -1,0 +1,61 @@
+/* A set of rows as IoTDB answers it, column by column (TSQueryDataSet): the answer to a statement,
+ * and what follows where it has more rows than were asked for at once. */
+#ifndef SCALE_IOTDB_SET_H
+#define SCALE_IOTDB_SET_H
+
+#include "iotdb_session.h"
+
+enum iotdb_kind {
+    IOTDB_UNKNOWN,
+    IOTDB_WHOLE32,
+    IOTDB_WHOLE64,
+    IOTDB_TIME, /* in the precision of the server, which is a millisecond */
+    IOTDB_FLOAT,
+    IOTDB_DOUBLE,
+    IOTDB_BOOL,
+    IOTDB_TEXT,
+    IOTDB_BYTES
+};
+
+struct iotdb_column {
+    struct thrift_text name; /* until the next answer is read */
+    enum iotdb_kind kind;
+    uint32_t place;             /* of its part */
+    struct thrift_in values;    /* of the rows that have one */
+    struct thrift_text present; /* bit 7 of byte 0 is the first row's */
+};
+
+struct iotdb_set {
+    struct iotdb_status status;
+    int64_t query; /* by the server */
+    struct iotdb_column *columns;
+    struct iotdb_part *parts;
+    uint32_t column_count, part_count; /* no part: no rows */
+    struct thrift_in times;
+    bool has_times, has_more;
+    bool is_short; /* of memory */
+};
+
+struct iotdb_value {
+    int64_t whole;
+    double real;
+    struct thrift_text text;
+};
+
+/* The answer to the executeStatement of this number, then to each fetchResults for more of it. The
+ * set is to be freed whatever they return. */
+enum outcome iotdb_read_set(struct iotdb_session *session, uint32_t number, struct iotdb_set *set,
+                            struct fault *fault);
+enum outcome iotdb_read_more(struct iotdb_session *session, uint32_t number, struct iotdb_set *set,
+                             struct fault *fault);
+void iotdb_free_set(struct iotdb_set *set);
+
+/* As many rows as there are times; if there are none, as their bitmaps say. */
+uint64_t iotdb_set_rows(const struct iotdb_set *set);
+uint64_t iotdb_set_bytes(const struct iotdb_set *set); /* of its times and values */
+bool iotdb_is_present(const struct iotdb_column *column, uint64_t row);
+
+/* The value of the column's next row that has one. False: there is none, or its type is unknown. */
+bool iotdb_take_value(struct iotdb_column *column, struct iotdb_value *value);
+
+#endif

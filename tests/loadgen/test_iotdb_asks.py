@@ -1,0 +1,158 @@
+"""Queries of the driver of IoTDB against a server of our own making: what is asked, what is read in parts, what fails."""
+
+from __future__ import annotations
+
+import struct
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+from answer_digest import digest, float32
+from iotdb_server import IotdbServer, field_of, more_answer, status, table_answer
+from loadgen_program import Outcome
+
+TEXT = "SELECT a FROM {device} WHERE time >= {from} AND time < {to} AND a > {value}"
+START = 1_500_000_000_000
+SPEC = {
+    "driver": "iotdb",
+    "host": "127.0.0.1",
+    "database": "root.x",
+    "tables": 30,
+    "threads": 1,
+    "operations": "range",
+    "ask.range.text": TEXT,
+    "ask.range.span_ms": 500,
+    "ask.range.value_low": 3,
+    "ask.range.value_high": 9,
+    "ask.range.value_step": 0.5,
+    "rows_present": 1000,
+    "step_ms": 10,
+    "check_every": 1,
+    "duration_s": 0.2,
+}
+ONE = table_answer({"a": ("FLOAT", [0.1, None, 2.5])}, [START, START + 1, START + 2])
+
+
+@pytest.fixture
+def server() -> Iterator[IotdbServer]:
+    made = IotdbServer(pages=[ONE])
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def ask(run: Callable[..., Outcome], server: IotdbServer) -> Callable[..., Outcome]:
+    return lambda **spec: run(SPEC | {"port": server.port} | spec)
+
+
+def test_the_text_is_filled_with_what_is_drawn(ask, server):
+    outcome = ask()
+    assert outcome.code == 0, outcome.stderr
+    told = outcome.of("asked")
+    assert told and len({event["devices"][0] for event in told}) > 1
+    wanted = digest([(START * 10**6, float32(0.1)), ((START + 1) * 10**6, None), ((START + 2) * 10**6, 2.5)])
+    for event, (name, request) in zip(told, server.asks, strict=False):
+        since, until = event["from_ms"], event["to_ms"]
+        text = f"SELECT a FROM root.x.d{event['devices'][0]} WHERE time >= {since} AND time < {until}"
+        assert (name, request[2].decode()) == ("executeStatement", f"{text} AND a > {event['value']:g}")
+        assert request[4] == 5000
+        assert (event["rows"], event["values"], event["digest"]) == (3, 6, wanted)
+    (operation,) = outcome.summary["operations"]
+    assert operation["rows_window"] == 3 * operation["units_window"] > 0
+
+
+def test_all_parts_are_read_and_values_of_each_type_are_digested(ask, server):
+    columns = {
+        "n": ("INT64", [1 << 40, None]),
+        "t": ("TEXT", ["a", "wort"]),
+        "d": ("DOUBLE", [0.1, -2.0]),
+        "b": ("BOOLEAN", [True, False]),
+        "i": ("INT32", [-1, 7]),
+        "w": ("TIMESTAMP", [START, None]),
+    }
+    server.pages = [
+        table_answer(columns, [1, 2], more=True),
+        more_answer(columns, [3, 4], more=True),
+        more_answer({name: (kind, values[:1]) for name, (kind, values) in columns.items()}, [5]),
+    ]
+    rows = [
+        (at, *(columns[name][1][i] for name in sorted(columns))) for at, i in ((1, 0), (2, 1), (3, 0), (4, 1), (5, 0))
+    ]
+    wanted = digest([(at * 10**6, *row[:-1], row[-1] and row[-1] * 10**6) for at, *row in rows])
+    told = ask(page_rows=2).of("asked")
+    assert told and {(e["rows"], e["values"], e["digest"]) for e in told} == {(5, 35, wanted)}
+    assert [name for name, _ in server.asks[:4]] == [
+        "executeStatement",
+        "fetchResults",
+        "fetchResults",
+        "executeStatement",
+    ]
+    assert {request[4 if name == "executeStatement" else 3] for name, request in server.asks} == {2}
+
+
+def test_an_answer_without_times_has_as_many_rows_as_values(ask, server):
+    server.pages = [table_answer({"avg(a)": ("DOUBLE", [1.25])})]
+    assert {(e["rows"], e["values"], e["digest"]) for e in ask().of("asked")} == {(1, 1, digest([(1.25,)]))}
+
+
+def test_an_answer_without_rows_is_empty(ask, server):
+    server.pages = [field_of(12, 1, status(200)) + b"\0"]
+    outcome = ask()
+    assert outcome.code == 0, outcome.stderr
+    (operation,) = outcome.summary["operations"]
+    assert operation["empty_window"] == operation["units_window"] > 0
+
+
+REFUSALS = {
+    "refused": ("507", "Path does not exist"),
+    "no status": ("PROTOCOL", "no status"),
+    "another call": ("CONNECTION", "came for call"),
+    "an exception": ("CONNECTION", "Invalid method name"),
+    "nothing returned": ("CONNECTION", "ends too early"),
+    "half": ("CONNECTION", "ends too early"),
+    "garbage": ("CONNECTION", "not an answer of Thrift"),
+    "huge": ("CONNECTION", "not an answer of Thrift"),
+    "ends early": ("CONNECTION", "ends too early"),
+    "cut": ("CONNECTION", "closed"),
+}
+
+
+@pytest.mark.parametrize("mood", REFUSALS)
+@pytest.mark.parametrize("at", [3, 4])
+def test_a_failed_query_is_told_and_the_next_goes_on(ask, server, mood, at):
+    """Where its first part is asked for, and where its second."""
+    server.pages = [
+        table_answer({"a": ("INT32", [1])}, [1], more=True),
+        more_answer({"a": ("INT32", [2])}, [2]),
+    ]
+    server.moods[at] = mood
+    outcome = ask()
+    (error,) = outcome.of("error")
+    assert (error["code"], outcome.code) == (REFUSALS[mood][0], 6), error
+    assert REFUSALS[mood][1] in error["message"]
+    assert {e["rows"] for e in outcome.of("asked")} == {2}
+
+
+def test_values_that_are_not_whole_or_of_no_known_type_are_refused(ask, server):
+    one, other = struct.pack(">f", 0.1), struct.pack(">f", 2.5)
+    two, lacking = struct.pack(">i", 8) + one + other, struct.pack(">i", 4) + one
+    for wrong in (ONE.replace(b"FLOAT", b"FLOOT"), ONE.replace(two, lacking)):
+        server.pages = [wrong]
+        assert wrong != ONE
+        outcome = ask()
+        assert outcome.of("asked") == [] and "ends too early" in outcome.of("error")[0]["message"]
+
+
+@pytest.mark.parametrize("mood", ["silence", "drips"])
+def test_a_query_without_an_answer_ends_by_its_deadline(ask, server, mood):
+    server.moods[2] = mood
+    begun = time.monotonic()
+    outcome = ask(request_timeout_s=0.5, duration_s=2)
+    assert time.monotonic() - begun < 15
+    assert outcome.code == 5
+
+
+def test_a_text_with_marks_that_nothing_stands_for_is_refused(ask):
+    outcome = ask(**{"ask.range.text": "SELECT {x}"})
+    assert outcome.code == 2
+    assert "{x}" in outcome.stderr + str(outcome.events)
