@@ -56,6 +56,7 @@ static void follow(struct worker *w, int64_t span)
     const int64_t from = span ? newest + m->step - span : newest;
     w->asking.drawn.from = from > m->start ? from : m->start;
     w->asking.drawn.to = w->asking.drawn.from + span;
+    w->asking.drawn.until = w->asking.drawn.to - 1;
 }
 
 void asking_draw(struct worker *w)
@@ -115,7 +116,7 @@ static void put_drawn(struct json *json, const struct worker *w, const struct dr
 {
     const struct marks *marks = &w->load->operations->list[w->operation].ask->marks;
     const int64_t per_ms = spec_units_per_ms(w->load->spec);
-    const bool has_to = marks_count(marks, MARK_TO) > 0;
+    const bool has_to = marks_count(marks, MARK_TO) || marks_count(marks, MARK_UNTIL);
     const bool has_from = has_to || marks_count(marks, MARK_FROM) || marks_count(marks, MARK_AT);
     char text[40];
     put_devices(json, drawn);

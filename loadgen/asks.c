@@ -81,7 +81,8 @@ static void read_times(const struct reading *r, struct ask *ask)
     ask->step = ask->step ? ask->step : row;
     if (r->mistakes->count > r->before)
         return;
-    if (marks_count(&ask->marks, MARK_TO) && ask->span == 0)
+    const uint32_t ends = marks_count(&ask->marks, MARK_TO) + marks_count(&ask->marks, MARK_UNTIL);
+    if (ends && ask->span == 0)
         tell(r, "span_ms", "is needed with {to}, and is more than 0");
     char key[KEY_BYTES];
     const bool is_within = find(r, "within_ms", key) != NULL;
@@ -95,8 +96,8 @@ static void read_times(const struct reading *r, struct ask *ask)
         ask->choices = (uint64_t)(within / ask->step) + 1;
         return;
     }
-    if (end == start && (marks_count(&ask->marks, MARK_FROM) || marks_count(&ask->marks, MARK_TO) ||
-                         marks_count(&ask->marks, MARK_AT)))
+    if (end == start &&
+        (ends || marks_count(&ask->marks, MARK_FROM) || marks_count(&ask->marks, MARK_AT)))
         mistake_add(r->mistakes, "rows_present", "is needed: ask.%s.text has times", r->name);
     const int64_t last = end - (ask->span ? ask->span : row); /* the latest beginning */
     const int64_t steps = last > start ? (last - start) / ask->step : 0;
@@ -119,7 +120,7 @@ static void read_value(const struct reading *r, struct ask *ask)
 struct ask *ask_read(const struct spec *spec, const char *name, struct mistakes *mistakes)
 {
     const struct reading r = {spec, name, mistakes, mistakes->count};
-    char key[KEY_BYTES], why[128];
+    char key[KEY_BYTES], why[160];
     struct ask *ask = calloc(1, sizeof *ask);
     if (!ask)
         abort();
@@ -197,6 +198,8 @@ static struct parameter parameter_of(const struct drawn *drawn, enum mark mark, 
         return (struct parameter){.is_table = true, .table = drawn->devices[device - 1]};
     case MARK_TO:
         return (struct parameter){.type = TYPE_TIMESTAMP, .value = &drawn->to};
+    case MARK_UNTIL:
+        return (struct parameter){.type = TYPE_TIMESTAMP, .value = &drawn->until};
     case MARK_VALUE:
         return (struct parameter){.type = TYPE_DOUBLE, .value = &drawn->value};
     default:
@@ -219,6 +222,7 @@ void ask_draw(const struct ask *ask, const struct spec *spec, uint64_t hash, str
     draw_devices(drawn, marks_count(&ask->marks, MARK_DEVICE), spec->tables, hash);
     drawn->from = ask->first + (int64_t)draw_below(hash, DRAW_FROM, ask->choices) * ask->step;
     drawn->to = drawn->from + ask->span;
+    drawn->until = drawn->to - 1;
     drawn->value = draw_value(ask, hash);
     for (uint32_t i = 0; i < ask->marks.count; i++) {
         const enum mark mark = ask->marks.pieces[i].mark;

@@ -22,7 +22,7 @@ struct ask {
 struct drawn { /* of one request; parameters point into it, so it stays where it is */
     uint32_t device_count;
     uint32_t devices[PARAMETERS_MAX];
-    int64_t from, to; /* `at` is `from` */
+    int64_t from, to, until; /* `at` is `from` */
     double value; /* has no more digits than a float */
     struct parameter parameters[PARAMETERS_MAX];
 };

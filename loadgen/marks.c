@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const names[MARK_COUNT] = {"",      "device", "from",  "to",  "at",
-                                              "value", "item",   "again", "part"};
+static const char *const names[MARK_COUNT] = {"",      "device", "from",  "to",   "at",
+                                              "value", "item",   "again", "part", "until"};
 
 static enum mark find(const char *name, size_t length)
 {
@@ -39,11 +39,10 @@ bool marks_read(struct marks *marks, const char *text, char *why, size_t why_siz
             snprintf(why, why_size, "'%.20s': a single brace is written twice, as {{ or }}", at);
             return false;
         } else if ((mark = find(at + 1, (size_t)(close - at - 1))) == MARK_NONE) {
-            snprintf(
-                why, why_size,
-                "'%.*s' is none of {device}, {from}, {to}, {at}, {value}, {item}, {again}, {part}; "
-                "a brace is {{ or }}",
-                (int)(close - at < 20 ? close - at + 1 : 20), at);
+            snprintf(why, why_size,
+                     "'%.*s' is none of {device}, {from}, {to}, {until}, {at}, {value}, {item}, "
+                     "{again}, {part}; a brace is {{ or }}",
+                     (int)(close - at < 20 ? close - at + 1 : 20), at);
             return false;
         } else if (mark == MARK_AGAIN && marks_count(marks, MARK_DEVICE) == 0) {
             snprintf(why, why_size, "{again} comes before any {device}");

@@ -1,8 +1,9 @@
-/* The marks in the text of an ask: `{device}`, `{from}`, `{to}`, `{at}` and `{value}` stand for
- * what each request draws anew, `{item}` for the item of its turn (turns.h), `{again}` for the last
- * `{device}` before it, `{part}` for the number of the partition of the next one, or of the last
- * one where none follows; `{{` and `}}` are braces. The core reads them to know what to draw, a
- * driver to know where it goes. It knows no language of a database. */
+/* The marks in the text of an ask: `{device}`, `{from}`, `{to}`, `{until}` (the last moment before
+ * `{to}`), `{at}` and `{value}` stand for what each request draws anew, `{item}` for the item of
+ * its turn (turns.h), `{again}` for the last `{device}` before it, `{part}` for the number of the
+ * partition of the next one, or of the last one where none follows; `{{` and `}}` are braces. The
+ * core reads them to know what to draw, a driver to know where it goes. It knows no language of a
+ * database. */
 #ifndef SCALE_MARKS_H
 #define SCALE_MARKS_H
 
@@ -20,6 +21,7 @@ enum mark {
     MARK_ITEM,
     MARK_AGAIN,
     MARK_PART,
+    MARK_UNTIL,
     MARK_COUNT
 };
 

@@ -4,6 +4,7 @@
  *   write_path=/write?db=x  where lines are posted; `precision` of the spec must be what it says
  *   parted=1                table t is of measurement <table>_p<t mod partitions>
  *   query_path=/query?q=    where queries are asked, the text behind it; {device} is d<t>
+ *   query_posted=1          texts are posted as JSON to query_path instead
  *   query_plain=            characters of a text that go as they are, not encoded
  *   answer_rows=values      members of an answer that hold rows
  *   answer_column=          strings of an answer that tell which column the next rows are of */
@@ -19,8 +20,8 @@ static const struct driver_method methods[] = {
     {"tcp", FEATURE_DEADLINE | FEATURE_SEPARABLE | FEATURE_UNANSWERED},
     {NULL, 0},
 };
-static const char *const options[] = {"write_path",  "parted",        "query_path", "query_plain",
-                                      "answer_rows", "answer_column", NULL};
+static const char *const options[] = {"write_path",  "parted",      "query_path",    "query_posted",
+                                      "query_plain", "answer_rows", "answer_column", NULL};
 
 static void drop(void *form)
 {

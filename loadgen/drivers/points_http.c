@@ -2,9 +2,11 @@
  * Methods: `put`, points one by one as JSON over HTTP; `datapoints`, points by series; `telnet`,
  * points one by one as lines over a bare connection without answers. Options:
  *   write_path=/api/put?sync  where they are posted; times are as `precision` of the spec says
- *   in_seconds=1              but in whole seconds */
+ *   in_seconds=1              but in whole seconds
+ *   query_path=, query_posted=, query_plain=, answer_rows=, answer_column=: as of lines_http.c */
 #include <stdlib.h>
 
+#include "numbers.h"
 #include "points.h"
 #include "posts.h"
 
@@ -13,7 +15,8 @@ static const struct driver_method methods[] = {
     {"datapoints", FEATURE_DEADLINE | FEATURE_SEPARABLE},
     {"telnet", FEATURE_DEADLINE | FEATURE_SEPARABLE | FEATURE_UNANSWERED},
     {NULL, 0}};
-static const char *const options[] = {"write_path", "in_seconds", NULL};
+static const char *const options[] = {"write_path",  "in_seconds",  "query_path",    "query_posted",
+                                      "query_plain", "answer_rows", "answer_column", NULL};
 
 static void drop(void *form)
 {
@@ -80,12 +83,20 @@ static char *put(const void *form, const struct batch *batch, void *place, char 
     return points_put(form, batch, place, out, room, rows);
 }
 
+static size_t name(const void *form, uint32_t table, char out[DRIVER_NAME_MAX])
+{
+    (void)form;
+    out[0] = 'd';
+    return (size_t)(numbers_put_unsigned(out + 1, table) - out);
+}
+
 #define FORM(its_unanswered, its_path, its_port, its_make)                                         \
     {                                                                                              \
         .is_unanswered = its_unanswered,                                                           \
         .header = "Content-Type: application/json\r\n",                                            \
         .path = its_path,                                                                          \
         .port = its_port,                                                                          \
+        .name = name,                                                                              \
         .place_bytes = sizeof(struct point_place),                                                 \
         .make = its_make,                                                                          \
         .drop = drop,                                                                              \
@@ -117,4 +128,7 @@ const struct driver_ops driver_points = {
     .disconnect = posts_disconnect,
     .close = posts_close,
     .row_bytes = posts_row_bytes,
+    .table_name = posts_table_name,
+    .prepare = posts_prepare,
+    .ask = posts_ask,
 };

@@ -1,5 +1,6 @@
 /* Queries over HTTP: GET of `query_path` with the text of an operation behind it, encoded but for
- * the characters of `query_plain`, and its marks filled in. The answer is JSON, see posts_answer.h.
+ * the characters of `query_plain`, and its marks filled in; with `query_posted` POST of the text
+ * as JSON. The answer is JSON, see posts_answer.h.
  * What is held of an answer at once is all of it, up to what http.c takes.
  * A digest has times as the server writes them, so that it compares with the same server's only. */
 #include <ctype.h>
@@ -18,6 +19,8 @@ struct posts_ask {
     struct marks marks;
     char *plain; /* all pieces, encoded, one behind the other */
     uint32_t ends[PIECES_MAX];
+    bool is_posted;
+    const char *as_it_is; /* characters that are not encoded; NULL: all */
     char *request; /* with space for all parameters */
 };
 
@@ -30,6 +33,10 @@ static const char *option_or(const struct driver *d, const char *name, const cha
 static char *put_encoded(char *out, const char *text, size_t length, const char *plain)
 {
     static const char digits[] = "0123456789ABCDEF";
+    if (!plain) {
+        memcpy(out, text, length);
+        return out + length;
+    }
     for (size_t i = 0; i < length; i++) {
         const uint8_t c = (uint8_t)text[i];
         if (isalnum(c) || (c && (strchr("-._~", c) || strchr(plain, c)))) {
@@ -45,14 +52,14 @@ static char *put_encoded(char *out, const char *text, size_t length, const char 
 
 static bool encode(struct posts_ask *ask, const struct driver *d, const char *text)
 {
-    const char *plain = option_or(d, "query_plain", "");
     const size_t most = 3 * strlen(text) + 1;
     ask->plain = malloc(most);
     ask->request = malloc(most + ask->marks.parameter_count * VALUE_BYTES + HEAD_BYTES +
                           strlen(option_or(d, "query_path", "")) + strlen(d->host));
     char *out = ask->plain;
     for (uint32_t i = 0; out && i < ask->marks.count; i++) {
-        out = put_encoded(out, ask->marks.pieces[i].plain, ask->marks.pieces[i].length, plain);
+        out = put_encoded(out, ask->marks.pieces[i].plain, ask->marks.pieces[i].length,
+                          ask->as_it_is);
         ask->ends[i] = (uint32_t)(out - ask->plain);
     }
     return ask->plain && ask->request;
@@ -78,6 +85,14 @@ enum outcome posts_prepare(struct connection *c, uint32_t operation, const char 
         fault_set(fault, FAULT_SPEC, "SPEC", "%s", why);
         return OUTCOME_FATAL;
     }
+    uint64_t is_posted = 0;
+    if (!spec_option_whole(c->driver->setup->spec, "query_posted", 0, 1, &is_posted, why,
+                           sizeof why)) {
+        fault_set(fault, FAULT_SPEC, "SPEC", "%s", why);
+        return OUTCOME_FATAL;
+    }
+    ask->is_posted = is_posted;
+    ask->as_it_is = is_posted ? NULL : option_or(c->driver, "query_plain", "");
     return encode(ask, c->driver, text) ? OUTCOME_OK : posts_no_memory(fault);
 }
 
@@ -98,20 +113,22 @@ size_t posts_table_name(const struct driver *d, uint32_t table, char out[DRIVER_
 }
 
 /* A table's name, a time in units of the precision, a number. */
-static char *put_parameter(char *out, const struct driver *d, const struct parameter *parameter)
+static char *put_parameter(char *out, const struct posts_ask *ask, const struct driver *d,
+                           const struct parameter *parameter)
 {
+    const char *plain = ask->is_posted ? NULL : "";
     char text[DRIVER_NAME_MAX];
     int64_t time;
     double value;
     if (parameter->is_part)
         return numbers_put_unsigned(out, parameter->table % (uint32_t)d->setup->spec->partitions);
     if (parameter->is_table)
-        return put_encoded(out, text, posts_table_name(d, parameter->table, text), "");
+        return put_encoded(out, text, posts_table_name(d, parameter->table, text), plain);
     memcpy(&time, parameter->value, sizeof time);
     memcpy(&value, parameter->value, sizeof value);
     const char *end = parameter->type == TYPE_TIMESTAMP ? numbers_put_whole(text, time)
                                                         : numbers_put_double(text, value);
-    return put_encoded(out, text, (size_t)(end - text), "");
+    return put_encoded(out, text, (size_t)(end - text), plain);
 }
 
 static size_t fill(const struct posts_ask *ask, const struct driver *d,
@@ -119,14 +136,16 @@ static size_t fill(const struct posts_ask *ask, const struct driver *d,
 {
     char *out = ask->request;
     uint32_t begin = 0;
-    out += sprintf(out, "GET %s", option_or(d, "query_path", ""));
+    if (!ask->is_posted)
+        out += sprintf(out, "GET %s", option_or(d, "query_path", ""));
     for (uint32_t i = 0; i < ask->marks.count; begin = ask->ends[i++]) {
         memcpy(out, ask->plain + begin, ask->ends[i] - begin);
         out += ask->ends[i] - begin;
         if (ask->marks.pieces[i].mark != MARK_NONE)
-            out = put_parameter(out, d, parameters++);
+            out = put_parameter(out, ask, d, parameters++);
     }
-    out += sprintf(out, " HTTP/1.1\r\nHost: %s\r\n\r\n", d->host);
+    if (!ask->is_posted)
+        out += sprintf(out, " HTTP/1.1\r\nHost: %s\r\n\r\n", d->host);
     return (size_t)(out - ask->request);
 }
 
@@ -141,7 +160,10 @@ enum outcome posts_ask(struct connection *c, uint32_t operation, const struct pa
     const enum outcome outcome = posts_reach(c, fault);
     if (outcome != OUTCOME_OK)
         return outcome;
-    if (!http_ask(&c->stream, ask->request, length, &reply))
+    const char *const kind = "Content-Type: application/json\r\n";
+    if (!(ask->is_posted ? http_post(&c->stream, d->host, option_or(d, "query_path", ""), kind,
+                                     ask->request, length, &reply)
+                         : http_ask(&c->stream, ask->request, length, &reply)))
         return posts_broken(&c->stream, fault);
     if (reply.status < 200 || reply.status >= 300)
         return posts_refused(&reply, fault);

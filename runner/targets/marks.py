@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from runner.model import Drawn
 
-_MARK = re.compile(r"\{\{|\}\}|\{(device|from|to|at|value|again|part)\}")
+_MARK = re.compile(r"\{\{|\}\}|\{(device|from|to|until|at|value|again|part)\}")
 _BRACES = {"{{": "{", "}}": "}"}
 
 
@@ -39,6 +39,8 @@ def filled(
             return str(part(drawn.devices[min(taken, len(drawn.devices) - 1)]))
         if name == "value":
             return repr(drawn.value).removesuffix(".0")  # a whole number without a fraction, as drivers do
+        if name == "until":
+            return time(drawn.to_ms - 1)
         return time(drawn.to_ms if name == "to" else drawn.from_ms)
 
     return _MARK.sub(one, text)

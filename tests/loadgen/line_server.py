@@ -39,7 +39,7 @@ class LineServer:
     moods: dict[int, str] = field(default_factory=dict)
     heads: list[str] = field(default_factory=list)
     bodies: list[str] = field(default_factory=list)
-    answer: bytes = b""  # to GET
+    answer: bytes = b""  # to GET, and to POST if given
     connections: int = 0
 
     def __post_init__(self) -> None:
@@ -87,6 +87,9 @@ class LineServer:
 
     def _answer(self, connection: socket.socket) -> bool:
         mood = self.moods.get(len(self.bodies), "")
+        if self.answer and not mood:
+            connection.sendall(self.answer)
+            return True
         if mood == "silence":
             self._over.wait(20)
         elif mood == "drip":

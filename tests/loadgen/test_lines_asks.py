@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from urllib.parse import unquote
@@ -102,6 +103,28 @@ def test_what_the_server_refuses_is_an_error_in_its_words(ask, answer, code, wor
     assert outcome.of("asked") == []
     assert outcome.of("error")[0]["code"] == code
     assert words in outcome.of("error")[0]["message"]
+
+
+@pytest.mark.parametrize("driver", [{}, {"driver": "points", "method": "datapoints", "columns": "a:float"}])
+def test_a_text_may_be_posted_as_json(ask, server, driver):
+    text = '{{"from":{from},"until":{until},"tags":{{"device":["{device}"]}},"of":"{again}","above":{value}}}'
+    posted = {"query_path": "/api/query", "query_posted": 1, "ask.range.text": text, **driver}
+    told = ask(reply(ROWS), **posted).of("asked")
+    assert told and all((e["rows"], e["values"]) == (3, 6) for e in told)
+    for event, head, body in zip(told, server.heads, server.bodies, strict=False):
+        assert head.startswith("POST /api/query HTTP/1.1\r\n") and "Content-Type: application/json" in head
+        device = f"d{event['devices'][0]}"
+        wanted = {"from": event["from_ms"], "until": event["to_ms"] - 1, "tags": {"device": [device]}}
+        assert json.loads(body) == wanted | {"of": device, "above": event["value"]}
+        assert event["to_ms"] == event["from_ms"] + 500
+
+
+@pytest.mark.parametrize("mood", ["cut", "garbage", "partial body", "huge body", "bad chunk", "refused", "busy"])
+def test_a_posted_query_that_fails_is_told_and_the_next_goes_on(ask, server, mood):
+    server.moods[3] = mood
+    outcome = ask(reply(ROWS), query_posted=1)
+    assert len(outcome.of("error")) == 1 and outcome.code == 6
+    assert {e["rows"] for e in outcome.of("asked")} == {3}
 
 
 def test_series_of_other_columns_than_the_first_are_values_of_the_same_rows(ask):
