@@ -1,9 +1,8 @@
 """Cassandra as a real process: the contract of databases of series, and what it does with bad settings.
 
-It takes about ten CPU seconds for each start, so these run by hand: SCALE_SLOW_TESTS=1.
+It takes about ten CPU seconds for each start: one short trial runs everywhere, the others with SCALE_SLOW_TESTS=1.
 """
 
-import os
 from dataclasses import replace
 
 import pytest
@@ -11,14 +10,14 @@ import pytest
 from runner.model import VerdictKind
 from runner.targets.cassandra import queries
 from runner.targets.cassandra.cql import Cql
+from tests.integration.by_hand import by_hand
 from tests.integration.database_contract import *  # noqa: F403
 from tests.integration.real_server import required
+from tests.integration.short_trial import short_trial
 from tests.unit.reading_trials import KINDS, MORE, WRONG, answers_of, reading_order
 from tests.unit.trial_orders import here, result_of, trial_order
 
-pytestmark = pytest.mark.skipif(
-    not os.environ.get("SCALE_SLOW_TESTS"), reason="ten CPU seconds for each start: SCALE_SLOW_TESTS=1"
-)
+skipped = by_hand("ten CPU seconds for each start", but=("test_a_short_trial_counts_what_was_acknowledged",))
 
 
 @pytest.fixture(scope="module")
@@ -76,3 +75,7 @@ def test_a_wrong_text_is_caught(target, folder, monkeypatch):
     verdict = result_of(here(reading_order(folder, "cassandra", "range,latest"))).verdict
     assert verdict.kind is VerdictKind.WRONG_ANSWER
     assert "361 rows came, 360 are right" in verdict.reasons[0]
+
+
+def test_a_short_trial_counts_what_was_acknowledged(target, folder):
+    short_trial(target, folder, 5_000)

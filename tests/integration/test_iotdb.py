@@ -1,24 +1,23 @@
 """IoTDB as two real processes: the contract of databases of series, and what it does with bad settings.
 
-It takes about 20 CPU seconds for each start, so these run by hand: SCALE_SLOW_TESTS=1.
+It takes about 20 CPU seconds for each start: one short trial runs everywhere, the others with SCALE_SLOW_TESTS=1.
 """
 
 import json
-import os
 from dataclasses import replace
 
 import psutil
 import pytest
 
 from runner.model import VerdictKind
+from tests.integration.by_hand import by_hand
 from tests.integration.database_contract import *  # noqa: F403
 from tests.integration.leftovers import ours_running
 from tests.integration.real_server import real_server, required, with_rows
+from tests.integration.short_trial import short_trial
 from tests.unit.trial_orders import artifact_of, here, result_of, trial_order
 
-pytestmark = pytest.mark.skipif(
-    not os.environ.get("SCALE_SLOW_TESTS"), reason="20 CPU seconds for each start: SCALE_SLOW_TESTS=1"
-)
+skipped = by_hand("20 CPU seconds for each start", but=("test_a_short_trial_counts_what_was_acknowledged",))
 
 
 @pytest.fixture(scope="module")
@@ -73,3 +72,7 @@ def test_its_write_ahead_log_can_be_on_disk_before_each_answer(target, folder):
     assert json.loads(artifact_of(events, "facts.json"))["mismatches"] == []
     assert (result.effective["wal_mode"], result.effective["aligned"]) == ("SYNC", "false")
     assert result.effective["acknowledged"].startswith("on disk")
+
+
+def test_a_short_trial_counts_what_was_acknowledged(target, folder):
+    short_trial(target, folder, 5_000)
