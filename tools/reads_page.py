@@ -155,6 +155,9 @@ row at such a time, VictoriaMetrics would repeat the one before. The stretches o
 needs a `step` and a `span` that are multiples of `bucket`. `latest` reads all samples of the device, because
 VictoriaMetrics has no index of last samples.
 
+The stretches of time of KairosDB begin with the range, so that `step` and `span` must be multiples of `bucket` as for
+VictoriaMetrics. A query of KairosDB has a list of devices for each column, and a bound is of its own column.
+
 ## Groups of devices
 `group_by_tag`, `aggregate_tag` and `scan_tag` ask for the devices of groups. A tag says the group of a device: a whole
 number of few values, such as `groupid` with ten. `fraction` is the part of the groups that a request asks for; the
@@ -183,11 +186,20 @@ Q10, `group_by_time_desc` Q11, `set` Q12.
 """
 _DATA = {"axis.cores": "1", "workload.step_ms": "10000", "preload.rows": "1M"}
 _PARTS = ({"fraction": "1"}, {"fraction": "0.1"}, {"fraction": "0.3"})
+_BOUND = {"bound": "10"}
 _DEVICES = ({"devices": "1"}, {"devices": "2"})
 _VARIANTS: dict[str, tuple[dict[str, str], ...]] = {
     "sql": ({"text": "SELECT 1"},),
     "set": tuple({"of": sets} for sets in SETS),
-    "aggregate_value": tuple({"bound": "10", "function": name} for name in ("avg", "count")),
+    "point": _DEVICES,
+    "range": _DEVICES,
+    "range_desc": _DEVICES,
+    "range_value": (_BOUND, {**_BOUND, "columns": "current"}),
+    "range_value_desc": (_BOUND, {**_BOUND, "columns": "current"}),
+    "latest": _DEVICES,
+    "aggregate": (*_DEVICES, {"devices": "2", "function": "spread"}),
+    "aggregate_value": tuple({**_BOUND, "function": name} for name in ("avg", "count")),
+    "aggregate_range_value": tuple({**_BOUND, **devices} for devices in _DEVICES),
     "group_by_time": (*_DEVICES, {"step": "10m"}),
     "group_by_time_desc": (*_DEVICES, {"step": "10m"}),
     "group_by_tag": _PARTS,

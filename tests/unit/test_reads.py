@@ -12,6 +12,7 @@ from runner.sweep.file import read_sweep_file
 from runner.sweep.resolve import resolve_sweep
 from runner.targets import load_facts
 from runner.targets.cassandra import queries as cassandra
+from runner.targets.kairosdb import queries as kairosdb
 from runner.targets.marks import filled
 from runner.targets.questdb.queries import timed
 from runner.targets.victoriametrics.answers import rows_of
@@ -206,6 +207,50 @@ def test_what_victoriametrics_cannot_be_asked_is_refused(mix, parameters, words)
         load_facts("victoriametrics").rendered(queries_of(work)[mix], work.data, "http")
 
 
+@pytest.mark.parametrize(
+    ("mix", "parameters", "words"),
+    [
+        ("set", (), "has no UNION of points"),
+        ("scan_tag", (), "compares tags as texts"),
+        ("range", ("range.devices=2",), "wants the devices named for each column anew"),
+        ("latest", ("latest.devices=2", "latest.columns=current"), "limits the points of all devices together"),
+        ("range_value", ("range_value.bound=9",), "bounds a metric by itself only"),
+        ("aggregate", ("aggregate.function=spread",), "KairosDB has no spread"),
+        ("group_by_time", (), "begin with the range"),
+        ("group_by_time_desc", ("group_by_time_desc.step=10m",), "oldest first"),
+    ],
+)
+def test_what_kairosdb_cannot_be_asked_is_refused(mix, parameters, words):
+    work = work_of(mix, *parameters)
+    with pytest.raises(CannotAsk, match=words):
+        load_facts("kairosdb").rendered(queries_of(work)[mix], work.data, "datapoints")
+
+
+def test_points_of_kairosdb_become_rows():
+    def one(name, device, *values):
+        return {"name": f"measurement_{name}", "tags": {"device": [device]}, "values": list(values)}
+
+    def asked(mix, *operation):
+        work = work_of(mix, *operation)
+        text = load_facts("kairosdb").rendered(queries_of(work)[mix], work.data, "datapoints")
+        return filled(text, Drawn(devices=(1, 0), from_ms=10, to_ms=20, value=0.5), ["d0", "d1"], str)
+
+    def queries(*results):
+        return [{"results": list(results)}]
+
+    text = asked("range_desc", "range_desc.columns=current,voltage")
+    assert '"start_absolute":10,"end_absolute":19' in text and text.count('["d1"]') == 2
+    found = queries(one("current", "d1", [12, 2.5], [11, 1.5])) + queries(one("voltage", "d1", [12, 7]))
+    assert kairosdb.rows_of(text, found) == ((12, 2.5, 7), (11, 1.5, None))
+    text = asked("range", "range.columns=current", "range.devices=2")
+    found = queries(one("current", "d1", [11, 1.5]), one("current", "d0", [11, 2.5]))
+    assert kairosdb.rows_of(text, found) == ((11, "d0", 2.5), (11, "d1", 1.5))
+    found = queries(one("current", "d1", [11, 1.5], [12, 2.5]))
+    assert kairosdb.rows_of(asked("aggregate"), found[:1]) == ((1.5,), (2.5,))
+    assert kairosdb.rows_of(asked("group_by_time", "group_by_time.step=10m"), found) == ((11, 1.5), (12, 2.5))
+    assert kairosdb.rows_of(asked("aggregate"), queries(one("current", "d1"))) == ()
+
+
 def test_more_moments_than_victoriametrics_answers_for_are_refused():
     work = work_of("range_value", "range_value.bound=9", "range_value.span=100h", **{"preload.rows": "1M"})
     with pytest.raises(CannotAsk, match="30,000 moments at most"):
@@ -254,6 +299,10 @@ def test_marks_are_filled_and_braces_kept():
     drawn = Drawn(devices=(3, 1), from_ms=1, to_ms=2, value=0.5)
     text = "{device} {again} {device} {from}..{to} {value} {{x}} {again}"
     assert filled(text, drawn, ["a", "b", "c", "d"], str) == "d d b 1..2 0.5 {x} b"
+
+
+def test_until_is_the_last_moment_before_to():
+    assert filled("{from} {until} {to}", Drawn(devices=(), from_ms=10, to_ms=20), [], str) == "10 19 20"
 
 
 def test_a_whole_number_is_filled_in_without_a_fraction():

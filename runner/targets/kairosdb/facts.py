@@ -16,6 +16,7 @@ FACTS = Facts(
     title="KairosDB",
     implementation="runner.targets.kairosdb.target:KairosdbTarget",
     methods=("datapoints",),
+    queries="runner.targets.kairosdb.queries:rendered",
     iot_benchmark=("KairosDB",),
     stores_tags=True,
     knobs=(

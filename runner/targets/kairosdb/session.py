@@ -6,14 +6,16 @@ import json
 import os
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from runner.errors import TargetError
-from runner.model import Trial
+from runner.model import Cells, Drawn, Trial
 from runner.targets import Address, Counted, Session, series
 from runner.targets.java import effective as jvm
+from runner.targets.kairosdb.queries import QUERY_PATH, rows_of
+from runner.targets.marks import filled
 from runner.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_MEMORY
 from runner.targets.web import Web
 
@@ -56,7 +58,9 @@ class KairosdbSession(Session):
         return {**jvm(self._address.data_dir), **terms}
 
     def load_spec(self) -> Mapping[str, str]:
-        return series.points_spec(self._trial, self._address.host, self._address.port, "/api/v1/datapoints")
+        spec = series.points_spec(self._trial, self._address.host, self._address.port, "/api/v1/datapoints")
+        asking = {"query_path": QUERY_PATH, "query_posted": "1", "answer_rows": "values", "answer_column": "name"}
+        return {**spec, **asking} if self._trial.work.counts_requests else spec
 
     def commit_cycles(self) -> int | None:
         """Chunks that H2 has written into its file, by the file's header, which may be some chunks behind."""
@@ -126,12 +130,19 @@ class KairosdbSession(Session):
             ],
         }
         self.asking = f"{what} of {column}"
-        answer = self._web.ask_json("/api/v1/datapoints/query", self.left_s(WITHIN_S), json.dumps(query))
+        answer = self._web.ask_json(QUERY_PATH, self.left_s(WITHIN_S), json.dumps(query))
         found: dict[str, tuple[float, float]] = {}
         for one in answer["queries"][0]["results"]:
             if one["values"]:
                 found[_device_of(one)] = (float(one["values"][0][0]), float(one["values"][0][1]))
         return found
+
+    def answers(self, asked: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
+        return tuple(self._answer(filled(text, one, names, str)) for text, one in asked)
+
+    def _answer(self, text: str) -> tuple[Cells, ...]:
+        self.asking = text[:80]
+        return rows_of(text, self._web.ask_json(QUERY_PATH, self.left_s(WITHIN_S), text)["queries"])
 
 
 def _device_of(result: Mapping[str, Any]) -> str:

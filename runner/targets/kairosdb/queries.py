@@ -1,0 +1,107 @@
+"""Queries of KairosDB's own form, as JSON with marks where each request has values of its own; answers as rows. Pure.
+
+A column is a metric, a device is a tag. Ranges include both borders, so they end with the last moment before `to`.
+Refuses what this form has no words for: sets, a condition on another metric, the difference of aggregates, groups by a
+tag of which some are asked, stretches of time that do not begin with the range, or newest first.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from runner.errors import CannotAsk
+from runner.model import Cells, Query, Workload
+from runner.targets.series import DEVICE, MEASUREMENT, begins_with_bucket
+
+QUERY_PATH = "/api/v1/datapoints/query"
+_FUNCTIONS = ("count", "avg", "sum", "max", "min", "first", "last")
+_EVER = {"value": 1000, "unit": "years"}
+_FIRST_MS = 86_400_000  # before the first row
+# Numbers in a text of JSON are put in place of these texts.
+_NUMBERS = {'"FROM"': "{from}", '"UNTIL"': "{until}", '"AT"': "{at}", '"VALUE"': "{value}"}
+
+
+def rendered(query: Query, data: Workload, method: str) -> str:
+    """One query in JSON. Raises CannotAsk."""
+    if query.text:
+        return query.text
+    if query.sets:
+        raise CannotAsk(f"KairosDB has no {query.sets.upper()} of points")
+    if query.tag:
+        raise CannotAsk("KairosDB has no groups of numbers here: it compares tags as texts")
+    if query.bound_column and set(query.columns) != {query.bound_column}:
+        raise CannotAsk("KairosDB bounds a metric by itself only", remedy="columns or column = bound_column")
+    if query.devices > 1 and len(query.columns) > 1:
+        raise CannotAsk("KairosDB wants the devices named for each column anew", remedy="one column, or one device")
+    if query.latest and query.devices > 1:
+        raise CannotAsk("KairosDB limits the points of all devices together", remedy="devices = 1")
+    asked = {
+        **_times(query, data),
+        "cache_time": 0,
+        "metrics": [_metric(column, query, data) for column in query.columns],
+    }
+    text = json.dumps(asked, separators=(",", ":")).replace("{", "{{").replace("}", "}}")
+    for sign, mark in _NUMBERS.items():
+        text = text.replace(sign, mark)
+    return text.replace("DEVICE", "{device}", query.devices).replace("DEVICE", "{again}")
+
+
+def rows_of(text: str, queries: Sequence[Mapping[str, Any]]) -> tuple[Cells, ...]:
+    """The rows of an answer. text: as it was asked."""
+    asked = json.loads(text)
+    names = [metric["name"] for metric in asked["metrics"]]
+    found = [one for query in queries for one in query["results"] if one["values"]]
+    aggregators = [a for a in asked["metrics"][0].get("aggregators", ()) if "sampling" in a]
+    if aggregators:
+        samples = [(int(time), value) for one in found for time, value in one["values"]]
+        return tuple(samples) if aggregators[0]["sampling"] != _EVER else tuple((value,) for _, value in samples)
+    is_desc = asked["metrics"][0].get("order") == "desc"
+    many = "group_by" in asked["metrics"][0]
+    rows: dict[tuple[int, str], dict[str, Any]] = {}
+    for one in found:
+        for time, value in one["values"]:
+            rows.setdefault((int(time), one["tags"][DEVICE][0]), {})[one["name"]] = value
+    return tuple(
+        (time, *((device,) if many else ()), *(cells.get(name) for name in names))
+        for (time, device), cells in sorted(rows.items(), reverse=is_desc)
+    )
+
+
+def _times(query: Query, data: Workload) -> dict[str, Any]:
+    if query.when == "at":
+        return {"start_absolute": "AT", "end_absolute": "AT"}
+    if query.when == "range":
+        return {"start_absolute": "FROM", "end_absolute": "UNTIL"}
+    return {"start_absolute": data.start_ms - _FIRST_MS}
+
+
+def _metric(column: str, query: Query, data: Workload) -> dict[str, Any]:
+    found: dict[str, Any] = {"name": f"{MEASUREMENT}_{column}", "tags": {DEVICE: ["DEVICE"] * query.devices}}
+    if query.devices > 1 and not query.function:
+        found["group_by"] = [{"name": "tag", "tags": [DEVICE]}]
+    if query.newest_first or query.latest:
+        found["order"] = "desc"
+    if query.latest:
+        found["limit"] = 1
+    aggregators = []
+    if query.bound_column:
+        aggregators.append({"name": "filter", "filter_op": "lte", "threshold": "VALUE"})
+    if query.function:
+        aggregators.append(_aggregator(query, data))
+    return {**found, **({"aggregators": aggregators} if aggregators else {})}
+
+
+def _aggregator(query: Query, data: Workload) -> dict[str, Any]:
+    if query.function not in _FUNCTIONS:
+        raise CannotAsk(f"KairosDB has no {query.function}", remedy=f"function = {', '.join(_FUNCTIONS)}")
+    if not query.bucket_ms:
+        return {"name": query.function, "sampling": _EVER}
+    if query.newest_first:
+        raise CannotAsk("KairosDB aggregates points in the order of time, oldest first")
+    if not begins_with_bucket(query, data):
+        sentence = "KairosDB's stretches of time begin with the range, not with a multiple of their length"
+        raise CannotAsk(sentence, remedy="step and span as multiples of bucket")
+    sampling = {"value": query.bucket_ms, "unit": "milliseconds"}
+    return {"name": query.function, "sampling": sampling, "align_start_time": True, "align_sampling": False}
