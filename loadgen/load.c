@@ -83,7 +83,8 @@ static enum exitcode prepare(struct job *job, struct load *load, struct parts *p
     for (uint64_t i = 0; i < spec->threads; i++) {
         parts->made++;
         if (worker_init(&parts->workers[i], load, (uint32_t)(spec->first_worker + i),
-                        &parts->shares[i]))
+                        &parts->shares[i]) ||
+            trace_init(&parts->workers[i].trace, load))
             return out_of_memory();
     }
     return EXIT_DONE;
@@ -162,6 +163,7 @@ static enum exitcode run(const struct job *job, struct load *load, struct parts 
     enum exitcode code = start_workers(job, load, parts, signal_fd);
     if (code == EXIT_DONE) {
         reporter_run(load, parts->workers, signal_fd, &report);
+        trace_close(load, parts->workers);
         code = summary_tell(load, parts->workers, &report);
         if (report.abandoned) { /* a request hangs in the client library: it cannot be joined */
             for (uint64_t i = 0; i < parts->started; i++)
@@ -177,8 +179,12 @@ static enum exitcode run(const struct job *job, struct load *load, struct parts 
 
 static void release(struct job *job, struct load *load, struct parts *parts)
 {
-    for (uint64_t i = 0; i < parts->made; i++)
+    for (uint64_t i = 0; i < parts->made; i++) {
+        trace_free(&parts->workers[i].trace);
         worker_free(&parts->workers[i]);
+    }
+    if (load->trace_file)
+        fclose(load->trace_file);
     if (parts->shares)
         placement_free(parts->shares, (uint32_t)job->spec.threads);
     free(parts->workers);
@@ -207,7 +213,7 @@ enum exitcode verb_load(struct job *job)
     const int signal_fd = reporter_take_signals();
     gate_init(&load.gate);
     faults_init(&load.faults);
-    enum exitcode code = prepare(job, &load, &parts, signal_fd);
+    enum exitcode code = trace_open(&load) ? prepare(job, &load, &parts, signal_fd) : EXIT_SPEC;
     if (code == EXIT_DONE) {
         event_hello(&job->setup, job->ops, job->driver, parts.partition_of);
         code = run(job, &load, &parts, signal_fd);

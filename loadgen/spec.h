@@ -35,7 +35,7 @@ struct spec {
     const char *host, *socket_dir, *user, *database, *table, *statements;
     uint64_t port; /* 0: the driver's usual one */
     const char *columns, *tags, *tag_groups, *tag_prefix, *operations, *rows_of, *items, *values;
-    const char *decimals;
+    const char *decimals, *trace;
     uint64_t tables, partitions, threads, first_worker, workers_total;
     uint64_t rows_per_request, requests_per_table, interlace_rows;
     uint64_t partial_columns, partial_from;
@@ -43,7 +43,7 @@ struct spec {
     uint64_t placement, order, arrival, precision, text_mode, disorder_mode;
     uint64_t requests, period_rows, disorder_max_k, disorder_rows;
     uint64_t sending; /* of enum sending */
-    uint64_t rows_present, read_seed, check_every, rounds;
+    uint64_t rows_present, read_seed, check_every, rounds, trace_every, trace_max;
     double duration_s, warmup_s, rate, interval_s, step_ms, null_ratio, disorder_ratio;
     double disorder_lambda;
     double request_timeout_s, drain_s, connect_timeout_s, statement_timeout_s, round_interval_s;

@@ -8,8 +8,9 @@
 #include "clock.h"
 #include "counting.h"
 #include "kept.h"
+#include "waiting.h"
 
-enum { SLEEP_SLICE_NS = 50000000, RETRY_PAUSE_NS = 10000000 };
+enum { RETRY_PAUSE_NS = 10000000 };
 
 #define PATIENCE_NS 20000000000ull /* for a restart of the server, not for a dead one */
 
@@ -58,11 +59,6 @@ void worker_free(struct worker *w)
     free(w->partition_rows);
 }
 
-static bool stopped(const struct worker *w)
-{
-    return atomic_load_explicit(&w->load->stop, memory_order_relaxed);
-}
-
 static void note_newest(struct worker *w)
 {
     const struct slice *last = &w->batch.slices[w->batch.slice_count - 1];
@@ -96,50 +92,6 @@ static bool make(struct worker *w, uint64_t *now_ns)
     *now_ns = clock_now_ns();
     counter_add(&w->counters.make_ns, *now_ns - before);
     return true;
-}
-
-/* Sleeps until the time or until the load stops; returns the time. */
-static uint64_t sleep_until(const struct worker *w, uint64_t when_ns)
-{
-    uint64_t now = clock_now_ns();
-    while (now < when_ns && !stopped(w)) {
-        const uint64_t slice = now + SLEEP_SLICE_NS;
-        clock_sleep_until_ns(when_ns < slice ? when_ns : slice);
-        now = clock_now_ns();
-    }
-    return now;
-}
-
-/* Waits until the round of the turn begins: an interval after the one before did, or at once. */
-static uint64_t wait_round(struct worker *w, uint64_t now_ns, uint64_t end_ns)
-{
-    const uint64_t interval_ns = (uint64_t)(w->load->spec->round_interval_s * 1e9);
-    if (!interval_ns || !w->turn.begins_round)
-        return now_ns;
-    const uint64_t due_ns = w->turn.round_ns ? w->turn.round_ns + interval_ns : now_ns;
-    if (now_ns < due_ns)
-        now_ns = sleep_until(w, due_ns < end_ns ? due_ns : end_ns);
-    w->turn.round_ns = now_ns;
-    return now_ns;
-}
-
-/* Waits for the time of the request; false when it will not be sent any more. */
-static bool wait_turn(struct worker *w, uint64_t *now_ns, uint64_t *intended_ns)
-{
-    const uint64_t end = window_end(w->load);
-    if (pacing_is_open(&w->pacing)) {
-        *intended_ns = pacing_next_ns(&w->pacing, w->load->operations->has_ask ? 1 : w->batch.rows);
-        counter_set(&w->counters.waiting_since_ns, *intended_ns);
-        if (*now_ns < *intended_ns)
-            *now_ns = sleep_until(w, *intended_ns < end ? *intended_ns : end);
-    } else {
-        *intended_ns = *now_ns = wait_round(w, *now_ns, end);
-    }
-    if (stopped(w))
-        w->ending = ENDING_STOPPED;
-    else if (*now_ns >= end)
-        w->ending = ENDING_WINDOW;
-    return w->ending == ENDING_NONE;
 }
 
 /* When the time of what is still in flight after the window is over. */
@@ -180,7 +132,7 @@ static enum outcome attempt(struct worker *w, uint64_t sent_ns, uint64_t *rows, 
  * driver says that the fault passes by itself, there are more until our patience ends. */
 static bool may_retry(const struct worker *w, uint64_t i, uint64_t sent_ns, uint64_t now_ns)
 {
-    if (stopped(w) || now_ns + i * RETRY_PAUSE_NS >= drain_end(w->load))
+    if (worker_stopped(w) || now_ns + i * RETRY_PAUSE_NS >= drain_end(w->load))
         return false;
     return i <= w->load->spec->retries || (w->fault.is_transient && now_ns - sent_ns < PATIENCE_NS);
 }
@@ -205,7 +157,7 @@ static void deliver(struct worker *w, uint64_t *now_ns, uint64_t intended_ns)
         counter_add(&w->counters.rows_sent, w->batch.rows);
     enum outcome outcome = attempt(w, sent_ns, &rows, now_ns);
     for (uint64_t i = 1; outcome == OUTCOME_ERROR && may_retry(w, i, sent_ns, *now_ns); i++) {
-        const uint64_t again = sleep_until(w, *now_ns + i * RETRY_PAUSE_NS);
+        const uint64_t again = waiting_until(w, *now_ns + i * RETRY_PAUSE_NS);
         counter_add(&w->counters.retries, 1);
         counter_add(&counting_tally(w)->retries, 1);
         outcome = attempt(w, again, &rows, now_ns);
@@ -214,6 +166,7 @@ static void deliver(struct worker *w, uint64_t *now_ns, uint64_t intended_ns)
         w->ending = ENDING_ROWS;
         return;
     }
+    trace_take(w, outcome, rows, sent_ns, intended_ns, *now_ns);
     if (outcome == OUTCOME_OK) {
         if (rows < w->batch.rows && rows > 0 && w->maker.disorder.is_repeating)
             rows = w->batch.rows; /* of rows with the same time some databases only count one */
@@ -230,7 +183,7 @@ static void deliver(struct worker *w, uint64_t *now_ns, uint64_t intended_ns)
     }
     if (!w->fault.is_late) /* else they are unanswered: sent, and neither acknowledged nor failed */
         counting_failure(w, w->batch.rows);
-    if (outcome == OUTCOME_FATAL || (w->fault.is_transient && !stopped(w)))
+    if (outcome == OUTCOME_FATAL || (w->fault.is_transient && !worker_stopped(w)))
         stop_all(w, *now_ns);
 }
 
@@ -254,9 +207,9 @@ static bool run_before(struct worker *w, uint64_t *now_ns, uint64_t *intended_ns
 /* `made`: the first request is ready before the start. */
 static void load_loop(struct worker *w, bool made)
 {
-    uint64_t now_ns = sleep_until(w, w->load->start_ns), intended_ns = 0;
+    uint64_t now_ns = waiting_until(w, w->load->start_ns), intended_ns = 0;
     counter_set(&w->pacing.origin_ns, w->load->start_ns);
-    while (made && wait_turn(w, &now_ns, &intended_ns) && run_before(w, &now_ns, &intended_ns)) {
+    while (made && waiting_turn(w, &now_ns, &intended_ns) && run_before(w, &now_ns, &intended_ns)) {
         deliver(w, &now_ns, intended_ns);
         made = w->ending == ENDING_NONE && make(w, &now_ns);
     }

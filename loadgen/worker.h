@@ -16,6 +16,7 @@
 #include "operations.h"
 #include "pacing.h"
 #include "tally.h"
+#include "trace.h"
 #include "turns.h"
 #include "values.h"
 
@@ -46,6 +47,7 @@ struct load { /* what the workers of a load share; read-only while it runs, but 
     _Atomic uint64_t window_end_ns; /* moves to an earlier time when the window must end */
     struct gate gate;
     struct fault_book faults;
+    FILE *trace_file; /* NULL: no request is kept */
     int done_fd; /* an eventfd: each worker adds 1 when it has ended */
     _Atomic bool stop;
     _Atomic uint64_t fatal_ns; /* when the first fatal fault came; 0: none has */
@@ -74,6 +76,7 @@ struct worker {
     uint32_t operation; /* which one it is */
     struct asking asking;
     struct turn turn; /* with rounds */
+    struct trace trace;
     struct maker maker;
     struct pacing pacing;
     uint64_t newest_row; /* the highest number of a row that was made */

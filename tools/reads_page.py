@@ -53,6 +53,9 @@ If a mix contains anything but `write`, the rate of the sweep is requests per se
 verdicts, `--rate`, `--need` and `--until-ci` then use requests per second. `operations.csv` has the figures of each
 operation, described in [results.md](results.md#columns-of-operationscsv).
 
+`--trace 1` keeps the times of every request, [trial by trial](results.md#each-request-of-a-trial); `--trace 100` keeps
+one in a hundred.
+
 ### Connections and rates of their own
 A connection sends its next request when it has the answer to the last one. Therefore, in a mix, a slow query delays the
 next write of the same connection: the writes become slower, although the database could write as fast as before. To

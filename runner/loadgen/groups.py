@@ -19,7 +19,7 @@ def group_specs(spec: Mapping[str, str], work: Work) -> list[dict[str, str]]:
     connections. The rate of a group that only writes is rows per second, of any other requests per second."""
     if len(work.groups) == 1:
         return [dict(spec)]
-    return [_of_group(spec, group) for group in work.groups]
+    return [_of_group(spec, group, work) for group in work.groups]
 
 
 def unpaced(specs: Sequence[dict[str, str]], work: Work) -> list[dict[str, str]]:
@@ -43,10 +43,13 @@ def specs_text(specs: Sequence[Mapping[str, str]]) -> str:
     return "".join(f"# group {number} of {len(specs)}\n{spec_text(spec)}" for number, spec in enumerate(specs, 1))
 
 
-def _of_group(spec: Mapping[str, str], group: Sequence[Operation]) -> dict[str, str]:
+def _of_group(spec: Mapping[str, str], group: Sequence[Operation], work: Work) -> dict[str, str]:
     first, names = group[0], {operation.name for operation in group}
     kept = {k: v for k, v in spec.items() if not k.startswith(_ASK) or k.split(".")[1] in names}
     kept["operations"] = ",".join(f"{operation.name}:{operation.weight:g}" for operation in group)
     if first.is_apart:
         kept |= {"threads": str(first.connections or spec["threads"]), "rate": f"{first.rate:.12g}"}
+    if "trace_max" in spec:  # its part, by connections
+        all_threads = work.connections(int(spec["threads"]))
+        kept["trace_max"] = str(max(1, int(spec["trace_max"]) * int(kept["threads"]) // all_threads))
     return kept

@@ -84,7 +84,8 @@ def _load(load: Load) -> dict[str, str]:
     work = {"rows": str(load.rows)} if load.rows is not None else {"duration_s": f"{longest:g}"}
     pace = {"warmup_s": f"{load.warmup_s:g}", "rate": f"{load.rate:g}", "arrival": load.arrival}
     timeout = {"request_timeout_s": f"{load.request_timeout_s:g}"} if load.request_timeout_s else {}
-    return {**work, **pace, **timeout, "drain_s": f"{load.drain_s:g}"}
+    trace = {"trace_every": str(load.trace_every), "trace_max": str(load.trace_max)} if load.trace_every else {}
+    return {**work, **pace, **timeout, **trace, "drain_s": f"{load.drain_s:g}"}
 
 
 def spec_text(spec: Mapping[str, str]) -> str:

@@ -172,6 +172,8 @@ class Load:
     not settled may be left out of the window. request_timeout_s: for the answer to one request, if the driver can end
     one; 0: none. drain_s: for unanswered requests when the window ends, or when the load is interrupted.
 
+    trace_every: one in so many requests of each connection is kept, 0: none. trace_max: the most of a trial.
+
     rows_by_level: the sweep's rows are for each unit of the level; a trial's rows are a total. soak: one long trial,
     whose rate over time is the answer. carries_claim: a window that is long enough is checked, cut and judged by the
     rules for long windows. False also in runs from before these rules, which keep their reading.
@@ -193,6 +195,8 @@ class Load:
     rows_by_level: bool = False
     soak: bool = False
     carries_claim: bool = False
+    trace_every: int = 0
+    trace_max: int = 1_000_000
 
     def is_long(self, window_s: float) -> bool:
         """Whether a window of this load is long enough to claim the long-run rate: it was planned for at least CLAIM_S,

@@ -70,11 +70,13 @@ FOLDED = "profile.folded"  # the stacks of a profiled trial, one on each line wi
 
 @dataclass(frozen=True, kw_only=True)
 class ArtifactMade:
-    """A file for the trial's directory: spec, the load generator's raw output, server log."""
+    """A file for the trial's directory: spec, the load generator's raw output, server log. content: of a file that is
+    not text, in place of `text`."""
 
     trial_id: str
     name: str
-    text: str
+    text: str = ""
+    content: bytes | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -33,9 +33,12 @@ class RunFiles:
     def write(self, name: str, text: str, *, safely: bool = False) -> None:
         """Replaces a file. safely: for a file that the list already contains, the list of digests is written before the
         file is in its place; else the caller writes the list at the end."""
+        self.write_bytes(name, text.encode(), safely=safely)
+
+    def write_bytes(self, name: str, content: bytes, *, safely: bool = False) -> None:
+        """The same for a file that is not text."""
         path = self.path / name
         partial = sums.waiting(path)
-        content = text.encode()
         with partial.open("wb") as file:
             file.write(content)
             file.flush()

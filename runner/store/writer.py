@@ -130,7 +130,8 @@ class RunWriter:
         elif isinstance(event, SampleTaken):
             self._samples.append(event.sample)
         elif isinstance(event, ArtifactMade):
-            self._write(f"trials/{event.trial_id}/{event.name}", event.text)
+            content = event.text.encode() if event.content is None else event.content
+            self._files.write_bytes(f"trials/{event.trial_id}/{event.name}", content)
         elif isinstance(event, TrialFinished):
             self._finish_trial(event.result)
 

@@ -146,6 +146,8 @@ def _build(what: str, swept: Axis, texts: Texts, values: Mapping[str, Any], work
         carries_claim=fixed_work or asked.carries_claim,
         request_timeout_s=v["load.request_timeout"],
         drain_s=v["load.drain"],
+        trace_every=v["load.trace"] or 0,
+        trace_max=v["load.trace_max"],
     )
     return Sweep(
         name=name,

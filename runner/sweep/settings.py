@@ -129,6 +129,22 @@ SETTINGS: tuple[Setting, ...] = (
         "Time for the answers to requests in flight when the window ends or the load fails.",
         "TIME",
     ),
+    _s(
+        "load.trace",
+        "--trace",
+        readers.at_least(1, parse_count),
+        "",
+        "Keep one in N requests of each connection, with their times, in trace.parquet of the trial. Default: none.",
+        "N",
+    ),
+    _s(
+        "load.trace_max",
+        "--trace-max",
+        readers.at_least(1, parse_count),
+        "1M",
+        "With --trace: the most requests of a trial that are kept.",
+        "N",
+    ),
     LOAD_GENERATOR,
     _s(
         "load.placement",

@@ -12,6 +12,8 @@ from runner.errors import UsageError
 from runner.model import Origin, Work, Workload
 from runner.work.declared import declared, mistakes_of
 
+TRACE_MAX = 100_000_000  # the load generator's limit
+
 
 def work_of(values: Mapping[str, Any], origin: Mapping[str, Origin]) -> Work:
     """The work of settings that are valid one by one. Raises UsageError."""
@@ -42,6 +44,10 @@ def _beside(values: Mapping[str, Any], work: Work) -> list[str]:
         found.append("--rows: fixed work is rows that are written; a load that reads has a window: --duration")
     if (work.counts_requests or work.preload_rows) and values["load.generator"] != "scale":
         found.append(f"--load-generator: {values['load.generator']} only writes, and into an empty database")
+    if values["load.trace_max"] > TRACE_MAX:
+        found.append(f"--trace-max: {TRACE_MAX:,} at most; each takes 40 bytes of memory while the load runs")
+    if values["load.trace"] and values["load.generator"] != "scale":
+        found.append(f"--trace: {values['load.generator']} does not report each request")
     if values["workload.disorder"] and values["load.generator"] != "scale":
         found.append(f"--disorder: {values['load.generator']} has an order of its own")
     return found

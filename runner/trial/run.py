@@ -39,6 +39,7 @@ from runner.trial.placed import bytes_at_rest, check_placement
 from runner.trial.preload import preload
 from runner.trial.provision import Provisioned, Reached, provision, reached_by
 from runner.trial.stages import Aborted, Answered, Ended, RowsThere, SchemaMade, StageResult, Verified, with_stage
+from runner.trial.traced import trace_folder, traced
 from runner.trial.waiting import LOG_LINES, answer_within
 from runner.work import logical_bytes, queries_of, row_logical_bytes
 
@@ -194,15 +195,16 @@ class _RunningTrial:
 
     def _load(self, reached: Reached, spec: Mapping[str, str]) -> Iterator[Event]:
         facts = self._target.facts
-        load = load_of(self._order, spec, facts.threads_per_process, reached)
-        watched = {"by_thread": facts.thread_names, "waits": facts.wait_events}
-        loading = Loading(self._order, reached, load, self._stop, self._clock, **watched)
-        try:
-            yield from loading.events()
-        finally:
-            loaded = loading.loaded()
-            self._add(loaded)
-            self._facts = with_summary(self._facts, loaded.summary, self._trial.load, self._trial.work)
+        with trace_folder(self._trial) as folder:
+            load = load_of(self._order, spec, facts.threads_per_process, reached, folder)
+            watched = {"by_thread": facts.thread_names, "waits": facts.wait_events}
+            loading = Loading(self._order, reached, load, self._stop, self._clock, **watched)
+            try:
+                yield from traced(loading.events(), self._trial, load, folder)
+            finally:
+                loaded = loading.loaded()
+                self._add(loaded)
+                self._facts = with_summary(self._facts, loaded.summary, self._trial.load, self._trial.work)
         if self._facts.answers and load.answers:
             summary = self._facts.summary
             written = summary.rows_acked + summary.rows_failed + summary.rows_unanswered if summary else 0

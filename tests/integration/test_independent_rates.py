@@ -1,6 +1,12 @@
 """Writes and reads on connections of their own: on a real PostgreSQL, a slow query does not delay the next write."""
 
+import io
+from collections import Counter
+
+import pyarrow.parquet
+
 from runner.interrupts import Stop
+from runner.model import ArtifactMade
 from runner.trial.run import run_trial
 from tests.unit.reading_trials import WRONG, answers_of, reading_order
 from tests.unit.trial_orders import artifact_of, result_of
@@ -12,10 +18,20 @@ OFFERED = 2000.0  # rows per second, in requests of 100
 
 def measured(folder, *more: str):
     """The events of a trial of the mix on one connection, or with more parameters on several."""
-    flags = {"knobs__write_threads": "1", "workload__rows_per_request": "100", "load__duration": "3s"}
+    flags = {
+        "knobs__write_threads": "1",
+        "workload__rows_per_request": "100",
+        "load__duration": "3s",
+        "load__trace": "1",
+    }
     events = list(run_trial(reading_order(folder, "postgres", MIX, operation=[*SLOW, *more], **flags), Stop()))
     assert result_of(events).verdict.kind not in WRONG, result_of(events).verdict.reasons
     return events
+
+
+def trace_of(events) -> bytes:
+    (made,) = (event for event in events if isinstance(event, ArtifactMade) and event.name == "trace.parquet")
+    return made.content
 
 
 def test_a_slow_query_delays_the_writes_of_its_connection_and_no_others(folder):
@@ -39,6 +55,12 @@ def test_a_slow_query_delays_the_writes_of_its_connection_and_no_others(folder):
     m = result.measurement
     assert m.rows_counted == m.rows_acked + 20_000 > 20_000 + 2 * OFFERED
     assert artifact_of(events, "spec").count("# group ") == 4
+    # Each request of each process is kept.
+    table = pyarrow.parquet.read_table(io.BytesIO(trace_of(events)))
+    inside = table.filter(table["in_window"]).to_pylist()
+    assert Counter(one["operation"] for one in inside) == {name: figures.requests for name, figures in apart.items()}
+    assert {one["load_process"] for one in inside} == {0, 1, 2, 3}
+    assert sum(one["rows"] for one in inside if one["operation"] == "write") == m.rows
     # Writes add rows to the answers of scan_tag, and to no answer of range.
     answers = answers_of(events)
     assert set(answers) == {"range", "scan_tag"}

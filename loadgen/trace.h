@@ -1,0 +1,45 @@
+/* A time series of requests: one in so many of each worker, as records of a fixed size. They stay
+ * in memory until the load has ended, so that no request waits for a disk, and then go to one file.
+ * A worker whose part is full keeps no more, and counts what it left out. */
+#ifndef SCALE_TRACE_H
+#define SCALE_TRACE_H
+
+#include <stdbool.h>
+
+#include "counters.h"
+#include "drivers/driver.h"
+
+struct load;
+struct worker;
+
+enum trace_outcome { TRACE_OK, TRACE_FAILED, TRACE_UNANSWERED };
+
+struct trace_record { /* as it is in the file, in the byte order of the machine */
+    uint64_t due_ns, sent_ns,
+        answered_ns; /* of CLOCK_MONOTONIC; due and sent are one in a closed loop */
+    uint32_t rows; /* acknowledged, or of the answer */
+    uint32_t worker, request; /* request: its number within the worker */
+    uint16_t operation, outcome;
+};
+
+struct trace { /* of one worker; zeros: it keeps nothing */
+    struct trace_record *records;
+    uint64_t every, most;
+    counter taken, left_out; /* taken: published */
+};
+
+/* Opens the file of the load, if it has one; false after telling why not. */
+bool trace_open(struct load *load);
+
+/* The memory of one worker; 0, or -1 when it is short. */
+int trace_init(struct trace *trace, const struct load *load);
+void trace_free(struct trace *trace);
+
+/* The request at hand has come to its end. */
+void trace_take(struct worker *w, enum outcome outcome, uint64_t rows, uint64_t sent_ns,
+                uint64_t due_ns, uint64_t answered_ns);
+
+/* Writes what all workers kept, also those that hang, and closes the file. */
+void trace_close(struct load *load, const struct worker *workers);
+
+#endif

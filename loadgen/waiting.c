@@ -1,0 +1,48 @@
+/* Waits of a worker; see waiting.h. */
+#include "waiting.h"
+
+#include "clock.h"
+
+enum { SLEEP_SLICE_NS = 50000000 };
+
+uint64_t waiting_until(const struct worker *w, uint64_t when_ns)
+{
+    uint64_t now = clock_now_ns();
+    while (now < when_ns && !worker_stopped(w)) {
+        const uint64_t slice = now + SLEEP_SLICE_NS;
+        clock_sleep_until_ns(when_ns < slice ? when_ns : slice);
+        now = clock_now_ns();
+    }
+    return now;
+}
+
+/* Waits until the round of the turn begins: an interval after the one before did, or at once. */
+static uint64_t wait_round(struct worker *w, uint64_t now_ns, uint64_t end_ns)
+{
+    const uint64_t interval_ns = (uint64_t)(w->load->spec->round_interval_s * 1e9);
+    if (!interval_ns || !w->turn.begins_round)
+        return now_ns;
+    const uint64_t due_ns = w->turn.round_ns ? w->turn.round_ns + interval_ns : now_ns;
+    if (now_ns < due_ns)
+        now_ns = waiting_until(w, due_ns < end_ns ? due_ns : end_ns);
+    w->turn.round_ns = now_ns;
+    return now_ns;
+}
+
+bool waiting_turn(struct worker *w, uint64_t *now_ns, uint64_t *intended_ns)
+{
+    const uint64_t end = window_end(w->load);
+    if (pacing_is_open(&w->pacing)) {
+        *intended_ns = pacing_next_ns(&w->pacing, w->load->operations->has_ask ? 1 : w->batch.rows);
+        counter_set(&w->counters.waiting_since_ns, *intended_ns);
+        if (*now_ns < *intended_ns)
+            *now_ns = waiting_until(w, *intended_ns < end ? *intended_ns : end);
+    } else {
+        *intended_ns = *now_ns = wait_round(w, *now_ns, end);
+    }
+    if (worker_stopped(w))
+        w->ending = ENDING_STOPPED;
+    else if (*now_ns >= end)
+        w->ending = ENDING_WINDOW;
+    return w->ending == ENDING_NONE;
+}

@@ -1,0 +1,19 @@
+/* When a worker sends its next request: at its time in an open loop, with its round, or at once. A
+ * wait ends early when the load stops. */
+#ifndef SCALE_WAITING_H
+#define SCALE_WAITING_H
+
+#include "counting.h"
+
+static inline bool worker_stopped(const struct worker *w)
+{
+    return atomic_load_explicit(&w->load->stop, memory_order_relaxed);
+}
+
+/* Sleeps until the time or until the load stops; returns the time. */
+uint64_t waiting_until(const struct worker *w, uint64_t when_ns);
+
+/* Waits for the time of the request; false when it will not be sent any more. */
+bool waiting_turn(struct worker *w, uint64_t *now_ns, uint64_t *intended_ns);
+
+#endif

@@ -1,0 +1,89 @@
+"""Requests that are kept: each has a record, one in so many, to the end of its room; a file that cannot be is refused."""
+
+from __future__ import annotations
+
+import struct
+from collections import Counter
+
+import pytest
+
+RECORD = struct.Struct("=QQQIIIHH")
+MIX = {
+    "operations": "write:2,range:1",
+    "ask.range.text": "select {device} {at}",
+    "rows_present": 100,
+    "tables": 20,
+    "rows_per_request": 10,
+    "threads": 2,
+    "duration_s": 0.3,
+    "warmup_s": 0.1,
+    "null_latency_us": 200,
+    "null_answer_rows": 7,
+}
+
+
+def records(path) -> list[tuple[int, ...]]:
+    return list(RECORD.iter_unpack(path.read_bytes()))
+
+
+def test_every_request_has_a_record(load, tmp_path):
+    done = load(**{**MIX, "trace": tmp_path / "a"})
+    found, summary = records(tmp_path / "a"), done.summary
+    assert done.code == 0
+    assert len(found) == summary["requests"] == done.one("trace")["kept"]
+    assert done.one("trace")["left_out"] == 0
+    start, end = summary["window_start_ns"], summary["window_end_ns"]
+    for number, operation in enumerate(summary["operations"]):
+        own = [record for record in found if record[6] == number]
+        assert len(own) == operation["requests"]
+        assert sum(start <= record[2] <= end for record in own) == operation["requests_window"]
+        assert {record[3] for record in own} == ({10} if operation["name"] == "write" else {7})
+    assert all(due == sent < answered for due, sent, answered, *_ in found)
+    assert {record[7] for record in found} == {0}
+    for worker in (0, 1):
+        own = sorted(record[5] for record in found if record[4] == worker)
+        assert own == list(range(len(own)))
+
+
+def test_one_in_so_many_is_kept_until_there_is_no_room(load, tmp_path):
+    done = load(**{**MIX, "trace": tmp_path / "a", "trace_every": 3, "trace_max": 40})
+    found = records(tmp_path / "a")
+    told = done.one("trace")
+    assert Counter(record[4] for record in found) == {0: 20, 1: 20}
+    assert sorted(record[5] for record in found if record[4] == 0) == list(range(0, 60, 3))
+    assert told["kept"] == 40
+    due = sum(-(-worker["requests"] // 3) for worker in done.summary["workers"])
+    assert told["left_out"] == due - 40 > 0
+
+
+def test_in_an_open_loop_the_time_when_it_was_due_is_kept(load, tmp_path):
+    done = load(**{**MIX, "trace": tmp_path / "a", "rate": 100, "threads": 1})
+    found = records(tmp_path / "a")
+    assert done.code == 0
+    assert [b[0] - a[0] for a, b in zip(found, found[1:], strict=False)] == pytest.approx(
+        [10_000_000] * (len(found) - 1), abs=1
+    )
+    assert all(due <= sent for due, sent, *_ in found)
+
+
+def test_a_request_that_failed_says_so(load, tmp_path):
+    spec = {
+        "tables": 2,
+        "rows_per_request": 10,
+        "requests": 20,
+        "null_fail_every": 5,
+        "threads": 1,
+        "trace": tmp_path / "a",
+    }
+    done = load(6, **spec)
+    found = records(tmp_path / "a")
+    assert done.code == 6
+    assert Counter(record[7] for record in found) == {0: 16, 1: 4}
+    assert {record[3] for record in found if record[7] == 1} == {0}
+
+
+def test_a_file_that_cannot_be_made_is_refused_before_the_start(run, tmp_path):
+    done = run({"driver": "null", **MIX, "trace": tmp_path / "none" / "a"})
+    assert done.code == 2
+    assert "trace: " in done.stderr and "No such file or directory" in done.stderr
+    assert not done.events
