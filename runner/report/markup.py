@@ -16,6 +16,14 @@ def broken(words: str) -> str:
     return escape(words).replace("_", "_<wbr>") if words in facts.VERDICT_MEANINGS else escape(words)
 
 
+def code_html(words: str) -> str:
+    """The escaped text; what is between two backticks is code."""
+    parts = escape(words).split("`")
+    if len(parts) % 2 == 0:
+        return escape(words)
+    return "".join(f"<code>{part}</code>" if place % 2 else part for place, part in enumerate(parts))
+
+
 def css_of(kind: VerdictKind) -> str:
     """The CSS class of a verdict."""
     return _CSS.get(kind.value, "bad")

@@ -10,7 +10,7 @@ from html import escape
 
 from runner.model import OperationFigures, StoredRun, TrialResult
 from runner.report.figures import axis_facts
-from runner.report.markup import table_html
+from runner.report.markup import code_html, table_html
 from runner.report.preloaded import preload_words
 from runner.report.response_curve import response_curve
 from runner.report.svg import Frame, axes, drawing, line, text, x_levels
@@ -18,7 +18,8 @@ from runner.report.table import ABSENT, Table, fixed, known, mean, rate, short
 from runner.units import format_number
 
 QUANTILES = ("min", "p10", "p25", "p50", "p75", "p90", "p95", "p99", "p999", "max")
-_CELL_W, _CELL_H, _NAME_W, _HEAD_H = 84, 26, 170, 34
+_HEAT_QUANTILES = ("p99", "p95", "p90", "p75", "p50")
+_CELL_W, _CELL_H, _NAME_W, _HEAD_H, _TITLE_W = 84, 26, 170, 34, 460
 _SMALL_W, _SMALL_H = 300, 180
 Read = Callable[[OperationFigures], float | None]
 
@@ -74,17 +75,29 @@ def quantiles_table(run: StoredRun) -> Table:
     return Table(title="Response times by operation (ms)", headers=headers, rows=tuple(rows), words=(0,), notes=(note,))
 
 
+def heat_quantile(run: StoredRun) -> str:
+    """p99, unless too few requests leave cells without it and a lower quantile has more of them."""
+
+    def known_cells(quantile: str) -> int:
+        return sum(known(_of(trials, name, _response(quantile))) for name in _names(run) for _, trials in _levels(run))
+
+    return max(_HEAT_QUANTILES, key=known_cells)  # of equals the first
+
+
 def heat_svg(run: StoredRun) -> str:
-    """p99 of the response time by operation and level. Darker is longer; each row has its own scale. Each cell shows
-    its number, so that nothing is shown by colour alone."""
-    names, levels = _names(run), _levels(run)
-    width, height = _NAME_W + _CELL_W * len(levels) + 10, _HEAD_H + _CELL_H * len(names) + 6
-    parts = [text(4, 14, f"p99 of the response time (ms) over {axis_facts(run).name}", "dim")]
+    """p99 of the response time by operation and level, or a lower quantile of short trials. Darker is longer; each row
+    has its own scale. Each cell shows its number, so that nothing is shown by colour alone."""
+    names, levels, quantile = _names(run), _levels(run), heat_quantile(run)
+    title = f"{quantile} of the response time (ms) over {axis_facts(run).name}"
+    title += "" if quantile == _HEAT_QUANTILES[0] else f" (too few requests for {_HEAT_QUANTILES[0]})"
+    width = max(_NAME_W + _CELL_W * len(levels) + 10, _TITLE_W)
+    height = _HEAD_H + _CELL_H * len(names) + 6
+    parts = [text(4, 14, title, "dim")]
     for i, (level, _) in enumerate(levels):
         parts.append(text(_NAME_W + _CELL_W * (i + 0.5), 30, format_number(level), "dim", "middle"))
     for row, name in enumerate(names):
         y = _HEAD_H + _CELL_H * row
-        values = [_of(trials, name, _response("p99")) for _, trials in levels]
+        values = [_of(trials, name, _response(quantile)) for _, trials in levels]
         top = max((v for v in values if known(v) and v is not None), default=0.0)
         parts.append(text(_NAME_W - 8, y + 17, name, "", "end"))
         for i, value in enumerate(values):
@@ -96,7 +109,7 @@ def heat_svg(run: StoredRun) -> str:
             )
             parts += [cell] if known(value) else []
             parts.append(text(x + _CELL_W / 2, y + 17, short(value), "", "middle"))
-    drawn = drawing(width, height, "p99 of the response time by operation and level", "".join(parts))
+    drawn = drawing(width, height, f"{quantile} of the response time by operation and level", "".join(parts))
     return f'<figure style="max-width:{width}px">{drawn}</figure>'
 
 
@@ -139,7 +152,7 @@ def operations_html(run: StoredRun) -> str:
     """The part of the page; "" if the load only writes."""
     if not has_operations(run):
         return ""
-    told = [f"<li>{escape(words)}</li>" for words in (*preload_words(run), answers_words(run)) if words]
+    told = [f"<li>{code_html(words)}</li>" for words in (*preload_words(run), answers_words(run)) if words]
     return (
         f"<h2>Each operation</h2><ul>{''.join(told)}</ul>{small_curves(run)}"
         f"<h3>Throughput against response time</h3>{response_curve(run, _levels(run))}"
