@@ -81,6 +81,8 @@ def _level(text: str, whole: str) -> float:
 def _range(part: str, whole: str) -> list[float]:
     ends, _, step_text = part.partition(":")
     first_text, _, last_text = ends.partition("..")
+    if last_text.startswith("."):
+        raise ValueError(f"{whole!r} is not a range; write it with two dots, like 1..12")
     if not first_text or not last_text:
         raise ValueError(f"{whole!r} has an open end; write both ends, like 1..12")
     first, last = _level(first_text, whole), _level(last_text, whole)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Literal
 
 from runner.figures.series import SERIES_COLUMNS
@@ -49,9 +50,12 @@ def _timeseries(run: StoredRun) -> Columns:
 
 
 def _ticks(run: StoredRun) -> Iterator[tuple[Cell, ...]]:
+    """One row for each time. A stored series has a row of the load generator and one of the sampler, each with columns
+    of its own; both have the same time if they were made within one millisecond."""
     for result in run.results:
         trial_id = result.trial.trial_id
-        for t_s, values in run.timeseries.get(trial_id, ()):
+        for t_s, rows in groupby(run.timeseries.get(trial_id, ()), key=lambda row: row[0]):
+            values = {name: value for _, row in rows for name, value in row.items() if value is not None}
             yield (trial_id, t_s, *(_cell(values.get(name), "number") for name in SERIES_COLUMNS))
 
 

@@ -30,7 +30,7 @@ def columns(given: Given) -> tuple[str, ...]:
         if share and not kind:
             given.refuse("INSERT_DATATYPE_PROPORTION", f"the load generator has no type like {name}")
     if not (prefix + "0").isidentifier():
-        given.refuse("SENSOR_NAME_PREFIX", f"{prefix!r} begins no plain name")
+        given.refuse("SENSOR_NAME_PREFIX", f"{prefix!r} cannot begin a plain name")
     total, upper = sum(shares), []
     for number in range(len(shares)):
         upper.append(sum(shares[: number + 1]) / total)

@@ -88,7 +88,7 @@ def _read(file: Path) -> np.ndarray[Any, Any]:
         return np.empty(0, dtype=RECORD)
     content = file.read_bytes()
     if len(content) % RECORD.itemsize:
-        raise LoadError(f"the load generator's trace has {len(content)} bytes, which is no whole number of records")
+        raise LoadError(f"the load generator's trace has {len(content)} bytes, which is not a whole number of records")
     return np.frombuffer(content, dtype=RECORD)
 
 

@@ -8,7 +8,7 @@ from typing import Literal
 
 from runner.model.disk_facts import DiskSource
 
-Origin = Literal["default", "file", "flag", "host"]
+Origin = Literal["default", "file", "flag", "host", "detect"]
 COLUMN_TYPES = (
     "bool",
     "tinyint",

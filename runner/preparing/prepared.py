@@ -69,7 +69,8 @@ def _with_replicates(sweep: Sweep, arms: int, noise: AssumedNoise) -> Sweep:
     if sweep.detect_percent is None:
         return sweep
     count = replicates_for(sweep.detect_percent, len(sweep.levels) * arms, noise)
-    return replace(sweep, replicates=count, replicates_max=max(count, sweep.replicates_max))
+    origin = {**sweep.origin, "method.replicates": "detect"}
+    return replace(sweep, replicates=count, replicates_max=max(count, sweep.replicates_max), origin=origin)
 
 
 def with_order_seed(sweep: Sweep) -> Sweep:

@@ -13,6 +13,7 @@ GENERATOR_FULL: Final = 0.85  # share of the load generator's CPUs: it also wait
 GENERATOR_SPENT: Final = 0.97  # share of the load generator's CPUs: what is left are ticks of the kernel
 CEILING: Final = 0.80  # share of the load generator's own ceiling: above it, its own pauses show in the rate
 OFFERED_MET: Final = 0.98  # share of the offered rate: the window's edges cut requests in two
+CHANCE_SIGMAS: Final = 3.0  # standard deviations: fewer requests than this at random times are chance
 BACKLOG_GROWS: Final = 0.005  # share of the offered rate: as a trend over the window, which a queue at rest has not
 THROTTLED: Final = 0.01  # share of the time: less is one period of the kernel's quota at the window's edge
 SHARED_TAKE: Final = 0.15  # share of the server's cores: below it, what the load generator takes is within the noise

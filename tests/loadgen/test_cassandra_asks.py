@@ -136,7 +136,7 @@ REFUSALS = {
     "too many rows": ("CONNECTION", "not what their head announces"),
     "other columns": ("CONNECTION", "not what their head announces"),
     "cut": ("CONNECTION", "closed"),
-    "garbage": ("CONNECTION", "is no answer of CQL"),
+    "garbage": ("CONNECTION", "is not an answer of CQL"),
     "huge": ("CONNECTION", "is too long"),
 }
 

@@ -81,3 +81,13 @@ def test_the_command_writes_several_formats_at_once(tmp_path):
 def test_a_place_that_cannot_be_written_is_said(tmp_path):
     with pytest.raises(StoreError, match="nowhere"):
         write_outside(tmp_path / "nowhere" / "a.csv", b"x")
+
+
+def test_the_load_generators_row_and_the_samplers_row_of_one_time_are_one_tick():
+    """The key of a tick in a database is its time: two rows of one time would be refused."""
+    one = RUN.results[0]
+    series = {
+        one.trial.trial_id: ((19.004, {"rows_per_s": 5.0}), (19.004, {"rows_per_s": None, "server_cpu_cores": 2}))
+    }
+    rows = json.loads(as_json(columns_of(replace(RUN, results=(one,), timeseries=series), "timeseries")))
+    assert [(row["t_s"], row["rows_per_s"], row["server_cpu_cores"]) for row in rows] == [(19.004, 5.0, 2.0)]

@@ -25,6 +25,7 @@ def test_levels(text, levels):
     [
         ("0..3", "above 0"),
         ("3..1", "runs backwards"),
+        ("1...2", "two dots"),
         ("1..", "open end"),
         ("..3", "open end"),
         ("", "not a range"),

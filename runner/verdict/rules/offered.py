@@ -9,9 +9,7 @@ from runner.model import BottleneckKind
 from runner.units import format_rate
 from runner.verdict.evidence import OfferedOperation, ResourceUse, TrialResources
 from runner.verdict.rules.rule import Found
-from runner.verdict.thresholds import BACKLOG_GROWS, OFFERED_MET
-
-SIGMAS = 3.0
+from runner.verdict.thresholds import BACKLOG_GROWS, CHANCE_SIGMAS, OFFERED_MET
 
 
 def is_met(use: ResourceUse, given: TrialResources) -> bool | None:
@@ -43,7 +41,7 @@ def _by_chance(one: OfferedOperation) -> float:
     if one.seconds <= 0:
         return 0.0
     requests = one.offered_per_s * one.seconds / one.units_of_request
-    missing = one.connections + (SIGMAS * math.sqrt(requests) if one.is_poisson else 0.0)
+    missing = one.connections + (CHANCE_SIGMAS * math.sqrt(requests) if one.is_poisson else 0.0)
     return missing * one.units_of_request / one.seconds
 
 
