@@ -4,6 +4,8 @@ It takes about 20 CPU seconds for each start: one short trial runs everywhere, t
 """
 
 import json
+import os
+import shutil
 from dataclasses import replace
 
 import psutil
@@ -11,10 +13,12 @@ import pytest
 
 from runner.model import VerdictKind
 from tests.integration.by_hand import by_hand
+from tests.integration.cli import run
 from tests.integration.database_contract import *  # noqa: F403
 from tests.integration.leftovers import ours_running
 from tests.integration.real_server import real_server, required, with_rows
 from tests.integration.short_trial import short_trial
+from tests.integration.test_disk_sweep import traces
 from tests.unit.trial_orders import artifact_of, here, result_of, trial_order
 
 skipped = by_hand("20 CPU seconds for each start", but=("test_a_short_trial_counts_what_was_acknowledged",))
@@ -76,3 +80,22 @@ def test_its_write_ahead_log_can_be_on_disk_before_each_answer(target, folder):
 
 def test_a_short_trial_counts_what_was_acknowledged(target, folder):
     short_trial(target, folder, 5_000)
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("fio"), reason="needs root and fio")
+def test_two_disks_take_nearly_twice_as_much(target, folder, tmp_path):
+    before = traces()
+    work = ("--columns", "d:double,n:bigint,s:binary(400)", "--text", "random", "--rows-per-request", "500")
+    disks = ("--disks", "1,2", "--loop", "1GiB", "--cap", "6MiB/s", "--data-dir", str(folder))
+    quick = ("--tables", "24", "--replicates", "1", "--quick", "--connections-check", "off", "--drift-check", "off")
+    server = ("--target", "iotdb", "--runtime", "process", "--results", "r")
+    done = run("sweep", "disk", *server, *work, *disks, *quick, "-y", "--json", cwd=tmp_path, timeout_s=300)
+    assert done.returncode == 0, done.stderr
+    trials = sorted(json.loads(done.stdout)["trials"], key=lambda t: t["trial"]["resources"]["disks"])
+    rates = [t["measurement"]["durable_rows_per_s"] for t in trials]
+    assert rates[1] > 1.4 * rates[0], rates
+    for count, trial in enumerate(trials, 1):
+        m = trial["measurement"]
+        assert m["rows_counted"] == m["rows_acked"] > 1000
+        assert [disk["share_percent"] for disk in m["disks"].values()] == [pytest.approx(100 / count, abs=10)] * count
+    assert traces() <= before
