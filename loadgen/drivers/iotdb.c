@@ -2,7 +2,7 @@
  * A table of the load is a device, database.d7. Method `tablet` sends each slice of a request as a
  * tablet, many of them in flight on its connection before the first answer is waited for; `tablets`
  * all slices in one call; `records` the same rows one by one. Options: aligned=1, where the devices
- * are; page_rows=5000, rows of an answer that are asked for at once. The verb `tables` makes
+ * are; page_rows=1000000, rows of an answer that are asked for at once. The verb `tables` makes
  * devices of the template that is set on the database. */
 #include <stdlib.h>
 
@@ -55,7 +55,7 @@ static enum outcome iotdb_open(const struct driver_setup *setup, struct driver *
     for (uint32_t i = 0; spec->method && methods[i].name; i++)
         if (strcmp(methods[i].name, spec->method) == 0)
             d->method = (enum iotdb_method)i;
-    d->page_rows = 5000;
+    d->page_rows = 1000000;
     if (!spec_option_whole(spec, "aligned", 0, 1, &is_aligned, why, sizeof why) ||
         !spec_option_whole(spec, "page_rows", 1, 1000000, &d->page_rows, why, sizeof why)) {
         fault_set(fault, FAULT_SPEC, "SPEC", "%s", why);

@@ -55,7 +55,7 @@ def test_the_text_is_filled_with_what_is_drawn(ask, server):
         since, until = event["from_ms"], event["to_ms"]
         text = f"SELECT a FROM root.x.d{event['devices'][0]} WHERE time >= {since} AND time < {until}"
         assert (name, request[2].decode()) == ("executeStatement", f"{text} AND a > {event['value']:g}")
-        assert request[4] == 5000
+        assert request[4] == 1_000_000
         assert (event["rows"], event["values"], event["digest"]) == (3, 6, wanted)
     (operation,) = outcome.summary["operations"]
     assert operation["rows_window"] == 3 * operation["units_window"] > 0
