@@ -158,7 +158,8 @@ row at such a time, VictoriaMetrics would repeat the one before. The stretches o
 needs a `step` and a `span` that are multiples of `bucket`. `latest` reads all samples of the device, because
 VictoriaMetrics has no index of last samples.
 
-The stretches of time of KairosDB begin with the range, so that `step` and `span` must be multiples of `bucket` as for
+IoTDB aggregates each device by itself, and refuses a bound with a fraction for a column of whole numbers. Its stretches
+of time begin with the range, as do those of KairosDB, so that `step` and `span` must be multiples of `bucket` as for
 VictoriaMetrics. A query of KairosDB has a list of devices for each column, and a bound is of its own column.
 
 ## Groups of devices
@@ -169,7 +170,7 @@ Cassandra are `scan_tag` (q1), `aggregate_tag` (q2), `group_by_tag` (q3), and `a
 
 TDengine, InfluxDB and VictoriaMetrics store the tags with the rows. PostgreSQL gets a table `device` with a row for
 each device. The devices of QuestDB are distributed over several tables, so it is not asked for groups. Cassandra's
-table has no tags.
+table and IoTDB's devices have no tags.
 
 ## Sets
 `set` combines two ranges of one device: the first two thirds and the last two thirds of `span`. Their union has all
@@ -200,7 +201,7 @@ _VARIANTS: dict[str, tuple[dict[str, str], ...]] = {
     "range_value": (_BOUND, {**_BOUND, "columns": "current"}),
     "range_value_desc": (_BOUND, {**_BOUND, "columns": "current"}),
     "latest": _DEVICES,
-    "aggregate": (*_DEVICES, {"devices": "2", "function": "spread"}),
+    "aggregate": (*_DEVICES, {"function": "spread"}),
     "aggregate_value": tuple({**_BOUND, "function": name} for name in ("avg", "count")),
     "aggregate_range_value": tuple({**_BOUND, **devices} for devices in _DEVICES),
     "group_by_time": (*_DEVICES, {"step": "10m"}),

@@ -4,8 +4,6 @@ It takes about 20 CPU seconds for each start: one short trial runs everywhere, t
 """
 
 import json
-import os
-import shutil
 from dataclasses import replace
 
 import psutil
@@ -13,12 +11,11 @@ import pytest
 
 from runner.model import VerdictKind
 from tests.integration.by_hand import by_hand
-from tests.integration.cli import run
 from tests.integration.database_contract import *  # noqa: F403
 from tests.integration.leftovers import ours_running
 from tests.integration.real_server import real_server, required, with_rows
 from tests.integration.short_trial import short_trial
-from tests.integration.test_disk_sweep import traces
+from tests.unit.reading_trials import KINDS, WRONG, answers_of, reading_order
 from tests.unit.trial_orders import artifact_of, here, result_of, trial_order
 
 skipped = by_hand("20 CPU seconds for each start", but=("test_a_short_trial_counts_what_was_acknowledged",))
@@ -82,20 +79,20 @@ def test_a_short_trial_counts_what_was_acknowledged(target, folder):
     short_trial(target, folder, 5_000)
 
 
-@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("fio"), reason="needs root and fio")
-def test_two_disks_take_nearly_twice_as_much(target, folder, tmp_path):
-    before = traces()
-    work = ("--columns", "d:double,n:bigint,s:binary(400)", "--text", "random", "--rows-per-request", "500")
-    disks = ("--disks", "1,2", "--loop", "1GiB", "--cap", "6MiB/s", "--data-dir", str(folder))
-    quick = ("--tables", "24", "--replicates", "1", "--quick", "--connections-check", "off", "--drift-check", "off")
-    server = ("--target", "iotdb", "--runtime", "process", "--results", "r")
-    done = run("sweep", "disk", *server, *work, *disks, *quick, "-y", "--json", cwd=tmp_path, timeout_s=300)
-    assert done.returncode == 0, done.stderr
-    trials = sorted(json.loads(done.stdout)["trials"], key=lambda t: t["trial"]["resources"]["disks"])
-    rates = [t["measurement"]["durable_rows_per_s"] for t in trials]
-    assert rates[1] > 1.4 * rates[0], rates
-    for count, trial in enumerate(trials, 1):
-        m = trial["measurement"]
-        assert m["rows_counted"] == m["rows_acked"] > 1000
-        assert [disk["share_percent"] for disk in m["disks"].values()] == [pytest.approx(100 / count, abs=10)] * count
-    assert traces() <= before
+BY_TIME = [f"{name}.step=10m" for name in ("group_by_time", "group_by_time_desc")]
+
+
+def test_reads_are_answered_rightly_beside_writes(target, folder):
+    asked = {*KINDS, "spread", "last", "whole", "rows"} - {"set"}
+    more = ["whole.kind=range_value", "whole.bound=190", "whole.bound_column=voltage", "whole.devices=2"]
+    more += [*BY_TIME, "rows.kind=range", "rows.span=20h"]
+    flags = {"workload__columns": "current:float,voltage:int,phase:double,flag:bool,small:smallint,name:binary(12)"}
+    flags |= {"preload__rows": "80k"}
+    mix = ",".join((*sorted(asked), "write=2"))
+    events = here(reading_order(folder, "iotdb", mix, alone=("group_by_time",), also=more, **flags))
+    result, answers = result_of(events), answers_of(events)
+    assert result.verdict.kind not in WRONG, result.verdict.reasons
+    assert set(answers) == asked
+    assert all(one["whole"] == 20 and not one["wrong"] for one in answers.values()), answers
+    assert sum(one["counted"] for one in answers.values()) > 0
+    assert result.measurement.rows_counted == result.measurement.rows_acked + 80_000 > 80_000

@@ -12,6 +12,7 @@ from runner.sweep.file import read_sweep_file
 from runner.sweep.resolve import resolve_sweep
 from runner.targets import load_facts
 from runner.targets.cassandra import queries as cassandra
+from runner.targets.iotdb.queries import cells_of
 from runner.targets.kairosdb import queries as kairosdb
 from runner.targets.marks import filled
 from runner.targets.questdb.queries import timed
@@ -205,6 +206,40 @@ def test_what_victoriametrics_cannot_be_asked_is_refused(mix, parameters, words)
     work = work_of(mix, *parameters)
     with pytest.raises(CannotAsk, match=words):
         load_facts("victoriametrics").rendered(queries_of(work)[mix], work.data, "http")
+
+
+@pytest.mark.parametrize(
+    ("mix", "parameters", "words"),
+    [
+        ("set", (), "IoTDB has no UNION"),
+        ("scan_tag", (), "no tags here"),
+        ("range_value", ("range_value.bound=1..2", "range_value.bound_column=voltage"), "with a whole number only"),
+        ("group_by_time", (), "begin with the range"),
+        ("aggregate", ("aggregate.devices=2",), "aggregates each device by itself"),
+    ],
+)
+def test_what_iotdb_cannot_be_asked_is_refused(mix, parameters, words):
+    work = work_of(mix, *parameters)
+    with pytest.raises(CannotAsk, match=words):
+        load_facts("iotdb").rendered(queries_of(work)[mix], work.data, "tablet")
+
+
+def test_iotdb_asks_several_devices_by_device():
+    operations = ("range.devices=2", "latest.devices=2")
+    work = work_of("range,latest,aggregate,group_by_time_desc", *operations, "group_by_time_desc.step=10m")
+    texts = {n: load_facts("iotdb").rendered(q, work.data, "tablet") for n, q in queries_of(work).items()}
+    assert texts["range"].endswith(
+        "FROM {device}, {device} WHERE time >= {from} AND time < {to} ORDER BY TIME ALIGN BY DEVICE"
+    )
+    assert texts["aggregate"].endswith("WHERE time >= {from} AND time < {to}")
+    assert texts["group_by_time_desc"].endswith("GROUP BY ([{from}, {to}), 600000ms) ORDER BY TIME DESC")
+    row = [["root.scale.d1", 1500, 1.5, 2, "true"]]
+    kinds = {"current": "float", "voltage": "int", "phase": "bool"}
+    assert cells_of(texts["latest"], row, kinds) == ((1500, "root.scale.d1", 1.5, 2, True),)
+    assert cells_of(texts["range"], [[1, "root.scale.d1", 1.5, None, "false"]], kinds) == (
+        (1, "root.scale.d1", 1.5, None, False),
+    )
+    assert cells_of(texts["aggregate"], [[2.5]], kinds) == ((2.5,),)
 
 
 @pytest.mark.parametrize(

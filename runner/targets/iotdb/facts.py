@@ -16,6 +16,7 @@ FACTS = Facts(
     title="IoTDB",
     implementation="runner.targets.iotdb.target:IotdbTarget",
     methods=("tablet", "tablets", "records"),
+    queries="runner.targets.iotdb.queries:rendered",
     iot_benchmark=("IoTDB-200-SESSION_BY_TABLET=tablet", "IoTDB-200-SESSION_BY_RECORDS=records"),
     knobs=(
         Knob(

@@ -7,7 +7,7 @@ import os
 import re
 import socket
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,10 +17,12 @@ from runner.files import below
 from runner.loadgen.binary import loadgen_path
 from runner.loadgen.spec import trial_spec
 from runner.loadgen.statements import TABLES_S, create_tables, run_statements
-from runner.model import Trial, Work
+from runner.model import Cells, Drawn, Trial, Work
 from runner.targets import Address, Counted, Part, Session, series
 from runner.targets.iotdb.files import CONFIG_LOG, DATA, DATA_LOG, FLUSH_LOG, ROOT
+from runner.targets.iotdb.queries import cells_of
 from runner.targets.java import effective as jvm
+from runner.targets.marks import filled
 from runner.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_MEMORY, ON_DISK
 
 WITHIN_S = 3600.0
@@ -67,14 +69,19 @@ class IotdbSession(Session):
             child.kill()
 
     def _rows(self, statement: str) -> tuple[tuple[Any, ...], ...]:
-        self.asking = statement[:80]
+        return self._all((statement,))[0]
+
+    def _all(self, statements: Sequence[str]) -> list[tuple[tuple[Any, ...], ...]]:
+        """The rows of each, by one process."""
+        self.asking = statements[0][:80]
         spec = {"protocol": "1", **self._door()}
         within = self.left_s(WITHIN_S)
         spec["statement_timeout_s"] = f"{within:.0f}"
-        answer = run_statements(loadgen_path(), spec, (statement,), self._password, within, self._children)[0]
-        if not answer.ok:
-            raise TargetError(f"IoTDB refused {statement[:80]!r}: {answer.message} (code {answer.code})")
-        return answer.rows
+        answers = run_statements(loadgen_path(), spec, tuple(statements), self._password, within, self._children)
+        for statement, answer in zip(statements, answers, strict=True):
+            if not answer.ok:
+                raise TargetError(f"IoTDB refused {statement[:80]!r}: {answer.message} (code {answer.code})")
+        return [answer.rows for answer in answers]
 
     def _door(self) -> dict[str, str]:
         return {"driver": "iotdb", "host": self._address.host, "port": str(self._address.port), "database": DATABASE}
@@ -191,6 +198,11 @@ class IotdbSession(Session):
             if first and rows.get(device):
                 found[str(device)] = (int(rows[device]), float(min(first)), float(max(last)))
         return series.counted(found, self._trial.work.data, is_distinct=True)
+
+    def answers(self, asked: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
+        kinds = series.columns_of(self._trial.work.data)
+        texts = [filled(text, one, names, str) for text, one in asked]
+        return tuple(cells_of(text, rows, kinds) for text, rows in zip(texts, self._all(texts), strict=True))
 
     def drop_schema(self) -> None:
         """The database, and the template that nothing else uses."""

@@ -1,0 +1,95 @@
+"""Queries in IoTDB's SQL, with marks where each request has values of its own, and its answers as rows. Pure.
+
+A device is a path, and rows of several of them are asked with ALIGN BY DEVICE.
+Stretches of time begin with a time that the text names, so they begin with the range. Refuses what this language has no
+words for: sets, groups by a tag, aggregates of several devices together.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from runner.errors import CannotAsk
+from runner.model import Cells, Query, Workload
+from runner.targets.series import begins_with_bucket, columns_of
+
+_AGGREGATES = {
+    "count": "count({0})",
+    "avg": "avg({0})",
+    "sum": "sum({0})",
+    "max": "max_value({0})",
+    "min": "min_value({0})",
+    "spread": "max_value({0}) - min_value({0})",
+    "first": "first_value({0})",
+    "last": "last_value({0})",
+}
+_LATEST = "SELECT max_time("
+_SELECTED = re.compile(r"SELECT (.*?) FROM ")
+
+
+def rendered(query: Query, data: Workload, method: str) -> str:
+    """One statement. Raises CannotAsk."""
+    if query.text:
+        return query.text
+    if query.sets:
+        raise CannotAsk(f"IoTDB has no {query.sets.upper()}")
+    if query.tag:
+        raise CannotAsk("IoTDB's devices have no tags here")
+    is_whole = query.bound_column and columns_of(data)[query.bound_column] not in ("float", "double")
+    if is_whole and not query.low == query.high == round(query.low):
+        raise CannotAsk("IoTDB compares whole numbers with a whole number only", remedy="a bound without a fraction")
+    devices = ", ".join(["{device}"] * query.devices)
+    many = query.devices > 1
+    if query.function:
+        return _aggregate(query, data, devices)
+    where, order = _where(query), " ORDER BY TIME DESC" if query.newest_first else " ORDER BY TIME" if many else ""
+    if query.latest and many:
+        last = ", ".join(f"last_value({column})" for column in query.columns)
+        return f"{_LATEST}{query.columns[0]}), {last} FROM {devices} ALIGN BY DEVICE"
+    behind = " ORDER BY TIME DESC LIMIT 1" if query.latest else f"{order}{' ALIGN BY DEVICE' if many else ''}"
+    return f"SELECT {', '.join(query.columns)} FROM {devices}{where}{behind}"
+
+
+def cells_of(text: str, rows: Sequence[Sequence[Any]], kinds: Mapping[str, str]) -> tuple[Cells, ...]:
+    """The rows of an answer. kinds: of the columns, because a truth is a text in an answer."""
+    if text.startswith(_LATEST):  # of a device, the time and the values
+        rows = [(time, device, *values) for device, time, *values in rows]
+    found = _SELECTED.match(text)
+    names = [name.removeprefix("last_value(").rstrip(")") for name in found.group(1).split(", ")] if found else []
+    are_true = [kinds.get(name) == "bool" for name in names if not name.startswith("max_time(")]
+    return tuple(tuple(_true(cells, are_true)) for cells in rows)
+
+
+def _true(cells: Sequence[Any], are_true: Sequence[bool]) -> list[Any]:
+    ahead = len(cells) - len(are_true)
+    flags = [False] * ahead + list(are_true)
+    return [
+        cell == "true" if is_true and cell is not None else cell for cell, is_true in zip(cells, flags, strict=True)
+    ]
+
+
+def _aggregate(query: Query, data: Workload, devices: str) -> str:
+    if query.devices > 1:
+        raise CannotAsk("IoTDB aggregates each device by itself", remedy="devices = 1")
+    value = _AGGREGATES[query.function].format(query.columns[0])
+    if not query.bucket_ms:
+        return f"SELECT {value} FROM {devices}{_where(query)}"
+    if not begins_with_bucket(query, data):
+        sentence = "IoTDB's stretches of time begin with the range, not with a multiple of their length"
+        raise CannotAsk(sentence, remedy="step and span as multiples of bucket")
+    stretches = f"([{{from}}, {{to}}), {query.bucket_ms}ms)"
+    order = " ORDER BY TIME DESC" if query.newest_first else ""
+    return f"SELECT {value} FROM {devices} GROUP BY {stretches}{order}"
+
+
+def _where(query: Query) -> str:
+    found = []
+    if query.when == "at":
+        found.append("time = {at}")
+    elif query.when == "range":
+        found.append("time >= {from} AND time < {to}")
+    if query.bound_column:
+        found.append(f"{query.bound_column} > {{value}}")
+    return f" WHERE {' AND '.join(found)}" if found else ""
