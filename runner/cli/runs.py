@@ -20,24 +20,23 @@ def register(app: typer.Typer) -> None:
 def list_runs(results: RESULTS = Path("results"), as_json: JSON = False) -> None:
     """List the stored runs, oldest first."""
     from runner import console
-    from runner.store.reader import read_manifest, run_paths
+    from runner.store.reader import read_manifest, run_paths, trial_counts
 
     rows = []
     for path in run_paths(results):
         try:
             manifest = read_manifest(path)
+            finished, planned = trial_counts(path)
         except StoreError as error:
             console.show_error(error)
             continue
         sweep = manifest.get("sweep", {})
-        done = len(list(path.glob("trials/*/trial.json")))
-        total = len(sweep.get("levels", [])) * int(sweep.get("replicates", 0))
         rows.append(
             [
                 path.name,
                 str(sweep.get("target", "")),
                 str(sweep.get("runtime", "")),
-                f"{done} of {total}",
+                f"{finished} of {planned}",
                 str(manifest.get("status", "")),
             ]
         )
@@ -82,3 +81,4 @@ def report(
     else:
         console.show_line(str(path / "report.md"))
         console.show_line(str(path / "report.html"))
+        views.show_answers(stored)

@@ -18,15 +18,18 @@ from runner.model import Plan, StoredRun, Sweep, Trial
 from runner.plan import power_of
 from runner.report import rows_for_console
 from runner.report.bottlenecks import remedies
+from runner.report.figures import fit_again
 from runner.report.fitted import asked_table
 from runner.report.noise import noise_of, noise_sentences
 from runner.report.open_loop import is_open_loop, response_table
-from runner.report.variants import comparison_table, labels_of
+from runner.report.table import Table
+from runner.report.variants import comparison_table, labels_of, only
 from runner.setting.readers import rule_text
 from runner.sweep.axis import constant_texts
 from runner.sweep.settings import BY_KEY, SETTINGS
 from runner.units import format_cpus, format_levels, format_number
 
+_REPORT = "report.html"
 Rows = tuple[Sequence[str], Sequence[Sequence[str]]]
 
 
@@ -186,13 +189,45 @@ def run_document(stored: StoredRun) -> dict[str, Any]:
         "fit": asdict(stored.fit) if stored.fit else None,
         "noise": asdict(noise_of(stored)),
         "comparison": asdict(compare_variants(stored)) if stored.plan.sweep.variants_ab else None,
-        "report": str(Path(stored.path) / "report.html"),
+        "report": str(page) if (page := Path(stored.path) / _REPORT).is_file() else None,
     }
 
 
 def show_run(stored: StoredRun) -> None:
-    """Shows the table, the fit in one sentence, the verdicts and the report's path; for `scale ab` also the
-    comparison."""
+    """Shows the table, the fit in one sentence, the verdicts and the report; for `scale ab` also the comparison. Of a
+    run without a finished trial, it says only that."""
+    if stored.results:
+        _show_results(stored)
+    else:
+        console.show_line("no trial is finished")
+    console.show_line(report_line(Path(stored.path)))
+
+
+def report_line(path: Path) -> str:
+    """Where the report of a run is, or how to make it: an interrupted run has none."""
+    page = path / _REPORT
+    return f"report: {page}" if page.is_file() else f"report: none yet; make it with: scale report {path}"
+
+
+def show_answers(stored: StoredRun) -> None:
+    """Shows the predictions and needs that the sweep asks for: one table, or one for each variant."""
+    for name, table in _answers(stored).items():
+        if table.rows:
+            console.show_line("")
+            console.show_table(f"{table.title}: {name}" if name else table.title, table.headers, table.rows)
+            for note in table.notes:
+                console.show_line(f"  {note}", "dim")
+
+
+def _answers(stored: StoredRun) -> dict[str, Table]:
+    """By the name of the variant. A run of several variants is stored without a fit of all."""
+    if stored.fit:
+        return {"": asked_table(stored.fit)}
+    asked = stored.plan.sweep.predict or stored.plan.sweep.need
+    return {name: asked_table(fit_again(only(stored, name))) for name in labels_of(stored)} if asked else {}
+
+
+def _show_results(stored: StoredRun) -> None:
     if stored.plan.sweep.variants_ab:
         compare_views.show(compare_variants(stored))
         console.show_line("")
@@ -208,13 +243,10 @@ def show_run(stored: StoredRun) -> None:
             console.show_line(f"  but: {caution}", "yellow")
         for sentence in (*noise_sentences(stored), *sentences(stored.plan, stored.results)):
             console.show_line(f"  {sentence}")
-        asked = asked_table(stored.fit)
-        if asked.rows:
-            console.show_table(asked.title, asked.headers, asked.rows)
+        show_answers(stored)
     counts = Counter(r.verdict.kind.value for r in stored.results)
     console.show_line("verdicts: " + ", ".join(f"{n} {kind}" for kind, n in counts.most_common()))
     for reason, count in Counter(reason for r in stored.results for reason in r.verdict.reasons[:1]).most_common(6):
         console.show_line(f"  {count} × {reason}")
     for sentence in remedies(stored):
         console.show_line(f"  to change: {sentence}")
-    console.show_line(f"report: {Path(stored.path) / 'report.html'}")

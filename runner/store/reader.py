@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from runner.connections_check import with_checks
 from runner.errors import StoreError, UsageError
-from runner.model import FOLDED, FitReport, Plan, StoredRun, TrialResult
+from runner.model import FOLDED, FitReport, Plan, StoredRun, Trial, TrialResult
 from runner.store import sums, upgrade
 from runner.store.codec import SCHEMA, from_plain, parsed, unreadable
 
@@ -71,6 +71,16 @@ def read_plan(path: Path) -> Plan:
     return plan
 
 
+def trial_counts(path: Path) -> tuple[int, int]:
+    """The finished and the planned trials of a run, of every role. Raises StoreError as read_plan does."""
+    planned = read_plan(path).trials
+    return sum(_done(path, trial).is_file() for trial in planned), len(planned)
+
+
+def _done(path: Path, trial: Trial) -> Path:
+    return path / "trials" / trial.trial_id / "trial.json"
+
+
 def upgraded_plan(path: Path) -> dict[str, Any]:
     """plan.json as a plain value of today's format. Raises StoreError."""
     file = path / "plan.json"
@@ -84,7 +94,7 @@ def read_run(path: Path) -> StoredRun:
     plan = read_plan(path)
     results, series = [], {}
     for trial in plan.trials:
-        done = path / "trials" / trial.trial_id / "trial.json"
+        done = _done(path, trial)
         if done.is_file():
             results.append(read_result(done))
             series[trial.trial_id] = _series(done.with_name("series.csv"))

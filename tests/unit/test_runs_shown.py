@@ -1,0 +1,61 @@
+"""`scale list`, `scale show` and `scale report` on stored runs: what they say of one that is whole, or interrupted."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from runner.cli import app
+from runner.store.reader import read_plan
+from tests.unit.stored_runs import NAMES, unpacked
+
+
+def said(*words: object) -> str:
+    done = CliRunner().invoke(app, [str(word) for word in words], env={"COLUMNS": "200"}, catch_exceptions=False)
+    assert done.exit_code == 0
+    return done.stdout
+
+
+def interrupted(tmp_path: Path) -> Path:
+    """A run that ended before its first trial was finished."""
+    path = unpacked("killed", tmp_path)
+    shutil.rmtree(path / "trials")
+    return path
+
+
+def test_show_names_the_report_only_where_there_is_one(tmp_path):
+    whole, killed = unpacked("cpu", tmp_path), unpacked("killed", tmp_path)
+    assert f"report: {whole}/report.html" in said("show", whole).replace("\n", "")
+    shown = said("show", killed).replace("\n", "")
+    assert "report.html" not in shown
+    assert f"scale report {killed}" in shown
+    assert json.loads(said("show", whole, "--json"))["report"] == f"{whole}/report.html"
+    assert json.loads(said("show", killed, "--json"))["report"] is None
+
+
+def test_show_says_that_no_trial_is_finished(tmp_path):
+    shown = said("show", interrupted(tmp_path))
+    assert "no trial is finished" in shown
+    assert "verdicts" not in shown
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_list_counts_the_same_trials_in_both_numbers(name, tmp_path):
+    path = unpacked(name, tmp_path)
+    planned = len(read_plan(path).trials)
+    finished = planned if name != "killed" else 1
+    (row,) = json.loads(said("list", "--results", tmp_path, "--json"))
+    assert row["trials"] == f"{finished} of {planned}"
+    assert f"{finished} of {planned}" in said("list", "--results", tmp_path)
+
+
+@pytest.mark.parametrize("name", ["disk", "varied"])
+def test_report_prints_the_answers_it_was_asked_for(name, tmp_path):
+    path = unpacked(name, tmp_path)
+    assert "Beyond the points" not in said("report", path)
+    printed = said("report", path, "--predict", "2", "--need", "90k")
+    assert printed.count("Beyond the points") == (2 if name == "varied" else 1)
+    assert "rate at 2" in printed
+    assert "needed for 90" in printed
