@@ -50,10 +50,9 @@ def differing_variants(run: StoredRun, side_of: Callable[[TrialResult], str]) ->
 def _subject(run: StoredRun) -> dict[str, str]:
     told = asdict(run.results[0].trial.subject) if run.results else {}
     said = dict(run.results[0].server) if run.results else {}
-    version = next((r.effective["server_version"] for r in run.results if "server_version" in r.effective), "")
     images: dict[str, str] = {name: _text(said[name]) for name in ("image_digest", "image_id") if name in said}
     kept = {name: _text(value) for name, value in told.items() if name not in ("variant", "version")}
-    return {**kept, "version": _text(version), **images}
+    return {**kept, "version": _text(_version(run)), **images}
 
 
 def _asked(run: StoredRun) -> dict[str, str]:
@@ -91,7 +90,13 @@ def _server(run: StoredRun) -> dict[str, str]:
     said = run.manifest.get("server")
     told = said if isinstance(said, Mapping) else {}
     images = {name: _text(told[name]) for name in ("image_digest", "image_id", "image") if name in told}
-    return {"target": sweep.target, "runtime": sweep.runtime, "version": _text(told.get("version")), **images}
+    version = _text(told.get("version") or _version(run))
+    return {"target": sweep.target, "runtime": sweep.runtime, "version": version, **images}
+
+
+def _version(run: StoredRun) -> str:
+    """The server's version as the trials have it: the manifest has it only after the last trial."""
+    return next((r.effective["server_version"] for r in run.results if "server_version" in r.effective), "")
 
 
 def _host(run: StoredRun) -> dict[str, str]:

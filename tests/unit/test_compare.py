@@ -319,6 +319,14 @@ def test_two_builds_of_an_image_of_one_name_are_told_apart():
     assert found == [("server", "image_id", "sha256:1", "sha256:2")]
 
 
+def test_an_interrupted_run_has_the_version_that_its_trials_saw():
+    a = synthetic_run()
+    interrupted = replace(a, manifest={k: v for k, v in a.manifest.items() if k != "server"})
+    assert [d for d in differing(interrupted, a) if d.name == "version"] == []
+    other = replace(a, manifest={**a.manifest, "server": {"version": "17.0"}})
+    assert [(d.a, d.b) for d in differing(interrupted, other) if d.name == "version"] == [("16.2", "17.0")]
+
+
 # The command
 
 
