@@ -12,6 +12,7 @@ from runner.model import Operation, Query, Work
 from runner.registry import Registry
 from runner.work.operation import OperationKind, Rate
 from runner.work.read import REQUESTS
+from runner.work.weights import whole
 
 __all__ = [
     "OPERATIONS",
@@ -76,7 +77,8 @@ def told(work: Work) -> dict[str, str]:
     for operation in work.operations:
         lines |= operation_of(operation.kind_name).told(work, operation)
     if len(work.operations) > 1 or work.counts_requests:
-        lines["operations"] = ",".join(f"{o.name}:{o.weight:g}" for o in work.operations)
+        weights = whole([o.weight for o in work.operations])
+        lines["operations"] = ",".join(f"{o.name}:{n}" for o, n in zip(work.operations, weights, strict=True))
     if work.rows_present:
         lines["rows_present"] = str(work.rows_present)
     return lines

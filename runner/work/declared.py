@@ -10,6 +10,7 @@ from runner.errors import UsageError
 from runner.model import Operation, Work
 from runner.units import parse_count
 from runner.work import OPERATIONS, operation_of
+from runner.work.weights import whole
 
 KIND = "kind"
 OWN = ("connections", "rate")  # what every operation may have, beside the parameters of its kind
@@ -30,6 +31,10 @@ def declared(
         mistakes.append("mix: all weights are 0")
     if len(weights) > OPERATIONS_MAX:
         mistakes.append(f"mix: {len(weights)} operations; {OPERATIONS_MAX} at most")
+    try:
+        whole([weight for weight in weights.values() if weight])
+    except ValueError as error:
+        mistakes.append(f"mix: {error}")
     for name, weight in weights.items():
         own = dict(parameters.get(name, {}))
         kind = own.pop(KIND, name)

@@ -35,6 +35,7 @@ def work_of(mix: str, *operation: str, **flags: str) -> Work:
     ("flags", "words"),
     [
         ({"mix": "range=0"}, "all weights are 0"),
+        ({"mix": "write=1,range=0.0000001"}, "mix: weights of 1e-07 and 1 are too far apart"),
         ({"mix": "rang"}, "mix: 'rang' is not one of write, point"),
         ({"mix": "a", "operation": ["a.kind=b"]}, "operation.a.kind: 'b' is not one of"),
         ({"operation": ["range.spam=1"]}, "operation.range.spam: range has no such parameter; it has devices, columns"),
@@ -486,3 +487,15 @@ def test_requests_are_counted_where_the_load_reads():
 
 def test_an_operation_may_have_another_name_than_its_kind():
     assert Operation(name="hourly", kind="group_by_time").kind_name == "group_by_time"
+
+
+@pytest.mark.parametrize(
+    ("mix", "lines"),
+    [
+        ("write=9,range=1", "write:9,range:1"),
+        ("write=0.1,range=1", "write:1,range:10"),
+        ("write=8,range=2", "write:8,range:2"),
+    ],
+)
+def test_weights_with_a_fraction_are_whole_numbers_in_the_same_proportion(mix, lines):
+    assert told(work_of(mix))["operations"] == lines
