@@ -62,7 +62,7 @@ def parse_percent(text: str) -> float:
 
 def parse_count(text: str) -> int:
     """A whole number from "1000", "100k" or "1M" (powers of ten)."""
-    value = _quantity(text.replace("_", ""), _COUNTS, "a number", '"100000" or "100k"')
+    value = _quantity(text.replace("_", ""), _COUNTS, "a number", '"3" or "100k"')
     if value != int(value):
         raise ValueError(f"{text!r} is not a whole number")
     return int(value)

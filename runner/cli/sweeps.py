@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from runner.cli.arguments import RUN
 from runner.cli.options import Flags, with_settings
 from runner.errors import EXIT_INTERRUPTED, EXIT_TRIALS_FAILED, UsageError
 from runner.sweep.axis import commands
@@ -43,7 +44,7 @@ METRICS_PORT = Annotated[
 ]
 NO_METRICS = Annotated[bool, typer.Option("--no-metrics", help="Serve no metrics.")]
 DASHBOARDS = Annotated[bool, typer.Option("--dashboards", help="Start Prometheus and Grafana if they do not run.")]
-YES = Annotated[bool, typer.Option("-y", "--yes", help="Do not ask before a long sweep, nor before --format.")]
+YES = Annotated[bool, typer.Option("-y", "--yes", help="Do not ask before a long sweep, nor before formatting disks.")]
 ASK_ABOVE_S = 1800.0
 
 
@@ -100,7 +101,7 @@ def plan(flags: Flags, what: WHAT, results: RESULTS = Path("results"), as_json: 
 
 
 def resume(
-    run: Annotated[str, typer.Argument(metavar="RUN", help="A run's name, its end, its path, or `last`.")],
+    run: RUN,
     results: RESULTS = Path("results"),
     as_json: JSON = False,
     yes: YES = False,
@@ -212,9 +213,10 @@ def run_watched(prepared: Prepared, writer: RunWriter, metrics_port: int) -> Sto
             sinks.append(stack.enter_context(LiveView(state)))
             return compose.execute(prepared, writer, sinks, console.say)
     except KeyboardInterrupt:
+        saved = len(writer.results)
         console.say(
-            f"interrupted: {len(writer.results)} of {len(writer.plan.trials)} trials are saved, nothing is left "
-            f"running; continue with\n  scale resume {shlex.quote(str(writer.path))}",
+            f"interrupted: {saved} of {len(writer.plan.trials)} trials {'is' if saved == 1 else 'are'} saved, nothing "
+            f"is left running; continue with\n  scale resume {shlex.quote(str(writer.path))}",
             "yellow",
         )
         sys.exit(EXIT_INTERRUPTED)

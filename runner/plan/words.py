@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 
-from runner.axes import axis_of
+from runner.axes import axis_of, load_axis
 from runner.model import Confound, Plan, Sweep, Trial
 from runner.plan.abba import TRIALS_OF_A_VARIANT
 from runner.plan.data_sets import data_key, makers
@@ -111,7 +111,8 @@ def plan_sentence(plan: Plan) -> str:
     before_s, what = axis_of(sweep.axis).before(sweep)
     before = f" after {format_seconds(before_s)} {what}" if before_s else ""
     return (
-        f"{len(plan.trials)} trials: {format_levels(sweep.levels)} {sweep.axis}{many} × {times} of {sweep.target} "
+        f"{_trials(len(plan.trials))}: {load_axis(sweep.axis).count(format_levels(sweep.levels))}{many} × {times} of "
+        f"{sweep.target} "
         f"({sweep.runtime}, {sweep.method}), "
         f"about {format_seconds(plan.seconds_estimated)}{before}"
     )
@@ -124,4 +125,8 @@ def bound_sentence(plan: Plan, bound: Bound) -> str:
     grows = ["replicates until the intervals are narrow"] if plan.sweep.until_ci_percent is not None else []
     if plan.sweep.connections_check:
         grows.append("a connections check of each level that leaves idle what it is given")
-    return f"at most {bound.trials} trials, about {format_seconds(bound.seconds)}, with {' and '.join(grows)}"
+    return f"at most {_trials(bound.trials)}, about {format_seconds(bound.seconds)}, with {' and '.join(grows)}"
+
+
+def _trials(count: int) -> str:
+    return f"{count} trial{'' if count == 1 else 's'}"

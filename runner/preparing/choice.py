@@ -7,6 +7,7 @@ skipped. If the user named one that does not exist, the error says what to insta
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from runner.errors import PreflightError, UsageError
 from runner.model import ServerSource
@@ -55,7 +56,7 @@ def choose(asked: RequestedServer) -> Choice:
             skipped = f" ({'; '.join(missing)})" if missing else ""
             return replace(found, sentence=found.sentence + skipped)
         missing.append(found)
-    raise PreflightError("nothing to measure here: " + "; ".join(missing), remedy=_remedy(asked))
+    raise PreflightError("nothing to measure here: " + "; ".join(dict.fromkeys(missing)), remedy=_remedy(asked))
 
 
 def runtimes_of(facts: Facts) -> tuple[str, ...]:
@@ -113,6 +114,8 @@ def _try(asked: RequestedServer, facts: Facts, name: str) -> Choice | str:
         home = installation.home if installation else asked.home
         return replace(chosen, home=home, sentence=f"{facts.name} {runtime.phrase(asked.endpoint)}")
     if installation is None:
+        if asked.home and not Path(asked.home).is_dir():
+            return f"the directory {asked.home} of --home does not exist"
         return f"no {facts.name} server {f'in {asked.home}' if asked.home else 'on this machine'}"
     if asked.target == ANY and (why_not := _unusable(chosen.target, installation)):
         return why_not
@@ -123,7 +126,9 @@ def _try(asked: RequestedServer, facts: Facts, name: str) -> Choice | str:
 
 
 def _how(asked: RequestedServer) -> str:
-    return "as asked" if ANY not in (asked.target, asked.runtime) else "the best that this machine offers"
+    if asked.target == ANY:
+        return "the best that this machine offers"
+    return "as asked" if asked.runtime != ANY else "as asked, in the best runtime that this machine offers"
 
 
 def _unusable(target: Target, installation: Installation) -> str:

@@ -6,6 +6,7 @@ import itertools
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from difflib import get_close_matches
 from typing import Any
 
 from runner.errors import UsageError
@@ -20,6 +21,8 @@ _WORK = {"cache": ("as-is", "warm", "cold")}  # with the values of --cache
 _PLAIN = ("method",)
 VARIANT = "variant"  # of `scale ab`: A or B, each with a sweep of its own
 SUBJECT_FIELDS = ("target", "runtime", "version", "image", "home", "endpoint")
+_KNOWN = (*_WORKLOAD, *_LOAD, *_WORK, *_PLAIN, *SUBJECT_FIELDS)
+_NEAR = 0.8  # of another name difflib's ratio is less: cachemodel and cache have 0.67
 
 
 def variants(sweep: Sweep) -> tuple[Mapping[str, str], ...]:
@@ -48,6 +51,8 @@ def check_variants(sweep: Sweep, methods: tuple[str, ...]) -> list[str]:
             mistakes += [f"--vary {name}: {v!r} is not one of {', '.join(known)}" for v in values if v not in known]
             if not sweep.work.preload_rows:
                 mistakes.append(f"--vary {name}: no rows are there before the load; load some, like --preload 1M")
+        elif near := get_close_matches(name, _KNOWN if is_knob(name) else (), n=1, cutoff=_NEAR):
+            mistakes.append(f"--vary {name}: is not a setting that can be varied; did you mean {near[0]}?")
     return mistakes or _order_mistakes(sweep)
 
 
@@ -70,7 +75,7 @@ def _whole(text: str, least: int) -> bool:
 
 def is_knob(name: str) -> bool:
     """Whether a varied setting is a knob of the server, or the load generator's threads."""
-    return name not in (*_WORKLOAD, *_LOAD, *_WORK, *_PLAIN, *SUBJECT_FIELDS, VARIANT)
+    return name not in (*_KNOWN, VARIANT)
 
 
 def as_varied(sweep: Sweep, variant: Mapping[str, str]) -> Sweep:

@@ -233,10 +233,14 @@ class _RunningTrial:
 
 def _mismatches(expected: Mapping[str, str], effective: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(
-        f"{name} was to be {value}, the server says {effective.get(name, 'nothing')}"
+        f"{name} was to be {value}, {_reported(effective.get(name, ''))}"
         for name, value in expected.items()
         if not _same(value, effective.get(name, ""))
     )
+
+
+def _reported(value: str) -> str:
+    return f"the server says {value}" if value else "the server does not report it"
 
 
 def _same(planned: str, said: str) -> bool:

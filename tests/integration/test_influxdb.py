@@ -26,7 +26,7 @@ def test_a_setting_that_it_does_not_say_it_has_is_no_valid_number(target, folder
     order = trial_order(folder, "influxdb")
     unknown = replace(order.trial, knobs={**order.trial.knobs, "data_no_such_item": "1"})
     facts = json.loads(artifact_of(here(replace(order, trial=unknown)), "facts.json"))
-    assert facts["mismatches"] == ["data_no_such_item was to be 1, the server says nothing"]
+    assert facts["mismatches"] == ["data_no_such_item was to be 1, the server does not report it"]
 
 
 def test_of_rows_with_the_same_time_one_is_kept_and_counted(target, folder, rows):

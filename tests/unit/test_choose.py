@@ -97,3 +97,19 @@ def test_asked_for_by_name_it_is_taken_and_refused_later_with_the_remedy(with_ta
     chosen = choose(replace(make_sweep(), target="tdengine"))
     assert (chosen.target.facts.name, chosen.home, chosen.version) == ("tdengine", str(tmp_path), "9.9.9.9")
     assert [f.blocking for f in chosen.target.check_client(chosen.home, chosen.version)] == [True]
+
+
+@pytest.mark.parametrize("asked", [{"target": "postgres"}, {"target": "tdengine"}, {"target": "auto"}])
+def test_a_home_that_does_not_exist_is_named_once(tmp_path, asked):
+    home = str(tmp_path / "none")
+    with pytest.raises(PreflightError) as refused:
+        choose(replace(make_sweep(), **{"runtime": "process", **asked}, home=home))
+    assert refused.value.message.count(f"the directory {home} of --home does not exist") == 1
+
+
+@pytest.mark.parametrize(
+    ("runtime", "how"), [("process", ", as asked"), ("auto", "as asked, in the best runtime that this machine offers")]
+)
+def test_a_database_that_was_named_was_not_chosen(monkeypatch, runtime, how):
+    monkeypatch.setattr(docker, "docker_facts", lambda: DockerFacts(reachable=False))
+    assert choose(replace(make_sweep(), target="postgres", runtime=runtime)).sentence.endswith(how)

@@ -6,7 +6,7 @@ import pytest
 
 from runner.errors import UsageError
 from runner.host import Cpu, Host, cpu_order, place
-from runner.plan import complete, make_plan, with_constants
+from runner.plan import complete, make_plan, plan_sentence, with_constants
 from runner.sweep.resolve import resolve_sweep
 from runner.targets import load_target
 from tests.unit.factories import make_sweep
@@ -221,3 +221,10 @@ def test_siblings_that_are_numbered_beside_each_other_are_known_as_such():
     assert sorted(n for n, p in at.items() if p.smt_cpus) == [8, 9, 10, 11, 12]
     assert sorted(n for n, p in at.items() if len(p.nodes) == 2) == [5, 6, 7, 8, 9, 10, 11, 12]
     assert [c.knob for c in plan.confounds] == ["SMT within the server", "the server's NUMA spread"]
+
+
+@pytest.mark.parametrize(
+    ("cores", "replicates", "said"), [("1", "1", "1 trial: 1 core × 1 replicate "), ("2", "1", "1 trial: 2 cores × ")]
+)
+def test_one_of_a_thing_is_in_the_singular(cores, replicates, said):
+    assert plan_sentence(planned(cores=cores, method__replicates=replicates)).startswith(said)

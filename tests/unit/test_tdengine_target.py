@@ -140,6 +140,15 @@ def test_a_method_that_does_not_exist_is_refused_by_name():
         complete(sweep, TDENGINE.facts)
 
 
+@pytest.mark.parametrize(
+    ("name", "meant"), [("metod", "method"), ("tabels", "tables"), ("rows_per_requests", "rows_per_request")]
+)
+def test_a_misspelled_setting_to_vary_is_not_taken_for_a_knob(name, meant):
+    sweep = replace(make_sweep(cores="1", vary=[f"{name}=1,2"]), target="tdengine", runtime="process")
+    with pytest.raises(UsageError, match=f"did you mean {meant}"):
+        complete(sweep, TDENGINE.facts)
+
+
 @pytest.mark.parametrize(("precision", "units"), [("ms", 1), ("us", 1_000), ("'ns'", 1_000_000)])
 def test_the_generator_is_told_the_precision_of_the_database(precision, units, monkeypatch, tmp_path):
     monkeypatch.setenv("SCALE_LOADGEN", "/bin/true")

@@ -87,7 +87,8 @@ class PostgresTarget(Target):
         """Names and values that it refuses, in its own words."""
         if not (said := refused(home, self._items(trial))):
             return ()
-        return (Finding(blocking=True, subject="--knob", sentence=f"PostgreSQL says: {said}", remedy="correct --knob"),)
+        remedy = "correct --knob or --vary"
+        return (Finding(blocking=True, subject="--knob", sentence=f"PostgreSQL says: {said}", remedy=remedy),)
 
     def check_client(self, home: str, server_version: str) -> tuple[Finding, ...]:
         """libpq comes with the wheel; otherwise the load generator reports what is missing."""
