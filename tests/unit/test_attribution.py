@@ -101,3 +101,10 @@ def test_a_load_that_reads_near_its_own_ceiling_is_bound_by_the_load_generator()
     found = bottleneck_of(replace(IDLE, rows_per_s=900.0), given, CORES)
     assert found.kind is BottleneckKind.GENERATOR_CEILING
     assert found.sentence == "the load generator alone reaches 1 k requests/s with these requests"
+
+
+@pytest.mark.parametrize(("unit", "larger"), [("rows/s", True), ("requests/s", False)])
+def test_larger_requests_are_a_remedy_for_writes_only(unit, larger):
+    found = bottleneck_of(replace(IDLE, in_flight=0.95), replace(GIVEN, unit=unit), CORES)
+    assert found.kind is BottleneckKind.CONNECTIONS
+    assert ("--rows-per-request" in found.remedy) is larger
