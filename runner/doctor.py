@@ -11,6 +11,7 @@ from runner.loadgen.binary import loadgen_path
 from runner.runtimes.docker_facts import docker_facts, image_state
 from runner.servers import lacking
 from runner.targets import TARGETS, Installation, Target, load_target
+from runner.units import counted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +37,8 @@ def _machine(host: Host) -> list[Ability]:
         Ability(
             subject="CPUs",
             there=len(host.allowed) > 1,
-            found=f"{len(host.allowed)} usable of {len(host.cpus)}, {cores} cores, {nodes} NUMA nodes, "
+            found=f"{len(host.allowed)} usable of {len(host.cpus)}, {counted(cores, 'core')}, "
+            f"{counted(nodes, 'NUMA node')}, "
             f"{host.cpu_model}; "
             f"order of use {','.join(map(str, cpu_order(host)))}",
             remedy="" if len(host.allowed) > 1 else "with one CPU the load generator always shares it with the server",

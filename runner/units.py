@@ -131,6 +131,11 @@ def format_number(value: float) -> str:
     return str(int(value)) if value == int(value) else f"{value:g}"
 
 
+def counted(value: float, unit: str) -> str:
+    """A number with its unit, whose plural ends with s: "1 core", "4 cores", "0.5 cores"."""
+    return f"{format_number(value)} {unit}{'' if value == 1 else 's'}"
+
+
 def common_multiple(levels: tuple[float, ...], at_least: int, at_most: int = 240) -> int:
     """The smallest number of parts that every level divides evenly, at least at_least: ((1, 2, 3), 8) → 12.
 

@@ -18,7 +18,7 @@ from rich.text import Text
 from runner.console import as_it_is, err
 from runner.live import UNDER_LOAD, WATCHED, LiveState, Running, ceiling_of, progress, rates, take
 from runner.model import Event, Noted, Trial, TrialFinished, TrialResult, TrialStarted, VerdictKind, marks
-from runner.units import format_number, format_rate, format_seconds
+from runner.units import counted, format_rate, format_seconds
 
 REFRESH_PER_S = 2.0
 PLAN_ROWS = 14
@@ -85,7 +85,7 @@ def finished_line(head: str, result: TrialResult, width: int) -> tuple[str, str]
     name = f"{head}{result.trial.trial_id}"
     line = (
         f"{name:<{width}} {format_rate(result.achieved_per_s):>8} {result.trial.work.rate_words}{_beside(result)}  "
-        f"server {cores} of {format_number(result.trial.cores)} cores  {kind.value}{reason}"
+        f"server {cores} of {counted(result.trial.cores, 'core')}  {kind.value}{reason}"
     )
     return line, _STYLES.get(kind, "yellow")
 
@@ -188,4 +188,4 @@ def _ms(us: float | None) -> str:
 
 
 def _cores(used: float | None, given: float) -> str:
-    return f"{'–' if used is None else f'{used:.2f}'} of {format_number(given)} cores"
+    return f"{'–' if used is None else f'{used:.2f}'} of {counted(given, 'core')}"

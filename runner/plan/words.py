@@ -12,7 +12,7 @@ from runner.plan.planner import Bound
 from runner.plan.terms import durability, unanswered
 from runner.sweep.vary import variants
 from runner.targets import Facts
-from runner.units import format_cpus, format_levels, format_number, format_seconds
+from runner.units import counted, format_cpus, format_levels, format_number, format_seconds
 
 
 def confounds(
@@ -111,9 +111,8 @@ def plan_sentence(plan: Plan) -> str:
     before_s, what = axis_of(sweep.axis).before(sweep)
     before = f" after {format_seconds(before_s)} {what}" if before_s else ""
     return (
-        f"{_trials(len(plan.trials))}: {load_axis(sweep.axis).count(format_levels(sweep.levels))}{many} × {times} of "
-        f"{sweep.target} "
-        f"({sweep.runtime}, {sweep.method}), "
+        f"{counted(len(plan.trials), 'trial')}: {load_axis(sweep.axis).count(format_levels(sweep.levels))}{many} × "
+        f"{times} of {sweep.target} ({sweep.runtime}, {sweep.method}), "
         f"about {format_seconds(plan.seconds_estimated)}{before}"
     )
 
@@ -125,8 +124,6 @@ def bound_sentence(plan: Plan, bound: Bound) -> str:
     grows = ["replicates until the intervals are narrow"] if plan.sweep.until_ci_percent is not None else []
     if plan.sweep.connections_check:
         grows.append("a connections check of each level that leaves idle what it is given")
-    return f"at most {_trials(bound.trials)}, about {format_seconds(bound.seconds)}, with {' and '.join(grows)}"
-
-
-def _trials(count: int) -> str:
-    return f"{count} trial{'' if count == 1 else 's'}"
+    return (
+        f"at most {counted(bound.trials, 'trial')}, about {format_seconds(bound.seconds)}, with {' and '.join(grows)}"
+    )

@@ -101,3 +101,7 @@ def test_geometric_levels(text, levels):
 def test_geometric_levels_refused(text):
     with pytest.raises(ValueError, match=r"."):
         units.parse_levels(text)
+
+
+def test_a_number_with_its_unit():
+    assert [units.counted(n, "core") for n in (1.0, 1, 0.5, 2)] == ["1 core", "1 core", "0.5 cores", "2 cores"]
