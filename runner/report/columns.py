@@ -9,6 +9,7 @@ from runner.model import KnobColumn, Measurement, TrialResult
 from runner.report.marks import marked
 from runner.report.table import ABSENT, fixed, mean, rate, short
 
+ARTICLE_HEADING = 'The result, in the columns of the article "Testing TDengine\'s Vertical Scalability"'
 Column = tuple[str, Callable[[Sequence[TrialResult]], str]]
 Say = Callable[[float | None], str]
 

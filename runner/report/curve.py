@@ -5,13 +5,14 @@ Axes start at 0. Every trial with a rate is drawn; those that do not count are h
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
 from runner.fit import NAMES, model_rate
 from runner.model import FitReport, Measurement, ModelFit, StoredRun, TrialResult, VerdictKind
 from runner.report.disk_tables import ceiling_points
-from runner.report.figures import axis_facts, fit_of, verdict_counts
+from runner.report.figures import axis_facts, fit_of
 from runner.report.reference import Comparison
 from runner.report.svg import (
     Frame,
@@ -36,11 +37,11 @@ _IDEAL_TALLER = 2.2  # the ideal line may make the plot this much taller than th
 def curve_svg(run: StoredRun, width: int = 940, height: int = 410) -> str:
     """Trials, means, the fit with its band, and the ideal line from the first level."""
     fit = fit_of(run)
-    drawn = [r for r in run.on_curve if known(rate_of_trial(r, fit.rate))]
+    drawn = _with_rate(run, fit)
     if not drawn:
         return ""
     model = _drawn_model(fit)
-    items = _legend_items(run, fit, model)
+    items = _legend_items(run, drawn, fit, model)
     keys, keys_height = legend(items, width, 8, 14)
     frame = _frame(run, fit, drawn, width, height, keys_height)
     unit, unit_name = rate_scale(frame.y_max, run.plan.sweep.work.rate_words)
@@ -81,7 +82,7 @@ def _frame(run: StoredRun, fit: FitReport, drawn: Sequence[TrialResult], width: 
         top=above + 36,
         bottom=44,
         x_min=0.0,
-        x_max=1.06 * last,
+        x_max=_x_max(run),
         y_min=0.0,
         y_max=1.06 * max(top, min(ideal, _IDEAL_TALLER * top)) or 1.0,
     )
@@ -95,8 +96,7 @@ def _lines(frame: Frame, fit: FitReport, model: ModelFit | None) -> str:
         parts.append(line(frame, [(0, 0), (frame.x_max, ideal * frame.x_max)], "ideal"))
     if model is not None:
         first, last = drawn_range(fit, frame.x_max)
-        band = [(n, low, high) for n, low, high in fit.band or model.band if first <= n <= last]
-        if fit.chosen:
+        if band := _band(fit, model, frame.x_max):
             parts.append(area(frame, [(n, low) for n, low, _ in band], [(n, high) for n, _, high in band], "band"))
         steps = [first + (last - first) * i / 120 for i in range(0 if first else 1, 121)]
         css = "fit" if fit.chosen else "fit unsure"
@@ -106,6 +106,27 @@ def _lines(frame: Frame, fit: FitReport, model: ModelFit | None) -> str:
         steps = [first + (last - first) * i / 120 for i in range(0 if first else 1, 121)]
         parts.append(line(frame, [(n, model_rate(beside, n)) for n in steps], "fit doubted"))
     return "".join(parts)
+
+
+def _has_band(run: StoredRun) -> bool:
+    """Whether the curve has a band around it."""
+    fit = fit_of(run)
+    model, drawn = _drawn_model(fit), _with_rate(run, fit)
+    return model is not None and bool(drawn) and bool(_band(fit, model, _x_max(run)))
+
+
+def _band(fit: FitReport, model: ModelFit, x_max: float) -> list[tuple[float, float, float]]:
+    """Level, lower and upper bound, for the part of the curve that is drawn. Empty if no model was chosen."""
+    first, last = drawn_range(fit, x_max)
+    return [(n, low, high) for n, low, high in fit.band or model.band if first <= n <= last] if fit.chosen else []
+
+
+def _x_max(run: StoredRun) -> float:
+    return 1.06 * max(r.trial.level for r in run.on_curve)
+
+
+def _with_rate(run: StoredRun, fit: FitReport) -> list[TrialResult]:
+    return [r for r in run.on_curve if known(rate_of_trial(r, fit.rate))]
 
 
 def drawn_range(fit: FitReport, end: float) -> tuple[float, float]:
@@ -144,12 +165,14 @@ def _marks(frame: Frame, drawn: Sequence[TrialResult], fit: FitReport) -> list[s
     return parts
 
 
-def _legend_items(run: StoredRun, fit: FitReport, model: ModelFit | None) -> list[tuple[str, str]]:
+def _legend_items(
+    run: StoredRun, drawn: Sequence[TrialResult], fit: FitReport, model: ModelFit | None
+) -> list[tuple[str, str]]:
     items = []
-    for kind, count in verdict_counts(run):
-        if any(r.verdict.kind is kind and known(rate_of_trial(r, fit.rate)) for r in run.on_curve):
-            words = "valid trial" if kind is VerdictKind.VALID else kind.value
-            items.append((marker(8, 0, kind), f"{words} ({count})"))
+    counts = Counter(r.verdict.kind for r in drawn)
+    for kind in (kind for kind in VerdictKind if counts[kind]):
+        words = "valid trial" if kind is VerdictKind.VALID else kind.value
+        items.append((marker(8, 0, kind), f"{words} ({counts[kind]})"))
     if fit.points:
         items.append((swatch("mean"), "mean of the valid"))
     if model is not None:
@@ -176,10 +199,25 @@ def _until(fit: FitReport) -> str:
     return f"; ends before {format_number(fit.ends_before)}: every trial there was rejected" if fit.ends_before else ""
 
 
-def undrawn(run: StoredRun) -> list[str]:
+def _undrawn(run: StoredRun) -> list[str]:
     """Trials without a rate, which are not in the curve."""
     rate = fit_of(run).rate
     return [f"{r.trial.trial_id} ({r.verdict.kind.value})" for r in run.on_curve if not known(rate_of_trial(r, rate))]
+
+
+def caption(run: StoredRun) -> str:
+    """What the curve shows, and what it does not show."""
+    others = len(run.results) - len(run.on_curve)
+    absent = _undrawn(run)
+    said = (
+        "The trials of the curve; replicates stand side by side, and hollow marks are trials that do not count.",
+        "The band is 95 % for the curve, over the models that the points leave possible." if _has_band(run) else "",
+        f"Drift checks, ablation trials and connections checks ({others}) are only in the table of trials."
+        if others
+        else "",
+        f"Not drawn, for want of a rate: {', '.join(absent)}." if absent else "",
+    )
+    return " ".join(filter(None, said))
 
 
 def residuals_svg(run: StoredRun, width: int = 520, height: int = 230) -> str:

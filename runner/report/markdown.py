@@ -12,6 +12,7 @@ from runner.connections_check import sentences
 from runner.model import FitReport, StoredRun
 from runner.report import facts
 from runner.report.bottlenecks import bottleneck_notes, bottlenecks_table, remedies
+from runner.report.columns import ARTICLE_HEADING
 from runner.report.curve import with_fit
 from runner.report.disk_tables import ceiling_table, disk_table, has_prepared_disks, placement_words
 from runner.report.figures import (
@@ -55,7 +56,7 @@ def markdown(run: StoredRun, reference: Reference | None = None) -> str:
         f"Verdicts: {safe(verdicts)}.",
         _section("Before you believe it", _bullets(facts.cautions_of(run, fit.cautions))),
         _section("Response times", table_markdown(response_table(run))) if is_open_loop(run) else "",
-        _section("The result, in the published article's columns", table_markdown(article_table(run))),
+        _section(ARTICLE_HEADING, table_markdown(article_table(run))),
         *_operations(run),
         *_soaks(run),
         *_disks(run),

@@ -15,6 +15,8 @@ from runner.report.table import ABSENT, Table, rate
 from runner.sweep.vary import slug
 from runner.units import format_number
 
+_SEEN_WITHIN = 2.0  # a drift check whose interval spans more than this factor says nothing of drift
+
 
 def noise_of(run: StoredRun) -> NoiseReport:
     """The noise of the fitted rate, with the names of trials and knobs, and the conditions that moved."""
@@ -99,11 +101,13 @@ def _interval(ratio: Ratio) -> str:
 def _check(drift: Drift) -> list[str]:
     said = f"the first trial ({drift.trial_id}) repeated at the end gave {ratio_words(drift.ratio)} of its rate"
     if drift.ratio.low is None:
-        return [f"{said}; without replicates drift cannot be distinguished from noise"]
+        return [f"{said}; without two valid replicates, drift cannot be distinguished from noise"]
     if not drift.are_valid:
         said += " (not both trials are valid)"
     if drift.ratio.differs_from_one:
         return [f"{said}: the machine drifted while the run went on, so differences between levels are in doubt"]
+    if drift.ratio.high is not None and drift.ratio.high > _SEEN_WITHIN * drift.ratio.low:
+        return [f"{said}: the trials are too few for this noise to show a drift"]
     return [f"{said}: no drift beyond the noise"]
 
 

@@ -13,7 +13,8 @@ from runner.fit import pair
 from runner.model import FitReport, StoredRun, TrialResult, VerdictKind
 from runner.report import facts
 from runner.report.bottlenecks import bottleneck_notes, bottlenecks_table, remedies
-from runner.report.curve import curve_svg, residuals_svg, speedup_svg, undrawn, with_fit
+from runner.report.columns import ARTICLE_HEADING
+from runner.report.curve import caption, curve_svg, residuals_svg, speedup_svg, with_fit
 from runner.report.disk_tables import ceiling_table, disk_table, has_prepared_disks, placement_words, shares_svg
 from runner.report.figures import (
     article_table,
@@ -130,22 +131,17 @@ def _curve(run: StoredRun) -> str:
     wide = curve_svg(run)
     if not wide:
         return "<p>No trial has a rate, so there is no curve.</p>"
-    note = f" Not drawn, for want of a rate: {', '.join(absent)}." if (absent := undrawn(run)) else ""
-    caption = (
-        "Every trial of the run; replicates stand side by side. The band is 95 % for the curve, over the models that "
-        f"the points leave possible; hollow marks are trials that do not count.{note}"
-    )
     narrow = curve_svg(run, 400, 340)
     return (
         f'<figure><div class="wide">{wide}</div><div class="narrow">{narrow}</div>'
-        f"<figcaption>{escape(caption)}</figcaption></figure>\n"
+        f"<figcaption>{escape(caption(run))}</figcaption></figure>\n"
     )
 
 
 def _tables(run: StoredRun, reference: Reference | None) -> str:
     ours, waited = article_table(run), response_table(run)
     parts = [f"<h2>Response times</h2>{table_html(waited)}" if waited.rows else ""]
-    parts.append(f"<h2>The result, in the published article's columns</h2>{table_html(ours)}")
+    parts.append(f"<h2>{escape(ARTICLE_HEADING)}</h2>{table_html(ours)}")
     both = compare(run, reference) if reference else None
     beside = reference_table(run, reference) if reference else None
     if both is not None and beside is not None:

@@ -95,9 +95,9 @@ caption{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(5
 .scroll{position:relative}.scroll:focus-visible,summary:focus-visible,a:focus-visible{outline:2px solid var(--blue);
  outline-offset:2px}
 .w{text-align:left}
-.dense{font-size:13px}.dense th,.dense td,.dense tbody th{padding:4px 7px}
+.dense{font-size:13px}.dense th,.dense td,.dense tbody th{padding:4px 5px}
 tr.has-why td,tr.has-why th{border-bottom:0;padding-bottom:0}
-td.bad{white-space:normal;min-width:11em}
+td.w,td .after{white-space:normal}td.bad{white-space:normal;min-width:9em}
 td.why{text-align:left;white-space:normal;color:var(--soft);font-size:12.5px;padding-top:0}
 td.why.bad{color:var(--orange)}
 .why span{display:inline-block;position:sticky;left:0;max-width:min(100ch,calc(100vw - 40px))}
@@ -113,6 +113,7 @@ details{margin:10px 0}summary{cursor:pointer;color:var(--soft)}
  .wide{display:none}.narrow{display:block}.pair{grid-template-columns:1fr}
  .trial{grid-template-columns:1fr 1fr;margin:12px 0}.trial .name{grid-column:1/-1}
  .tiles{grid-template-columns:1fr 1fr}
+ td.w{white-space:nowrap}td.bad{white-space:normal}
  dl{grid-template-columns:1fr;gap:0}dd{margin-bottom:8px}
 }
 @media print{main{max-width:none}figure,.trial,table{break-inside:avoid}.narrow{display:none}.wide{display:block}}
