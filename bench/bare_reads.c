@@ -4,7 +4,8 @@
  *
  *     bare_reads CONFIG_DIR PORT DATABASE ROUNDS BEFORE [AFTER TABLES]
  *
- * Without TABLES the statement is BEFORE; with it, BEFORE d0 AFTER .. BEFORE d<TABLES - 1> AFTER. */
+ * Without TABLES the statement is BEFORE; with it, BEFORE d0 AFTER .. BEFORE d<TABLES - 1> AFTER.
+ */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
