@@ -137,6 +137,8 @@ def _plain(sweep: Sweep) -> Any:
 
 def _filled(stored: Any, known: Any) -> Any:
     """The stored value, with today's reading of settings that did not exist when it was stored."""
+    if isinstance(stored, list) and isinstance(known, list) and len(stored) == len(known):
+        return [_filled(*pair) for pair in zip(stored, known, strict=True)]
     if not (isinstance(stored, dict) and isinstance(known, dict)):
         return stored
     return {**known, **{name: _filled(value, known.get(name)) for name, value in stored.items()}}
