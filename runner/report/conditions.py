@@ -80,7 +80,7 @@ def _clock(results: Sequence[TrialResult], unit: str) -> str:
 
 def _data(results: Sequence[TrialResult], unit: str) -> str:
     sizes = _means(results, lambda r: r.measurement.data_gb)
-    if not sizes or max(sizes.values()) < DATA_FACTOR * min(sizes.values()):
+    if not sizes or not max(sizes.values()) or max(sizes.values()) < DATA_FACTOR * min(sizes.values()):
         return ""
     told = ", ".join(f"{gb:.2g} at {format_number(level)}" for level, gb in sizes.items())
     return (

@@ -55,9 +55,12 @@ def created(run: StoredRun) -> str:
 
 
 def server_name(run: StoredRun) -> str:
-    """The target, with the version that the server itself reported."""
-    version = _text(_part(run.manifest, "server").get("version")) or run.plan.sweep.version
-    return f"{run.plan.sweep.target} {version}".strip()
+    """Each target of these trials, with the version that its server itself reported."""
+    found = {r.trial.subject.target: r.effective.get("server_version", "") for r in run.results}
+    if not any(found.values()):
+        version = _text(_part(run.manifest, "server").get("version")) or run.plan.sweep.version or ""
+        found = dict.fromkeys(found or (run.plan.sweep.target,), version)
+    return ", ".join(v if v.startswith(f"{target} ") else f"{target} {v}".strip() for target, v in found.items())
 
 
 def machine_facts(run: StoredRun) -> tuple[Fact, ...]:

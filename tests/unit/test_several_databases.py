@@ -11,6 +11,7 @@ from runner.plan.arms import Arm
 from runner.plan.make import plan_arms
 from runner.report import subjects
 from runner.report.documents import documents
+from runner.report.facts import server_name
 from runner.report.reference import reference_table, rows_of
 from runner.targets import load_facts
 from tests.unit.factories import make_result, make_sweep
@@ -150,3 +151,9 @@ def test_each_variant_stands_beside_its_own_published_rows():
         assert len(table.rows) == 7
         assert any(note.startswith("bytes on disk for a row: ") for note in table.notes)
     assert rows_of(run, [{"cores": "1", "rows_per_s": "5"}]), "a table of one database has no such columns"
+
+
+def test_the_head_names_each_target_with_the_version_that_it_said():
+    run = measured(several())
+    assert sorted(server_name(run).split(", ")) == sorted(f"{name} 1.0" for name in NAMES)
+    assert server_name(replace(run, results=run.results[:1])) == f"{run.results[0].trial.subject.target} 1.0"
