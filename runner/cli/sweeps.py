@@ -112,11 +112,12 @@ def resume(
     """Continue an interrupted run: keep the finished trials, and measure the others."""
     from runner import compose, console
     from runner.preparing import refuse_blocking
-    from runner.store.reader import find_run, is_reported, read_run
+    from runner.store.reader import find_run, read_run
+    from runner.verify.digests import is_finished
 
     stored = read_run(find_run(results, run))
     missing = len(stored.plan.trials) - len(stored.results)
-    if not missing and is_reported(Path(stored.path)):  # nothing changes, nor a fingerprint that was published
+    if not missing and is_finished(Path(stored.path)):  # nothing changes, nor a fingerprint that was published
         console.say(f"all trials are done; scale report {run} makes the fit and the reports again")
         _show(stored, as_json)
         end_if_failed(stored)

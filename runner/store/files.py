@@ -26,6 +26,13 @@ class RunFiles:
         if name in self._digests and path.is_file() and not sums.is_as_listed(path, self._digests[name]):
             self._altered.add(name)
 
+    def list_unlisted(self, folder: str) -> bool:
+        """Records the digests of a folder's files that have none. Whether there were such files. Raises OSError."""
+        paths = {f"{folder}/{path.name}": path for path in (self.path / folder).iterdir()}
+        found = [name for name in paths if name not in self._digests and not name.endswith(".partial")]
+        self._digests |= {name: sums.digest(paths[name].read_bytes()) for name in found}
+        return bool(found)
+
     def forget(self, prefix: str) -> None:
         """Drops the digests of files that will be removed."""
         self._digests = {name: d for name, d in self._digests.items() if not name.startswith(prefix)}

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from runner.connections_check import with_checks
 from runner.errors import StoreError, UsageError
 from runner.model import FOLDED, FitReport, Plan, StoredRun, Trial, TrialResult
-from runner.store import sums, upgrade
+from runner.store import upgrade
 from runner.store.codec import SCHEMA, from_plain, parsed, unreadable
 
 T = TypeVar("T")
@@ -107,13 +107,6 @@ def read_run(path: Path) -> StoredRun:
         fit=_fit(path / "fit.json"),
         profiles={name: read_text(file) for name in series if (file := path / "trials" / name / FOLDED).is_file()},
     )
-
-
-def is_reported(path: Path) -> bool:
-    """Whether the run's trials are complete and its report is among the files with a digest, so nothing is missing."""
-    listed = path / sums.NAME
-    complete = read_manifest(path).get("status") == "complete"
-    return complete and listed.is_file() and "  report.html\n" in read_text(listed)
 
 
 def _fit(path: Path) -> FitReport | None:

@@ -76,6 +76,9 @@ class RunWriter:
             self._write_manifest()
             if not keeps_format:
                 self._write_points()
+                unlisted = [r for r in self._results if self._files.list_unlisted(f"trials/{r.trial.trial_id}")]
+                if unlisted:  # a full disk, or a kill, came between a trial's files and what follows them
+                    self._write_timeseries()
             self._files.write_sums()
 
     @property

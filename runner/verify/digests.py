@@ -5,8 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from runner.errors import StoreError
 from runner.store import sums
+from runner.store.reader import read_manifest
 from runner.verify.result import Disagreement
+
+LAST = "report.html"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +41,19 @@ def check_digests(run: Path) -> DigestCheck:
         disagreements=tuple(d for d in found if d is not None),
         notes=tuple(notes),
     )
+
+
+def is_finished(run: Path) -> bool:
+    """Whether the run is complete, with its report, and every file is as it was written, so that nothing is left to do.
+
+    report.html is the last file of a run. Raises StoreError for a manifest that cannot be read.
+    """
+    if read_manifest(run).get("status") != "complete":
+        return False
+    try:
+        return LAST in (sums.read_sums(run) or {}) and not check_digests(run).disagreements
+    except StoreError:
+        return False
 
 
 def _against(run: Path, name: str, wanted: str) -> Disagreement | None:

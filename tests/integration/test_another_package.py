@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -122,6 +123,9 @@ def test_its_run_is_shown_and_verified_where_the_package_is_not(swept):
     shown = run("show", "last", cwd=swept[0])
     verified = run("verify", "last", cwd=swept[0])
     assert shown.returncode == 0 and verified.returncode == 0, shown.stderr + verified.stdout
+    finished = run("resume", "last", cwd=swept[0])
+    assert finished.returncode == 0 and "all trials are done" in finished.stderr
+    shutil.rmtree(next(swept[0].glob("results/*/trials/*")))
     resumed = run("resume", "last", cwd=swept[0])
     assert resumed.returncode == 2 and "'nice' is not one of" in resumed.stderr
 

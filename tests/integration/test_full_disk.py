@@ -42,7 +42,8 @@ def test_a_full_disk_is_said_and_the_run_goes_on_when_there_is_room(small_disk, 
     filling.unlink()
     resumed = run("resume", "last", "--results", "r", cwd=small_disk)
     assert resumed.returncode == 0, resumed.stderr
-    assert run("verify", "last", "--results", "r", cwd=small_disk).returncode == 0
+    verified = run("verify", "last", "--results", "r", cwd=small_disk)
+    assert verified.returncode == 0, verified.stdout + resumed.stderr
 
 
 @pytest.mark.parametrize("kilobytes", [4, 20])
