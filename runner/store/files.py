@@ -27,8 +27,10 @@ class RunFiles:
             self._altered.add(name)
 
     def list_unlisted(self, folder: str) -> bool:
-        """Records the digests of a folder's files that have none; a missing folder has no files. Whether there were such
-        files. Raises OSError."""
+        """Records the digests of a folder's files that have none. Returns whether there were such files.
+
+        A missing folder has none. Raises OSError.
+        """
         paths = {f"{folder}/{path.name}": path for path in (self.path / folder).glob("*")}
         found = [name for name in paths if name not in self._digests and not name.endswith(".partial")]
         self._digests |= {name: sums.digest(paths[name].read_bytes()) for name in found}
