@@ -47,21 +47,30 @@ def clean(
 ) -> None:
     """Remove containers, processes, data directories, cgroups and disks that a crash or a power cut left."""
     from runner import compose, console
+    from runner.errors import ProvisionError
     from runner.runtimes.clean import find_leftovers, remove
 
     found = find_leftovers([compose.default_data_dir(), *(data_dir or [])])
     removed: list[dict[str, Any]] = []
+    left = []
     for leftover in found:
-        if not dry_run:
-            remove(leftover)
+        still_there = "" if dry_run else remove(leftover)
+        if still_there:
+            left.append(still_there)
+            continue
         removed.append(asdict(leftover))
         console.say(f"{'would remove' if dry_run else 'removed'} {leftover.kind}: {leftover.name}")
     removed += _clean_disks(dry_run)  # after the servers that wrote there ended
     removed += _clean_dashboards(dry_run)
     if as_json:
         console.show_json(removed)
-    elif not removed:
+    elif not removed and not left:
         console.say("nothing is left over")
+    if left:
+        raise ProvisionError(
+            f"these could not be removed: {', '.join(left)}",
+            remedy="does another process write there? End it, then run `scale clean` again",
+        )
 
 
 def _clean_disks(dry_run: bool) -> list[dict[str, Any]]:

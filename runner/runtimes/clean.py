@@ -19,10 +19,10 @@ import psutil
 from runner.host.ram import left_mounts, shared_directory
 from runner.runtimes.cgroup import Group
 from runner.runtimes.docker_facts import client
-from runner.runtimes.local import remove_trees
+from runner.runtimes.local import remove_recorded
 from runner.runtimes.ram_dir import unmount
 from runner.runtimes.segments import Shared, remove_segments, remove_shared, shared_by
-from runner.runtimes.state import State, alive, forget, read_states
+from runner.runtimes.state import State, alive, read_states
 
 LABEL = "scale.run"
 RUNNER_LABEL = "scale.runner"
@@ -76,8 +76,8 @@ def _containers() -> list[Leftover]:
     return found
 
 
-def remove(leftover: Leftover) -> None:
-    """Removes it. No error if it does not exist any more."""
+def remove(leftover: Leftover) -> str:
+    """Removes it. No error if it does not exist any more. Returns what is still there: "" if nothing is."""
     if leftover.kind == "cache":
         shutil.rmtree(leftover.name, ignore_errors=True)
     if leftover.kind == "memory":
@@ -85,11 +85,12 @@ def remove(leftover: Leftover) -> None:
     if leftover.container_id:
         with contextlib.suppress(Exception):
             client().containers.get(leftover.container_id).remove(force=True, v=True)
-    if leftover.state is not None:
-        _remove_server(leftover.state)
+    if leftover.state is not None and not _remove_server(leftover.state):
+        return leftover.state.data_dir
+    return ""
 
 
-def _remove_server(state: State) -> None:
+def _remove_server(state: State) -> bool:
     shared, uid = Shared(), _owner(state)
     if state.cgroup_paths:
         group = Group(version="v1", paths={str(i): p for i, p in enumerate(state.cgroup_paths)})
@@ -105,8 +106,7 @@ def _remove_server(state: State) -> None:
     _wait_ended(state)
     remove_segments(state.server_pid, state.server_started)
     remove_shared(shared, uid, state.server_started)
-    remove_trees((state.data_dir, *state.disk_dirs))
-    forget(Path(state.data_dir).parent, state.name)
+    return remove_recorded(Path(state.data_dir).parent, state.name, (state.data_dir, *state.disk_dirs))
 
 
 def _owner(state: State) -> int:

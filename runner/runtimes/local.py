@@ -6,9 +6,9 @@ import contextlib
 import os
 import pwd
 import random
+import secrets
 import shutil
 import socket
-import tempfile
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -28,23 +28,23 @@ def fresh_directories(wanted: SiteRequest) -> tuple[str, tuple[str, ...]]:
     """A new, empty directory named after run and trial, and one of that name on each disk, with a state of their own,
     so that `scale clean` finds them if the run is killed. Raises ProvisionError."""
     folder = Path(wanted.data_dir)
+    name = f"{wanted.run_id[-6:]}-{wanted.trial_id}-{secrets.token_hex(4)}"
+    fresh, disks = folder / name, tuple(Path(disk) / name for disk in wanted.disks)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        fresh = Path(tempfile.mkdtemp(prefix=f"{wanted.run_id[-6:]}-{wanted.trial_id}-", dir=folder))
+        save(folder, new_state(name, str(fresh), tuple(map(str, disks))))  # before there is anything to find
+        fresh.mkdir(mode=0o700)
     except OSError as error:
+        forget(folder, name)
         raise ProvisionError(f"no data directory in {folder}: {error.strerror}", remedy="--data-dir DIR") from None
-    made = [fresh]
-    for disk in wanted.disks:
-        path = Path(disk) / fresh.name
+    for path in disks:
         try:
             path.mkdir(mode=0o755)
         except OSError as error:
-            remove_trees(made)
-            raise ProvisionError(f"no directory on disk {disk}: {error.strerror}") from None
-        made.append(path)
-    disks = tuple(map(str, made[1:]))
-    save(folder, new_state(fresh.name, str(fresh), disks))
-    return str(fresh), disks
+            remove_trees((fresh, *disks))
+            forget(folder, name)
+            raise ProvisionError(f"no directory on disk {path.parent}: {error.strerror}") from None
+    return str(fresh), tuple(map(str, disks))
 
 
 def remove_directories(site: Site) -> None:
@@ -53,19 +53,32 @@ def remove_directories(site: Site) -> None:
         return
     data_dir = Path(site.data_dir)
     with deferred():
-        remove_trees((data_dir, *site.disks))
-        forget(data_dir.parent, data_dir.name)
+        remove_recorded(data_dir.parent, data_dir.name, (data_dir, *site.disks))
 
 
-def remove_trees(paths: Iterable[str | Path]) -> None:
+def remove_recorded(folder: Path, name: str, trees: Iterable[str | Path]) -> bool:
+    """Removes the directories that the state of a name in the folder records, then the state. Returns whether all are
+    gone: the state stays while one is left, so that the next `scale clean` finds it."""
+    is_gone = remove_trees(trees)
+    if is_gone:
+        forget(folder, name)
+    return is_gone
+
+
+def remove_trees(paths: Iterable[str | Path]) -> bool:
     """Removes directories with their contents. A missing directory is not an error. A process that is just ending may
-    still create a file there, so what remains is removed again, up to REMOVALS times."""
-    for path in paths:
-        for _ in range(REMOVALS):
-            shutil.rmtree(path, ignore_errors=True)
-            if not os.path.lexists(path):
-                break
-            time.sleep(REMOVAL_PAUSE_S)
+    still create a file there, so what remains is removed again, up to REMOVALS times. Returns whether all are gone."""
+    left = [path for path in paths if not _remove_tree(path)]
+    return not left
+
+
+def _remove_tree(path: str | Path) -> bool:
+    for _ in range(REMOVALS):
+        shutil.rmtree(path, ignore_errors=True)
+        if not os.path.lexists(path):
+            return True
+        time.sleep(REMOVAL_PAUSE_S)
+    return False
 
 
 def closed_to_others(folder: Path) -> str:

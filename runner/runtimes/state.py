@@ -38,16 +38,21 @@ def new_state(name: str, data_dir: str, disk_dirs: tuple[str, ...] = ()) -> Stat
 
 
 def save(folder: Path, state: State) -> None:
-    """Replaces the state's file."""
+    """Replaces the state's file. It is on the disk before it has its name: a power cut leaves the old one or this."""
     path = folder / (state.name + SUFFIX)
     partial = path.with_suffix(".partial")
-    partial.write_text(json.dumps(asdict(state)))
+    with partial.open("w", encoding="utf-8") as file:
+        file.write(json.dumps(asdict(state)))
+        file.flush()
+        os.fsync(file.fileno())
     partial.replace(path)
 
 
 def forget(folder: Path, name: str) -> None:
     """Deletes the record after everything was removed."""
-    (folder / (name + SUFFIX)).unlink(missing_ok=True)
+    path = folder / (name + SUFFIX)
+    path.with_suffix(".partial").unlink(missing_ok=True)
+    path.unlink(missing_ok=True)
 
 
 def read_states(folders: Iterable[Path]) -> tuple[State, ...]:

@@ -20,9 +20,9 @@ from runner.interrupts import Stop, deferred
 from runner.model import Preloaded, ServerOrder, Site
 from runner.runtimes import load_runtime
 from runner.runtimes.copying import can_reflink, copy_tree
-from runner.runtimes.local import CONSOLE, remove_trees
+from runner.runtimes.local import CONSOLE, remove_recorded, remove_trees
 from runner.runtimes.page_cache import drop_files
-from runner.runtimes.state import forget, new_state, save
+from runner.runtimes.state import new_state, save
 from runner.targets import load_target
 from runner.trial.asking import asked, closed_at_last, count_s, flush_s
 from runner.trial.begun import wait_for_schema, wait_until_ready
@@ -122,8 +122,7 @@ def remove(data_dir: str, name: str) -> None:
     """Removes a data set, if it is there."""
     folder = Path(data_dir) / name
     with deferred():
-        remove_trees([folder])
-        forget(folder.parent, folder.name)
+        remove_recorded(folder.parent, folder.name, [folder])
 
 
 def _folder(order: TrialOrder, data: DataSet) -> Path:

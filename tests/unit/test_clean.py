@@ -1,5 +1,6 @@
 """What counts as left over: never what a living run owns, never a process under a recycled number."""
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -8,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from runner.model import SiteRequest
 from runner.runtimes.clean import find_leftovers, remove
+from runner.runtimes.local import fresh_directories
 from runner.runtimes.own_memory import WAYS
 from runner.runtimes.segments import remove_segments, remove_shared, shared_by
 from runner.runtimes.state import alive, new_state, read_states, save, started_ticks
@@ -55,6 +58,58 @@ def test_another_process_under_the_same_number_is_left_alone(tmp_path):
     save(tmp_path, stranger)
     remove(ours(tmp_path)[0])
     assert started_ticks(os.getpid()) > 0
+
+
+def test_a_directory_that_stays_keeps_its_state_so_that_the_next_clean_finds_it(tmp_path, monkeypatch):
+    monkeypatch.setattr("runner.runtimes.local.REMOVAL_PAUSE_S", 0.001)
+    data = tmp_path / "data"
+    data.mkdir()
+    save(tmp_path, replace(new_state("data", str(data)), runner_pid=2**22 + 1, runner_started=1))
+    with monkeypatch.context() as busy:
+        busy.setattr("runner.runtimes.local.shutil.rmtree", lambda path, ignore_errors: None)
+        assert remove(ours(tmp_path)[0]) == str(data)
+    assert remove(ours(tmp_path)[0]) == ""
+    assert not data.exists() and ours(tmp_path) == []
+
+
+def test_a_run_killed_at_any_step_of_making_directories_leaves_nothing_that_no_state_names(tmp_path, monkeypatch):
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    for steps in range(3):
+        folder = tmp_path / f"data{steps}"
+        killed_after(steps, monkeypatch, lambda to=folder: fresh_directories(wanted(to, disk)))
+        made = {*(p for p in folder.iterdir() if p.is_dir()), *disk.iterdir()}
+        named = {Path(p) for state in read_states([folder]) for p in (state.data_dir, *state.disk_dirs)}
+        assert len(made) == steps and made <= named
+        for state in read_states([folder]):
+            save(folder, replace(state, runner_pid=2**22 + 1, runner_started=1))
+        for left in ours(folder):
+            assert remove(left) == ""
+        assert not any(folder.iterdir()) and not any(disk.iterdir())
+
+
+class Killed(BaseException):
+    """The end of the process."""
+
+
+def killed_after(steps, monkeypatch, task):
+    done, real = [], Path.mkdir
+
+    def mkdir(path, *args, **given):
+        if given.get("parents"):
+            return real(path, *args, **given)
+        if len(done) == steps:
+            raise Killed
+        done.append(path)
+        return real(path, *args, **given)
+
+    with monkeypatch.context() as patched, contextlib.suppress(Killed):
+        patched.setattr(Path, "mkdir", mkdir)
+        task()
+
+
+def wanted(folder, disk):
+    return SiteRequest(run_id="run-1", trial_id="t1", data_dir=str(folder), home="", disks=(str(disk),))
 
 
 def test_caches_go_when_no_run_lives_and_a_broken_state_is_passed_over(tmp_path):
