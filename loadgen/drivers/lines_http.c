@@ -20,8 +20,9 @@ static const struct driver_method methods[] = {
     {"tcp", FEATURE_DEADLINE | FEATURE_SEPARABLE | FEATURE_UNANSWERED},
     {NULL, 0},
 };
-static const char *const options[] = {"write_path",  "parted",      "query_path",    "query_posted",
-                                      "query_plain", "answer_rows", "answer_column", NULL};
+static const char *const options[] = {"write_path",    "parted",      "query_path",
+                                      "query_posted",  "query_plain", "answer_rows",
+                                      "answer_column", "auth_scheme", NULL};
 
 static void drop(void *form)
 {

@@ -25,6 +25,26 @@ size_t posts_form_of(const struct driver_method *methods, const struct driver_se
     return 0;
 }
 
+/* The header lines of rows and queries. False where the password cannot be in one. Without a
+ * password there is none: rows that are only printed need none. */
+static bool make_headers(struct driver *d, struct fault *fault)
+{
+    const char *scheme = spec_option(d->setup->spec, "auth_scheme");
+    const char *password = d->setup->password;
+    int used = 0;
+    if (scheme && password && *password)
+        used = snprintf(d->authorization, sizeof d->authorization, "Authorization: %s %s\r\n",
+                        scheme, password);
+    if ((size_t)used >= sizeof d->authorization || (used && strpbrk(password, "\r\n"))) {
+        fault_set(fault, FAULT_SPEC, "SPEC", "SCALE_PASSWORD: too long, or has a line break");
+        return false;
+    }
+    snprintf(d->header, sizeof d->header, "%s%s", d->form->header, d->authorization);
+    snprintf(d->ask_header, sizeof d->ask_header, "Content-Type: application/json\r\n%s",
+             d->authorization);
+    return true;
+}
+
 enum outcome posts_open(const struct post_form *form, const struct driver_setup *setup,
                         struct driver **driver, struct fault *fault)
 {
@@ -43,7 +63,7 @@ enum outcome posts_open(const struct post_form *form, const struct driver_setup 
     d->column_count =
         spec->partial_columns ? (uint32_t)spec->partial_columns : setup->schema->column_count;
     d->made = form->make(setup, fault);
-    if (!d->made)
+    if (!d->made || !make_headers(d, fault))
         return OUTCOME_FATAL;
     if (posts_row_bytes(d) > BODY_BYTES) {
         fault_set(fault, FAULT_SPEC, "SPEC", "columns: a row takes more than %d bytes", BODY_BYTES);
@@ -102,6 +122,12 @@ enum outcome posts_connect(struct driver *d, uint32_t worker, struct connection 
     (void)worker;
     if (!c)
         return posts_no_memory(fault);
+    if (spec_option(d->setup->spec, "auth_scheme") && !*d->authorization &&
+        !d->setup->is_sending_stubbed) {
+        fault_set(fault, FAULT_SPEC, "SPEC", "auth_scheme: the environment has no SCALE_PASSWORD");
+        free(c);
+        return OUTCOME_FATAL;
+    }
     c->driver = d;
     c->stream.fd = -1;
     c->body_size = rows < BODY_BYTES / row ? (rows + 1) * row : BODY_BYTES;
@@ -158,7 +184,7 @@ static enum outcome post(struct connection *c, const char *text, size_t length, 
     const enum outcome outcome = posts_reach(c, fault);
     if (outcome != OUTCOME_OK)
         return outcome;
-    if (!http_post(&c->stream, d->host, d->path, d->form->header, text, length, &reply))
+    if (!http_post(&c->stream, d->host, d->path, d->header, text, length, &reply))
         return posts_broken(&c->stream, fault);
     if (reply.status >= 200 && reply.status < 300)
         return OUTCOME_OK;

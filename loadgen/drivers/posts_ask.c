@@ -54,8 +54,9 @@ static bool encode(struct posts_ask *ask, const struct driver *d, const char *te
 {
     const size_t most = 3 * strlen(text) + 1;
     ask->plain = malloc(most);
-    ask->request = malloc(most + ask->marks.parameter_count * VALUE_BYTES + HEAD_BYTES +
-                          strlen(option_or(d, "query_path", "")) + strlen(d->host));
+    ask->request =
+        malloc(most + ask->marks.parameter_count * VALUE_BYTES + HEAD_BYTES +
+               strlen(option_or(d, "query_path", "")) + strlen(d->host) + strlen(d->authorization));
     char *out = ask->plain;
     for (uint32_t i = 0; out && i < ask->marks.count; i++) {
         out = put_encoded(out, ask->marks.pieces[i].plain, ask->marks.pieces[i].length,
@@ -145,7 +146,7 @@ static size_t fill(const struct posts_ask *ask, const struct driver *d,
             out = put_parameter(out, ask, d, parameters++);
     }
     if (!ask->is_posted)
-        out += sprintf(out, " HTTP/1.1\r\nHost: %s\r\n\r\n", d->host);
+        out += sprintf(out, " HTTP/1.1\r\nHost: %s\r\n%s\r\n", d->host, d->authorization);
     return (size_t)(out - ask->request);
 }
 
@@ -160,9 +161,8 @@ enum outcome posts_ask(struct connection *c, uint32_t operation, const struct pa
     const enum outcome outcome = posts_reach(c, fault);
     if (outcome != OUTCOME_OK)
         return outcome;
-    const char *const kind = "Content-Type: application/json\r\n";
-    if (!(ask->is_posted ? http_post(&c->stream, d->host, option_or(d, "query_path", ""), kind,
-                                     ask->request, length, &reply)
+    if (!(ask->is_posted ? http_post(&c->stream, d->host, option_or(d, "query_path", ""),
+                                     d->ask_header, ask->request, length, &reply)
                          : http_ask(&c->stream, ask->request, length, &reply)))
         return posts_broken(&c->stream, fault);
     if (reply.status < 200 || reply.status >= 300)

@@ -5,11 +5,16 @@
 #include "http.h"
 #include "posts.h"
 
+enum { HEADER_BYTES = 1024 };
+
 struct driver {
     const struct driver_setup *setup;
     const struct post_form *form;
     void *made; /* by the form */
     const char *host, *path;
+    char authorization[HEADER_BYTES / 2]; /* a header line with its CR LF; "" where none is asked */
+    char header[HEADER_BYTES]; /* of rows: the form's header lines and authorization */
+    char ask_header[HEADER_BYTES]; /* the same of queries that are posted */
     uint16_t port;
     uint32_t first_column, column_count;
 };

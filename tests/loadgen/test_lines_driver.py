@@ -26,7 +26,7 @@ def server() -> Iterator[LineServer]:
 
 @pytest.fixture
 def send(run: Callable[..., Outcome], server: LineServer) -> Callable[..., Outcome]:
-    return lambda **spec: run(SPEC | {"port": server.port} | spec)
+    return lambda env=None, **spec: run(SPEC | {"port": server.port} | spec, env=env)
 
 
 def fields_of(text: str) -> dict[str, str]:
@@ -211,3 +211,37 @@ def test_a_refusal_of_compressed_lines_is_told(send, server):
     server.moods[3] = "refused"
     outcome = send(method="gzip")
     assert (outcome.summary["rows_acked"], outcome.summary["rows_failed"]) == (35, 5)
+
+
+@pytest.mark.parametrize("method", ["http", "gzip"])
+def test_credentials_come_from_the_environment_and_are_in_each_request(send, server, method):
+    outcome = send(method=method, auth_scheme="Token", env={"SCALE_PASSWORD": "kept-secret"})
+    assert outcome.code == 0
+    assert len(server.heads) == 8
+    assert all("\r\nAuthorization: Token kept-secret\r\n" in head for head in server.heads)
+    assert "kept-secret" not in outcome.stderr + str(outcome.events)
+
+
+def test_without_a_scheme_no_credentials_are_sent(send, server):
+    assert send(env={"SCALE_PASSWORD": "kept-secret"}).code == 0
+    assert not any("Authorization" in head for head in server.heads)
+
+
+@pytest.mark.parametrize(
+    ("password", "words"),
+    [
+        ("", "auth_scheme: the environment has no SCALE_PASSWORD"),
+        ("a\r\nX-Other: b", "SCALE_PASSWORD: too long, or has a line break"),
+        ("a" * 600, "SCALE_PASSWORD: too long, or has a line break"),
+    ],
+)
+def test_credentials_that_cannot_be_sent_are_refused(send, server, password, words):
+    outcome = send(auth_scheme="Token", env={"SCALE_PASSWORD": password})
+    assert outcome.code == 2
+    assert words in outcome.stderr + str(outcome.events)
+    assert server.heads == []
+
+
+def test_stubbed_sending_needs_no_credentials(run):
+    outcome = run(SPEC | {"port": 1, "sending": "stubbed", "auth_scheme": "Token"}, env={"SCALE_PASSWORD": ""})
+    assert (outcome.code, outcome.summary["rows_acked"]) == (0, 40)
