@@ -1,5 +1,6 @@
-/* gzip by zlib; see gzip.h. */
-#include "gzip.h"
+/* gzip by the zlib of the machine, opened when it is asked for. Every text becomes a whole gzip
+ * file of its own. See packing.h. */
+#include "packing.h"
 
 #include <stdlib.h>
 
@@ -40,17 +41,17 @@ struct zlib {
     const char *(*version)(void);
 };
 
-struct gzip {
+struct packer {
     struct zlib zlib;
     struct zlib_stream stream;
     char *out;
     size_t size;
 };
 
-struct gzip *gzip_new(struct fault *fault)
+static struct packer *gzip_new(struct fault *fault)
 {
     static const char *const usual[] = {"libz.so.1", "libz.so", NULL};
-    struct gzip *g = calloc(1, sizeof *g);
+    struct packer *g = calloc(1, sizeof *g);
     if (!g) {
         fault_set(fault, FAULT_SERVER, "MEMORY", "out of memory");
         return NULL;
@@ -74,7 +75,7 @@ struct gzip *gzip_new(struct fault *fault)
     return g;
 }
 
-void gzip_free(struct gzip *g)
+static void gzip_free(struct packer *g)
 {
     if (!g)
         return;
@@ -83,7 +84,7 @@ void gzip_free(struct gzip *g)
     free(g);
 }
 
-const char *gzip_pack(struct gzip *g, const char *text, size_t length, size_t *packed)
+static const char *gzip_pack(struct packer *g, const char *text, size_t length, size_t *packed)
 {
     const size_t most = g->zlib.bound(&g->stream, length);
     if (most > g->size) {
@@ -102,3 +103,5 @@ const char *gzip_pack(struct gzip *g, const char *text, size_t length, size_t *p
     g->zlib.reset(&g->stream);
     return ended == STREAM_END ? g->out : NULL;
 }
+
+const struct packing packing_gzip = {.make = gzip_new, .drop = gzip_free, .pack = gzip_pack};

@@ -95,8 +95,8 @@ static size_t name(const void *form, uint32_t table, char out[DRIVER_NAME_MAX])
      __VA_ARGS__}
 
 static const struct post_form forms[] = {
-    FORM(8086, PLAIN, .is_packed = false),
-    FORM(8086, PLAIN "Content-Encoding: gzip\r\n", .is_packed = true),
+    FORM(8086, PLAIN, .packing = NULL),
+    FORM(8086, PLAIN "Content-Encoding: gzip\r\n", .packing = &packing_gzip),
     FORM(9009, "", .is_unanswered = true),
 };
 

@@ -2,6 +2,7 @@
  * small and very large ones. See numbers.h. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "numbers.h"
@@ -118,6 +119,26 @@ char *numbers_put_any_float(char *out, float value)
     if (value < 0)
         *out++ = '-';
     return put_decimal(out, whole, (uint64_t)(scaled + 0.5), decimals);
+}
+
+/* Numerator and denominator are exact, so that their quotient is the nearest double. */
+double numbers_double_of(float value)
+{
+    const double size = fabs((double)value);
+    char text[NUMBER_BYTES + 1];
+    if (size < 1e6) {
+        const long thousandths = lrintf(value * 1000);
+        if ((float)(int32_t)thousandths / 1000 == value)
+            return (double)thousandths / 1000;
+    }
+    if (!(size >= 1e-4 && size < 1e9)) {
+        *numbers_put_any_float(text, value) = '\0';
+        return strtod(text, NULL);
+    }
+    const uint32_t whole = (uint32_t)size;
+    const uint32_t decimals = whole ? 9 - digits_of(whole) : 12;
+    const uint64_t fraction = (uint64_t)((size - whole) * (double)tens[decimals] + 0.5);
+    return copysign((double)(whole * tens[decimals] + fraction) / (double)tens[decimals], value);
 }
 
 /* Seventeen digits tell any double from its neighbours. The fraction is taken as a whole number

@@ -25,6 +25,9 @@ char *numbers_put_large(char *out, uint64_t value); /* from a million on */
 char *numbers_put_any_float(char *out, float value);
 char *numbers_put_any_double(char *out, double value);
 
+/* The double that is nearest to the decimal that numbers_put_float writes. */
+double numbers_double_of(float value);
+
 static inline char *put_triple(char *out, uint32_t value)
 {
     memcpy(out, numbers_triples + 4 * value, 4);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "../tags.h"
+#include "cells.h"
 
 enum { NAME_BYTES = 2 * NAME_MAX_BYTES, FRAME_BYTES = 64, TIME_BYTES = 24 };
 
@@ -136,8 +137,6 @@ uint64_t points_row_bytes(const struct points *p, uint32_t first, uint32_t count
     return count * point_bytes(p) + 2;
 }
 
-#define VALUE(ctype) (((const ctype *)data->values)[row])
-
 static char *with_point(char *begin, char *end)
 {
     if (!memchr(begin, '.', (size_t)(end - begin)) && !memchr(begin, 'e', (size_t)(end - begin)))
@@ -147,47 +146,11 @@ static char *with_point(char *begin, char *end)
 
 static char *put_value(char *out, enum type type, const struct column_data *data, uint32_t row)
 {
-    switch (type) {
-    case TYPE_FLOAT:
-        return with_point(out, put_float(out, VALUE(float)));
-    case TYPE_DOUBLE:
-        return with_point(out, put_double(out, VALUE(double)));
-    case TYPE_BOOL:
-        *out = VALUE(int8_t) ? '1' : '0';
-        return out + 1;
-    case TYPE_TINYINT:
-        return put_whole(out, VALUE(int8_t));
-    case TYPE_SMALLINT:
-        return put_whole(out, VALUE(int16_t));
-    case TYPE_INT:
-        return put_whole(out, VALUE(int32_t));
-    case TYPE_UTINYINT:
-        return put_whole(out, VALUE(uint8_t));
-    case TYPE_USMALLINT:
-        return put_whole(out, VALUE(uint16_t));
-    case TYPE_UINT:
-        return put_whole(out, VALUE(uint32_t));
-    default: /* bigint, timestamp */
-        return put_whole(out, VALUE(int64_t));
-    }
-}
-
-static bool is_null(const struct batch *batch, uint32_t c, uint32_t row)
-{
-    return batch->columns[c].nulls && batch->columns[c].nulls[row];
-}
-
-/* A NULL that is not the one value that a row of nothing but NULLs keeps. */
-static bool is_left_out(const struct batch *batch, uint32_t c, uint32_t row)
-{
-    if (!is_null(batch, c, row))
-        return false;
-    if (c != batch->first_column)
-        return true;
-    for (uint32_t i = 1; i < batch->column_count; i++)
-        if (!is_null(batch, c + i, row))
-            return true;
-    return false;
+    if (type == TYPE_FLOAT)
+        return with_point(out, put_float(out, ((const float *)data->values)[row]));
+    if (type == TYPE_DOUBLE)
+        return with_point(out, put_double(out, ((const double *)data->values)[row]));
+    return put_whole(out, cell_whole(type, data->values, row));
 }
 
 static char *put_tags(const struct points *p, uint32_t table, char *out)
@@ -236,7 +199,7 @@ static char *put_series(const struct points *p, const struct batch *batch,
     for (; place->row < slice->rows; place->row++) {
         const uint32_t row = slice->offset + place->row;
         *rows += place->column + 1 == batch->column_count;
-        if (is_left_out(batch, c, row))
+        if (cell_is_left_out(batch, c, row))
             continue;
         if ((uint64_t)(end - out) < most) {
             *rows -= place->column + 1 == batch->column_count;

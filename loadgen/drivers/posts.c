@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "../deadline.h"
-#include "gzip.h"
+#include "packing.h"
 
 enum { BODY_BYTES = 1 << 23, FINISH_S = 20, WORDS_BYTES = 400 };
 
@@ -106,7 +106,8 @@ void posts_disconnect(struct connection *c)
     if (c->driver->form->is_unanswered)
         stream_finish(&c->stream, deadline_after_s(FINISH_S));
     stream_free(&c->stream);
-    gzip_free(c->gzip);
+    if (c->driver->form->packing)
+        c->driver->form->packing->drop(c->packer);
     posts_free_asks(c);
     free(c->place);
     free(c->body);
@@ -137,7 +138,7 @@ enum outcome posts_connect(struct driver *d, uint32_t worker, struct connection 
         posts_disconnect(c);
         return posts_no_memory(fault);
     }
-    if (d->form->is_packed && !(c->gzip = gzip_new(fault))) {
+    if (d->form->packing && !(c->packer = d->form->packing->make(fault))) {
         posts_disconnect(c);
         return OUTCOME_FATAL;
     }
@@ -195,7 +196,9 @@ static enum outcome post(struct connection *c, const char *text, size_t length, 
 static enum outcome deliver(struct connection *c, size_t length, struct fault *fault)
 {
     const struct driver *d = c->driver;
-    const char *text = c->gzip ? gzip_pack(c->gzip, c->body, length, &length) : c->body;
+    const char *text = c->body;
+    if (c->packer)
+        text = d->form->packing->pack(c->packer, c->body, length, &length);
     if (!text)
         return posts_no_memory(fault);
     if (d->setup->is_sending_stubbed)

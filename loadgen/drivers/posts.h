@@ -1,4 +1,4 @@
-/* Rows posted over HTTP/1.1 as text, and queries asked by GET, for drivers whose requests are
+/* Rows posted over HTTP/1.1, and queries asked by GET, for drivers whose requests are
  * bodies of one form: no client library, one connection that is kept. A request of more than 8 MiB
  * is posted in several pieces. Its rows count when the server has answered each piece with a status
  * of 200 to 299. Where the form is unanswered, the same text goes over a bare TCP connection. Its
@@ -7,11 +7,11 @@
 #ifndef SCALE_POSTS_H
 #define SCALE_POSTS_H
 
-#include "driver.h"
+#include "packing.h"
 
 struct post_form {
     bool is_unanswered; /* over bare TCP; header and path are not used */
-    bool is_packed;     /* the body is compressed, as the header says */
+    const struct packing *packing; /* of the body, as the header says; NULL: none */
     const char *header; /* what the body is, as header lines with their CR LF */
     const char *path;   /* where it is posted unless the spec has write_path */
     uint16_t port;

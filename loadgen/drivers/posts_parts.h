@@ -27,7 +27,7 @@ struct connection {
     void *place; /* of the request */
     char *body;
     uint64_t body_size;
-    struct gzip *gzip; /* NULL where nothing is compressed */
+    struct packer *packer; /* NULL where nothing is compressed */
     struct posts_ask *asks[OPERATIONS_MAX];
 };
 

@@ -1,4 +1,4 @@
-"""What databases of series share: the load generator's spec for lines or points, and the column types they accept.
+"""What databases of series share: specs of the load generator, and the column types that they accept.
 
 Refuses to know a database: names, paths and limits are the target's.
 """
@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from runner.model import Finding, Query, Trial, Workload
 from runner.targets.nouns import Address, Counted
 
-DRIVER, POINTS_DRIVER = "lines", "points"
+DRIVER, POINTS_DRIVER, SAMPLES_DRIVER = "lines", "points", "samples"
 GZIP = "gzip"  # lines over HTTP, compressed by the load generator
 TCP, TELNET = "tcp", "telnet"  # methods without answers
 DOOR_OFFSET = 1  # a protocol's own port, from that of the server on
@@ -48,6 +48,11 @@ def points_spec(trial: Trial, host: str, port: int, write_path: str) -> dict[str
         "table": MEASUREMENT,
         "write_path": write_path,
     }
+
+
+def samples_spec(trial: Trial, address: Address, write_path: str) -> dict[str, str]:
+    """The spec of the driver of series of samples on this server. Its methods have the names of the target's."""
+    return {**points_spec(trial, address.host, address.port, write_path), "driver": SAMPLES_DRIVER}
 
 
 def part_names(trial: Trial) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """VictoriaMetrics as a real process: the contract of databases that take lines, and what it does with bad settings."""
 
+import urllib.request
 from dataclasses import replace
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from runner.model import VerdictKind
 from runner.targets.victoriametrics import queries
 from tests.integration.database_contract import *  # noqa: F403
-from tests.integration.real_server import required
+from tests.integration.real_server import real_server, required
 from tests.unit.reading_trials import KINDS, MORE, WRONG, answers_of, reading_order
 from tests.unit.trial_orders import here, result_of, trial_order
 
@@ -53,6 +54,32 @@ def test_reads_are_answered_rightly_beside_writes(target, folder):
     assert result.measurement.operations["range"].rows_per_s == pytest.approx(
         360 * result.measurement.operations["range"].requests_per_s, rel=0.01
     )
+
+
+@pytest.mark.parametrize("method", ["remote-write", "import"])
+def test_samples_hold_the_numbers_that_lines_hold(target, folder, method):
+    columns = "current:float,voltage:int,phase:double,on:bool,small:smallint"
+    order = reading_order(
+        folder, "victoriametrics", "range,latest,write=2", workload__columns=columns, load__method=method
+    )
+    result, answers = checked(here(order))
+    assert set(answers) == {"range", "latest"}
+    assert result.measurement.rows_counted == result.measurement.rows_acked + 20_000 > 20_000
+
+
+def test_a_line_that_it_cannot_read_is_told_though_it_was_acknowledged(target, tmp_path):
+    with real_server(target, tmp_path) as server:
+        session = server.start()
+        session.create_schema()
+        url = f"http://127.0.0.1:{server.address.port}/api/v1/import"
+        with urllib.request.urlopen(
+            url, data=b'{"metric":{"__name__":"x"},"values":[1],"timestamps":[]}\n', timeout=30
+        ) as answer:
+            assert answer.status == 204
+        found = session.count()
+        assert found.rows == 0
+        assert "VictoriaMetrics acknowledged samples" in found.gaps[0]
+        server.end()
 
 
 def test_groups_are_answered_rightly(target, folder):

@@ -39,6 +39,7 @@ class LineServer:
     moods: dict[int, str] = field(default_factory=dict)
     heads: list[str] = field(default_factory=list)
     bodies: list[str] = field(default_factory=list)
+    raw: list[bytes] = field(default_factory=list)  # the bodies as they came
     answer: bytes = b""  # to GET, and to POST if given
     connections: int = 0
 
@@ -79,7 +80,10 @@ class LineServer:
                     assert length
                     self.heads.append(head)
                     body = file.read(int(length[1]))
-                    self.bodies.append((gzip.decompress(body) if "Content-Encoding: gzip" in head else body).decode())
+                    self.raw.append(body)
+                    text = gzip.decompress(body) if "Content-Encoding: gzip" in head else body
+                    is_binary = "Content-Type: application/x-protobuf" in head
+                    self.bodies.append("" if is_binary else text.decode())
                     if not self._answer(connection):
                         return
         except OSError:  # the client has left

@@ -9,7 +9,7 @@ import pytest
 
 from runner.errors import TargetError
 from runner.model import Counted, Site
-from runner.targets import load_target, series
+from runner.targets import Address, load_target, series
 from runner.targets.debian import packaged
 from runner.targets.influxdb.session import _spelled
 from runner.targets.java import effective
@@ -78,6 +78,23 @@ def test_questdb_reports_nothing_and_shuts_the_doors_that_are_not_used():
         "cairo.commit.mode=nosync",
     ):
         assert line in conf
+
+
+@pytest.mark.parametrize(
+    ("method", "driver", "path"),
+    [
+        ("http", "lines", "/write?precision=ms"),
+        ("remote-write", "samples", "/api/v1/write"),
+        ("import", "samples", "/api/v1/import"),
+    ],
+)
+def test_victoriametrics_is_written_where_each_method_says(method, driver, path):
+    trial = trial_of("victoriametrics")
+    trial = replace(trial, subject=replace(trial.subject, target="victoriametrics", method=method))
+    session = load_target("victoriametrics").session(trial, Address(host="127.0.0.1", port=7001, secret=""))
+    spec = session.load_spec()
+    assert (spec["driver"], spec["method"], spec["write_path"]) == (driver, method, path)
+    assert spec["port"] == "7001"
 
 
 def test_victoriametrics_keeps_what_is_old():

@@ -298,6 +298,12 @@ def test_a_port_of_its_own_has_no_queries():
         load_facts("victoriametrics").rendered(queries_of(every())["range"], every().data, "put")
 
 
+@pytest.mark.parametrize("method", ["gzip", "remote-write", "import"])
+def test_methods_on_the_port_of_the_server_ask_the_same(method):
+    rendered, asked = load_facts("victoriametrics").rendered, queries_of(every())["range"]
+    assert rendered(asked, every().data, method) == rendered(asked, every().data, "http")
+
+
 def test_victoriametrics_names_the_devices_once_and_borders_are_those_of_the_range():
     work = work_of("range,latest,aggregate,group_by_time", "group_by_time.step=10m", "aggregate.devices=2")
     texts = {n: load_facts("victoriametrics").rendered(q, work.data, "gzip") for n, q in queries_of(work).items()}

@@ -15,7 +15,7 @@ from runner.targets.series import DEVICE, GZIP, MEASUREMENT, begins_with_bucket
 PLAIN = "?&="  # what stands between the parts of a path
 EVER_MS = 5 * 365 * 86_400_000  # "all time", from the first row on
 MOMENTS_MAX = 30_000  # of one query (-search.maxPointsPerTimeseries)
-_ASKING = ("http", GZIP)
+_ASKING = ("http", GZIP, "remote-write", "import")
 # Over a window of one series, and of several series together.
 _OF_ONE = {
     "count": "count_over_time(W)",

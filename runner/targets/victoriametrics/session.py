@@ -26,7 +26,9 @@ DOORS = {  # the flag of each method that has a port of its own
     series.TCP: "influxListenAddr",
     series.TELNET: "opentsdbListenAddr",
 }
+SAMPLES = {"remote-write": "/api/v1/write", "import": "/api/v1/import"}  # where each of these methods posts
 _OF_THIS_TRIAL = ("httpListenAddr", "storageDataPath", *DOORS.values())
+_LOST = ("vm_rows_ignored_total", "vm_rows_invalid_total")  # a line that it cannot read is acknowledged too
 _FLAG = re.compile(r'-([\w.]+)="(.*)"')
 
 
@@ -74,7 +76,7 @@ class VictoriametricsSession(Session):
         return {**flags, "gomaxprocs": f"{self._metrics().get('go_gomaxprocs', 0):.0f}", **terms}
 
     def load_spec(self) -> Mapping[str, str]:
-        """InfluxDB's lines, or OpenTSDB's points through a port of their own."""
+        """InfluxDB's lines, Prometheus' samples, or OpenTSDB's points through a port of their own."""
         method, door = self._trial.subject.method, self._address.port + series.DOOR_OFFSET
         if method == series.TCP:
             return series.tcp_spec(self._trial, self._address)
@@ -83,6 +85,8 @@ class VictoriametricsSession(Session):
         if method == PUT:
             return series.points_spec(self._trial, self._address.host, door, "/api/put")
         spec = series.load_spec(self._trial, self._address, "/write?precision=ms")
+        if method in SAMPLES:
+            spec = series.samples_spec(self._trial, self._address, SAMPLES[method])
         asking = {"query_path": API, "query_plain": PLAIN, "answer_rows": "values", "answer_column": "__name__"}
         return {**spec, **asking} if self._trial.work.counts_requests else spec
 
@@ -109,7 +113,7 @@ class VictoriametricsSession(Session):
         counted = series.counted(found, self._trial.work.data)
         unlike = [name for name, other in zip(names, rows, strict=True) if other != rows[0]]
         gaps: tuple[str, ...] = (f"columns {', '.join(unlike)} have other rows than {names[0]}",) if unlike else ()
-        lost = {name: n for name, n in self._metrics().items() if name.startswith("vm_rows_ignored_total") and n}
+        lost = {name: n for name, n in self._metrics().items() if name.startswith(_LOST) and n}
         gaps += (f"VictoriaMetrics acknowledged samples that it ignored: {lost}",) if lost else ()
         return Counted(rows=counted.rows, gaps=(*counted.gaps, *gaps))
 

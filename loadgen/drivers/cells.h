@@ -1,0 +1,49 @@
+/* One value of a batch: whether a form that names its columns leaves it out, and whole numbers of
+ * any type as one type. It knows no form. */
+#ifndef SCALE_CELLS_H
+#define SCALE_CELLS_H
+
+#include "../batch.h"
+
+static inline bool cell_is_null(const struct batch *batch, uint32_t c, uint32_t row)
+{
+    return batch->columns[c].nulls && batch->columns[c].nulls[row];
+}
+
+/* A NULL that is not the one value that a row of nothing but NULLs keeps. */
+static inline bool cell_is_left_out(const struct batch *batch, uint32_t c, uint32_t row)
+{
+    if (!cell_is_null(batch, c, row))
+        return false;
+    if (c != batch->first_column)
+        return true;
+    for (uint32_t i = 1; i < batch->column_count; i++)
+        if (!cell_is_null(batch, c + i, row))
+            return true;
+    return false;
+}
+
+/* Of a type of whole numbers of up to 63 bits; a boolean is 0 or 1. */
+static inline int64_t cell_whole(enum type type, const void *values, uint32_t row)
+{
+    switch (type) {
+    case TYPE_BOOL:
+        return ((const int8_t *)values)[row] != 0;
+    case TYPE_TINYINT:
+        return ((const int8_t *)values)[row];
+    case TYPE_SMALLINT:
+        return ((const int16_t *)values)[row];
+    case TYPE_INT:
+        return ((const int32_t *)values)[row];
+    case TYPE_UTINYINT:
+        return ((const uint8_t *)values)[row];
+    case TYPE_USMALLINT:
+        return ((const uint16_t *)values)[row];
+    case TYPE_UINT:
+        return ((const uint32_t *)values)[row];
+    default: /* bigint, timestamp */
+        return ((const int64_t *)values)[row];
+    }
+}
+
+#endif

@@ -1,0 +1,21 @@
+/* How a body is compressed before it is posted. A driver's form names one of these; every body is
+ * compressed by itself. It knows nothing of what it compresses. */
+#ifndef SCALE_PACKING_H
+#define SCALE_PACKING_H
+
+#include "driver.h"
+
+struct packer; /* of one connection, each kind's own: what it keeps between two bodies */
+
+struct packing {
+    /* NULL after saying in `fault` what is missing. */
+    struct packer *(*make)(struct fault *fault);
+    void (*drop)(struct packer *packer); /* takes NULL */
+    /* The compressed text, good until the next call; NULL where memory is short. */
+    const char *(*pack)(struct packer *packer, const char *text, size_t length, size_t *packed);
+};
+
+extern const struct packing packing_gzip;   /* by the zlib of the machine, opened when needed */
+extern const struct packing packing_snappy; /* snappy's block format, by snappy.c itself */
+
+#endif
