@@ -29,6 +29,15 @@ def test_a_setting_that_it_does_not_say_it_has_is_no_valid_number(target, folder
     assert facts["mismatches"] == ["data_no_such_item was to be 1, the server does not report it"]
 
 
+def test_settings_are_read_back_in_the_words_of_the_server(target, folder):
+    knobs = {"shard_precreation_check_interval": "5m", "subscriber_enabled": "false", "shard_duration": "90m"}
+    knobs |= {"data_cache_snapshot_memory_size": "10m", "data_cache_snapshot_write_cold_duration": "90s"}
+    order = trial_order(folder, "influxdb")
+    order = replace(order, trial=replace(order.trial, knobs={**order.trial.knobs, **knobs}))
+    facts = json.loads(artifact_of(here(order), "facts.json"))
+    assert facts["mismatches"] == []
+
+
 def test_of_rows_with_the_same_time_one_is_kept_and_counted(target, folder, rows):
     order = {"workload__disorder": "poisson", "workload__disorder_ratio": "50%", "load__warmup": "0s"}
     delays = {"workload__disorder_lambda": "40", "workload__disorder_max_k": "100"}

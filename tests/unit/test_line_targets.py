@@ -13,6 +13,7 @@ from runner.targets import Address, load_target, series
 from runner.targets.debian import packaged
 from runner.targets.influxdb.session import _spelled
 from runner.targets.java import effective
+from runner.targets.nouns import ACKNOWLEDGED, IN_LOG, ON_DISK
 from runner.targets.web import Web, metrics
 from tests.unit.factories import make_sweep, make_trial
 
@@ -159,10 +160,34 @@ def test_nothing_is_counted_of_nothing():
 
 
 @pytest.mark.parametrize(
-    ("asked", "said"), [("7d", "168h0m0s"), ("24h", "24h0m0s"), ("2w", "336h0m0s"), ("90m", "90m")]
+    ("asked", "said"),
+    [
+        ("7d", "168h0m0s"),
+        ("24h", "24h0m0s"),
+        ("2w", "336h0m0s"),
+        ("90m", "1h30m0s"),
+        ("5m", "5m0s"),
+        ("1500ms", "1.5s"),
+        ("100ms", "100ms"),
+        ("0s", "0s"),
+        ("INF", "INF"),
+    ],
 )
 def test_a_duration_is_compared_as_the_server_spells_it(asked, said):
-    assert _spelled(asked) == said
+    assert _spelled("shard_duration", asked) == said
+
+
+def test_a_size_is_compared_in_bytes():
+    assert _spelled("data_cache_max_memory_size", "512m") == str(512 << 20)
+    assert _spelled("data_cache_max_memory_size", "1073741824") == "1073741824"
+
+
+@pytest.mark.parametrize(("mode", "where"), [("nosync", IN_LOG), ("async", IN_LOG), ("sync", ON_DISK)])
+def test_questdb_has_rows_on_disk_only_where_it_waits_for_it(monkeypatch, mode, where):
+    session = load_target("questdb").session(trial_of("questdb"), Address(host="127.0.0.1", port=7001, secret=""))
+    answers = iter([[["cairo.commit.mode", mode, "conf"]], [[8]]])
+    monkeypatch.setattr(session, "_rows", lambda sql: next(answers))
+    assert session.effective()[ACKNOWLEDGED] == where
 
 
 def test_a_version_is_read_from_the_packages_list_of_changes(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,20 @@ from runner.targets.web import Web
 DATABASE = "scale"
 WITHIN_S = 3600.0
 _OF_THIS_TRIAL = ("dir", "bind-address", "path")
-_SECTIONS = {"config-data": "data", "config-coordinator": "coordinator", "config-httpd": "http", "runtime": ""}
+_SECTIONS = {  # of SHOW DIAGNOSTICS, and what the items of each begin with in the configuration
+    "config-data": "data",
+    "config-coordinator": "coordinator",
+    "config-httpd": "http",
+    "config-monitor": "monitor",
+    "config-precreator": "shard_precreation",
+    "config-retention": "retention",
+    "config-subscriber": "subscriber",
+    "config-cqs": "continuous_queries",
+    "runtime": "",
+}
+_DURATION = re.compile(r"(\d+)(ms|[smhdw])")
+_MS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 7 * 86_400_000}
+_BYTES = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 
 
 class InfluxdbSession(Session):
@@ -64,8 +78,8 @@ class InfluxdbSession(Session):
         self._run(f'CREATE DATABASE "{DATABASE}" WITH DURATION INF SHARD DURATION {duration} NAME "autogen"')
 
     def expected(self) -> Mapping[str, str]:
-        """Everything that was set for the trial; durations in the server's spelling."""
-        return {**self._settings, "shard_duration": _spelled(self._settings["shard_duration"])}
+        """Everything that was set for the trial; durations and sizes in the server's spelling."""
+        return {name: _spelled(name, text) for name, text in self._settings.items()}
 
     def effective(self) -> Mapping[str, str]:
         """Its configuration as section_name, Go's resources, and the duration of shards."""
@@ -74,7 +88,8 @@ class InfluxdbSession(Session):
             prefix = _SECTIONS.get(one["name"])
             for name, value in zip(one["columns"], one["values"][0], strict=True) if prefix is not None else ():
                 if not name.endswith(_OF_THIS_TRIAL):
-                    said[f"{prefix}_{name.replace('-', '_')}".strip("_").lower()] = str(value)
+                    item = f"{prefix}_{name.replace('-', '_')}".strip("_").lower()
+                    said[item] = str(value).lower() if isinstance(value, bool) else str(value)
         policies = self._run(f'SHOW RETENTION POLICIES ON "{DATABASE}"')[0]
         first = dict(zip(policies["columns"], policies["values"][0], strict=True))
         terms = {
@@ -128,8 +143,17 @@ class InfluxdbSession(Session):
         self._run(f'DROP DATABASE "{DATABASE}"')
 
 
-def _spelled(duration: str) -> str:
-    """168h0m0s for 7d, as Go writes durations; other texts unchanged."""
-    hours = {"h": 1, "d": 24, "w": 168}
-    number, unit = duration[:-1], duration[-1:]
-    return f"{int(number) * hours[unit]}h0m0s" if number.isdigit() and unit in hours else duration
+def _spelled(name: str, text: str) -> str:
+    """168h0m0s for 7d and 1.5s for 1500ms, as Go writes durations; bytes for a size; other texts unchanged."""
+    if name.endswith("_size"):
+        number, unit = text[:-1], text[-1:].lower()
+        return str(int(number) * _BYTES[unit]) if number.isdigit() and unit in _BYTES else text
+    if not re.fullmatch(f"({_DURATION.pattern})+", text):
+        return text
+    ms = sum(int(number) * _MS[unit] for number, unit in _DURATION.findall(text))
+    if ms < 1000:
+        return f"{ms}ms" if ms else "0s"
+    minutes, rest = divmod(ms, 60_000)
+    hours, minutes = divmod(minutes, 60)
+    seconds = f"{rest / 1000:g}s"
+    return f"{hours}h{minutes}m{seconds}" if hours else f"{minutes}m{seconds}" if minutes else seconds

@@ -92,7 +92,7 @@ class QuestdbSession(Session):
             if source != "default" and not name.endswith("bind.to")
         }
         tables = self._rows(f"SELECT count() FROM tables() WHERE table_name LIKE '{series.MEASUREMENT}_p%'")[0][0]
-        answered = IN_LOG if names.get("cairo_commit_mode") == "nosync" else ON_DISK
+        answered = ON_DISK if names.get("cairo_commit_mode") == "sync" else IN_LOG  # async only begins to write
         terms = {
             ACKNOWLEDGED: NOWHERE if self._trial.subject.method == series.TCP else answered,
             COMPRESSION: "columns, not compressed",
