@@ -22,7 +22,8 @@ from runner.units import counted, format_rate, format_seconds
 
 REFRESH_PER_S = 2.0
 PLAN_ROWS = 14
-# Lines of the view besides the plan and the disks: the heading, "points more", the running trial, the cursor.
+# Lines of the view besides the plan, the operations of a mix and the disks: the heading, "points more", the running
+# trial, the cursor.
 OTHER_LINES = 8
 BAR_MIN, BAR_MAX, GAP = 5, 30, 2
 _STYLES = {
@@ -92,12 +93,17 @@ def finished_line(head: str, result: TrialResult, width: int) -> tuple[str, str]
 
 def render(state: LiveState, now_ns: int, size: ConsoleDimensions) -> RenderableType:
     """The current view. size: of the terminal. The bar and the plan shrink before the running trial's lines do."""
-    sample = state.running.sample if state.running is not None else None
-    free = size.height - OTHER_LINES - (len(sample.disks) if sample is not None else 0)
+    free = size.height - OTHER_LINES - (_own_lines(state.running) if state.running is not None else 0)
     parts: list[RenderableType] = [_head(state, now_ns, size.width), _plan(state, min(PLAN_ROWS, max(1, free)))]
     if state.running is not None:
         parts.append(_running(state, state.running, now_ns))
     return Group(*parts)
+
+
+def _own_lines(running: Running) -> int:
+    """Lines that only some trials have: one for each disk, and of a mix one for each operation."""
+    disks = len(running.sample.disks) if running.sample is not None else 0
+    return disks + len(running.operations_per_s)
 
 
 def _head(state: LiveState, now_ns: int, width: int) -> RenderableType:

@@ -8,8 +8,9 @@ from rich.console import Console, ConsoleDimensions
 
 from runner.console.live import OTHER_LINES, finished_line, render
 from runner.live import LiveState, take
-from runner.model import Plan, Trial, TrialFinished, TrialResult, TrialStarted
+from runner.model import IntervalSeen, Operation, PhaseEntered, Plan, Trial, TrialFinished, TrialResult, TrialStarted
 from tests.unit.factories import make_result, make_sweep, make_trial
+from tests.unit.test_exporter import interval
 
 
 def trials(*levels: float, replicates: int = 2, variants: tuple[str, ...] = ("rest", "stmt")) -> list[Trial]:
@@ -97,3 +98,28 @@ def test_a_finished_trial_says_what_its_window_could_not_see():
     planned = trials(1.0)
     done = replace(result, trial=planned[0])
     assert shown(planned, planned[-1], ended=(done,))["cores-1-rest"].startswith("1 M quick VALID")
+
+
+def test_the_operations_of_a_mix_leave_the_view_in_the_window():
+    """The plan gives its room to them: a line that does not fit would scroll, twice a second."""
+    planned, height = trials(*map(float, range(1, 13))), 24
+    names = tuple(f"op{at}" for at in range(10))
+    work = replace(planned[0].work, operations=tuple(Operation(name=name, unit="requests") for name in names))
+    planned = [replace(trial, work=work) for trial in planned]
+    state = LiveState(
+        run="r",
+        plan=Plan(sweep=make_sweep(), trials=tuple(planned), confounds=(), notes=(), seconds_estimated=60.0),
+    )
+    name = planned[0].trial_id
+    seen = replace(interval(1), operations=dict.fromkeys(names, 5))
+    for event in (
+        TrialStarted(trial=planned[0], position=1, total=len(planned), unix_s=1.0, monotonic_ns=1),
+        PhaseEntered(trial_id=name, phase="measure", monotonic_ns=2),
+        IntervalSeen(trial_id=name, interval=seen),
+    ):
+        state = take(state, event)
+    console = Console(file=io.StringIO(), width=80, height=height)
+    console.print(render(state, 2, ConsoleDimensions(80, height)))
+    lines = console.file.getvalue().splitlines()
+    assert all(any(line.split()[:1] == [one] for line in lines) for one in names)
+    assert len(lines) < height
