@@ -12,9 +12,10 @@ sys.path.insert(0, str(ROOT))
 from tools.boards.curve import scaling  # noqa: E402
 from tools.boards.live import live  # noqa: E402
 from tools.boards.operations import operations  # noqa: E402
+from tools.boards.targets import targets  # noqa: E402
 from tools.boards.trial import one_trial  # noqa: E402
 
-PAGES = {"live": live, "curve": scaling, "trial": one_trial, "operations": operations}
+PAGES = {"live": live, "curve": scaling, "trial": one_trial, "operations": operations, "targets": targets}
 
 
 def text(name: str) -> str:

@@ -41,7 +41,8 @@ _DISKS = "the disk is known to the kernel"
 
 METRICS: tuple[Metric, ...] = (
     # The run
-    _m("run", "run_info", "info", "target runtime axis method", "1; the labels name what is swept"),
+    _m("run", "run_info", "info", "target runtime axis method unit",
+       "1; the labels name what is swept, and what the rate counts: rows or requests"),
     _m("run", "run_start_time_seconds", "gauge", "", "Start of this execution, seconds since 1970", "a trial began"),
     _m("run", "run_planned_trials", "gauge", "", "Number of trials in the plan"),
     _m("run", "run_finished_trials_total", "counter", "verdict", "Trials that ended, for every verdict"),
@@ -61,12 +62,14 @@ METRICS: tuple[Metric, ...] = (
        "under load"),
     _m("now", "operation_response_time_seconds", "summary", "trial operation quantile",
        "Response time of each operation's requests in the last second: 0.99", "enough requests"),
-    _m("now", "offered_rows_per_second", "gauge", "trial", "Offered rate", _OPEN),
+    _m("now", "offered_rows_per_second", "gauge", "trial", "Offered rate of rows", _OPEN),
+    _m("now", "offered_requests_per_second", "gauge", "trial", "Offered rate of requests", f"{_OPEN}, {_READS}"),
     _m("now", "generator_ceiling_rows_per_second", "gauge", "trial",
        "Ceiling of the load generator, with these rows on these CPUs", "it was measured"),
     _m("now", "generator_ceiling_requests_per_second", "gauge", "trial",
        "Ceiling of the load generator, with reads answered from memory", _READS),
     _m("now", "backlog_rows", "gauge", "trial", "Rows that are due and not acknowledged", _OPEN),
+    _m("now", "backlog_requests", "gauge", "trial", "Requests that are due and not answered", f"{_OPEN}, {_READS}"),
     _m("now", "rows_acknowledged_total", "counter", "trial", "Rows that the server acknowledged, warm-up included",
        "under load"),
     _m("now", "requests_total", "counter", "trial", "Requests that were answered", "under load"),
@@ -141,7 +144,8 @@ METRICS: tuple[Metric, ...] = (
        "enough requests"),
     # The curve, from the fitted trials so far
     _m("curve", "curve_rows_per_second", "gauge", "level target variant",
-       "Mean of the level's fitted trials, with significant drift removed"),
+       "Mean of the level's fitted trials, with significant drift removed", "loads that only write"),
+    _m("curve", "curve_requests_per_second", "gauge", "level target variant", "The same, of requests", _READS),
     _m("curve", "curve_valid_trials", "gauge", "level target variant",
        "Fitted trials of the level (VALID and SOFTWARE_BOTTLENECK)"),
     _m("curve", "curve_speedup_ratio", "gauge", "level target variant",
@@ -150,8 +154,10 @@ METRICS: tuple[Metric, ...] = (
        "Speedup divided by the ratio of the levels"),
     _m("curve", "curve_fitted_rows_per_second", "gauge", "level target variant",
        "The chosen model at every level of the plan", "a model is chosen (at least three levels)"),
+    _m("curve", "curve_fitted_requests_per_second", "gauge", "level target variant",
+       "The same, of requests", f"a model is chosen, {_READS}"),
     _m("curve", "curve_parameter", "gauge", "model parameter target variant",
-       "Parameters of the chosen model: alpha (contention), beta (coherency), gamma (ideal rate, rows/s)",
+       "Parameters of the chosen model: alpha (contention), beta (coherency), gamma (ideal rate, rows/s or requests/s)",
        "a model is chosen"),
 )  # fmt: skip
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from runner.live import UNDER_LOAD, WATCHED, LiveState, Running, ceiling_of, curves, progress, rates
-from runner.model import DiskSample, Measurement, Sample, SubjectSample, Trial, TrialResult, VerdictKind, marks
+from runner.model import DiskSample, Measurement, Sample, SubjectSample, Trial, TrialResult, VerdictKind, Work, marks
 from runner.sweep.vary import label
 from runner.units import format_number
 
@@ -64,9 +64,14 @@ def points_phase(state: LiveState) -> Iterator[Point]:
         yield "trial_setting", (name, setting), value
     yield "cpu_given_cores", (name, "server"), trial.cores
     yield "cpu_given_cores", (name, "generator"), float(len(trial.placement.generator_cpus))
-    unit = "requests" if trial.work.counts_requests else "rows"
+    unit = _unit(trial.work)
     yield f"generator_ceiling_{unit}_per_second", (name,), ceiling_of(state, trial)
-    yield "offered_rows_per_second", (name,), state.plan.sweep.load.rate or None
+    yield f"offered_{unit}_per_second", (name,), state.plan.sweep.load.rate or None
+
+
+def _unit(work: Work) -> str:
+    """The word of the metrics for what the rate counts."""
+    return "requests" if work.counts_requests else "rows"
 
 
 def _number(text: str) -> float | None:
@@ -95,7 +100,7 @@ def _load(running: Running) -> Iterator[Point]:
         yield "achieved_requests_per_second", (name,), running.rows_per_s
     for operation, slow_us in running.operations_p99_us.items():
         yield "operation_response_time_seconds", (name, operation, "0.99"), _scaled(slow_us, 1e-6)
-    yield "backlog_rows", (name,), float(i.backlog_rows) if i.backlog_rows is not None else None
+    yield f"backlog_{_unit(running.trial.work)}", (name,), float(i.backlog_rows) if i.backlog_rows is not None else None
     response = (("0.5", i.response_us_p50), ("0.99", i.response_us_p99), ("1", i.response_us_max))
     service = (("0.5", i.service_us_p50), ("0.99", i.service_us_p99), ("1", i.service_us_max))
     for quantile, us in response:
@@ -169,7 +174,7 @@ def _disk_totals(at: tuple[str, str], first: Sample, disk: str, now: DiskSample)
 def points_kept(state: LiveState) -> Iterator[Point]:
     """Values that change only when a trial begins or ends: the run, every trial that began, the curve."""
     sweep = state.plan.sweep
-    yield "run_info", (sweep.target, sweep.runtime, sweep.axis, sweep.method), 1.0
+    yield "run_info", (sweep.target, sweep.runtime, sweep.axis, sweep.method, _unit(sweep.work)), 1.0
     yield "run_start_time_seconds", (), state.began_unix_s or None
     yield "run_planned_trials", (), float(state.total or len(state.plan.trials))
     for kind in VerdictKind:
@@ -234,16 +239,17 @@ def _operations(at: tuple[str, ...], m: Measurement) -> Iterator[Point]:
 
 
 def _curve(state: LiveState) -> Iterator[Point]:
+    unit = _unit(state.plan.sweep.work)
     for curve in curves(state):
         of = (curve.target, curve.variant)
         for point in curve.fit.points:
             at = (format_number(point.level), *of)
-            yield "curve_rows_per_second", at, point.rows_per_s_mean
+            yield f"curve_{unit}_per_second", at, point.rows_per_s_mean
             yield "curve_valid_trials", at, float(point.n)
             yield "curve_speedup_ratio", at, point.speedup
             yield "curve_efficiency_ratio", at, point.efficiency
         for level, value in curve.fitted.items():
-            yield "curve_fitted_rows_per_second", (format_number(level), *of), value
+            yield f"curve_fitted_{unit}_per_second", (format_number(level), *of), value
         model = next((m for m in curve.fit.models if m.model == curve.fit.chosen), None)
         if model is not None:
             for parameter, estimate in model.parameters.items():

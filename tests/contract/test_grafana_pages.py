@@ -12,6 +12,7 @@ import json
 import os
 import re
 import shutil
+import subprocess
 import time
 import urllib.parse
 import urllib.request
@@ -41,7 +42,7 @@ ERRORS = (
 FIRST_LINK = "document.querySelector('a[href*=\"/d/scale-trial/\"]').href"
 TITLES = {
     n: [p["title"] for p in json.loads((BOARDS / f"{n}.json").read_text())["panels"]]
-    for n in ("live", "curve", "trial")
+    for n in ("live", "curve", "targets", "trial", "operations")
 }
 pytestmark = [
     pytest.mark.skipif(not HOME or not browser(), reason="needs SCALE_GRAFANA_HOME and Chromium"),
@@ -187,6 +188,52 @@ def test_pages_beside_a_running_sweep_of_disks(services: Services, tmp_path: Pat
     for page in (live, trial):
         limits = re.findall(r"d\d limit", page["Disks"])
         assert limits in (["d1 limit", "d2 limit"], ["d1 limit"]), page["Disks"]
+
+
+def test_pages_beside_a_running_sweep_of_a_mix(services: Services, tmp_path: Path) -> None:
+    mix = ("--mix", "write=4,latest=1,range=1", "--preload", "100k", "--step-ms", "10000", "--tables", "50")
+    sweep = start_short(services, tmp_path, "--target", "postgres", "--cores", "0.25,0.5,1", *mix)
+    try:
+        run = wait_for_trials(services.prometheus, 2)
+        with opened_tab() as tab:
+            operations = look(tab, services.page("operations", run), "operations")
+            live = look(tab, services.page("live", run), "mix")
+        out, err = sweep.communicate(timeout=300)
+        assert sweep.returncode == 0, err
+        with opened_tab() as tab:
+            curve = look(tab, services.page("curve", run).replace("now-2m", "now-9m"), "mix-curve")
+    finally:
+        sweep.terminate()
+    complete(operations, "operations")
+    complete(live, "live")
+    for name in ("write", "latest", "range"):
+        assert all(name in operations[title] for title in TITLES["operations"]), operations
+    assert re.search(r"latest\n0.25\n[\d.]+ ?[kM]?\n[\d.]+ [mµ]?s\n[\d.]+ [mµ]?s", operations["Operations"]), operations
+    assert "requests/s" in curve["Throughput"] and "highest trial" in curve["Throughput"], curve
+
+
+def test_pages_of_a_sweep_of_two_targets(services: Services, tmp_path: Path) -> None:
+    sweep = start_short(services, tmp_path, "--target", "postgres,null", "--cores", "0.25,0.5,1")
+    try:
+        run = wait_for_trials(services.prometheus, 2)
+        out, err = sweep.communicate(timeout=300)
+        assert sweep.returncode == 0, err
+        with opened_tab() as tab:
+            found = look(tab, services.page("targets", run).replace("now-2m", "now-9m"), "targets")
+            curve = look(tab, services.page("curve", run).replace("now-2m", "now-9m"), "targets-curve")
+    finally:
+        sweep.terminate()
+    complete(found, "targets")
+    for title in TITLES["targets"]:
+        assert "null" in found[title] and "postgres" in found[title], (title, found[title])
+    assert "No data" not in curve["Throughput"]
+
+
+def start_short(services: Services, cwd: Path, *words: str) -> subprocess.Popen[str]:
+    """A sweep of a trial of twelve seconds for each level, watched by the dashboards."""
+    short = ("--duration", "12s", "--warmup", "2s", "--replicates", "1", "--drift-check", "off", "--window-max", "0")
+    common = ("--runtime", "process", "--connections-check", "off", *short)
+    return cli.start("sweep", "cpu", *words, *common, cwd=cwd, SCALE_DASHBOARDS_DIR=str(services.room))
 
 
 def wait_for_trials(prometheus: str, count: int, more: str = "") -> str:

@@ -20,6 +20,7 @@ BOARDS = Path(__file__).resolve().parents[2] / "dashboards"
 OTHER_SWEEPS = {
     "scale_disk_ceiling_bytes_per_second": "disk sweeps",
     "max(scale_achieved_requests_per_second": "loads that read",
+    "max by (trial) (last_over_time(scale_trial_requests_per_second": "loads that read",
 }
 OTHER_MACHINES = {
     "scale_pressure_seconds_total": "a kernel with PSI",
@@ -84,6 +85,13 @@ def targets(board: str) -> list[tuple[str, dict[str, Any]]]:
     """Every query of every panel, by the panel's title."""
     panels = json.loads((BOARDS / f"{board}.json").read_text())["panels"]
     return [(panel["title"], target) for panel in panels for target in panel["targets"]]
+
+
+def shown(seen: Watched, board: str, title: str, ref: str, **values: str) -> list[tuple[dict[str, str], float]]:
+    """Labels and value of each series of one query at the end of the sweep."""
+    (expr,) = (t["expr"] for name, t in targets(board) if name == title and t["refId"] == ref)
+    series = seen.instant(expr, seen.end, values_of(seen, **values))
+    return [(one["metric"], float(one["value"][1])) for one in series]
 
 
 def check(seen: Watched, board: str, values: Mapping[str, str], at: float) -> None:

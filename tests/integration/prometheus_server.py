@@ -38,6 +38,11 @@ def required(program: str) -> str:
     return found
 
 
+def installed(program: str) -> bool:
+    """Whether it is there; True where a missing one is to fail."""
+    return shutil.which(program) is not None or os.environ.get("SCALE_REQUIRE_PROMETHEUS") == "1"
+
+
 def free_port() -> int:
     """A port that was free a moment ago."""
     with socket.socket() as s:

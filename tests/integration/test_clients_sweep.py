@@ -7,6 +7,8 @@ import pytest
 
 from tests.integration.cli import run
 from tests.integration.leftovers import assert_nothing_left
+from tests.integration.panel_queries import shown, watch
+from tests.integration.prometheus_server import blocks_of, installed, prometheus
 
 QUICK = (
     "--duration",
@@ -117,3 +119,29 @@ def test_two_databases_stand_in_one_plan_and_in_every_block(data_dir, tmp_path):
     assert planned.returncode == 0, planned.stderr
     assert "of null,postgres (process, discard,copy)" in planned.stdout and "fsync (postgres)" in planned.stdout
     assert_nothing_left(data_dir)
+    if installed("prometheus"):
+        assert_side_by_side(path.parent, tmp_path)
+
+
+def assert_side_by_side(path, folder):
+    """The dashboard of the targets has both, and the variables of the others offer them."""
+    exported = run("export", "last", "--openmetrics", "run.om", cwd=folder)
+    assert exported.returncode == 0, exported.stderr
+    blocks_of(folder / "run.om", folder / "tsdb")
+    with prometheus(folder) as server:
+        seen = watch(server.url, path)
+        rates = {one["of"]: value for one, value in shown(seen, "targets", "Throughput", "A")}
+        for refs, title in (("A", "Per server core"), ("A", "Client CPU"), ("BDE", "Figures")):
+            for ref in refs:
+                found = shown(seen, "targets", title, ref)
+                assert {one["of"] for one, _ in found} == {"null", "postgres"}, (title, ref)
+        results = [json.loads(one.read_text()) for one in path.glob("trials/*/trial.json")]
+        for name, rate in rates.items():
+            own = [
+                r["measurement"]["rows_per_s"]
+                for r in results
+                if r["trial"]["role"] == "point" and r["trial"]["subject"]["target"] == name
+            ]
+            assert rate == pytest.approx(sum(own) / len(own))
+        match = {"match[]": f'scale_trial_info{{run="{seen.run}"}}', "start": seen.begin, "end": seen.end}
+        assert seen.get("label/target/values", **match) == ["null", "postgres"]

@@ -47,7 +47,7 @@ def test_the_page_of_operations_shows_also_a_load_that_only_writes(watched: Watc
             assert any(seen), title
 
 
-@pytest.mark.parametrize("board", ["live", "curve", "trial", "operations"])
+@pytest.mark.parametrize("board", ["live", "curve", "targets", "trial", "operations"])
 def test_variables_offer_the_run_and_its_trials(watched: Watched, board: str) -> None:
     variables = json.loads((BOARDS / f"{board}.json").read_text())["templating"]["list"]
     offered = {v["name"]: offers(watched, v) for v in variables}
@@ -56,6 +56,8 @@ def test_variables_offer_the_run_and_its_trials(watched: Watched, board: str) ->
     if board == "trial":
         assert offered["trial"][0] == watched.trial, "the trial that began last comes first"
         assert len(offered["trial"]) == 3
+    if board in ("curve", "targets"):
+        assert offered["unit"] == ["rows"]
     if board == "curve":
         assert offered["other"] == ["none", watched.run]
         assert offered["axis"] == ["cores"] and offered["variant"] == []

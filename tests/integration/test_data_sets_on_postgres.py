@@ -1,6 +1,8 @@
 """Rows that are loaded once, on a real PostgreSQL: each trial gets a copy, warm or cold, and no copy is left behind."""
 
+import contextlib
 import csv
+import functools
 import json
 import os
 import signal
@@ -16,7 +18,9 @@ from runner.trial.run import run_trial
 from tests.integration.cli import run, start
 from tests.integration.docker_image import ensure_image
 from tests.integration.leftovers import assert_nothing_left, ours_running
+from tests.integration.panel_queries import shown, targets, values_of, watch
 from tests.integration.program_image import require_docker
+from tests.integration.prometheus_server import free_port, installed, prometheus, required
 from tests.unit.factories import make_sweep
 from tests.unit.reading_trials import answers_of, reading_order
 from tests.unit.trial_orders import result_of
@@ -36,8 +40,19 @@ def waited_for(condition, seconds=60.0):
     return found
 
 
-def test_the_trials_of_a_sweep_get_copies_of_rows_that_were_loaded_once(tmp_path, data_dir):
-    run(*SWEEP, "--data-dir", str(data_dir), cwd=tmp_path)
+@pytest.fixture(scope="module")
+def swept(tmp_path_factory, data_dir):
+    """The folder of a sweep of the mix, and the Prometheus that read it, where there is one."""
+    folder, port = tmp_path_factory.mktemp("mix"), free_port()
+    watching = prometheus(folder, f"127.0.0.1:{port}") if installed("prometheus") else contextlib.nullcontext()
+    more = ("--duration", "3s", "--metrics-port", str(port), "--data-dir", str(data_dir))
+    with watching as server:
+        run(*SWEEP, *more, cwd=folder)
+        yield folder, server
+
+
+def test_the_trials_of_a_sweep_get_copies_of_rows_that_were_loaded_once(swept, data_dir):
+    tmp_path, _ = swept
     (points,) = tmp_path.glob("r/*/points.csv")
     rows = list(csv.DictReader(points.open()))
     assert len(rows) == 2
@@ -54,6 +69,36 @@ def test_the_trials_of_a_sweep_get_copies_of_rows_that_were_loaded_once(tmp_path
     assert "`VACUUM (ANALYZE)` and `CHECKPOINT` have returned" in report.replace("\\", "")
     assert_nothing_left(data_dir)
     assert [p.name for p in data_dir.iterdir() if p.name != "programs"] == []
+
+
+def test_the_dashboards_have_data_of_each_operation_of_a_mix(swept):
+    folder, server = swept
+    required("prometheus")
+    (path,) = folder.glob("r/*")
+    seen = watch(server.url, path)
+    (panel,) = (t["expr"] for title, t in targets("operations") if title == "Requests")
+    now = {one["metric"]["operation"]: float(one["value"][1]) for one in seen.instant(panel, seen.at, values_of(seen))}
+    assert now.keys() == {"range", "write"} and all(now.values())
+    results = [json.loads(one.read_text()) for one in path.glob("trials/*/trial.json")]
+    stored = {one["trial"]["trial_id"]: one["measurement"] for one in results}
+    columns = {"A": ("requests_per_s",), "B": ("response_ms", "p50"), "C": ("response_ms", "p99")}
+    for ref, keys in columns.items():
+        table = shown(seen, "operations", "Operations", ref)
+        for name in ("range", "write"):
+            each = [
+                functools.reduce(lambda found, key: found.get(key), keys, m["operations"][name])
+                for m in stored.values()
+            ]
+            known = [value / (1 if ref == "A" else 1000) for value in each if value is not None]
+            assert known or ref == "C", "a median needs few requests"
+            found = [value for one, value in table if (one["operation"], one["level"]) == (name, "1")]
+            assert found == ([pytest.approx(sum(known) / len(known))] if known else [])
+    requests = {name: m["requests_per_s"] for name, m in stored.items()}
+    ended = shown(seen, "live", "Trials that ended", "C")
+    assert {one["trial"]: value for one, value in ended} == pytest.approx(requests)
+    assert shown(seen, "live", "Trials that ended", "B") == [], "rows are not what the trials are compared by"
+    for ref, rate in (("C", max(requests.values())), ("D", min(requests.values()))):
+        assert [value for _, value in shown(seen, "curve", "Throughput", ref)] == [pytest.approx(rate)]
 
 
 def test_cold_rows_are_not_in_memory_and_warm_ones_are(folder):

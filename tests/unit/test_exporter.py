@@ -185,6 +185,14 @@ def test_a_load_that_reads_says_its_requests_and_those_of_each_operation():
     assert value(writing, "operation_response_time_seconds", operation="write") == pytest.approx(0.004)
     assert value(reading, "generator_ceiling_requests_per_second") == 1e8
     assert value(reading, "generator_ceiling_rows_per_second") is None
+    for counted, other, state in (("requests", "rows", reading), ("rows", "requests", writing)):
+        assert value(state, f"offered_{counted}_per_second") == 5000
+        assert value(state, f"backlog_{counted}") == 50
+        assert value(state, f"curve_{counted}_per_second", level="1")
+        assert value(state, f"curve_fitted_{counted}_per_second", level="1")
+        assert value(state, "run_info", unit=counted) == 1
+        for name in ("offered_{}_per_second", "backlog_{}", "curve_{}_per_second"):
+            assert value(state, name.format(other)) is None
     name = reading.results[0].trial.trial_id
     assert value(reading, "trial_operation_requests_per_second", trial=name, operation="range") == 50.0
     slow = {"trial": name, "operation": "range", "quantile": "0.99"}

@@ -36,10 +36,10 @@ OTHER = variable(
     regex='/run="([^"]+)"/',
 )
 AXIS = variable("axis", "Axis", 'label_values(scale_run_info{run="$run"}, axis)')
-TARGETS = variable("target", "Target", 'label_values(scale_curve_rows_per_second{run="$run"}, target)')
-VARIANTS = variable(
-    "variant", "Variant", 'label_values(scale_curve_rows_per_second{run="$run",target=~"$target"}, variant)'
-)
+# What the rate counts: rows, or requests of a load that reads.
+UNIT = variable("unit", "Unit", 'label_values(scale_run_info{run="$run"}, unit)')
+TARGETS = variable("target", "Target", 'label_values(scale_trial_info{run="$run"}, target)')
+VARIANTS = variable("variant", "Variant", 'label_values(scale_trial_info{run="$run",target=~"$target"}, variant)')
 
 
 def chosen(run: str) -> str:
@@ -49,12 +49,27 @@ def chosen(run: str) -> str:
 
 def curve(metric: str, run: str) -> str:
     """A metric of the curve by level, the last one in the time range."""
-    return f'max by (level) (last_over_time(scale_curve_{metric}{{run="${run}",{chosen(run)}}}{RANGE}))'
+    return f"max by (level) ({_last(metric, run)})"
+
+
+def _last(metric: str, run: str) -> str:
+    return f'last_over_time(scale_curve_{metric}{{run="${run}",{chosen(run)}}}{RANGE})'
+
+
+def rate(run: str, of: str = "") -> str:
+    """The rate by level, in rows or in requests, whichever the run has. of: "fitted_" for the model's."""
+    rows, requests = (_last(f"{of}{unit}_per_second", run) for unit in ("rows", "requests"))
+    return f"max by (level) ({rows} or {requests})"
+
+
+def fitted(run: str) -> str:
+    """The model's rate by level."""
+    return rate(run, "fitted_")
 
 
 def first_rate(run: str) -> str:
     """The rate to which the speedup 1 belongs: rate over speedup, which is the same at each level."""
-    return f"scalar(max({curve('rows_per_second', run)} / {curve('speedup_ratio', run)}))"
+    return f"scalar(max({rate(run)} / {curve('speedup_ratio', run)}))"
 
 
 def level_ratio(run: str) -> str:
@@ -66,10 +81,11 @@ def trials(which: str) -> str:
     """The lowest or the highest rate of a level's trials, whatever their verdict."""
     of = f'{{run="$run",{CHOSEN}}}{RANGE}'
     disks = f'last_over_time(scale_run_info{{run="$run",axis="disks"}}{RANGE})'
-    # The curve of a disk sweep is that of the durable rate.
+    # The curve of a load that reads is that of its requests, that of a disk sweep otherwise of the durable rate.
     return (
-        f"{which} by (level) (last_over_time(scale_trial_durable_rows_per_second{of}) and on (run) {disks} or "
-        f"last_over_time(scale_trial_rows_per_second{of}) unless on (run) {disks})"
+        f"{which} by (level) (last_over_time(scale_trial_requests_per_second{of}) or on (trial) ("
+        f"last_over_time(scale_trial_durable_rows_per_second{of}) and on (run) {disks} or "
+        f"last_over_time(scale_trial_rows_per_second{of}) unless on (run) {disks}))"
     )
 
 
@@ -84,22 +100,22 @@ def throughput() -> Json:
         "F": "other: fitted",
     }
     targets = [
-        target("A", curve("rows_per_second", "run"), table=True),
-        target("B", curve("fitted_rows_per_second", "run"), table=True),
+        target("A", rate("run"), table=True),
+        target("B", fitted("run"), table=True),
         target("C", trials("max"), table=True),
         target("D", trials("min"), table=True),
-        target("E", curve("rows_per_second", "other"), table=True),
-        target("F", curve("fitted_rows_per_second", "other"), table=True),
+        target("E", rate("other"), table=True),
+        target("F", fitted("other"), table=True),
     ]
     small = {**POINTS, "custom__pointSize": 4, "color": fixed(GREY)}
     return by_level(
         "Throughput",
-        "Rows per second at each level: the mean of the VALID trials, the lowest and highest trial, and the "
-        "fitted line; the other run over it.",
+        "Rows per second, or requests of a load that reads, at each level: the mean of the VALID trials, the lowest and "
+        "highest trial, and the fitted line; the other run over it.",
         (0, 0, 14, 9),
         targets,
         "sishort",
-        axis="rows/s",
+        axis="${unit}/s",
         names=names,
         overrides=[
             override(names["A"], color=fixed(BLUE), **POINTS),
@@ -117,10 +133,10 @@ def speedup() -> Json:
     names = {"A": "measured", "B": "fitted", "C": "ideal", "D": "other: measured", "E": "other: fitted"}
     targets = [
         target("A", curve("speedup_ratio", "run"), table=True),
-        target("B", f"{curve('fitted_rows_per_second', 'run')} / {first_rate('run')}", table=True),
+        target("B", f"{fitted('run')} / {first_rate('run')}", table=True),
         target("C", level_ratio("run"), table=True),
         target("D", curve("speedup_ratio", "other"), table=True),
-        target("E", f"{curve('fitted_rows_per_second', 'other')} / {first_rate('other')}", table=True),
+        target("E", f"{fitted('other')} / {first_rate('other')}", table=True),
     ]
     return by_level(
         "Speedup",
@@ -138,15 +154,15 @@ def efficiency() -> Json:
     """Speedup over the ideal one."""
     names = {"A": "measured", "B": "fitted", "C": "ideal", "D": "other: measured", "E": "other: fitted"}
 
-    def fitted(run: str) -> str:
-        return f"{curve('fitted_rows_per_second', run)} / {first_rate(run)} / ({level_ratio(run)})"
+    def fitted_ratio(run: str) -> str:
+        return f"{fitted(run)} / {first_rate(run)} / ({level_ratio(run)})"
 
     targets = [
         target("A", curve("efficiency_ratio", "run"), table=True),
-        target("B", fitted("run"), table=True),
+        target("B", fitted_ratio("run"), table=True),
         target("C", f"0 * {curve('efficiency_ratio', 'run')} + 1", table=True),
         target("D", curve("efficiency_ratio", "other"), table=True),
-        target("E", fitted("other"), table=True),
+        target("E", fitted_ratio("other"), table=True),
     ]
     return by_level(
         "Efficiency",
@@ -178,8 +194,8 @@ def levels() -> Json:
     quick = f'count by (level) (last_over_time(scale_trial_mark{{run="$run",{CHOSEN},mark="quick"}}{RANGE}))'
     targets = [
         target("A", curve("valid_trials", "run"), table=True),
-        target("B", curve("rows_per_second", "run"), table=True),
-        target("C", curve("fitted_rows_per_second", "run"), table=True),
+        target("B", rate("run"), table=True),
+        target("C", fitted("run"), table=True),
         target("D", curve("speedup_ratio", "run"), table=True),
         target("E", curve("efficiency_ratio", "run"), table=True),
         target("F", f"{quick} or 0 * {curve('valid_trials', 'run')}", table=True),
@@ -187,7 +203,7 @@ def levels() -> Json:
     names = {
         "level": "n",
         "Value #A": "VALID",
-        "Value #B": "Rows/s",
+        "Value #B": "Rate",
         "Value #C": "Fitted",
         "Value #D": "Speedup",
         "Value #E": "Efficiency",
@@ -233,7 +249,7 @@ def parameters() -> Json:
     return panel(
         "table",
         "Fitted model",
-        "Parameters of the chosen model: alpha is contention, beta coherency, gamma the ideal rate in rows/s.",
+        "Parameters of the chosen model: alpha is contention, beta coherency, gamma the ideal rate.",
         (9, 9, 5, 8),
         [target("A", f"{of('run', 'this')} or {of('other', 'other')}", table=True)],
         "none",
@@ -265,6 +281,6 @@ def scaling() -> Json:
         "Scaling curve",
         "How the rate grows with n, and how well the fitted line says it.",
         [throughput(), speedup(), efficiency(), levels(), parameters()],
-        [SWEEP_VARIABLE, RUN_VARIABLE, TARGETS, OTHER, VARIANTS, {**AXIS, "hide": 2}],
+        [SWEEP_VARIABLE, RUN_VARIABLE, TARGETS, OTHER, VARIANTS, {**AXIS, "hide": 2}, {**UNIT, "hide": 2}],
         time_from="now-1h",
     )

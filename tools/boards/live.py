@@ -186,22 +186,26 @@ def bottleneck() -> Json:
 
 def rate(place: tuple[int, int, int, int], chosen: str = RUN) -> Json:
     """Rows per second against the load generator's ceiling."""
+
+    def either(what: str) -> str:
+        return " or ".join(f"max(scale_{what}_{unit}_per_second{chosen})" for unit in ("rows", "requests"))
+
     return lines(
         "Rate",
-        "Rows acknowledged and offered each second, of loads that read requests answered; in the legend what the load "
-        "generator could make by itself, which is mostly far above the axis.",
+        "Rows acknowledged each second, of loads that read also requests answered, and what was offered; in the legend "
+        "what the load generator could make by itself, which is mostly far above the axis.",
         place,
         [
-            target("A", f"max(scale_achieved_rows_per_second{chosen})", "achieved"),
-            target("B", f"max(scale_offered_rows_per_second{chosen})", "offered"),
-            target("C", f"max(scale_generator_ceiling_rows_per_second{chosen})", "load generator's ceiling"),
+            target("A", f"max(scale_achieved_rows_per_second{chosen})", "rows"),
+            target("B", either("offered"), "offered"),
+            target("C", either("generator_ceiling"), "load generator's ceiling"),
             target("D", f"max(scale_achieved_requests_per_second{chosen})", "requests"),
         ],
         "sishort",
         axis="each second",
         last=True,
         overrides=[
-            override("achieved", color=fixed(BLUE)),
+            override("rows", color=fixed(BLUE)),
             override("offered", color=fixed(PURPLE)),
             override("requests", color=fixed(GREEN)),
             override(
@@ -290,9 +294,11 @@ def latency(place: tuple[int, int, int, int], extra: str = "") -> Json:
 def finished() -> Json:
     """Trials that ended, with a way to each one's own page."""
     kept = "last_over_time({}[$__range])"
+    rows, requests = (kept.format(f"scale_trial_{unit}_per_second{RUN}") for unit in ("rows", "requests"))
     targets = [
         target("A", f"max by (trial, level, verdict) ({kept.format('scale_trial_verdict' + RUN)}) == 1", table=True),
-        target("B", f"max by (trial) ({kept.format('scale_trial_rows_per_second' + RUN)})", table=True),
+        target("B", f"max by (trial) ({rows} unless on (trial) {requests})", table=True),
+        target("C", f"max by (trial) ({requests})", table=True),
         target(
             "D",
             f"max by (trial) ({kept.format('scale_trial_start_time_seconds' + RUN)}) * 1000 "
@@ -307,6 +313,7 @@ def finished() -> Json:
         "level": "n",
         "verdict": "Verdict",
         "Value #B": "Rows/s",
+        "Value #C": "Requests/s",
         "Value #D": "begin",
         "Value #E": "Ended",
     }
@@ -347,6 +354,7 @@ def finished() -> Json:
                 custom__width=226,
             ),
             override("Rows/s", unit="sishort", custom__width=66),
+            override("Requests/s", unit="sishort", custom__width=90),
             override("begin", custom__hidden=True, unit="none"),
             override("Ended", unit="dateTimeAsLocal", custom__hidden=True),
         ],

@@ -34,7 +34,7 @@ def response(place: tuple[int, int, int, int]) -> Json:
     """p99 by operation."""
     return lines(
         "Response time, 99 %",
-        "99th percentile of the response time of each operation, each second in which it had requests enough.",
+        "99th percentile of the response time of each operation, each second in which it had 1,000 requests.",
         place,
         [
             target(
@@ -47,6 +47,7 @@ def response(place: tuple[int, int, int, int]) -> Json:
         axis="response time",
         log=True,
         last=True,
+        noValue="no second with 1,000 requests of an operation: the table has whole trials",
     )
 
 

@@ -1,0 +1,179 @@
+"""The dashboard "Targets": several databases, or other variants of one sweep, in one picture, level by level.
+
+A line is a target, or a variant of it, and has the same colour in all panels. Says nothing of who wins: intervals are
+in the report.
+"""
+
+from __future__ import annotations
+
+from tools.boards.curve import AXIS, RANGE, UNIT
+from tools.boards.panels import RUN, RUN_VARIABLE, SWEEP_VARIABLE, Json, dashboard, override, panel, target
+
+# What a line is named after: the variant, without the word that says that targets are varied; without one the target.
+NAME = "of"
+MATRIX = f"level\\{NAME}"
+POINT = '{run="$run",role="point"}'
+
+
+def named(expr: str, how: str) -> str:
+    """One series for each level and line. how: the aggregation of a level's trials."""
+    for label, pattern in (("target", "(.+)"), ("variant", "(.+)"), ("variant", "target (.+)")):
+        expr = f'label_replace({expr}, "{NAME}", "$1", "{label}", "{pattern}")'
+    return f"{how} by (level, {NAME}) ({expr})"
+
+
+def last(metric: str, selector: str = RUN) -> str:
+    """The last value in the time range."""
+    return f"last_over_time(scale_{metric}{selector}{RANGE})"
+
+
+def of_trials(expr: str) -> str:
+    """Values by trial, those of the curve's trials with their level, target and variant."""
+    return f"max by (trial) ({expr}) * on (trial) group_left (level, target, variant) {last('trial_info', POINT)}"
+
+
+def rate() -> str:
+    """Of each trial: requests if the load reads, else rows."""
+    requests, rows = (last(f"trial_{unit}_per_second") for unit in ("requests", "rows"))
+    return f"max by (trial) ({requests} or on (trial) {rows})"
+
+
+def cores(side: str) -> str:
+    """Used by the server or by the load generator."""
+    return last("trial_cpu_used_cores", f'{{run="$run",side="{side}"}}')
+
+
+RATE = named(of_trials(rate()), "avg")
+PER_CORE = named(of_trials(f"{rate()} / on (trial) max by (trial) ({cores('server')})"), "avg")
+SLOW = named(of_trials(last("trial_response_time_seconds", '{run="$run",quantile="0.99"}')), "avg")
+CLIENT = named(of_trials(f"1e6 * max by (trial) ({cores('generator')}) / on (trial) {rate()}"), "avg")
+
+
+def over_n(title: str, sentence: str, place: tuple[int, int, int, int], expr: str, unit: str, axis: str) -> Json:
+    """A line for each target, over the levels."""
+    return panel(
+        "trend",
+        title,
+        sentence,
+        place,
+        [target("A", expr, table=True)],
+        unit,
+        {
+            "xField": "n",
+            "legend": {"displayMode": "list", "placement": "bottom", "showLegend": True, "calcs": []},
+            "tooltip": {"mode": "multi", "sort": "desc"},
+        },
+        custom={
+            "axisLabel": axis,
+            "axisColorMode": "text",
+            "drawStyle": "line",
+            "lineWidth": 2,
+            "pointSize": 7,
+            "showPoints": "always",
+            "spanNulls": True,
+            "fillOpacity": 0,
+        },
+        overrides=[override("n", unit="none", custom__axisLabel="n, ${axis}", min=None)],
+        transformations=[
+            {
+                "id": "groupingToMatrix",
+                "options": {"columnField": NAME, "rowField": "level", "valueField": "Value", "emptyValue": "null"},
+            },
+            {
+                "id": "convertFieldType",
+                "options": {"conversions": [{"targetField": MATRIX, "destinationType": "number"}], "fields": {}},
+            },
+            {"id": "sortBy", "options": {"fields": {}, "sort": [{"field": MATRIX}]}},
+            {"id": "organize", "options": {"excludeByName": {}, "indexByName": {}, "renameByName": {MATRIX: "n"}}},
+        ],
+        min=0,
+        color={"mode": "palette-classic-by-name"},
+    )
+
+
+def figures() -> Json:
+    """The same as numbers."""
+    durable = named(of_trials(last("trial_durable_rows_per_second")), "avg")
+    valid = named(last("curve_valid_trials"), "max")
+    columns = (
+        ("A", valid, "VALID", "none"),
+        ("B", RATE, "Rate", "sishort"),
+        ("C", durable, "Durable rows/s", "sishort"),
+        ("D", PER_CORE, "Per server core", "sishort"),
+        ("E", CLIENT, "Client CPU/million", "s"),
+        ("F", SLOW, "Response, 99 %", "s"),
+    )
+    return panel(
+        "table",
+        "Figures",
+        "Means over a level's trials, whatever their verdict. VALID: the number of trials on the curve. Client CPU: of the "
+        "load generator, for a million rows or requests.",
+        (0, 17, 24, 8),
+        [target(ref, expr, table=True) for ref, expr, _, _ in columns],
+        "none",
+        {"showHeader": True, "cellHeight": "sm", "footer": {"show": False, "reducer": ["sum"], "fields": ""}},
+        custom={"align": "auto", "cellOptions": {"type": "auto"}, "filterable": True, "minWidth": 50},
+        overrides=[override("n", unit="string"), *(override(name, unit=unit) for _, _, name, unit in columns)],
+        transformations=[
+            {"id": "merge", "options": {}},
+            {
+                "id": "convertFieldType",
+                "options": {"conversions": [{"targetField": "level", "destinationType": "number"}], "fields": {}},
+            },
+            {
+                "id": "organize",
+                "options": {
+                    "excludeByName": {"Time": True},
+                    "indexByName": {"level": 0, NAME: 1, **{f"Value #{c[0]}": at for at, c in enumerate(columns, 2)}},
+                    "renameByName": {"level": "n", NAME: "Target", **{f"Value #{c[0]}": c[2] for c in columns}},
+                },
+            },
+            {"id": "sortBy", "options": {"fields": {}, "sort": [{"field": "n"}]}},
+        ],
+    )
+
+
+def targets() -> Json:
+    """The page."""
+    return dashboard(
+        "scale-targets",
+        "Targets",
+        "Several databases of one sweep side by side.",
+        [
+            over_n(
+                "Throughput",
+                "Rows per second, or requests of a load that reads: the mean of a level's trials.",
+                (0, 0, 14, 9),
+                RATE,
+                "sishort",
+                "${unit}/s",
+            ),
+            over_n(
+                "Per server core",
+                "The rate over the cores that the server used.",
+                (14, 0, 10, 9),
+                PER_CORE,
+                "sishort",
+                "${unit}/s per core",
+            ),
+            over_n(
+                "Response time, 99 %",
+                "99th percentile of the response times of the window; of a method without answers there is none.",
+                (0, 9, 14, 8),
+                SLOW,
+                "s",
+                "response time",
+            ),
+            over_n(
+                "Client CPU",
+                "CPU time of the load generator for a million rows, or requests of a load that reads.",
+                (14, 9, 10, 8),
+                CLIENT,
+                "s",
+                "per million ${unit}",
+            ),
+            figures(),
+        ],
+        [SWEEP_VARIABLE, RUN_VARIABLE, {**AXIS, "hide": 2}, {**UNIT, "hide": 2}],
+        time_from="now-1h",
+    )
