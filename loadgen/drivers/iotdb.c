@@ -2,15 +2,14 @@
  * A table of the load is a device, database.d7. Method `tablet` sends each slice of a request as a
  * tablet, many of them in flight on its connection before the first answer is waited for; `tablets`
  * all slices in one call; `records` the same rows one by one. Options: aligned=1, where the devices
- * are; page_rows=1000000, rows of an answer that are asked for at once. The verb `tables` makes
+ * are; page_rows=5000, rows of an answer that are asked for at once. The verb `tables` makes
  * devices of the template that is set on the database. */
 #include <stdlib.h>
 
 #include "../deadline.h"
 #include "iotdb_answer.h"
-#include "iotdb_parts.h"
 
-enum { IN_FLIGHT_MAX = 128, DEVICES_MAX = 1000, ROWS_MAX = 1 << 20 };
+enum { IN_FLIGHT_MAX = 128, DEVICES_MAX = 1000, PAGE_ROWS = 5000, PAGE_ROWS_MAX = 1000000 };
 enum { FIELDS_BYTES = 256 }; /* of a call, without its slices or its text */
 
 /* A server takes frames of 512 MiB. Tablets of so many bytes are in flight at once, and one more.
@@ -55,9 +54,9 @@ static enum outcome iotdb_open(const struct driver_setup *setup, struct driver *
     for (uint32_t i = 0; spec->method && methods[i].name; i++)
         if (strcmp(methods[i].name, spec->method) == 0)
             d->method = (enum iotdb_method)i;
-    d->page_rows = 1000000;
+    d->page_rows = PAGE_ROWS;
     if (!spec_option_whole(spec, "aligned", 0, 1, &is_aligned, why, sizeof why) ||
-        !spec_option_whole(spec, "page_rows", 1, 1000000, &d->page_rows, why, sizeof why)) {
+        !spec_option_whole(spec, "page_rows", 1, PAGE_ROWS_MAX, &d->page_rows, why, sizeof why)) {
         fault_set(fault, FAULT_SPEC, "SPEC", "%s", why);
         return OUTCOME_FATAL;
     }
@@ -247,14 +246,10 @@ static enum outcome iotdb_sql(struct connection *c, const char *statement,
     const double within_s = c->driver->setup->spec->statement_timeout_s;
     const struct iotdb_statement asked = {.id = c->session.statement_id,
                                           .text = statement,
-                                          .rows_max = ROWS_MAX,
+                                          .rows_max = (uint32_t)c->driver->page_rows,
                                           .within_ms = (int64_t)(within_s * 1000)};
-    const struct iotdb_call call = iotdb_call_of(c, NULL);
-    const uint8_t *end = iotdb_put_statement(c->bytes, &call, &asked);
     stream_deadline(&c->session.stream, deadline_after_s((uint32_t)within_s + 1));
-    if (!stream_write(&c->session.stream, c->bytes, (size_t)(end - c->bytes), NULL, 0))
-        return iotdb_broken(&c->session, fault);
-    return iotdb_take_answer(&c->session, call.number, sink, fault);
+    return iotdb_tell_answer(c, &asked, sink, fault);
 }
 
 static void iotdb_close(struct driver *d)

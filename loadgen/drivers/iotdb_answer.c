@@ -5,8 +5,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "iotdb_set.h"
-
 enum { TEXT_BYTES = 40, NAME_BYTES = 256 };
 
 static void tell_number(const struct result_sink *sink, double value, int digits)
@@ -42,9 +40,8 @@ static bool tell_value(struct iotdb_column *column, const struct result_sink *si
     return true;
 }
 
-static bool tell_rows(struct iotdb_set *set, const struct result_sink *sink)
+static void tell_columns(const struct iotdb_set *set, const struct result_sink *sink)
 {
-    const uint64_t rows = iotdb_set_rows(set);
     char name[NAME_BYTES];
     if (set->has_times)
         sink->column(sink->context, "Time");
@@ -54,6 +51,11 @@ static bool tell_rows(struct iotdb_set *set, const struct result_sink *sink)
                  (int)(said->length < sizeof name ? said->length : NAME_BYTES - 1), said->bytes);
         sink->column(sink->context, name);
     }
+}
+
+static bool tell_rows(struct iotdb_set *set, const struct result_sink *sink)
+{
+    const uint64_t rows = iotdb_set_rows(set);
     for (uint64_t row = 0; row < rows; row++) {
         sink->row(sink->context);
         if (set->has_times)
@@ -67,17 +69,21 @@ static bool tell_rows(struct iotdb_set *set, const struct result_sink *sink)
     return true;
 }
 
-enum outcome iotdb_take_answer(struct iotdb_session *session, uint32_t number,
+enum outcome iotdb_tell_answer(struct connection *c, const struct iotdb_statement *asked,
                                const struct result_sink *sink, struct fault *fault)
 {
-    struct iotdb_set set;
-    enum outcome outcome = iotdb_read_set(session, number, &set, fault);
-    if (outcome == OUTCOME_OK && set.part_count > 0 && set.has_more) {
-        fault_set(fault, FAULT_SERVER, "ROWS", "the answer has more rows than are read at once");
-        outcome = OUTCOME_ERROR;
-    }
-    if (outcome == OUTCOME_OK && set.part_count > 0 && !tell_rows(&set, sink))
-        outcome = iotdb_cut(session, fault);
+    struct iotdb_set set = {0};
+    enum outcome outcome;
+    do {
+        const bool is_first = !set.has_more;
+        outcome = iotdb_ask_page(c, asked, &set, fault);
+        if (outcome != OUTCOME_OK || set.part_count == 0)
+            break;
+        if (is_first)
+            tell_columns(&set, sink);
+        if (!tell_rows(&set, sink))
+            outcome = iotdb_cut(&c->session, fault);
+    } while (outcome == OUTCOME_OK && set.has_more);
     iotdb_free_set(&set);
     return outcome;
 }

@@ -2,11 +2,10 @@
 #ifndef SCALE_IOTDB_ANSWER_H
 #define SCALE_IOTDB_ANSWER_H
 
-#include "iotdb_session.h"
+#include "iotdb_parts.h"
 
-/* Reads the answer to the executeStatement of this number and tells its rows to the sink. An answer
- * with more rows than were asked for is an error. */
-enum outcome iotdb_take_answer(struct iotdb_session *session, uint32_t number,
+/* Asks the statement and tells the sink the rows of its answer, page by page. */
+enum outcome iotdb_tell_answer(struct connection *connection, const struct iotdb_statement *asked,
                                const struct result_sink *sink, struct fault *fault);
 
 #endif

@@ -1,4 +1,4 @@
-/* Queries of IoTDB: the text of an operation with its marks filled in, its answer in parts of
+/* Queries of IoTDB: the text of an operation with its marks filled in, its answer in pages of
  * page_rows. Of the values only those for a digest are looked at; nothing is allocated for each. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,7 +6,6 @@
 #include "../digest.h"
 #include "../marks.h"
 #include "iotdb_parts.h"
-#include "iotdb_set.h"
 #include "numbers.h"
 
 enum { VALUE_BYTES = DRIVER_NAME_MAX, CALL_BYTES = THRIFT_HEAD_BYTES + 256 };
@@ -113,21 +112,24 @@ static bool digest_rows(struct iotdb_set *set, uint64_t rows, struct answer *ans
 
 static bool count(struct iotdb_set *set, struct answer *answer)
 {
-    const uint64_t rows = set->part_count > 0 ? iotdb_set_rows(set) : 0;
+    const uint64_t rows = iotdb_set_rows(set);
     answer->rows += rows;
     answer->values += rows * (set->column_count + (set->has_times ? 1 : 0));
     answer->bytes += iotdb_set_bytes(set);
     return !answer->wants_digest || digest_rows(set, rows, answer);
 }
 
-/* Sends the call that ends there and reads its answer into the set. */
-static enum outcome exchange(struct connection *c, const uint8_t *end, uint32_t number,
-                             struct iotdb_set *set, bool is_first, struct fault *fault)
+enum outcome iotdb_ask_page(struct connection *c, const struct iotdb_statement *asked,
+                            struct iotdb_set *set, struct fault *fault)
 {
+    const bool is_first = !set->has_more;
+    const struct iotdb_call call = iotdb_call_of(c, NULL);
+    const uint8_t *end = is_first ? iotdb_put_statement(c->bytes, &call, asked)
+                                  : iotdb_put_fetch(c->bytes, &call, asked, set->query);
     if (!stream_write(&c->session.stream, c->bytes, (size_t)(end - c->bytes), NULL, 0))
         return iotdb_broken(&c->session, fault);
-    return is_first ? iotdb_read_set(&c->session, number, set, fault)
-                    : iotdb_read_more(&c->session, number, set, fault);
+    return is_first ? iotdb_read_set(&c->session, call.number, set, fault)
+                    : iotdb_read_more(&c->session, call.number, asked->rows_max, set, fault);
 }
 
 enum outcome iotdb_ask(struct connection *c, uint32_t operation, const struct parameter *parameters,
@@ -144,15 +146,11 @@ enum outcome iotdb_ask(struct connection *c, uint32_t operation, const struct pa
                                           .text = ask->text,
                                           .rows_max = (uint32_t)c->driver->page_rows,
                                           .within_ms = WITHIN_MS};
-    for (bool is_first = true; is_first || (outcome == OUTCOME_OK && set.has_more);
-         is_first = false) {
-        const struct iotdb_call call = iotdb_call_of(c, NULL);
-        const uint8_t *end = is_first ? iotdb_put_statement(c->bytes, &call, &asked)
-                                      : iotdb_put_fetch(c->bytes, &call, &asked, set.query);
-        outcome = exchange(c, end, call.number, &set, is_first, fault);
+    do {
+        outcome = iotdb_ask_page(c, &asked, &set, fault);
         if (outcome == OUTCOME_OK && !count(&set, answer))
             outcome = iotdb_cut(&c->session, fault);
-    }
+    } while (outcome == OUTCOME_OK && set.has_more);
     iotdb_free_set(&set);
     return outcome;
 }

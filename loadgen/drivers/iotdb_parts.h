@@ -5,6 +5,7 @@
 
 #include "iotdb_calls.h"
 #include "iotdb_session.h"
+#include "iotdb_set.h"
 
 enum iotdb_method { IOTDB_TABLET, IOTDB_TABLETS, IOTDB_RECORDS };
 
@@ -34,6 +35,11 @@ bool iotdb_make_room(struct connection *connection, uint64_t bytes);
 struct iotdb_call iotdb_call_of(struct connection *connection, const struct batch *batch);
 
 size_t iotdb_table_name(const struct driver *driver, uint32_t table, char out[DRIVER_NAME_MAX]);
+
+/* The first page of the statement's answer, where the set is {0}, or else the next one; has_more of
+ * the set says whether to go on. Room for the call is made already. */
+enum outcome iotdb_ask_page(struct connection *connection, const struct iotdb_statement *asked,
+                            struct iotdb_set *set, struct fault *fault);
 
 /* Queries: see iotdb_ask.c. */
 enum outcome iotdb_prepare(struct connection *connection, uint32_t operation, const char *text,

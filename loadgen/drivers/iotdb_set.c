@@ -159,17 +159,19 @@ enum outcome iotdb_read_set(struct iotdb_session *session, uint32_t number, stru
     return judged(session, &in, set, fault);
 }
 
-/* A TSFetchResultsResp: of the same columns, whose names the stream holds no more. */
-enum outcome iotdb_read_more(struct iotdb_session *session, uint32_t number, struct iotdb_set *set,
-                             struct fault *fault)
+/* A TSFetchResultsResp: of the same columns, whose names the stream holds no more. Whether it is
+ * the last page is not asked of moreData: in the answer to fetchResults, IoTDB 2.0.1-beta sets it
+ * where nothing is left, and for a query that it has finished. Its server fills a page until it has
+ * the rows that were asked for, or no more; so a page with fewer rows is the last. */
+enum outcome iotdb_read_more(struct iotdb_session *session, uint32_t number, uint32_t rows_max,
+                             struct iotdb_set *set, struct fault *fault)
 {
     struct thrift_field field;
     struct thrift_in in;
-    const enum outcome outcome = iotdb_read(session, number, &in, fault);
+    enum outcome outcome = iotdb_read(session, number, &in, fault);
     if (outcome != OUTCOME_OK)
         return outcome;
     set->status = (struct iotdb_status){0};
-    set->has_more = false;
     set->times = (struct thrift_in){0};
     if (set->parts)
         memset(set->parts, 0, set->part_count * sizeof *set->parts);
@@ -178,11 +180,11 @@ enum outcome iotdb_read_more(struct iotdb_session *session, uint32_t number, str
             iotdb_take_status(&in, &set->status);
         else if (field.id == 4 && field.type == THRIFT_STRUCT)
             take_data(&in, set);
-        else if (field.id == 7 && field.type == THRIFT_BOOL)
-            set->has_more = thrift_take8(&in);
         else
             thrift_skip(&in, field.type);
-    return judged(session, &in, set, fault);
+    outcome = judged(session, &in, set, fault);
+    set->has_more = outcome == OUTCOME_OK && iotdb_set_rows(set) >= rows_max;
+    return outcome;
 }
 
 void iotdb_free_set(struct iotdb_set *set)
@@ -200,7 +202,7 @@ bool iotdb_is_present(const struct iotdb_column *column, uint64_t row)
 uint64_t iotdb_set_rows(const struct iotdb_set *set)
 {
     uint64_t rows = (uint64_t)(set->times.end - set->times.at) / 8;
-    if (set->times.end != set->times.at)
+    if (set->times.end != set->times.at || set->part_count == 0)
         return rows;
     for (uint32_t i = 0; i < set->column_count; i++) {
         const struct thrift_text *bits = &set->columns[i].present;

@@ -32,7 +32,8 @@ struct iotdb_set {
     struct iotdb_part *parts;
     uint32_t column_count, part_count; /* no part: no rows */
     struct thrift_in times;
-    bool has_times, has_more;
+    bool has_times;
+    bool has_more; /* another page may follow */
     bool is_short; /* of memory */
 };
 
@@ -42,15 +43,16 @@ struct iotdb_value {
     struct thrift_text text;
 };
 
-/* The answer to the executeStatement of this number, then to each fetchResults for more of it. The
- * set is to be freed whatever they return. */
+/* The answer to the executeStatement of this number, then to each fetchResults for `rows_max` rows
+ * more of it. The set is to be freed whatever they return. */
 enum outcome iotdb_read_set(struct iotdb_session *session, uint32_t number, struct iotdb_set *set,
                             struct fault *fault);
-enum outcome iotdb_read_more(struct iotdb_session *session, uint32_t number, struct iotdb_set *set,
-                             struct fault *fault);
+enum outcome iotdb_read_more(struct iotdb_session *session, uint32_t number, uint32_t rows_max,
+                             struct iotdb_set *set, struct fault *fault);
 void iotdb_free_set(struct iotdb_set *set);
 
-/* As many rows as there are times; if there are none, as their bitmaps say. */
+/* Of the page that was read last: as many rows as there are times; if there are none, as their
+ * bitmaps say; 0 where nothing came. */
 uint64_t iotdb_set_rows(const struct iotdb_set *set);
 uint64_t iotdb_set_bytes(const struct iotdb_set *set); /* of its times and values */
 bool iotdb_is_present(const struct iotdb_column *column, uint64_t row);

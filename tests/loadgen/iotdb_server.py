@@ -80,7 +80,8 @@ def returned(name: str, number: int, value: bytes) -> bytes:
 class IotdbServer:
     """Listens on `port` until `close`. moods: by the number of the call of rows from 1. calls: name and request of each
     call of rows; others: of all other calls. answers: the structure that a statement returns, by its text. pages: what a
-    query returns, and each fetchResults after it; asks: their requests, with moods by their number from 1."""
+    query returns, and each fetchResults after it, until the query is gone; asks: their requests, with moods by their
+    number from 1."""
 
     moods: dict[int, str] = field(default_factory=dict)
     calls: list[tuple[str, dict[int, Any]]] = field(default_factory=list)
@@ -169,7 +170,8 @@ class IotdbServer:
         elif mood:
             return self._answer_rows(connection, name, number, mood)
         else:
-            connection.sendall(returned(name, number, self.pages[self.page]))
+            is_gone = self.page >= len(self.pages)
+            connection.sendall(returned(name, number, GONE if is_gone else self.pages[self.page]))
         return True
 
     def _answer_rows(self, connection: socket.socket, name: str, number: int, mood: str) -> bool:
@@ -218,9 +220,15 @@ def _data(columns: dict[str, tuple[str, list[Any]]], times: list[int]) -> bytes:
 
 
 def more_answer(columns: dict[str, tuple[str, list[Any]]], times: list[int], *, more: bool = False) -> bytes:
-    """What fetchResults returns: columns in the order in which they came before."""
-    head = field_of(STRUCT, 1, status(200)) + field_of(BOOL, 2, b"\1") + field_of(BOOL, 3, b"\1")
-    return head + field_of(STRUCT, 4, _data(columns, times)) + field_of(BOOL, 7, b"\1" if more else b"\0") + b"\0"
+    """What fetchResults returns: columns in the order in which they came before. moreData says the contrary, as it does
+    in IoTDB 2.0.1-beta."""
+    has_rows = b"\1" if times else b"\0"
+    head = field_of(STRUCT, 1, status(200)) + field_of(BOOL, 2, has_rows) + field_of(BOOL, 3, b"\1")
+    return head + field_of(STRUCT, 4, _data(columns, times)) + field_of(BOOL, 7, b"\0" if more else b"\1") + b"\0"
+
+
+# What fetchResults returns for a query that the server has finished.
+GONE = field_of(STRUCT, 1, status(200)) + field_of(BOOL, 2, b"\0") + field_of(BOOL, 7, b"\1") + b"\0"
 
 
 def table_answer(

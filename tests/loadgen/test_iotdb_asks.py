@@ -55,7 +55,7 @@ def test_the_text_is_filled_with_what_is_drawn(ask, server):
         since, until = event["from_ms"], event["to_ms"]
         text = f"SELECT a FROM root.x.d{event['devices'][0]} WHERE time >= {since} AND time < {until}"
         assert (name, request[2].decode()) == ("executeStatement", f"{text} AND a > {event['value']:g}")
-        assert request[4] == 1_000_000
+        assert request[4] == 5_000
         assert (event["rows"], event["values"], event["digest"]) == (3, 6, wanted)
     (operation,) = outcome.summary["operations"]
     assert operation["rows_window"] == 3 * operation["units_window"] > 0
@@ -88,6 +88,21 @@ def test_all_parts_are_read_and_values_of_each_type_are_digested(ask, server):
         "executeStatement",
     ]
     assert {request[4 if name == "executeStatement" else 3] for name, request in server.asks} == {2}
+
+
+@pytest.mark.parametrize("last", [[], [more_answer({"a": ("INT32", [])}, [])]], ids=["gone", "empty"])
+def test_after_a_full_page_another_is_asked_for_until_none_has_rows(ask, server, last):
+    """The server fills a page until it has the rows that were asked for; it may have more."""
+    server.pages = [
+        table_answer({"a": ("INT32", [1, 2, 3])}, [1, 2, 3], more=True),
+        more_answer({"a": ("INT32", [4, 5])}, [4, 5], more=True),
+        *last,
+    ]
+    told = ask(page_rows=2).of("asked")
+    wanted = digest([(at * 10**6, at) for at in range(1, 6)])
+    assert told and {(e["rows"], e["digest"]) for e in told} == {(5, wanted)}
+    first = [name for name, _ in server.asks[:4]]
+    assert first == ["executeStatement", "fetchResults", "fetchResults", "executeStatement"]
 
 
 def test_an_answer_without_times_has_as_many_rows_as_values(ask, server):
