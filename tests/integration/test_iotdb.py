@@ -10,6 +10,7 @@ import psutil
 import pytest
 
 from runner.model import VerdictKind
+from runner.targets.iotdb import queries
 from tests.integration.by_hand import by_hand
 from tests.integration.database_contract import *  # noqa: F403
 from tests.integration.leftovers import ours_running
@@ -75,6 +76,22 @@ def test_its_write_ahead_log_can_be_on_disk_before_each_answer(target, folder):
     assert result.effective["acknowledged"].startswith("on disk")
 
 
+def test_devices_are_aligned_or_not_by_each_method(target, tmp_path):
+    with real_server(target, tmp_path) as server:
+        server.start()
+        for aligned in ("true", "false"):
+            trial = replace(server.trial, knobs={**server.trial.knobs, "aligned": aligned})
+            session = target.session(trial, server.address)
+            for method in target.facts.methods:
+                session.create_schema()
+                session.create_tables()
+                loaded = server.load(session, rows=20_000, method=method, interlace_rows=10)
+                assert loaded.returncode == 0, loaded.stderr
+                assert_none_missing(session.count(), 20_000)  # noqa: F405
+                assert {row[1] for row in session._rows("SHOW DEVICES root.scale.d*")} == {aligned}
+                session.drop_schema()
+
+
 def test_a_short_trial_counts_what_was_acknowledged(target, folder):
     short_trial(target, folder, 5_000)
 
@@ -85,7 +102,7 @@ BY_TIME = [f"{name}.step=10m" for name in ("group_by_time", "group_by_time_desc"
 def test_reads_are_answered_rightly_beside_writes(target, folder):
     asked = {*KINDS, "spread", "last", "whole", "rows"} - {"set"}
     more = ["whole.kind=range_value", "whole.bound=190", "whole.bound_column=voltage", "whole.devices=2"]
-    more += [*BY_TIME, "rows.kind=range", "rows.span=20h"]
+    more += [*BY_TIME, "rows.kind=range", "rows.span=20h", "range.span=50000s"]  # 7,200 rows, and 5,000: one page
     flags = {"workload__columns": "current:float,voltage:int,phase:double,flag:bool,small:smallint,name:binary(12)"}
     flags |= {"preload__rows": "80k"}
     mix = ",".join((*sorted(asked), "write=2"))
@@ -96,3 +113,11 @@ def test_reads_are_answered_rightly_beside_writes(target, folder):
     assert all(one["whole"] == 20 and not one["wrong"] for one in answers.values()), answers
     assert sum(one["counted"] for one in answers.values()) > 0
     assert result.measurement.rows_counted == result.measurement.rows_acked + 80_000 > 80_000
+
+
+def test_a_wrong_text_is_caught(target, folder, monkeypatch):
+    right = queries.rendered
+    monkeypatch.setattr(queries, "rendered", lambda *given: right(*given).replace("time < {to}", "time <= {to}"))
+    verdict = result_of(here(reading_order(folder, "iotdb", "range,latest"))).verdict
+    assert verdict.kind is VerdictKind.WRONG_ANSWER
+    assert "361 rows came, 360 are right" in verdict.reasons[0]
