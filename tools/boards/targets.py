@@ -128,7 +128,7 @@ def figures() -> Json:
                     "renameByName": {"level": "n", NAME: "Target", **{f"Value #{c[0]}": c[2] for c in columns}},
                 },
             },
-            {"id": "sortBy", "options": {"fields": {}, "sort": [{"field": "n"}]}},
+            *({"id": "sortBy", "options": {"fields": {}, "sort": [{"field": one}]}} for one in ("Target", "n")),
         ],
     )
 
