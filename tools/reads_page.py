@@ -98,12 +98,12 @@ bytes of a row on disk and of its values alone, and the compression ratio of the
 AT_REST
 
 ### One data set for all trials
-For KEEPING, the rows are loaded once: by the first trial that needs them, on a server with the most
-cores and connections of the sweep. Then this server is stopped cleanly, and its directory is kept. Each trial gets a
-copy of it, with the same port and password, which are in the files. After the start, the rows are counted again. A
-trial with another method, number of partitions or other knob (except numbers of threads) has other files, so it has a
-data set of its own. Servers of other targets, servers at an endpoint and servers on prepared disks load the rows in
-each trial.
+For KEEPING,
+the rows are loaded once: by the first trial that needs them, on a server with the most cores and connections of the
+sweep. Then this server is stopped cleanly, and its directory is kept. Each trial gets a copy of it, with the same port
+and password, which are in the files. After the start, the rows are counted again. A trial with another method, number
+of partitions or other knob (except numbers of threads) has other files, so it has a data set of its own. Servers of
+other targets, servers at an endpoint and servers on prepared disks load the rows in each trial.
 
 On file systems that can share blocks between files (XFS, Btrfs), a copy is a reflink: it takes little time and no
 space. On others (ext4), all bytes are copied, and the copy is written to the disk before the load begins. `points.csv`
@@ -222,7 +222,9 @@ def _at_rest() -> list[str]:
 
 
 def _keeping() -> str:
-    return " and ".join(facts.title for facts in all_facts() if facts.keeps_data)
+    """The names of the targets whose servers start on a copy of their files."""
+    names = sorted(facts.title for facts in all_facts() if facts.keeps_data)
+    return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _operations() -> list[str]:

@@ -1,5 +1,5 @@
-"""All tests in parts, as fast as two cores allow: integration, disks and databases, all others, and a part of the load
-generator's tests under sanitizers beside each other; then `alone`.
+"""All tests in parts, as fast as two cores allow: integration, disks and slow databases, all others, and a part of the
+load generator's tests under sanitizers beside each other; then `alone`.
 
 Most tests wait for servers and disks, so three processes run beside each other. Each is a plain pytest: some tests
 interrupt their own process, which ends the worker of a distributed run. Tests marked `alone` measure: they run last,
@@ -25,23 +25,29 @@ from pathlib import Path
 from typing import IO
 
 DISKS = ("test_disks", "test_disk_sweep", "test_striped_disks")
-DATABASES = (
-    "test_cassandra",
+SLOW_DATABASES = ("test_cassandra", "test_iotdb", "test_kairosdb", "test_opentsdb")
+QUICK_DATABASES = (
+    "test_data_sets_on_databases",
     "test_influxdb",
-    "test_iotdb",
-    "test_kairosdb",
-    "test_opentsdb",
     "test_questdb",
-    "test_victoriametrics",
     "test_sql_databases",
+    "test_victoriametrics",
 )
+DATABASES = (*SLOW_DATABASES, *QUICK_DATABASES)
 APART = tuple(f"tests/integration/{name}.py" for name in (*DISKS, *DATABASES))
+ROOMS = sorted({path.parent.name for path in Path("tests").glob("*/test_*.py")})
 INTEGRATION = ("tests/integration", *(f"--ignore={path}" for path in APART))
 BIN = Path(sys.executable).parent
 PYTEST = (sys.executable, "-m", "pytest", "--durations=15", "--durations-min=5")
 AGAIN_AT_MOST = 6  # more failures than these are not a busy machine's: the suite fails at once
 FAILED = 1  # pytest's exit code for failed tests; all others mean that it could not run them
-BESIDE = {"disks and databases": APART, "unit": ("tests", "--ignore=tests/integration")}
+BESIDE = {  # parts that take about as long as the integration tests
+    "disks and slow databases": tuple(f"tests/integration/{name}.py" for name in (*DISKS, *SLOW_DATABASES)),
+    "quick databases and unit": (
+        *(f"tests/integration/{name}.py" for name in QUICK_DATABASES),
+        *(f"tests/{name}" for name in ROOMS if name != "integration"),
+    ),
+}
 # By sanitizer: what covers the most in about 100 CPU-seconds, builds included. `make sanitize` runs all of them.
 SANITIZED = {
     "address,undefined": (  # parsers of specs, arguments and answers; the drivers' error paths

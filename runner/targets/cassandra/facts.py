@@ -34,6 +34,7 @@ FACTS = Facts(
     fsynced={"commitlog_sync": "batch"},
     rows_per_request=2000,
     rows_per_core_s=4e4,
+    keeps_data=True,
     at_rest="the files of its commit log are synced",
     overhead_s=30.0,
     ready_s=300.0,

@@ -33,6 +33,7 @@ FACTS = Facts(
     any_knob=True,
     fsynced={"data_wal_fsync_delay": "0s"},
     rows_per_core_s=3e5,
+    keeps_data=True,
     at_rest="the files of its log are synced",
     overhead_s=5.0,
     queries="runner.targets.influxdb.queries:rendered",

@@ -27,6 +27,7 @@ FACTS = Facts(
     acknowledged="in H2's memory, and written within half a second",
     rows_per_request=100,
     rows_per_core_s=1500,
+    keeps_data=True,
     at_rest="its file has every commit, and is synced",
     overhead_s=20.0,
     ready_s=240.0,

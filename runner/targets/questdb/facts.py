@@ -43,6 +43,7 @@ FACTS = Facts(
     any_knob=True,
     fsynced={"cairo_commit_mode": "sync"},
     rows_per_core_s=8e5,
+    keeps_data=True,
     at_rest="the log of every table is applied, and `CHECKPOINT CREATE` has returned",
     overhead_s=15.0,
     queries="runner.targets.questdb.queries:rendered",

@@ -34,6 +34,7 @@ FACTS = Facts(
     any_knob=True,
     acknowledged="in memory, and written within about 10 s",
     rows_per_core_s=6e5,
+    keeps_data=True,
     at_rest="a snapshot was made, so that all parts in memory are on disk",
     overhead_s=5.0,
     to_install="apt-get install victoria-metrics, or give --home DIR",

@@ -1,0 +1,47 @@
+"""Rows that are loaded once and copied for each trial, on the real server of every database that keeps its data.
+
+PostgreSQL and its containers have a file of their own. Servers that take long to start run with SCALE_SLOW_TESTS=1.
+"""
+
+import os
+from dataclasses import replace
+
+import pytest
+
+from runner.executing.data_stage import data_of_run
+from runner.interrupts import Stop
+from runner.model import PhaseEntered, Plan
+from runner.trial.run import run_trial
+from tests.integration.real_server import required
+from tests.unit.factories import make_sweep
+from tests.unit.reading_trials import WRONG, answers_of, reading_order
+from tests.unit.trial_orders import result_of
+
+PRELOADED = {"influxdb": 100_000, "victoriametrics": 100_000, "questdb": 100_000}
+SLOW = {"cassandra": 20_000, "kairosdb": 4_000}
+
+
+@pytest.mark.parametrize("name", [*PRELOADED, *SLOW])
+def test_a_copy_of_its_files_answers_rightly_warm_and_cold(name, folder):
+    if name in SLOW and not os.environ.get("SCALE_SLOW_TESTS"):
+        pytest.skip("takes long: SCALE_SLOW_TESTS=1")
+    rows = (PRELOADED | SLOW)[required(name).facts.name]
+    more = ["range.columns=current"]
+    flags = {"preload__rows": str(rows), "load__duration": "8s" if name in SLOW else "1s", "load__warmup": "0s"}
+    order = reading_order(folder, name, "range,write", also=more, **flags)
+    plan = Plan(sweep=make_sweep(), trials=(order.trial,), confounds=(), notes=(), seconds_estimated=0.0)
+    found, phases = {}, {}
+    with data_of_run(plan, folder, order.run_id) as data_set:
+        for cache in ("warm", "cold"):
+            trial = replace(order.trial, work=replace(order.trial.work, cache=cache))
+            events = list(run_trial(replace(order, trial=trial, data=data_set(trial)), Stop()))
+            result, found[cache] = result_of(events), result_of(events).measurement
+            phases[cache] = [e.phase for e in events if isinstance(e, PhaseEntered)]
+            assert result.verdict.kind not in WRONG, result.verdict
+            assert answers_of(events)["range"]["whole"] == 20
+            assert found[cache].rows_counted == found[cache].rows_acked + rows
+            assert found[cache].preload_copied in ("copy", "reflink")
+    assert found["warm"].preload_s == found["cold"].preload_s, "they were loaded once"
+    assert (phases["warm"][0], phases["cold"][0]) == ("preload", "provision")
+    assert phases["cold"].count("provision") == 2, "its server was started again, on files that were not in memory"
+    assert found["warm"].preload_cached_percent > 90
