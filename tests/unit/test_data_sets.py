@@ -71,7 +71,7 @@ def test_levels_replicates_and_connections_share_their_rows_and_what_changes_the
     [
         make_trial(),
         trial(disks=2),
-        trial("influxdb"),
+        trial("opentsdb"),
         trial(flags={"target__endpoint": "127.0.0.1:5432"}),
     ],
 )
@@ -104,7 +104,7 @@ def test_cold_data_need_rows_a_disk_and_a_server_that_starts_again():
     assert preloaded.cold(plan(ok), in_memory=False) == []
     for wrong, in_memory, words in (
         (ok, True, "data in memory are never cold"),
-        (trial("influxdb", flags={"method__cache": "cold"}), False, "cannot be started again"),
+        (trial("opentsdb", flags={"method__cache": "cold"}), False, "cannot be started again"),
     ):
         (found,) = preloaded.cold(plan(wrong), in_memory=in_memory)
         assert found.blocking
@@ -255,7 +255,7 @@ def test_the_plan_says_how_often_rows_are_loaded():
     (two,) = notes_of(replace(trial(), work=other.work), other)
     assert "loaded 2 times, once for each kind of files" in two
     assert two.endswith("none of which is in memory")
-    (alone,) = notes_of(trial("influxdb"))
+    (alone,) = notes_of(trial("opentsdb"))
     assert alone.endswith("rows are there before each load; every trial loads them")
 
 

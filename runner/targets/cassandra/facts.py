@@ -36,6 +36,7 @@ FACTS = Facts(
     rows_per_core_s=4e4,
     keeps_data=True,
     at_rest="the files of its commit log are synced",
+    row_overhead_bytes=60,
     overhead_s=30.0,
     ready_s=300.0,
     thread_names=True,

@@ -35,6 +35,7 @@ FACTS = Facts(
     rows_per_core_s=3e5,
     keeps_data=True,
     at_rest="the files of its log are synced",
+    row_overhead_bytes=40,
     overhead_s=5.0,
     queries="runner.targets.influxdb.queries:rendered",
     to_install="apt-get install influxdb, or give --home DIR",

@@ -29,6 +29,7 @@ FACTS = Facts(
     rows_per_core_s=1500,
     keeps_data=True,
     at_rest="its file has every commit, and is synced",
+    row_overhead_bytes=600,
     overhead_s=20.0,
     ready_s=240.0,
     to_install="scale servers install kairosdb, or give --home DIR with its jars in lib",

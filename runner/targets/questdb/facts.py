@@ -45,6 +45,7 @@ FACTS = Facts(
     rows_per_core_s=8e5,
     keeps_data=True,
     at_rest="the log of every table is applied, and `CHECKPOINT CREATE` has returned",
+    row_overhead_bytes=90,
     overhead_s=15.0,
     queries="runner.targets.questdb.queries:rendered",
     ready_s=240.0,  # ten CPU seconds: a minute and a half on a tenth of a core

@@ -36,6 +36,7 @@ FACTS = Facts(
     rows_per_core_s=6e5,
     keeps_data=True,
     at_rest="a snapshot was made, so that all parts in memory are on disk",
+    row_overhead_bytes=10,
     overhead_s=5.0,
     to_install="apt-get install victoria-metrics, or give --home DIR",
 )
