@@ -83,8 +83,8 @@ void counting_answer(struct worker *w, uint64_t rows, uint64_t sent_ns, uint64_t
         return;
     record(w, now_ns - intended_ns, now_ns - sent_ns, in_window);
     if (pacing_is_open(&w->pacing) && now_ns > window_end(load) &&
-        intended_ns < window_end(load)) { /* until then it had waited so long at least */
-        histogram_record(&counting_tally(w)->response, window_end(load) - intended_ns);
+        intended_ns < window_end(load)) { /* it was due in the window */
+        histogram_record(&counting_tally(w)->response, now_ns - intended_ns);
         counter_add(&w->counters.answered_late, 1);
     }
 }

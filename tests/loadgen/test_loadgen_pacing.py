@@ -67,6 +67,13 @@ def test_more_due_than_can_be_counted_one_by_one_is_still_counted(load, arrival)
     assert summary["response"]["p50_us"] == pytest.approx(250_000, rel=0.02)
 
 
+def test_an_answer_that_came_after_the_window_has_its_true_response_time(load):
+    """The last one is due 50 ms before the end of the window; no answer takes less than 100 ms."""
+    summary = load(rate=5, rows_per_request=1, threads=1, null_latency_us=100_000, duration_s=0.85).summary
+    assert (summary["in_flight_at_end"], summary["response"]["count"]) == (1, 5)
+    assert summary["response"]["min_us"] >= 100_000
+
+
 def test_nothing_is_overdue_when_the_rate_is_easy(load):
     assert load(rate=1000, rows_per_request=10, duration_s=0.6).summary["overdue"] <= 1
     closed = load(duration_s=0.2, null_latency_us=50_000).summary
