@@ -40,6 +40,7 @@ TARGETS = Registry(
         "tdengine": "runner.targets.tdengine.facts:FACTS",
         "null": "runner.targets.null:FACTS",
         "influxdb": "runner.targets.influxdb.facts:FACTS",
+        "influxdb2": "runner.targets.influxdb.v2_facts:FACTS",
         "victoriametrics": "runner.targets.victoriametrics.facts:FACTS",
         "questdb": "runner.targets.questdb.facts:FACTS",
         "cassandra": "runner.targets.cassandra.facts:FACTS",

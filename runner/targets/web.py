@@ -9,7 +9,7 @@ import http.client
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
 
@@ -21,11 +21,12 @@ FORM = "application/x-www-form-urlencoded"
 
 @dataclass(frozen=True, kw_only=True)
 class Web:
-    """A server's address. who: its name for people."""
+    """A server's address. who: its name for people. authorization: the header of that name; "": none."""
 
     who: str
     host: str
     port: int
+    authorization: str = field(default="", repr=False)
 
     def get(self, path: str, within_s: float, **query: str) -> str:
         """The body of the answer to GET. Raises TargetError, also if it takes longer than within_s."""
@@ -51,6 +52,10 @@ class Web:
         """The answer to POST of JSON text as JSON. Raises as `get_json`."""
         return self._json(path, self.post_text(path, within_s, text))
 
+    def delete(self, path: str, within_s: float) -> str:
+        """The body of the answer to DELETE. Raises as `get`."""
+        return self._ask("DELETE", path, within_s)
+
     def _json(self, path: str, text: str) -> Any:
         try:
             return json.loads(text)
@@ -59,6 +64,7 @@ class Web:
 
     def _ask(self, method: str, path: str, within_s: float, body: str = "", kind: str = FORM) -> str:
         headers = {"Content-Type": kind} if body else {}
+        headers |= {"Authorization": self.authorization} if self.authorization else {}
         within = within_s if math.isfinite(within_s) else None
         connection = http.client.HTTPConnection(self.host, self.port, timeout=within)
         try:

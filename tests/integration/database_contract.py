@@ -1,7 +1,8 @@
 """What every database that is loaded with lines must do, on its real server. A module of each database takes these in.
 
 A module has the fixtures `target` and `small_disk`: megabytes that its server starts in, and rows that fill them; and
-`rows` where its server is slow, `write_late` where it takes no HTTP. It says what its server does with a setting that it does not know.
+`rows` where its server is slow, `write_late` where it takes no HTTP, `secret` where it needs one. It says what
+its server does with a setting that it does not know.
 """
 
 from __future__ import annotations
@@ -55,8 +56,14 @@ def write_late():
     return lambda server, session: write(server, session, late_row(server.trial, session))
 
 
-def test_rows_are_counted_and_survive_a_kill(target, tmp_path, rows, write_late):
-    with real_server(target, tmp_path) as server:
+@pytest.fixture
+def secret():
+    """The trial's own, for a database that refuses a load without one."""
+    return ""
+
+
+def test_rows_are_counted_and_survive_a_kill(target, tmp_path, rows, write_late, secret):
+    with real_server(target, tmp_path, secret) as server:
         session = server.start()
         assert server.process is not None
         assert {address.rpartition(":")[0] for address in listeners(server.process.pid)} == {"127.0.0.1"}
@@ -116,6 +123,9 @@ def late_row(trial, session):
 
 def write(server, session, text):
     """By the way that the load generator takes."""
-    url = f"http://127.0.0.1:{server.address.port}{session.load_spec()['write_path']}"
-    with urllib.request.urlopen(urllib.request.Request(url, data=text.encode(), method="POST"), timeout=30) as answer:
+    spec = session.load_spec()
+    url = f"http://127.0.0.1:{server.address.port}{spec['write_path']}"
+    headers = {"Authorization": f"{spec['auth_scheme']} {server.address.secret}"} if "auth_scheme" in spec else {}
+    request = urllib.request.Request(url, data=text.encode(), headers=headers, method="POST")
+    with urllib.request.urlopen(request, timeout=30) as answer:
         assert answer.status in (200, 204)

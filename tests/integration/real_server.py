@@ -88,22 +88,28 @@ class RealServer:
         told = {**trial_spec(self.trial, session.load_spec()), "warmup_s": "0", **{k: str(v) for k, v in more.items()}}
         told.pop("duration_s", None)
         return subprocess.run(
-            [self.program, "load", "-"], input=spec_text(told), capture_output=True, text=True, timeout=120, check=False
+            [self.program, "load", "-"],
+            input=spec_text(told),
+            env=os.environ | {"SCALE_PASSWORD": self.address.secret},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
         )
 
 
 @contextmanager
-def real_server(target: Target, folder: Path, **flags: str) -> Iterator[RealServer]:
-    """Not started yet; ended, whatever it did."""
+def real_server(target: Target, folder: Path, secret: str = "", **flags: str) -> Iterator[RealServer]:
+    """Not started yet; ended, whatever it did. secret: of its login; "" leaves the database's own."""
     order = trial_order(folder, target.facts.name, **flags)
     site = Site(data_dir=str(folder), port=free_port(), bind_address="127.0.0.1", home=order.home)
-    spec = target.server(order.trial, site, "")
+    spec = target.server(order.trial, site, secret)
     for path in spec.folders:
         Path(path).mkdir(parents=True, exist_ok=True)
     for path, text in spec.files.items():
         Path(path).parent.mkdir(parents=True, exist_ok=True)
         Path(path).write_text(text)
-    address = Address(host="127.0.0.1", port=site.port, secret="", home=order.home, data_dir=str(folder))
+    address = Address(host="127.0.0.1", port=site.port, secret=secret, home=order.home, data_dir=str(folder))
     server = RealServer(target=target, trial=order.trial, spec=spec, address=address, program=order.program)
     try:
         yield server

@@ -11,16 +11,17 @@ from runner.errors import TargetError
 from runner.model import Counted, Site
 from runner.targets import Address, load_target, series
 from runner.targets.debian import packaged
-from runner.targets.influxdb.session import _spelled
+from runner.targets.influxdb.spelling import spelled
 from runner.targets.java import effective
 from runner.targets.nouns import ACKNOWLEDGED, IN_LOG, ON_DISK
 from runner.targets.web import Web, metrics
 from tests.unit.factories import make_sweep, make_trial
 
-NAMES = ("questdb", "influxdb", "victoriametrics", "kairosdb", "cassandra")
+NAMES = ("questdb", "influxdb", "influxdb2", "victoriametrics", "kairosdb", "cassandra")
 KNOBS = {
     "questdb": {"partitions": "8", "write_threads": "8", "heap": "256m"},
     "influxdb": {"write_threads": "4", "shard_duration": "7d", "data_wal_fsync_delay": "0s"},
+    "influxdb2": {"write_threads": "4", "shard_duration": "7d", "storage_wal_fsync_delay": "0s"},
     "victoriametrics": {"write_threads": "4", "memory": "1GiB"},
     "kairosdb": {"write_threads": "4", "heap": "256m"},
     "cassandra": {"write_threads": "4", "heap": "256m", "commitlog_sync": "periodic"},
@@ -58,6 +59,7 @@ def test_a_server_listens_on_loopback_only(name):
         ("kairosdb", "-Xmx256m"),
         ("cassandra", "-Xmx256m"),
         ("influxdb", "2"),
+        ("influxdb2", "2"),
         ("victoriametrics", "2"),
     ],
 )
@@ -107,6 +109,7 @@ def test_victoriametrics_keeps_what_is_old():
     [
         ("questdb", "v:ubigint"),
         ("influxdb", "v:varbinary(8)"),
+        ("influxdb2", "v:varbinary(8)"),
         ("victoriametrics", "v:nchar(8)"),
         ("victoriametrics", "v:bigint"),
         ("kairosdb", "v:binary(8)"),
@@ -174,12 +177,12 @@ def test_nothing_is_counted_of_nothing():
     ],
 )
 def test_a_duration_is_compared_as_the_server_spells_it(asked, said):
-    assert _spelled("shard_duration", asked) == said
+    assert spelled("shard_duration", asked) == said
 
 
 def test_a_size_is_compared_in_bytes():
-    assert _spelled("data_cache_max_memory_size", "512m") == str(512 << 20)
-    assert _spelled("data_cache_max_memory_size", "1073741824") == "1073741824"
+    assert spelled("data_cache_max_memory_size", "512m") == str(512 << 20)
+    assert spelled("data_cache_max_memory_size", "1073741824") == "1073741824"
 
 
 @pytest.mark.parametrize(("mode", "where"), [("nosync", IN_LOG), ("async", IN_LOG), ("sync", ON_DISK)])

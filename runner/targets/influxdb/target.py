@@ -15,6 +15,7 @@ from runner.model import Finding, ServerSpec, Site, Trial
 from runner.targets import Address, Installation, Surroundings, Target, series
 from runner.targets.debian import home_of, packaged
 from runner.targets.influxdb.facts import FACTS
+from runner.targets.influxdb.influxql import InfluxqlSession
 from runner.targets.influxdb.session import InfluxdbSession
 
 TYPES = (
@@ -41,11 +42,16 @@ _DOUBTFUL = re.compile(
 
 
 class InfluxdbTarget(Target):
-    """One server for each trial."""
+    """One server for each trial. major: the first number of the version that it takes."""
+
+    major = "1"
 
     def find(self, home: str) -> Installation | None:
-        """influxd in `home`, else on PATH."""
-        return packaged("influxd", FACTS.name, home, _version(home_of("influxd", home)[0]))
+        """influxd of this version in `home`, else on PATH. One that does not say its version is taken for 1.x."""
+        version = _version(home_of("influxd", home)[0])
+        if (version or "1").partition(".")[0] != self.major:
+            return None
+        return packaged("influxd", FACTS.name, home, version)
 
     def settings(self, trial: Trial, *, is_ours: bool) -> Mapping[str, str]:
         """Items of its configuration as section_name, the threads that Go may use, and the shards' duration."""
@@ -97,7 +103,7 @@ class InfluxdbTarget(Target):
             stop_timeout_s=30.0,
         )
 
-    def session(self, trial: Trial, address: Address) -> InfluxdbSession:
+    def session(self, trial: Trial, address: Address) -> InfluxqlSession:
         return InfluxdbSession(trial, address, self.settings(trial, is_ours=address.is_ours))
 
     def suspicious(self, log: str) -> tuple[str, ...]:

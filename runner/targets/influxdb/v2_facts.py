@@ -1,0 +1,44 @@
+"""Facts of InfluxDB 2, and the defaults of its knobs. Refuses to import what asks the server."""
+
+from __future__ import annotations
+
+from runner.model import KnobRole, ResourceRange, ServerSource
+from runner.targets import Facts, Knob, series
+
+
+def _connections(given: ResourceRange) -> str:
+    """Twice the most cores, at least 4, constant along the axis."""
+    return str(max(4, 2 * int(-(-max(given.cores) // 1))))
+
+
+FACTS = Facts(
+    name="influxdb2",
+    title="InfluxDB 2",
+    implementation="runner.targets.influxdb.v2:InfluxdbV2Target",
+    methods=("http", series.GZIP),
+    runs_from=(ServerSource.INSTALLATION, ServerSource.IMAGE),
+    stores_tags=True,
+    knobs=(
+        Knob(name="write_threads", role=KnobRole.WRITERS, kind="count", column="write_threads", default=_connections),
+        Knob(
+            name="storage_max_concurrent_compactions",
+            role=KnobRole.COMMIT_THREADS,
+            kind="count",
+            label="Compactions at once",
+            help="concurrent compactions, by default half of the cores",
+        ),
+        Knob(name="shard_duration", default="7d"),
+        Knob(name="storage_wal_fsync_delay", default="0s"),
+    ),
+    any_knob=True,
+    fsynced={"storage_wal_fsync_delay": "0s"},
+    rows_per_core_s=3e5,
+    at_rest="the files of its log are synced",
+    overhead_s=6.0,
+    queries="runner.targets.influxdb.queries:rendered",
+    image="influxdb",
+    image_version="2.7.12",
+    image_home="/usr",
+    home_variable="SCALE_INFLUXDB2_HOME",
+    to_install="docker pull influxdb:2.7.12, or give --home DIR of an installed influxd 2",
+)

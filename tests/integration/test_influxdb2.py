@@ -1,0 +1,108 @@
+"""InfluxDB 2 as a real process: the contract of databases that take lines, its token, and what it does with bad
+settings. No registry of packages has the server, so this runs where SCALE_INFLUXDB2_HOME names one."""
+
+import json
+import os
+from dataclasses import replace
+
+import pytest
+
+from runner.model import VerdictKind
+from runner.targets import load_target
+from tests.integration.database_contract import *  # noqa: F403
+from tests.integration.real_server import real_server, with_rows
+from tests.unit.reading_trials import GROUPED, KINDS, MORE, WRONG, answers_of, grouped_order, reading_order
+from tests.unit.trial_orders import artifact_of, here, result_of, trial_order
+
+HOME = os.environ.get("SCALE_INFLUXDB2_HOME", "")
+pytestmark = pytest.mark.skipif(not HOME, reason="SCALE_INFLUXDB2_HOME names no InfluxDB 2")
+
+
+@pytest.fixture
+def target(monkeypatch):
+    target = load_target("influxdb2")
+    found = target.find(HOME)
+    assert found, f"no influxd 2 in {HOME}"
+    monkeypatch.setattr(type(target), "find", lambda self, home: found)
+    return target
+
+
+@pytest.fixture
+def small_disk():
+    return 16, 150_000
+
+
+@pytest.fixture
+def secret():
+    return "made-for-this-test"
+
+
+def test_nothing_is_written_or_read_without_the_token(target, tmp_path, secret):
+    with real_server(target, tmp_path, secret) as server:
+        session = server.start()
+        session.create_schema()
+        other = replace(server, address=replace(server.address, secret="another"))
+        assert other.load(session, rows=100).returncode != 0
+        assert session.count().rows == 0
+        assert server.load(session, rows=100).returncode == 0
+        assert session.count().rows == 100
+        server.end()
+        assert secret not in server.log() + " ".join((*server.spec.argv, *server.spec.env.values()))
+
+
+def test_the_token_is_in_no_file_of_a_trial(target, folder, monkeypatch):
+    monkeypatch.setattr("runner.trial.provision._secret", lambda is_ours: "made-for-this-test")
+    events = here(with_rows(trial_order(folder, "influxdb2", load__warmup="0s"), 1000))
+    assert result_of(events).measurement.rows_counted == 1000
+    assert "made-for-this-test" not in repr(events)
+
+
+def test_a_setting_that_it_does_not_know_is_refused_before_anything_starts(target, tmp_path):
+    order = trial_order(tmp_path, "influxdb2")
+    unknown = replace(order.trial, knobs={**order.trial.knobs, "storage_no_such_item": "1"})
+    (finding,) = target.check_installed(order.home, unknown)
+    assert finding.blocking and "storage-no-such-item" in finding.sentence
+    assert target.check_installed(order.home, order.trial) == ()
+
+
+def test_its_settings_are_read_back(target, folder):
+    flags = {"knobs__other": ["storage_wal_fsync_delay=100ms", "shard_duration=1d"], "load__warmup": "0s"}
+    events = here(with_rows(trial_order(folder, "influxdb2", **flags), 1000))
+    said = result_of(events).effective
+    assert json.loads(artifact_of(events, "facts.json"))["mismatches"] == []
+    assert (said["storage_wal_fsync_delay"], said["shard_duration"]) == ("100ms", "24h0m0s")
+    assert said["acknowledged"] == "in the log, not yet on disk"
+    assert said["reporting_disabled"] == said["no_tasks"] == "true"
+    assert said["server_version"].startswith("2.")
+
+
+def test_of_rows_with_the_same_time_one_is_kept_and_counted(target, folder, rows):
+    order = {"workload__disorder": "poisson", "workload__disorder_ratio": "50%", "load__warmup": "0s"}
+    delays = {"workload__disorder_lambda": "40", "workload__disorder_max_k": "100"}
+    events = here(with_rows(trial_order(folder, "influxdb2", **order, **delays), rows[1]))
+    facts, result = json.loads(artifact_of(events, "facts.json")), result_of(events)
+    kept = json.loads(artifact_of(events, "loadgen.jsonl").splitlines()[-1])["rows_distinct"]
+    assert result.measurement.rows_acked == rows[1]
+    assert facts["counted"]["rows"] == kept == pytest.approx(0.7 * rows[1], rel=0.05)
+    assert result.verdict.kind not in (VerdictKind.LOST_ROWS, VerdictKind.ABORTED, VerdictKind.ERRORS), result.verdict
+
+
+def test_reads_are_answered_rightly_beside_writes(target, folder):
+    kinds = [kind for kind in KINDS if kind != "set"]  # InfluxQL has no sets
+    result, answers = checked(here(reading_order(folder, "influxdb2", ",".join((*kinds, *MORE, "write=2")))))
+    assert set(answers) == {*kinds, *MORE}
+    assert result.measurement.rows_counted == result.measurement.rows_acked + 20_000 > 20_000
+
+
+def test_groups_are_answered_rightly(target, folder):
+    _, answers = checked(here(grouped_order(folder, "influxdb2", fraction="0.1", sets=False)))
+    assert set(answers) == {*GROUPED, "every", "some"}
+
+
+def checked(events):
+    """The result and the answers, all of which are right."""
+    result, answers = result_of(events), answers_of(events)
+    assert result.verdict.kind not in WRONG, result.verdict.reasons
+    assert all(one["whole"] == 20 and not one["wrong"] for one in answers.values()), answers
+    assert sum(one["counted"] for one in answers.values()) > 0
+    return result, answers

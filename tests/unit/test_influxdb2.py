@@ -1,0 +1,179 @@
+"""InfluxDB 2 without its server: which influxd it takes, how a server of ours is set up, where its token goes."""
+
+import http.server
+import json
+import threading
+from dataclasses import replace
+
+import pytest
+
+from runner.errors import TargetError
+from runner.model import Site
+from runner.targets import Address, load_facts, load_target
+from runner.targets.influxdb.v2_session import shard_seconds
+from tests.unit.factories import make_trial
+
+TARGET = load_target("influxdb2")
+KNOBS = {"write_threads": "4", "shard_duration": "1d", "storage_wal_fsync_delay": "0s"}
+TRIAL = make_trial(knobs=KNOBS)
+SECRET = "made-for-this-test"
+SITE = Site(data_dir="/d", port=7001, bind_address="127.0.0.1", home="/h")
+
+
+def server_in(home, says):
+    """A program that says its version like an influxd."""
+    (home / "bin").mkdir()
+    (home / "bin" / "influxd").write_text(f"#!/bin/sh\necho '{says}'\n")
+    (home / "bin" / "influxd").chmod(0o755)
+    return str(home)
+
+
+@pytest.mark.parametrize(
+    ("says", "taken_by", "version"),
+    [
+        ("InfluxDB v1.6.7~rc0 (git: unknown unknown)", "influxdb", "1.6.7"),
+        ("InfluxDB v2.7.12 (git: ec9dcde5d6) build_date: 2025-05-20", "influxdb2", "2.7.12"),
+        ("InfluxDB", "influxdb", ""),
+    ],
+)
+def test_each_target_takes_its_version_only(tmp_path, says, taken_by, version):
+    home = server_in(tmp_path, says)
+    found = {name: load_target(name).find(home) for name in ("influxdb", "influxdb2")}
+    assert [name for name, one in found.items() if one] == [taken_by]
+    assert (found[taken_by].home, found[taken_by].version) == (home, version)
+
+
+def test_it_reports_nothing_and_its_command_has_no_secret():
+    spec = TARGET.server(TRIAL, SITE, SECRET)
+    for flag in ("--reporting-disabled", "--no-tasks", "--ui-disabled", "--storage-wal-fsync-delay=0s"):
+        assert flag in spec.argv
+    assert not any(flag.startswith(("--shard", "--write", "--gomaxprocs")) for flag in spec.argv)
+    assert SECRET not in repr(spec)
+    assert spec.env["INFLUXD_CONFIG_PATH"] in spec.folders, "no configuration of the machine or the image"
+
+
+@pytest.mark.parametrize(("text", "seconds"), [("12h", 43_200), ("7d", 604_800), ("2w", 1_209_600)])
+def test_a_duration_of_shards_is_read(text, seconds):
+    assert shard_seconds(text) == seconds
+
+
+@pytest.mark.parametrize("text", ["soon", "0d", "", "7", "7m"])
+def test_a_wrong_duration_of_shards_is_refused_before_the_start(text):
+    (finding,) = TARGET.check(replace(TRIAL, knobs={**KNOBS, "shard_duration": text}), None)
+    assert finding.blocking and f"shard_duration: {text!r} is not a time" in finding.sentence
+    assert TARGET.check(TRIAL, None) == ()
+
+
+def test_what_brings_a_server_names_the_pinned_image():
+    facts = load_facts("influxdb2")
+    assert facts.default_image("") in facts.to_install
+
+
+class Answers(http.server.BaseHTTPRequestHandler):
+    """The answers of a server, by path; it notes what it was asked."""
+
+    def do_GET(self):
+        self._answer()
+
+    def do_POST(self):
+        self._answer()
+
+    def do_DELETE(self):
+        self._answer()
+
+    def _answer(self):
+        path = self.path.partition("?")[0]
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0))).decode()
+        self.server.asked.append((self.command, path, body, self.headers.get("Authorization")))
+        status, said = self.server.says.get(path, (404, {}))
+        self.send_response(status)
+        self.end_headers()
+        self.wfile.write(said.encode() if isinstance(said, str) else json.dumps(said).encode())
+
+    def log_message(self, *_):
+        """Says nothing."""
+
+
+SAYS = {
+    "/health": (200, {"version": "v2.7.12", "status": "pass"}),
+    "/api/v2/setup": (201, {}),
+    "/api/v2/orgs": (200, {"orgs": [{"id": "0a", "name": "theirs"}]}),
+    "/api/v2/buckets": (200, {"id": "0b", "buckets": [{"id": "0b", "retentionRules": [{"shardGroupDurationSeconds": 86400}]}]}),
+    "/api/v2/buckets/0b": (204, ""),
+    "/api/v2/dbrps": (200, {"content": []}),
+    "/api/v2/config": (200, {"config": {"storage-wal-fsync-delay": "0s", "storage-cache-max-memory-size": 1073741824, "storage-write-timeout": 10000000000}}),
+    "/metrics": (200, 'storage_compactions_duration_seconds_count{bucket="b",level="cache"} 2\n'
+                      'storage_compactions_duration_seconds_count{bucket="b",level="1"} 5\n'),
+}  # fmt: skip
+
+
+@pytest.fixture
+def server():
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answers)
+    server.says, server.asked = dict(SAYS), []
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+def session_with(server, **more):
+    address = Address(host="127.0.0.1", port=server.server_address[1], secret=SECRET, **more)
+    return TARGET.session(TRIAL, address)
+
+
+def test_a_server_of_ours_is_set_up_with_the_trials_token(server):
+    session = session_with(server)
+    assert (session.not_ready(), session.version()) == ("", "2.7.12")
+    session.create_schema()
+    bodies = {path: json.loads(body) for method, path, body, _ in server.asked if method == "POST"}
+    assert bodies["/api/v2/setup"]["token"] == SECRET
+    (rule,) = bodies["/api/v2/buckets"]["retentionRules"]
+    assert (rule["everySeconds"], rule["shardGroupDurationSeconds"]) == (0, 86_400), "rows never expire"
+    assert bodies["/api/v2/dbrps"]["bucketID"] == "0b"
+    assert {token for _, path, _, token in server.asked if path.startswith("/api/v2/")} == {f"Token {SECRET}"}
+    spec = session.load_spec()
+    assert spec["write_path"] == "/api/v2/write?org=scale&bucket=scale&precision=ms"
+    assert spec["auth_scheme"] == "Token" and SECRET not in repr(spec)
+
+
+def test_a_database_that_is_a_bucket_by_itself_is_not_mapped_again(server):
+    server.says["/api/v2/dbrps"] = (200, {"content": [{"database": "scale", "virtual": True}]})
+    session_with(server).create_schema()
+    assert ("POST", "/api/v2/dbrps") not in [(method, path) for method, path, *_ in server.asked]
+
+
+def test_a_server_of_theirs_keeps_its_organisation_and_users(server):
+    session = session_with(server, is_ours=False)
+    session.create_schema()
+    session.drop_schema()
+    asked = [(method, path) for method, path, *_ in server.asked]
+    assert ("POST", "/api/v2/setup") not in asked
+    assert ("DELETE", "/api/v2/buckets/0b") in asked
+    assert session.load_spec()["write_path"].startswith("/api/v2/write?org=0a&")
+
+
+def test_what_was_set_is_compared_with_what_the_server_says(server):
+    session = session_with(server)
+    said, wanted = session.effective(), session.expected()
+    assert said["storage_cache_max_memory_size"] == wanted["storage_cache_max_memory_size"] == "1073741824"
+    assert said["shard_duration"] == wanted["shard_duration"] == "24h0m0s"
+    assert said["acknowledged"] == "on disk (log fsynced)"
+    assert said["storage_write_timeout"] == "10s"
+    assert "gomaxprocs" not in wanted
+    assert session.commit_cycles() == 2
+
+
+def test_a_token_that_may_not_read_the_settings_is_no_error_on_a_server_of_theirs(server):
+    server.says["/api/v2/config"] = (401, {"message": "access to /api/v2/config requires operator permissions"})
+    said = session_with(server, is_ours=False).effective()
+    assert (said["acknowledged"], said["shard_duration"]) == ("in the log, not yet on disk", "24h0m0s")
+    with pytest.raises(TargetError, match="operator permissions"):
+        session_with(server).effective()
+
+
+def test_a_refused_token_is_told_in_the_servers_words(server):
+    server.says["/api/v2/orgs"] = (401, {"message": "unauthorized access"})
+    with pytest.raises(TargetError, match="HTTP status 401.*unauthorized access") as told:
+        session_with(server).create_schema()
+    assert SECRET not in told.value.message
