@@ -162,6 +162,13 @@ IoTDB aggregates each device by itself, and refuses a bound with a fraction for 
 of time begin with the range, as do those of KairosDB, so that `step` and `span` must be multiples of `bucket` as for
 VictoriaMetrics. A query of KairosDB has a list of devices for each column, and a bound is of its own column.
 
+OpenTSDB is asked by `/api/query`, with `--method put`. A column of a device is a series of OpenTSDB, as for
+VictoriaMetrics, and an answer holds all of a range or an aggregate of each series (a downsample). A range includes its
+end, so it ends a millisecond before `to`; a downsample of a whole range excludes it. Its stretches of time are
+multiples of their length since 1970. It leaves out a stretch that begins before the range and completes one that ends
+after it, so `step` and `span` must be multiples of `bucket`. Several devices are counted, added up, or compared by
+aggregators that put no values between their points. Their mean would be a mean of means, so it is not asked.
+
 ## Groups of devices
 `group_by_tag`, `aggregate_tag` and `scan_tag` ask for the devices of groups. A tag says the group of a device: a whole
 number of few values, such as `groupid` with ten. `fraction` is the part of the groups that a request asks for; the
@@ -206,8 +213,8 @@ _VARIANTS: dict[str, tuple[dict[str, str], ...]] = {
     "aggregate_range_value": tuple({**_BOUND, **devices} for devices in _DEVICES),
     "group_by_time": (*_DEVICES, {"step": "10m"}),
     "group_by_time_desc": (*_DEVICES, {"step": "10m"}),
-    "group_by_tag": _PARTS,
-    "aggregate_tag": (*_PARTS, {"fraction": "1", "bucket": "10m"}),
+    "group_by_tag": (*_PARTS, {"function": "count"}),
+    "aggregate_tag": (*_PARTS, {"fraction": "1", "bucket": "10m"}, {"function": "count"}),
 }
 
 

@@ -1,17 +1,39 @@
-"""Fills the placeholders of a rendered text with one draw's values, as the load generator's drivers do. Pure.
+"""Fills the placeholders of a rendered text with one draw's values, as the load generator's drivers do; puts them
+into a query that is JSON. Pure.
 
 Refuses to format a time: the target does that.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from runner.model import Drawn
 
 _MARK = re.compile(r"\{\{|\}\}|\{(device|from|to|until|at|value|again|part)\}")
 _BRACES = {"{{": "{", "}}": "}"}
+_SIGN = re.compile(r'"<(from|to|until|at|number)>"|<(device|value)>')
+
+
+def marked(asked: Any, devices: int) -> str:
+    """A query in JSON with placeholders. Its texts <from>, <to>, <until>, <at> and <number> stand for numbers, <number>
+    for the drawn value; <value> within a text stands for the same, and <device> for the next of so many devices, then
+    for the last one again."""
+    taken = 0
+
+    def one(found: re.Match[str]) -> str:
+        nonlocal taken
+        name = found.group(1) or found.group(2)
+        if name == "device":
+            taken += 1
+            return "{device}" if taken <= devices else "{again}"
+        return "{value}" if name == "number" else f"{{{name}}}"
+
+    plain = json.dumps(asked, separators=(",", ":"))
+    return _SIGN.sub(one, plain.replace("{", "{{").replace("}", "}}"))
 
 
 def filled(

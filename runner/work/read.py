@@ -39,7 +39,8 @@ class Read(OperationKind):
         query = self.query(work, operation)
         assert query is not None
         drawn = {
-            "span_ms": query.span_ms,
+            # A moment is the range up to the next row's, for a language that has no range of one moment.
+            "span_ms": query.span_ms or (work.data.step_ms if query.when == "at" else 0),
             "step_ms": query.step_ms,
             "recent_ms": query.recent_ms,
             "value_low": query.low,

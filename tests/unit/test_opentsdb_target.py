@@ -277,6 +277,17 @@ def test_every_device_has_a_name_before_the_load(tmp_path):
     assert [len(one["tagv"]) for one in Asked.said[1:]] == [NAMES_AT_ONCE, 1]
 
 
+def test_groups_that_reads_ask_for_have_names_whether_or_not_a_device_is_in_them(tmp_path):
+    said = []
+    reads = {"mix": "scan_tag", "preload__rows": "1000", "workload__tags": "groupid:int"}
+    for flags, wanted in ((reads, True), ({**reads, "mix": ""}, False)):
+        session = session_of(tmp_path, **flags)
+        session._assign = said.append
+        session.create_tables()
+        assert any(set(map(str, range(1, 11))) <= set(one.get("tagv", ())) for one in said) is wanted
+        said.clear()
+
+
 @pytest.mark.parametrize("method", ["put", "telnet"])
 def test_rows_that_are_not_acknowledged_are_waited_for(tmp_path, monkeypatch, method):
     class Clients:

@@ -13,14 +13,13 @@ from typing import Any
 
 from runner.errors import CannotAsk
 from runner.model import Cells, Query, Workload
+from runner.targets.marks import marked
 from runner.targets.series import DEVICE, MEASUREMENT, begins_with_bucket
 
 QUERY_PATH = "/api/v1/datapoints/query"
 _FUNCTIONS = ("count", "avg", "sum", "max", "min", "first", "last")
 _EVER = {"value": 1000, "unit": "years"}
 _FIRST_MS = 86_400_000  # before the first row
-# Numbers in a text of JSON are put in place of these texts.
-_NUMBERS = {'"FROM"': "{from}", '"UNTIL"': "{until}", '"AT"': "{at}", '"VALUE"': "{value}"}
 
 
 def rendered(query: Query, data: Workload, method: str) -> str:
@@ -42,10 +41,7 @@ def rendered(query: Query, data: Workload, method: str) -> str:
         "cache_time": 0,
         "metrics": [_metric(column, query, data) for column in query.columns],
     }
-    text = json.dumps(asked, separators=(",", ":")).replace("{", "{{").replace("}", "}}")
-    for sign, mark in _NUMBERS.items():
-        text = text.replace(sign, mark)
-    return text.replace("DEVICE", "{device}", query.devices).replace("DEVICE", "{again}")
+    return marked(asked, query.devices)
 
 
 def rows_of(text: str, queries: Sequence[Mapping[str, Any]]) -> tuple[Cells, ...]:
@@ -71,14 +67,14 @@ def rows_of(text: str, queries: Sequence[Mapping[str, Any]]) -> tuple[Cells, ...
 
 def _times(query: Query, data: Workload) -> dict[str, Any]:
     if query.when == "at":
-        return {"start_absolute": "AT", "end_absolute": "AT"}
+        return {"start_absolute": "<at>", "end_absolute": "<at>"}
     if query.when == "range":
-        return {"start_absolute": "FROM", "end_absolute": "UNTIL"}
+        return {"start_absolute": "<from>", "end_absolute": "<until>"}
     return {"start_absolute": data.start_ms - _FIRST_MS}
 
 
 def _metric(column: str, query: Query, data: Workload) -> dict[str, Any]:
-    found: dict[str, Any] = {"name": f"{MEASUREMENT}_{column}", "tags": {DEVICE: ["DEVICE"] * query.devices}}
+    found: dict[str, Any] = {"name": f"{MEASUREMENT}_{column}", "tags": {DEVICE: ["<device>"] * query.devices}}
     if query.devices > 1 and not query.function:
         found["group_by"] = [{"name": "tag", "tags": [DEVICE]}]
     if query.newest_first or query.latest:
@@ -87,7 +83,7 @@ def _metric(column: str, query: Query, data: Workload) -> dict[str, Any]:
         found["limit"] = 1
     aggregators = []
     if query.bound_column:
-        aggregators.append({"name": "filter", "filter_op": "lte", "threshold": "VALUE"})
+        aggregators.append({"name": "filter", "filter_op": "lte", "threshold": "<number>"})
     if query.function:
         aggregators.append(_aggregator(query, data))
     return {**found, **({"aggregators": aggregators} if aggregators else {})}

@@ -17,6 +17,7 @@ FACTS = Facts(
     implementation="runner.targets.opentsdb.target:OpentsdbTarget",
     methods=("put", series.TELNET),
     unanswered=(series.TELNET,),
+    queries="runner.targets.opentsdb.queries:rendered",
     iot_benchmark=("OpenTSDB",),
     stores_tags=True,
     knobs=(

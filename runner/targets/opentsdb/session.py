@@ -13,12 +13,14 @@ from typing import Any
 
 from runner.errors import TargetError
 from runner.files import below
-from runner.model import Trial
+from runner.model import Cells, Drawn, Trial
 from runner.targets import Address, Counted, Session, series
 from runner.targets.java import effective as jvm
+from runner.targets.marks import filled
 from runner.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_MEMORY, NOWHERE
 from runner.targets.opentsdb import hbase
 from runner.targets.opentsdb.files import FAMILY, FLUSH_LOG, HBASE, INFO, MADE, MASTER, REGIONS, ROOT, TABLES, TSD
+from runner.targets.opentsdb.queries import ASKED, END_MS, FIRST_MS, NAME, POINTS, QUERY_PATH, metric, rows_of
 from runner.targets.web import Web
 
 WITHIN_S = 3600.0
@@ -26,10 +28,9 @@ FLUSHED = b"Finished flush of"  # a memstore became a file
 NO_SUCH_NAME = "No such name"  # what the TSD says of a metric or a device that was never written
 POINTS_AT_ONCE = 2_000_000  # that a TSD of 1 GB reads for one question
 NAMES_AT_ONCE = 500
+GROUPS = tuple(str(group) for group in range(201))  # values of tags that reads ask for
 COLLECTED_S = 1.5  # how long rows of telnet may wait in the TSD
 _WAITING = ("pendingRPCs", "pendingBatchedRPCs", "rpcsInFlight")
-_DAY_MS = 86_400_000
-_END_MS = 4_000_000_000_000  # in the year 2096
 
 Points = Mapping[str, float]  # values by their times in ms
 
@@ -78,13 +79,16 @@ class OpentsdbSession(Session):
         return _version_of(self._address.home, "opentsdb")
 
     def create_tables(self) -> None:
-        """A name in HBase for each metric and device, which the first row of each would have to wait for."""
+        """A name in HBase for each metric and device, which the first row of each would have to wait for; and for the
+        groups that reads may ask for, since OpenTSDB refuses a query with a name that it has not."""
         data = self._trial.work.data
-        metrics = [f"{series.MEASUREMENT}_{name}" for name in series.columns_of(data)]
+        metrics = [metric(name) for name in series.columns_of(data)]
         devices = [f"d{i}" for i in range(data.tables)]
         self._assign({"metric": metrics, "tagk": [series.DEVICE]})
         for first in range(0, len(devices), NAMES_AT_ONCE):
             self._assign({"tagv": devices[first : first + NAMES_AT_ONCE]})
+        if data.tags and self._trial.work.counts_requests:
+            self._assign({"tagv": GROUPS})
 
     def _assign(self, names: Mapping[str, Sequence[str]]) -> None:
         self.asking = "/api/uid/assign"
@@ -114,7 +118,9 @@ class OpentsdbSession(Session):
     def load_spec(self) -> Mapping[str, str]:
         """Points by HTTP, answered when HBase has them, or lines of telnet; both at the same port."""
         path = "" if self._trial.subject.method == series.TELNET else "/api/put?sync"
-        return series.points_spec(self._trial, self._address.host, self._address.port, path)
+        spec = series.points_spec(self._trial, self._address.host, self._address.port, path)
+        asking = {"query_path": QUERY_PATH, "query_posted": "1", "answer_rows": POINTS, "answer_column": NAME}
+        return {**spec, **asking} if self._trial.work.counts_requests else spec
 
     def commit_cycles(self) -> int | None:
         """Memstores that became files, by HBase's log; None where it is not ours."""
@@ -184,10 +190,10 @@ class OpentsdbSession(Session):
 
     def _points_by_device(self, column: str, groups: Sequence[str]) -> dict[str, int]:
         """The number of points of each device."""
-        begin = self._trial.work.data.start_ms - _DAY_MS
+        begin = self._trial.work.data.start_ms - FIRST_MS
         found: Counter[str] = Counter()
         for group in groups:
-            for device, points in self._ask(column, group, begin, _END_MS, downsample="0all-count"):
+            for device, points in self._ask(column, group, begin, END_MS, downsample="0all-count"):
                 found[device] += int(sum(points.values()))
         return dict(found)
 
@@ -199,9 +205,9 @@ class OpentsdbSession(Session):
         data = self._trial.work.data
         first: dict[str, float] = {}
         last: dict[str, float] = {}
-        for device, points in self._ask(column, "*", data.start_ms - _DAY_MS, data.start_ms + data.step_ms - 1):
+        for device, points in self._ask(column, "*", data.start_ms - FIRST_MS, data.start_ms + data.step_ms - 1):
             first[device] = min(first.get(device, math.inf), *map(float, points))
-        for device, points in self._ask(column, "*", data.start_ms + (fewest - 1) * data.step_ms, _END_MS):
+        for device, points in self._ask(column, "*", data.start_ms + (fewest - 1) * data.step_ms, END_MS):
             last[device] = max(last.get(device, 0.0), *map(float, points))
         return first, last
 
@@ -210,19 +216,26 @@ class OpentsdbSession(Session):
         kind = "wildcard" if group == "*" else "literal_or"
         asked = {
             "aggregator": "none",
-            "metric": f"{series.MEASUREMENT}_{column}",
+            "metric": metric(column),
             "filters": [{"type": kind, "tagk": series.DEVICE, "filter": group, "groupBy": True}],
             **more,
         }
         self.asking = f"the points of {column}"
         question = json.dumps({"start": first, "end": last, "msResolution": True, "queries": [asked]})
         try:
-            answers: list[dict[str, Any]] = self._web.ask_json("/api/query", self.left_s(WITHIN_S), question)
+            answers: list[dict[str, Any]] = self._web.ask_json(ASKED, self.left_s(WITHIN_S), question)
         except TargetError as error:
             if NO_SUCH_NAME in error.message:
                 return []
             raise
-        return [(str(one["tags"][series.DEVICE]), one["dps"]) for one in answers if one["dps"]]
+        return [(str(one["tags"][series.DEVICE]), one[POINTS]) for one in answers if one[POINTS]]
+
+    def answers(self, asked: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
+        return tuple(self._answer(filled(text, one, names, str)) for text, one in asked)
+
+    def _answer(self, text: str) -> tuple[Cells, ...]:
+        self.asking = text[:80]
+        return rows_of(text, self._web.ask_json(QUERY_PATH, self.left_s(WITHIN_S), text))
 
 
 def _version_of(home: str, program: str) -> str:
