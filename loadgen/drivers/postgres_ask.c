@@ -8,7 +8,8 @@
 
 #include "../digest.h"
 #include "../marks.h"
-#include "postgres_values.h"
+#include "pg_values.h"
+#include "postgres.h"
 
 enum {
     WHOLE_ROWS_MAX = 10000 /* an answer is taken in whole where the last was no longer */
@@ -107,7 +108,7 @@ enum outcome postgres_prepare(struct connection *c, uint32_t operation, const ch
 static void bind(const struct connection *c, struct postgres_ask *ask,
                  const struct parameter *parameters)
 {
-    const struct us_ratio us = postgres_us_ratio(c->driver->setup->spec);
+    const struct us_ratio us = pg_us_ratio(c->driver->setup->spec);
     for (int i = 0; i < ask->count; i++) {
         const struct parameter *parameter = &parameters[i];
         uint64_t bits;
@@ -117,7 +118,7 @@ static void bind(const struct connection *c, struct postgres_ask *ask,
         }
         memcpy(&bits, parameter->value, sizeof bits);
         if (parameter->type == TYPE_TIMESTAMP)
-            bits = (uint64_t)postgres_us(&us, (int64_t)bits);
+            bits = (uint64_t)pg_us(&us, (int64_t)bits);
         put_u64(ask->bytes[i], bits);
     }
 }

@@ -13,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "postgres_values.h"
+#include "pg_values.h"
+#include "postgres.h"
 
 enum {
     ARRAY_START_BYTES = 20,
@@ -81,7 +82,7 @@ static uint64_t request_bytes(const struct driver *d)
     const uint32_t first = postgres_first_column(d), count = postgres_column_count(d);
     uint64_t bytes = array_bytes(TIME_BYTES, rows) + array_bytes(DEVICE_BYTES, rows);
     for (uint32_t i = first; i < first + count; i++)
-        bytes += array_bytes(postgres_wire_bytes(&d->setup->schema->columns[i]), rows);
+        bytes += array_bytes(pg_wire_bytes(&d->setup->schema->columns[i]), rows);
     return bytes;
 }
 
@@ -187,7 +188,7 @@ static struct postgres_arrays *make_arrays(const struct driver *d)
     uint8_t *at = place_array(a, 0, a->bytes, TIME_BYTES, rows);
     at = place_array(a, 1, at, DEVICE_BYTES, rows);
     for (uint32_t i = 0; i < count; i++)
-        at = place_array(a, FIXED_ARRAYS + i, at, postgres_wire_bytes(&columns[i]), rows);
+        at = place_array(a, FIXED_ARRAYS + i, at, pg_wire_bytes(&columns[i]), rows);
     a->count = (int)(FIXED_ARRAYS + count);
     return a;
 }
@@ -210,22 +211,22 @@ static void put_devices(const struct driver *d, const struct batch *b, uint8_t *
 static size_t put_values(const struct us_ratio *us, const struct column *column,
                          const struct column_data *data, uint32_t rows, uint8_t *out)
 {
-    const uint32_t size = postgres_wire_bytes(column);
+    const uint32_t size = pg_wire_bytes(column);
     uint8_t *at = out + ARRAY_START_BYTES;
     put_start(out, array_type(column->type).element, data->nulls != NULL, rows);
     if (!data->nulls && !data->lengths) {
-        postgres_put_column(us, at + 4, 4 + size, column, data->values, rows);
+        pg_put_column(us, at + 4, 4 + size, column, data->values, rows);
         return array_bytes(size, rows);
     }
     for (uint32_t row = 0; row < rows; row++)
-        at = postgres_put_field(us, at, column, data, row);
+        at = pg_put_field(us, at, column, data, row);
     return (size_t)(at - out);
 }
 
 static void put_arrays(const struct driver *d, const struct batch *b, struct postgres_arrays *a)
 {
     static const struct column time = {.type = TYPE_TIMESTAMP};
-    const struct us_ratio us = postgres_us_ratio(d->setup->spec);
+    const struct us_ratio us = pg_us_ratio(d->setup->spec);
     const struct column_data times = {.values = b->times};
     uint8_t *const devices = (uint8_t *)a->values[1];
     a->lengths[0] = (int)put_values(&us, &time, &times, b->rows, (uint8_t *)a->values[0]);

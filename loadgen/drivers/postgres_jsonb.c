@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "numbers.h"
-#include "postgres_values.h"
+#include "pg_values.h"
+#include "postgres.h"
 
 enum { JSONB_VERSION = 1, MEMBER_BYTES = NAME_MAX_BYTES + 8, LEFT_TO_WRITE = 8 };
 

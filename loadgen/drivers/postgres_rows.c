@@ -5,7 +5,8 @@
  * here. */
 #include <string.h>
 
-#include "postgres_values.h"
+#include "pg_values.h"
+#include "postgres.h"
 
 enum {
     HEADER_BYTES = 19,
@@ -28,7 +29,7 @@ uint64_t postgres_row_bytes(const struct schema *schema, uint32_t first, uint32_
 {
     uint64_t bytes = ROW_START_BYTES;
     for (uint32_t i = first; i < first + count; i++)
-        bytes += 4 + postgres_wire_bytes(&schema->columns[i]);
+        bytes += 4 + pg_wire_bytes(&schema->columns[i]);
     return bytes;
 }
 
@@ -46,7 +47,7 @@ static void put_start(const struct writer *w, uint8_t *out, uint32_t row, uint32
     const bool is_json = w->c->driver->json != NULL;
     put_u16(out, (uint16_t)(FIXED_FIELDS + (is_json ? 1 : w->batch->column_count)));
     put_u32(out + 2, 8);
-    put_u64(out + TIME_PLACE, (uint64_t)postgres_us(&w->us, w->batch->times[row]));
+    put_u64(out + TIME_PLACE, (uint64_t)pg_us(&w->us, w->batch->times[row]));
     put_u32(out + 14, 4);
     put_u32(out + DEVICE_PLACE, device);
 }
@@ -59,7 +60,7 @@ static void fill_template(const struct writer *w, uint8_t *out, size_t stride, u
         uint8_t *at = out + ROW_START_BYTES;
         put_start(w, out, 0, 0);
         for (uint32_t c = b->first_column; c < b->first_column + b->column_count; c++) {
-            const uint32_t bytes = postgres_wire_bytes(&b->schema->columns[c]);
+            const uint32_t bytes = pg_wire_bytes(&b->schema->columns[c]);
             put_u32(at, bytes);
             at += 4 + bytes;
         }
@@ -87,13 +88,12 @@ static void put_block(const struct writer *w, uint8_t *out, size_t stride, uint3
     static const struct column time = {.type = TYPE_TIMESTAMP};
     const struct batch *b = w->batch;
     uint8_t *place = out + ROW_START_BYTES + 4;
-    postgres_put_column(&w->us, out + TIME_PLACE, stride, &time, (const uint8_t *)(b->times + at),
-                        n);
+    pg_put_column(&w->us, out + TIME_PLACE, stride, &time, (const uint8_t *)(b->times + at), n);
     for (uint32_t c = b->first_column; c < b->first_column + b->column_count; c++) {
         const struct column *column = &b->schema->columns[c];
         const uint8_t *values = b->columns[c].values;
-        postgres_put_column(&w->us, place, stride, column, values + (size_t)at * column->width, n);
-        place += 4 + postgres_wire_bytes(column);
+        pg_put_column(&w->us, place, stride, column, values + (size_t)at * column->width, n);
+        place += 4 + pg_wire_bytes(column);
     }
 }
 
@@ -135,7 +135,7 @@ static void put_row(struct writer *w, uint32_t row, uint32_t device)
     if (json)
         at = postgres_put_json(json, b, row, at);
     for (uint32_t c = b->first_column; !json && c < b->first_column + b->column_count; c++)
-        at = postgres_put_field(&w->us, at, &b->schema->columns[c], &b->columns[c], row);
+        at = pg_put_field(&w->us, at, &b->schema->columns[c], &b->columns[c], row);
     w->used += (size_t)(at - out);
 }
 
@@ -165,7 +165,7 @@ bool postgres_send_rows(struct connection *c, const struct batch *batch)
     static const uint8_t header[HEADER_BYTES] = "PGCOPY\n\377\r\n"; /* no flags, no extension */
     struct writer w = {.c = c,
                        .batch = batch,
-                       .us = postgres_us_ratio(c->driver->setup->spec),
+                       .us = pg_us_ratio(c->driver->setup->spec),
                        .start = c->buffer + POSTGRES_ROWS_PLACE - HEADER_BYTES,
                        .used = HEADER_BYTES};
     memcpy(w.start, header, HEADER_BYTES);

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from runner.model import Finding, Query, Trial, Workload
 from runner.targets.nouns import Address, Counted
 
-DRIVER, POINTS_DRIVER, SAMPLES_DRIVER = "lines", "points", "samples"
+DRIVER, POINTS_DRIVER, SAMPLES_DRIVER, PGWIRE_DRIVER = "lines", "points", "samples", "pgwire"
 GZIP = "gzip"  # lines over HTTP, compressed by the load generator
 TCP, TELNET = "tcp", "telnet"  # methods without answers
 DOOR_OFFSET = 1  # a protocol's own port, from that of the server on

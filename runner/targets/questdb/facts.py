@@ -5,6 +5,8 @@ from __future__ import annotations
 from runner.model import KnobRole, ResourceRange
 from runner.targets import Facts, Knob, series
 
+PGWIRE = "pgwire"  # INSERT by the protocol of PostgreSQL
+
 
 def _tables(given: ResourceRange) -> str:
     """Twice the most cores, at least 8, constant along the axis. One worker at a time applies a table's log, so one
@@ -16,7 +18,7 @@ FACTS = Facts(
     name="questdb",
     title="QuestDB",
     implementation="runner.targets.questdb.target:QuestdbTarget",
-    methods=("http", series.GZIP, series.TCP),
+    methods=("http", series.GZIP, series.TCP, PGWIRE),
     unanswered=(series.TCP,),
     iot_benchmark=("QuestDB",),
     stores_tags=True,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from runner.errors import CannotAsk
 from runner.model import Query, Workload
+from runner.targets.questdb.facts import PGWIRE
 from runner.targets.series import DEVICE, MEASUREMENT
 
 _TABLE = f'"{MEASUREMENT}_p{{part}}"'
@@ -27,6 +28,8 @@ _AGGREGATES = {
 
 def rendered(query: Query, data: Workload, method: str) -> str:
     """One statement. Raises CannotAsk."""
+    if method == PGWIRE:
+        raise CannotAsk("QuestDB is asked over HTTP, not by PGWire", remedy="--method http")
     if query.text:
         return query.text
     if query.tag:

@@ -13,10 +13,13 @@ from runner.targets import Address, Counted, Session, series
 from runner.targets.java import effective as jvm
 from runner.targets.marks import filled
 from runner.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_LOG, NOWHERE, ON_DISK
+from runner.targets.questdb.facts import PGWIRE
 from runner.targets.questdb.queries import timed
 from runner.targets.web import Web
 
 WITHIN_S = 3600.0
+USER = "admin"
+_LOGIN = ("pg.user", "pg.password")
 # The type of a column that lines create: an integer of any width is a long, and QuestDB refuses one that does not fit.
 SQL_TYPES = {
     "bool": "BOOLEAN",
@@ -89,7 +92,7 @@ class QuestdbSession(Session):
         names = {
             str(name).replace(".", "_"): str(value)
             for name, value, source in rows
-            if source != "default" and not name.endswith("bind.to")
+            if source != "default" and not name.endswith("bind.to") and name not in _LOGIN
         }
         tables = self._rows(f"SELECT count() FROM tables() WHERE table_name LIKE '{series.MEASUREMENT}_p%'")[0][0]
         answered = ON_DISK if names.get("cairo_commit_mode") == "sync" else IN_LOG  # async only begins to write
@@ -100,7 +103,18 @@ class QuestdbSession(Session):
         return {**names, **jvm(self._address.data_dir), "partitions": str(tables), **terms}
 
     def load_spec(self) -> Mapping[str, str]:
-        """The driver of lines, each device in one of the tables."""
+        """The driver of lines, or of INSERT; each device in one of the tables."""
+        if self._trial.subject.method == PGWIRE:
+            return {
+                "driver": series.PGWIRE_DRIVER,
+                "method": "insert",
+                "host": self._address.host,
+                "port": str(self._address.port + series.DOOR_OFFSET),
+                "user": USER,
+                "database": "qdb",
+                "table": series.MEASUREMENT,
+                "parted": "1",
+            }
         if self._trial.subject.method == series.TCP:
             return series.tcp_spec(self._trial, self._address, parted=True)
         spec = series.load_spec(self._trial, self._address, "/write?precision=ms", parted=True)

@@ -1,7 +1,8 @@
 """QuestDB: one table for each partition, loaded with lines over HTTP. Each table has a log, which workers apply.
 
 The server is one jar (questdb.jar) in the home, with a Java runtime in its `java` folder or on the machine. The ports
-that are not used stay closed: PGWire, lines over TCP, health checks.
+that are not used stay closed: PGWire, lines over TCP, health checks. PGWire has the trial's secret as its password,
+which the server gets in its environment.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from runner.model import Finding, ServerSpec, Site, Trial
 from runner.targets import Address, Installation, Surroundings, Target, series
 from runner.targets.installed import installed
 from runner.targets.java import java, options
-from runner.targets.questdb.facts import FACTS
-from runner.targets.questdb.session import SQL_TYPES, QuestdbSession
+from runner.targets.questdb.facts import FACTS, PGWIRE
+from runner.targets.questdb.session import SQL_TYPES, USER, QuestdbSession
 
 JAR = "questdb.jar"
 OLDEST_JAVA = 17
@@ -69,13 +70,14 @@ class QuestdbTarget(Target):
         """The jar on a root directory of the trial."""
         root = f"{site.data_dir}/questdb"
         settings = self.settings(trial, is_ours=True)
-        is_tcp = trial.subject.method == series.TCP
+        is_tcp, is_pg = trial.subject.method == series.TCP, trial.subject.method == PGWIRE
         door = site.port + series.DOOR_OFFSET
         items = {
             **{k: v for k, v in settings.items() if k != "partitions" and not k.startswith("jvm_")},
             "http_bind_to": f"{site.bind_address}:{site.port}",
             "http_min_enabled": "false",
-            "pg_enabled": "false",
+            "pg_enabled": str(is_pg).lower(),
+            **({"pg_net_bind_to": f"{site.bind_address}:{door}", "pg_user": USER} if is_pg else {}),
             "line_tcp_enabled": str(is_tcp).lower(),
             **({"line_tcp_net_bind_to": f"{site.bind_address}:{door}"} if is_tcp else {}),
             "line_udp_enabled": "false",
@@ -98,9 +100,9 @@ class QuestdbTarget(Target):
                 "-d",
                 root,
             ),
-            env={"TZ": "UTC", "LC_ALL": "C.UTF-8"},
+            env={"TZ": "UTC", "LC_ALL": "C.UTF-8", **({"QDB_PG_PASSWORD": secret} if is_pg else {})},
             files={f"{root}/conf/server.conf": text, f"{root}/conf/log.conf": _LOG},
-            ports=(site.port, door) if is_tcp else (site.port,),
+            ports=(site.port, door) if is_tcp or is_pg else (site.port,),
             stop_timeout_s=30.0,
         )
 

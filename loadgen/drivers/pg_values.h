@@ -1,0 +1,98 @@
+/* Values as the protocol of PostgreSQL has them in binary, also in COPY: most significant byte
+ * first. For every driver that speaks it. */
+#ifndef SCALE_PG_VALUES_H
+#define SCALE_PG_VALUES_H
+
+#include <endian.h>
+#include <string.h>
+
+#include "../batch.h"
+#include "../spec.h"
+
+/* PostgreSQL counts microseconds from 2000-01-01. */
+#define EPOCH_US 946684800000000ll
+
+/* Object ids of types. */
+enum {
+    OID_BOOL = 16,
+    OID_BYTEA = 17,
+    OID_INT8 = 20,
+    OID_INT2 = 21,
+    OID_INT4 = 23,
+    OID_TEXT = 25,
+    OID_FLOAT4 = 700,
+    OID_FLOAT8 = 701,
+    OID_VARCHAR = 1043,
+    OID_TIMESTAMP = 1114,
+    OID_TIMESTAMPTZ = 1184
+};
+
+enum { FORMAT_BINARY = 1 };
+
+struct us_ratio { /* from our units of time: one of them is 1, the other one 1 or 1000 */
+    int64_t multiply, divide;
+};
+
+static inline void put_u16(uint8_t *out, uint16_t value)
+{
+    const uint16_t big = htobe16(value);
+    memcpy(out, &big, sizeof big);
+}
+
+static inline void put_u32(uint8_t *out, uint32_t value)
+{
+    const uint32_t big = htobe32(value);
+    memcpy(out, &big, sizeof big);
+}
+
+static inline void put_u64(uint8_t *out, uint64_t value)
+{
+    const uint64_t big = htobe64(value);
+    memcpy(out, &big, sizeof big);
+}
+
+static inline uint16_t get_u16(const uint8_t *at)
+{
+    uint16_t value;
+    memcpy(&value, at, sizeof value);
+    return value;
+}
+
+static inline uint32_t get_u32(const uint8_t *at)
+{
+    uint32_t value;
+    memcpy(&value, at, sizeof value);
+    return value;
+}
+
+static inline uint64_t get_u64(const uint8_t *at)
+{
+    uint64_t value;
+    memcpy(&value, at, sizeof value);
+    return value;
+}
+
+static inline struct us_ratio pg_us_ratio(const struct spec *spec)
+{
+    const int64_t units = spec_units_per_ms(spec);
+    return (struct us_ratio){.multiply = units < 1000 ? 1000 / units : 1,
+                             .divide = units > 1000 ? units / 1000 : 1};
+}
+
+static inline int64_t pg_us(const struct us_ratio *us, int64_t time)
+{
+    return (us->divide == 1 ? time * us->multiply : time / 1000) - EPOCH_US;
+}
+
+/* Bytes of a value on the wire; types that PostgreSQL lacks take the next wider one. */
+uint32_t pg_wire_bytes(const struct column *column);
+
+/* n values of one column, `stride` apart in the output; text never comes here. */
+void pg_put_column(const struct us_ratio *us, uint8_t *out, size_t stride,
+                   const struct column *column, const uint8_t *in, uint32_t n);
+
+/* One value of any type, or NULL, with its length before it; returns its end. */
+uint8_t *pg_put_field(const struct us_ratio *us, uint8_t *out, const struct column *column,
+                      const struct column_data *data, uint32_t row);
+
+#endif
