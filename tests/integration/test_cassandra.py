@@ -9,7 +9,7 @@ import pytest
 
 from runner.model import VerdictKind
 from runner.targets.cassandra import queries
-from runner.targets.cassandra.cql import Cql
+from runner.targets.cassandra_node.cql import Cql
 from tests.integration.by_hand import by_hand
 from tests.integration.database_contract import *  # noqa: F403
 from tests.integration.real_server import required

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,16 +11,16 @@ from typing import Any
 from runner.errors import TargetError
 from runner.model import Cells, Drawn, Trial
 from runner.targets import Address, Counted, Session, series
-from runner.targets.cassandra.cql import Cql
 from runner.targets.cassandra.queries import KEYSPACE, TABLE, bound_column, counting
+from runner.targets.cassandra_node.cql import Cql
+from runner.targets.cassandra_node.node import FLUSHED, sync
 from runner.targets.java import effective as jvm
 from runner.targets.marks import filled
 from runner.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_LOG, ON_DISK
 
 WITHIN_S = 3600.0
-COMMIT_LOG = "cassandra/commitlog"  # in the trial's directory
+ROOT = "cassandra"  # in the trial's directory
 _WITH_FRACTION = ("float", "double")
-MARKED_S = 0.25  # the log marks its contents every 0.1 s: a start reads up to the last mark
 TYPES = {
     "bool": "boolean",
     "tinyint": "tinyint",
@@ -97,21 +95,12 @@ class CassandraSession(Session):
 
     def commit_cycles(self) -> int | None:
         """Memtables that became files, of the load's table and of all others, since the server was started."""
-        pools = self._rows("SELECT name, completed_tasks FROM system_views.thread_pools")
-        return sum(int(done) for name, done in pools if name == "MemtableFlushWriter")
+        return int(self._rows(FLUSHED)[0][0])
 
     def flush(self) -> None:
         """Returns when the commit log has marked what was acknowledged, and its files are fsynced."""
-        time.sleep(MARKED_S)
-        for path in Path(self._address.data_dir, COMMIT_LOG).glob("*.log") if self._address.data_dir else ():
-            try:
-                handle = os.open(path, os.O_RDONLY)
-            except FileNotFoundError:  # its rows have become files of the table meanwhile
-                continue
-            try:
-                os.fsync(handle)
-            finally:
-                os.close(handle)
+        if self._address.data_dir:
+            sync(Path(self._address.data_dir, ROOT))
 
     def count(self) -> Counted | None:
         """The rows of each device, which must be consecutive from the first timestamp on."""

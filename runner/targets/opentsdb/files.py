@@ -6,11 +6,11 @@ Refuses ports and folders outside the trial's own.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping, Sequence
 from xml.sax.saxutils import escape
 
 from runner.model import Site
+from runner.targets.two_programs import in_turn
 
 ROOT, HBASE, TSD = "opentsdb", "hbase", "tsd"  # folders: in the trial's directory, and both programs' in that
 MADE = "tables.made"  # in ROOT: the TSD starts when this file exists
@@ -22,44 +22,12 @@ FAMILY = {"VERSIONS": "1", "BLOOMFILTER": "ROW", "DATA_BLOCK_ENCODING": "DIFF"}
 # As OpenTSDB's create_table.sh makes them, but for LZO, which no package registry has: table, then families.
 TABLES = {"tsdb-uid": ("id", "name"), "tsdb": ("t",), "tsdb-tree": ("t",), "tsdb-meta": ("name",)}
 _LOGGED = "org.apache.hadoop.hbase.regionserver.HRegion"
-# setpriv: a process whose parent is killed goes with it. The TSD ends first: it asks HBase until its own end, and gets
-# ten seconds for the rows that it still wants to merge.
-_SCRIPT = """rm -f {made}
-setpriv --pdeathsig KILL {hbase} &
-hbase=$!
-trap 'ended=1' TERM
-while [ ! -e {made} ] && [ ! "$ended" ]; do
-  kill -0 $hbase 2>/dev/null || exit 1
-  sleep 0.2
-done
-code=0
-if [ ! "$ended" ]; then
-  trap : CHLD
-  setpriv --pdeathsig KILL {tsd} &
-  tsd=$!
-  wait $tsd $hbase
-  trap - CHLD
-  trap '' TERM
-  kill $tsd 2>/dev/null
-  left=50
-  while [ $left -gt 0 ] && kill -0 $tsd 2>/dev/null; do
-    sleep 0.2
-    left=$((left - 1))
-  done
-  kill -KILL $tsd 2>/dev/null
-  wait $tsd
-  code=$?
-fi
-kill $hbase 2>/dev/null
-wait $hbase
-exit $code
-"""
 
 
 def script(root: str, hbase: Sequence[str], tsd: Sequence[str]) -> str:
     """Of sh: HBase, then the TSD as soon as the tables are made, until either ends or the shell is told to end. Its
     code is that of the TSD."""
-    return _SCRIPT.format(made=shlex.quote(f"{root}/{MADE}"), hbase=shlex.join(hbase), tsd=shlex.join(tsd))
+    return in_turn(f"{root}/{MADE}", hbase, tsd)
 
 
 def hbase_site(site: Site, items: Mapping[str, str]) -> str:
