@@ -1,6 +1,7 @@
 /* The driver of databases that take points; points.h and posts.h have how.
- * Methods: `put`, points one by one as JSON over HTTP; `datapoints`, points by series; `telnet`,
- * points one by one as lines over a bare connection without answers. Options:
+ * Methods: `put`, points one by one as JSON over HTTP; `datapoints`, points by series; `gzip`,
+ * the same compressed; `telnet`, points one by one as lines over a bare connection without answers.
+ * Options:
  *   write_path=/api/put?sync  where they are posted; times are as `precision` of the spec says
  *   in_seconds=1              but in whole seconds
  *   query_path=, query_posted=, query_plain=, answer_rows=, answer_column=: as of lines_http.c */
@@ -13,6 +14,7 @@
 static const struct driver_method methods[] = {
     {"put", FEATURE_DEADLINE | FEATURE_SEPARABLE},
     {"datapoints", FEATURE_DEADLINE | FEATURE_SEPARABLE},
+    {"gzip", FEATURE_DEADLINE | FEATURE_SEPARABLE},
     {"telnet", FEATURE_DEADLINE | FEATURE_SEPARABLE | FEATURE_UNANSWERED},
     {NULL, 0}};
 static const char *const options[] = {"write_path",  "in_seconds",  "query_path",    "query_posted",
@@ -90,24 +92,27 @@ static size_t name(const void *form, uint32_t table, char out[DRIVER_NAME_MAX])
     return (size_t)(numbers_put_unsigned(out + 1, table) - out);
 }
 
-#define FORM(its_unanswered, its_path, its_port, its_make)                                         \
-    {                                                                                              \
-        .is_unanswered = its_unanswered,                                                           \
-        .header = "Content-Type: application/json\r\n",                                            \
-        .path = its_path,                                                                          \
-        .port = its_port,                                                                          \
-        .name = name,                                                                              \
-        .place_bytes = sizeof(struct point_place),                                                 \
-        .make = its_make,                                                                          \
-        .drop = drop,                                                                              \
-        .row_bytes = row_bytes,                                                                    \
-        .begin = begin,                                                                            \
-        .put = put,                                                                                \
-    }
+#define JSON "Content-Type: application/json\r\n"
+#define GZIP "Content-Type: application/gzip\r\n" /* as KairosDB names JSON that is compressed */
+#define FORM(its_header, its_path, its_port, its_make, ...)                                        \
+    {.header = its_header,                                                                         \
+     .path = its_path,                                                                             \
+     .port = its_port,                                                                             \
+     .name = name,                                                                                 \
+     .place_bytes = sizeof(struct point_place),                                                    \
+     .make = its_make,                                                                             \
+     .drop = drop,                                                                                 \
+     .row_bytes = row_bytes,                                                                       \
+     .begin = begin,                                                                               \
+     .put = put,                                                                                   \
+     __VA_ARGS__}
 
-static const struct post_form forms[] = {FORM(false, "/api/put", 4242, make_put),
-                                         FORM(false, "/api/v1/datapoints", 8080, make_series),
-                                         FORM(true, "", 4242, make_telnet)};
+static const struct post_form forms[] = {
+    FORM(JSON, "/api/put", 4242, make_put, .is_packed = false),
+    FORM(JSON, "/api/v1/datapoints", 8080, make_series, .is_packed = false),
+    FORM(GZIP, "/api/v1/datapoints", 8080, make_series, .is_packed = true),
+    FORM("", "", 4242, make_telnet, .is_unanswered = true),
+};
 
 static enum outcome points_open(const struct driver_setup *setup, struct driver **driver,
                                 struct fault *fault)

@@ -1,8 +1,11 @@
-"""KairosDB on H2 as a real process: the contract of databases of series, with rows as few as it takes in seconds.
+"""KairosDB as a real process: the contract of databases of series on H2, with rows as few as it takes in seconds, and
+what Cassandra as its datastore changes.
 
-SCALE_SLOW_TESTS=1 fills its disk as well, which takes it two minutes.
+SCALE_SLOW_TESTS=1 fills its disk as well, which takes it two minutes, and kills it beside its Cassandra.
 """
 
+import json
+import signal
 from dataclasses import replace
 
 import pytest
@@ -11,14 +14,16 @@ from runner.model import VerdictKind
 from runner.targets.kairosdb import queries
 from tests.integration.by_hand import by_hand
 from tests.integration.database_contract import *  # noqa: F403
-from tests.integration.real_server import required
+from tests.integration.leftovers import ours_running
+from tests.integration.real_server import listeners, real_server, required, with_rows
 from tests.unit.reading_trials import KINDS, WRONG, answers_of, reading_order
-from tests.unit.trial_orders import here, result_of, trial_order
+from tests.unit.trial_orders import artifact_of, here, result_of, trial_order
 
 SLOW = (
     "test_a_disk_that_fills_is_no_valid_number",  # two minutes
     "test_reads_are_answered_rightly_beside_writes",
     "test_a_wrong_border_is_caught",
+    "test_rows_in_cassandra_survive_a_kill_of_both",
 )
 skipped = by_hand("takes long", only=SLOW)
 
@@ -45,6 +50,45 @@ def test_a_setting_that_it_cannot_use_ends_the_trial_in_its_words(target, folder
     assert result.verdict.kind is VerdictKind.ABORTED
     assert "ended while starting" in result.verdict.reasons[0]
     assert "KairosDatastore" in result.log_tail, "the end of its words, which are a stack of calls"
+
+
+def on_cassandra(order):
+    """The order with the other datastore."""
+    knobs = {**order.trial.knobs, "datastore": "cassandra", "cassandra_heap": "512m"}
+    return replace(order, trial=replace(order.trial, knobs=knobs))
+
+
+def test_a_short_trial_on_cassandra_counts_what_was_acknowledged(target, folder):
+    required("cassandra")
+    order = on_cassandra(trial_order(folder, "kairosdb", load__warmup="0s", workload__rows_per_request="500"))
+    events = here(with_rows(order, 10_000))
+    result, facts = result_of(events), json.loads(artifact_of(events, "facts.json"))
+    assert result.measurement is not None, f"{result.verdict}\n{result.log_tail}"
+    assert result.measurement.rows_counted == result.measurement.rows_acked == 10_000, result.verdict
+    assert result.measurement.durable_rows_per_s
+    assert (facts["mismatches"], facts["suspicious"], facts["counted"]["gaps"]) == ([], [], [])
+    said = result.effective
+    assert (said["datastore"], said["cassandra_version"], said["cassandra_heap"]) == ("cassandra", "5.0.9", "512m")
+    assert said["acknowledged"] == "in KairosDB's queue, not yet in Cassandra"
+    assert ours_running(folder) == []
+
+
+def test_rows_in_cassandra_survive_a_kill_of_both(target, tmp_path, monkeypatch):
+    required("cassandra")
+    monkeypatch.setattr("tests.integration.real_server.trial_order", lambda *a, **b: on_cassandra(trial_order(*a, **b)))
+    with real_server(target, tmp_path) as server:
+        session = server.start()
+        hosts = {address.rpartition(":")[0] for address in listeners(server.process.pid)}
+        assert hosts == {"127.0.0.1"}
+        assert server.load(session, rows=5_000).returncode == 0
+        session.flush()
+        assert session.commit_cycles() >= 0
+        server.end(signal.SIGKILL)
+        session = server.start()
+        assert (session.count().rows, session.count().gaps) == (5_000, ())
+        assert server.end() in (0, 143)
+        assert target.suspicious(server.log()) == ()
+    assert ours_running(tmp_path) == []
 
 
 OTHERS = ("set", "group_by_time_desc")  # what it has no words for

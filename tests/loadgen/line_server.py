@@ -81,7 +81,7 @@ class LineServer:
                     self.heads.append(head)
                     body = file.read(int(length[1]))
                     self.raw.append(body)
-                    text = gzip.decompress(body) if "Content-Encoding: gzip" in head else body
+                    text = gzip.decompress(body) if "gzip\r\n" in head else body
                     is_binary = "Content-Type: application/x-protobuf" in head
                     self.bodies.append("" if is_binary else text.decode())
                     if not self._answer(connection):

@@ -16,7 +16,7 @@ from loadgen_program import Outcome
 SPEC = {"driver": "points", "host": "127.0.0.1", "tables": 4, "threads": 1, "rows": 40, "rows_per_request": 5}
 SPEC |= {"tags": "", "columns": "current:float,voltage:int,phase:float"}
 COLUMNS = "f:float,d:double,b:bool,t:tinyint,s:smallint,i:int,l:bigint,ut:utinyint,us:usmallint,u:uint,n:timestamp"
-METHODS = ("put", "datapoints")
+METHODS = ("put", "datapoints", "gzip")
 
 
 @pytest.fixture
@@ -92,15 +92,18 @@ def test_tags_hold_what_every_such_database_takes(send, server):
         assert all(re.fullmatch(r"[A-Za-z0-9./_-]+", value) for value in one.values())
 
 
-@pytest.mark.parametrize(("method", "path"), [("put", "/api/put"), ("datapoints", "/api/v1/datapoints")])
+@pytest.mark.parametrize(
+    ("method", "path"), [("put", "/api/put"), ("datapoints", "/api/v1/datapoints"), ("gzip", "/api/v1/datapoints")]
+)
 def test_points_are_posted_where_the_method_or_the_spec_says(send, server, method, path):
     assert send(method=method).code == send(method=method, write_path="/elsewhere?sync").code == 0
     assert server.heads[0].startswith(f"POST {path} HTTP/1.1\r\n")
     assert server.heads[-1].startswith("POST /elsewhere?sync HTTP/1.1\r\n")
-    assert "Content-Type: application/json" in server.heads[0]
+    kind = "gzip" if method == "gzip" else "json"
+    assert f"\r\nContent-Type: application/{kind}\r\n" in server.heads[0]
 
 
-@pytest.mark.parametrize(("method", "rows"), [("put", 40_000), ("datapoints", 200_000)])
+@pytest.mark.parametrize(("method", "rows"), [("put", 40_000), ("datapoints", 200_000), ("gzip", 200_000)])
 def test_a_large_request_goes_in_pieces(send, server, method, rows):
     outcome = send(method=method, rows=rows, rows_per_request=rows, tables=1)
     assert (outcome.code, outcome.summary["rows_acked"], outcome.summary["requests"]) == (0, rows, 1)
@@ -108,9 +111,32 @@ def test_a_large_request_goes_in_pieces(send, server, method, rows):
     assert {len(points) for points in points_of(server).values()} == {rows}
 
 
-def test_a_failed_request_is_told_and_the_next_goes_on(send, server):
+def test_gzip_holds_the_same_points_in_fewer_bytes(send, server):
+    lengths = {}
+    for method in ("datapoints", "gzip"):
+        assert send(method=method, rows=4000, rows_per_request=1000).code == 0
+        lengths[method] = sum(int(re.search(r"Content-Length: (\d+)", head).group(1)) for head in server.heads)
+        lengths[f"text of {method}"] = list(server.bodies)
+        server.heads.clear()
+        server.bodies.clear()
+    assert lengths["text of datapoints"] == lengths["text of gzip"]
+    assert lengths["gzip"] < lengths["datapoints"] / 2
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("mood", ["garbage", "partial head", "partial body", "cut", "bad chunk", "chunked refusal"])
+def test_a_broken_answer_fails_its_request_only(send, server, method, mood):
+    server.moods[3] = mood
+    outcome = send(method=method)
+    assert outcome.code == 6, outcome.stderr
+    assert (outcome.summary["rows_acked"], outcome.summary["rows_failed"]) == (35, 5)
+    assert outcome.of("error")[0]["code"] in ("CONNECTION", "HTTP500", "HTTP400")
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_failed_request_is_told_and_the_next_goes_on(send, server, method):
     server.moods[3] = "refused"
-    outcome = send()
+    outcome = send(method=method)
     (error,) = outcome.of("error")
     assert (error["code"], outcome.code) == ("HTTP400", 6)
     assert (outcome.summary["rows_acked"], outcome.summary["rows_failed"]) == (35, 5)

@@ -4,12 +4,13 @@ import gzip
 import http.server
 import threading
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 from runner.errors import TargetError
 from runner.model import Counted, Site
-from runner.targets import Address, load_target, series
+from runner.targets import Address, Installation, load_target, series
 from runner.targets.debian import packaged
 from runner.targets.influxdb.spelling import spelled
 from runner.targets.java import effective
@@ -23,7 +24,7 @@ KNOBS = {
     "influxdb": {"write_threads": "4", "shard_duration": "7d", "data_wal_fsync_delay": "0s"},
     "influxdb2": {"write_threads": "4", "shard_duration": "7d", "storage_wal_fsync_delay": "0s"},
     "victoriametrics": {"write_threads": "4", "memory": "1GiB"},
-    "kairosdb": {"write_threads": "4", "heap": "256m"},
+    "kairosdb": {"write_threads": "4", "heap": "256m", "datastore": "h2"},
     "cassandra": {"write_threads": "4", "heap": "256m", "commitlog_sync": "periodic"},
 }
 DATA = make_sweep(workload__start_ms="60000", workload__step_ms="10").work.data
@@ -98,6 +99,138 @@ def test_victoriametrics_is_written_where_each_method_says(method, driver, path)
     spec = session.load_spec()
     assert (spec["driver"], spec["method"], spec["write_path"]) == (driver, method, path)
     assert spec["port"] == "7001"
+
+
+def test_questdb_takes_inserts_with_the_secret_of_the_trial():
+    trial = trial_of("questdb", workload__tags="groupid:int")
+    trial = replace(trial, subject=replace(trial.subject, target="questdb", method="pgwire"))
+    site = Site(data_dir="/d", port=7001, bind_address="127.0.0.1", home="/h")
+    spec = load_target("questdb").server(trial, site, "a secret")
+    conf = spec.files["/d/questdb/conf/server.conf"].splitlines()
+    for line in ("pg.enabled=true", "pg.net.bind.to=127.0.0.1:7002", "pg.user=admin", "line.tcp.enabled=false"):
+        assert line in conf
+    assert spec.ports == (7001, 7002)
+    assert spec.env["QDB_PG_PASSWORD"] == "a secret"
+    assert "a secret" not in " ".join((*spec.argv, *spec.files.values()))
+    session = load_target("questdb").session(trial, Address(host="127.0.0.1", port=7001, secret="a secret"))
+    session._rows = lambda sql: (
+        [[1]] if "tables()" in sql else [["pg.password", "a secret", "env"], ["pg.user", "admin", "conf"]]
+    )
+    told = session.load_spec()
+    assert (told["driver"], told["port"], told["user"]) == ("pgwire", "7002", "admin")
+    assert "a secret" not in str(told) + str(session.effective())
+
+
+@pytest.mark.parametrize(
+    ("knobs", "words"),
+    [
+        ({"datastore": "h2"}, ()),
+        ({"datastore": "cassandra"}, ()),
+        ({"datastore": "scylla"}, ("KairosDB has no datastore 'scylla' here",)),
+        ({"datastore": "h2", "cassandra.commitlog_sync": "batch"}, ("cassandra.commitlog_sync is of a datastore",)),
+        (
+            {"datastore": "h2", "cassandra_heap": "2g"},
+            ("cassandra_heap is of a datastore that this trial has not: it is h2",),
+        ),
+        ({"datastore": "cassandra", "cassandra_heap": "2g", "cassandra.commitlog_sync": "batch"}, ()),
+    ],
+)
+def test_kairosdb_has_two_datastores(monkeypatch, knobs, words):
+    found = Installation(home="/c", version="5.0.9", found="there")
+    monkeypatch.setattr("runner.targets.kairosdb.on_cassandra.find", lambda home: found)
+    trial = trial_of("kairosdb")
+    trial = replace(trial, knobs={**trial.knobs, **knobs})
+    findings = load_target("kairosdb").check(trial, None)
+    assert len(findings) == len(words)
+    assert all(one.blocking and word in one.sentence for one, word in zip(findings, words, strict=True))
+
+
+def test_kairosdb_on_cassandra_needs_one_on_this_machine(monkeypatch):
+    monkeypatch.setattr("runner.targets.kairosdb.on_cassandra.find", lambda home: None)
+    trial = trial_of("kairosdb")
+    (finding,) = load_target("kairosdb").check(replace(trial, knobs={**trial.knobs, "datastore": "cassandra"}), None)
+    assert finding.blocking and finding.remedy == "scale servers install cassandra"
+
+
+def test_kairosdb_and_its_cassandra_are_one_server(monkeypatch):
+    found = Installation(home="/c", version="5.0.9", found="there")
+    monkeypatch.setattr("runner.targets.kairosdb.on_cassandra.find", lambda home: found)
+    trial, given = trial_of("kairosdb"), {"datastore": "cassandra", "cassandra.commitlog_sync": "batch"}
+    trial = replace(trial, knobs={**trial.knobs, **given, "queue_processor.batch_size": "400"})
+    site = Site(data_dir="/d", port=7001, bind_address="127.0.0.1", home="/h")
+    spec = load_target("kairosdb").server(trial, site, "")
+    assert spec.argv == ("/bin/sh", "/d/kairosdb/both.sh")
+    assert spec.ports == (7001, 7003, 7004)
+    script, conf = spec.files["/d/kairosdb/both.sh"], spec.files["/d/kairosdb/kairosdb.conf"]
+    assert script.index("-cp '/c/lib/*' org.apache.cassandra") < script.index("-cp '/h/lib/*' org.kairosdb.core.Main")
+    assert script.count("-XX:ActiveProcessorCount=2") == 2
+    assert "-Xmx1g" in script and "-Xmx256m" in script
+    for line in (
+        'kairosdb.datastore.cassandra.write_cluster.cql_host_list = ["127.0.0.1:7003"]',
+        'kairosdb.datastore.cassandra.table_create_with.data_points = ""',
+        'kairosdb.queue_processor.batch_size = "400"',
+    ):
+        assert line in conf.splitlines()
+    assert "commitlog_sync" not in conf and "heap" not in conf
+    assert "commitlog_sync: batch\n" in spec.files["/d/cassandra/cassandra.yaml"]
+    assert "rpc_address: 127.0.0.1\n" in spec.files["/d/cassandra/cassandra.yaml"]
+
+
+def test_what_kairosdb_queues_is_waited_for(monkeypatch):
+    now = [0.0]
+    clock = SimpleNamespace(
+        monotonic=lambda: now[0], sleep=lambda s: now.__setitem__(0, now[0] + s), time_ns=lambda: int(now[0] * 1e9)
+    )
+    monkeypatch.setattr("runner.targets.kairosdb.session.time", clock)
+    asked = []
+    for datastore in ("h2", "cassandra"):
+        trial = trial_of("kairosdb")
+        trial = replace(trial, knobs={**trial.knobs, "datastore": datastore})
+        session = load_target("kairosdb").session(trial, Address(host="127.0.0.1", port=1, secret=""))
+        session._store_point = lambda: asked.append(now[0])
+        session._by_device = lambda name, what: {"d0": (0, sum(at + 0.5 < now[0] for at in asked))}
+        session._wait_for_queue()
+    assert len(asked) == 2, "none for H2"
+    assert now[0] > asked[1] + 0.5 > asked[0] + 1
+
+
+@pytest.mark.parametrize(("method", "ports"), [("datapoints", 1), ("gzip", 1), ("telnet", 2)])
+def test_kairosdb_opens_the_door_of_telnet_where_it_is_used(method, ports):
+    trial = trial_of("kairosdb")
+    trial = replace(trial, subject=replace(trial.subject, target="kairosdb", method=method))
+    spec = load_target("kairosdb").server(
+        trial, Site(data_dir="/d", port=7001, bind_address="127.0.0.1", home="/h"), ""
+    )
+    conf = spec.files["/d/kairosdb/kairosdb.conf"].splitlines()
+    assert len(spec.ports) == ports
+    assert ('kairosdb.service.telnet = "<disabled>"' in conf) is (method != "telnet")
+    for line in ('kairosdb.telnetserver.address = "127.0.0.1"', "kairosdb.telnetserver.port = 7002"):
+        assert (line in conf) is (method == "telnet")
+    session = load_target("kairosdb").session(trial, Address(host="127.0.0.1", port=7001, secret=""))
+    told = session.load_spec()
+    assert (told["method"], told["port"]) == (method, "7002" if method == "telnet" else "7001")
+    assert session.effective()["acknowledged"].startswith("never") is (method == "telnet")
+
+
+@pytest.mark.parametrize("method", ["datapoints", "telnet"])
+def test_lines_of_telnet_are_waited_for_until_their_number_stays(monkeypatch, method):
+    """The second column lacks points longer than the first."""
+    now = [0.0]
+    clock = SimpleNamespace(monotonic=lambda: now[0], sleep=lambda s: now.__setitem__(0, now[0] + s))
+    monkeypatch.setattr("runner.targets.kairosdb.session.time", clock)
+    rows = {"workload__start_ms": "60000", "workload__step_ms": "10"}
+    trial = trial_of("kairosdb", workload__columns="f:float,i:int", **rows)
+    trial = replace(trial, subject=replace(trial.subject, target="kairosdb", method=method))
+    session = load_target("kairosdb").session(trial, Address(host="127.0.0.1", port=1, secret=""))
+    left = {"measurement_f": [3, *[5] * 20], "measurement_i": [0, *[1] * 8, 4, 5]}  # eight pauses of 0.2 s
+
+    def counted(column, what):
+        rows = left[column].pop(0) if len(left[column]) > 1 else left[column][0]
+        return {"d0": (60000 if what == "first" else 60000 + (rows - 1) * 10, rows)}
+
+    session._by_device = counted
+    found = session.count()
+    assert (found.rows, bool(found.gaps)) == ((5, False) if method == "telnet" else (3, True))
 
 
 def test_victoriametrics_keeps_what_is_old():

@@ -57,7 +57,7 @@ def test_the_word_stands_beside_the_number():
     assert "unacknowledged" not in marks(TrialResult(trial=make_trial(), measurement=answered, verdict=verdict))
 
 
-@pytest.mark.parametrize("name", ["questdb", "victoriametrics"])
+@pytest.mark.parametrize("name", ["questdb", "victoriametrics", "kairosdb"])
 def test_the_plan_says_what_is_missing(name):
     facts = load_facts(name)
     assert set(facts.unanswered) < set(facts.methods)

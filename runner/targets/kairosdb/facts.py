@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from runner.model import KnobRole, ResourceRange
-from runner.targets import Facts, Knob
+from runner.targets import Facts, Knob, series
 
 
 def _connections(given: ResourceRange) -> str:
@@ -15,16 +15,18 @@ FACTS = Facts(
     name="kairosdb",
     title="KairosDB",
     implementation="runner.targets.kairosdb.target:KairosdbTarget",
-    methods=("datapoints",),
+    methods=("datapoints", series.GZIP, series.TELNET),
+    unanswered=(series.TELNET,),
     queries="runner.targets.kairosdb.queries:rendered",
     iot_benchmark=("KairosDB",),
     stores_tags=True,
     knobs=(
         Knob(name="write_threads", role=KnobRole.WRITERS, kind="count", column="write_threads", default=_connections),
         Knob(name="heap", default="512m"),
+        Knob(name="datastore", default="h2"),
     ),
     any_knob=True,
-    acknowledged="in H2's memory, and written within half a second",
+    acknowledged="in H2's memory, and written within half a second; with Cassandra in KairosDB's queue",
     rows_per_request=100,
     rows_per_core_s=1500,
     keeps_data=True,
