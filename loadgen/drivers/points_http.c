@@ -108,9 +108,9 @@ static size_t name(const void *form, uint32_t table, char out[DRIVER_NAME_MAX])
      __VA_ARGS__}
 
 static const struct post_form forms[] = {
-    FORM(JSON, "/api/put", 4242, make_put, .is_packed = false),
-    FORM(JSON, "/api/v1/datapoints", 8080, make_series, .is_packed = false),
-    FORM(GZIP, "/api/v1/datapoints", 8080, make_series, .is_packed = true),
+    FORM(JSON, "/api/put", 4242, make_put, .packing = NULL),
+    FORM(JSON, "/api/v1/datapoints", 8080, make_series, .packing = NULL),
+    FORM(GZIP, "/api/v1/datapoints", 8080, make_series, .packing = &packing_gzip),
     FORM("", "", 4242, make_telnet, .is_unanswered = true),
 };
 
