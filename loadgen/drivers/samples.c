@@ -79,7 +79,7 @@ static bool make_tables(struct samples *s, const struct label *labels)
     if (!s->labels_at || !s->names_at)
         return false;
     for (uint32_t table = 0; table < s->spec->tables; table++) {
-        if (used + most > size) {
+        if (!s->labels || used + most > size) {
             size = 2 * size + most;
             char *larger = realloc(s->labels, size);
             if (!larger)
