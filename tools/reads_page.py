@@ -176,8 +176,28 @@ request draws the first of them, and the others follow it. The four queries of t
 Cassandra are `scan_tag` (q1), `aggregate_tag` (q2), `group_by_tag` (q3), and `aggregate_tag` with a `bucket` (q4).
 
 TDengine, InfluxDB and VictoriaMetrics store the tags with the rows. PostgreSQL gets a table `device` with a row for
-each device. The devices of QuestDB are distributed over several tables, so it is not asked for groups. Cassandra's
-table and IoTDB's devices have no tags.
+each device. In Cassandra, the tags are static columns of the device's partition: they are written once, before the
+clock starts, and an index (SAI) on those that are whole numbers finds the partitions of the groups. The devices of
+QuestDB are distributed over several tables, so it is not asked for groups. IoTDB's devices have no tags.
+
+### Groups in Cassandra
+CQL groups rows by the primary key only: by the partition, then by the next columns of the key. In the table of the load
+that is the device, then the time. Therefore `scan_tag` (q1) and `aggregate_tag` (q2) can be asked, `group_by_tag` (q3)
+and a `bucket` over several devices (q4) cannot.
+
+The published comparison had other tables, as its scripts show (`comparisonTest` among the tests of TDengine). Each row
+stored the device, its name and its group. The group was part of the primary key, and was compared with `ALLOW
+FILTERING`. For q4, the rows were loaded again with a column for their minute, and with another key.
+
+A table for each query is usual with Cassandra, but then each row is written several times, which no other database in
+the comparison has to do. With the group as the partition key of the only table, a partition has all rows of all its
+devices, and reads of one device must read from it. So this tool keeps one table, by device and time, and refuses what
+that table cannot answer. Of `sweeps/cassandra-reads.toml`, it answers these:
+
+```sh
+scale sweep sweeps/cassandra-reads.toml --target cassandra \\
+  --mix scan=1,avg_10=1,avg_20=1,avg_40=1,avg_60=1,avg_80=1,avg_100=1
+```
 
 ## Sets
 `set` combines two ranges of one device: the first two thirds and the last two thirds of `span`. Their union has all

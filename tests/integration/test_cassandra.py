@@ -69,6 +69,22 @@ def test_reads_are_answered_rightly_beside_writes(target, folder):
     assert result.measurement.rows_counted == result.measurement.rows_acked + 20_000 > 20_000
 
 
+def test_groups_of_devices_are_chosen_by_their_tags_beside_writes(target, folder):
+    """Groups of one device, of several, and, by a tag with a hundred values, of none."""
+    kinds = {"some": "groupid", "every": "groupid", "few": "zone", "one": "zone"}
+    also = [f"{name}.kind={'scan_tag' if name == 'one' else 'aggregate_tag'}" for name in kinds]
+    also += [f"{name}.tag={tag}" for name, tag in kinds.items()]
+    also += ["aggregate_tag.function=count", "some.fraction=0.4", "every.fraction=1", "every.function=max"]
+    mix = ",".join(("scan_tag", "aggregate_tag", *kinds, "write=2"))
+    flags = {"workload__tag_columns": "groupid:int,zone:tinyint,name:binary(12)"}
+    events = here(reading_order(folder, "cassandra", mix, also=also, **flags))
+    result, answers = result_of(events), answers_of(events)
+    assert result.verdict.kind not in WRONG, result.verdict.reasons
+    assert set(answers) == {"scan_tag", "aggregate_tag", *kinds}
+    assert all(one["whole"] == 20 and not one["wrong"] for one in answers.values()), answers
+    assert result.measurement.rows_counted == result.measurement.rows_acked + 20_000 > 20_000
+
+
 def test_a_wrong_text_is_caught(target, folder, monkeypatch):
     right = queries.rendered
     monkeypatch.setattr(queries, "rendered", lambda *given: right(*given).replace("ts < {to}", "ts <= {to}"))

@@ -166,7 +166,7 @@ def test_a_key_of_tags_that_are_none_is_named():
     assert job(TAG_KEY_PREFIX="x").notes == ("TAG_KEY_PREFIX has no effect: TAG_NUMBER is 0",)
 
 
-@pytest.mark.parametrize("database", ["TimescaleDB", "Cassandra", "IoTDB-200-SESSION_BY_TABLET"])
+@pytest.mark.parametrize("database", ["TimescaleDB", "IoTDB-200-SESSION_BY_TABLET"])
 def test_tags_that_a_target_does_not_store_are_refused(database):
     (line,) = refused(DB_SWITCH=database, TAG_NUMBER="1", TAG_VALUE_CARDINALITY="3")
     assert line.startswith("TAG_NUMBER: the target ") and "stores no tags; leave the key out" in line

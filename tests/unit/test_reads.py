@@ -7,11 +7,13 @@ import pytest
 
 from runner.errors import CannotAsk, UsageError
 from runner.figures.rated import rated_intervals, requests_per_s
+from runner.loadgen.rows import Tables
 from runner.model import Drawn, Interval, Operation, Query, Work
 from runner.sweep.file import read_sweep_file
 from runner.sweep.resolve import resolve_sweep
 from runner.targets import load_facts
 from runner.targets.cassandra import queries as cassandra
+from runner.targets.cassandra import schema
 from runner.targets.iotdb.queries import cells_of
 from runner.targets.kairosdb import queries as kairosdb
 from runner.targets.marks import filled
@@ -169,7 +171,8 @@ def test_a_language_without_a_set_operation_refuses_it():
     ("mix", "parameters", "words"),
     [
         ("set", (), "CQL has no UNION"),
-        ("scan_tag", (), "has no tags"),
+        ("group_by_tag", (), "by the primary key only"),
+        ("aggregate_tag", ("aggregate_tag.bucket=10m",), "rows of each device by themselves"),
         ("group_by_time", ("group_by_time.devices=2",), "rows of each device by themselves"),
     ],
 )
@@ -179,13 +182,37 @@ def test_what_cassandra_cannot_be_asked_is_refused(mix, parameters, words):
         load_facts("cassandra").rendered(queries_of(work)[mix], work.data, "batch")
 
 
+def test_cassandra_finds_the_devices_of_groups_by_a_static_column():
+    operations = ("some.kind=aggregate_tag", "some.fraction=0.3", "all.kind=aggregate_tag", "all.fraction=1")
+    work = work_of("some=1,all=1,scan_tag=1", *operations)
+    texts = {n: load_facts("cassandra").rendered(q, work.data, "batch") for n, q in queries_of(work).items()}
+    mean = 'SELECT avg(CAST("current" AS double)) FROM scale.measurement'
+    assert texts["all"] == mean
+    assert texts["some"] == f'{mean} WHERE "groupid" >= {{value}} AND "groupid" < (int){{value}} + 3'
+    rows = 'SELECT ts, device, "current", "voltage", "phase" FROM scale.measurement'
+    assert texts["scan_tag"] == f'{rows} WHERE "groupid" = {{value}}'
+
+
+def test_cassandra_stores_the_tags_of_each_device_once():
+    data = replace(every().data, tags=("groupid:int", "area:binary(8)", "shape:geometry"), columns=("v:float",))
+    columns = 'device text, ts timestamp, "groupid" int STATIC, "area" text STATIC, "v" float'
+    assert schema.table(data) == f"CREATE TABLE scale.measurement ({columns}, PRIMARY KEY (device, ts))"
+    assert list(schema.indexes(data)) == ["CREATE INDEX ON scale.measurement (\"groupid\") USING 'sai'"]
+    names = tuple(f"d{i}" for i in range(schema.DEVICES + 1))
+    cells = {"groupid": tuple("7" for _ in names), "area": tuple("O'B" for _ in names), "shape": names}
+    first, rest = schema.tag_batches(data.tags, Tables(names=names, tags=cells))
+    row = f"INSERT INTO scale.measurement (device, \"groupid\", \"area\") VALUES ('{names[-1]}', 7, 'O''B');"
+    assert rest == f"BEGIN UNLOGGED BATCH {row} APPLY BATCH"
+    assert first.count("INSERT") == schema.DEVICES
+
+
 def test_cassandra_says_0_of_nothing_so_that_the_rows_are_counted_too():
     work = work_of(
         "a=1,b=1", *(f"{name}.kind=aggregate_range_value" for name in "ab"), "a.bound=9", "b.bound=9", "b.function=max"
     )
     texts = {n: load_facts("cassandra").rendered(q, work.data, "batch") for n, q in queries_of(work).items()}
     where = 'FROM scale.measurement WHERE device = {device} AND ts >= {from} AND ts < {to} AND "current" > {value} ALLOW FILTERING'
-    assert cassandra.counting(texts["a"]) == f"SELECT count(*) {where}"
+    assert cassandra.counting(texts["a"]) == f"SELECT count(ts) {where}"
     assert cassandra.counting(texts["b"]) == ""
     assert cassandra.bound_column(texts["b"]) == "current"
 

@@ -18,6 +18,7 @@ FACTS = Facts(
     methods=("batch",),
     queries="runner.targets.cassandra.queries:rendered",
     iot_benchmark=("Cassandra",),
+    stores_tags=True,
     knobs=(
         Knob(name="write_threads", role=KnobRole.WRITERS, kind="count", column="write_threads", default=_connections),
         Knob(

@@ -1,8 +1,9 @@
 """Queries in CQL, with marks where each request has values of its own. Pure.
 
-A device is a partition whose rows are ordered by time. A condition on a value needs ALLOW FILTERING: the server then
-reads the rows of these devices in the time range, and returns some of them. Refuses sets, groups of devices, whose tags
-are not stored, and stretches of time of several devices together: rows are grouped within a partition only.
+A device is a partition whose rows are ordered by time, and whose tags are static columns with an index. A condition on
+a value needs ALLOW FILTERING: the server then reads the rows of these devices in the time range, and returns some of
+them. Refuses sets, aggregates of each group, and stretches of time of several devices together: CQL groups rows by the
+primary key only.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import re
 
 from runner.errors import CannotAsk
 from runner.model import Query, Workload
+from runner.targets.cassandra.types import stored_tags
 from runner.targets.series import MEASUREMENT
 
 KEYSPACE = "scale"
@@ -36,11 +38,13 @@ def rendered(query: Query, data: Workload, method: str) -> str:
         return query.text
     if query.sets:
         raise CannotAsk(f"CQL has no {query.sets.upper()}")
-    if query.tag:
-        raise CannotAsk("Cassandra's table here has no tags, and CQL groups by a primary key only")
-    if query.bucket_ms and query.devices > 1:
-        raise CannotAsk("CQL groups the rows of each device by themselves", remedy="devices = 1")
-    return f"SELECT {_cells(query)} FROM {TABLE} WHERE {_where(query)}{_behind(query)}"
+    if query.by_tag:
+        raise CannotAsk("CQL groups by the primary key only, and no tag is in it", remedy="aggregate_tag")
+    if query.bucket_ms and query.devices != 1:
+        remedy = "no bucket" if query.tag else "devices = 1"
+        raise CannotAsk("CQL groups the rows of each device by themselves", remedy=remedy)
+    where = _groups(query, data) if query.tag else _where(query)
+    return f"SELECT {_cells(query)} FROM {TABLE}{f' WHERE {where}' if where else ''}{_behind(query)}"
 
 
 def bound_column(text: str) -> str:
@@ -52,7 +56,7 @@ def bound_column(text: str) -> str:
 def counting(text: str) -> str:
     """The statement that counts the rows of a mean or a sum, which Cassandra says is 0 where there are none; "" for
     other statements."""
-    return _OF_NOTHING_0.sub("SELECT count(*) FROM ", text) if _OF_NOTHING_0.match(text) else ""
+    return _OF_NOTHING_0.sub("SELECT count(ts) FROM ", text) if _OF_NOTHING_0.match(text) else ""
 
 
 def _cells(query: Query) -> str:
@@ -76,6 +80,14 @@ def _where(query: Query) -> str:
     if query.bound_column:
         found.append(f"{_quoted(query.bound_column)} > {{value}}")
     return " AND ".join(found)
+
+
+def _groups(query: Query, data: Workload) -> str:
+    """What chooses the devices of the groups; "" for all of them. A mark in a sum must say its type."""
+    tag, kind = _quoted(query.tag), stored_tags(data.tags)[query.tag]
+    if query.groups <= 1:
+        return f"{tag} = {{value}}" if query.groups else ""
+    return f"{tag} >= {{value}} AND {tag} < ({kind}){{value}} + {query.groups}"
 
 
 def _behind(query: Query) -> str:

@@ -9,9 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from runner.errors import TargetError
-from runner.model import Cells, Drawn, Trial
+from runner.loadgen.binary import loadgen_path
+from runner.loadgen.rows import tables_of
+from runner.loadgen.spec import trial_spec
+from runner.model import Cells, Drawn, Trial, Work
 from runner.targets import Address, Counted, Session, series
 from runner.targets.cassandra.queries import KEYSPACE, TABLE, bound_column, counting
+from runner.targets.cassandra.schema import indexes, table, tag_batches
+from runner.targets.cassandra.types import stored_tags
 from runner.targets.cassandra_node.cql import Cql
 from runner.targets.cassandra_node.node import FLUSHED, sync
 from runner.targets.java import effective as jvm
@@ -21,21 +26,6 @@ from runner.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_LOG, ON_DISK
 WITHIN_S = 3600.0
 ROOT = "cassandra"  # in the trial's directory
 _WITH_FRACTION = ("float", "double")
-TYPES = {
-    "bool": "boolean",
-    "tinyint": "tinyint",
-    "smallint": "smallint",
-    "int": "int",
-    "bigint": "bigint",
-    "utinyint": "smallint",
-    "usmallint": "int",
-    "uint": "bigint",
-    "float": "float",
-    "double": "double",
-    "timestamp": "bigint",
-    "binary": "text",
-    "nchar": "text",
-}
 
 
 class CassandraSession(Session):
@@ -63,13 +53,22 @@ class CassandraSession(Session):
         return str(self._rows("SELECT release_version FROM system.local")[0][0])
 
     def create_schema(self) -> None:
-        """Creates a keyspace without replicas, and a table of all devices: a device is a partition, its rows ordered by
-        time."""
+        """Creates a keyspace without replicas, a table of all devices, and for reads, indexes on their tags."""
         replication = "{'class': 'SimpleStrategy', 'replication_factor': 1}"
         self._rows(f"CREATE KEYSPACE {KEYSPACE} WITH replication = {replication}")
-        columns = series.columns_of(self._trial.work.data).items()
-        named = "".join(f', "{name}" {TYPES[kind]}' for name, kind in columns)
-        self._rows(f"CREATE TABLE {TABLE} (device text, ts timestamp{named}, PRIMARY KEY (device, ts))")
+        self._rows(table(self._trial.work.data))
+        for index in indexes(self._trial.work.data) if self._trial.work.counts_requests else ():
+            self._rows(index)
+
+    def create_tables(self) -> None:
+        """The tags of each device."""
+        data = self._trial.work.data
+        if not stored_tags(data.tags):
+            return
+        writing = replace(self._trial, work=Work(data=data))
+        self.asking = "the names of its devices"
+        for batch in tag_batches(data.tags, tables_of(loadgen_path(), trial_spec(writing, self.load_spec()), "")):
+            self._rows(batch)
 
     def expected(self) -> Mapping[str, str]:
         """Everything that was set for the trial."""
@@ -103,9 +102,10 @@ class CassandraSession(Session):
             sync(Path(self._address.data_dir, ROOT))
 
     def count(self) -> Counted | None:
-        """The rows of each device, which must be consecutive from the first timestamp on."""
-        rows = self._rows(f"SELECT device, count(*), min(ts), max(ts) FROM {TABLE} GROUP BY device")
-        found = {str(device): (int(n), float(first), float(last)) for device, n, first, last in rows}
+        """The rows of each device, which must be consecutive from the first timestamp on. A device with only tags has
+        no time."""
+        rows = self._rows(f"SELECT device, count(ts), min(ts), max(ts) FROM {TABLE} GROUP BY device")
+        found = {str(device): (int(n), float(first), float(last)) for device, n, first, last in rows if n}
         return series.counted(found, self._trial.work.data, is_distinct=True)
 
     def answers(self, asked: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:

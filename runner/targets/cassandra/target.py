@@ -1,7 +1,7 @@
 """Cassandra, one node: a device is a partition, written by unlogged batches of CQL.
 
 The jars are in the home's `lib`, with a Java runtime in its `java` folder or on the machine: Java 17, no newer one.
-Its node is that of `cassandra_node`. Tags of the load are not stored.
+Its node is that of `cassandra_node`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from collections.abc import Mapping
 
 from runner.model import Finding, ServerSpec, Site, Trial
 from runner.targets import Address, Installation, Surroundings, Target, series
-from runner.targets.cassandra.session import ROOT, TYPES, CassandraSession
+from runner.targets.cassandra.session import ROOT, CassandraSession
+from runner.targets.cassandra.types import TYPES
 from runner.targets.cassandra_node.node import Node, doubtful, find
 from runner.targets.java import options
 

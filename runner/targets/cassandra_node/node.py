@@ -24,6 +24,7 @@ DOUBTFUL = (
 _COMMIT_LOG = "commitlog"
 _LOG = """<configuration><appender name="out" class="ch.qos.logback.core.ConsoleAppender">
 <encoder><pattern>%level %logger{0} %msg%n</pattern></encoder></appender>
+<logger name="org.apache.cassandra.cql3.statements.SelectStatement" level="ERROR"/>
 <root level="WARN"><appender-ref ref="out"/></root></configuration>
 """
 # The internal packages of Java's modules that it uses.
