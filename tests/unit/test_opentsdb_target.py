@@ -130,6 +130,26 @@ def test_a_log_that_tells_of_lost_rows_is_doubtful(line):
         assert target.suspicious(f"{harmless}\n") == ()
 
 
+def test_a_question_for_a_name_that_was_never_written_is_told_apart_from_others_that_fail():
+    def failed(cause):
+        return (
+            "ERROR QueryRpc Query exception: \n"
+            "com.stumbleupon.async.DeferredGroupException: At least one of the Deferreds failed, first exception:\n"
+            "\tat com.stumbleupon.async.DeferredGroup.done(DeferredGroup.java:169)\n"
+            f"Caused by: {cause}\n\tat net.opentsdb.uid.UniqueId.call(UniqueId.java:1)\n"
+        )
+
+    suspicious = load_target("opentsdb").suspicious
+    unknown = failed("net.opentsdb.uid.NoSuchUniqueName: No such name for 'metrics': 'measurement_f'")
+    refused = failed("org.hbase.async.RemoteException: Call queue is full")
+    put = "ERROR PutDataPointRpc Unexpected exception\n"
+    assert suspicious(unknown * 2) == ()
+    assert suspicious(refused) == suspicious(refused + unknown) == ("ERROR QueryRpc Query exception:",)
+    assert suspicious(unknown + put) == suspicious(put + unknown) == (put.strip(),)
+    cut = "\n".join(unknown.splitlines()[:2])
+    assert suspicious(f"{cut}\nWARN UniqueId NoSuchUniqueName\n") == ("ERROR QueryRpc Query exception:",)
+
+
 def begun(hbase, tsd, tmp_path):
     """The script with these two commands of Python, and the file that lets the second one start."""
     path = tmp_path / "both.sh"

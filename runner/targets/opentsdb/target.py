@@ -37,6 +37,13 @@ _DOUBTFUL = re.compile(
     r"^ERROR (?!ClientCnxn Error while calling watcher).*"  # which ZooKeeper's client does when it ends
     r"|.*(OutOfMemoryError|No space left|PleaseThrottle|put: (HBase|Unexpected|unknown)|ABORTING).*"
 )
+# A question for a name that nothing was written for, such as a count before the first row: its asker is told. The other
+# causes of a failed question stay.
+_ASKED_TOO_EARLY = re.compile(
+    r"^ERROR QueryRpc Query exception:.*\n(?:(?!(?:WARN|ERROR) ).*\n)*?"
+    r"(?:Caused by: )?net\.opentsdb\.uid\.NoSuchUniqueName: .*$",
+    re.MULTILINE,
+)
 
 
 class OpentsdbTarget(Target):
@@ -126,7 +133,8 @@ class OpentsdbTarget(Target):
 
     def suspicious(self, log: str) -> tuple[str, ...]:
         """Errors of both, and writes that the TSD could not store."""
-        found = (match.group(0).strip()[:300] for match in map(_DOUBTFUL.search, log.splitlines()) if match)
+        lines = _ASKED_TOO_EARLY.sub("", log).splitlines()
+        found = (match.group(0).strip()[:300] for match in map(_DOUBTFUL.search, lines) if match)
         return tuple(dict.fromkeys(found))[:20]
 
 
