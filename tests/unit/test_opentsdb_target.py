@@ -59,12 +59,15 @@ def test_threads_and_memory_of_both_come_from_the_level():
 
 
 def test_an_item_goes_into_the_configuration_that_it_belongs_to():
-    spec = spec_of({**KNOBS, "tsd.storage.flush_interval": "7", "hbase.regionserver.handler.count": "<3>"})
+    items = {"tsd.storage.flush_interval": "7", "hbase.regionserver.handler.count": "<3>"}
+    spec = spec_of({**KNOBS, **items, "hbase.nsre.high_watermark": "9"})
     site, conf = (spec.files[f"/d/opentsdb/conf/{name}"] for name in ("hbase-site.xml", "opentsdb.conf"))
     assert "tsd.storage.flush_interval = 7\n" in conf
     assert "<name>hbase.regionserver.handler.count</name><value>&lt;3&gt;</value>" in site
     assert "handler" not in conf
     assert "flush_interval" not in site
+    assert "hbase.nsre.high_watermark = 9\n" in conf, "the TSD's client of HBase reads the TSD's configuration"
+    assert "nsre" not in site
     assert "heap" not in site + conf
 
 

@@ -23,7 +23,9 @@ JAVA = 17
 WHOLE = ("bool", "tinyint", "smallint", "int", "bigint", "utinyint", "usmallint", "uint", "timestamp")
 TYPES = (*WHOLE, "float", "double")
 _NOT_ITEMS = {"write_threads", "heap", "tsd_heap"}
-_OF_TSD, _OF_HBASE = "tsd.", ("hbase.", "hfile.")
+# Items of the client by which the TSD asks HBase: they are in the TSD's configuration, and HBase has none of them.
+_OF_CLIENT = tuple(f"hbase.{part}." for part in ("increments", "nsre", "region_client", "rpcs", "timer", "workers"))
+_OF_TSD, _OF_HBASE = ("tsd.", *_OF_CLIENT), ("hbase.", "hfile.")
 # Where a trial's server is: not to be chosen.
 _FIXED = re.compile(
     r"tsd\.network\.(bind|port)|tsd\.storage\.hbase\.zk_quorum|tsd\.http\.(cachedir|staticroot)"
@@ -72,7 +74,7 @@ class OpentsdbTarget(Target):
             if _FIXED.fullmatch(name):
                 sentence = f"{name} is set by the trial: addresses, ports and folders are fixed"
                 found.append(Finding(blocking=True, subject="--knob", sentence=sentence, remedy=f"leave out {name}"))
-            elif name not in _NOT_ITEMS and not name.startswith((_OF_TSD, *_OF_HBASE)):
+            elif name not in _NOT_ITEMS and not name.startswith((*_OF_TSD, *_OF_HBASE)):
                 sentence = f"{name} is an item of neither OpenTSDB (tsd.*) nor HBase (hbase.*, hfile.*)"
                 found.append(Finding(blocking=True, subject="--knob", sentence=sentence, remedy="correct --knob"))
         return tuple(found)
@@ -107,8 +109,8 @@ class OpentsdbTarget(Target):
         )
         hbase = options(f"{root}/{HBASE}", int(settings["jvm_processors"]), settings["jvm_heap"])
         tsd = options(f"{root}/{TSD}", int(settings["tsd_jvm_processors"]), settings["tsd_jvm_heap"])
-        of_hbase = {name: value for name, value in settings.items() if name.startswith(_OF_HBASE)}
         of_tsd = {name: value for name, value in settings.items() if name.startswith(_OF_TSD)}
+        of_hbase = {k: v for k, v in settings.items() if k.startswith(_OF_HBASE) and k not in of_tsd}
         return ServerSpec(
             folders=tuple(f"{root}/{name}" for name in (f"{HBASE}/tmp", f"{TSD}/tmp", f"{TSD}/cache")),
             argv=("/bin/sh", f"{root}/both.sh"),
