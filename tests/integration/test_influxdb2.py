@@ -3,6 +3,7 @@ settings. No registry of packages has the server, so this runs where SCALE_INFLU
 
 import json
 import os
+import signal
 from dataclasses import replace
 
 import pytest
@@ -55,6 +56,16 @@ def test_the_token_is_in_no_file_of_a_trial(target, folder, monkeypatch):
     events = here(with_rows(trial_order(folder, "influxdb2", load__warmup="0s"), 1000))
     assert result_of(events).measurement.rows_counted == 1000
     assert "made-for-this-test" not in repr(events)
+
+
+def test_it_stops_cleanly_and_keeps_its_rows(target, tmp_path, secret):
+    with real_server(target, tmp_path, secret) as server:
+        session = server.start()
+        session.create_schema()
+        assert server.load(session, rows=1000).returncode == 0
+        assert server.end(signal.Signals[server.spec.stop_signal]) == 0
+        assert "Stopping" in server.log() and target.suspicious(server.log()) == ()
+        assert server.start().count().rows == 1000
 
 
 def test_a_setting_that_it_does_not_know_is_refused_before_anything_starts(target, tmp_path):

@@ -49,6 +49,7 @@ def test_it_reports_nothing_and_its_command_has_no_secret():
         assert flag in spec.argv
     assert not any(flag.startswith(("--shard", "--write", "--gomaxprocs")) for flag in spec.argv)
     assert SECRET not in repr(spec)
+    assert spec.stop_signal == "SIGINT", "SIGTERM has no handler"
     assert spec.env["INFLUXD_CONFIG_PATH"] in spec.folders, "no configuration of the machine or the image"
 
 

@@ -264,6 +264,8 @@ def test_columns_that_it_cannot_hold_are_refused(name, column):
         ("questdb", "java.lang.OutOfMemoryError: Java heap space"),
         ("influxdb", "write failed: engine: cache-max-memory-size exceeded: (1073752234/1073741824)"),
         ("influxdb", "partial write: points beyond retention policy dropped=12"),
+        ("influxdb2", 'lvl=info msg="Write failed" shard=1 error="engine: write wal: no space"'),
+        ("influxdb2", 'lvl=info msg="Error writing snapshot" error="cannot sync"'),
         ("victoriametrics", "2026-01-01 panic lib/storage/partition.go:12 FATAL: cannot create in-memory part"),
         ("victoriametrics", "error: write /d: no space left on device"),
         ("cassandra", "ERROR CommitLog Failed to persist commits to disk; disk failure policy is stop"),

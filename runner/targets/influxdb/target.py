@@ -42,9 +42,11 @@ _DOUBTFUL = re.compile(
 
 
 class InfluxdbTarget(Target):
-    """One server for each trial. major: the first number of the version that it takes."""
+    """One server for each trial. major: the first number of the version that it takes. doubtful: lines of its log that
+    mean points that were not written."""
 
     major = "1"
+    doubtful = _DOUBTFUL
 
     def find(self, home: str) -> Installation | None:
         """influxd of this version in `home`, else on PATH. One that does not say its version is taken for 1.x."""
@@ -108,7 +110,7 @@ class InfluxdbTarget(Target):
 
     def suspicious(self, log: str) -> tuple[str, ...]:
         """Lines that mean points that were not written."""
-        return tuple(dict.fromkeys(line.strip()[:300] for line in log.splitlines() if _DOUBTFUL.search(line)))[:20]
+        return tuple(dict.fromkeys(line.strip()[:300] for line in log.splitlines() if self.doubtful.search(line)))[:20]
 
 
 def _version(folder: str) -> str:

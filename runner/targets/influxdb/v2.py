@@ -7,6 +7,7 @@ checks. The token is made for the trial and is in no flag.
 from __future__ import annotations
 
 import math
+import re
 import subprocess
 from collections.abc import Mapping
 
@@ -17,12 +18,18 @@ from runner.targets.influxdb.v2_session import ENGINE, ROOT, InfluxdbV2Session, 
 
 _NOT_FLAGS = {"write_threads", "shard_duration", "gomaxprocs"}
 _CHECK_S = 10.0
+_DOUBTFUL = re.compile(  # version 2 notes a failed write at the level info, which is its default
+    r"write failed|error (writing|adding|compacting)|cache-max-memory-size exceeded|partial write|points? dropped"
+    r"|no space left|panic:|fatal error:|out of memory|failed to (write|fsync|sync)",
+    re.IGNORECASE,
+)
 
 
 class InfluxdbV2Target(InfluxdbTarget):
     """One server for each trial."""
 
     major = "2"
+    doubtful = _DOUBTFUL
 
     def settings(self, trial: Trial, *, is_ours: bool) -> Mapping[str, str]:
         """Flags with underscores, the threads that Go may use, and the shards' duration."""
@@ -82,7 +89,6 @@ class InfluxdbV2Target(InfluxdbTarget):
                 "--reporting-disabled",
                 "--ui-disabled",
                 "--no-tasks",
-                "--log-level=warn",
             ),
             folders=(root,),
             env={
@@ -93,6 +99,7 @@ class InfluxdbV2Target(InfluxdbTarget):
                 "LC_ALL": "C.UTF-8",
             },
             ports=(site.port,),
+            stop_signal="SIGINT",  # SIGTERM ends it at once, without a handler
             stop_timeout_s=30.0,
         )
 
