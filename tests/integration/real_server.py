@@ -99,17 +99,21 @@ class RealServer:
 
 
 @contextmanager
-def real_server(target: Target, folder: Path, secret: str = "", **flags: str) -> Iterator[RealServer]:
-    """Not started yet; ended, whatever it did. secret: of its login; "" leaves the database's own."""
+def real_server(
+    target: Target, folder: Path, secret: str = "", disks: tuple[str, ...] = (), **flags: str
+) -> Iterator[RealServer]:
+    """Not started yet; ended, whatever it did. secret: of its login; "" leaves the database's own. disks: a directory on
+    each of its disks; empty: its data is in `folder`."""
     order = trial_order(folder, target.facts.name, **flags)
-    site = Site(data_dir=str(folder), port=free_port(), bind_address="127.0.0.1", home=order.home)
+    site = Site(data_dir=str(folder), port=free_port(), bind_address="127.0.0.1", home=order.home, disks=disks)
     spec = target.server(order.trial, site, secret)
     for path in spec.folders:
         Path(path).mkdir(parents=True, exist_ok=True)
     for path, text in spec.files.items():
         Path(path).parent.mkdir(parents=True, exist_ok=True)
         Path(path).write_text(text)
-    address = Address(host="127.0.0.1", port=site.port, secret=secret, home=order.home, data_dir=str(folder))
+    place = Address(host="127.0.0.1", port=site.port, secret=secret, home=order.home, data_dir=str(folder))
+    address = replace(place, disks=disks)
     server = RealServer(target=target, trial=order.trial, spec=spec, address=address, program=order.program)
     try:
         yield server

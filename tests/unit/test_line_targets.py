@@ -320,6 +320,24 @@ def test_a_size_is_compared_in_bytes():
     assert spelled("data_cache_max_memory_size", "1073741824") == "1073741824"
 
 
+def test_questdb_has_a_volume_on_each_disk_and_its_tables_on_them_in_turn(monkeypatch):
+    site = Site(data_dir="/d", port=7001, bind_address="127.0.0.1", home="/h", disks=("/1/t", "/2/t"))
+    target, trial = load_target("questdb"), trial_of("questdb")
+    spec = target.server(trial, site, "")
+    assert "cairo.volumes=volume1 -> /1/t/volume, volume2 -> /2/t/volume\n" in spec.files["/d/questdb/conf/server.conf"]
+    assert {"/1/t/volume", "/2/t/volume"} < set(spec.folders)
+    session = target.session(trial, Address(host="127.0.0.1", port=7001, secret="", data_dir="/d", disks=site.disks))
+    asked = []
+    monkeypatch.setattr(
+        session, "_rows", lambda sql: asked.append(sql) or [["measurement_p1", "measurement_p1~4 (->)"]]
+    )
+    session.create_schema()
+    assert [sql.rpartition(" ")[2] for sql in asked] == ["'volume1'", "'volume2'"] * (trial.load.partitions // 2)
+    (part,) = session.parts()
+    assert (part.path, part.disk) == ("/d/questdb/db/measurement_p1~4", 1)
+    assert "cairo.volumes" not in spec_of("questdb").files["/d/questdb/conf/server.conf"]
+
+
 @pytest.mark.parametrize(("mode", "where"), [("nosync", IN_LOG), ("async", IN_LOG), ("sync", ON_DISK)])
 def test_questdb_has_rows_on_disk_only_where_it_waits_for_it(monkeypatch, mode, where):
     session = load_target("questdb").session(trial_of("questdb"), Address(host="127.0.0.1", port=7001, secret=""))

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from runner.model import KnobRole, ResourceRange
 from runner.targets import Facts, Knob, series
+from runner.units import common_multiple
+
+
+def _connections(given: ResourceRange) -> str:
+    """Twice the most cores, at least 8, constant along the axis."""
+    return str(max(8, 2 * int(-(-max(given.cores) // 1))))
+
 
 PGWIRE = "pgwire"  # INSERT by the protocol of PostgreSQL
 
 
 def _tables(given: ResourceRange) -> str:
-    """Twice the most cores, at least 8, constant along the axis. One worker at a time applies a table's log, so one
-    table alone does not scale."""
-    return str(max(8, 2 * int(-(-max(given.cores) // 1))))
+    """As many as connections: one worker at a time applies a table's log, so one table alone does not scale. On
+    prepared disks: as many as every number of disks divides, at least 12."""
+    return str(common_multiple(given.disks, 12)) if given.disks else _connections(given)
 
 
 FACTS = Facts(
@@ -31,7 +38,7 @@ FACTS = Facts(
             default=_tables,
             help="tables, over which the devices are distributed",
         ),
-        Knob(name="write_threads", role=KnobRole.WRITERS, kind="count", column="write_threads", default=_tables),
+        Knob(name="write_threads", role=KnobRole.WRITERS, kind="count", column="write_threads", default=_connections),
         Knob(
             name="wal_apply_worker_count",
             role=KnobRole.COMMIT_THREADS,
@@ -52,5 +59,7 @@ FACTS = Facts(
     queries="runner.targets.questdb.queries:rendered",
     ready_s=240.0,  # ten CPU seconds: a minute and a half on a tenth of a core
     thread_names=True,
+    disk_placements=("spread",),
+    wal_disks=("data",),
     to_install="scale servers install questdb, or give --home DIR with questdb.jar",
 )

@@ -9,7 +9,7 @@ from typing import Any
 
 from runner.errors import TargetError
 from runner.model import Cells, Drawn, Trial
-from runner.targets import Address, Counted, Session, series
+from runner.targets import Address, Counted, Part, Session, series
 from runner.targets.java import effective as jvm
 from runner.targets.marks import filled
 from runner.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_LOG, NOWHERE, ON_DISK
@@ -20,6 +20,8 @@ from runner.targets.web import Web
 WITHIN_S = 3600.0
 USER = "admin"
 _LOGIN = ("pg.user", "pg.password")
+_LINKED = " (->)"  # what QuestDB adds to the name of a folder that is a link
+VOLUME = "volume"  # the folder on each disk, and with a number the name of the volume that it is
 # The type of a column that lines create: an integer of any width is a long, and QuestDB refuses one that does not fit.
 SQL_TYPES = {
     "bool": "BOOLEAN",
@@ -69,17 +71,20 @@ class QuestdbSession(Session):
         return match.group(1) if match else said
 
     def create_schema(self) -> None:
-        """Creates a table for each partition: device and tags as symbols, files by day."""
+        """Creates a table for each partition: device and tags as symbols, files by day; on disks in turn, each a volume
+        with the table's files and its log."""
+        disks = len(self._address.disks)
         tags = [tag.partition(":")[0] for tag in self._trial.work.data.tags]
         symbols = "".join(f', "{name}" SYMBOL' for name in tags)
         capacity = min(1 << 20, max(256, 2 * self._trial.work.data.tables // self._trial.load.partitions))
         columns = "".join(
             f', "{name}" {SQL_TYPES[kind]}' for name, kind in series.columns_of(self._trial.work.data).items()
         )
-        for table in series.part_names(self._trial):
+        for i, table in enumerate(series.part_names(self._trial)):
+            where = f" IN VOLUME '{VOLUME}{i % disks + 1}'" if disks else ""
             self._rows(
                 f'CREATE TABLE "{table}" ({series.DEVICE} SYMBOL CAPACITY {capacity}{symbols}{columns},'
-                " timestamp TIMESTAMP) TIMESTAMP(timestamp) PARTITION BY DAY WAL"
+                f" timestamp TIMESTAMP) TIMESTAMP(timestamp) PARTITION BY DAY WAL{where}"
             )
 
     def expected(self) -> Mapping[str, str]:
@@ -92,7 +97,7 @@ class QuestdbSession(Session):
         names = {
             str(name).replace(".", "_"): str(value)
             for name, value, source in rows
-            if source != "default" and not name.endswith("bind.to") and name not in _LOGIN
+            if source != "default" and not name.endswith(("bind.to", "cairo.volumes")) and name not in _LOGIN
         }
         tables = self._rows(f"SELECT count() FROM tables() WHERE table_name LIKE '{series.MEASUREMENT}_p%'")[0][0]
         answered = ON_DISK if names.get("cairo_commit_mode") == "sync" else IN_LOG  # async only begins to write
@@ -101,6 +106,23 @@ class QuestdbSession(Session):
             COMPRESSION: "columns, not compressed",
         }
         return {**names, **jvm(self._address.data_dir), "partitions": str(tables), **terms}
+
+    def parts(self) -> tuple[Part, ...]:
+        """The folder of each table, a link to its volume."""
+        disks = len(self._address.disks)
+        if not disks:
+            return ()
+        rows = self._rows(
+            f"SELECT table_name, directoryName FROM tables() WHERE table_name LIKE '{series.MEASUREMENT}_p%'"
+        )
+        return tuple(
+            Part(
+                name=str(table),
+                path=f"{self._address.data_dir}/questdb/db/{str(folder).removesuffix(_LINKED)}",
+                disk=int(str(table).rpartition("_p")[2]) % disks,
+            )
+            for table, folder in sorted(rows)
+        )
 
     def load_spec(self) -> Mapping[str, str]:
         """The driver of lines, or of INSERT; each device in one of the tables."""

@@ -18,7 +18,7 @@ from runner.targets import Address, Installation, Surroundings, Target, series
 from runner.targets.installed import installed
 from runner.targets.java import java, options
 from runner.targets.questdb.facts import FACTS, PGWIRE
-from runner.targets.questdb.session import SQL_TYPES, USER, QuestdbSession
+from runner.targets.questdb.session import SQL_TYPES, USER, VOLUME, QuestdbSession
 
 JAR = "questdb.jar"
 OLDEST_JAVA = 17
@@ -72,6 +72,7 @@ class QuestdbTarget(Target):
         settings = self.settings(trial, is_ours=True)
         is_tcp, is_pg = trial.subject.method == series.TCP, trial.subject.method == PGWIRE
         door = site.port + series.DOOR_OFFSET
+        volumes = {f"{VOLUME}{i}": f"{path}/{VOLUME}" for i, path in enumerate(site.disks, start=1)}
         items = {
             **{k: v for k, v in settings.items() if k != "partitions" and not k.startswith("jvm_")},
             "http_bind_to": f"{site.bind_address}:{site.port}",
@@ -80,6 +81,7 @@ class QuestdbTarget(Target):
             **({"pg_net_bind_to": f"{site.bind_address}:{door}", "pg_user": USER} if is_pg else {}),
             "line_tcp_enabled": str(is_tcp).lower(),
             **({"line_tcp_net_bind_to": f"{site.bind_address}:{door}"} if is_tcp else {}),
+            **({"cairo_volumes": ", ".join(f"{name} -> {path}" for name, path in volumes.items())} if volumes else {}),
             "line_udp_enabled": "false",
             "telemetry_enabled": "false",
             "posthog_enabled": "false",
@@ -88,7 +90,7 @@ class QuestdbTarget(Target):
         }
         text = "".join(f"{name.replace('_', '.')}={value}\n" for name, value in items.items())
         return ServerSpec(
-            folders=(f"{site.data_dir}/tmp",),
+            folders=(f"{site.data_dir}/tmp", *volumes.values()),
             argv=(
                 java(site.home, OLDEST_JAVA) or "java",
                 *options(site.data_dir, int(settings["jvm_processors"]), settings["jvm_heap"]),
