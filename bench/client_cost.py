@@ -6,8 +6,10 @@ in every row, and its CPU seconds are those of the whole process. The reference 
 sends the same values in every request, and its CPU seconds are those of its calls only. The database counts the rows of
 each run.
 
-    python -m venv VENV && VENV/bin/pip install questdb pandas influxdb cassandra-driver apache-iotdb
+    python -m venv VENV && VENV/bin/pip install questdb pandas psycopg[binary] influxdb cassandra-driver apache-iotdb
     python bench/client_cost.py DATABASE --python VENV/bin/python --loadgen PATH
+
+`"questdb, pgwire"` is a method of a database; its password is the environment's SCALE_PASSWORD.
 """
 
 from __future__ import annotations
@@ -35,6 +37,7 @@ DEVICES = 100
 APART_MS = 1_000_000_000  # the rows of each run are later than those before
 REFERENCES = {
     "questdb": ("questdb, Sender.row", "questdb, Sender.dataframe"),
+    "questdb, pgwire": ("psycopg, executemany",),
     "influxdb": ("influxdb, write_points",),
     "cassandra": ("cassandra-driver, batches of 100",),
     "iotdb": ("apache-iotdb, Tablet", "apache-iotdb, NumpyTablet"),
@@ -90,8 +93,10 @@ def last_line(done: Finished) -> dict:
 
 
 def measure(database: str, python: str, folder: Path, runs: int, rows: int, per_request: int) -> dict[str, list[Seen]]:
+    name, _, method = database.partition(", ")
     flags = {"workload__tables": str(DEVICES), "workload__rows_per_request": str(per_request)}
-    with real_server(required(database), folder, **flags) as server:
+    flags |= {"load__method": method} if method else {}
+    with real_server(required(name), folder, secret=os.environ.get("SCALE_PASSWORD", ""), **flags) as server:
         session = server.start()
         session.create_schema()
         session.create_tables()

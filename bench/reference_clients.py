@@ -9,7 +9,9 @@ and sending them. The table exists. Each request has rows of one device, devices
 
 from __future__ import annotations
 
+import datetime
 import json
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -87,6 +89,26 @@ def questdb_frames(work: Work) -> Callable[[], None]:
                 table = f"measurement_p{device % work.parts}"
                 sender.dataframe(frame, table_name=table, symbols=["device"], at="timestamp")
                 sender.flush()
+
+    return load
+
+
+def psycopg_rows(work: Work) -> Callable[[], None]:
+    """executemany, which sends the rows of a request without waiting between them, and a commit."""
+    import psycopg
+
+    values = work.values()
+    user = {"user": "admin", "password": os.environ["SCALE_PASSWORD"], "dbname": "qdb"}
+    connection = psycopg.connect(host=work.host, port=work.port + 1, **user)
+    since, step = datetime.datetime(1970, 1, 1), datetime.timedelta(milliseconds=1)
+
+    def load() -> None:
+        with connection, connection.cursor() as cursor:
+            for device, first in work.requests():
+                table, name = f"measurement_p{device % work.parts}", f"d{device}"
+                insert = f"INSERT INTO {table} (device, {', '.join(NAMES)}, timestamp) VALUES (%b, %b, %b, %b, %b)"
+                cursor.executemany(insert, [(name, *row, since + at * step) for at, row in enumerate(values, first)])
+                connection.commit()
 
     return load
 
@@ -184,6 +206,7 @@ def iotdb_arrays(work: Work) -> Callable[[], None]:
 CLIENTS = {
     "questdb, Sender.row": questdb_rows,
     "questdb, Sender.dataframe": questdb_frames,
+    "psycopg, executemany": psycopg_rows,
     "influxdb, write_points": influxdb_points,
     "cassandra-driver, batches of 100": cassandra_batches,
     "apache-iotdb, Tablet": iotdb_tablets,
