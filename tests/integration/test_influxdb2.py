@@ -10,6 +10,7 @@ import pytest
 
 from runner.model import VerdictKind
 from runner.targets import load_target
+from tests.integration import test_data_sets_on_databases as copies
 from tests.integration.database_contract import *  # noqa: F403
 from tests.integration.real_server import real_server, with_rows
 from tests.unit.reading_trials import GROUPED, KINDS, MORE, WRONG, answers_of, grouped_order, reading_order
@@ -108,6 +109,11 @@ def test_reads_are_answered_rightly_beside_writes(target, folder):
 def test_groups_are_answered_rightly(target, folder):
     _, answers = checked(here(grouped_order(folder, "influxdb2", fraction="0.1", sets=False)))
     assert set(answers) == {*GROUPED, "every", "some"}
+
+
+def test_a_copy_of_its_files_answers_rightly(target, folder, monkeypatch):
+    monkeypatch.setitem(copies.PRELOADED, "influxdb2", 100_000)
+    copies.test_a_copy_of_its_files_answers_rightly_warm_and_cold("influxdb2", folder)
 
 
 def checked(events):
