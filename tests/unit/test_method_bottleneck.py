@@ -10,7 +10,7 @@ OWN, LACKING, VALID = VerdictKind.SOFTWARE_BOTTLENECK, VerdictKind.RESOURCE_NOT_
 EXPECTED = ((OWN, 6), (OWN, 6), (OWN, 6), (OWN, 6), (LACKING, 6), (LACKING, 0), (VALID, 0))
 
 
-@pytest.mark.parametrize(("truth", "expected"), zip(TRUTHS, EXPECTED, strict=True), ids=[t.what for t in TRUTHS])
+@pytest.mark.parametrize(("truth", "expected"), list(zip(TRUTHS, EXPECTED, strict=True)), ids=[t.what for t in TRUTHS])
 def test_what_becomes_of_the_levels_above_six_cores(truth, expected):
     plan, results = simulated(truth, plan_of(3, 2), 0.01, 3)
     final = with_checks(plan, results)
