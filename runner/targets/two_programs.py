@@ -9,7 +9,8 @@ import shlex
 from collections.abc import Sequence
 
 # setpriv: a process whose parent is killed goes with it. The second program ends first: it may ask the first one until
-# its own end, and gets ten seconds for what it still wants to store.
+# its own end, and gets ten seconds for what it still wants to store. If one of them ends by itself, the other one is
+# killed: what it would say at its end would hide the reason, and its clients would wait for it.
 _SCRIPT = """rm -f {ready}
 setpriv --pdeathsig KILL {first} &
 first=$!
@@ -26,6 +27,7 @@ if [ ! "$ended" ]; then
   wait $second $first
   trap - CHLD
   trap '' TERM
+  [ "$ended" ] || kill -KILL $first $second 2>/dev/null
   kill $second 2>/dev/null
   left=50
   while [ $left -gt 0 ] && kill -0 $second 2>/dev/null; do

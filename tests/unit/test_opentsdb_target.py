@@ -188,6 +188,13 @@ def test_a_program_that_ends_takes_the_other_along(tmp_path):
     assert process.stdout.read() == ""
 
 
+def test_a_program_that_ends_by_itself_is_the_last_to_speak(tmp_path):
+    slowly = "signal.signal(15, lambda *_: (time.sleep(5), os.write(1, b'hbase ends\\n'), sys.exit(0)))\n"
+    process = both_up(tmp_path, slowly + UP % "hbase", "os.write(1, b'tsd up\\nno memory\\n')\nsys.exit(3)")
+    assert process.wait(20) == 3
+    assert process.stdout.read() == "no memory\n"
+
+
 def test_a_signal_ends_the_second_one_first(tmp_path):
     ends = "signal.signal(15, lambda *_: (time.sleep(0.3), os.write(1, b'%s ends\\n'), sys.exit(0)))\n"
     process = both_up(tmp_path, ends % "hbase" + UP % "hbase", ends % "tsd" + UP % "tsd")
