@@ -76,6 +76,12 @@ def options(data_dir: str, processors: int, heap: str) -> tuple[str, ...]:
     )
 
 
+def heap_bytes(heap: str) -> int:
+    """2**29 of "512m", as the JVM reads it; 0 of what it would refuse."""
+    match = re.fullmatch(r"(\d+)([kmgt]?)", heap.lower())
+    return int(match.group(1)) * 1024 ** " kmgt".index(match.group(2) or " ") if match else 0
+
+
 def effective(data_dir: str) -> Mapping[str, str]:
     """`jvm_processors` and `jvm_heap` as the JVM reported them; empty if there is no log."""
     try:

@@ -13,7 +13,7 @@ from runner.model import Counted, Site
 from runner.targets import Address, Installation, load_target, series
 from runner.targets.debian import packaged
 from runner.targets.influxdb.spelling import spelled
-from runner.targets.java import effective
+from runner.targets.java import effective, heap_bytes
 from runner.targets.nouns import ACKNOWLEDGED, IN_LOG, ON_DISK
 from runner.targets.web import Web, metrics
 from tests.unit.factories import make_sweep, make_trial
@@ -417,3 +417,7 @@ def test_a_question_has_a_deadline(web):
 def test_a_server_that_is_not_there_is_said():
     with pytest.raises(TargetError, match="Connection refused"):
         Web(who="Example", host="127.0.0.1", port=1).get("/ping", 5)
+
+
+def test_a_heap_is_read_as_the_jvm_reads_it():
+    assert [heap_bytes(text) for text in ("512m", "1g", "64K", "1024", "much")] == [2**29, 2**30, 65536, 1024, 0]

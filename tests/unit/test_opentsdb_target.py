@@ -284,7 +284,7 @@ def test_nothing_is_counted_of_what_was_never_written(tmp_path):
 
 
 def test_many_points_are_counted_in_parts(tmp_path, monkeypatch):
-    monkeypatch.setattr("runner.targets.opentsdb.session.POINTS_AT_ONCE", 4)
+    monkeypatch.setattr("runner.targets.opentsdb.session.POINTS_AT_ONCE", 32)  # with 1 GiB; the heap has 128 MiB
     session = session_of(tmp_path, tables="5")
     times = {f"d{i}": [60000, 60010] for i in range(5)}
     asked = Points(session, f=times, i=times).asked

@@ -16,6 +16,7 @@ from runner.files import below
 from runner.model import Cells, Drawn, Trial
 from runner.targets import Address, Counted, Session, series
 from runner.targets.java import effective as jvm
+from runner.targets.java import heap_bytes
 from runner.targets.marks import filled
 from runner.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_MEMORY, NOWHERE
 from runner.targets.opentsdb import hbase
@@ -26,7 +27,7 @@ from runner.targets.web import Web
 WITHIN_S = 3600.0
 FLUSHED = b"Finished flush of"  # a memstore became a file
 NO_SUCH_NAME = "No such name"  # what the TSD says of a metric or a device that was never written
-POINTS_AT_ONCE = 2_000_000  # that a TSD of 1 GB reads for one question
+POINTS_AT_ONCE = 2_000_000  # that a TSD with a heap of 1 GiB reads for one question
 NAMES_AT_ONCE = 500
 GROUPS = tuple(str(group) for group in range(201))  # values of tags that reads ask for
 COLLECTED_S = 1.5  # how long rows of telnet may wait in the TSD
@@ -178,11 +179,12 @@ class OpentsdbSession(Session):
     def _groups(self, column: str) -> list[str]:
         """Devices that are counted by one question each, as its filter: "*", or names with "|" between them.
 
-        The TSD keeps all points of a question in memory. How many there are is estimated by those of one device.
+        The TSD keeps all points of a question in its heap. How many there are is estimated by those of one device.
         """
+        most = POINTS_AT_ONCE * heap_bytes(self._settings["tsd_jvm_heap"]) // 2**30
         tables = self._trial.work.data.tables
         of_one = sum(self._points_by_device(column, ["d0"]).values())
-        size = max(1, POINTS_AT_ONCE // max(1, of_one))
+        size = max(1, most // max(1, of_one))
         if size >= tables:
             return ["*"]
         firsts = range(0, tables, size)
