@@ -54,11 +54,14 @@ def evidence(trial: Trial, facts: TrialFacts, m: Measurement) -> Evidence:
 
 
 def _miscounted(trial: Trial, facts: TrialFacts, m: Measurement) -> str:
-    """What the count denies. Of rows that nobody acknowledged it can only deny those that were not sent."""
+    """What the count denies. Of rows that nobody acknowledged it can only deny those that were not sent: what a server
+    refuses may be of an earlier request, so that it may hold the rows of the request that failed."""
     if m.rows_sent is None:
         return miscounted(trial.work, _kept(trial, facts, m), m.rows_counted)
-    is_more = (m.rows_counted or 0) > m.rows_sent + trial.work.preload_rows
-    return miscounted(trial.work, m.rows_sent, m.rows_counted) if is_more else ""
+    s = facts.summary
+    most = m.rows_sent + (s.rows_failed + s.rows_unanswered if s is not None else 0)
+    is_more = (m.rows_counted or 0) > most + trial.work.preload_rows
+    return miscounted(trial.work, most, m.rows_counted) if is_more else ""
 
 
 def _kept(trial: Trial, facts: TrialFacts, m: Measurement) -> int | None:

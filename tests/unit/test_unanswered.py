@@ -44,6 +44,11 @@ def test_only_rows_that_were_not_sent_are_denied(rows, is_lost):
     assert lost.kind is VerdictKind.LOST_ROWS, "rows that were acknowledged must be there"
 
 
+@pytest.mark.parametrize(("rows", "kind"), [(1210, VerdictKind.ERRORS), (1211, VerdictKind.LOST_ROWS)])
+def test_rows_of_a_request_that_was_refused_may_be_there(rows, kind):
+    assert judged(Counted(rows=rows), rows_failed=7, rows_unanswered=3, errors=1)[1].kind is kind
+
+
 def test_nothing_that_arrived_is_no_number():
     m, verdict = judged(Counted(rows=0))
     assert (m.rows, m.rows_per_s) == (0, 0.0)
