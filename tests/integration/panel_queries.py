@@ -20,6 +20,7 @@ BOARDS = Path(__file__).resolve().parents[2] / "dashboards"
 OTHER_SWEEPS = {
     "scale_disk_ceiling_bytes_per_second": "disk sweeps",
     "max(scale_achieved_requests_per_second": "loads that read",
+    "max(scale_offered_requests_per_second": "loads that read",
     "max by (trial) (last_over_time(scale_trial_requests_per_second": "loads that read",
 }
 OTHER_MACHINES = {

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import math
 
 import pytest
 
@@ -131,10 +132,11 @@ def assert_side_by_side(path, folder):
     with prometheus(folder) as server:
         seen = watch(server.url, path)
         rates = {one["of"]: value for one, value in shown(seen, "targets", "Throughput", "A")}
-        for refs, title in (("A", "Per server core"), ("A", "Client CPU"), ("BDE", "Figures")):
-            for ref in refs:
-                found = shown(seen, "targets", title, ref)
-                assert {one["of"] for one, _ in found} == {"null", "postgres"}, (title, ref)
+        for ref, title in (("A", "Response time"), ("A", "Client CPU"), *((ref, "Figures") for ref in "ABEF")):
+            found = shown(seen, "targets", title, ref)
+            assert {one["of"] for one, _ in found} == {"null", "postgres"}, (title, ref)
+        cores = {one["of"]: value for one, value in shown(seen, "targets", "Per server core", "A")}
+        assert rates["postgres"] / 1.2 < cores["postgres"] and math.isfinite(sum(cores.values()))
         results = [json.loads(one.read_text()) for one in path.glob("trials/*/trial.json")]
         for name, rate in rates.items():
             own = [

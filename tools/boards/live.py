@@ -46,7 +46,9 @@ LAST = "[10s]"
 
 def running() -> Json:
     """Trial and phase. In a stored run the trials before are still seen for minutes: the newest counts."""
+    # The text is a label: a panel that shows names has no other way to say that there is none.
     newest = f"topk(1, max by (trial) (last_over_time(scale_trial_start_time_seconds{RUN}[$__range])))"
+    phase = f"max by (trial, phase) (scale_trial_phase{RUN}) == 1 and on (trial) {newest}"
     return panel(
         "stat",
         "Runs now",
@@ -55,15 +57,15 @@ def running() -> Json:
         [
             target(
                 "A",
-                f"max by (trial, phase) (scale_trial_phase{RUN}) == 1 and on (trial) {newest}",
-                "{{trial}}: {{phase}}",
+                f'label_join({phase}, "now", ": ", "trial", "phase") '
+                'or on () label_replace(vector(0), "now", "no trial runs", "", "")',
+                "{{now}}",
                 instant=True,
             )
         ],
         "none",
         {**PLAIN, "textMode": "name", "colorMode": "value", "graphMode": "none", "justifyMode": "center"},
         color=fixed(BLUE),
-        noValue="no trial runs",
     )
 
 
@@ -186,30 +188,31 @@ def bottleneck() -> Json:
 
 def rate(place: tuple[int, int, int, int], chosen: str = RUN) -> Json:
     """Rows per second against the load generator's ceiling."""
-
-    def either(what: str) -> str:
-        return " or ".join(f"max(scale_{what}_{unit}_per_second{chosen})" for unit in ("rows", "requests"))
-
+    ceiling = " or ".join(f"max(scale_generator_ceiling_{unit}_per_second{chosen})" for unit in ("rows", "requests"))
     return lines(
         "Rate",
-        "Rows acknowledged each second, of loads that read also requests answered, and what was offered; in the legend "
-        "what the load generator could make by itself, which is mostly far above the axis.",
+        "Rows acknowledged each second, of loads that read also requests answered (right axis), and what was offered; in "
+        "the legend the ceiling, which is what the load generator could make by itself, mostly far above the axis.",
         place,
         [
             target("A", f"max(scale_achieved_rows_per_second{chosen})", "rows"),
-            target("B", either("offered"), "offered"),
-            target("C", either("generator_ceiling"), "load generator's ceiling"),
+            target("B", f"max(scale_offered_rows_per_second{chosen})", "offered"),
+            target("C", ceiling, "ceiling"),
             target("D", f"max(scale_achieved_requests_per_second{chosen})", "requests"),
+            target("E", f"max(scale_offered_requests_per_second{chosen})", "requests offered"),
         ],
         "sishort",
-        axis="each second",
+        axis="rows/s",
         last=True,
         overrides=[
             override("rows", color=fixed(BLUE)),
             override("offered", color=fixed(PURPLE)),
-            override("requests", color=fixed(GREEN)),
+            *(
+                override(name, color=fixed(colour), custom__axisPlacement="right", custom__axisLabel="requests/s")
+                for name, colour in (("requests", GREEN), ("requests offered", PURPLE))
+            ),
             override(
-                "load generator's ceiling",
+                "ceiling",
                 color=fixed(GREY),
                 custom__hideFrom={"viz": True, "legend": False, "tooltip": False},
             ),
@@ -344,17 +347,17 @@ def finished() -> Json:
         custom={"align": "auto", "cellOptions": {"type": "auto"}, "filterable": False},
         noValue="none yet",
         overrides=[
-            override("Trial", links=link, custom__width=126),
-            override("n", unit="string", custom__width=48),
+            override("Trial", links=link),
+            override("n", unit="string", custom__width=44),
             override(
                 "Verdict",
                 mappings=verdict,
                 custom__cellOptions={"type": "color-text"},
                 color=fixed(ORANGE),
-                custom__width=226,
+                custom__width=214,
             ),
             override("Rows/s", unit="sishort", custom__width=66),
-            override("Requests/s", unit="sishort", custom__width=90),
+            override("Requests/s", unit="sishort", custom__width=98),
             override("begin", custom__hidden=True, unit="none"),
             override("Ended", unit="dateTimeAsLocal", custom__hidden=True),
         ],

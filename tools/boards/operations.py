@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tools.boards.curve import CHOSEN, RANGE, TARGETS, VARIANTS
+from runner.work import OPERATIONS
+from tools.boards.curve import AXIS, CHOSEN, RANGE, TARGETS, VARIANTS
+from tools.boards.over_levels import over_n
 from tools.boards.panels import (
     BEGINS,
     RUN,
@@ -10,11 +12,23 @@ from tools.boards.panels import (
     SWEEP_VARIABLE,
     Json,
     dashboard,
+    fixed,
     lines,
+    only_when_empty,
     override,
     panel,
     target,
 )
+
+COLOURS = (
+    *("#1f77b4", "#aec7e8", "#e08214", "#f0bd80", "#2ca02c", "#98df8a", "#d62728", "#ff9896", "#9467bd"),
+    *("#c5b0d5", "#8c564b", "#c49c94", "#c2517b", "#f7b6d2", "#5b6f80", "#b8860b", "#17a2b8"),
+)
+
+
+def coloured() -> list[Json]:
+    """Each kind of operation has its colour in all panels; a name of the user's own gets one from Grafana."""
+    return [override(name, color=fixed(colour)) for name, colour in zip(OPERATIONS.names(), COLOURS, strict=True)]
 
 
 def requests(place: tuple[int, int, int, int]) -> Json:
@@ -27,6 +41,7 @@ def requests(place: tuple[int, int, int, int]) -> Json:
         "reqps",
         axis="requests/s",
         last=True,
+        overrides=coloured(),
     )
 
 
@@ -48,12 +63,34 @@ def response(place: tuple[int, int, int, int]) -> Json:
         log=True,
         last=True,
         noValue="no second with 1,000 requests of an operation: the table has whole trials",
+        overrides=[only_when_empty(), *coloured()],
+    )
+
+
+def of_trials(metric: str, more: str = "") -> str:
+    """By operation and level: the mean over the trials that ended."""
+    chosen = f'{{run="$run",{CHOSEN}{more}}}{RANGE}'
+    return f"avg by (operation, level) (last_over_time(scale_trial_operation_{metric}{chosen}))"
+
+
+def median(place: tuple[int, int, int, int]) -> Json:
+    """Over the levels."""
+    return over_n(
+        "Median by level",
+        "Median response time of each operation at each level: means over the level's trials that ended.",
+        place,
+        of_trials("response_time_seconds", ',quantile="0.5"'),
+        "s",
+        name="operation",
+        axis="response time",
+        log=True,
+        overrides=coloured(),
+        noValue="no trial has ended",
     )
 
 
 def by_level() -> Json:
     """Of each operation at each level."""
-    chosen = f'{{run="$run",{CHOSEN}%s}}{RANGE}'
     wanted = (
         ("A", "requests_per_second", ""),
         ("B", "response_time_seconds", ',quantile="0.5"'),
@@ -64,14 +101,7 @@ def by_level() -> Json:
         "Operations",
         "Requests per second and response time of each operation at each level: means over the level's trials.",
         (0, 8, 24, 9),
-        [
-            target(
-                ref,
-                f"avg by (operation, level) (last_over_time(scale_trial_operation_{metric}{chosen % more}))",
-                table=True,
-            )
-            for ref, metric, more in wanted
-        ],
+        [target(ref, of_trials(metric, more), table=True) for ref, metric, more in wanted],
         "none",
         {"showHeader": True, "cellHeight": "sm", "footer": {"show": False, "reducer": ["sum"], "fields": ""}},
         custom={"align": "auto", "cellOptions": {"type": "auto"}, "filterable": True, "minWidth": 50},
@@ -79,7 +109,7 @@ def by_level() -> Json:
             override("n", unit="string"),
             override("Requests/s", unit="sishort"),
             override("Median", unit="s"),
-            override("99 %", unit="s", custom__cellOptions={"type": "color-background", "mode": "basic"}),
+            override("99 %", unit="s", noValue="–"),
         ],
         transformations=[
             {"id": "merge", "options": {}},
@@ -113,8 +143,8 @@ def operations() -> Json:
         "scale-operations",
         "Operations",
         "What each operation of a mix of reads and writes does.",
-        [requests((0, 0, 12, 8)), response((12, 0, 12, 8)), by_level()],
-        [SWEEP_VARIABLE, RUN_VARIABLE, TARGETS, VARIANTS],
+        [requests((0, 0, 9, 8)), response((9, 0, 8, 8)), median((17, 0, 7, 8)), by_level()],
+        [SWEEP_VARIABLE, RUN_VARIABLE, TARGETS, VARIANTS, {**AXIS, "hide": 2}],
         time_from="now-5m",
         annotations=[BEGINS],
     )

@@ -52,6 +52,15 @@ def limit(name: str, colour: str) -> Json:
     return override(name, color=fixed(colour), custom__lineStyle=DASHED, custom__lineWidth=1, custom__fillOpacity=0)
 
 
+def only_when_empty() -> Json:
+    """A panel's `noValue` stands there when it has no data, and not beside the marks without a number of a log axis.
+
+    Grafana draws gaps as 0 if the text of a field is empty or blank, which is the number 0 to JavaScript; the zero-width
+    space is neither a number nor visible.
+    """
+    return {"matcher": {"id": "byType", "options": "number"}, "properties": [{"id": "noValue", "value": "\u200b"}]}
+
+
 def disk_colours() -> list[Json]:
     """All that is said of one disk has its colour."""
     return [

@@ -1,0 +1,76 @@
+"""A line for each name over the levels of a sweep: one query whose series have the labels `level` and the name's own.
+
+Refuses nothing: a level that a line does not have is a gap that the line spans.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tools.boards.panels import Json, only_when_empty, override, panel, target
+
+# A name has the same colour in all panels.
+BY_NAME = {"mode": "palette-classic-by-name"}
+
+
+def over_n(
+    title: str,
+    sentence: str,
+    place: tuple[int, int, int, int],
+    expr: str,
+    unit: str,
+    *,
+    name: str,
+    axis: str,
+    log: bool = False,
+    overrides: Sequence[Json] = (),
+    **defaults: Any,
+) -> Json:
+    """name: the label that names a line; the same name has the same colour in all such panels."""
+    matrix = f"level\\{name}"
+    return panel(
+        "trend",
+        title,
+        sentence,
+        place,
+        [target("A", expr, table=True)],
+        unit,
+        {
+            "xField": "n",
+            "legend": {"displayMode": "list", "placement": "bottom", "showLegend": True, "calcs": []},
+            "tooltip": {"mode": "multi", "sort": "desc"},
+        },
+        custom={
+            "axisLabel": axis,
+            "axisColorMode": "text",
+            "drawStyle": "line",
+            "lineWidth": 2,
+            "pointSize": 7,
+            "showPoints": "always",
+            "spanNulls": True,
+            "fillOpacity": 0,
+            "scaleDistribution": {"type": "log", "log": 10} if log else {"type": "linear"},
+        },
+        overrides=[
+            override(
+                "n", unit="none", custom__axisLabel="n, ${axis}", custom__scaleDistribution={"type": "linear"}, min=None
+            ),
+            only_when_empty(),
+            *overrides,
+        ],
+        transformations=[
+            {
+                "id": "groupingToMatrix",
+                "options": {"columnField": name, "rowField": "level", "valueField": "Value", "emptyValue": "null"},
+            },
+            {
+                "id": "convertFieldType",
+                "options": {"conversions": [{"targetField": matrix, "destinationType": "number"}], "fields": {}},
+            },
+            {"id": "sortBy", "options": {"fields": {}, "sort": [{"field": matrix}]}},
+            {"id": "organize", "options": {"excludeByName": {}, "indexByName": {}, "renameByName": {matrix: "n"}}},
+        ],
+        color=BY_NAME,
+        **defaults,
+    )
