@@ -344,7 +344,7 @@ def finished() -> Json:
         targets,
         "sishort",
         {"showHeader": True, "cellHeight": "sm", "footer": {"show": False, "reducer": ["sum"], "fields": ""}},
-        custom={"align": "auto", "cellOptions": {"type": "auto"}, "filterable": False},
+        custom={"align": "auto", "cellOptions": {"type": "auto"}, "filterable": False, "minWidth": 50},
         noValue="none yet",
         overrides=[
             override("Trial", links=link),
