@@ -100,7 +100,7 @@ def test_reads_are_answered_rightly_beside_writes(target, folder):
     [
         ("{until}", "{to}", "range"),  # the row at the end is one too many
         ('"end":{to}', '"end":4000000000000', "aggregate"),  # the rows after the end
-        ('"end":{until}', '"end":{from}', "group_by_time"),
+        ("{until}", "{to}", "group_by_time"),  # the stretch that begins at the end
         ("mimmax", "zimsum", "group_by_time"),
     ],
 )
