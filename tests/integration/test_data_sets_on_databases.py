@@ -21,14 +21,18 @@ PRELOADED = {"influxdb": 100_000, "victoriametrics": 100_000, "questdb": 100_000
 SLOW = {"cassandra": 20_000, "kairosdb": 4_000}
 
 
-@pytest.mark.parametrize("name", [*PRELOADED, *SLOW])
-def test_a_copy_of_its_files_answers_rightly_warm_and_cold(name, folder):
+ON_CASSANDRA = ("kairosdb", {"datastore": "cassandra", "cassandra_heap": "512m"})
+
+
+@pytest.mark.parametrize(("name", "knobs"), [*((name, {}) for name in (*PRELOADED, *SLOW)), ON_CASSANDRA])
+def test_a_copy_of_its_files_answers_rightly_warm_and_cold(name, knobs, folder):
     if name in SLOW and not os.environ.get("SCALE_SLOW_TESTS"):
         pytest.skip("takes long: SCALE_SLOW_TESTS=1")
     rows = (PRELOADED | SLOW)[required(name).facts.name]
     more = ["range.columns=current"]
     flags = {"preload__rows": str(rows), "load__duration": "8s" if name in SLOW else "1s", "load__warmup": "0s"}
     order = reading_order(folder, name, "range,write", also=more, **flags)
+    order = replace(order, trial=replace(order.trial, knobs={**order.trial.knobs, **knobs}))
     plan = Plan(sweep=make_sweep(), trials=(order.trial,), confounds=(), notes=(), seconds_estimated=0.0)
     found, phases = {}, {}
     with data_of_run(plan, folder, order.run_id) as data_set:

@@ -95,12 +95,13 @@ OTHERS = ("set", "group_by_time_desc")  # what it has no words for
 ONE_COLUMN = [f"{name}.columns=current" for name in ("range_value", "range_value_desc", "range_desc", "point")]
 
 
-def test_reads_are_answered_rightly_beside_writes(target, folder):
+@pytest.mark.parametrize("placed", [lambda order: order, on_cassandra], ids=["h2", "cassandra"])
+def test_reads_are_answered_rightly_beside_writes(target, folder, placed):
     asked = {*KINDS, "first", "last"} - {*OTHERS}
     more = [*ONE_COLUMN, "group_by_time.step=10m", "point.devices=2"]
     mix = ",".join((*sorted(asked), "write=1"))
     order = reading_order(folder, "kairosdb", mix, alone=("latest",), also=more, preload__rows="4k")
-    events = here(order)
+    events = here(placed(order))
     result, answers = result_of(events), answers_of(events)
     assert result.verdict.kind not in WRONG, result.verdict.reasons
     assert set(answers) == asked
