@@ -16,7 +16,7 @@ FACTS = Facts(
     title="InfluxDB 2",
     implementation="runner.targets.influxdb.v2:InfluxdbV2Target",
     methods=("http", series.GZIP),
-    runs_from=(ServerSource.INSTALLATION, ServerSource.IMAGE),
+    runs_from=(ServerSource.INSTALLATION, ServerSource.IMAGE, ServerSource.ENDPOINT),
     stores_tags=True,
     knobs=(
         Knob(name="write_threads", role=KnobRole.WRITERS, kind="count", column="write_threads", default=_connections),
