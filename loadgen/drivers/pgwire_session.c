@@ -26,7 +26,7 @@ enum outcome pgwire_broken(const struct stream *stream, struct fault *fault)
 }
 
 /* A field of an error, "" where it has none. Each is a letter and a text with a zero behind it. */
-static const char *field(const struct pgwire_answer *answer, char letter)
+static const char *field(const struct pgwire_answer *answer, uint8_t letter)
 {
     const uint8_t *at = answer->bytes, *const end = at + answer->length;
     while (at < end && *at) {
@@ -60,8 +60,10 @@ bool pgwire_read(struct stream *s, struct pgwire_answer *answer)
         if (!stream_need(s, 5))
             return false;
         const uint32_t length = be32toh(get_u32((const uint8_t *)s->bytes + s->begin + 1));
-        if (length < 4)
-            return stream_fail(s, "a message that is shorter than its own length");
+        if (length < 4) {
+            stream_fail(s, "a message that is shorter than its own length");
+            return false;
+        }
         if (!stream_need(s, 1 + (size_t)length))
             return false;
         answer->kind = s->bytes[s->begin];

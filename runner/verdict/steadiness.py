@@ -12,8 +12,16 @@ from runner.verdict.steady import Steadiness, troubles
 
 
 def steadiness_of(evidence: Evidence) -> tuple[str, ...]:
-    """Why the rate was not steady, as reasons of the verdict; empty if it was, or if that cannot be decided."""
-    return troubles(_figures(evidence.measurement), claims=evidence.claims)
+    """Why the rate was not steady, as reasons of the verdict; empty if it was, or if that cannot be decided.
+
+    Where nothing is answered, a rate of which that cannot be decided counts as unsteady: for a few seconds rows are
+    handed over as fast as the buffers of the network take them.
+    """
+    m = evidence.measurement
+    if m.rows_sent is not None and m.rate_drift_percent is None:
+        too_short = f"the window of {m.window_s or 0:.3g} s is too short for a method without answers"
+        return (f"{too_short}: its rate may be that of the network's buffers",)
+    return troubles(_figures(m), claims=evidence.claims)
 
 
 def _figures(m: Measurement) -> Steadiness:

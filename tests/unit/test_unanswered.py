@@ -12,6 +12,7 @@ from runner.model import Counted, TrialResult, VerdictKind, marks
 from runner.plan import complete, make_plan
 from runner.targets import load_facts, load_target
 from runner.verdict import diagnose
+from tests.unit.evidences import evidence_of
 from tests.unit.factories import make_sweep, make_trial
 from tests.unit.test_loadgen import summary
 from tests.unit.test_plan import make_host
@@ -47,6 +48,19 @@ def test_only_rows_that_were_not_sent_are_denied(rows, is_lost):
 @pytest.mark.parametrize(("rows", "kind"), [(1210, VerdictKind.ERRORS), (1211, VerdictKind.LOST_ROWS)])
 def test_rows_of_a_request_that_was_refused_may_be_there(rows, kind):
     assert judged(Counted(rows=rows), rows_failed=7, rows_unanswered=3, errors=1)[1].kind is kind
+
+
+def test_a_window_too_short_to_tell_a_steady_rate_is_that_of_the_networks_buffers():
+    def of(m):
+        return diagnose(evidence_of(make_trial(), m), load_axis("cores"))
+
+    short = replace(judged(Counted(rows=1200))[0], server_cpu_cores=1.0, server_cpu_percent=100.0)
+    assert short.rate_drift_percent is None
+    assert of(short).kind is VerdictKind.UNSTEADY
+    assert "too short for a method without answers" in of(short).reasons[0]
+    assert of(replace(short, rows_sent=None)).kind is VerdictKind.VALID
+    steady = replace(short, rate_drift_percent=0.1, rate_drift_error_percent=0.1, rate_cv_percent=1.0)
+    assert of(steady).kind is VerdictKind.VALID
 
 
 def test_nothing_that_arrived_is_no_number():
