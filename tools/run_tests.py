@@ -25,11 +25,10 @@ from pathlib import Path
 from typing import IO
 
 DISKS = ("test_disks", "test_disk_sweep", "test_striped_disks")
-SLOW_DATABASES = ("test_cassandra", "test_iotdb", "test_kairosdb", "test_opentsdb")
+SLOW_DATABASES = ("test_cassandra", "test_iotdb", "test_kairosdb", "test_opentsdb", "test_questdb")
 QUICK_DATABASES = (
     "test_data_sets_on_databases",
     "test_influxdb",
-    "test_questdb",
     "test_sql_databases",
     "test_victoriametrics",
 )
