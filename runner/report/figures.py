@@ -16,9 +16,9 @@ from runner.observations import observations
 from runner.report.columns import CONSOLE, Column, disk_mb_per_s, knob_at, published
 from runner.report.marks import marked, quick_words
 from runner.report.open_loop import with_answer
-from runner.report.table import ABSENT, Table, fixed, mean, rate, short
+from runner.report.table import ABSENT, Table, fixed, known, mean, rate, short
 from runner.units import format_number
-from runner.work import Rate, rate_of
+from runner.work import Rate, rate_of, rates_of
 
 MARK, OWN_MARK = " †", " ‡"
 
@@ -193,6 +193,13 @@ def axis_facts(run: StoredRun) -> AxisFacts:
 def fitted_rate(run: StoredRun) -> Rate:
     """The rate that the run's curve shows."""
     return rate_of(run.plan.sweep.work, durable=axis_facts(run).is_durable)
+
+
+def shown_rates(run: StoredRun) -> tuple[Rate, ...]:
+    """The fitted rate, then the others of the run's work that any trial has."""
+    fitted, *others = rates_of(run.plan.sweep.work, durable=axis_facts(run).is_durable)
+    has = [r for r in others if any(known(getattr(result.measurement, r.field)) for result in run.results)]
+    return (fitted, *has)
 
 
 def axis_name(run: StoredRun) -> str:

@@ -1,17 +1,18 @@
-"""The curves of several databases in one drawing: the rate and the durable rate by level, each name with its terms.
+"""The curves of several databases in one drawing: a panel for each rate of the run, and each name with its terms.
 
 Refuses to tell databases apart by colour alone: each has a shape and a dash of its own. Axes start at 0.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from runner.model import StoredRun, VerdictKind
-from runner.report.figures import axis_facts
+from runner.report.figures import axis_facts, shown_rates
 from runner.report.subject_points import SubjectCurve, SubjectPoint, curves
 from runner.report.svg import Frame, axes, drawing, legend, line, marker, rate_scale, swatch, x_levels
 from runner.units import format_number, format_rate
+from runner.work import stores
 
 SHAPES = (
     VerdictKind.VALID,
@@ -22,31 +23,31 @@ SHAPES = (
     VerdictKind.SOFTWARE_BOTTLENECK,
     VerdictKind.THROTTLED,
 )  # for their forms alone: a circle, a square, a triangle, ...
-_Rate = Callable[[SubjectPoint], float | None]
 
 
 def curves_svg(run: StoredRun, width: int = 940, height: int = 380) -> str:
-    """Two panels beside each other under one legend; "" where no database has a rate."""
-    found = [curve for curve in curves(run) if any(p.rows_per_s for p in curve.points)]
+    """Panels beside each other under one legend; "" where no database has the fitted rate."""
+    found = [curve for curve in curves(run) if any(p.rates[0] for p in curve.points)]
     if not found:
         return ""
-    keys, above = legend([(_key(i), f"{c.name}: {c.term('acknowledged')}") for i, c in enumerate(found)], width, 8, 14)
-    half = width // 2
-    panels: tuple[tuple[str, _Rate], ...] = (
-        ("rows/s", lambda p: p.rows_per_s),
-        ("durable rows/s", lambda p: p.durable_rows_per_s),
-    )
+    keys, above = legend([(_key(i), _named(run, curve)) for i, curve in enumerate(found)], width, 8, 14)
+    panels = [shown.words for shown in shown_rates(run)]
+    each = width // len(panels)
     parts = [keys]
-    for index, (words, of) in enumerate(panels):
-        drawn = _panel(run, found, (half, height), words, of)
-        parts.append(f'<g transform="translate({index * half},{above})">{drawn}</g>')
-    label = f"Rate and durable rate of {', '.join(c.name for c in found)} over {run.plan.sweep.axis}"
+    for index, words in enumerate(panels):
+        drawn = _panel(run, found, (each, height), words, index)
+        parts.append(f'<g transform="translate({index * each},{above})">{drawn}</g>')
+    label = f"{', '.join(panels)} of {', '.join(c.name for c in found)} over {run.plan.sweep.axis}"
     return drawing(width, height + above, label, "".join(parts))
 
 
-def _panel(run: StoredRun, found: Sequence[SubjectCurve], size: tuple[int, int], words: str, of: _Rate) -> str:
+def _named(run: StoredRun, curve: SubjectCurve) -> str:
+    return f"{curve.name}: {curve.term('acknowledged')}" if stores(run.plan.sweep.work) else curve.name
+
+
+def _panel(run: StoredRun, found: Sequence[SubjectCurve], size: tuple[int, int], words: str, at: int) -> str:
     levels = sorted({p.level for c in found for p in c.points})
-    tops = [v for c in found for p in c.points for v in (of(p), p.high if words == "rows/s" else None) if v]
+    tops = [v for c in found for p in c.points for v in (p.rates[at], None if at else p.high) if v]
     frame = Frame(
         width=size[0],
         height=size[1],
@@ -62,9 +63,9 @@ def _panel(run: StoredRun, found: Sequence[SubjectCurve], size: tuple[int, int],
     unit, unit_name = rate_scale(frame.y_max, words)
     parts = [axes(frame, x_levels(levels, size[0] - 80), axis_facts(run).given, unit_name, unit)]
     for index, curve in enumerate(found):
-        points = [(p, value) for p in curve.points if (value := of(p)) is not None]
+        points = [(p, value) for p in curve.points if (value := p.rates[at]) is not None]
         parts.append(line(frame, [(p.level, value) for p, value in points], _line_css(index)))
-        if words == "rows/s":
+        if not at:  # the interval is of the first rate
             parts += [_bar(frame, p, index) for p, _ in points]
         parts += [_mark(frame, curve, p, value, index) for p, value in points]
     return "".join(parts)

@@ -11,11 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from runner.model import LevelInterval, Measurement, StoredRun, TrialResult
-from runner.report.figures import axis_facts
+from runner.report.figures import axis_facts, shown_rates
 from runner.report.noise import noise_of
 from runner.report.table import mean
 from runner.sweep.vary import slug
 from runner.units import format_number
+from runner.work import Rate
 
 UNKNOWN = "not said"
 
@@ -24,20 +25,19 @@ UNKNOWN = "not said"
 class SubjectPoint:
     """A database at a level: means over the trials that count, else over all (is_counted says which).
 
-    Rates in rows/s; low, high: the 95 % interval of rows_per_s; speedup: against the database's own first level.
-    server_cost, client_cost: CPU seconds for a million rows. stored_bytes: of the server's files for each row that the
-    database counted; written_bytes: written to the disk by everybody for each acknowledged row. used: the trials that
-    the means are of.
+    rates: those of shown_rates, in their order; low, high: the 95 % interval of the first; speedup: against the first
+    rate at the database's own first level. server_cost, client_cost: CPU seconds for a million units of the work.
+    stored_bytes: of the server's files for each row that the database counted; written_bytes: written to the disk by
+    everybody for each acknowledged row. used: the trials that the means are of.
     """
 
     level: float
     is_counted: bool
-    rows_per_s: float | None
+    rates: tuple[float | None, ...]
     low: float | None
     high: float | None
-    durable_rows_per_s: float | None
     speedup: float | None
-    rows_per_core: float | None
+    rate_per_core: float | None
     server_cost: float | None
     client_cost: float | None
     stored_bytes: float | None
@@ -72,26 +72,36 @@ def curves(run: StoredRun) -> tuple[SubjectCurve, ...]:
     for result in run.on_curve:
         found.setdefault(slug(result.trial.variant), []).append(result)
     intervals = {(i.level, i.variant): i for i in noise_of(run).levels}
-    return tuple(_curve(name, results, intervals) for name, results in found.items() if results)
+    shown = shown_rates(run)
+    return tuple(_curve(name, results, shown, intervals) for name, results in found.items() if results)
 
 
-def _curve(name: str, results: list[TrialResult], intervals: Mapping[tuple[float, str], LevelInterval]) -> SubjectCurve:
+def _curve(
+    name: str,
+    results: list[TrialResult],
+    shown: Sequence[Rate],
+    intervals: Mapping[tuple[float, str], LevelInterval],
+) -> SubjectCurve:
     ordered = tuple(sorted(results, key=lambda r: (r.trial.level, r.trial.replicate)))
     points: list[SubjectPoint] = []
     base: float | None = None
     for level in sorted({r.trial.level for r in ordered}):
         here = [r for r in ordered if r.trial.level == level]
-        points.append(_point(here, base, intervals.get((level, name))))
-        base = base or points[-1].rows_per_s
+        points.append(_point(here, shown, base, intervals.get((level, name))))
+        base = base or points[-1].rates[0]
     words = ", ".join(ordered[0].trial.variant.values()) or ordered[0].trial.subject.target
     said = next((r.effective for r in ordered if r.effective), {})
     return SubjectCurve(name=words, said=said, results=ordered, points=tuple(points))
 
 
-def _point(here: Sequence[TrialResult], base: float | None, interval: LevelInterval | None) -> SubjectPoint:
+def _point(
+    here: Sequence[TrialResult], shown: Sequence[Rate], base: float | None, interval: LevelInterval | None
+) -> SubjectPoint:
     counted = [r for r in here if r.verdict.kind.is_fitted]
-    used = [r.measurement for r in counted or here]
-    speed, cores = mean(m.rows_per_s for m in used), here[0].trial.cores
+    results = tuple(counted or here)
+    used = [r.measurement for r in results]
+    rates = tuple(mean(getattr(m, rate.field) for m in used) for rate in shown)
+    speed, cores = rates[0], here[0].trial.cores
     low = high = None
     if interval is not None and interval.mean is not None and interval.half_percent is not None:
         factor = 1 + interval.half_percent / 100
@@ -100,25 +110,24 @@ def _point(here: Sequence[TrialResult], base: float | None, interval: LevelInter
     return SubjectPoint(
         level=here[0].trial.level,
         is_counted=bool(counted),
-        rows_per_s=speed,
+        rates=rates,
         low=low,
         high=high,
-        durable_rows_per_s=mean(m.durable_rows_per_s for m in used),
         speedup=speed / (base or speed) if speed else None,
-        rows_per_core=speed / cores if speed is not None and cores else None,
-        server_cost=mean(_cost(m.server_cpu_cores, m) for m in used),
-        client_cost=mean(_cost(m.generator_cpu_cores, m) for m in used),
+        rate_per_core=speed / cores if speed is not None and cores else None,
+        server_cost=mean(_cost(r.measurement.server_cpu_cores, r) for r in results),
+        client_cost=mean(_cost(r.measurement.generator_cpu_cores, r) for r in results),
         stored_bytes=mean(stored_bytes(m) for m in used),
         written_bytes=mean(m.disk_bytes_per_row for m in used),
         response_ms_p50=mean(m.response_ms_p50 for m in used),
         response_ms_p99=mean(m.response_ms_p99 for m in used),
         verdicts=", ".join(f"{n} {kind}" for kind, n in verdicts.most_common()),
-        used=tuple(counted or here),
+        used=results,
     )
 
 
-def _cost(cores: float | None, m: Measurement) -> float | None:
-    return cores / m.rows_per_s * 1e6 if cores is not None and m.rows_per_s else None
+def _cost(cores: float | None, result: TrialResult) -> float | None:
+    return cores / result.achieved_per_s * 1e6 if cores is not None and result.achieved_per_s else None
 
 
 def stored_bytes(m: Measurement) -> float | None:

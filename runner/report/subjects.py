@@ -5,30 +5,30 @@ Refuses to name a winner: terms differ, and a difference is one where intervals 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 
 from runner.model import StoredRun
-from runner.report.figures import axis_facts
+from runner.report.figures import axis_facts, shown_rates
 from runner.report.marks import marked
 from runner.report.subject_curves import curves_svg
 from runner.report.subject_points import SubjectPoint, curves, overlaps
 from runner.report.table import ABSENT, Table, fixed, known, rate, short
 from runner.units import format_number
+from runner.work import stores
 
-_RATES = (
-    "95 % interval: of the mean of the trials that count; durable: counted to the end of the flush; speedup: against "
-    "the database's own first level; † no trial counts: mean over all, and not the server's number"
-)
-_COSTS = (
-    "bytes in files: all files of the server after the flush, with its logs and what it reserved, for each row that it "
-    "counted; bytes written: to the disk, by everybody; load generator: CPU seconds of the client's side"
-)
+_DURABLE = "durable: counted to the end of the flush; "
+_COUNTED = "† no trial counts: mean over all, and not the server's number"
+_FILES = "bytes in files: all files of the server, with its logs and what it reserved, for each row that it counted"
+_WRITTEN = "bytes written: to the disk, by everybody"
+_CLIENT = "load generator: CPU seconds of the client's side"
 # What a target says of itself among its settings as read back, by the heading that it has here.
 TERMS = {
     "server": "server_version",
     "acknowledged when the rows are": "acknowledged",
     "stored": "compression",
 }
+TERMS_OF_READS = {heading: key for heading, key in TERMS.items() if key != "acknowledged"}
 
 
 def has_several(run: StoredRun) -> bool:
@@ -46,9 +46,10 @@ def figure_html(run: StoredRun) -> str:
     if not has_several(run):
         return ""
     drawn = curves_svg(run)
+    terms = " Beside each name: where the rows of a request are when it is acknowledged."
     caption = (
         "Means of the trials that count, with their 95 % intervals where several trials make one; hollow: no trial "
-        "counts. Beside each name: where the rows of a request are when it is acknowledged."
+        f"counts.{terms if stores(run.plan.sweep.work) else ''}"
     )
     return f"<figure>{drawn}<figcaption>{escape(caption)}</figcaption></figure>" if drawn else ""
 
@@ -57,12 +58,13 @@ def rates_table(run: StoredRun) -> Table:
     """A row for each level and database, in the order asked for; its figures are those of SubjectPoint."""
     found = curves(run)
     rows = [(curve.name, point) for curve in found for point in curve.points]
+    words = [shown.words for shown in shown_rates(run)]
     headers = (
         axis_facts(run).name,
         "database",
-        "rows/s",
+        words[0],
         "95 % interval",
-        "durable rows/s",
+        *words[1:],
         "speedup",
         "response p50 ms",
         "response p99 ms",
@@ -73,8 +75,14 @@ def rates_table(run: StoredRun) -> Table:
         headers=headers,
         rows=tuple((_level(p), name, *_rates(p)) for name, p in sorted(rows, key=lambda row: row[1].level)),
         words=(1, len(headers) - 1),
-        notes=(_RATES, *overlaps(run, found)),
+        notes=(_explained(words), *overlaps(run, found)),
     )
+
+
+def _explained(words: Sequence[str]) -> str:
+    durable = _DURABLE if any("durable" in each for each in words) else ""
+    interval = f"95 % interval: of the mean {words[0]} of the trials that count"
+    return f"{interval}; {durable}speedup: against the database's own first level; {_COUNTED}"
 
 
 def _level(p: SubjectPoint) -> str:
@@ -83,9 +91,9 @@ def _level(p: SubjectPoint) -> str:
 
 def _rates(p: SubjectPoint) -> tuple[str, ...]:
     return (
-        marked(rate(p.rows_per_s), p.used),
+        marked(rate(p.rates[0]), p.used),
         f"{rate(p.low)}..{rate(p.high)}" if known(p.low) and known(p.high) else ABSENT,
-        rate(p.durable_rows_per_s),
+        *map(rate, p.rates[1:]),
         f"{p.speedup:.2f}×" if p.speedup else ABSENT,
         short(p.response_ms_p50),
         short(p.response_ms_p99),
@@ -94,53 +102,51 @@ def _rates(p: SubjectPoint) -> tuple[str, ...]:
 
 
 def cost_table(run: StoredRun) -> Table:
-    """A row for each database and level; its figures are those of SubjectPoint."""
+    """A row for each database and level; its figures are those of SubjectPoint. Bytes written where rows are."""
+    unit, stored = run.plan.sweep.work.unit, stores(run.plan.sweep.work)
     return Table(
         title="What the rates cost",
         headers=(
             "database",
             axis_facts(run).name,
-            "rows/s per core",
-            "server CPU-s / M rows",
-            "load generator CPU-s / M rows",
+            f"{shown_rates(run)[0].words} per core",
+            f"server CPU-s / M {unit}",
+            f"load generator CPU-s / M {unit}",
             "bytes in files / row",
-            "bytes written / row",
+            *(("bytes written / row",) if stored else ()),
         ),
-        rows=tuple((curve.name, _level(p), *_costs(p)) for curve in curves(run) for p in curve.points),
+        rows=tuple((curve.name, _level(p), *_costs(p, stored)) for curve in curves(run) for p in curve.points),
         words=(0,),
-        notes=(_COSTS,),
+        notes=("; ".join((_FILES, *((_WRITTEN,) if stored else ()), _CLIENT)),),
     )
 
 
-def _costs(p: SubjectPoint) -> tuple[str, ...]:
+def _costs(p: SubjectPoint, stored: bool) -> tuple[str, ...]:
     return (
-        rate(p.rows_per_core),
+        rate(p.rate_per_core),
         short(p.server_cost),
         short(p.client_cost),
         short(p.stored_bytes),
-        short(p.written_bytes),
+        *((short(p.written_bytes),) if stored else ()),
     )
 
 
 def terms_table(run: StoredRun) -> Table:
     """A row for each database: what makes its rates comparable with the others', or not."""
+    stored = stores(run.plan.sweep.work)
+    terms = TERMS if stored else TERMS_OF_READS
     rows = []
     for curve in curves(run):
         load = sorted({r.trial.load.connections for r in curve.results})
         requests = sorted({r.trial.work.data.rows_per_request for r in curve.results})
-        rows.append(
-            (
-                curve.name,
-                *(curve.term(key) for key in TERMS.values()),
-                curve.results[0].trial.subject.method,
-                ", ".join(fixed(n) for n in requests),
-                ", ".join(fixed(n) for n in load),
-            )
-        )
+        written = (curve.results[0].trial.subject.method, ", ".join(fixed(n) for n in requests)) if stored else ()
+        said = tuple(curve.term(key) for key in terms.values())
+        rows.append((curve.name, *said, *written, ", ".join(fixed(n) for n in load)))
+    acknowledged = "; acknowledged: when a request is answered" if stored else ""
     return Table(
         title="The terms",
-        headers=("database", *TERMS, "method", "rows a request", "connections"),
+        headers=("database", *terms, *(("method", "rows a request") if stored else ()), "connections"),
         rows=tuple(rows),
-        words=(0, 1, 2, 3, 4),
-        notes=("the defaults of the vendors, unless --knob says otherwise; acknowledged: when a request is answered",),
+        words=tuple(range(len(terms) + 1 + stored)),
+        notes=(f"the defaults of the vendors, unless --knob says otherwise{acknowledged}",),
     )

@@ -24,6 +24,7 @@ __all__ = [
     "operation_of",
     "queries_of",
     "rate_of",
+    "rates_of",
     "row_logical_bytes",
     "stores",
     "told",
@@ -90,6 +91,13 @@ def rate_of(work: Work, *, durable: bool) -> Rate:
     if len(kinds) == 1:
         return operation_of(kinds.pop()).rate(durable=durable)
     return REQUESTS
+
+
+def rates_of(work: Work, *, durable: bool) -> tuple[Rate, ...]:
+    """All rates of the work that a trial may have: the fitted one first, then those of each kind of operation."""
+    kinds = [operation_of(operation.kind_name) for operation in work.operations]
+    own = [kind.rate(durable=at) for kind in kinds for at in (durable, not durable)]
+    return tuple(dict.fromkeys((rate_of(work, durable=durable), *own)))
 
 
 def units_of_request(work: Work, operation: Operation) -> int:

@@ -108,3 +108,19 @@ def test_larger_requests_are_a_remedy_for_writes_only(unit, larger):
     found = bottleneck_of(replace(IDLE, in_flight=0.95), replace(GIVEN, unit=unit), CORES)
     assert found.kind is BottleneckKind.CONNECTIONS
     assert ("--rows-per-request" in found.remedy) is larger
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        {"generator_cores": 1.9},
+        {"hot_generator_thread": ("scale-loadgen", 0.99)},
+        {"in_flight": 0.15, "workers_busy": 0.83},
+    ],
+)
+@pytest.mark.parametrize(("unit", "other"), [("rows/s", True), ("requests/s", False)])
+def test_another_method_is_a_remedy_for_writes_only(use, unit, other):
+    found = bottleneck_of(replace(IDLE, **use), replace(GIVEN, unit=unit, threads=1), CORES)
+    assert found.kind is BottleneckKind.GENERATOR_CPU
+    assert ("--method" in found.remedy) is other
+    assert "--generator-cpus" in found.remedy or "--write-threads" in found.remedy

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
-from runner.model import StoredRun, VerdictKind
+from runner.model import Operation, StoredRun, VerdictKind
 from runner.plan import complete
 from runner.plan.arms import Arm
 from runner.plan.make import plan_arms
@@ -84,6 +84,63 @@ def test_the_rates_of_a_level_stand_below_each_other():
         "–",
         "3 VALID",
     )
+
+
+def asked(operations, **figures):
+    """The run of `measured`, of these operations: half as many requests as `measured` has rows."""
+    run = measured(several())
+    results = [
+        replace(
+            r, trial=replace(r.trial, work=work), measurement=replace(m, requests_per_s=m.rows_per_s / 2, **figures)
+        )
+        for r in run.results
+        for m, work in [(r.measurement, replace(r.trial.work, operations=operations))]
+    ]
+    sweep = replace(run.plan.sweep, work=replace(run.plan.sweep.work, operations=operations))
+    return replace(run, plan=replace(run.plan, sweep=sweep), results=tuple(results))
+
+
+def test_reads_are_compared_by_requests_and_not_by_rows():
+    run = asked(
+        tuple(Operation(name=name, unit="requests") for name in ("range", "latest")),
+        rows_per_s=0.0,
+        disk_bytes_per_row=None,
+    )
+    rates, cost, terms = subjects.tables(run)
+    assert rates.headers[2:5] == ("requests/s", "95 % interval", "speedup")
+    assert rates.rows[4][2:5] == ("2,000,000 quick", "2,000,000..2,000,000", "2.00×")
+    assert cost.headers[2:] == (
+        "requests/s per core",
+        "server CPU-s / M requests",
+        "load generator CPU-s / M requests",
+        "bytes in files / row",
+    )
+    assert cost.rows[3] == ("victoriametrics", "2", "1,000,000", "1.00", "0.500", "25.0")
+    assert terms.headers == ("database", "server", "stored", "connections")
+    assert {len(row) for table in (rates, cost, terms) for row in table.rows} == {8, 6, 4}
+    page = documents(run).pages["report.html"]
+    drawing = page[page.index('<svg xmlns="http://www.w3.org/2000/svg"') : page.index("</figure>")]
+    assert "M requests/s" in drawing
+    assert "rows/s" not in drawing
+    assert "acknowledged" not in page[: page.index("</figure>")]
+
+
+def test_a_mix_is_compared_by_requests_with_the_rows_that_it_wrote():
+    rates, _, terms = subjects.tables(
+        asked((Operation(name="range", unit="requests"), Operation()), durable_rows_per_s=None)
+    )
+    assert rates.headers[2:6] == ("requests/s", "95 % interval", "rows/s", "speedup")
+    assert rates.rows[4][2:5] == ("2,000,000 quick", "2,000,000..2,000,000", "4,000,000")
+    assert "acknowledged when the rows are" in terms.headers
+
+
+def test_disks_are_compared_by_durable_rows():
+    run = measured(several())
+    run = replace(run, plan=replace(run.plan, sweep=replace(run.plan.sweep, axis="disks")))
+    rates, cost, _ = subjects.tables(run)
+    assert rates.headers[2:5] == ("durable rows/s", "95 % interval", "rows/s")
+    assert rates.rows[4][2:5] == ("2,000,000 quick", "2,000,000..2,000,000", "4,000,000")
+    assert cost.headers[2] == "durable rows/s per core"
 
 
 def test_a_rate_that_does_not_count_is_marked():

@@ -8,10 +8,9 @@ from runner.verdict.evidence import ResourceUse, TrialResources
 from runner.verdict.rules.rule import Found
 from runner.verdict.thresholds import CEILING, GENERATOR_FULL, GENERATOR_HOT_CORES, GENERATOR_SPENT, WORKERS_BUSY
 
-_MORE_CPUS = (
-    "add a CPU for the load generator (--generator-cpus), or write in a cheaper way (TDengine: --method stmt instead "
-    "of sql)"
-)
+_MORE_CPUS = "add a CPU for the load generator (--generator-cpus)"
+_STMT = ", or write in a cheaper way (TDengine: --method stmt instead of sql)"
+_CHEAPER = ", or a cheaper way to write (--method)"
 
 
 def generator_ceiling(use: ResourceUse, given: TrialResources) -> Found | None:
@@ -33,6 +32,11 @@ def _counted(unit: str) -> str:
     return unit.partition("/")[0]
 
 
+def _of_rows(given: TrialResources, words: str) -> str:
+    """The words where rows are counted: a method makes writing cheaper, and reading not."""
+    return words if given.unit == "rows/s" else ""
+
+
 def generator_spent(use: ResourceUse, given: TrialResources) -> Found | None:
     """The load generator's own CPUs had no idle time: it could not ask for more, whatever the server used."""
     if use.generator_cores is None or use.server_cores is None or not given.generator_cpus or given.shared_cpus:
@@ -43,7 +47,7 @@ def generator_spent(use: ResourceUse, given: TrialResources) -> Found | None:
     return Found(
         kind=BottleneckKind.GENERATOR_CPU,
         sentence=f"the load generator's CPUs were {100 * share:.0f} % busy",
-        remedy=_MORE_CPUS,
+        remedy=_MORE_CPUS + _of_rows(given, _STMT),
         link=" while ",
     )
 
@@ -57,7 +61,7 @@ def hot_generator_thread(use: ResourceUse, given: TrialResources) -> Found | Non
     return Found(
         kind=BottleneckKind.GENERATOR_CPU,
         sentence=f"one thread of the load generator ({name}) was {100 * cores:.0f} % busy",
-        remedy="more --write-threads, or a cheaper way to write (--method)",
+        remedy="more --write-threads" + _of_rows(given, _CHEAPER),
         link=" while ",
     )
 
@@ -72,7 +76,7 @@ def generator_cpu(use: ResourceUse, given: TrialResources) -> Found | None:
     return Found(
         kind=BottleneckKind.GENERATOR_CPU,
         sentence=f"the load generator's CPUs were {100 * share:.0f} % busy",
-        remedy=_MORE_CPUS,
+        remedy=_MORE_CPUS + _of_rows(given, _STMT),
         link=" while ",
     )
 
@@ -85,6 +89,6 @@ def busy_workers(use: ResourceUse, given: TrialResources) -> Found | None:
     return Found(
         kind=BottleneckKind.GENERATOR_CPU,
         sentence=f"{many} worked themselves {100 * use.workers_busy:.0f} % of the time, client library included",
-        remedy="more --write-threads on more CPUs (--generator-cpus), or a cheaper way to write (--method)",
+        remedy="more --write-threads on more CPUs (--generator-cpus)" + _of_rows(given, _CHEAPER),
         link=" while ",
     )
