@@ -14,6 +14,7 @@ import numpy as np
 from runner.compare.pairs import Unpaired
 from runner.compare.ratios import Floats, Tested, quantile
 from runner.compare.words import CautionInputs, cautions, nothing_words, point_name, sentence
+from runner.model import Sweep
 from runner.model.compared import Comparison, Differing, FalseAlarms, PointRatio, Spread
 
 ALPHA = 0.05
@@ -45,7 +46,7 @@ class Ratios:
 def assembled(
     name_a: str,
     name_b: str,
-    axis: str,
+    sweep: Sweep,
     ratios: Ratios,
     differences: tuple[Differing, ...],
     allowed: float | None,
@@ -56,8 +57,9 @@ def assembled(
     sessions: tuple[int, int] = (1, 1),
     session_percent: float | None = None,
 ) -> Comparison:
-    """The Comparison. allowed: as a share of A's rate. same: A and B are one run. chance: false alarms of the runs' own
-    noise."""
+    """The Comparison. sweep: of A. allowed: as a share of A's rate. same: A and B are one run. chance: false alarms of
+    the runs' own noise."""
+    axis = sweep.axis
     whole = (*ratios.points, ratios.overall) if ratios.overall is not None else ratios.points
     points = sorted([*ratios.points, *map(_missing, ratios.unpaired)], key=lambda p: (p.level or 0.0, p.variant))
     slower = [p for p in whole if allowed is not None and p.differs and (p.ratio or 1.0) < 1 - allowed]
@@ -66,6 +68,7 @@ def assembled(
         run_a=name_a,
         run_b=name_b,
         axis=axis,
+        rate=sweep.work.rate_words,
         confidence_percent=100 * (1 - ALPHA),
         points=tuple(points),
         overall=ratios.overall,

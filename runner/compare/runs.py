@@ -43,7 +43,7 @@ def compare_runs(a: StoredRun, b: StoredRun, allowed: float | None = None) -> Co
     comparison = assembled(
         name_of(a),
         name_of(b),
-        a.plan.sweep.axis,
+        a.plan.sweep,
         ratios,
         differing(a, b),
         allowed,

@@ -44,7 +44,7 @@ def compare_sessions(a: Sequence[StoredRun], b: Sequence[StoredRun], allowed: fl
     comparison = assembled(
         ", ".join(map(name_of, a)),
         ", ".join(map(name_of, b)),
-        a[0].plan.sweep.axis,
+        a[0].plan.sweep,
         ratios,
         differing(a[0], b[0]),
         allowed,
@@ -72,7 +72,7 @@ def compare_variants(run: StoredRun, allowed: float | None = None) -> Comparison
     comparison = assembled(
         about[A],
         about[B],
-        axis,
+        run.plan.sweep,
         ratios,
         differing_variants(run, side_of),
         allowed,

@@ -12,6 +12,7 @@ Spread = Literal["replicates", "common", "seconds", "sessions", "blocks"]
 class PointRatio:
     """One point of both runs. ratio is B's rate over A's (geometric means of the VALID trials).
 
+    rows_per_s_a, rows_per_s_b: in the comparison's unit (requests/s where the load reads).
     low, high: the 95 % interval of this point alone. p_value: of no difference; p_holm: the same, for all points
     together. smallest_percent: the difference that this many trials would show four times in five, among so many
     points. spread: the source of the noise. missing: why there is no ratio; then the figures are None. own_spread: this
@@ -62,8 +63,9 @@ class FalseAlarms:
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """points: in the order of the axis. overall: all points together, with equal weights. slower: the points (or "all
-    points") that are slower than allowed_percent and whose difference noise does not explain.
+    """rate: the unit of all rates, rows/s or requests/s. points: in the order of the axis. overall: all points
+    together, with equal weights. slower: the points (or "all points") that are slower than allowed_percent and whose
+    difference noise does not explain.
 
     unjudged: points where A has VALID trials, and B planned some and has none. sessions_a, sessions_b: the number of
     runs of each. session_percent: the standard deviation between sessions; None for one run each. not_judged_because:
@@ -73,6 +75,7 @@ class Comparison:
     run_a: str
     run_b: str
     axis: str
+    rate: str
     confidence_percent: float
     points: tuple[PointRatio, ...]
     overall: PointRatio | None

@@ -117,7 +117,7 @@ def article_table(run: StoredRun) -> Table:
 
 def trial_table(run: StoredRun) -> Table:
     """Every trial with its figures and its verdict. The reasons are the row notes."""
-    rows = []
+    rows, work = [], run.plan.sweep.work
     for r in by_run_order(run):
         m = r.measurement
         response = (m.response_ms_p50, m.response_ms_p95, m.response_ms_p99, m.response_ms_max)
@@ -125,7 +125,7 @@ def trial_table(run: StoredRun) -> Table:
             (
                 r.trial.trial_id,
                 marked(rate(r.achieved_per_s), [r]),
-                rate(m.durable_rows_per_s),
+                *(() if work.counts_requests else (rate(m.durable_rows_per_s),)),
                 f"{fixed(m.server_cpu_cores, 2)} / {format_number(cores_given(r))}",
                 fixed(m.generator_cpu_cores, 2),
                 fixed(m.throttled_s, 1),
@@ -138,8 +138,8 @@ def trial_table(run: StoredRun) -> Table:
         )
     headers = (
         "Trial",
-        run.plan.sweep.work.rate_words.capitalize(),
-        "Durable rows/s",
+        work.rate_words.capitalize(),
+        *(() if work.counts_requests else ("Durable rows/s",)),
         "Server cores used / given",
         "Load generator cores",
         "Throttled (s)",
@@ -149,15 +149,14 @@ def trial_table(run: StoredRun) -> Table:
         "Errors",
         "Verdict",
     )
+    durable = "" if work.counts_requests else "durable: to the end of the flush; "
     return Table(
         title="Every trial",
         headers=headers,
         rows=tuple(rows),
-        words=(0, 10),
+        words=(0, len(headers) - 1),
         row_notes=tuple("; ".join(r.verdict.reasons) for r in by_run_order(run)),
-        notes=(
-            "durable: to the end of the flush; response: from the intended start; – not measured, or too few requests",
-        ),
+        notes=(f"{durable}response: from the intended start; – not measured, or too few requests",),
     )
 
 

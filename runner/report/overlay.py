@@ -67,8 +67,8 @@ def ratio_table(found: Comparison) -> Table:
         rows.append(_row(found.overall, "all"))
     headers = (
         found.axis,
-        "A rows/s",
-        "B rows/s",
+        f"A {found.rate}",
+        f"B {found.rate}",
         "B / A",
         "95 % interval",
         "p (all)",
@@ -141,10 +141,10 @@ def session_words(found: Comparison) -> str:
 
 def _valid(runs: Sequence[StoredRun]) -> list[tuple[float, float, str]]:
     return [
-        (r.trial.level, r.measurement.rows_per_s, r.trial.trial_id)
+        (r.trial.level, r.achieved_per_s, r.trial.trial_id)
         for run in runs
         for r in run.on_curve
-        if r.verdict.kind.is_fitted and r.measurement.rows_per_s
+        if r.verdict.kind.is_fitted and r.achieved_per_s
     ]
 
 
@@ -171,13 +171,13 @@ def _curves(found: Comparison, sides: Sides, width: int = 940, height: int = 400
         y_min=0.0,
         y_max=1.08 * top,
     )
-    unit, unit_name = rate_scale(frame.y_max)
+    unit, unit_name = rate_scale(frame.y_max, found.rate)
     levels = sorted({n for n, _, _ in everything})
     parts = [keys, axes(frame, x_levels(levels, width - 80), load_axis(found.axis).given, unit_name, unit)]
     parts += [clipped(frame, _fit_line(frame, run, css)) for css, runs in sides for run in runs]
     for css, shift in (("run-a", -7), ("run-b", 7)):
         parts += [
-            _mark(frame.x(n) + shift, frame.y(v), css, f"{css[-1].upper()} {name}: {format_rate(v)} rows/s")
+            _mark(frame.x(n) + shift, frame.y(v), css, f"{css[-1].upper()} {name}: {format_rate(v)} {found.rate}")
             for n, v, name in trials[css]
         ]
     return drawing(width, frame.height, f"Both curves. {found.sentence}", "".join(parts))

@@ -31,11 +31,11 @@ _DISK_PART = 0.25  # of the height
 
 @dataclass(frozen=True, kw_only=True)
 class Soak:
-    """seconds: of the window. rates: of the whole load, thinned for drawing. start_s: of the window on the same
-    axis."""
+    """seconds: of the window. rates: of the whole load, thinned for drawing, in unit (rows/s or requests/s)."""
 
     seconds: tuple[Second, ...]
     mean: float
+    unit: str
     periods: tuple[Period, ...]
     ratios: tuple[Ratios, ...]
     rates: tuple[tuple[float, float], ...]
@@ -57,16 +57,17 @@ def soak_of(run: StoredRun, result: TrialResult) -> Soak | None:
     seconds = tuple(
         Second(t_s=t, rate=v, disk_mb_per_s=disk.get(round(t)), server_cores=cores.get(round(t))) for t, v in inside
     )
-    mean, periods = fmean(s.rate for s in seconds), slow_periods(seconds)
+    mean, unit, periods = fmean(s.rate for s in seconds), result.trial.work.rate_words, slow_periods(seconds)
     ratios = ratios_of_windows([s.rate for s in seconds])
     return Soak(
         seconds=seconds,
         mean=mean,
+        unit=unit,
         periods=periods,
         ratios=ratios,
         rates=tuple(pick(series, "rows_per_s")),
         disk=tuple(pick(series, "disk_write_mb_per_s")),
-        words=_words(seconds, mean, periods, ratios),
+        words=_words(seconds, f"{format_rate(mean)} {unit}", periods, ratios),
     )
 
 
@@ -102,7 +103,7 @@ def soak_svg(soak: Soak) -> str:
     """The rate over time, with the disk below it."""
     last = soak.seconds[-1].t_s
     largest = max(v for _, v in soak.rates)
-    unit, unit_name = rate_scale(largest)
+    unit, unit_name = rate_scale(largest, soak.unit)
     frame = Frame(
         width=WIDTH,
         height=HEIGHT,
@@ -155,8 +156,8 @@ def _by_second(series: Sequence[tuple[float, object]], name: str) -> dict[int, f
     return found
 
 
-def _words(seconds: Sequence[Second], mean: float, periods: Sequence[Period], ratios: Sequence[Ratios]) -> str:
-    told = [f"The mean over {format_seconds(len(seconds))} is {format_rate(mean)} rows/s."]
+def _words(seconds: Sequence[Second], mean: str, periods: Sequence[Period], ratios: Sequence[Ratios]) -> str:
+    told = [f"The mean over {format_seconds(len(seconds))} is {mean}."]
     for r in ratios:
         middle, low, high = r.quantile(0.5), r.quantile(0.05), r.quantile(0.95)
         if middle is None or low is None or high is None:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from html import escape
 
-from runner.model import Measurement, StoredRun, TrialResult
+from runner.model import StoredRun, TrialResult
 from runner.report import subjects
 from runner.report.ab import ab_html, ab_markdown
 from runner.report.figures import axis_facts
@@ -49,7 +49,7 @@ def only(run: StoredRun, name: str) -> StoredRun:
 
 def comparison_table(run: StoredRun) -> Table:
     """A row for each level and variant: means over the VALID trials, else over all, marked."""
-    levels = sorted({r.trial.level for r in run.on_curve})
+    levels, work = sorted({r.trial.level for r in run.on_curve}), run.plan.sweep.work
     rows = []
     for level in levels:
         base: float | None = None
@@ -62,11 +62,11 @@ def comparison_table(run: StoredRun) -> Table:
     headers = (
         axis_facts(run).name,
         "variant",
-        "rows/s",
+        work.rate_words,
         "of the first",
         "server cores",
         "load generator cores",
-        "load generator CPU-s / M rows",
+        f"load generator CPU-s / M {work.unit}",
         "response p99 ms",
         "verdicts",
     )
@@ -82,7 +82,7 @@ def comparison_table(run: StoredRun) -> Table:
 def _row(level: float, results: list[TrialResult], base: float | None) -> tuple[tuple[str, ...], float | None]:
     valid = [r for r in results if r.verdict.kind.is_fitted]
     used = [r.measurement for r in valid or results]
-    speed = mean(m.rows_per_s for m in used)
+    speed = mean(r.achieved_per_s for r in valid or results)
     ratio = f"{speed / base:.2f}×" if speed and base else "1.00×" if speed else ABSENT
     verdicts = Counter(r.verdict.kind.value for r in results)
     return (
@@ -92,15 +92,16 @@ def _row(level: float, results: list[TrialResult], base: float | None) -> tuple[
         ratio,
         fixed(mean(m.server_cpu_cores for m in used), 2),
         fixed(mean(m.generator_cpu_cores for m in used), 2),
-        short(mean(_client_cost(m) for m in used)),
+        short(mean(_client_cost(r) for r in valid or results)),
         short(mean(m.response_ms_p99 for m in used)),
         ", ".join(f"{n} {kind}" for kind, n in verdicts.most_common()),
     ), speed
 
 
-def _client_cost(m: Measurement) -> float | None:
-    """CPU seconds of the load generator for a million rows."""
-    return m.generator_cpu_cores / m.rows_per_s * 1e6 if m.generator_cpu_cores is not None and m.rows_per_s else None
+def _client_cost(result: TrialResult) -> float | None:
+    """CPU seconds of the load generator for a million units of the work."""
+    cores = result.measurement.generator_cpu_cores
+    return cores / result.achieved_per_s * 1e6 if cores is not None and result.achieved_per_s else None
 
 
 def index_markdown(run: StoredRun) -> str:

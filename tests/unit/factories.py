@@ -8,8 +8,10 @@ from dataclasses import replace
 from runner.model import (
     FORMER_KNOBS,
     Measurement,
+    Operation,
     Placement,
     Resources,
+    StoredRun,
     Subject,
     Sweep,
     Trial,
@@ -71,3 +73,16 @@ def make_result(
         measurement=Measurement(rows_per_s=rate, durable_rows_per_s=rate, rows=1, window_s=1.0),
         verdict=Verdict(kind=kind),
     )
+
+
+def reading(run: StoredRun, *others: Operation) -> StoredRun:
+    """The run as if its load were queries, with as many requests as it had rows. others: operations beside them."""
+    operations = (Operation(name="range", unit="requests"), *others)
+    results = []
+    for r in run.results:
+        work, rows = replace(r.trial.work, operations=operations), r.measurement.rows_per_s
+        asked = replace(r.measurement, requests_per_s=rows, rows_per_s=0.0, durable_rows_per_s=None)
+        results.append(replace(r, trial=replace(r.trial, work=work), measurement=asked))
+    trials = tuple(replace(t, work=replace(t.work, operations=operations)) for t in run.plan.trials)
+    sweep = replace(run.plan.sweep, work=replace(run.plan.sweep.work, operations=operations))
+    return replace(run, plan=replace(run.plan, sweep=sweep, trials=trials), results=tuple(results), fit=None)

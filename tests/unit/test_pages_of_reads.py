@@ -1,0 +1,60 @@
+"""Pages of a run that asks show requests/s wherever those of a run that writes show rows/s."""
+
+import re
+
+import pytest
+
+from runner.compare import compare_runs
+from runner.report.documents import documents
+from runner.report.overlay import overlay_html, ratio_table
+from runner.report.soak import soak_of
+from runner.report.variants import comparison_table
+from tests.unit.factories import reading
+from tests.unit.synthetic_run import synthetic_run
+from tests.unit.test_ab import plan_of, run_of
+from tests.unit.test_several_databases import measured, several
+from tests.unit.test_soak import compacting, soak_run
+
+RUNS = {
+    "one database": synthetic_run,
+    "several databases": lambda: measured(several()),
+    "A and B": lambda: run_of(plan_of()),
+    "a soak": lambda: soak_run(compacting(240)),
+}
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_no_page_of_reads_has_a_rate_of_rows(name):
+    for page, words in documents(reading(RUNS[name]())).pages.items():
+        assert re.findall(r".{30}\brows/s.{30}", words) == [], page
+        assert "requests/s" in words, page
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_page_of_writes_has_no_rate_of_requests(name):
+    for page, words in documents(RUNS[name]()).pages.items():
+        assert "requests/s" not in words, page
+        assert "rows/s" in words, page
+
+
+def test_variants_are_compared_by_requests():
+    table = comparison_table(reading(run_of(plan_of())))
+    assert table.headers[2] == "requests/s"
+    assert table.headers[6] == "load generator CPU-s / M requests"
+    assert table.rows[0][2:4] != ("0", "–")
+    assert float(table.rows[0][2].split()[0].replace(",", "")) == pytest.approx(1e5, rel=0.01)
+
+
+def test_runs_of_reads_are_compared_in_a_picture():
+    a, b = reading(synthetic_run()), reading(synthetic_run(seed=2))
+    found = compare_runs(a, b)
+    assert found.rate == "requests/s"
+    assert ratio_table(found).headers[1:3] == ("A requests/s", "B requests/s")
+    page = overlay_html(found, [a], [b])
+    assert "Every VALID trial of both runs" in page
+    assert "rows/s" not in page
+
+
+def test_a_soak_of_reads_has_requests():
+    run = reading(soak_run(compacting(240)))
+    assert soak_of(run, run.results[0]).words.startswith("The mean over 4 min 00 s is 750 requests/s.")
