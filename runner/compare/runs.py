@@ -10,6 +10,7 @@ import numpy as np
 
 from runner.compare.assembled import ALPHA, Ratios, assembled
 from runner.compare.chance import false_alarms, family
+from runner.compare.comparable import check_comparable
 from runner.compare.manifests import differing
 from runner.compare.paired import compare_points
 from runner.compare.pairs import PointLogs, pair_points
@@ -30,7 +31,9 @@ def compare_runs(a: StoredRun, b: StoredRun, allowed: float | None = None) -> Co
 
     A point is called different if its p-value is below 5 % after Holm's step-down over all points and all of them
     together. It is slower than allowed if it is called different and its ratio is below 1 − allowed.
+    Raises UsageError for runs that are not of one kind.
     """
+    check_comparable((a, b))
     paired, unpaired = pair_points(a, b)
     found = compare_points(paired) if paired else None
     rows = [plain(p) for p in paired]

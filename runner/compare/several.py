@@ -9,6 +9,7 @@ from dataclasses import replace
 from runner.compare.assembled import Ratios, assembled
 from runner.compare.blocks import A, B, BlockPoint, block_points, blocks_left_out, side_of, tested_blocks
 from runner.compare.chance import family
+from runner.compare.comparable import check_comparable
 from runner.compare.manifests import differing, differing_variants
 from runner.compare.pairs import PointLogs
 from runner.compare.ratios import Tested, together
@@ -24,12 +25,12 @@ ONE_BLOCK = "no level has two blocks with VALID trials of both: the spread betwe
 
 
 def compare_sessions(a: Sequence[StoredRun], b: Sequence[StoredRun], allowed: float | None = None) -> Comparison:
-    """Compares the runs of B with those of A. Raises UsageError for fewer than three runs, or runs of two axes."""
+    """Compares the runs of B with those of A. Raises UsageError for fewer than three runs, or runs that are not of one
+    kind."""
     runs = [*a, *b]
     if len(runs) < 3:
         raise UsageError("several runs a side: at least three in all are needed", remedy="give A1,A2,... B1,B2,...")
-    if len({run.plan.sweep.axis for run in runs}) > 1:
-        raise UsageError("the runs do not sweep the same axis", remedy="scale list shows what the runs are")
+    check_comparable(runs)
     names = [run.path for run in runs]
     if len(set(names)) < len(names):
         raise UsageError("a run is given twice", remedy="name each run once, on one side")

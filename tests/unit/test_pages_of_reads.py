@@ -1,10 +1,12 @@
 """Pages of a run that asks show requests/s wherever those of a run that writes show rows/s."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
-from runner.compare import compare_runs
+from runner.compare import compare_runs, compare_sessions
+from runner.errors import UsageError
 from runner.report.documents import documents
 from runner.report.overlay import overlay_html, ratio_table
 from runner.report.soak import soak_of
@@ -53,6 +55,21 @@ def test_runs_of_reads_are_compared_in_a_picture():
     page = overlay_html(found, [a], [b])
     assert "Every VALID trial of both runs" in page
     assert "rows/s" not in page
+
+
+def test_rows_are_not_compared_with_requests():
+    run = synthetic_run()
+    with pytest.raises(UsageError, match="not of one unit: requests/s and rows/s"):
+        compare_runs(run, reading(run))
+    with pytest.raises(UsageError, match="not of one unit"):
+        compare_sessions([run, replace(run, path="/results/b")], [reading(replace(run, path="/results/c"))])
+
+
+def test_cores_are_not_compared_with_disks():
+    run = synthetic_run()
+    other = replace(run, plan=replace(run.plan, sweep=replace(run.plan.sweep, axis="disks")))
+    with pytest.raises(UsageError, match="do not sweep the same axis"):
+        compare_runs(run, other)
 
 
 def test_a_soak_of_reads_has_requests():
