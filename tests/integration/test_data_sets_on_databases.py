@@ -29,8 +29,13 @@ def test_a_copy_of_its_files_answers_rightly_warm_and_cold(name, knobs, folder):
     if name in SLOW and not os.environ.get("SCALE_SLOW_TESTS"):
         pytest.skip("takes long: SCALE_SLOW_TESTS=1")
     rows = (PRELOADED | SLOW)[required(name).facts.name]
+    copies_answer_rightly(name, folder, rows, knobs, duration="8s" if name in SLOW else "1s")
+
+
+def copies_answer_rightly(name, folder, rows, knobs, duration="1s"):
+    """A warm and a cold trial on copies of one data set of these rows."""
     more = ["range.columns=current"]
-    flags = {"preload__rows": str(rows), "load__duration": "8s" if name in SLOW else "1s", "load__warmup": "0s"}
+    flags = {"preload__rows": str(rows), "load__duration": duration, "load__warmup": "0s"}
     order = reading_order(folder, name, "range,write", also=more, **flags)
     order = replace(order, trial=replace(order.trial, knobs={**order.trial.knobs, **knobs}))
     plan = Plan(sweep=make_sweep(), trials=(order.trial,), confounds=(), notes=(), seconds_estimated=0.0)

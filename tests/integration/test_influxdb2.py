@@ -10,9 +10,9 @@ import pytest
 
 from runner.model import VerdictKind
 from runner.targets import load_target
-from tests.integration import test_data_sets_on_databases as copies
 from tests.integration.database_contract import *  # noqa: F403
 from tests.integration.real_server import real_server, with_rows
+from tests.integration.test_data_sets_on_databases import copies_answer_rightly
 from tests.unit.reading_trials import GROUPED, KINDS, MORE, WRONG, answers_of, grouped_order, reading_order
 from tests.unit.trial_orders import artifact_of, here, result_of, trial_order
 
@@ -111,9 +111,8 @@ def test_groups_are_answered_rightly(target, folder):
     assert set(answers) == {*GROUPED, "every", "some"}
 
 
-def test_a_copy_of_its_files_answers_rightly(target, folder, monkeypatch):
-    monkeypatch.setitem(copies.PRELOADED, "influxdb2", 100_000)
-    copies.test_a_copy_of_its_files_answers_rightly_warm_and_cold("influxdb2", folder)
+def test_a_copy_of_its_files_answers_rightly(target, folder):
+    copies_answer_rightly("influxdb2", folder, 100_000, {})
 
 
 def checked(events):
