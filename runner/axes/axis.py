@@ -5,6 +5,7 @@ Pure, except that `Axis.check` compares with the facts of the machine that it is
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -33,7 +34,7 @@ class Grant:
     knobs: Mapping[str, str] = field(default_factory=dict)
 
 
-class Axis:
+class Axis(ABC):
     """One axis. settings: the setting of its levels first, then the settings that only this axis needs."""
 
     facts: AxisFacts
@@ -44,9 +45,9 @@ class Axis:
         """The key of the levels in a sweep file."""
         return f"axis.{self.facts.name}"
 
+    @abstractmethod
     def grant(self, before: Grant, level: float) -> Grant:
         """Returns `before`, what the other axes grant, with what this level adds."""
-        raise NotImplementedError
 
     def default_constant(self, sweep: Sweep, host: Host) -> float | None:
         """The level that a sweep of another axis uses if the user gives none. None: the axis grants nothing there."""
@@ -70,6 +71,7 @@ class Axis:
 
     def check(self, sweep: Sweep, host: Host, grants: Sequence[Grant]) -> None:
         """Raises UsageError if this machine cannot give a grant. grants: one for each level."""
+        return
 
     def findings(self, plan: Plan) -> list[Finding]:
         """Findings about a plan, from the plan alone."""

@@ -60,9 +60,7 @@ def load_facts(name: str) -> Facts:
     try:
         facts: Facts = TARGETS.load(name)
     except (ImportError, AttributeError) as error:
-        raise UsageError(
-            f"target {name}: the package that registers it cannot be used: {error}", remedy="correct or remove it"
-        ) from None
+        raise _unusable(name, error) from None
     if facts.name != name:
         raise UsageError(f"target {name} calls itself {facts.name}", remedy="register it by the name in its facts")
     return facts
@@ -75,8 +73,18 @@ def all_facts() -> tuple[Facts, ...]:
 
 @functools.cache
 def load_target(name: str) -> Target:
-    """The target of this name. Raises UsageError that lists the known ones."""
+    """The target of this name. Raises UsageError that lists the known ones, or says why this one cannot be used, such
+    as a method that it lacks."""
     facts = load_facts(name)
     module, _, attribute = facts.implementation.partition(":")
-    made: Target = getattr(importlib.import_module(module), attribute)(facts)
+    try:
+        made: Target = getattr(importlib.import_module(module), attribute)(facts)
+    except (ImportError, AttributeError, TypeError) as error:
+        raise _unusable(name, error) from None
     return made
+
+
+def _unusable(name: str, error: Exception) -> UsageError:
+    return UsageError(
+        f"target {name}: the package that registers it cannot be used: {error}", remedy="correct or remove it"
+    )

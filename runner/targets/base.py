@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from runner.loadgen.foreign import ForeignCommand
 
 
-class Session:
+class Session(ABC):
     """One control connection to a running server. Raises TargetError with the server's message.
 
     asking: its current question in the server's language, for the message of a caller that gives up. deadline_s: when
@@ -38,17 +39,19 @@ class Session:
 
     def give_up(self) -> None:
         """Ends what was started for a question that the caller gave up. Asks nothing."""
+        return
 
     def not_ready(self) -> str:
         """Why the server cannot be loaded yet; "" if it can. Never waits."""
         return ""
 
+    @abstractmethod
     def version(self) -> str:
         """The version as the server reports it."""
-        raise NotImplementedError
 
     def create_schema(self) -> None:
         """Creates the database and partitions for the trial. Its time is not measured."""
+        return
 
     def schema_pending(self) -> str:
         """Why the schema cannot be written to yet; "" if it can. Never waits."""
@@ -56,6 +59,7 @@ class Session:
 
     def create_tables(self) -> None:
         """Creates the tables of the workload, if the database needs each table created."""
+        return
 
     def expected(self) -> Mapping[str, str]:
         """The values that `effective` must return for the trial's number to count, by the same names."""
@@ -69,9 +73,9 @@ class Session:
         """The actual places of the database's parts; empty if they are not placed on disks."""
         return ()
 
+    @abstractmethod
     def load_spec(self) -> Mapping[str, str]:
         """The part of the load generator's spec that only the target knows: driver, method, address, table names."""
-        raise NotImplementedError
 
     def genuine_load(self) -> ForeignCommand:
         """The database's own load generator for this trial. Raises TargetError if it has none."""
@@ -91,6 +95,7 @@ class Session:
 
     def flush(self) -> None:
         """Returns when everything acknowledged is on disk."""
+        return
 
     def count(self) -> Counted | None:
         """The database's own count of rows, and table by table; None if it has none."""
@@ -108,12 +113,14 @@ class Session:
 
     def drop_schema(self) -> None:
         """Removes what create_schema made, on a server that is not ours."""
+        return
 
     def close(self) -> None:
         """Closes the connection, if there is one."""
+        return
 
 
-class Target:
+class Target(ABC):
     """A database: how to start its server, what a workload needs of it, how to count the rows."""
 
     def __init__(self, facts: Facts) -> None:
@@ -151,13 +158,13 @@ class Target:
         """Whether a server that already runs accepts the login, and has capacity for each trial."""
         return ()
 
+    @abstractmethod
     def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
         """What to start, in no runtime's terms."""
-        raise NotImplementedError
 
+    @abstractmethod
     def session(self, trial: Trial, address: Address) -> Session:
         """A session, which connects at its first question."""
-        raise NotImplementedError
 
     def suspicious(self, log: str) -> tuple[str, ...]:
         """Lines of the server's log that make a trial's number doubtful."""

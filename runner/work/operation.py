@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -16,7 +17,7 @@ class Rate:
     words: str
 
 
-class OperationKind:
+class OperationKind(ABC):
     """One kind of operation. name: in sweeps and events. unit: what one request counts, plural."""
 
     name: str
@@ -37,9 +38,9 @@ class OperationKind:
         not fit the rows."""
         return None
 
+    @abstractmethod
     def rate(self, *, durable: bool) -> Rate:
         """The fitted rate if this is the only kind. durable: counted to the end of flush and sync."""
-        raise NotImplementedError
 
     def logical_bytes(self, work: Work) -> int:
         """Bytes that one unit stores, without overhead; 0: it stores nothing."""

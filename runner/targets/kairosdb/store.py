@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -21,7 +22,7 @@ class Started:
     ports: tuple[int, ...] = ()
 
 
-class Store:
+class Store(ABC):
     """One datastore. name: of the knob `datastore`. acknowledged, compression: for the terms of a trial. is_queued:
     KairosDB acknowledges points that it stores later."""
 
@@ -38,9 +39,9 @@ class Store:
         """Whether it can be started on this machine."""
         return ()
 
+    @abstractmethod
     def started(self, site: Site, root: str, kairosdb: Sequence[str], settings: Mapping[str, str]) -> Started:
         """root: of KairosDB's files. kairosdb: its command."""
-        raise NotImplementedError
 
     def not_ready(self, address: Address, within_s: float) -> str:
         """Why KairosDB cannot start yet; "" if it can."""
@@ -56,6 +57,7 @@ class Store:
 
     def flush(self, address: Address, store_point: Callable[[], None], within_s: float) -> None:
         """Returns when all that KairosDB has stored is on disk. store_point: stores another point."""
+        return
 
 
 def is_item(name: str) -> bool:
