@@ -30,6 +30,16 @@ class TrialResources:
     prepared_disks: int = 0
     unit: str = "rows/s"
 
+    @property
+    def counts_rows(self) -> bool:
+        """Whether the load only writes. If it also reads, rates are of requests."""
+        return self.unit == "rows/s"
+
+    @property
+    def done(self) -> str:
+        """The words for one unit of finished work."""
+        return "row was acknowledged" if self.counts_rows else "request was answered"
+
 
 @dataclass(frozen=True, kw_only=True)
 class OfferedOperation:

@@ -20,8 +20,7 @@ def what_is_wrong(evidence: Evidence) -> list[tuple[VerdictKind, str]]:
     if m.errors:
         found.append((VerdictKind.ERRORS, f"{m.errors:,} of {m.requests or 0:,} requests failed"))
     if not (m.rows or m.requests_per_s) or evidence.window is None:
-        what = "row was acknowledged" if evidence.given.unit == "rows/s" else "request was answered"
-        found.append((VerdictKind.ERRORS, f"no {what} inside the window"))
+        found.append((VerdictKind.ERRORS, f"no {evidence.given.done} inside the window"))
     return found + [(VerdictKind.ERRORS, reason) for reason in _beyond(evidence)]
 
 

@@ -9,8 +9,6 @@ from runner.verdict.rules.rule import Found
 from runner.verdict.thresholds import CEILING, GENERATOR_FULL, GENERATOR_HOT_CORES, GENERATOR_SPENT, WORKERS_BUSY
 
 _MORE_CPUS = "add a CPU for the load generator (--generator-cpus)"
-_STMT = ", or write in a cheaper way (TDengine: --method stmt instead of sql)"
-_CHEAPER = ", or a cheaper way to write (--method)"
 
 
 def generator_ceiling(use: ResourceUse, given: TrialResources) -> Found | None:
@@ -32,9 +30,9 @@ def _counted(unit: str) -> str:
     return unit.partition("/")[0]
 
 
-def _of_rows(given: TrialResources, words: str) -> str:
-    """The words where rows are counted: a method makes writing cheaper, and reading not."""
-    return words if given.unit == "rows/s" else ""
+def _or_method(given: TrialResources) -> str:
+    """The other remedy of a load that writes. A method does not change the CPU time of a read."""
+    return ", or a --method that needs less CPU" if given.counts_rows else ""
 
 
 def generator_spent(use: ResourceUse, given: TrialResources) -> Found | None:
@@ -47,7 +45,7 @@ def generator_spent(use: ResourceUse, given: TrialResources) -> Found | None:
     return Found(
         kind=BottleneckKind.GENERATOR_CPU,
         sentence=f"the load generator's CPUs were {100 * share:.0f} % busy",
-        remedy=_MORE_CPUS + _of_rows(given, _STMT),
+        remedy=_MORE_CPUS + _or_method(given),
         link=" while ",
     )
 
@@ -61,7 +59,7 @@ def hot_generator_thread(use: ResourceUse, given: TrialResources) -> Found | Non
     return Found(
         kind=BottleneckKind.GENERATOR_CPU,
         sentence=f"one thread of the load generator ({name}) was {100 * cores:.0f} % busy",
-        remedy="more --write-threads" + _of_rows(given, _CHEAPER),
+        remedy="more --write-threads" + _or_method(given),
         link=" while ",
     )
 
@@ -76,7 +74,7 @@ def generator_cpu(use: ResourceUse, given: TrialResources) -> Found | None:
     return Found(
         kind=BottleneckKind.GENERATOR_CPU,
         sentence=f"the load generator's CPUs were {100 * share:.0f} % busy",
-        remedy=_MORE_CPUS + _of_rows(given, _STMT),
+        remedy=_MORE_CPUS + _or_method(given),
         link=" while ",
     )
 
@@ -89,6 +87,6 @@ def busy_workers(use: ResourceUse, given: TrialResources) -> Found | None:
     return Found(
         kind=BottleneckKind.GENERATOR_CPU,
         sentence=f"{many} worked themselves {100 * use.workers_busy:.0f} % of the time, client library included",
-        remedy="more --write-threads on more CPUs (--generator-cpus)" + _of_rows(given, _CHEAPER),
+        remedy="more --write-threads on more CPUs (--generator-cpus)" + _or_method(given),
         link=" while ",
     )

@@ -23,7 +23,7 @@ def connections(use: ResourceUse, given: TrialResources) -> Found | None:
     return Found(
         kind=BottleneckKind.CONNECTIONS,
         sentence=f"{many} waited for an answer {100 * use.in_flight:.0f} % of the time",
-        remedy="more --write-threads" + (", or larger requests (--rows-per-request)" if given.unit == "rows/s" else ""),
+        remedy="more --write-threads" + (", or larger requests (--rows-per-request)" if given.counts_rows else ""),
     )
 
 
@@ -35,7 +35,7 @@ def stall(use: ResourceUse, given: TrialResources) -> Found | None:
         return None
     idle = use.stalled_cores is not None and use.stalled_cores < OTHERS_CORES
     did = "the server's threads did not run" if idle else "the server's threads ran without answering"
-    told = f"no row was acknowledged for {use.stalled_s:.1f} s"
+    told = f"no {given.done} for {use.stalled_s:.1f} s"
     return Found(
         kind=BottleneckKind.STALL,
         sentence=told if use.stalled_cores is None else f"{told}: {did}",
