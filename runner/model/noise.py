@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class LevelInterval:
-    """The 95 % interval of a point's mean rate. half_percent: None if there are too few trials.
+    """The 95 % interval of a point's rate. mean: geometric, because rates are compared as logarithms.
 
-    variant: the slug of its second factors; "" without any.
+    half_percent: None if there are too few trials. variant: the slug of its second factors; "" without any.
     """
 
     level: float

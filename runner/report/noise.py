@@ -128,7 +128,7 @@ def ratio_words(ratio: Ratio) -> str:
 
 
 def intervals_table(run: StoredRun) -> Table:
-    """The 95 % interval of each level's mean."""
+    """The 95 % interval of each level's geometric mean."""
     rows = tuple(
         (
             format_number(i.level) + (f" {i.variant}" if i.variant else ""),
@@ -139,7 +139,9 @@ def intervals_table(run: StoredRun) -> Table:
         for i in noise_of(run).levels
     )
     title, unit = load_axis(run.plan.sweep.axis).title, run.plan.sweep.work.rate_words
-    return Table(title="Intervals", headers=(title, "Valid trials", f"Mean {unit}", "95 % interval"), rows=rows)
+    return Table(
+        title="Intervals", headers=(title, "Valid trials", f"Geometric mean {unit}", "95 % interval"), rows=rows
+    )
 
 
 def ablations_table(run: StoredRun) -> Table:

@@ -81,7 +81,7 @@ def rates_table(run: StoredRun) -> Table:
 
 def _explained(words: Sequence[str]) -> str:
     durable = _DURABLE if any("durable" in each for each in words) else ""
-    interval = f"95 % interval: of the mean {words[0]} of the trials that count"
+    interval = f"95 % interval: of the geometric mean of {words[0]}, over the trials that count"
     return f"{interval}; {durable}speedup: against the database's own first level; {_COUNTED}"
 
 
