@@ -61,6 +61,11 @@ def cores_given(result: TrialResult) -> float:
     return result.trial.cores or float(len(placement.server_cpus))
 
 
+def cpu_cost(cores: float | None, result: TrialResult) -> float | None:
+    """CPU seconds for a million units of the work (rows or requests). cores: used in the window, in CPUs."""
+    return cores / result.achieved_per_s * 1e6 if cores is not None and result.achieved_per_s else None
+
+
 def by_run_order(run: StoredRun) -> list[TrialResult]:
     """The trials by level, then replicate: the order in which a reader compares."""
     return sorted(run.results, key=lambda r: (r.trial.level, r.trial.replicate))

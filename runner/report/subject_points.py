@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from runner.model import LevelInterval, Measurement, StoredRun, TrialResult
-from runner.report.figures import axis_facts, shown_rates
+from runner.report.figures import axis_facts, cpu_cost, shown_rates
 from runner.report.noise import noise_of
 from runner.report.table import mean
 from runner.sweep.vary import slug
@@ -25,10 +25,10 @@ UNKNOWN = "not said"
 class SubjectPoint:
     """A database at a level: means over the trials that count, else over all (is_counted says which).
 
-    rates: those of shown_rates, in their order; low, high: the 95 % interval of the first; speedup: against the first
-    rate at the database's own first level. server_cost, client_cost: CPU seconds for a million units of the work.
-    stored_bytes: of the server's files for each row that the database counted; written_bytes: written to the disk by
-    everybody for each acknowledged row. used: the trials that the means are of.
+    rates: those of shown_rates, in their order; low, high: the 95 % interval of the first's geometric mean; speedup:
+    against the first rate at the database's own first level. server_cost, client_cost: CPU seconds for a million units
+    of the work. stored_bytes: of the server's files for each row that the database counted; written_bytes: written to
+    the disk by everybody for each acknowledged row. used: the trials that the means are of.
     """
 
     level: float
@@ -115,8 +115,8 @@ def _point(
         high=high,
         speedup=speed / (base or speed) if speed else None,
         rate_per_core=speed / cores if speed is not None and cores else None,
-        server_cost=mean(_cost(r.measurement.server_cpu_cores, r) for r in results),
-        client_cost=mean(_cost(r.measurement.generator_cpu_cores, r) for r in results),
+        server_cost=mean(cpu_cost(r.measurement.server_cpu_cores, r) for r in results),
+        client_cost=mean(cpu_cost(r.measurement.generator_cpu_cores, r) for r in results),
         stored_bytes=mean(stored_bytes(m) for m in used),
         written_bytes=mean(m.disk_bytes_per_row for m in used),
         response_ms_p50=mean(m.response_ms_p50 for m in used),
@@ -124,10 +124,6 @@ def _point(
         verdicts=", ".join(f"{n} {kind}" for kind, n in verdicts.most_common()),
         used=results,
     )
-
-
-def _cost(cores: float | None, result: TrialResult) -> float | None:
-    return cores / result.achieved_per_s * 1e6 if cores is not None and result.achieved_per_s else None
 
 
 def stored_bytes(m: Measurement) -> float | None:

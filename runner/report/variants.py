@@ -13,7 +13,7 @@ from html import escape
 from runner.model import StoredRun, TrialResult
 from runner.report import subjects
 from runner.report.ab import ab_html, ab_markdown
-from runner.report.figures import axis_facts
+from runner.report.figures import axis_facts, cpu_cost
 from runner.report.markdown import table_markdown
 from runner.report.marks import marked
 from runner.report.markup import table_html
@@ -92,16 +92,10 @@ def _row(level: float, results: list[TrialResult], base: float | None) -> tuple[
         ratio,
         fixed(mean(m.server_cpu_cores for m in used), 2),
         fixed(mean(m.generator_cpu_cores for m in used), 2),
-        short(mean(_client_cost(r) for r in valid or results)),
+        short(mean(cpu_cost(r.measurement.generator_cpu_cores, r) for r in valid or results)),
         short(mean(m.response_ms_p99 for m in used)),
         ", ".join(f"{n} {kind}" for kind, n in verdicts.most_common()),
     ), speed
-
-
-def _client_cost(result: TrialResult) -> float | None:
-    """CPU seconds of the load generator for a million units of the work."""
-    cores = result.measurement.generator_cpu_cores
-    return cores / result.achieved_per_s * 1e6 if cores is not None and result.achieved_per_s else None
 
 
 def index_markdown(run: StoredRun) -> str:

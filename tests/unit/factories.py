@@ -75,14 +75,19 @@ def make_result(
     )
 
 
-def reading(run: StoredRun, *others: Operation) -> StoredRun:
-    """The run as if its load were queries, with as many requests as it had rows. others: operations beside them."""
+def reading(run: StoredRun, *others: Operation, **figures: float | None) -> StoredRun:
+    """The run as if its load were queries, with as many requests as it had rows. others: operations beside them.
+    figures: of each measurement; without any, no rows."""
     operations = (Operation(name="range", unit="requests"), *others)
-    results = []
-    for r in run.results:
-        work, rows = replace(r.trial.work, operations=operations), r.measurement.rows_per_s
-        asked = replace(r.measurement, requests_per_s=rows, rows_per_s=0.0, durable_rows_per_s=None)
-        results.append(replace(r, trial=replace(r.trial, work=work), measurement=asked))
-    trials = tuple(replace(t, work=replace(t.work, operations=operations)) for t in run.plan.trials)
-    sweep = replace(run.plan.sweep, work=replace(run.plan.sweep.work, operations=operations))
-    return replace(run, plan=replace(run.plan, sweep=sweep, trials=trials), results=tuple(results), fit=None)
+    own = {"rows_per_s": 0.0, "durable_rows_per_s": None, "disk_bytes_per_row": None} | figures
+
+    def works(item):
+        return replace(item, work=replace(item.work, operations=operations))
+
+    results = tuple(
+        replace(r, trial=works(r.trial), measurement=replace(m, **{"requests_per_s": m.rows_per_s} | own))
+        for r in run.results
+        for m in [r.measurement]
+    )
+    plan = replace(run.plan, sweep=works(run.plan.sweep), trials=tuple(map(works, run.plan.trials)))
+    return replace(run, plan=plan, results=results, fit=None)

@@ -14,7 +14,7 @@ from runner.report.documents import documents
 from runner.report.facts import server_name
 from runner.report.reference import reference_table, rows_of
 from runner.targets import load_facts
-from tests.unit.factories import make_result, make_sweep
+from tests.unit.factories import make_result, make_sweep, reading
 from tests.unit.test_plan import make_host
 
 NAMES = ("questdb", "victoriametrics", "postgres")
@@ -86,36 +86,18 @@ def test_the_rates_of_a_level_stand_below_each_other():
     )
 
 
-def asked(operations, **figures):
-    """The run of `measured`, of these operations: half as many requests as `measured` has rows."""
-    run = measured(several())
-    results = [
-        replace(
-            r, trial=replace(r.trial, work=work), measurement=replace(m, requests_per_s=m.rows_per_s / 2, **figures)
-        )
-        for r in run.results
-        for m, work in [(r.measurement, replace(r.trial.work, operations=operations))]
-    ]
-    sweep = replace(run.plan.sweep, work=replace(run.plan.sweep.work, operations=operations))
-    return replace(run, plan=replace(run.plan, sweep=sweep), results=tuple(results))
-
-
 def test_reads_are_compared_by_requests_and_not_by_rows():
-    run = asked(
-        tuple(Operation(name=name, unit="requests") for name in ("range", "latest")),
-        rows_per_s=0.0,
-        disk_bytes_per_row=None,
-    )
+    run = reading(measured(several()), Operation(name="latest", unit="requests"))
     rates, cost, terms = subjects.tables(run)
     assert rates.headers[2:5] == ("requests/s", "95 % interval", "speedup")
-    assert rates.rows[4][2:5] == ("2,000,000 quick", "2,000,000..2,000,000", "2.00×")
+    assert rates.rows[4][2:5] == ("4,000,000 quick", "4,000,000..4,000,000", "2.00×")
     assert cost.headers[2:] == (
         "requests/s per core",
         "server CPU-s / M requests",
         "load generator CPU-s / M requests",
         "bytes in files / row",
     )
-    assert cost.rows[3] == ("victoriametrics", "2", "1,000,000", "1.00", "0.500", "25.0")
+    assert cost.rows[3] == ("victoriametrics", "2", "2,000,000", "0.500", "0.250", "25.0")
     assert terms.headers == ("database", "server", "stored", "connections")
     assert {len(row) for table in (rates, cost, terms) for row in table.rows} == {8, 6, 4}
     page = documents(run).pages["report.html"]
@@ -126,11 +108,9 @@ def test_reads_are_compared_by_requests_and_not_by_rows():
 
 
 def test_a_mix_is_compared_by_requests_with_the_rows_that_it_wrote():
-    rates, _, terms = subjects.tables(
-        asked((Operation(name="range", unit="requests"), Operation()), durable_rows_per_s=None)
-    )
+    rates, _, terms = subjects.tables(reading(measured(several()), Operation(), rows_per_s=3_000_000.0))
     assert rates.headers[2:6] == ("requests/s", "95 % interval", "rows/s", "speedup")
-    assert rates.rows[4][2:5] == ("2,000,000 quick", "2,000,000..2,000,000", "4,000,000")
+    assert rates.rows[4][2:5] == ("4,000,000 quick", "4,000,000..4,000,000", "3,000,000")
     assert "acknowledged when the rows are" in terms.headers
 
 
