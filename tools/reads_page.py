@@ -223,7 +223,7 @@ scale sweep sweeps/iot-queries.toml --target tdengine,postgres --runtime process
 
 ![Seven operations on half a core and one core: requests/s, response times, p99 by operation](images/reads.png)
 
-This is PostgreSQL's part of a run of 22 November 2026: seven operations by turns, a million rows, four connections, two
+This is PostgreSQL's part of a run of 22 November 2026: seven operations in turn, a million rows, four connections, two
 virtual CPUs without other programs. It took nine minutes. All answers that were compared are correct.
 
 | database | cores | requests/s | verdicts | CPU-us per request: server, load generator |
@@ -233,11 +233,11 @@ virtual CPUs without other programs. It took nine minutes. All answers that were
 | TDengine 3.3.0.0 | 0.5 | 1,516 and 1,024 | 1 VALID, 1 UNSTEADY | 330, 331 |
 | | 1 | 1,666 and 2,127 | 2 RESOURCE_NOT_SATURATED | 413, 421 |
 
-- A control group that has used its half core waits up to 50 ms for its next period. That is the p99 of 51 ms on half a
-  core, which is of the limit and not of the queries.
-- TDengine's client library uses as much CPU as the server. With four connections all of them wait and the server uses
-  0.77 of its core. With 16 the load generator's only CPU is 92 % busy, and the verdict is GENERATOR_BOUND. So one core
-  of TDengine cannot be measured here: the client needs a second CPU.
+- A server that has used its half core waits up to 50 ms for the next period of its CPU quota. This wait, and not the
+  queries, causes the p99 of 51 ms on half a core.
+- TDengine's client library uses as much CPU as the server. With four connections, all four wait for answers, and the
+  server uses 0.77 of its core. With 16 the load generator's only CPU is 92 % busy, and the verdict is GENERATOR_BOUND.
+  So one core of TDengine cannot be measured here: the client needs a second CPU.
 - Equal trials differ by up to 48 %, although no other program ran and the hypervisor took less than 0.1 % of the time:
   the speed of these CPUs changes. An hour later, a run with three levels had 2 VALID and 8 UNSTEADY trials of 12, with
   651 and 752 requests/s of PostgreSQL on 0.25 cores and 3,580 on one core. So read this as an example of a report, and
