@@ -29,10 +29,10 @@ def test_a_copy_of_its_files_answers_rightly_warm_and_cold(name, knobs, folder):
     if name in SLOW and not os.environ.get("SCALE_SLOW_TESTS"):
         pytest.skip("takes long: SCALE_SLOW_TESTS=1")
     rows = (PRELOADED | SLOW)[required(name).facts.name]
-    copies_answer_rightly(name, folder, rows, knobs, duration="8s" if name in SLOW else "1s")
+    copies_answer_rightly(name, folder, rows, knobs, duration="8s" if name in SLOW else "3s")
 
 
-def copies_answer_rightly(name, folder, rows, knobs, duration="1s"):
+def copies_answer_rightly(name, folder, rows, knobs, duration="3s"):
     """A warm and a cold trial on copies of one data set of these rows."""
     more = ["range.columns=current"]
     flags = {"preload__rows": str(rows), "load__duration": duration, "load__warmup": "0s"}

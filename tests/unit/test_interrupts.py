@@ -18,7 +18,11 @@ STATUS = "from runner.interrupts import listen; listen(); print(open('/proc/self
 
 @pytest.fixture(autouse=True)
 def handlers():
+    """As in a terminal, also if the tests run under nohup, which ignores SIGHUP."""
     before = {number: signal.getsignal(number) for number in SIGNALS}
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     yield
     for number, handler in before.items():
         signal.signal(number, handler)
