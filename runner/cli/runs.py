@@ -20,6 +20,7 @@ def register(app: typer.Typer) -> None:
 def list_runs(results: RESULTS = Path("results"), as_json: JSON = False) -> None:
     """List the stored runs, oldest first."""
     from runner import console
+    from runner.store.held import status_of
     from runner.store.reader import read_manifest, run_paths, trial_counts
 
     rows = []
@@ -37,7 +38,7 @@ def list_runs(results: RESULTS = Path("results"), as_json: JSON = False) -> None
                 str(sweep.get("target", "")),
                 str(sweep.get("runtime", "")),
                 f"{finished} of {planned}",
-                str(manifest.get("status", "")),
+                status_of(path, manifest),
             ]
         )
     if as_json:
@@ -71,11 +72,13 @@ def report(
     """Fit a stored run again, and replace its fit.json, report.md and report.html."""
     from runner import compose, console
     from runner.cli import views
+    from runner.store.held import Held
     from runner.store.reader import find_run, read_run
 
     path = find_run(results, run)
+    held = Held(path)
     asked = compose.asked_again(read_run(path), *asked_of(predict, need))
-    stored = compose.report(compose.reopen_to_report(asked))
+    stored = compose.report(compose.reopen_to_report(asked, held))
     if as_json:
         console.show_json(views.run_document(stored))
     else:

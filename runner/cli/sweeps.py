@@ -112,10 +112,13 @@ def resume(
     """Continue an interrupted run: keep the finished trials, and measure the others."""
     from runner import compose, console
     from runner.preparing import refuse_blocking
+    from runner.store.held import Held
     from runner.store.reader import find_run, read_run
     from runner.verify.digests import is_finished
 
-    stored = read_run(find_run(results, run))
+    path = find_run(results, run)
+    held = Held(path)  # before it is read: another process may add trials until then
+    stored = read_run(path)
     missing = len(stored.plan.trials) - len(stored.results)
     if not missing and is_finished(Path(stored.path)):  # nothing changes, nor a fingerprint that was published
         console.say(f"all trials are done; scale report {run} makes the fit and the reports again")
@@ -127,7 +130,7 @@ def resume(
     console.show_findings(prepared.findings)
     _ask_format(stored.plan.sweep, yes)
     _start_dashboards(with_dashboards, metrics_port, no_metrics)
-    writer = compose.reopen_run(stored)
+    writer = compose.reopen_run(stored, held)
     console.say(f"{missing} of {len(stored.plan.trials)} trials to go, in {writer.path}")
     _run(prepared, writer, as_json, 0 if no_metrics else metrics_port)
 

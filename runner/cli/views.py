@@ -25,6 +25,7 @@ from runner.report.open_loop import is_open_loop, response_table
 from runner.report.table import Table
 from runner.report.variants import comparison_table, labels_of, only
 from runner.setting.readers import rule_text
+from runner.store.held import status_of
 from runner.sweep.axis import constant_texts
 from runner.sweep.settings import BY_KEY, SETTINGS
 from runner.units import format_cpus, format_levels, format_number
@@ -181,7 +182,7 @@ def run_document(stored: StoredRun) -> dict[str, Any]:
     """A run for scripts: every trial with its verdict, and the fit."""
     return {
         "path": stored.path,
-        "status": stored.manifest.get("status"),
+        "status": status_of(Path(stored.path), stored.manifest),
         "choice": stored.manifest.get("choice"),
         "target": stored.plan.sweep.target,
         "runtime": stored.plan.sweep.runtime,

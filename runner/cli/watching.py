@@ -23,7 +23,8 @@ def watch(run: RUN, results: RESULTS = Path("results")) -> None:
     from runner.cli import views
     from runner.console.live import LiveView
     from runner.live import LiveState
-    from runner.store.follow import Follower, is_written
+    from runner.store.follow import Follower
+    from runner.store.held import is_held
     from runner.store.reader import find_run, read_manifest, read_run
 
     path = find_run(results, run)
@@ -32,7 +33,7 @@ def watch(run: RUN, results: RESULTS = Path("results")) -> None:
         with LiveView(LiveState(run=path.resolve().name, plan=follower.plan)) as view:
             goes_on = True
             while goes_on:
-                goes_on = is_written(path)
+                goes_on = is_held(path)
                 for event in follower.poll():
                     view(event)
                 if goes_on:

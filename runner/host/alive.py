@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import datetime
 from pathlib import Path
+
+import psutil
 
 
 def started_ticks(pid: int) -> int:
@@ -16,3 +19,19 @@ def started_ticks(pid: int) -> int:
 def alive(pid: int, started: int) -> bool:
     """Whether that very process lives, and not another one with its number."""
     return pid > 0 and started > 0 and started_ticks(pid) == started
+
+
+def started_utc(pid: int) -> datetime.datetime | None:
+    """When the process started; None if there is no such process, or it may not be seen."""
+    try:
+        return datetime.datetime.fromtimestamp(psutil.Process(pid).create_time(), datetime.UTC)
+    except (psutil.Error, ValueError):
+        return None
+
+
+def boot_id() -> str:
+    """A text that differs from one start of the machine to the next; "" if the kernel has none."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    except OSError:
+        return ""

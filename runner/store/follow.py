@@ -6,7 +6,6 @@ does not disturb the writer.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import math
 import os
@@ -17,18 +16,6 @@ from runner.model import CeilingsMeasured, DiskCeiling, Event, Plan, Trial, Tria
 from runner.store.codec import from_plain
 from runner.store.journal import NAME, read_line
 from runner.store.reader import read_manifest, read_plan, read_result
-
-
-def is_written(path: Path) -> bool:
-    """Whether a process of this machine has the run open for writing (see RunWriter)."""
-    fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except OSError:
-        return True
-    finally:
-        os.close(fd)
-    return False
 
 
 def ceilings_of(path: Path) -> CeilingsMeasured:

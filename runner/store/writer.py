@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import fcntl
 import json
-import os
 import shlex
 import shutil
-import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -35,6 +32,7 @@ from runner.model import (
 from runner.store import journal
 from runner.store.codec import SCHEMA, to_json
 from runner.store.files import RunFiles
+from runner.store.held import FIELD, Held, record
 from runner.store.journal import Journal
 from runner.store.operations import OPERATIONS, operations_text
 from runner.store.texts import TIMESERIES_HEADER, points_text, samples_text, series_text, timeseries_part
@@ -46,7 +44,8 @@ class RunWriter:
     """One run's directory. It is opened before the first trial, so that a full or read-only disk is found at once.
 
     keeps_format: the run has an older format and keeps it. Then only its manifest (as stored), fits and reports are
-    written, and no trial.
+    written, and no trial. held: the lock of a run that was read before; without it, the lock is taken here. Raises
+    UsageError if another process writes the run.
     """
 
     def __init__(
@@ -57,6 +56,7 @@ class RunWriter:
         results: Sequence[TrialResult] = (),
         *,
         keeps_format: bool = False,
+        held: Held | None = None,
     ) -> None:
         self.path, self._plan = path, plan
         self._manifest: dict[str, Any] = {"run": path.name} | dict(manifest)  # the run's original name
@@ -65,15 +65,17 @@ class RunWriter:
         self._samples: list[Sample] = []
         self._window_start_ns = 0
         self._journal: Journal | None = None
-        self._files, self._keeps_format = RunFiles(path), keeps_format
         with self._refusals_told():
+            (path / "trials").mkdir(parents=True, exist_ok=True)
+            self._held = held or Held(path)
+            self._files, self._keeps_format = RunFiles(path), keeps_format
             for name in REWRITTEN_ON_OPENING:
                 self._files.heed(name)
-            (path / "trials").mkdir(parents=True, exist_ok=True)
-            self._hold()
             if not keeps_format:
+                self._manifest[FIELD] = record()
                 self._write("plan.json", to_json(plan))
             self._write_manifest()
+            self._held.settle()
             if not keeps_format:
                 self._write_points()
                 unlisted = [r for r in self._results if self._files.list_unlisted(f"trials/{r.trial.trial_id}")]
@@ -147,14 +149,6 @@ class RunWriter:
             self._journal = None
         elif self._journal is not None:
             self._journal.take(event)
-
-    def _hold(self) -> None:
-        """Locks the directory while this writer lives. `scale watch` reads the lock as the sign that a process
-        writes."""
-        fd = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY)
-        weakref.finalize(self, os.close, fd)
-        with contextlib.suppress(OSError):
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
     def _trial_dir(self, trial_id: str) -> Path:
         return self.path / "trials" / trial_id

@@ -88,7 +88,7 @@ def test_it_opens_with_its_trials_figures_and_verdicts(name, path):
 
 def test_the_list_names_it(name, path):
     rows = json.loads(scale("list", "--results", path.parent, "--json").stdout)
-    status = "running" if name == "killed" else "complete"
+    status = "interrupted" if name == "killed" else "complete"
     assert [(row["run"], row["target"], row["status"]) for row in rows] == [(path.name, "postgres", status)]
 
 

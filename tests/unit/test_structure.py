@@ -45,7 +45,7 @@ ALLOWED = {
         "model", "errors", "files", "interrupts", "units", "loadgen", "runtimes", "sampling", "targets", "verdict", "figures",
         "method", "axes",
     },
-    "store": {"axes", "model", "errors", "sweep", "units", "figures", "connections_check"},
+    "store": {"axes", "model", "errors", "host", "sweep", "units", "figures", "connections_check"},
     "formats": {"model", "errors", "units", "store", "figures"},
     "sqlexport": {"model", "errors", "formats"},
     "compare": {"model", "errors", "units", "observations", "noise", "sweep", "axes"},

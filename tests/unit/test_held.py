@@ -1,0 +1,139 @@
+"""One process at a time writes a run: the lock, who has it, and a file system without locks."""
+
+import errno
+import json
+import os
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import pytest
+
+from runner import compose
+from runner.errors import UsageError
+from runner.store import held
+from runner.store.held import Held, is_held, status_of, this_writer
+from runner.store.reader import read_manifest, read_run
+from tests.unit.raw_run import raw_run
+
+HOLD = """
+import sys, time
+from pathlib import Path
+from runner.store.held import Held
+mine = Held(Path(sys.argv[1]))
+print("held", flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.fixture
+def run(tmp_path):
+    return Path(raw_run(tmp_path, interrupted_after=2).path)
+
+
+@contextmanager
+def another_process(run):
+    """A process that has the run's lock; it is killed at the end."""
+    process = subprocess.Popen([sys.executable, "-c", HOLD, str(run)], stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "held\n"
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def contents(run):
+    return {path: path.read_bytes() for path in run.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("write", [compose.reopen_run, compose.reopen_to_report])
+def test_a_second_writer_is_refused_by_the_pid_and_changes_nothing(run, write):
+    stored, before = read_run(run), contents(run)
+    with another_process(run) as other:
+        with pytest.raises(UsageError, match=rf"is being written by process {other.pid}, started 2\d\d\d-") as refused:
+            write(stored)
+        assert refused.value.exit_code == 2
+        assert contents(run) == before
+    del refused
+    write(stored)
+
+
+def test_a_reader_that_looks_at_the_lock_does_not_refuse_the_writer(run):
+    fd = os.open(run, os.O_RDONLY)
+    held.fcntl.flock(fd, held.fcntl.LOCK_SH)
+    looking = subprocess.Popen(["sleep", "0.3"], pass_fds=[fd])
+    os.close(fd)
+    Held(run)
+    assert looking.wait(10) == 0
+
+
+def test_a_run_whose_process_is_gone_is_interrupted_also_if_its_number_is_used_again(run):
+    manifest = {**read_manifest(run), "status": "running"}
+    with another_process(run) as other:
+        assert status_of(run, manifest) == "running"
+        other.send_signal(signal.SIGKILL)
+        other.wait()
+        assert status_of(run, manifest) == "interrupted"
+    assert status_of(run, {"status": "complete"}) == "complete"
+
+
+def test_a_run_that_goes_on_is_running_again_and_names_its_process(run):
+    assert read_manifest(run)["status"] == "interrupted"
+    writer = compose.reopen_run(read_run(run))
+    assert read_manifest(run)["writer"]["pid"] == os.getpid()
+    assert status_of(run, read_manifest(run)) == "running"
+    del writer
+    assert status_of(run, read_manifest(run)) == "interrupted"
+
+
+@pytest.fixture
+def without_locks(monkeypatch):
+    """A file system that knows no flock on directories, such as NFS."""
+
+    def refuse(fd, operation):
+        raise OSError(errno.EBADF, "Bad file descriptor")
+
+    monkeypatch.setattr(held.fcntl, "flock", refuse)
+
+
+def name_writer(run, **fields):
+    path = run / "manifest.json"
+    told = json.loads(path.read_text()) | {"status": "running", "writer": asdict(replace(this_writer(), **fields))}
+    path.write_text(json.dumps(told))
+
+
+INIT = {"pid": 1, "started_ticks": held.started_ticks(1)}
+
+
+@pytest.mark.parametrize(
+    ("fields", "is_refused"),
+    [
+        (INIT, True),
+        ({**INIT, "started_ticks": INIT["started_ticks"] + 1}, False),
+        ({**INIT, "boot_id": "before the reboot"}, False),
+        ({**INIT, "boot_id": "its own", "hostname": "elsewhere"}, True),
+    ],
+    ids=["lives", "its-number-is-used-again", "before-a-reboot", "another-machine"],
+)
+def test_without_locks_the_process_that_the_manifest_names_decides(run, without_locks, fields, is_refused):
+    name_writer(run, **fields)
+    assert is_held(run) == is_refused
+    if is_refused:
+        with pytest.raises(UsageError, match="is being written by process 1 of .* has no locks"):
+            Held(run)
+    else:
+        Held(run)
+
+
+def test_without_locks_the_last_of_two_that_begin_together_goes_on(run, without_locks):
+    mine = Held(run)
+    name_writer(run, **INIT)
+    with pytest.raises(UsageError, match="process 1 "):
+        mine.settle()
+    name_writer(run)
+    mine.settle()
