@@ -49,7 +49,7 @@ def _reopened(run: StoredRun, held: Held | None, facts: Mapping[str, Any]) -> Ru
     held = held or Held(Path(run.path))
     rewrite(Path(run.path))
     manifest = {k: v for k, v in run.manifest.items() if k != "schema"}
-    return RunWriter(Path(run.path), run.plan, manifest | facts, run.results, held=held)
+    return RunWriter(Path(run.path), run.plan, {**manifest, **facts}, run.results, held=held)
 
 
 def reopen_to_report(run: StoredRun, held: Held | None = None) -> RunWriter:
