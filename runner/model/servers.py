@@ -81,7 +81,8 @@ class ServerSpec:
 
 @dataclass(frozen=True, kw_only=True)
 class ServerOrder:
-    """What a runtime starts for which trial, where, on which CPUs, with how much memory (None: all)."""
+    """What a runtime starts for which trial, where, on which CPUs, with how much memory (None: all). level: in words,
+    for messages."""
 
     spec: ServerSpec
     site: Site
@@ -89,6 +90,7 @@ class ServerOrder:
     memory_bytes: int | None
     run_id: str
     trial_id: str
+    level: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,6 +15,7 @@ from runner.errors import UsageError
 from runner.model import Accounting, ServerOrder, Site, SiteRequest
 from runner.registry import Registry
 from runner.runtimes.capabilities import Capabilities, Obstacle
+from runner.runtimes.out_of_memory import OutOfMemory
 
 
 class Server(Protocol):
@@ -39,6 +40,9 @@ class Server(Protocol):
         """
 
     def log_tail(self, lines: int) -> str: ...
+    def out_of_memory(self) -> OutOfMemory:
+        """What the kernel killed of it for want of memory, also after it ended. Nothing where that cannot be seen."""
+
     def facts(self) -> Mapping[str, str]:
         """What the manifest stores: image digest, container id, user, cgroup."""
 

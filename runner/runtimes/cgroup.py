@@ -67,7 +67,7 @@ def make_group(name: str, quota_cores: float | None, memory_bytes: int | None) -
         if group is not None:
             try:
                 _limit(group, quota_cores, memory_bytes)
-            except OSError:
+            except (OSError, ProvisionError):
                 group.remove()
                 raise
             return group
@@ -118,9 +118,34 @@ def _limit(group: Group, quota_cores: float | None, memory_bytes: int | None) ->
             Path(group.paths["cpu"], "cpu.cfs_period_us").write_text(str(PERIOD_US))
             Path(group.paths["cpu"], "cpu.cfs_quota_us").write_text(str(quota_us))
         if memory_bytes is not None:
-            Path(group.paths["memory"], "memory.limit_in_bytes").write_text(str(memory_bytes))
+            _limit_memory(Path(group.paths["memory"]), "memory.limit_in_bytes", memory_bytes)
+            _limit_memory(Path(group.paths["memory"]), "memory.memsw.limit_in_bytes", memory_bytes)
         return
     if quota_us is not None:
         Path(group.paths["unified"], "cpu.max").write_text(f"{quota_us} {PERIOD_US}")
     if memory_bytes is not None:
-        Path(group.paths["unified"], "memory.max").write_text(str(memory_bytes))
+        _limit_memory(Path(group.paths["unified"]), "memory.max", memory_bytes)
+        _limit_memory(Path(group.paths["unified"]), "memory.swap.max", 0)
+
+
+def _limit_memory(group: Path, name: str, limit: int) -> None:
+    """Sets a limit and reads it back. Without a file for swap, swap is closed where the machine has none.
+
+    Raises OSError, and ProvisionError if the kernel keeps a larger limit, or swap cannot be closed.
+    """
+    path, is_of_swap = group / name, "sw" in name
+    if is_of_swap and not path.exists():
+        if _has_swap():
+            raise ProvisionError(
+                f"a memory limit needs a limit of swap as well, and this kernel has no {name}",
+                remedy="turn swap off (swapoff -a), or start the kernel with swapaccount=1",
+            )
+        return
+    path.write_text(str(limit))
+    kept = path.read_text().strip()
+    if not kept.isdigit() or int(kept) > limit:
+        raise ProvisionError(f"the kernel keeps {path} at {kept}, not at {limit}", remedy="use --runtime docker")
+
+
+def _has_swap(swaps: Path = Path("/proc/swaps")) -> bool:
+    return len(swaps.read_text().splitlines()) > 1

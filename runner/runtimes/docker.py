@@ -11,7 +11,7 @@ import os
 import pwd
 import shlex
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from runner.runtimes.capabilities import Capabilities, Obstacle
 from runner.runtimes.clean import LABEL, RUNNER_LABEL
 from runner.runtimes.docker_facts import can_pull, client, docker_facts, image_state
 from runner.runtimes.docker_files import copy_out as copy_out
+from runner.runtimes.docker_groups import accounting_of, killed_at_its_end, outside_root_blkio
 from runner.runtimes.local import (
     UNPRIVILEGED_USER,
     allowed_cpus,
@@ -32,6 +33,7 @@ from runner.runtimes.local import (
     remove_directories,
     tail,
 )
+from runner.runtimes.out_of_memory import OutOfMemory, out_of_memory_words, read_out_of_memory
 from runner.runtimes.state import alive, new_state, save, started_ticks
 from runner.units import format_cpus
 
@@ -92,6 +94,7 @@ class DockerServer:
         self._container: Any = None
         self._pid = self._started = 0
         self._last_words = ""
+        self._out_of_memory = OutOfMemory()
         self.port = self._site.port
 
     @property
@@ -139,7 +142,7 @@ class DockerServer:
         if not _BLKIO.exists() or os.geteuid() != 0:
             return
         deadline = time.monotonic() + JOIN_S
-        while (outside := _outside_root_blkio(self.pids())) and time.monotonic() < deadline:
+        while (outside := outside_root_blkio(self.pids())) and time.monotonic() < deadline:
             for pid in outside:
                 with contextlib.suppress(OSError):  # it ended, or a child has just started; the next round finds it
                     _BLKIO.write_text(str(pid))
@@ -189,7 +192,9 @@ class DockerServer:
             if state["Status"] == "exited":
                 break
             time.sleep(0.05)
-        raise ProvisionError(f"the container ended at once: {' | '.join(self.log_tail(5).splitlines())}")
+        killed = out_of_memory_words(self.out_of_memory(), self._order.memory_bytes, self._order.level)
+        words = killed or " | ".join(self.log_tail(5).splitlines())
+        raise ProvisionError(f"the container ended at once: {words}")
 
     def alive(self) -> bool:
         """Reads the kernel, not the engine: it is called often, and the engine runs on the same CPUs."""
@@ -197,7 +202,7 @@ class DockerServer:
 
     def accounting(self) -> Accounting | None:
         """The container's cgroup directories on the host."""
-        return _accounting(self._pid)
+        return accounting_of(self._pid)
 
     def pids(self) -> tuple[int, ...]:
         """Members of the container's cgroup, with the host's PIDs."""
@@ -219,6 +224,14 @@ class DockerServer:
             self._last_words = self._container.logs(tail=lines).decode("utf-8", "replace")
         files = tail([Path(p) for p in self._spec.log_paths], lines)
         return "\n".join(part for part in (self._last_words, files) if part)
+
+    def out_of_memory(self) -> OutOfMemory:
+        """As the container's group counts, or as the engine saw it when the container ended."""
+        if self._container is not None and (counted := self.accounting()) is not None:
+            self._out_of_memory = read_out_of_memory(counted.paths)
+        elif self._container is not None and not self._out_of_memory.killed:
+            self._out_of_memory = killed_at_its_end(self._container)
+        return self._out_of_memory
 
     def facts(self) -> Mapping[str, str]:
         """Image, its digest, container id; empty if the engine does not answer."""
@@ -261,33 +274,8 @@ class DockerServer:
         while self.alive() and not hurry() and time.monotonic() < deadline:
             time.sleep(0.05)
         ended = not self.alive()
+        self.out_of_memory()  # the counts are gone with the container
         with contextlib.suppress(Exception):
             self._container.remove(force=True, v=True)
         self._container = None
         return ended
-
-
-def _outside_root_blkio(pids: Sequence[int]) -> list[int]:
-    outside = []
-    for pid in pids:
-        with contextlib.suppress(OSError):
-            lines = Path(f"/proc/{pid}/cgroup").read_text().splitlines()
-            outside += [pid for line in lines if "blkio" in line.split(":")[1].split(",") and line.split(":")[2] != "/"]
-    return outside
-
-
-def _accounting(pid: int) -> Accounting | None:
-    try:
-        lines = Path(f"/proc/{pid}/cgroup").read_text().splitlines()
-    except OSError:
-        return None
-    paths = {}
-    for line in lines:
-        _, controllers, path = line.split(":", 2)
-        for name in controllers.split(","):
-            if name in ("cpuacct", "cpu", "memory"):
-                paths[name] = f"/sys/fs/cgroup/{name}{path}"
-    if "cpuacct" in paths:
-        return Accounting(kind="cgroup1", paths=paths)
-    unified = [line.split(":", 2)[2] for line in lines if line.startswith("0::")]
-    return Accounting(kind="cgroup2", paths={"unified": f"/sys/fs/cgroup{unified[0]}"}) if unified else None

@@ -13,6 +13,7 @@ import psutil
 
 from runner.model import Accounting, ServerOrder, Site, SiteRequest
 from runner.runtimes.capabilities import Capabilities, Obstacle
+from runner.runtimes.out_of_memory import OutOfMemory
 
 CAN = Capabilities(
     pins_cpus=False,
@@ -77,6 +78,10 @@ class EndpointServer:
     def log_tail(self, lines: int) -> str:
         """Empty: its log is not ours to read."""
         return ""
+
+    def out_of_memory(self) -> OutOfMemory:
+        """Nothing: its control group is not ours to read."""
+        return OutOfMemory()
 
     def facts(self) -> Mapping[str, str]:
         return {"endpoint": f"{self.host}:{self.port}", "pids": " ".join(map(str, self._roots))}

@@ -38,6 +38,7 @@ from runner.runtimes.local import (
     remove_directories,
     tail,
 )
+from runner.runtimes.out_of_memory import OutOfMemory, out_of_memory_words, read_out_of_memory
 from runner.runtimes.own_memory import with_own_memory
 from runner.runtimes.segments import Shared, remove_segments, remove_shared, shared_by
 from runner.runtimes.state import State, new_state, save, started_ticks
@@ -116,6 +117,7 @@ class ProcessServer:
         self._group: Group | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._shared = Shared()
+        self._out_of_memory = OutOfMemory()
         self._log = data_dir / CONSOLE
         demote = self._spec.refuses_root and os.geteuid() == 0
         self._user = pwd.getpwnam(UNPRIVILEGED_USER) if demote else None
@@ -179,7 +181,8 @@ class ProcessServer:
         except subprocess.TimeoutExpired:
             raise ProvisionError(f"{Path(command[0]).name} did not end within {SETUP_S:.0f} s") from None
         if code != 0:
-            words = " | ".join(self.log_tail(5).splitlines())
+            killed = out_of_memory_words(self.out_of_memory(), self._order.memory_bytes, self._order.level)
+            words = killed or " | ".join(self.log_tail(5).splitlines())
             raise ProvisionError(f"{Path(command[0]).name} ended with code {code}: {words}")
 
     def alive(self) -> bool:
@@ -211,6 +214,12 @@ class ProcessServer:
         """The end of its output and of its log files."""
         return tail([self._log, *map(Path, self._spec.log_paths)], lines)
 
+    def out_of_memory(self) -> OutOfMemory:
+        """As its group counts, also after the group is gone."""
+        if self._group is not None and (seen := read_out_of_memory(self._group.paths)).killed:
+            self._out_of_memory = seen
+        return self._out_of_memory
+
     def facts(self) -> Mapping[str, str]:
         """User and control group."""
         user = self._user.pw_name if self._user else pwd.getpwuid(os.geteuid()).pw_name
@@ -240,6 +249,7 @@ class ProcessServer:
         remove_segments(self._state.server_pid, self._state.server_started)
         uid = self._user.pw_uid if self._user else os.geteuid()
         remove_shared(self._shared, uid, self._state.server_started)
+        self.out_of_memory()  # the group takes its counts with it
         if self._group is not None:
             self._group.remove()
 

@@ -1,4 +1,4 @@
-"""Why a trial failed: a full disk or a dead server is the cause, what a client saw of it is the symptom."""
+"""Why a trial failed: a full disk, a lack of memory or a dead server is the cause, what a client saw is the symptom."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import time
 
 from runner.errors import LoadError, ProvisionError, ScaleError, TargetError
 from runner.runtimes import Server
+from runner.runtimes.out_of_memory import out_of_memory_words
 from runner.trial.order import TrialOrder
 from runner.trial.placed import full_disk
 from runner.trial.waiting import answer_within, last_words
@@ -16,6 +17,8 @@ ENDING_S = 1.0  # a server that dies closes its connections before it is gone
 
 def with_cause(error: ScaleError, server: Server, order: TrialOrder) -> ScaleError:
     """The error to report in place of this one."""
+    if killed := killed_for_memory(server, order):
+        return ProvisionError(f"{killed} ({error.message})")
     if not isinstance(error, (LoadError, TargetError)):
         return error
     if full := answer_within(FULL_S, lambda: full_disk(order.disks, order.disk_free_min_bytes)) or "":
@@ -26,3 +29,8 @@ def with_cause(error: ScaleError, server: Server, order: TrialOrder) -> ScaleErr
     if not server.alive():
         return ProvisionError(f"the server ended during the trial: {last_words(server)} ({error.message})")
     return error
+
+
+def killed_for_memory(server: Server, order: TrialOrder) -> str:
+    """That the kernel killed processes of the server for want of memory, at which level; "" if it did not."""
+    return out_of_memory_words(server.out_of_memory(), order.trial.resources.memory_bytes, order.level_words)

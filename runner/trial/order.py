@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from runner.axes import load_axis
 from runner.model import DataDisk, DiskCeiling, Trial
+from runner.units import format_number
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,3 +56,8 @@ class TrialOrder:
     def is_on_disks(self) -> bool:
         """Whether disks were prepared for the data, so that syncing them counts and the data's place is checked."""
         return self.trial.resources.disks > 0
+
+    @property
+    def level_words(self) -> str:
+        """The level for a message: "2 cores"."""
+        return load_axis(self.axis).count(format_number(self.trial.level))

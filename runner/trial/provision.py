@@ -87,6 +87,7 @@ def provision(
         memory_bytes=trial.resources.memory_bytes,
         run_id=order.run_id,
         trial_id=name,
+        level=order.level_words,
     )
     server = runtime.start(asked, cleanup)
     address = Address(

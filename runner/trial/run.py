@@ -23,13 +23,13 @@ from runner.loadgen.groups import group_specs, specs_text
 from runner.loadgen.spec import told_texts, trial_spec
 from runner.method import METHOD
 from runner.model import FOLDED, ArtifactMade, Event, Noted, PhaseEntered, Preloaded, TrialFinished, TrialResult
-from runner.runtimes import load_runtime
+from runner.runtimes import Server, load_runtime
 from runner.targets import load_target
 from runner.trial.answers import checked_before, checked_within
 from runner.trial.asking import ANSWER_S, DROP_S, asked, closed_at_last, count_s
 from runner.trial.begun import wait_for_schema, wait_until_ready
 from runner.trial.cached import cached_percent, cooled, warmed
-from runner.trial.causes import with_cause
+from runner.trial.causes import killed_for_memory, with_cause
 from runner.trial.clock import LOCAL, Clock
 from runner.trial.data_set import Kept, copied, kept_before, make, prove_rows
 from runner.trial.loading import Loading
@@ -110,8 +110,7 @@ class _RunningTrial:
         except ScaleError as error:
             raise with_cause(error, self._started.server, self._order) from error
         finally:
-            said = self._started.server.log_tail(LOG_LINES)
-            self._add(Ended(log_tail=said, suspicious=self._target.suspicious(said)))
+            self._add(self._ended(self._started.server))
 
     def _prepared(self) -> Generator[Event, None, Kept | None]:
         """The data set that the trial gets a copy of, loaded if nobody has; None where it loads its own rows."""
@@ -214,6 +213,10 @@ class _RunningTrial:
             yield self._artifact(FOLDED, loading.stacks.folded)
             if loading.stacks.trouble:
                 yield Noted(trial_id=self._trial.trial_id, sentence=loading.stacks.trouble)
+
+    def _ended(self, server: Server) -> Ended:
+        said, killed = server.log_tail(LOG_LINES), killed_for_memory(server, self._order)
+        return Ended(log_tail=said, suspicious=(*filter(None, [killed]), *self._target.suspicious(said)))
 
     def _texts(self) -> dict[str, str]:
         """The queries rendered in the target's language, by operation."""

@@ -190,8 +190,32 @@ def test_a_memory_limit_is_the_kernels(kind, data_dir):
         v1 = Path(paths.get("memory", "/x"), "memory.limit_in_bytes")
         v2 = Path(paths.get("unified", "/x"), "memory.max")
         assert int((v1 if v1.exists() else v2).read_text()) == 300 * 2**20
+        v1, v2 = v1.with_name("memory.memsw.limit_in_bytes"), v2.with_name("memory.swap.max")
+        assert not v1.exists() or int(v1.read_text()) == 300 * 2**20
+        assert not v2.exists() or int(v2.read_text()) == 0
     finally:
         server.stop()
+
+
+@pytest.mark.parametrize("survives", [True, False])
+def test_a_server_that_the_kernel_kills_for_memory_is_known_as_such(kind, data_dir, survives):
+    if not read_host().cgroup_writable:
+        pytest.skip("control groups are not writable for this user")
+    # The shell of an image may have no other programs: it counts to begin late, and doubles a text until it is killed.
+    eats = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; x=x; while :; do x=$x$x; done"
+    spec = ServerSpec(
+        argv=("/bin/sh", "-c", f"({eats}); while :; do :; done" if survives else eats), stop_signal="SIGKILL"
+    )
+    server = start(kind, data_dir, memory_bytes=64 * 2**20, spec=spec)
+    try:
+        deadline = time.monotonic() + 30
+        while not server.out_of_memory().killed:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        assert server.alive() is survives
+    finally:
+        server.stop()
+    assert server.out_of_memory().killed, "it is known after the group is gone"
 
 
 def test_a_server_that_does_not_start_says_why_and_leaves_nothing(kind, data_dir):

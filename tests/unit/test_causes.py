@@ -2,23 +2,31 @@
 
 from types import SimpleNamespace
 
+import pytest
+
 from runner.errors import ProvisionError, TargetError
+from runner.runtimes.cgroup import Group, _limit
+from runner.runtimes.out_of_memory import OutOfMemory, read_out_of_memory
 from runner.trial import causes
 from runner.trial.causes import with_cause
 
 CLOSED = TargetError("it did not answer: Remote end closed connection")
-ORDER = SimpleNamespace(disks=(), disk_free_min_bytes=0)
+TRIAL = SimpleNamespace(resources=SimpleNamespace(memory_bytes=64 * 2**20))
+ORDER = SimpleNamespace(disks=(), disk_free_min_bytes=0, trial=TRIAL, level_words="2 cores")
 
 
 class Server:
     """Alive for so many questions; its log has four lines."""
 
-    def __init__(self, questions):
-        self.left = questions
+    def __init__(self, questions, killed=0):
+        self.left, self.killed = questions, killed
 
     def alive(self):
         self.left -= 1
         return self.left >= 0
+
+    def out_of_memory(self):
+        return OutOfMemory(killed=self.killed, at_limit=1200)
 
     def log_tail(self, _lines):
         return "started\nwarned\nwarned again\njava.lang.OutOfMemoryError: Java heap space\n"
@@ -35,3 +43,39 @@ def test_a_server_that_dies_is_the_cause_and_its_last_words_say_why():
 def test_a_server_that_lives_is_not_the_cause(monkeypatch):
     monkeypatch.setattr(causes, "ENDING_S", 0.1)
     assert with_cause(CLOSED, Server(1_000), ORDER) is CLOSED
+
+
+def test_a_lack_of_memory_comes_first_with_the_limit_the_level_and_the_remedy():
+    for questions in (0, 1_000):  # also when the server survives the end of one of its processes
+        told = with_cause(CLOSED, Server(questions, killed=2), ORDER)
+        assert isinstance(told, ProvisionError)
+        assert told.message == (
+            "the kernel killed 2 processes of the server at 2 cores: it needed more than its memory limit of 64MiB, "
+            "which it reached 1,200 times; raise --memory, or make the server's buffers smaller with --knob "
+            f"({CLOSED.message})"
+        )
+
+
+V1 = "oom_kill_disable 0\nunder_oom 0\noom_kill 3\n"
+V2 = "low 0\nhigh 0\nmax 41\noom 1\noom_kill 2\noom_group_kill 0\n"
+
+
+def test_both_versions_of_control_groups_count_what_was_killed(tmp_path):
+    (tmp_path / "memory.oom_control").write_text(V1)
+    (tmp_path / "memory.failcnt").write_text("12\n")
+    (tmp_path / "memory.events").write_text(V2)
+    assert read_out_of_memory({"memory": str(tmp_path)}) == OutOfMemory(killed=3, at_limit=12)
+    assert read_out_of_memory({"unified": str(tmp_path)}) == OutOfMemory(killed=2, at_limit=41)
+    assert read_out_of_memory({"memory": str(tmp_path / "gone")}) == read_out_of_memory({}) == OutOfMemory()
+
+
+def test_a_limit_is_read_back_and_swap_is_closed(tmp_path, monkeypatch):
+    group = Group(version="v2", paths={"unified": str(tmp_path)})
+    for name in ("memory.max", "memory.swap.max"):
+        (tmp_path / name).touch()
+    _limit(group, None, 64 * 2**20)
+    assert (tmp_path / "memory.swap.max").read_text() == "0"
+    (tmp_path / "memory.swap.max").unlink()
+    monkeypatch.setattr("runner.runtimes.cgroup._has_swap", lambda: True)
+    with pytest.raises(ProvisionError, match="limit of swap"):
+        _limit(group, None, 64 * 2**20)
