@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "output.h"
-#include "version.h"
 
 void event_begin(struct json *json, const char *event)
 {

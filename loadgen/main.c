@@ -7,7 +7,6 @@
 #include "events.h"
 #include "job.h"
 #include "output.h"
-#include "version.h"
 
 static const char help[] =
     "usage: scale-loadgen VERB [SPEC|-]\n"
