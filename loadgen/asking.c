@@ -16,11 +16,6 @@ enum outcome asking_prepare(struct worker *w)
         const struct operation *operation = &operations->list[i];
         if (!operation->ask)
             continue;
-        if (marks_count(&operation->ask->marks, MARK_PART) && !w->load->ops->has_parts) {
-            fault_set(&w->fault, FAULT_SPEC, "SPEC", "ask.%s.text: driver %s has no {part}",
-                      operation->name, w->load->ops->name);
-            return OUTCOME_FATAL;
-        }
         if (operation->ask->result) {
             if (kept_open(w, i) != OUTCOME_OK)
                 return OUTCOME_FATAL;

@@ -41,6 +41,18 @@ int batch_init(struct batch *batch, const struct schema *schema, uint32_t rows_m
     return 0;
 }
 
+uint64_t batch_bytes(const struct schema *schema, uint64_t rows_max, uint32_t first_column,
+                     uint32_t column_count, bool has_nulls)
+{
+    uint64_t bytes = sizeof(int64_t);
+    for (uint32_t i = first_column; i < first_column + column_count; i++) {
+        bytes += schema->columns[i].width + (has_nulls ? 1 : 0);
+        if (type_is_text(schema->columns[i].type))
+            bytes += sizeof(int32_t);
+    }
+    return bytes * rows_max;
+}
+
 void batch_free(struct batch *batch)
 {
     for (uint32_t i = 0; batch->columns && i < batch->schema->column_count; i++) {

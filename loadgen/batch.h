@@ -31,6 +31,10 @@ struct batch {
     struct column_data *columns; /* indexed as schema->columns; unused ones are empty */
 };
 
+/* The memory that batch_init takes for so many rows. */
+uint64_t batch_bytes(const struct schema *schema, uint64_t rows_max, uint32_t first_column,
+                     uint32_t column_count, bool has_nulls);
+
 /* Returns 0, or -1 when memory is short. */
 int batch_init(struct batch *batch, const struct schema *schema, uint32_t rows_max,
                uint32_t slices_max, uint32_t first_column, uint32_t column_count, bool has_nulls);

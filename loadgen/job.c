@@ -8,6 +8,7 @@
 
 #include "events.h"
 #include "laws.h"
+#include "memory.h"
 #include "output.h"
 #include "tags.h"
 
@@ -107,7 +108,27 @@ static void check_partial(const struct job *job, struct mistakes *mistakes)
                     job->schema.column_count);
 }
 
-enum exitcode job_open(struct job *job, const char *path, enum verb verb)
+/* The texts that this driver cannot ask, each under its key. */
+static void check_texts(const struct job *job, struct mistakes *mistakes)
+{
+    const struct driver_ops *ops = job->ops;
+    struct fault fault = {0};
+    char key[128];
+    for (uint32_t i = 0; i < job->operations.count; i++) {
+        const struct operation *operation = &job->operations.list[i];
+        const struct ask *ask = operation->ask;
+        if (!ask)
+            continue;
+        snprintf(key, sizeof key, "ask.%s.text", operation->name);
+        if (marks_count(&ask->marks, MARK_PART) && !ops->has_parts)
+            mistake_add(mistakes, key, "driver %s has no {part}", ops->name);
+        else if (ops->check_ask &&
+                 ops->check_ask(job->driver, &ask->marks, ask->text, &fault) != OUTCOME_OK)
+            mistake_add(mistakes, key, "%s", fault.message);
+    }
+}
+
+enum exitcode job_read(struct job *job, const char *path, enum verb verb)
 {
     struct mistakes mistakes = {0};
     struct fault fault = {0};
@@ -147,8 +168,22 @@ enum exitcode job_open(struct job *job, const char *path, enum verb verb)
                                        .password = getenv("SCALE_PASSWORD"),
                                        .is_sending_stubbed = job->spec.sending == SENDING_STUBBED};
     if (job->ops->open(&job->setup, &job->driver, &fault) != OUTCOME_OK)
-        return job_fault(&fault, -1, EXIT_UNREACHABLE);
-    return EXIT_DONE;
+        return job_fault(&fault, -1, EXIT_INTERNAL);
+    if (verb == VERB_LOAD) {
+        check_texts(job, &mistakes);
+        memory_check(&job->spec, &job->schema, &mistakes);
+    }
+    return mistakes.count ? EXIT_SPEC : EXIT_DONE;
+}
+
+enum exitcode job_open(struct job *job, const char *path, enum verb verb)
+{
+    struct fault fault = {0};
+    const enum exitcode code = job_read(job, path, verb);
+    if (code != EXIT_DONE || !job->driver || !job->ops->load_library ||
+        job->ops->load_library(job->driver, &fault) == OUTCOME_OK)
+        return code;
+    return job_fault(&fault, -1, EXIT_UNREACHABLE);
 }
 
 void job_close(struct job *job)
@@ -164,7 +199,8 @@ void job_close(struct job *job)
 enum exitcode job_fault(const struct fault *fault, int64_t worker, enum exitcode otherwise)
 {
     event_error(fault, worker, 1);
-    fprintf(stderr, "scale-loadgen: %s: %s\n", fault->code, fault->message);
+    fprintf(stderr, "scale-loadgen: %s: %s\n", fault->kind == FAULT_SPEC ? "spec" : fault->code,
+            fault->message);
     switch (fault->kind) {
     case FAULT_LIBRARY:
         return EXIT_MISSING;

@@ -18,8 +18,11 @@ struct job {
     struct driver *driver;
 };
 
-/* EXIT_DONE, or the exit code after everything was reported. */
 bool job_subscribes(const struct job *job); /* the method has the feature */
+
+/* Both return EXIT_DONE, or the exit code after everything was reported. `job_read` checks the
+ * whole spec, also against the driver; `job_open` also opens the client library. */
+enum exitcode job_read(struct job *job, const char *path, enum verb verb);
 enum exitcode job_open(struct job *job, const char *path, enum verb verb);
 void job_close(struct job *job);
 

@@ -20,6 +20,8 @@ static const char help[] =
     "  rows SPEC     tell the rows that the spec's key `rows_of` names, as they are sent\n"
     "  names SPEC    place the tables, tell the driver's name of each\n"
     "  drivers       list the drivers compiled in, as JSON\n"
+    "  --check SPEC  check all that `load` would refuse; open no client library, connect to\n"
+    "                nothing: 0 if the spec is right, 2 if not, 3 if the driver is missing\n"
     "  --version, --help\n"
     "\n"
     "SPEC is a file of key=value lines; - reads it from standard input. The keys and the events\n"
@@ -87,6 +89,14 @@ static enum exitcode list_drivers(void)
     return EXIT_DONE;
 }
 
+static enum exitcode check(const char *path)
+{
+    struct job job;
+    const enum exitcode code = job_read(&job, path, VERB_LOAD);
+    job_close(&job);
+    return code;
+}
+
 static enum exitcode run_verb(const char *name, const char *path)
 {
     static const char *const names[] = {[VERB_LOAD] = "load", [VERB_TABLES] = "tables",
@@ -147,5 +157,7 @@ int main(int argc, char **argv)
         fputs(help, stderr);
         return EXIT_SPEC;
     }
+    if (strcmp(argv[1], "--check") == 0)
+        return leave(check(argv[2]));
     return leave(run_verb(argv[1], argv[2]));
 }

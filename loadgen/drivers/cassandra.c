@@ -184,6 +184,7 @@ const struct driver_ops driver_cassandra = {
     .close = cassandra_close,
     .row_bytes = row_bytes,
     .table_name = cassandra_table_name,
+    .check_ask = cassandra_check_ask,
     .prepare = cassandra_prepare,
     .ask = cassandra_ask,
 };

@@ -96,6 +96,15 @@ static const char *read_types(struct cassandra_ask *ask, struct cql_reader *read
     return reader->is_short ? "the answer to PREPARE ends too early" : NULL;
 }
 
+enum outcome cassandra_check_ask(const struct driver *d, const struct marks *marks,
+                                 const char *text, struct fault *fault)
+{
+    (void)d, (void)text;
+    if (marks_count(marks, MARK_ITEM) || marks_count(marks, MARK_PART))
+        return wrong_text(fault, "a prepared statement has no {item} and no {part}");
+    return OUTCOME_OK;
+}
+
 enum outcome cassandra_prepare(struct connection *c, uint32_t operation, const char *text,
                                struct fault *fault)
 {
@@ -108,8 +117,6 @@ enum outcome cassandra_prepare(struct connection *c, uint32_t operation, const c
         return cassandra_no_memory(fault);
     if (!marks_read(&ask->marks, text, why, sizeof why))
         return wrong_text(fault, why);
-    if (marks_count(&ask->marks, MARK_ITEM) || marks_count(&ask->marks, MARK_PART))
-        return wrong_text(fault, "a prepared statement has no {item} and no {part}");
     ask->is_whole = is_sorted_together(text);
     char *statement = statement_of(&ask->marks);
     if (!statement)

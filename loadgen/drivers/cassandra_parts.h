@@ -46,6 +46,8 @@ void cassandra_disconnect(struct connection *connection);
 
 /* Queries: see cassandra_ask.c. */
 size_t cassandra_table_name(const struct driver *driver, uint32_t table, char out[DRIVER_NAME_MAX]);
+enum outcome cassandra_check_ask(const struct driver *driver, const struct marks *marks,
+                                 const char *text, struct fault *fault);
 enum outcome cassandra_prepare(struct connection *connection, uint32_t operation, const char *text,
                                struct fault *fault);
 enum outcome cassandra_ask(struct connection *connection, uint32_t operation,

@@ -1,4 +1,4 @@
-/* The door to a database, version 3: one table of functions per driver, checked before use.
+/* The door to a database, version 4: one table of functions per driver, checked before use.
  * A driver knows its client library, which it opens with dlopen, and its own names of tables.
  * It starts no threads, reads no clock, keeps no latencies and prints nothing: it answers with
  * one of three outcomes and says in a fault what went wrong, in the server's words. Where it
@@ -10,10 +10,11 @@
 #include <stdint.h>
 
 #include "../batch.h"
+#include "../marks.h"
 #include "../schema.h"
 #include "../spec.h"
 
-#define DRIVER_ABI 3u
+#define DRIVER_ABI 4u
 
 enum outcome {
     OUTCOME_OK,
@@ -134,7 +135,8 @@ struct driver_ops {
     const char *const *options;          /* spec keys of its own; ends with NULL */
     const char *libraries; /* what is looked for, for people; NULL: none is needed */
 
-    /* Required. `open` loads the library; it connects to nothing. */
+    /* Required. `open` reads the spec and refuses what this driver cannot do. It opens no library
+     * and connects to nothing. */
     enum outcome (*open)(const struct driver_setup *setup, struct driver **driver,
                          struct fault *fault);
     /* Fixes where each table lives: fills partition_of[0 .. tables-1]. */
@@ -149,6 +151,8 @@ struct driver_ops {
     void (*close)(struct driver *driver);
 
     /* Optional: NULL where a driver has no such thing. */
+    /* Opens the client library; after `open`, before all others. */
+    enum outcome (*load_library)(struct driver *driver, struct fault *fault);
     const char *(*library_path)(const struct driver *driver);
     const char *(*library_version)(const struct driver *driver);
     uint64_t (*row_bytes)(const struct driver *driver); /* encoded size of a row, estimated */
@@ -164,6 +168,9 @@ struct driver_ops {
      * marks.h, and outlives the connection. `ask` runs it once, with a parameter for each mark in
      * their order, and reads the whole answer. */
     bool has_parts; /* texts may name the partition of a table */
+    /* Optional, with `ask`: refuses a text that this driver cannot ask, before it connects. */
+    enum outcome (*check_ask)(const struct driver *driver, const struct marks *marks,
+                              const char *text, struct fault *fault);
     enum outcome (*prepare)(struct connection *connection, uint32_t operation, const char *text,
                             struct fault *fault);
     enum outcome (*ask)(struct connection *connection, uint32_t operation,

@@ -274,6 +274,7 @@ const struct driver_ops driver_iotdb = {
     .table_name = iotdb_table_name,
     .create_tables = iotdb_create_tables,
     .sql = iotdb_sql,
+    .check_ask = iotdb_check_ask,
     .prepare = iotdb_prepare,
     .ask = iotdb_ask,
 };

@@ -17,6 +17,16 @@ struct iotdb_ask { /* one operation on one connection */
     size_t size;
 };
 
+enum outcome iotdb_check_ask(const struct driver *d, const struct marks *marks, const char *text,
+                             struct fault *fault)
+{
+    (void)d, (void)text;
+    if (!marks_count(marks, MARK_ITEM))
+        return OUTCOME_OK;
+    fault_set(fault, FAULT_SPEC, "SPEC", "IoTDB has no {item}");
+    return OUTCOME_FATAL;
+}
+
 enum outcome iotdb_prepare(struct connection *c, uint32_t operation, const char *text,
                            struct fault *fault)
 {
@@ -27,10 +37,6 @@ enum outcome iotdb_prepare(struct connection *c, uint32_t operation, const char 
         return iotdb_no_memory(fault);
     if (!marks_read(&ask->marks, text, why, sizeof why)) {
         fault_set(fault, FAULT_SPEC, "SPEC", "%s", why);
-        return OUTCOME_FATAL;
-    }
-    if (marks_count(&ask->marks, MARK_ITEM)) {
-        fault_set(fault, FAULT_SPEC, "SPEC", "IoTDB has no {item}");
         return OUTCOME_FATAL;
     }
     ask->size = strlen(text) + 1 + ask->marks.parameter_count * VALUE_BYTES;

@@ -42,6 +42,8 @@ enum outcome iotdb_ask_page(struct connection *connection, const struct iotdb_st
                             struct iotdb_set *set, struct fault *fault);
 
 /* Queries: see iotdb_ask.c. */
+enum outcome iotdb_check_ask(const struct driver *driver, const struct marks *marks,
+                             const char *text, struct fault *fault);
 enum outcome iotdb_prepare(struct connection *connection, uint32_t operation, const char *text,
                            struct fault *fault);
 enum outcome iotdb_ask(struct connection *connection, uint32_t operation,

@@ -121,6 +121,7 @@ const struct driver_ops driver_lines = {
     .row_bytes = posts_row_bytes,
     .table_name = posts_table_name,
     .has_parts = true,
+    .check_ask = posts_check_ask,
     .prepare = posts_prepare,
     .ask = posts_ask,
 };

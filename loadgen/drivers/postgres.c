@@ -83,9 +83,12 @@ static enum outcome postgres_open(const struct driver_setup *setup, struct drive
     d->table = setup->spec->table ? setup->spec->table : "measurement";
     while (setup->spec->method && strcmp(methods[d->method].name, setup->spec->method) != 0)
         d->method++; /* the core has checked that it is one of them */
-    if (!check_row(d, fault) || open_method(d, fault) != OUTCOME_OK)
-        return OUTCOME_FATAL;
-    return postgres_load_library(&d->libpq, setup->spec->library, fault);
+    return check_row(d, fault) ? open_method(d, fault) : OUTCOME_FATAL;
+}
+
+static enum outcome load_library(struct driver *d, struct fault *fault)
+{
+    return postgres_load_library(&d->libpq, d->setup->spec->library, fault);
 }
 
 enum outcome postgres_fault(const struct libpq *p, PGconn *conn, const PGresult *result,
@@ -253,6 +256,7 @@ const struct driver_ops driver_postgres = {
     .options = options,
     .libraries = "libpq.so.5, libpq.so",
     .open = postgres_open,
+    .load_library = load_library,
     .place = postgres_place,
     .connect = postgres_connect,
     .send = postgres_send,
@@ -263,6 +267,7 @@ const struct driver_ops driver_postgres = {
     .row_bytes = row_bytes,
     .sql = postgres_sql,
     .table_name = postgres_table_name,
+    .check_ask = postgres_check_ask,
     .prepare = postgres_prepare,
     .ask = postgres_ask,
 };

@@ -100,6 +100,8 @@ enum outcome postgres_sql(struct connection *connection, const char *statement,
                           const struct result_sink *sink, struct fault *fault);
 
 /* As the driver door has them. */
+enum outcome postgres_check_ask(const struct driver *driver, const struct marks *marks,
+                                const char *text, struct fault *fault);
 enum outcome postgres_prepare(struct connection *connection, uint32_t operation, const char *text,
                               struct fault *fault);
 enum outcome postgres_ask(struct connection *connection, uint32_t operation,

@@ -74,6 +74,17 @@ static enum outcome limit_time(struct connection *c, struct fault *fault)
     return outcome;
 }
 
+enum outcome postgres_check_ask(const struct driver *d, const struct marks *marks, const char *text,
+                                struct fault *fault)
+{
+    (void)d, (void)text;
+    if (!marks_count(marks, MARK_ITEM))
+        return OUTCOME_OK;
+    fault_set(fault, FAULT_SPEC, "SPEC",
+              "{item}: a prepared statement has no text of each request");
+    return OUTCOME_FATAL;
+}
+
 enum outcome postgres_prepare(struct connection *c, uint32_t operation, const char *text,
                               struct fault *fault)
 {
@@ -83,12 +94,8 @@ enum outcome postgres_prepare(struct connection *c, uint32_t operation, const ch
     char why[128] = "out of memory", *statement = NULL;
     enum outcome outcome = OUTCOME_FATAL;
     c->asks[operation] = ask;
-    if (marks && ask && marks_read(marks, text, why, sizeof why)) {
-        if (marks_count(marks, MARK_ITEM))
-            snprintf(why, sizeof why, "{item}: a prepared statement has no text of each request");
-        else
-            statement = fill(ask, marks);
-    }
+    if (marks && ask && marks_read(marks, text, why, sizeof why))
+        statement = fill(ask, marks);
     free(marks);
     if (!statement) {
         fault_set(fault, FAULT_SPEC, "SPEC", "%s", why);

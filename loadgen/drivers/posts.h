@@ -49,6 +49,8 @@ uint64_t posts_row_bytes(const struct driver *driver);
 
 /* Queries, for a form that has names: see posts_ask.c. */
 size_t posts_table_name(const struct driver *driver, uint32_t table, char out[DRIVER_NAME_MAX]);
+enum outcome posts_check_ask(const struct driver *driver, const struct marks *marks,
+                             const char *text, struct fault *fault);
 enum outcome posts_prepare(struct connection *connection, uint32_t operation, const char *text,
                            struct fault *fault);
 enum outcome posts_ask(struct connection *connection, uint32_t operation,

@@ -66,6 +66,24 @@ static bool encode(struct posts_ask *ask, const struct driver *d, const char *te
     return ask->plain && ask->request;
 }
 
+enum outcome posts_check_ask(const struct driver *d, const struct marks *marks, const char *text,
+                             struct fault *fault)
+{
+    const struct spec *spec = d->setup->spec;
+    uint64_t is_posted = 0;
+    char why[160];
+    (void)marks, (void)text;
+    if (d->form->is_unanswered)
+        fault_set(fault, FAULT_SPEC, "SPEC", "a method without answers cannot ask");
+    else if (!spec_option(spec, "query_path"))
+        fault_set(fault, FAULT_SPEC, "SPEC", "query_path is needed: where queries are asked");
+    else if (!spec_option_whole(spec, "query_posted", 0, 1, &is_posted, why, sizeof why))
+        fault_set(fault, FAULT_SPEC, "SPEC", "%s", why);
+    else
+        return OUTCOME_OK;
+    return OUTCOME_FATAL;
+}
+
 enum outcome posts_prepare(struct connection *c, uint32_t operation, const char *text,
                            struct fault *fault)
 {
@@ -74,14 +92,6 @@ enum outcome posts_prepare(struct connection *c, uint32_t operation, const char 
     c->asks[operation] = ask;
     if (!ask)
         return posts_no_memory(fault);
-    if (c->driver->form->is_unanswered) {
-        fault_set(fault, FAULT_SPEC, "SPEC", "a method without answers cannot ask");
-        return OUTCOME_FATAL;
-    }
-    if (!spec_option(c->driver->setup->spec, "query_path")) {
-        fault_set(fault, FAULT_SPEC, "SPEC", "query_path is needed: where queries are asked");
-        return OUTCOME_FATAL;
-    }
     if (!marks_read(&ask->marks, text, why, sizeof why)) {
         fault_set(fault, FAULT_SPEC, "SPEC", "%s", why);
         return OUTCOME_FATAL;

@@ -126,6 +126,7 @@ const struct driver_ops driver_samples = {
     .close = posts_close,
     .row_bytes = posts_row_bytes,
     .table_name = posts_table_name,
+    .check_ask = posts_check_ask,
     .prepare = posts_prepare,
     .ask = posts_ask,
 };

@@ -53,6 +53,10 @@ static enum outcome check(const struct driver *d, struct fault *fault)
                   TABLE_NAME_MAX - 16);
         return OUTCOME_FATAL;
     }
+    if (d->database && strlen(d->database) > TDENGINE_NAME_MAX) {
+        fault_set(fault, FAULT_SPEC, "DATABASE", "database: too long");
+        return OUTCOME_FATAL;
+    }
     if ((d->method == METHOD_TELNET || d->method == METHOD_JSON) && d->column_count != 1) {
         fault_set(fault, FAULT_SPEC, "SPEC",
                   "columns: %s carries one value in a line, the spec has %u; partial_columns=1 "
@@ -96,15 +100,19 @@ static bool read_port(struct driver *d, struct fault *fault)
     return ok;
 }
 
-static enum outcome open_library(struct driver *d, struct fault *fault)
+static enum outcome load_library(struct driver *d, struct fault *fault)
 {
     const struct spec *spec = d->setup->spec;
     const char *config = spec_option(spec, "client_config");
+    if (d->method == METHOD_REST || d->method == METHOD_WS)
+        return OUTCOME_OK;
     if (is_schemaless(d->method)) /* read by libtaos when it starts */
         setenv("TAOS_SML_CHILD_TABLE_NAME", TDENGINE_NAME_TAG, 1);
     const enum outcome outcome = tdengine_load_library(&d->taos, spec->library, fault);
     if (outcome == OUTCOME_OK && config)
         d->taos.options(TAOS_CONFIG_DIR, config);
+    if (outcome == OUTCOME_OK && d->method == METHOD_TMQ)
+        return topics_load_library(d, fault);
     return outcome;
 }
 
@@ -131,12 +139,7 @@ static enum outcome tdengine_open(const struct driver_setup *setup, struct drive
         spec->partial_columns ? (uint32_t)spec->partial_columns : setup->schema->column_count;
     if (!read_port(d, fault) || check(d, fault) != OUTCOME_OK)
         return OUTCOME_FATAL;
-    if (d->method == METHOD_REST || d->method == METHOD_WS)
-        return OUTCOME_OK;
-    const enum outcome outcome = open_library(d, fault);
-    if (outcome == OUTCOME_OK && d->method == METHOD_TMQ)
-        return topics_load_library(d, fault);
-    return outcome;
+    return d->method == METHOD_TMQ ? topics_open(d, fault) : OUTCOME_OK;
 }
 
 static enum outcome tdengine_send(struct connection *c, const struct batch *batch,
@@ -196,6 +199,7 @@ const struct driver_ops driver_tdengine = {
     .options = options,
     .libraries = "libtaos.so, libtaos.so.1",
     .open = tdengine_open,
+    .load_library = load_library,
     .place = tdengine_place,
     .connect = tdengine_connect,
     .send = tdengine_send,
@@ -207,6 +211,7 @@ const struct driver_ops driver_tdengine = {
     .create_tables = tdengine_create_tables,
     .sql = tdengine_sql,
     .table_name = table_name,
+    .check_ask = tdengine_check_ask,
     .prepare = tdengine_prepare,
     .ask = tdengine_ask,
 };

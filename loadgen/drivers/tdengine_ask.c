@@ -16,6 +16,16 @@ struct tdengine_ask {
     struct marks marks;
 };
 
+enum outcome tdengine_check_ask(const struct driver *d, const struct marks *marks, const char *text,
+                                struct fault *fault)
+{
+    if (d->method == METHOD_TMQ ||
+        strlen(text) + marks->parameter_count * TABLE_NAME_MAX < SQL_BYTES_MAX)
+        return OUTCOME_OK;
+    fault_set(fault, FAULT_SPEC, "SPEC", "the text grows longer than %d bytes", SQL_BYTES_MAX);
+    return OUTCOME_FATAL;
+}
+
 enum outcome tdengine_prepare(struct connection *c, uint32_t operation, const char *text,
                               struct fault *fault)
 {
@@ -31,10 +41,7 @@ enum outcome tdengine_prepare(struct connection *c, uint32_t operation, const ch
         fault_set(fault, FAULT_SPEC, "SPEC", "%s", why);
         return OUTCOME_FATAL;
     }
-    if (strlen(text) + ask->marks.parameter_count * TABLE_NAME_MAX < SQL_BYTES_MAX)
-        return OUTCOME_OK;
-    fault_set(fault, FAULT_SPEC, "SPEC", "the text grows longer than %d bytes", SQL_BYTES_MAX);
-    return OUTCOME_FATAL;
+    return OUTCOME_OK;
 }
 
 void tdengine_free_asks(struct connection *c)

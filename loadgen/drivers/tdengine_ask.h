@@ -5,6 +5,8 @@
 #include "tdengine_parts.h"
 
 /* As the driver door has them. */
+enum outcome tdengine_check_ask(const struct driver *driver, const struct marks *marks,
+                                const char *text, struct fault *fault);
 enum outcome tdengine_prepare(struct connection *connection, uint32_t operation, const char *text,
                               struct fault *fault);
 enum outcome tdengine_ask(struct connection *connection, uint32_t operation,

@@ -200,9 +200,8 @@ enum outcome tdengine_place(struct driver *d, uint32_t *partition_of, struct fau
     const struct spec *spec = d->setup->spec;
     struct connection *c = NULL;
     struct hasher h;
-    if (!d->database || strlen(d->database) > TDENGINE_NAME_MAX) {
-        fault_set(fault, FAULT_SPEC, "DATABASE", "database: %s",
-                  d->database ? "too long" : "missing");
+    if (!d->database) {
+        fault_set(fault, FAULT_SPEC, "DATABASE", "database: missing");
         return OUTCOME_FATAL;
     }
     hasher_init(&h, d);

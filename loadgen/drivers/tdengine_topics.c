@@ -37,13 +37,30 @@ struct consumer {
     uint64_t rows, quiet_ms; /* since the last message */
 };
 
-enum outcome topics_load_library(struct driver *d, struct fault *fault)
+enum outcome topics_open(struct driver *d, struct fault *fault)
 {
+    const struct spec *spec = d->setup->spec;
+    const char *poll = spec_option(spec, "poll_ms");
+    const bool waits_on = poll && strcmp(poll, "-1") == 0;
     struct topics_library *t = calloc(1, sizeof *t);
     char why[160];
     if (!t)
         return tdengine_no_memory(fault);
     d->topics = t;
+    t->poll_ms = waits_on ? POLL_FOREVER : DEFAULT_POLL_MS;
+    if ((waits_on ||
+         spec_option_whole(spec, "poll_ms", 0, POLL_MS_MAX, &t->poll_ms, why, sizeof why)) &&
+        spec_option_whole(spec, "expect_rows", 0, UINT32_MAX, &t->expect_rows, why, sizeof why) &&
+        spec_option_whole(spec, "commit_messages", 0, 1, &t->commits, why, sizeof why) &&
+        spec_option_whole(spec, "row_times", 0, 1, &t->row_times, why, sizeof why))
+        return OUTCOME_OK;
+    fault_set(fault, FAULT_SPEC, "SPEC", "%s", why);
+    return OUTCOME_FATAL;
+}
+
+enum outcome topics_load_library(struct driver *d, struct fault *fault)
+{
+    struct topics_library *t = d->topics;
     const struct symbol symbols[] = {
         {"tmq_conf_new", &t->conf_new},
         {"tmq_conf_set", &t->conf_set},
@@ -60,18 +77,6 @@ enum outcome topics_load_library(struct driver *d, struct fault *fault)
         {"tmq_err2str", &t->words},
         {"taos_result_precision", &t->precision},
     };
-    const struct spec *spec = d->setup->spec;
-    const char *poll = spec_option(spec, "poll_ms");
-    const bool waits_on = poll && strcmp(poll, "-1") == 0;
-    t->poll_ms = waits_on ? POLL_FOREVER : DEFAULT_POLL_MS;
-    if ((!waits_on &&
-         !spec_option_whole(spec, "poll_ms", 0, POLL_MS_MAX, &t->poll_ms, why, sizeof why)) ||
-        !spec_option_whole(spec, "expect_rows", 0, UINT32_MAX, &t->expect_rows, why, sizeof why) ||
-        !spec_option_whole(spec, "commit_messages", 0, 1, &t->commits, why, sizeof why) ||
-        !spec_option_whole(spec, "row_times", 0, 1, &t->row_times, why, sizeof why)) {
-        fault_set(fault, FAULT_SPEC, "SPEC", "%s", why);
-        return OUTCOME_FATAL;
-    }
     return library_find(d->taos.handle, symbols, sizeof symbols / sizeof *symbols,
                         ": is it libtaos of TDengine 3?", fault)
                ? OUTCOME_OK

@@ -6,6 +6,8 @@
 #include "tdengine_parts.h"
 
 /* The functions of libtaos that only consumers need. */
+/* Reads the options of the method; refuses what it cannot do. */
+enum outcome topics_open(struct driver *driver, struct fault *fault);
 enum outcome topics_load_library(struct driver *driver, struct fault *fault);
 void topics_free_library(struct driver *driver);
 
