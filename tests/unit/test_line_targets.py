@@ -52,6 +52,12 @@ def test_a_server_listens_on_loopback_only(name):
     assert spec.ports[0] == 7001
 
 
+def test_no_timeout_of_cassandra_ends_the_others():
+    said = " ".join(spec_of("cassandra").files.values())
+    hour = ("read_request_timeout", "range_request_timeout", "native_transport_timeout")
+    assert all(f"{name}: 3600s\n" in said for name in hour)
+
+
 @pytest.mark.parametrize(
     ("name", "words"),
     [

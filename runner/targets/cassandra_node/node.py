@@ -103,6 +103,7 @@ class Node:
             "read_request_timeout": "3600s",
             "range_request_timeout": "3600s",
             "write_request_timeout": "60s",  # not 2 s: a write that times out is stored nevertheless
+            "native_transport_timeout": "3600s",  # not 12 s, which would end all of the above
             **given,
         }
         if items["commitlog_sync"] == "periodic":
