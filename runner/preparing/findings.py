@@ -40,6 +40,7 @@ def preflight(
         *preloaded.space(plan, around.free_bytes),
         *preloaded.cold(plan, in_memory=isinstance(data, RamDirectory)),
         *(f for choice, _ in subjects for f in server.enterable(choice, host, data_dir)),
+        *machine.few_open_files(plan.trials),
         *machine.port_free(plan.sweep.port),
         *machine.profiling(plan.sweep.profile),
         *machine.interfaces(plan.sweep.network_bits_per_s),

@@ -9,13 +9,14 @@ import socket
 from collections.abc import Iterable
 from pathlib import Path
 
-from runner.host import Host
+from runner.host import Host, open_files
 from runner.host.ram import RamDirectory, shortage
-from runner.model import Finding
+from runner.model import Finding, Trial
 from runner.runtimes.stacks import profile_obstacle
 
 FREE_BYTES_MIN = 2 * 10**9
 LOAD_BUSY_SHARE = 0.3
+OPEN_FILES_MIN = 256  # of a server, a load generator or this program, besides connections
 
 
 def existing(path: Path) -> Path:
@@ -85,6 +86,23 @@ def room(data_dir: Path) -> list[Finding]:
             subject="--data-dir",
             sentence=f"{data_dir} has {there / 1e9:.1f} GB free, a trial needs {FREE_BYTES_MIN / 1e9:.0f} GB",
             remedy="free some space, or choose another disk with --data-dir",
+        )
+    ]
+
+
+def few_open_files(trials: Iterable[Trial]) -> list[Finding]:
+    """A finding if this user's programs may not open as many files as the trials need."""
+    connections = max((trial.work.connections(trial.load.connections) for trial in trials), default=0)
+    least, there = OPEN_FILES_MIN + connections, open_files.limit()
+    if there >= least:
+        return []
+    return [
+        Finding(
+            blocking=True,
+            subject="machine",
+            sentence=f"a program may have {there} files open (ulimit -n), and this sweep needs {least}: "
+            f"{OPEN_FILES_MIN}, and one for each connection",
+            remedy=open_files.REMEDY,
         )
     ]
 

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from runner.errors import ProvisionError
+from runner.host import open_files
 from runner.interrupts import deferred
 from runner.model import ServerSpec, Site, SiteRequest
 from runner.runtimes.state import forget, new_state, save
@@ -108,14 +109,18 @@ def free_port() -> int:
     """The first of SERVER_PORTS consecutive TCP ports that nobody listens on now, for a server with several ports.
 
     It is below the ports that the kernel gives to outgoing connections, so that none of those takes it before the
-    server does. Raises ProvisionError if there are no such ports.
+    server does. Raises ProvisionError if there are no such ports, or too many open files to look for them.
     """
     for _ in range(PORT_TRIES):
         first = random.randrange(PORTS_FROM, _ephemeral_ports() - SERVER_PORTS)
-        with contextlib.ExitStack() as held, contextlib.suppress(OSError):
-            for port in range(first, first + SERVER_PORTS):
-                held.enter_context(socket.socket()).bind(("127.0.0.1", port))
-            return first
+        try:
+            with contextlib.ExitStack() as held:
+                for port in range(first, first + SERVER_PORTS):
+                    held.enter_context(socket.socket()).bind(("127.0.0.1", port))
+                return first
+        except OSError as error:  # somebody listens there
+            if open_files.is_reached(error):
+                raise ProvisionError(open_files.reached_words(error), remedy=open_files.REMEDY) from None
     raise ProvisionError(f"no {SERVER_PORTS} free TCP ports in a row on 127.0.0.1", remedy="--port PORT")
 
 

@@ -1,5 +1,6 @@
 """A server's port: with room for its further doors, and none that an outgoing connection could be given meanwhile."""
 
+import resource
 import socket
 from pathlib import Path
 
@@ -32,3 +33,16 @@ def test_no_free_port_is_said(monkeypatch):
         monkeypatch.setattr(local.random, "randrange", lambda *_: taken.getsockname()[1])
         with pytest.raises(ProvisionError, match="free TCP ports"):
             local.free_port()
+
+
+def test_too_many_open_files_are_not_taken_for_ports_in_use():
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (local.SERVER_PORTS, hard))
+    try:
+        with pytest.raises(
+            ProvisionError, match=rf"too many open files: the limit is {local.SERVER_PORTS} \(ulimit -n\)"
+        ) as error:
+            local.free_port()
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert "ulimit -n 4096" in error.value.remedy
