@@ -11,7 +11,8 @@
 
 10 is kept for a sweep that ended with trials that failed, 11 for a comparison that is slower than allowed, 12 for a
 stored run that disagrees with its raw files, 130 for Ctrl-C (see cli).
-A message says what happened and where in the sequence; `remedy` says what to do.
+A message says what happened and where in the sequence; `remedy` says what to do, and `usual_remedy` where an error has
+no better one.
 This file refuses to know anything else.
 """
 
@@ -26,6 +27,7 @@ class ScaleError(Exception):
     """Base of all errors for the user: what happened, what to do, and the exit code."""
 
     exit_code = 1
+    usual_remedy = ""
 
     def __init__(self, message: str, *, remedy: str = "") -> None:
         super().__init__(message)
@@ -37,6 +39,7 @@ class UsageError(ScaleError):
     """A flag, key or file is wrong; nothing was started."""
 
     exit_code = 2
+    usual_remedy = "scale COMMAND --help explains every flag; docs/settings.md, every key"
 
 
 class CannotAsk(UsageError):
@@ -47,27 +50,32 @@ class PreflightError(ScaleError):
     """This machine cannot do what was asked; nothing was started."""
 
     exit_code = 3
+    usual_remedy = "scale doctor shows what this machine can do"
 
 
 class ProvisionError(ScaleError):
     """The server did not start, or is not what the plan says."""
 
     exit_code = 4
+    usual_remedy = "scale doctor shows what this machine can do; the server's log says more"
 
 
 class LoadError(ScaleError):
     """The load generator refused its spec, or failed."""
 
     exit_code = 5
+    usual_remedy = "scale doctor shows whether the load generator works; docs/loadgen.md explains its input"
 
 
 class StoreError(ScaleError):
     """Results cannot be written, or read back."""
 
     exit_code = 6
+    usual_remedy = "scale verify RUN names the files that were changed; give another run, or another directory"
 
 
 class TargetError(ScaleError):
     """The database refused what the trial needs."""
 
     exit_code = 7
+    usual_remedy = "change what was asked; the words are those of the database"

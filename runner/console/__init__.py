@@ -48,8 +48,8 @@ def say(sentence: str, style: str = "") -> None:
 def show_error(error: ScaleError) -> None:
     """Prints what happened and what to do."""
     err.print(f"[bold red]scale:[/] {escape(error.message)}")
-    if error.remedy:
-        err.print(f"  → {escape(error.remedy)}")
+    if remedy := error.remedy or error.usual_remedy:
+        err.print(f"  → {escape(remedy)}")
 
 
 def show_findings(findings: Sequence[Finding]) -> None:

@@ -1,6 +1,8 @@
 """One tree, one exit code each."""
 
-from runner import errors
+import pytest
+
+from runner import console, errors
 
 
 def test_every_error_has_its_own_exit_code():
@@ -8,3 +10,11 @@ def test_every_error_has_its_own_exit_code():
     codes = [k.exit_code for k in kinds] + [errors.EXIT_INTERRUPTED, errors.EXIT_TRIALS_FAILED, errors.EXIT_OK]
     assert len(kinds) == 6
     assert len(set(codes)) == len(codes)
+
+
+@pytest.mark.parametrize("kind", errors.ScaleError.__subclasses__())
+def test_every_error_says_what_to_do(kind, capsys):
+    console.show_error(kind("it went wrong"))
+    message, remedy = capsys.readouterr().err.splitlines()
+    assert message == "scale: it went wrong"
+    assert remedy == f"  → {kind.usual_remedy}" and kind.usual_remedy
