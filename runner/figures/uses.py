@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from runner.figures.disk_figures import own_ceilings
 from runner.figures.facts import TrialFacts, whole_intervals
-from runner.figures.stalls import longest_stall
+from runner.figures.stalls import Stall, longest_stall
 from runner.figures.window import WindowUse, measure_window
 from runner.model import Interval, LoadSummary, Sample, Trial
 from runner.verdict import ResourceUse, TrialResources
@@ -45,7 +45,18 @@ def window_use(trial: Trial, facts: TrialFacts, summary: LoadSummary) -> Resourc
         backlog_rows_per_s=backlog_growth(intervals),
         stalled_s=stall.seconds if stall else None,
         stalled_cores=meanwhile.server_cores if meanwhile else None,
+        stalled_cores_min=_least_cores(facts.samples, stall) if stall else None,
+        stalled_other_cores=_others(trial, meanwhile, meanwhile.generator_cores) if meanwhile else None,
+        stalled_cpu_waiting_percent=meanwhile.psi_cpu_percent if meanwhile else None,
     )
+
+
+def _least_cores(samples: Sequence[Sample], stall: Stall) -> float | None:
+    """The server's use between the two samples of the stall with the least; None if fewer than two are inside."""
+    inside = [s for s in samples if stall.start_ns <= s.monotonic_ns <= stall.end_ns]
+    pairs = zip(inside, inside[1:], strict=False)
+    uses = [measure_window(pair, pair[0].monotonic_ns, pair[1].monotonic_ns).server_cores for pair in pairs]
+    return min((cores for cores in uses if cores is not None), default=None)
 
 
 def backlog_growth(intervals: Sequence[Interval]) -> float | None:

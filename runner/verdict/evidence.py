@@ -64,16 +64,18 @@ class ResourceUse:
     busiest single thread by pool name, with its cores; hot_thread_median: of the other threads of that name that
     worked. hot_generator_thread: the load generator's busiest thread. other_cores: used by other programs, on the
     server's CPUs if each CPU's time is known, else on the machine. stalled_s: the longest time without an
-    acknowledgement; stalled_cores: the server's use in that time. in_flight: share of the load generator's threads'
-    time spent waiting for an answer; workers_busy: on a CPU themselves. stolen_cores: taken by the hypervisor (steal
-    time), on the same CPUs. backlog_rows_per_s: the growth of the backlog of an open loop; None if it was no steady
-    rise, in a closed loop, and for a second. waits: share of the time of working connections by what they waited for,
-    "lock: NAME" for a lock; if the server does not report it, of its threads that ran or waited for a lock, "mutex:
-    POOL". Empty if neither was read. switches_per_s: context switches of the server's threads, "voluntary" and
-    "nonvoluntary". instructions_per_cycle, cycles_per_miss: of the server's CPUs, for all programs on them; None
-    without hardware counters. A miss is one of the last-level cache. network: use as a share of an interface's speed,
-    by interface and direction; virtual interfaces have none. load_disks: the disks from the first request to the end of
-    flush and sync, in the order of the axis; None for a second of the window, whose own figures count instead.
+    acknowledgement; stalled_cores: the server's use in that time, stalled_cores_min: in the second of it with the
+    least; stalled_other_cores: the use of other programs; stalled_cpu_waiting_percent: of that time, in which some task
+    waited for a CPU. in_flight: share of the load generator's threads' time spent waiting for an answer; workers_busy:
+    on a CPU themselves. stolen_cores: taken by the hypervisor (steal time), on the same CPUs. backlog_rows_per_s: the
+    growth of the backlog of an open loop; None if it was no steady rise, in a closed loop, and for a second. waits:
+    share of the time of working connections by what they waited for, "lock: NAME" for a lock; if the server does not
+    report it, of its threads that ran or waited for a lock, "mutex: POOL". Empty if neither was read. switches_per_s:
+    context switches of the server's threads, "voluntary" and "nonvoluntary". instructions_per_cycle, cycles_per_miss:
+    of the server's CPUs, for all programs on them; None without hardware counters. A miss is one of the last-level
+    cache. network: use as a share of an interface's speed, by interface and direction; virtual interfaces have none.
+    load_disks: the disks from the first request to the end of flush and sync, in the order of the axis; None for a
+    second of the window, whose own figures count instead.
     """
 
     seconds: float = 1.0
@@ -93,6 +95,9 @@ class ResourceUse:
     network: Mapping[str, float] = field(default_factory=dict)
     stalled_s: float | None = None
     stalled_cores: float | None = None
+    stalled_cores_min: float | None = None
+    stalled_other_cores: float | None = None
+    stalled_cpu_waiting_percent: float | None = None
     disk_busy_percent: Mapping[str, float] = field(default_factory=dict)
     disk_mb_per_s: Mapping[str, float] = field(default_factory=dict)
     io_waiting_percent: float | None = None

@@ -66,6 +66,35 @@ def test_each_rule_names_its_own_limit(use, given, kind):
     assert found.remedy or kind is BottleneckKind.UNKNOWN
 
 
+CROWDED = {
+    "seconds": 10.0,
+    "stalled_s": 3.0,
+    "server_cores": 0.4,
+    "stalled_cores": 0.1,
+    "stalled_cores_min": 0.02,
+    "stalled_other_cores": 1.83,
+    "stalled_cpu_waiting_percent": 98.0,
+}
+
+
+@pytest.mark.parametrize(
+    ("change", "kind"),
+    [
+        ({}, BottleneckKind.OTHER_PROCESSES),
+        ({"stalled_cpu_waiting_percent": 5.0}, BottleneckKind.STALL),  # the others used CPUs that were idle
+        ({"stalled_other_cores": 0.9}, BottleneckKind.STALL),  # a core was free
+        ({"stalled_cores_min": 0.0}, BottleneckKind.STALL),  # it was stopped, or slept
+        ({"stalled_cpu_waiting_percent": None}, BottleneckKind.STALL),  # a kernel without PSI
+    ],
+)
+def test_a_server_that_others_leave_no_cpu_does_not_stall_by_itself(change, kind):
+    found = bottleneck_of(replace(IDLE, **{**CROWDED, **change}), replace(GIVEN, cores=2.0), CORES)
+    assert found.kind is kind
+    if kind is BottleneckKind.OTHER_PROCESSES:
+        assert "used 1.83 cores while no row was acknowledged for 3.0 s" in found.sentence
+        assert found.remedy.startswith("stop them")
+
+
 def test_in_a_sweep_of_disks_nobody_is_told_to_sweep_disks():
     busy = replace(IDLE, disk_busy_percent={"d1": 97.0})
     assert "vgroups" in bottleneck_of(busy, replace(GIVEN, prepared_disks=1), load_axis("disks")).remedy

@@ -20,7 +20,7 @@ from runner.verdict.rules.locks import locks
 from runner.verdict.rules.memory_bandwidth import memory_bandwidth
 from runner.verdict.rules.network import network
 from runner.verdict.rules.offered import grows, is_met, offered_rate, unmet
-from runner.verdict.rules.others import hypervisor, other_processes
+from runner.verdict.rules.others import crowded_out, hypervisor, other_processes
 from runner.verdict.rules.quota import foreign_quota, own_quota
 from runner.verdict.rules.rule import Found, Place, Rule
 from runner.verdict.rules.threads import hot_thread
@@ -46,6 +46,8 @@ RULES: tuple[Rule, ...] = (
     Rule(names=BottleneckKind.UNREAD, place=Place.USED_UP, find=cpu_unread, only_on=BottleneckKind.SERVER_CPU),
     Rule(names=BottleneckKind.DISK, place=Place.USED_UP, find=disks_full),
     Rule(names=BottleneckKind.UNREAD, place=Place.USED_UP, find=disks_unread, only_on=BottleneckKind.DISK),
+    # A server that gets no CPU stalls too: where others took it and programs waited for it, that is the cause.
+    Rule(names=BottleneckKind.OTHER_PROCESSES, place=Place.EXPLAINS, find=crowded_out),
     # In a stall all connections wait, no thread is hot, and other programs find the CPUs idle.
     Rule(names=BottleneckKind.STALL, place=Place.EXPLAINS, find=stall),
     # Busy components, outside the server first: a full load generator makes its connections and threads look idle.

@@ -5,7 +5,10 @@ from __future__ import annotations
 from runner.model import BottleneckKind
 from runner.verdict.evidence import ResourceUse, TrialResources
 from runner.verdict.rules.rule import Found
-from runner.verdict.thresholds import OTHERS_CORES, OTHERS_EXPLAIN
+from runner.verdict.rules.waiting import is_stalled
+from runner.verdict.thresholds import CPU_WAITING_PERCENT, OTHERS_CORES, OTHERS_EXPLAIN, RAN_CORES
+
+STOP_THEM = "stop them, or measure on a machine of its own"
 
 
 def hypervisor(use: ResourceUse, given: TrialResources) -> Found | None:
@@ -27,7 +30,29 @@ def other_processes(use: ResourceUse, given: TrialResources) -> Found | None:
     return Found(
         kind=BottleneckKind.OTHER_PROCESSES,
         sentence=f"other processes on this machine used {use.other_cores or 0.0:.2f} cores",
-        remedy="stop them, or measure on a machine of its own",
+        remedy=STOP_THEM,
+    )
+
+
+def crowded_out(use: ResourceUse, given: TrialResources) -> Found | None:
+    """In a stall other programs had the CPUs, and the server ran: it waited for a CPU, which looks like a pause.
+
+    A server that did not run at all in some second was stopped or asleep, whoever else used the machine.
+    """
+    cores, others, waiting = use.stalled_cores, use.stalled_other_cores, use.stalled_cpu_waiting_percent
+    if not is_stalled(use) or cores is None or others is None or waiting is None:
+        return None
+    if (
+        (use.stalled_cores_min or 0.0) < RAN_CORES
+        or waiting < CPU_WAITING_PERCENT
+        or others < OTHERS_EXPLAIN * (given.cores - cores)
+    ):
+        return None
+    return Found(
+        kind=BottleneckKind.OTHER_PROCESSES,
+        sentence=f"other processes on this machine used {others:.2f} cores while no {given.done} for "
+        f"{use.stalled_s:.1f} s, and programs waited for a CPU {waiting:.0f} % of that time",
+        remedy=STOP_THEM,
     )
 
 

@@ -27,9 +27,14 @@ def connections(use: ResourceUse, given: TrialResources) -> Found | None:
     )
 
 
+def is_stalled(use: ResourceUse) -> bool:
+    """Whether nothing was acknowledged for a large part of the window."""
+    return use.stalled_s is not None and use.stalled_s >= max(STALL_S, STALL_SHARE * use.seconds)
+
+
 def stall(use: ResourceUse, given: TrialResources) -> Found | None:
     """For a large part of the window nothing was acknowledged, and neither a disk nor memory explains that."""
-    if use.stalled_s is None or use.stalled_s < max(STALL_S, STALL_SHARE * use.seconds):
+    if not is_stalled(use):
         return None
     if held_up(use, given) or memory(use, given):
         return None
