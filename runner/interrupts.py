@@ -1,8 +1,8 @@
 """Requests to end: Ctrl-C, SIGTERM and SIGHUP in the main thread, `Stop.request` from any thread.
 
 A request waits while something is made or removed. A half-made thing has no name yet by which it could be removed, and
-a half-removed thing would stay. Refuses to lose a request: the end of the block delivers it. Refuses to override a
-shell that ignores a signal (`&`, nohup).
+a half-removed thing would stay. Refuses to lose a request: the end of the block delivers it. A second request makes
+every later block hurry. Refuses to override a shell that ignores a signal (`&`, nohup).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from types import FrameType
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -30,11 +30,12 @@ class Stop:
     """
 
     def __init__(self) -> None:
-        self._asked = self._waits = False  # plain flags, because a signal may arrive while this thread sets one
+        self._asked = self._again = self._waits = False  # plain flags: a signal may arrive while this thread sets one
         self._blocks = 0
 
     def request(self) -> None:
         """Requests the end."""
+        self._again = self._asked
         self._asked = self._waits = True
 
     def requested(self) -> bool:
@@ -55,13 +56,16 @@ class Stop:
             time.sleep(min(left, LOOK_S))
             self.look()
 
+    def hurries(self) -> bool:
+        """Whether nothing more should be waited for: a request waits, or the end was requested twice."""
+        return self._waits or self._again
+
     @contextmanager
     def deferred(self) -> Iterator[Callable[[], bool]]:
-        """Requests wait until the outermost block is left. Yields a function that says whether one waits: the block
-        should then hurry."""
+        """Requests wait until the outermost block is left. Yields `hurries`, which the block should heed."""
         self._blocks += 1
         try:
-            yield lambda: self._waits
+            yield self.hurries
         finally:
             self._blocks -= 1
             self.look()
@@ -95,10 +99,21 @@ def current() -> Stop:
 def deferred() -> Iterator[Callable[[], bool]]:
     """Requests to the current thread, also by signals, wait until the outermost block is left.
 
-    Yields a function that says whether one waits: the block should then hurry.
+    Yields a function that says whether the block should hurry.
     """
-    with current().deferred() as waits:
-        yield waits
+    with current().deferred() as hurry:
+        yield hurry
+
+
+@contextmanager
+def undone() -> Iterator[ExitStack]:
+    """An ExitStack whose callbacks run in one deferred block, so that no request skips one of them."""
+    stack = ExitStack()
+    try:
+        yield stack
+    finally:
+        with deferred():
+            stack.close()
 
 
 def listen() -> None:

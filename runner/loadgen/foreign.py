@@ -23,6 +23,7 @@ from runner.model import Interval, Latency, LoadSummary
 from runner.spawning import spawn
 
 STOP_S = 15.0
+LOOK_S = 0.02
 KILL_S = 5.0
 READ_S = 10.0  # after its end, for output that is still on its way; a child of it may keep the pipe open for longer
 
@@ -194,14 +195,15 @@ class ForeignLoad:
         """Does nothing: the program decides itself how long it loads."""
 
     def stop(self) -> None:
-        """Ends the program: SIGTERM, then SIGKILL. Ctrl-C waits meanwhile."""
+        """Ends the program: SIGTERM, then SIGKILL. A second Ctrl-C kills it at once."""
         if self._process is None or self._process.returncode is not None:
             return
-        with deferred():
+        with deferred() as hurry:
             self._process.send_signal(signal.SIGTERM)
-            try:
-                self._process.wait(timeout=STOP_S)
-            except subprocess.TimeoutExpired:
+            deadline = time.monotonic() + STOP_S
+            while self._process.poll() is None and time.monotonic() < deadline and not hurry():
+                time.sleep(LOOK_S)
+            if self._process.returncode is None:
                 self._process.kill()
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     self._process.wait(timeout=KILL_S)

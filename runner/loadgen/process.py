@@ -6,7 +6,6 @@ the environment.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import queue
 import signal
@@ -14,7 +13,7 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import IO
 
@@ -37,6 +36,7 @@ EXIT_MEANINGS = {
 }
 STOP_S = 15.0
 HURRY_S = 5.0  # after a second signal it waits for no answer, and writes its summary
+LOOK_S = 0.02
 KILL_S = 5.0  # a killed process that still lives waits for its kernel; waiting for it gains nothing
 
 
@@ -197,12 +197,14 @@ class LoadProcesses:
             which = f" (process {index + 1} of {len(self._processes)})" if len(self._processes) > 1 else ""
             raise LoadError(f"the load generator{which} {meaning}: {self.said(index) or self._trouble_text()}")
 
-    def _await_end(self, limit_s: float) -> None:
-        """Waits for all processes together. One that continues has no returncode then."""
+    def _await_end(self, limit_s: float, hurry: Callable[[], bool] = lambda: False) -> None:
+        """Waits for all processes together, until the limit or until it should hurry. One that continues has no
+        returncode then."""
         deadline = time.monotonic() + limit_s
-        for process in self._processes:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(timeout=max(0.0, deadline - time.monotonic()))
+        while any(process.poll() is None for process in self._processes):
+            if time.monotonic() > deadline or hurry():
+                return
+            time.sleep(LOOK_S)
 
     def _unended(self, waiting: Iterable[int]) -> str:
         """The processes that have not ended, for people."""
@@ -252,14 +254,18 @@ class LoadProcesses:
                 process.send_signal(signal.SIGUSR1)
 
     def stop(self) -> None:
-        """Ends every process: SIGTERM, SIGTERM again, then SIGKILL. Ctrl-C waits meanwhile.
+        """Ends every process: SIGTERM, SIGTERM again, then SIGKILL. A second Ctrl-C kills them at once.
 
         The second SIGTERM ends the drain, which may take longer than a user wants to wait.
         """
-        steps = ((signal.SIGTERM, STOP_S), (signal.SIGTERM, HURRY_S), (signal.SIGKILL, KILL_S))
-        with deferred():
-            for what, limit_s in steps:
-                for process in self._processes:
-                    if process.poll() is None:
-                        process.send_signal(what)
-                self._await_end(limit_s)
+        with deferred() as hurry:
+            for limit_s in (STOP_S, HURRY_S):
+                self._send(signal.SIGTERM)
+                self._await_end(limit_s, hurry)
+            self._send(signal.SIGKILL)
+            self._await_end(KILL_S)
+
+    def _send(self, number: signal.Signals) -> None:
+        for process in self._processes:
+            if process.poll() is None:
+                process.send_signal(number)

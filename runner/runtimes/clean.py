@@ -20,6 +20,7 @@ from runner.host.ram import left_mounts, shared_directory
 from runner.runtimes.cgroup import Group
 from runner.runtimes.docker_facts import client
 from runner.runtimes.local import remove_recorded
+from runner.runtimes.processes import has_left
 from runner.runtimes.ram_dir import unmount
 from runner.runtimes.segments import Shared, remove_segments, remove_shared, shared_by
 from runner.runtimes.state import State, alive, read_states
@@ -106,6 +107,8 @@ def _remove_server(state: State) -> bool:
     _wait_ended(state)
     remove_segments(state.server_pid, state.server_started)
     remove_shared(shared, uid, state.server_started)
+    if has_left(state):
+        return False  # its record stays, so that the next `clean` finds it
     return remove_recorded(Path(state.data_dir).parent, state.name, (state.data_dir, *state.disk_dirs))
 
 

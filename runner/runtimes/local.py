@@ -17,7 +17,8 @@ from runner.errors import ProvisionError
 from runner.host import open_files
 from runner.interrupts import deferred
 from runner.model import ServerSpec, Site, SiteRequest
-from runner.runtimes.state import forget, new_state, save
+from runner.runtimes.processes import has_left
+from runner.runtimes.state import forget, new_state, read_states, save
 
 UNPRIVILEGED_USER = "nobody"
 CONSOLE = "console.log"  # what a server prints, in its data directory
@@ -49,11 +50,16 @@ def fresh_directories(wanted: SiteRequest) -> tuple[str, tuple[str, ...]]:
 
 
 def remove_directories(site: Site) -> None:
-    """Removes a server's directories with their contents, and then their state. An endpoint's site has none of ours."""
+    """Removes a server's directories with their contents, and then their state. An endpoint's site has none of ours.
+
+    Everything stays while a process of the server is left, for `scale clean`.
+    """
     if not site.data_dir:
         return
     data_dir = Path(site.data_dir)
     with deferred():
+        if any(state.name == data_dir.name and has_left(state) for state in read_states([data_dir.parent])):
+            return
         remove_recorded(data_dir.parent, data_dir.name, (data_dir, *site.disks))
 
 

@@ -6,7 +6,6 @@ that no process of the server is ever elsewhere. Refuses to create users, and to
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
 import pwd
@@ -40,7 +39,8 @@ from runner.runtimes.local import (
 )
 from runner.runtimes.out_of_memory import OutOfMemory, out_of_memory_words, read_out_of_memory
 from runner.runtimes.own_memory import with_own_memory
-from runner.runtimes.segments import Shared, remove_segments, remove_shared, shared_by
+from runner.runtimes.processes import Processes, send
+from runner.runtimes.segments import remove_segments, remove_shared
 from runner.runtimes.state import State, new_state, save, started_ticks
 from runner.spawning import spawn
 
@@ -50,6 +50,7 @@ CAN = Capabilities(
 SETUP_S = 120.0
 COMPANIONS_S = 5.0
 KILL_S = 10.0  # a killed process ends at once, unless a hanging disk keeps it in the kernel
+HURRY_S = 1.0  # the same after a second Ctrl-C
 _LAUNCH = 'for f in $1; do echo 0 > "$f" || exit 125; done; shift; exec "$@"'
 
 
@@ -116,7 +117,7 @@ class ProcessServer:
         self._state: State = new_state(data_dir.name, self._site.data_dir, self._site.disks)
         self._group: Group | None = None
         self._process: subprocess.Popen[bytes] | None = None
-        self._shared = Shared()
+        self._processes = Processes(self.pids)
         self._out_of_memory = OutOfMemory()
         self._log = data_dir / CONSOLE
         demote = self._spec.refuses_root and os.geteuid() == 0
@@ -229,7 +230,7 @@ class ProcessServer:
         """The clean stop signal, and whether the server heeded it; its group is removed, its files stay."""
         with deferred() as hurry:
             ended = self._ask_to_end(hurry, self._spec.clean_stop_signal or self._spec.stop_signal, within_s)
-            self._end()
+            self._end(hurry)
             self._group = self._process = None
         return ended
 
@@ -237,20 +238,20 @@ class ProcessServer:
         """Ends every process, then removes group, data and state. A second Ctrl-C skips the clean shutdown."""
         with deferred() as hurry:
             self._ask_to_end(hurry, self._spec.stop_signal, self._spec.stop_timeout_s)
-            self._end()
+            self._end(hurry)
             remove_directories(self._site)
 
-    def _end(self) -> None:
-        """Kills what is left, and removes what it shared and its group."""
-        self._send_all(signal.SIGKILL)
+    def _end(self, hurry: Callable[[], bool]) -> None:
+        """Kills what is left, waits until all of it is gone, and removes what it shared and its group. What does not
+        die keeps its group and its state, for `scale clean`."""
+        is_gone = self._processes.kill(lambda: HURRY_S if hurry() else KILL_S)
         if self._process is not None:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self._process.wait(timeout=KILL_S)
+            self._process.poll()
         remove_segments(self._state.server_pid, self._state.server_started)
         uid = self._user.pw_uid if self._user else os.geteuid()
-        remove_shared(self._shared, uid, self._state.server_started)
+        remove_shared(self._processes.shared, uid, self._state.server_started)
         self.out_of_memory()  # the group takes its counts with it
-        if self._group is not None:
+        if self._group is not None and is_gone:
             self._group.remove()
 
     def _ask_to_end(self, hurry: Callable[[], bool], number: str, within_s: float) -> bool:
@@ -258,20 +259,12 @@ class ProcessServer:
         if not self.alive():
             return False
         first = self._first(self.pids())
-        _send(first, signal.Signals[number])
+        send(first, signal.Signals[number])
         self._wait_until(lambda: hurry() or not psutil.pid_exists(first) or not self.alive(), within_s)
         ended = not psutil.pid_exists(first) or not self.alive()
-        self._send_all(signal.SIGTERM)
-        self._wait_until(lambda: hurry() or (not self.alive() and not self.pids()), COMPANIONS_S)
+        self._processes.send(signal.SIGTERM)
+        self._wait_until(lambda: hurry() or not self._processes.left(), COMPANIONS_S)
         return ended
-
-    def _send_all(self, number: signal.Signals) -> None:
-        """Signals every remaining process. First it notes their shared memory, because a killed process does not remove
-        it."""
-        pids = self.pids()
-        self._shared |= shared_by(pids)
-        for pid in pids:
-            _send(pid, number)
 
     def _first(self, pids: Sequence[int]) -> int:
         assert self._process is not None
@@ -284,11 +277,6 @@ class ProcessServer:
             time.sleep(0.02)
             if self._process is not None:
                 self._process.poll()
-
-
-def _send(pid: int, number: signal.Signals) -> None:
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(pid, number)
 
 
 def _comm(pid: int) -> str:

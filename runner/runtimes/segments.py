@@ -74,6 +74,14 @@ def remove_segments(maker_pid: int, maker_started: int) -> tuple[int, ...]:
     return _remove(int(r["shmid"]) for r in _rows() if int(r["cpid"]) == maker_pid and _is_left(r, began_s))
 
 
+def has_segments(maker_pid: int, maker_started: int) -> bool:
+    """Whether there is a segment that the process made, used or not."""
+    if not maker_pid:
+        return False
+    began_s = _began_s(maker_started)
+    return any(int(r["cpid"]) == maker_pid and int(r["ctime"]) >= began_s for r in _rows())
+
+
 def _began_s(started: int) -> float:
     return float(psutil.boot_time()) + started / os.sysconf("SC_CLK_TCK") - _CLOCK_S
 

@@ -14,11 +14,12 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 from runner.errors import TargetError
+from runner.interrupts import deferred
 from runner.model import DataDisk
 from runner.sampling import machine
 from runner.sampling.subjects import subject_reader
 from runner.trial.provision import Reached
-from runner.trial.waiting import READY_S, answer_within, answered
+from runner.trial.waiting import READY_S, answered
 
 SILENT_S = 60.0
 SILENT_BYTES_PER_S = 1e5  # written to the same disk by others at rest: logs and journals
@@ -80,7 +81,8 @@ def closed_at_last(reached: Reached) -> Iterator[None]:
     try:
         yield
     finally:
-        answer_within(CLOSE_S, reached.session.close)
+        with deferred() as hurry:
+            answered(CLOSE_S, reached.session.close, lambda: not hurry())
 
 
 class _Work:

@@ -11,12 +11,11 @@ import json
 import os
 import time
 from collections.abc import Callable
-from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from runner.errors import LoadError, ProvisionError, ScaleError
-from runner.interrupts import Stop, deferred
+from runner.interrupts import Stop, deferred, undone
 from runner.model import Preloaded, ServerOrder, Site
 from runner.runtimes import load_runtime
 from runner.runtimes.copying import can_reflink, copy_tree
@@ -63,7 +62,7 @@ def make(order: TrialOrder, data: DataSet, stop: Stop) -> Kept:
     """Starts a server, loads the rows, waits until it is at rest and ends it. Raises ScaleError, Stopped."""
     order = replace(order, trial=data.maker, data=None)
     target, subject = load_target(data.maker.subject.target), data.maker.subject
-    with ExitStack() as cleanup:
+    with undone() as cleanup:
         started = provision(order, target, load_runtime(subject.runtime), data.name, cleanup)
         reached = reached_by(target, order.trial, started)
         try:

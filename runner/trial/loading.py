@@ -14,7 +14,7 @@ from runner.figures.facts import STEADY_PHASE
 from runner.figures.finished import unfinished
 from runner.figures.growing import window_is_enough
 from runner.figures.rated import rated_intervals
-from runner.interrupts import Stop
+from runner.interrupts import Stop, deferred
 from runner.loadgen.handle import LoadHandle
 from runner.loadgen.protocol import Phase
 from runner.model import (
@@ -87,9 +87,10 @@ class Loading:
                 sentence = f"{trouble.count} × {trouble.code}: {trouble.message}"
                 yield Noted(trial_id=self._trial_id, sentence=sentence)
         finally:
-            self._load.stop()
-            if self.stacks is not None:
-                self.stacks.close()
+            with deferred():
+                self._load.stop()
+                if self.stacks is not None:
+                    self.stacks.close()
         if failure is not None:
             raise failure
         self._refuse_full(new)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import datetime
 import time
 from collections.abc import Generator, Iterator, Mapping
-from contextlib import ExitStack
 from dataclasses import replace
 
 from runner.axes import load_axis
@@ -17,7 +16,7 @@ from runner.figures.facts import TrialFacts
 from runner.figures.outcome import outcome
 from runner.figures.recorded import facts_text
 from runner.figures.settled import with_summary
-from runner.interrupts import Stop
+from runner.interrupts import Stop, undone
 from runner.loadgen.features import kept_by
 from runner.loadgen.groups import group_specs, specs_text
 from runner.loadgen.spec import told_texts, trial_spec
@@ -63,7 +62,6 @@ class _RunningTrial:
         self._order, self._trial, self._stop, self._clock = order, order.trial, stop, clock
         self._target = load_target(order.trial.subject.target)
         self._runtime = load_runtime(order.trial.subject.runtime)
-        self._cleanup = ExitStack()
         self._server_facts: Mapping[str, str] = {}
         self._facts = TrialFacts(
             ceiling_rows_per_s=order.ceiling_rows_per_s,
@@ -74,7 +72,7 @@ class _RunningTrial:
 
     def events(self) -> Iterator[Event]:
         started, begun = datetime.datetime.now(datetime.UTC), time.monotonic()
-        with self._cleanup:
+        with undone() as self._cleanup:
             try:
                 yield from self._walk()
             except ScaleError as error:

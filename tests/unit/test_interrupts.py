@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from runner.interrupts import Stop, Stopped, current, deferred, listen
+from runner.interrupts import Stop, Stopped, current, deferred, listen, undone
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 STATUS = "from runner.interrupts import listen; listen(); print(open('/proc/self/status').read())"
@@ -18,12 +18,13 @@ STATUS = "from runner.interrupts import listen; listen(); print(open('/proc/self
 
 @pytest.fixture(autouse=True)
 def handlers():
-    """As in a terminal, also if the tests run under nohup, which ignores SIGHUP."""
+    """As in a terminal, also if the tests run under nohup, which ignores SIGHUP; without the requests of other tests."""
     before = {number: signal.getsignal(number) for number in SIGNALS}
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
-    yield
+    with Stop().here():
+        yield
     for number, handler in before.items():
         signal.signal(number, handler)
 
@@ -127,6 +128,25 @@ def test_a_second_request_hurries_what_the_first_one_undoes():
                 assert not waits()
                 stop.request()
                 assert waits()
+
+
+def test_after_a_second_request_every_later_block_hurries():
+    stop = Stop()
+    for _ in range(2):
+        stop.request()
+        with pytest.raises(Stopped):
+            stop.look()
+    with stop.deferred() as hurry:
+        assert hurry()
+
+
+def test_what_is_undone_in_one_block_is_undone_to_the_end():
+    done = []
+    stop = Stop()
+    with stop.here(), pytest.raises(Stopped), undone() as stack:
+        for name in ("last", "second", "first"):
+            stack.callback(lambda name=name: (stop.request(), stop.look(), done.append(name)))
+    assert done == ["first", "second", "last"]
 
 
 def in_a_thread(work):

@@ -1,0 +1,105 @@
+"""Ctrl-C twice while the server stands still: everything ends within three seconds, and nothing is left that `clean`
+does not find."""
+
+import os
+import signal
+import subprocess
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.integration.cli import run, start
+from tests.integration.leftovers import assert_nothing_left
+
+SWEEP = ("sweep", "cpu", "--target", "postgres", "--runtime", "process", "--cores", "1", "--replicates", "1")
+LOAD = ("--duration", "60s", "--warmup", "0s", "--tables", "20", "--connections-check", "off", "--no-metrics", "-y")
+ENDS_S = 3.0
+FREEZER = Path("/sys/fs/cgroup/freezer")
+
+
+def makers_of_segments() -> set[int]:
+    """PIDs that made the System V shared memory of this machine."""
+    return {int(line.split()[4]) for line in Path("/proc/sysvipc/shm").read_text().splitlines()[1:]}
+
+
+def servers_of(process: subprocess.Popen) -> list[psutil.Process]:
+    """PostgreSQL's processes, the first one first."""
+    found = []
+    with suppress(psutil.NoSuchProcess):
+        for child in psutil.Process(process.pid).children(recursive=True):
+            with suppress(psutil.NoSuchProcess):
+                if child.name() == "postgres":
+                    found.append(child)
+    return sorted(found, key=lambda child: child.create_time())
+
+
+@pytest.fixture
+def loaded(tmp_path, data_dir):
+    """A sweep whose server is under load, and the server's processes."""
+    process = start(*SWEEP, *LOAD, "--results", "r", "--data-dir", str(data_dir), cwd=tmp_path)
+    deadline = time.monotonic() + 60
+    while not list(tmp_path.glob("r/*/trials/*/spec")) or len(servers_of(process)) < 6:
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    time.sleep(1.0)
+    yield process, servers_of(process)
+    if process.poll() is None:
+        process.kill()
+        process.communicate()
+
+
+def interrupted_twice(process: subprocess.Popen) -> float:
+    """The seconds from the second Ctrl-C to the end of the command."""
+    process.send_signal(signal.SIGINT)
+    time.sleep(1.0)
+    assert process.poll() is None
+    second = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert "Traceback" not in err
+    return time.monotonic() - second
+
+
+def test_a_second_ctrl_c_ends_a_sweep_whose_server_is_stopped(loaded, data_dir):
+    process, servers = loaded
+    assert servers[0].pid in makers_of_segments()
+    for server in servers:
+        server.send_signal(signal.SIGSTOP)
+    assert interrupted_twice(process) < ENDS_S
+    assert servers[0].pid not in makers_of_segments()
+    assert_nothing_left(data_dir)
+    assert list(data_dir.iterdir()) == []
+
+
+@pytest.mark.skipif(
+    not os.access(FREEZER, os.W_OK) and not os.environ.get("SCALE_REQUIRE_ROOT"),
+    reason="needs a freezer of cgroup v1 and root",
+)
+def test_a_server_process_that_does_not_die_keeps_the_record_until_clean_finds_it_gone(loaded, data_dir, only_cleaner):
+    """A frozen process of cgroup v1 does not end before it is thawed, as one that waits for a hanging disk."""
+    process, servers = loaded
+    frozen = FREEZER / f"scale-test-{os.getpid()}"
+    frozen.mkdir()
+    try:
+        (frozen / "cgroup.procs").write_text(str(servers[-1].pid))
+        (frozen / "freezer.state").write_text("FROZEN")
+        for server in servers:
+            server.send_signal(signal.SIGSTOP)
+        assert interrupted_twice(process) < ENDS_S + 1
+        assert servers[0].pid in makers_of_segments()
+        assert run("clean", "--data-dir", str(data_dir), cwd=data_dir).returncode != 0
+        assert servers[0].pid in makers_of_segments()
+    finally:
+        (frozen / "freezer.state").write_text("THAWED")
+        deadline = time.monotonic() + 10
+        while (frozen / "cgroup.procs").read_text() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        frozen.rmdir()
+    assert run("clean", "--data-dir", str(data_dir), cwd=data_dir).returncode == 0
+    assert servers[0].pid not in makers_of_segments()
+    assert list(data_dir.iterdir()) == []
