@@ -22,7 +22,8 @@ class ServerSource(StrEnum):
 @dataclass(frozen=True, kw_only=True)
 class SiteRequest:
     """What a trial needs of a runtime before its server is described. port: None means a free one. endpoint: host:port
-    of a server that runs already, else empty. disks: mount points on which the server gets a directory."""
+    of a server that runs already, else empty. disks: mount points on which the server gets a directory. programs:
+    folders and files outside its home that the server runs or loads."""
 
     run_id: str
     trial_id: str
@@ -31,6 +32,7 @@ class SiteRequest:
     port: int | None = None
     endpoint: str = ""
     disks: tuple[str, ...] = ()
+    programs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +40,8 @@ class Site:
     """The place of a server, so that the target can write commands. Paths are as the server sees them.
 
     disks: a directory of the trial on each of the server's disks, from d1 on; empty if the data is in data_dir.
-    disk_placement, wal_disk: how the data and the write-ahead log are distributed over the disks.
+    disk_placement, wal_disk: how the data and the write-ahead log are distributed over the disks. copies: of those
+    requested programs that the server's user may not reach, by their own paths.
     """
 
     data_dir: str
@@ -48,6 +51,11 @@ class Site:
     disks: tuple[str, ...] = ()
     disk_placement: str = ""
     wal_disk: str = ""
+    copies: Mapping[str, str] = field(default_factory=dict)
+
+    def reachable(self, program: str) -> str:
+        """A requested program, or its copy if the server's user may not reach it."""
+        return self.copies.get(program, program)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,10 +64,10 @@ class ServerSpec:
 
     folders, links (path → destination), files (path → text): created in this order before anything runs; all paths are
     absolute. setup: commands that run to their end, one after the other, before argv; they make an empty database, so
-    a server that starts on existing files does not run them. refuses_root: the server does not run as root. log_paths:
-    files to keep, besides standard output. ports: every TCP port that the server listens on. stop_signal: for the
-    process with this name (stop_process; empty: the first one). clean_stop_signal: the signal if the files are to be
-    used again; "": the same one.
+    a server that starts on existing files does not run them. needs_root: why it runs as root where `scale` does; "": it
+    does not (from the target's facts). log_paths: files to keep, besides standard output. ports: every TCP port that
+    the server listens on. stop_signal: for the process with this name (stop_process; empty: the first one).
+    clean_stop_signal: the signal if the files are to be used again; "": the same one.
     """
 
     argv: tuple[str, ...]
@@ -71,7 +79,7 @@ class ServerSpec:
     ports: tuple[int, ...] = ()
     image: str = ""
     hostname: str = ""
-    refuses_root: bool = False
+    needs_root: str = ""
     log_paths: tuple[str, ...] = ()
     stop_signal: str = "SIGTERM"
     clean_stop_signal: str = ""

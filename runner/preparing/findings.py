@@ -39,7 +39,7 @@ def preflight(
         *(machine.in_memory(data) if isinstance(data, RamDirectory) else machine.on_disk(plan.sweep.data_dir, data)),
         *preloaded.space(plan, around.free_bytes),
         *preloaded.cold(plan, in_memory=isinstance(data, RamDirectory)),
-        *(f for choice, _ in subjects for f in server.enterable(choice, host, data_dir)),
+        *(f for choice, _ in subjects for f in server.without_root(choice, host, data_dir)),
         *machine.few_open_files(plan.trials),
         *machine.port_free(plan.sweep.port),
         *machine.profiling(plan.sweep.profile),

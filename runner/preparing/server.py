@@ -13,19 +13,34 @@ from pathlib import Path
 from runner.host import Host
 from runner.model import Finding, ServerSource, Trial
 from runner.preparing.choice import Choice
-from runner.runtimes.local import UNPRIVILEGED_USER, closed_to_others
+from runner.runtimes.local import closed_to_others
+from runner.runtimes.server_user import server_user, why_stuck
 from runner.targets import ENDPOINT_PASSWORD, Address, Surroundings
 
 
-def enterable(choice: Choice, host: Host, data_dir: Path) -> Iterator[Finding]:
-    """Findings if a server that gives up root could not reach its data."""
-    closed = closed_to_others(data_dir)
-    gives_up_root = host.is_root and choice.facts.refuses_root and _installed_here(choice)
-    if gives_up_root and closed:
+def without_root(choice: Choice, host: Host, data_dir: Path) -> Iterator[Finding]:
+    """Findings if `scale` runs as root, and its server cannot run as another user or cannot reach its data then."""
+    facts = choice.facts
+    if not (host.is_root and choice.can.owns_server):
+        return
+    if facts.needs_root:
+        yield Finding(
+            blocking=False, subject="user", sentence=f"{facts.name} runs as root: {facts.needs_root}", remedy=""
+        )
+    elif choice.can.source is ServerSource.INSTALLATION and (why := why_stuck()):
+        yield Finding(
+            blocking=True,
+            subject="user",
+            sentence=f"this root cannot start a server as another user: {why}",
+            remedy="run scale as a user who is not root",
+        )
+    elif facts.has_files and _installed_here(choice) and (closed := closed_to_others(data_dir)):
+        user = server_user()
+        name = user.pw_name if user else "another user"
         yield Finding(
             blocking=True,
             subject="--data-dir",
-            sentence=f"{choice.facts.name} will not run as root but as {UNPRIVILEGED_USER}, who may not enter {closed}",
+            sentence=f"{facts.name} does not run as root but as {name}, who may not enter {closed}",
             remedy="give a directory that everybody may enter with --data-dir, or leave it out",
         )
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import pwd
 import shlex
 import time
 from collections.abc import Callable, Mapping
@@ -25,7 +24,6 @@ from runner.runtimes.docker_facts import can_pull, client, docker_facts, image_s
 from runner.runtimes.docker_files import copy_out as copy_out
 from runner.runtimes.docker_groups import accounting_of, killed_at_its_end, outside_root_blkio
 from runner.runtimes.local import (
-    UNPRIVILEGED_USER,
     allowed_cpus,
     free_port,
     fresh_directories,
@@ -34,6 +32,7 @@ from runner.runtimes.local import (
     tail,
 )
 from runner.runtimes.out_of_memory import OutOfMemory, out_of_memory_words, read_out_of_memory
+from runner.runtimes.server_user import privileges, server_user
 from runner.runtimes.state import alive, new_state, save, started_ticks
 from runner.units import format_cpus
 
@@ -95,6 +94,8 @@ class DockerServer:
         self._pid = self._started = 0
         self._last_words = ""
         self._out_of_memory = OutOfMemory()
+        self._user = server_user(needs_root=bool(self._spec.needs_root))
+        self._uid, self._gid = (self._user.pw_uid, self._user.pw_gid) if self._user else (os.geteuid(), os.getegid())
         self.port = self._site.port
 
     @property
@@ -108,9 +109,7 @@ class DockerServer:
         if engine is None:
             raise ProvisionError("no Docker Engine answers", remedy="start dockerd, or use --runtime process")
         save(self._folder, self._state)
-        demote = self._spec.refuses_root and os.geteuid() == 0
-        user = pwd.getpwnam(UNPRIVILEGED_USER) if demote else None
-        lay_out(self._spec, (self._site.data_dir, *self._site.disks), user)
+        lay_out(self._spec, (self._site.data_dir, *self._site.disks), self._user)
         limits = self._limits()
         labels = {
             LABEL: self._order.run_id,
@@ -153,13 +152,11 @@ class DockerServer:
         # The kernel withholds from a container's first process every signal without a handler.
         heed = [f"trap 'exit 143' {self._spec.stop_signal.removeprefix('SIG')}"] if self._spec.setup else []
         lines = [*heed, *map(shlex.join, self._spec.setup), "exec " + shlex.join(self._spec.argv)]
-        user = pwd.getpwnam(UNPRIVILEGED_USER) if os.geteuid() == 0 else pwd.getpwuid(os.geteuid())
-        as_user = self._spec.refuses_root or os.geteuid() != 0
         return {
             "entrypoint": ["/bin/sh", "-e", "-c", "\n".join(lines)],
             "command": [],
             "environment": {"HOME": self._site.data_dir, **self._spec.env},
-            "user": f"{user.pw_uid}:{user.pw_gid}" if as_user else None,
+            "user": f"{self._uid}:{self._gid}",
             "working_dir": self._site.data_dir,
             "hostname": self._spec.hostname or "scale",
             "ports": {f"{port}/tcp": ("127.0.0.1", port) for port in self._spec.ports},
@@ -222,7 +219,7 @@ class DockerServer:
         """The end of its output and of its log files."""
         with contextlib.suppress(Exception):
             self._last_words = self._container.logs(tail=lines).decode("utf-8", "replace")
-        files = tail([Path(p) for p in self._spec.log_paths], lines)
+        files = tail([Path(p) for p in self._spec.log_paths], lines, self._uid)
         return "\n".join(part for part in (self._last_words, files) if part)
 
     def out_of_memory(self) -> OutOfMemory:
@@ -234,7 +231,7 @@ class DockerServer:
         return self._out_of_memory
 
     def facts(self) -> Mapping[str, str]:
-        """Image, its digest, container id; empty if the engine does not answer."""
+        """Image, its digest, container, user and capabilities of its processes; empty if the engine does not answer."""
         if self._container is None:
             return {}
         try:
@@ -247,6 +244,7 @@ class DockerServer:
             "image_id": image.id,
             "image_digest": digests[0] if digests else "",
             "container": self._container.id,
+            **privileges(self.pids()),
         }
 
     def stop(self) -> None:

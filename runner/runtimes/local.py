@@ -9,15 +9,18 @@ import random
 import secrets
 import shutil
 import socket
+import stat
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import BinaryIO
 
 from runner.errors import ProvisionError
 from runner.host import open_files
 from runner.interrupts import deferred
 from runner.model import ServerSpec, Site, SiteRequest
 from runner.runtimes.processes import has_left
+from runner.runtimes.server_user import rights_of
 from runner.runtimes.state import forget, new_state, read_states, save
 
 UNPRIVILEGED_USER = "nobody"
@@ -41,7 +44,7 @@ def fresh_directories(wanted: SiteRequest) -> tuple[str, tuple[str, ...]]:
         raise ProvisionError(f"no data directory in {folder}: {error.strerror}", remedy="--data-dir DIR") from None
     for path in disks:
         try:
-            path.mkdir(mode=0o755)
+            path.mkdir(mode=0o700)
         except OSError as error:
             remove_trees((fresh, *disks))
             forget(folder, name)
@@ -95,7 +98,23 @@ def closed_to_others(folder: Path) -> str:
 
 
 def lay_out(spec: ServerSpec, trees: Sequence[str], user: pwd.struct_passwd | None) -> None:
-    """Creates the spec's folders, links and files (readable by the owner only), then gives the trees to the user."""
+    """Gives the trees to the user, then creates the spec's folders, links and files in them with the user's rights.
+
+    The user alone may read the files. Raises ProvisionError.
+    """
+    try:
+        if user is not None:
+            for tree in trees:
+                os.chown(tree, user.pw_uid, user.pw_gid, follow_symlinks=False)
+        with rights_of(user):
+            _create(spec)
+    except OSError as error:
+        by = f" by {user.pw_name}, as whom the server runs" if user is not None else ""
+        what = f"{error.filename} cannot be made{by}: {error.strerror}"
+        raise ProvisionError(what, remedy="--data-dir DIR") from None
+
+
+def _create(spec: ServerSpec) -> None:
     for folder in spec.folders:
         Path(folder).mkdir(parents=True, exist_ok=True)
     for link, where in spec.links.items():
@@ -104,11 +123,25 @@ def lay_out(spec: ServerSpec, trees: Sequence[str], user: pwd.struct_passwd | No
     for name, text in spec.files.items():
         path = Path(name)
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.touch(mode=0o600)
-        path.write_text(text)
-    if user is not None:
-        for path in (p for tree in trees for p in (Path(tree), *Path(tree).rglob("*"))):
-            os.chown(path, user.pw_uid, user.pw_gid)
+        path.unlink(missing_ok=True)  # of a server that had this directory before
+        write_new(path, text)
+
+
+def open_log(path: Path, user: pwd.struct_passwd | None) -> BinaryIO:
+    """Opens a server's log with the user's rights, to write at its end; the user need not reach its folder."""
+    folder = os.open(path.parent, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        with rights_of(user):
+            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+            return open(os.open(path.name, flags, 0o600, dir_fd=folder), "ab")
+    finally:
+        os.close(folder)
+
+
+def write_new(path: Path, text: str) -> None:
+    """Writes a file that its owner alone may read. Raises OSError if anything has that name, a link too."""
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "w", encoding="utf-8") as file:
+        file.write(text)
 
 
 def free_port() -> int:
@@ -153,12 +186,19 @@ def allowed_cpus(pids: Sequence[int]) -> tuple[int, ...]:
     return tuple(sorted(found))
 
 
-def tail(paths: Sequence[Path], lines: int) -> str:
-    """The last lines of each file that exists."""
+def tail(paths: Sequence[Path], lines: int, owner: int | None = None) -> str:
+    """The last lines of each file that exists. owner: of the files; what is another user's is left out, because a
+    server may have linked it there."""
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC  # a pipe of the server's must not hold us up
     parts = []
     for path in paths:
-        with contextlib.suppress(OSError):
-            with path.open("rb") as file:
-                file.seek(max(0, path.stat().st_size - 400 * lines))
-                parts += file.read().decode("utf-8", "replace").splitlines()[-lines:]
+        with (
+            contextlib.suppress(OSError),
+            open(os.open(path, flags), "rb") as file,
+        ):
+            seen = os.fstat(file.fileno())
+            if stat.S_ISREG(seen.st_mode) and owner in (None, seen.st_uid):
+                size = 400 * lines
+                file.seek(max(0, seen.st_size - size))
+                parts += file.read(size).decode("utf-8", "replace").splitlines()[-lines:]
     return "\n".join(parts)

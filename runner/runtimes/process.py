@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import pwd
 import shutil
 import signal
 import subprocess
@@ -28,12 +27,12 @@ from runner.runtimes.capabilities import Capabilities, Obstacle
 from runner.runtimes.cgroup import Group, make_group
 from runner.runtimes.local import (
     CONSOLE,
-    UNPRIVILEGED_USER,
     allowed_cpus,
     closed_to_others,
     free_port,
     fresh_directories,
     lay_out,
+    open_log,
     remove_directories,
     tail,
 )
@@ -41,6 +40,7 @@ from runner.runtimes.out_of_memory import OutOfMemory, out_of_memory_words, read
 from runner.runtimes.own_memory import with_own_memory
 from runner.runtimes.processes import Processes, send
 from runner.runtimes.segments import remove_segments, remove_shared
+from runner.runtimes.server_user import as_user, privileges, refuse_unexecutable, server_user
 from runner.runtimes.state import State, new_state, save, started_ticks
 from runner.spawning import spawn
 
@@ -65,7 +65,7 @@ def phrase(place: str) -> str:
 
 def site(wanted: SiteRequest) -> Site:
     """A fresh directory below data_dir and a loopback port. Raises ProvisionError."""
-    home = _reachable_home(wanted.home, Path(wanted.data_dir))
+    home, *programs = (_reachable(path, Path(wanted.data_dir)) for path in (wanted.home, *wanted.programs))
     data_dir, disks = fresh_directories(wanted)
     return Site(
         data_dir=data_dir,
@@ -73,22 +73,29 @@ def site(wanted: SiteRequest) -> Site:
         bind_address="127.0.0.1",
         home=home,
         disks=disks,
+        copies=dict(zip(wanted.programs, programs, strict=True)),
     )
 
 
-def _reachable_home(home: str, folder: Path) -> str:
-    """The server's home, or a copy of it, made once, if the server's user may not enter it (such as /root).
+def _reachable(home: str, folder: Path) -> str:
+    """A server's home or program, or a copy of it, made once, if the server's user may not reach it (such as /root).
 
     Wheels keep their shared libraries beside the package, in NAME.libs, found by relative path; they are copied too.
     """
     source = Path(home).resolve()
-    if not home or os.geteuid() != 0 or all(p.stat().st_mode & 0o001 for p in source.parents):
+    folder_of = source if source.is_dir() else source.parent
+    if not home or os.geteuid() != 0 or not closed_to_others(folder_of):
         return home
     copy = folder / "programs" / hashlib.sha256(home.encode()).hexdigest()[:12]
     package = source.parent
     if not (copy / "complete").exists():
         shutil.rmtree(copy, ignore_errors=True)
-        shutil.copytree(source, copy / package.name / source.name, symlinks=True)
+        target = copy / package.name / source.name
+        if source.is_file():
+            target.parent.mkdir(parents=True)
+            shutil.copy(source, target)
+        else:
+            shutil.copytree(source, target, symlinks=True)
         libraries = package.with_name(package.name + ".libs")
         if libraries.is_dir():
             shutil.copytree(libraries, copy / libraries.name, symlinks=True)
@@ -120,8 +127,8 @@ class ProcessServer:
         self._processes = Processes(self.pids)
         self._out_of_memory = OutOfMemory()
         self._log = data_dir / CONSOLE
-        demote = self._spec.refuses_root and os.geteuid() == 0
-        self._user = pwd.getpwnam(UNPRIVILEGED_USER) if demote else None
+        self._user = server_user(needs_root=bool(self._spec.needs_root))
+        self._uid = self._user.pw_uid if self._user else os.geteuid()
         self.port = self._site.port
 
     def launch(self) -> None:
@@ -133,33 +140,20 @@ class ProcessServer:
             if self._group is not None:
                 self._state = replace(self._state, cgroup_paths=tuple(self._group.paths.values()))
                 save(self._folder, self._state)
-        self._lay_out()
+        lay_out(self._spec, (self._site.data_dir, *self._site.disks), self._user)
         for command in self._spec.setup:
             self._run_setup(command)
         self._run(self._spec.argv)
 
-    def _lay_out(self) -> None:
-        lay_out(self._spec, (self._site.data_dir, *self._site.disks), self._user)
-        if self._user is not None:
-            self._check_reachable()
-
-    def _check_reachable(self) -> None:
-        ways = [Path(p) for p in (self._site.data_dir, *self._site.disks)]
-        closed = next((found for way in ways if (found := closed_to_others(way.parent))), "")
-        if closed:
-            raise ProvisionError(f"the server runs as {UNPRIVILEGED_USER}, who may not enter {closed}")
-
     def _command(self, argv: Sequence[str], before: Sequence[str]) -> list[str]:
         joins = " ".join(self._group.procs_files) if self._group is not None else ""
-        become = ["setpriv", "--pdeathsig", "KILL"]
-        if self._user is not None:
-            become += [f"--reuid={self._user.pw_uid}", f"--regid={self._user.pw_gid}", "--clear-groups"]
-        return ["/bin/sh", "-c", _LAUNCH, "scale-launch", joins, *before, *become, *argv]
+        return ["/bin/sh", "-c", _LAUNCH, "scale-launch", joins, *before, *as_user(self._user), *argv]
 
     def _run(self, argv: Sequence[str], before: Sequence[str] = ()) -> subprocess.Popen[bytes]:
         """Starts a setup command, or the server. `stop` and `scale clean` know only the last process started here."""
+        refuse_unexecutable(argv[0], self._user)
         environment = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "HOME": self._site.data_dir, **self._spec.env}
-        with deferred(), self._log.open("ab") as log:
+        with deferred(), open_log(self._log, self._user) as log:
             process = self._process = spawn(
                 self._command(argv, before),
                 self._order.placement.server_cpus,
@@ -213,7 +207,7 @@ class ProcessServer:
 
     def log_tail(self, lines: int) -> str:
         """The end of its output and of its log files."""
-        return tail([self._log, *map(Path, self._spec.log_paths)], lines)
+        return tail([self._log, *map(Path, self._spec.log_paths)], lines, self._uid)
 
     def out_of_memory(self) -> OutOfMemory:
         """As its group counts, also after the group is gone."""
@@ -222,9 +216,9 @@ class ProcessServer:
         return self._out_of_memory
 
     def facts(self) -> Mapping[str, str]:
-        """User and control group."""
-        user = self._user.pw_name if self._user else pwd.getpwuid(os.geteuid()).pw_name
-        return {"user": user, "cgroup": " ".join(self._state.cgroup_paths), "data_dir": self._site.data_dir}
+        """Users and capabilities of its processes, as the kernel has them, and its control group."""
+        held = privileges(self.pids())
+        return {**held, "cgroup": " ".join(self._state.cgroup_paths), "data_dir": self._site.data_dir}
 
     def shut_down(self, within_s: float) -> bool:
         """The clean stop signal, and whether the server heeded it; its group is removed, its files stay."""
@@ -248,8 +242,7 @@ class ProcessServer:
         if self._process is not None:
             self._process.poll()
         remove_segments(self._state.server_pid, self._state.server_started)
-        uid = self._user.pw_uid if self._user else os.geteuid()
-        remove_shared(self._processes.shared, uid, self._state.server_started)
+        remove_shared(self._processes.shared, self._uid, self._state.server_started)
         self.out_of_memory()  # the group takes its counts with it
         if self._group is not None and is_gone:
             self._group.remove()

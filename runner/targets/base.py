@@ -158,6 +158,11 @@ class Target(ABC):
         """Whether a server that already runs accepts the login, and has capacity for each trial."""
         return ()
 
+    def programs(self, trial: Trial, home: str) -> tuple[str, ...]:
+        """Folders and files outside its home that its server runs or loads, such as a Java runtime. `server` asks
+        `Site.reachable` for the paths by which the server's user reaches them."""
+        return ()
+
     @abstractmethod
     def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
         """What to start, in no runtime's terms."""

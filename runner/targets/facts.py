@@ -57,9 +57,10 @@ class Facts:
     knobs: the declared ones. any_knob: other settings of the server may be given by --knob. rows_per_core_s: an
     estimate of one core's rate, used only to estimate the duration of fixed work. overhead_s: an estimate of a trial's
     time besides its load (start, tables, flush, count, stop). ready_s: the longest time for a server's start, on the
-    least CPU that a level gives. refuses_root: the server refuses to run as root. thread_names: its threads have names
-    of their own. wait_events: it reports what its connections wait for. threads_per_process: how many threads of one
-    load process the client library serves well; 0: any number. load_generators: load generators that can load it.
+    least CPU that a level gives. needs_root: why its server runs as root if `scale` does, as a clause; "": it runs as a
+    user without rights. has_files: its server reads or writes files in its directory. thread_names: its threads have
+    names of their own. wait_events: it reports what its connections wait for. threads_per_process: how many threads of
+    one load process the client library serves well; 0: any number. load_generators: load generators that can load it.
     queries: "module:function" that renders a query in its language, from (query, rows, method), and raises CannotAsk;
     "": reads cannot be measured. iot_benchmark: its names in IoT-benchmark's DB_SWITCH, as NAME or NAME=METHOD. takes:
     which of "user" and "database" can be chosen on a server that already runs. stores_tags: the tags of a device are
@@ -95,7 +96,8 @@ class Facts:
     rows_per_core_s: float = 1e6
     overhead_s: float = 5.0
     ready_s: float = 60.0
-    refuses_root: bool = False
+    needs_root: str = ""
+    has_files: bool = True
     thread_names: bool = False
     wait_events: bool = False
     threads_per_process: int = 0

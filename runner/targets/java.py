@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
+from runner.model import Site
 from runner.targets.installed import installed
 from runner.targets.nouns import Installation
 
@@ -44,6 +45,24 @@ def java(home: str, oldest: int, newest: int | None = None) -> str:
         shutil.which("java") or "",
     ]
     return next((path for path in found if path and _is_between(_major(path), oldest, newest)), "")
+
+
+def outside(home: str, oldest: int, newest: int | None = None) -> tuple[str, ...]:
+    """The folder of that runtime, if it is not in the home: one of the programs of a target."""
+    found = _folder(java(home, oldest, newest))
+    return (found,) if found and not Path(found).is_relative_to(Path(home).resolve()) else ()
+
+
+def program(site: Site, home: str, oldest: int, newest: int | None = None) -> str:
+    """The program `java` as a server on the site runs it. home: of the server, as the site has it."""
+    found = java(home, oldest, newest)
+    copy = site.copies.get(_folder(found))
+    return f"{copy}/bin/java" if copy else found or "java"
+
+
+def _folder(program: str) -> str:
+    """/usr/lib/jvm/java-17 of /usr/bin/java, which is a link there."""
+    return str(Path(program).resolve().parent.parent) if program else ""
 
 
 def _is_between(version: int, oldest: int, newest: int | None) -> bool:

@@ -25,6 +25,7 @@ FACTS = Facts(
         Knob(name="write_threads", role=KnobRole.WRITERS, kind="count", column="write_threads", default="1"),
     ),
     rows_per_core_s=1e8,
+    has_files=False,
     overhead_s=1.0,
 )
 

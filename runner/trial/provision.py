@@ -72,11 +72,13 @@ def provision(
                 port=files.port if files else order.port,
                 endpoint=trial.subject.endpoint,
                 disks=tuple(data_paths(order.disks)) if order.is_on_disks else (),
+                programs=target.programs(trial, order.home) if is_ours else (),
             )
         )
         cleanup.callback(remove_directories, site)
     site = replace(site, disk_placement=order.disk_placement, wal_disk=order.wal_disk)
-    spec = replace(target.server(trial, site, secret), image=trial.subject.image)
+    spec = target.server(trial, site, secret)
+    spec = replace(spec, image=trial.subject.image, needs_root=target.facts.needs_root)
     if files:
         files.fill(site)
         spec = replace(spec, setup=())

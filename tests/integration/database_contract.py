@@ -14,9 +14,10 @@ import urllib.request
 
 import pytest
 
-from runner.model import VerdictKind
+from runner.model import PhaseEntered, VerdictKind
 from tests.integration.leftovers import ours_running
 from tests.integration.real_server import listeners, on_small_disk, real_server, with_rows
+from tests.integration.unprivileged import watched
 from tests.unit.trial_orders import artifact_of, here, result_of, trial_order
 
 COLUMNS = "f:float,d:double,b:bool,s:smallint,i:int,u:uint"
@@ -36,7 +37,7 @@ def test_a_trial_counts_what_was_acknowledged_by_each_method(target, folder, row
         flags = {"workload__columns": COLUMNS, "workload__rows_per_request": "1000", "load__method": method}
         flags |= {"workload__step_ms": "1000"}  # lines of `put` have times in seconds
         order = trial_order(folder, target.facts.name, load__warmup="0s", **flags)  # so few rows end within a warm-up
-        events = here(with_rows(order, rows[1]))
+        events = watched(with_rows(order, rows[1]))
         result = result_of(events)
         facts = json.loads(artifact_of(events, "facts.json"))
         assert result.measurement is not None, result.verdict
@@ -89,14 +90,15 @@ def test_rows_are_counted_and_survive_a_kill(target, tmp_path, rows, write_late,
 
 
 @needs_root
-def test_a_disk_that_fills_is_no_valid_number(target, tmp_path, small_disk):
+def test_a_disk_that_fills_is_no_valid_number(target, folder, small_disk):
     columns = ",".join(f"d{i}:double" for i in range(10))
-    for folder in on_small_disk(tmp_path / "disk", small_disk[0]):
-        order = trial_order(folder, target.facts.name, workload__values="random", workload__columns=columns)
+    for disk in on_small_disk(folder / "disk", small_disk[0]):
+        order = trial_order(disk, target.facts.name, workload__values="random", workload__columns=columns)
         events = here(with_rows(order, rows=small_disk[1]))
+        assert "schema" in [event.phase for event in events if isinstance(event, PhaseEntered)], result_of(events)
         result = result_of(events)
         assert result.verdict.kind in (VerdictKind.ABORTED, VerdictKind.ERRORS, VerdictKind.LOST_ROWS), result
-        assert ours_running(folder) == []
+        assert ours_running(disk) == []
 
 
 def assert_none_missing(counted, rows):

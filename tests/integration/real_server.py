@@ -140,6 +140,7 @@ def on_small_disk(order_folder: Path, megabytes: int) -> Iterator[Path]:
         yield order_folder
     finally:
         subprocess.run(["umount", "-l", str(order_folder)], check=True)
+        order_folder.rmdir()
 
 
 def with_rows(order: TrialOrder, rows: int) -> TrialOrder:

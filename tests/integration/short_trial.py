@@ -9,13 +9,14 @@ from pathlib import Path
 from runner.targets import Target
 from tests.integration.leftovers import ours_running
 from tests.integration.real_server import with_rows
-from tests.unit.trial_orders import artifact_of, here, result_of, trial_order
+from tests.integration.unprivileged import watched
+from tests.unit.trial_orders import artifact_of, result_of, trial_order
 
 
 def short_trial(target: Target, folder: Path, rows: int, **flags: str) -> Mapping[str, str]:
     """Starts it, writes, counts, flushes and stops it. Its settings as it reported them."""
     order = with_rows(trial_order(folder, target.facts.name, load__warmup="0s", **flags), rows)
-    events = here(order)
+    events = watched(order)
     result = result_of(events)
     assert result.measurement is not None, f"{result.verdict}\n{result.log_tail}"
     facts = json.loads(artifact_of(events, "facts.json"))

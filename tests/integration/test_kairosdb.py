@@ -16,6 +16,7 @@ from tests.integration.by_hand import by_hand
 from tests.integration.database_contract import *  # noqa: F403
 from tests.integration.leftovers import ours_running
 from tests.integration.real_server import listeners, real_server, required, with_rows
+from tests.integration.unprivileged import watched
 from tests.unit.reading_trials import KINDS, WRONG, answers_of, reading_order
 from tests.unit.trial_orders import artifact_of, here, result_of, trial_order
 
@@ -61,7 +62,7 @@ def on_cassandra(order):
 def test_a_short_trial_on_cassandra_counts_what_was_acknowledged(target, folder):
     required("cassandra")
     order = on_cassandra(trial_order(folder, "kairosdb", load__warmup="0s", workload__rows_per_request="500"))
-    events = here(with_rows(order, 10_000))
+    events = watched(with_rows(order, 10_000))
     result, facts = result_of(events), json.loads(artifact_of(events, "facts.json"))
     assert result.measurement is not None, f"{result.verdict}\n{result.log_tail}"
     assert result.measurement.rows_counted == result.measurement.rows_acked == 10_000, result.verdict

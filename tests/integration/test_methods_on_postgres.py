@@ -6,7 +6,8 @@ import pytest
 
 from runner.model import VerdictKind
 from tests.integration.real_server import with_rows
-from tests.unit.trial_orders import artifact_of, here, result_of, trial_order
+from tests.integration.unprivileged import watched
+from tests.unit.trial_orders import artifact_of, result_of, trial_order
 
 ROWS = 50_000
 WRONG = (VerdictKind.LOST_ROWS, VerdictKind.ABORTED, VerdictKind.ERRORS)
@@ -21,7 +22,7 @@ LATE = {
 def trial_by(folder, method, **flags):
     """The result of 50,000 rows, and the facts."""
     given = {"load__method": method, "load__warmup": "0s", "workload__rows_per_request": "1000", **flags}
-    events = here(with_rows(trial_order(folder, "postgres", **given), ROWS))
+    events = watched(with_rows(trial_order(folder, "postgres", **given), ROWS))
     result = result_of(events)
     assert result.verdict.kind not in WRONG, result.verdict
     assert result.measurement.rows_acked == ROWS

@@ -9,7 +9,8 @@ import pytest
 from runner.model import VerdictKind
 from runner.targets import load_target
 from tests.integration.real_server import with_rows
-from tests.unit.trial_orders import artifact_of, here, result_of, trial_order
+from tests.integration.unprivileged import watched
+from tests.unit.trial_orders import artifact_of, result_of, trial_order
 
 HOME = os.environ.get("SCALE_TIMESCALEDB_HOME", "")
 pytestmark = pytest.mark.skipif(not HOME, reason="SCALE_TIMESCALEDB_HOME names no PostgreSQL with TimescaleDB")
@@ -25,7 +26,7 @@ def in_order(folder, monkeypatch):
 
     def in_order(*knobs, **more):
         flags = {"workload__step_ms": "1000", "load__warmup": "0s", "knobs__other": list(knobs), **more}
-        events = here(with_rows(trial_order(folder, "timescaledb", **flags), 200_000))
+        events = watched(with_rows(trial_order(folder, "timescaledb", **flags), 200_000))
         return result_of(events), json.loads(artifact_of(events, "facts.json"))
 
     return in_order

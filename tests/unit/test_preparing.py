@@ -12,7 +12,7 @@ from runner.preparing.arms import arms_of
 from runner.preparing.choice import runtimes_of
 from runner.preparing.prepared import with_order_seed
 from runner.preparing.requested import subject_key
-from runner.preparing.server import client, enterable, unlimited
+from runner.preparing.server import client, unlimited, without_root
 from runner.runtimes import RUNTIMES, load_runtime
 from runner.sweep.resolve import resolve_sweep
 from runner.targets import load_facts, load_target
@@ -90,10 +90,10 @@ def test_a_server_that_gives_up_root_must_reach_its_data(tmp_path, is_root, clos
     folder.mkdir(mode=0o700 if closed else 0o755)
     folder = folder if closed else type(folder)("/var/tmp")
     postgres = choose(replace(make_sweep(), target="postgres", runtime="process"))
-    found = list(enterable(postgres, replace(make_host(), is_root=is_root), folder))
+    found = list(without_root(postgres, replace(make_host(), is_root=is_root), folder))
     assert [f.blocking for f in found] == [True] * (is_root and closed)
     null = choose(replace(make_sweep(), target="null"))
-    assert not list(enterable(null, replace(make_host(), is_root=is_root), folder))
+    assert not list(without_root(null, replace(make_host(), is_root=is_root), folder))
 
 
 def test_the_client_library_of_an_image_is_not_looked_for_here():

@@ -13,7 +13,7 @@ from runner.model import Finding, ServerSpec, Site, Trial
 from runner.targets import Address, Installation, Surroundings, Target, series
 from runner.targets.cassandra.session import ROOT, CassandraSession
 from runner.targets.cassandra.types import TYPES
-from runner.targets.cassandra_node.node import Node, doubtful, find
+from runner.targets.cassandra_node.node import Node, doubtful, find, java, programs
 from runner.targets.java import options
 
 _NOT_ITEMS = {"write_threads", "heap"}
@@ -38,6 +38,10 @@ class CassandraTarget(Target):
         """A finding for each column type that it does not have."""
         return series.refused_columns("Cassandra", trial, TYPES)
 
+    def programs(self, trial: Trial, home: str) -> tuple[str, ...]:
+        """Its Java runtime, if that is the machine's."""
+        return programs(home)
+
     def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
         """One node with its files in a directory of the trial."""
         settings = self.settings(trial, is_ours=True)
@@ -46,7 +50,7 @@ class CassandraTarget(Target):
         jvm = options(site.data_dir, int(settings["jvm_processors"]), settings["jvm_heap"])
         return ServerSpec(
             folders=(f"{site.data_dir}/tmp",),
-            argv=node.command(site.home, jvm),
+            argv=node.command(java(site, site.home), site.home, jvm),
             env={"TZ": "UTC", "LC_ALL": "C.UTF-8"},
             files=node.files({name: value for name, value in settings.items() if not name.startswith("jvm_")}),
             ports=(site.port, site.port + 1),

@@ -12,7 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from runner.targets.java import find_jars, java
+from runner.model import Site
+from runner.targets.java import find_jars, outside, program
 from runner.targets.nouns import Installation
 
 JAVA = 17
@@ -50,12 +51,12 @@ class Node:
     port: int
     nodes_port: int
 
-    def command(self, home: str, jvm: Sequence[str]) -> tuple[str, ...]:
-        """What starts it from the jars of `home`. jvm: flags for its resources."""
+    def command(self, java: str, home: str, jvm: Sequence[str]) -> tuple[str, ...]:
+        """What starts it from the jars of `home`. java: the program. jvm: flags for its resources."""
         opened = [f"--add-{word}=java.base/{name}=ALL-UNNAMED" for name in _OPENED for word in ("opens", "exports")]
         exported = [f"--add-exports={name}=ALL-UNNAMED" for name in _EXPORTED]
         return (
-            java(home, JAVA, JAVA) or "java",
+            java,
             *jvm,
             *opened,
             *exported,
@@ -114,6 +115,16 @@ class Node:
 def find(home: str) -> Installation | None:
     """The jars in `home`, else where `scale servers install` puts them, with a Java that runs them."""
     return find_jars("cassandra", "cassandra-all-", home, JAVA, JAVA)
+
+
+def programs(home: str) -> tuple[str, ...]:
+    """What a node runs from outside its home."""
+    return outside(home, JAVA, JAVA)
+
+
+def java(site: Site, home: str) -> str:
+    """The program that runs a node on the site. home: of Cassandra, as the site has it."""
+    return program(site, home, JAVA, JAVA)
 
 
 def sync(root: Path) -> None:

@@ -18,7 +18,7 @@ from runner.model import Finding, ServerSpec, Site, Trial
 from runner.targets import Address, Installation, Surroundings, Target, series
 from runner.targets.iotdb.files import PORTS, ROOT, logback, properties, script
 from runner.targets.iotdb.session import TYPES, IotdbSession
-from runner.targets.java import find_jars, java, options
+from runner.targets.java import find_jars, options, outside, program
 
 JAVA = 17
 _NOT_ITEMS = {"write_threads", "heap", "config_heap", "aligned"}
@@ -84,6 +84,10 @@ class IotdbTarget(Target):
             return (Finding(blocking=True, subject="loopback", sentence=error.message, remedy=error.remedy),)
         return ()
 
+    def programs(self, trial: Trial, home: str) -> tuple[str, ...]:
+        """Its Java runtime, if that is the machine's, and the library that keeps it on loopback."""
+        return (*outside(home, JAVA, JAVA), loopback_path())
+
     def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
         """Both nodes with their files in a directory of the trial's own, and on its disks."""
         root = f"{site.data_dir}/{ROOT}"
@@ -97,13 +101,13 @@ class IotdbTarget(Target):
             "-cp",
             f"{site.home}/lib/*",
         )
-        program = java(site.home, JAVA, JAVA) or "java"
-        config = (program, *options(f"{root}/confignode", processors, trial.knobs["config_heap"]), *places)
-        data = (program, *options(site.data_dir, processors, settings["jvm_heap"]), *places)
+        java = program(site, site.home, JAVA, JAVA)
+        config = (java, *options(f"{root}/confignode", processors, trial.knobs["config_heap"]), *places)
+        data = (java, *options(site.data_dir, processors, settings["jvm_heap"]), *places)
         return ServerSpec(
             folders=(f"{site.data_dir}/tmp", f"{root}/confignode/tmp"),
             argv=("/bin/sh", f"{root}/both.sh"),
-            env={"TZ": "UTC", "LC_ALL": "C.UTF-8", "LD_PRELOAD": loopback_path()},
+            env={"TZ": "UTC", "LC_ALL": "C.UTF-8", "LD_PRELOAD": site.reachable(loopback_path())},
             files={
                 f"{root}/both.sh": script(
                     (*config, "org.apache.iotdb.confignode.service.ConfigNode", "-s"),

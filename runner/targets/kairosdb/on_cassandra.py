@@ -13,7 +13,7 @@ from pathlib import Path
 from runner.errors import TargetError
 from runner.model import Finding, Site, Trial
 from runner.targets.cassandra_node.cql import Cql
-from runner.targets.cassandra_node.node import FLUSHED, Node, find, sync
+from runner.targets.cassandra_node.node import FLUSHED, Node, find, java, programs, sync
 from runner.targets.java import effective as jvm
 from runner.targets.java import options
 from runner.targets.kairosdb.store import Started, Store, is_item
@@ -49,14 +49,17 @@ class OnCassandra(Store):
         sentence = "KairosDB stores into a Cassandra that it starts, and there is none on this machine"
         return (Finding(blocking=True, subject="--knob datastore", sentence=sentence, remedy=INSTALL),)
 
+    def programs(self) -> tuple[str, ...]:
+        """Cassandra, and its Java runtime if that is the machine's."""
+        return (_home(), *programs(_home())) if _home() else ()
+
     def started(self, site: Site, root: str, kairosdb: Sequence[str], settings: Mapping[str, str]) -> Started:
         folder = f"{site.data_dir}/{ROOT}"
         port, nodes_port = site.port + PORT, site.port + NODES_PORT
         node = Node(root=folder, host=site.bind_address, port=port, nodes_port=nodes_port)
-        found = find("")
-        command = node.command(
-            found.home if found else "", options(folder, int(settings[_PROCESSORS]), settings[_HEAP])
-        )
+        home = site.reachable(_home())
+        jvm = options(folder, int(settings[_PROCESSORS]), settings[_HEAP])
+        command = node.command(java(site, home), home, jvm)
         items = {name.partition(".")[2]: value for name, value in settings.items() if is_item(name)}
         both = f"{root}/both.sh"
         return Started(
@@ -107,6 +110,11 @@ class OnCassandra(Store):
         """Syncs the node's commit log."""
         if address.data_dir:
             sync(Path(address.data_dir, ROOT))
+
+
+def _home() -> str:
+    found = find("")
+    return found.home if found else ""
 
 
 def _cql(address: Address) -> Cql:

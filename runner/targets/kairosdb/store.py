@@ -39,6 +39,10 @@ class Store(ABC):
         """Whether it can be started on this machine."""
         return ()
 
+    def programs(self) -> tuple[str, ...]:
+        """As in Target, of what is started beside KairosDB."""
+        return ()
+
     @abstractmethod
     def started(self, site: Site, root: str, kairosdb: Sequence[str], settings: Mapping[str, str]) -> Started:
         """root: of KairosDB's files. kairosdb: its command."""

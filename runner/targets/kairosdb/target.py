@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from runner.model import Finding, ServerSpec, Site, Trial
 from runner.targets import Address, Installation, Surroundings, Target, series
 from runner.targets.cassandra_node.node import doubtful
-from runner.targets.java import find_jars, java, options
+from runner.targets.java import find_jars, options, outside, program
 from runner.targets.kairosdb.session import KairosdbSession
 from runner.targets.kairosdb.store import is_item
 from runner.targets.kairosdb.stores import STORES, store_of
@@ -64,6 +64,10 @@ class KairosdbTarget(Target):
                 found.append(Finding(blocking=True, subject="--knob", sentence=sentence, remedy=remedy))
         return (*found, *store.check())
 
+    def programs(self, trial: Trial, home: str) -> tuple[str, ...]:
+        """Its Java runtime, if that is the machine's, and the programs of its datastore."""
+        return tuple(dict.fromkeys((*outside(home, JAVA, JAVA), *store_of(trial).programs())))
+
     def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
         """The server on a directory of the trial. It also reads files beside its configuration."""
         root = f"{site.data_dir}/kairosdb"
@@ -82,7 +86,7 @@ class KairosdbTarget(Target):
             "query_cache.cache_dir": f'"{root}/cache"',
         }
         kairosdb = (
-            java(site.home, JAVA, JAVA) or "java",
+            program(site, site.home, JAVA, JAVA),
             *options(site.data_dir, int(settings["jvm_processors"]), settings["jvm_heap"]),
             *(f"--add-opens=java.base/java.{package}=ALL-UNNAMED" for package in ("lang", "util")),
             f"-Dlogback.configurationFile={root}/log/logback.xml",

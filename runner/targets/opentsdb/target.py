@@ -15,7 +15,7 @@ from pathlib import Path
 
 from runner.model import Finding, ServerSpec, Site, Trial
 from runner.targets import Address, Installation, Surroundings, Target, series
-from runner.targets.java import find_jars, java, options
+from runner.targets.java import find_jars, options, outside, program
 from runner.targets.opentsdb.files import HBASE, PORTS, ROOT, TSD, hbase_site, logback, script, tsd_conf
 from runner.targets.opentsdb.session import OpentsdbSession
 
@@ -94,11 +94,15 @@ class OpentsdbTarget(Target):
             if known and name not in known
         )
 
+    def programs(self, trial: Trial, home: str) -> tuple[str, ...]:
+        """Its Java runtime, if that is the machine's."""
+        return outside(home, JAVA, JAVA)
+
     def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
         """HBase and a TSD with their files in a directory of the trial."""
         root = f"{site.data_dir}/{ROOT}"
         settings = self.settings(trial, is_ours=True)
-        program = java(site.home, JAVA, JAVA) or "java"
+        java = program(site, site.home, JAVA, JAVA)
         shared = (
             *(f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in _OPENED),
             "-Djava.net.preferIPv4Stack=true",
@@ -118,8 +122,8 @@ class OpentsdbTarget(Target):
             files={
                 f"{root}/both.sh": script(
                     root,
-                    (program, *hbase, *shared, "org.apache.hadoop.hbase.master.HMaster", "start"),
-                    (program, *tsd, *shared, "net.opentsdb.tools.TSDMain", f"--config={root}/conf/opentsdb.conf"),
+                    (java, *hbase, *shared, "org.apache.hadoop.hbase.master.HMaster", "start"),
+                    (java, *tsd, *shared, "net.opentsdb.tools.TSDMain", f"--config={root}/conf/opentsdb.conf"),
                 ),
                 f"{root}/conf/hbase-site.xml": hbase_site(site, of_hbase),
                 f"{root}/conf/opentsdb.conf": tsd_conf(site, of_tsd),

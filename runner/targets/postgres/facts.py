@@ -53,7 +53,6 @@ FACTS = Facts(
     fsynced={"synchronous_commit": "on"},
     rows_per_core_s=3e5,
     overhead_s=6.0,
-    refuses_root=True,
     thread_names=True,
     wait_events=True,
     queries="runner.targets.postgres.queries:rendered",

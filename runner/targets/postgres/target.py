@@ -172,7 +172,6 @@ class PostgresTarget(Target):
             env={"LC_ALL": "C", "TZ": "UTC"},
             files={password_file: secret + "\n", access_file: _ACCESS},
             ports=(site.port,),
-            refuses_root=self.facts.refuses_root,
             stop_signal="SIGQUIT",  # immediate: a checkpoint of data that will be deleted would take a slow disk's time
             clean_stop_signal="SIGINT",
             stop_timeout_s=15.0,

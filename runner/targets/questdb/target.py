@@ -16,7 +16,7 @@ from pathlib import Path
 from runner.model import Finding, ServerSpec, Site, Trial
 from runner.targets import Address, Installation, Surroundings, Target, series
 from runner.targets.installed import installed
-from runner.targets.java import java, options
+from runner.targets.java import java, options, outside, program
 from runner.targets.questdb.facts import FACTS, PGWIRE
 from runner.targets.questdb.session import SQL_TYPES, USER, VOLUME, QuestdbSession
 
@@ -66,6 +66,10 @@ class QuestdbTarget(Target):
         """A finding for each column type that it does not have."""
         return series.refused_columns("QuestDB", trial, SQL_TYPES)
 
+    def programs(self, trial: Trial, home: str) -> tuple[str, ...]:
+        """Its Java runtime, if that is the machine's."""
+        return outside(home, OLDEST_JAVA)
+
     def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
         """The jar on a root directory of the trial."""
         root = f"{site.data_dir}/questdb"
@@ -92,7 +96,7 @@ class QuestdbTarget(Target):
         return ServerSpec(
             folders=(f"{site.data_dir}/tmp", *volumes.values()),
             argv=(
-                java(site.home, OLDEST_JAVA) or "java",
+                program(site, site.home, OLDEST_JAVA),
                 *options(site.data_dir, int(settings["jvm_processors"]), settings["jvm_heap"]),
                 "-XX:MaxJavaStackTraceDepth=1",  # its last message is then what it refused, not the place
                 "-p",
