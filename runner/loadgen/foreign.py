@@ -19,6 +19,7 @@ from types import TracebackType
 from runner.errors import LoadError
 from runner.interrupts import deferred
 from runner.loadgen.protocol import Asked, Phase, Trouble
+from runner.loadgen.stopped import StoppedWatch
 from runner.model import Interval, Latency, LoadSummary
 from runner.spawning import spawn
 
@@ -56,6 +57,7 @@ class ForeignLoad:
         enter = ("nsenter", f"--net={network_namespace}", "--") if network_namespace else ()
         self._command, self._argv, self._cpus = command, (*enter, *command.argv), cpus
         self._process: subprocess.Popen[str] | None = None
+        self._stopped = StoppedWatch()
         self._reader: threading.Thread | None = None
         self._started_ns = self._ended_ns = 0
         self._cpu_s = 0.0
@@ -130,6 +132,7 @@ class ForeignLoad:
                 break
             if time.monotonic() > deadline:
                 raise LoadError(f"{self._command.argv[0]} did not end within {limit_s:.0f} s")
+            self._stopped.look(self.pids)
             yield None
             time.sleep(0.1)
         self._process.returncode = os.waitstatus_to_exitcode(status)

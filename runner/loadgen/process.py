@@ -22,6 +22,7 @@ from runner.interrupts import deferred
 from runner.loadgen.merge import merge_summaries, merge_troubles, odd_window
 from runner.loadgen.protocol import Asked, Hello, Line, Phase, Trouble, parse_line
 from runner.loadgen.spec import spec_text
+from runner.loadgen.stopped import StoppedWatch, is_stopped
 from runner.loadgen.together import LineSource, Seconds, marked
 from runner.model import FINISHED, Interval, LoadSummary
 from runner.spawning import spawn
@@ -57,6 +58,7 @@ class LoadProcesses:
             "SCALE_PASSWORD": secret
         }
         self._processes: list[subprocess.Popen[str]] = []
+        self._stopped = StoppedWatch()
         self._errors: list[IO[str]] = []
         self._queue: queue.Queue[tuple[int, Line | Exception | None]] = queue.Queue()
         self._summaries: dict[int, LoadSummary] = {}
@@ -130,7 +132,8 @@ class LoadProcesses:
     def lines(self, limit_s: float) -> Iterator[Phase | Interval | None]:
         """Phases and merged intervals as they arrive; None after a tenth of a second without any.
 
-        A second call continues after the first. Raises LoadError if a process fails, or when the limit passes.
+        A second call continues after the first. Raises LoadError if a process fails or is stopped, or when the limit
+        passes.
         """
         waiting, seconds, phases = self._unfinished, self._seconds, self._phases
         deadline = time.monotonic() + limit_s
@@ -143,6 +146,7 @@ class LoadProcesses:
             try:
                 index, line = self._queue.get(timeout=0.1)
             except queue.Empty:
+                self._stopped.look([self._processes[i].pid for i in waiting])
                 yield None
                 continue
             if line is None:
@@ -254,16 +258,21 @@ class LoadProcesses:
                 process.send_signal(signal.SIGUSR1)
 
     def stop(self) -> None:
-        """Ends every process: SIGTERM, SIGTERM again, then SIGKILL. A second Ctrl-C kills them at once.
+        """Ends every process: SIGTERM, SIGTERM again, then SIGKILL. They are killed at once after a second Ctrl-C, or
+        if they are stopped: then they hear no other signal.
 
         The second SIGTERM ends the drain, which may take longer than a user wants to wait.
         """
         with deferred() as hurry:
             for limit_s in (STOP_S, HURRY_S):
                 self._send(signal.SIGTERM)
-                self._await_end(limit_s, hurry)
+                self._await_end(limit_s, lambda: hurry() or self._are_all_stopped())
             self._send(signal.SIGKILL)
             self._await_end(KILL_S)
+
+    def _are_all_stopped(self) -> bool:
+        running = [process.pid for process in self._processes if process.poll() is None]
+        return bool(running) and all(map(is_stopped, running))
 
     def _send(self, number: signal.Signals) -> None:
         for process in self._processes:

@@ -17,6 +17,7 @@ from runner.figures.rated import rated_intervals
 from runner.interrupts import Stop, deferred
 from runner.loadgen.handle import LoadHandle
 from runner.loadgen.protocol import Phase
+from runner.loadgen.stopped import GeneratorStopped
 from runner.model import (
     Accounting,
     Event,
@@ -143,7 +144,8 @@ class Loading:
 
     def _named(self, error: ScaleError) -> ScaleError:
         """If a load waited in vain, an error that names for whom; any other error unchanged."""
-        if not isinstance(error, LoadError) or all(trouble.code != LATE for trouble in self._load.troubles):
+        is_of_load = isinstance(error, LoadError) and not isinstance(error, GeneratorStopped)
+        if not is_of_load or all(trouble.code != LATE for trouble in self._load.troubles):
             return error
         return LoadError(
             f"{self._reached.who} did not answer the load generator in time: {error.message}",

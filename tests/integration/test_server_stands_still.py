@@ -126,6 +126,22 @@ def test_requests_of_a_stopped_server_have_a_time_and_the_reason_names_it(folder
     assert summary["rows_unanswered"] > 0
 
 
+def test_a_load_generator_that_is_stopped_aborts_the_trial_and_is_named_itself(folder, monkeypatch):
+    monkeypatch.setattr("runner.loadgen.stopped.STOPPED_S", 2.0)
+    events, stopped_s = [], 0.0
+    for event in run_trial(trial_order(folder, "postgres", load__duration="4s"), Stop()):
+        events.append(event)
+        if isinstance(event, IntervalSeen) and not stopped_s:
+            signal_the_loads(signal.SIGSTOP)
+            stopped_s = time.monotonic()
+    result = result_of(events)
+    assert result.verdict.kind is VerdictKind.ABORTED
+    assert re.match(
+        r"the load generator did not run: its process \d+ has been stopped for 2 s", result.verdict.reasons[0]
+    )
+    assert time.monotonic() - stopped_s < 2.0 + ENDING_S
+
+
 def test_a_load_that_is_told_to_end_in_the_middle_aborts_the_trial_and_keeps_its_true_rate(folder):
     """The server stands still for two seconds before: a window that ended with the last answer would hide them."""
     events, measuring_s = [], None
