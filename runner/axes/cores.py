@@ -60,7 +60,8 @@ class _Cores(Axis):
         return float(len(sweep.server_cpus or free or host.allowed))
 
     def check(self, sweep: Sweep, host: Host, grants: Sequence[Grant]) -> None:
-        """Raises UsageError for more cores than the machine has CPUs."""
+        """Raises UsageError for more cores than the machine has CPUs. The cores of a server that runs already are what
+        the user says: it may run elsewhere."""
         available = sweep.server_cpus or host.allowed
         absent = sorted(set(sweep.server_cpus + sweep.generator_cpus) - set(host.allowed))
         if absent:
@@ -69,7 +70,7 @@ class _Cores(Axis):
                 remedy=f"usable are {format_cpus(host.allowed)}",
             )
         most = max(grant.cores or 0.0 for grant in grants)
-        if most > len(available):
+        if most > len(available) and not sweep.endpoint:
             where = "--server-cpus names" if sweep.server_cpus else "this machine has"
             raise UsageError(
                 f"--cores: {format_number(most)} cores asked for, {where} {len(available)}",

@@ -33,9 +33,14 @@ def cpu_order(host: Host) -> tuple[int, ...]:
 def place(
     host: Host, cores: float, server_cpus: Sequence[int], generator_cpus: Sequence[int], cores_max: float
 ) -> Placement:
-    """The CPUs of a level. cores_max: of the largest level. server_cpus, generator_cpus: those that the user named."""
+    """The CPUs of a level. cores_max: of the largest level. server_cpus, generator_cpus: those that the user named.
+
+    A server with more cores than this machine runs on another one: the load generator has all CPUs of this machine.
+    """
     order, core_of = cpu_order(host), _core_of(host)
     most, count = math.ceil(cores_max), math.ceil(cores)
+    if most > len(order) and not server_cpus:
+        return Placement(server_cpus=(), generator_cpus=tuple(generator_cpus) or order)
     if generator_cpus:
         theirs = tuple(generator_cpus)
     elif server_cpus:

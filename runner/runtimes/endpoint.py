@@ -1,11 +1,14 @@
 """A server that already runs: loaded and observed, never started, pinned, reconfigured or stopped.
 
-Its processes are found by the port that it listens on, if this user may see them. Else its CPU use is unknown, which is
-a reason in the verdict and not a zero.
+Its processes are found by the address that it listens on, if that is one of this machine and this user may see them.
+Else its CPU use is unknown, which is a reason in the verdict and not a zero. Refuses to take a process that only has
+the same port for a server on another machine.
 """
 
 from __future__ import annotations
 
+import ipaddress
+import socket
 from collections.abc import Mapping
 from contextlib import ExitStack
 
@@ -57,7 +60,7 @@ class EndpointServer:
 
     def __init__(self, host: str, port: int) -> None:
         self.host, self.port = host, port
-        self._roots = _listeners(port)
+        self._roots = listeners(host, port)
 
     def alive(self) -> bool:
         """Whether its process lives. True if the process cannot be seen: then only the database knows."""
@@ -68,7 +71,7 @@ class EndpointServer:
         return Accounting(kind="processes", root_pids=self._roots) if self._roots else None
 
     def pids(self) -> tuple[int, ...]:
-        """The processes that listen on its port, if they can be seen."""
+        """The processes that listen on its address, if they can be seen."""
         return self._roots
 
     def cpus_allowed(self) -> tuple[int, ...]:
@@ -94,11 +97,38 @@ class EndpointServer:
         """Does nothing: the server continues."""
 
 
-def _listeners(port: int) -> tuple[int, ...]:
+def listeners(host: str, port: int) -> tuple[int, ...]:
+    """The processes of this machine that listen on an address of this name: bound to it, else to all addresses."""
+    addresses = own_addresses(host)
     try:
-        found = {
-            c.pid for c in psutil.net_connections("tcp") if c.status == "LISTEN" and c.laddr.port == port and c.pid
-        }
+        found = [c for c in psutil.net_connections("tcp") if c.status == "LISTEN" and c.laddr.port == port and c.pid]
     except psutil.AccessDenied:
         return ()
-    return tuple(sorted(found))
+    bound = {c.pid for c in found if plain(c.laddr.ip) in addresses}
+    to_all = {c.pid for c in found if addresses and ipaddress.ip_address(c.laddr.ip).is_unspecified}
+    return tuple(sorted(bound or to_all))
+
+
+def own_addresses(host: str) -> frozenset[str]:
+    """Those addresses of a name that are this machine's: the kernel binds a socket to no other."""
+    try:
+        found = socket.getaddrinfo(host, 0, type=socket.SOCK_DGRAM)
+    except (OSError, UnicodeError):
+        return frozenset()
+    return frozenset(plain(str(address[0])) for family, _, _, _, address in found if _is_own(family, address))
+
+
+def _is_own(family: int, address: object) -> bool:
+    with socket.socket(family, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.bind(address)  # type: ignore[arg-type]
+        except OSError:
+            return False
+    return True
+
+
+def plain(address: str) -> str:
+    """The address without a zone, and as IPv4 if it is one that IPv6 wraps."""
+    parsed = ipaddress.ip_address(address.partition("%")[0])
+    mapped = getattr(parsed, "ipv4_mapped", None)
+    return str(mapped or parsed)
