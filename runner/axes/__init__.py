@@ -9,6 +9,7 @@ from __future__ import annotations
 from runner.axes.axis import Axis, Grant
 from runner.axes.facts import AxisFacts
 from runner.errors import UsageError
+from runner.nearest import not_one_of
 from runner.registry import Registry
 
 __all__ = ["AXES", "Axis", "AxisFacts", "Grant", "all_axes", "axis_of", "load_axis"]
@@ -26,8 +27,7 @@ AXES = Registry(
 def axis_of(name: str) -> Axis:
     """The axis of this name, as in a sweep's `axis`. Raises UsageError that lists the known axes."""
     if name not in AXES:
-        known = ", ".join(AXES.names())
-        raise UsageError(f"axis {name!r} is not one of {known}", remedy="install the package that has it")
+        raise UsageError(f"axis {not_one_of(name, AXES.names())}", remedy="install the package that has it")
     axis: Axis = AXES.load(name)
     return axis
 

@@ -13,6 +13,7 @@ from typing import Protocol
 
 from runner.errors import UsageError
 from runner.model import Accounting, ServerOrder, Site, SiteRequest
+from runner.nearest import not_one_of
 from runner.registry import Registry
 from runner.runtimes.capabilities import Capabilities, Obstacle
 from runner.runtimes.out_of_memory import OutOfMemory
@@ -89,7 +90,7 @@ RUNTIMES = Registry(
 def load_runtime(name: str) -> Runtime:
     """The module of a runtime. Raises UsageError that lists the known ones."""
     if name not in RUNTIMES:
-        raise UsageError(f"--runtime: {name!r} is not one of auto, {', '.join(RUNTIMES.names())}")
+        raise UsageError(f"--runtime: {not_one_of(name, ('auto', *RUNTIMES.names()))}")
     try:
         found: Runtime = RUNTIMES.load(name)
     except (ImportError, AttributeError) as error:

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from runner.errors import PreflightError, UsageError
+from runner.nearest import not_one_of
 from runner.servers.pins import Pinned, PinnedFile, PinnedJava, Pins, read_pins
 from runner.targets.installed import COMPLETE, servers_folder
 from runner.targets.java import java
@@ -51,7 +52,7 @@ def install(name: str) -> ListedServer:
     """
     pins = read_pins()
     if name not in pins.servers:
-        raise UsageError(f"servers install: {name!r} is not one of {', '.join(pins.servers)}")
+        raise UsageError(f"servers install: {not_one_of(name, pins.servers)}")
     pinned = pins.servers[name]
     home = _home(pinned)
     if not _is_whole(home):

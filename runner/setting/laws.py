@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from runner.nearest import not_one_of
+
 LAWS = ("walk", "random", "constant", "line", "sine", "square")
 SHARE_MAX = 1_000_000
 
@@ -42,4 +44,4 @@ def up_to(high: int, read_number: Callable[[str], int]) -> Callable[[str], int]:
 
 def _known(name: str) -> None:
     if name not in LAWS:
-        raise ValueError(f"{name!r} is not one of {', '.join(LAWS)}")
+        raise ValueError(not_one_of(name, LAWS))

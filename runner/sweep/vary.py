@@ -11,6 +11,7 @@ from typing import Any
 
 from runner.errors import UsageError
 from runner.model import Sweep
+from runner.nearest import not_one_of
 from runner.setting.readers import at_least
 from runner.units import parse_count
 
@@ -38,9 +39,7 @@ def check_variants(sweep: Sweep, methods: tuple[str, ...]) -> list[str]:
         mistakes.append(f"--vary {VARIANT}: is not a setting; scale ab A.toml B.toml compares two variants")
     for name, values in sweep.vary.items():
         if name == "method":
-            mistakes += [
-                f"--vary method: no method {v!r}; there are {', '.join(methods)}" for v in values if v not in methods
-            ]
+            mistakes += [f"--vary method: {not_one_of(v, methods)}" for v in values if v not in methods]
         elif name in _WORKLOAD:
             least = _WORKLOAD[name]
             mistakes += [
@@ -48,7 +47,7 @@ def check_variants(sweep: Sweep, methods: tuple[str, ...]) -> list[str]:
             ]
         elif name in _WORK:
             known = _WORK[name]
-            mistakes += [f"--vary {name}: {v!r} is not one of {', '.join(known)}" for v in values if v not in known]
+            mistakes += [f"--vary {name}: {not_one_of(v, known)}" for v in values if v not in known]
             if not sweep.work.preload_rows:
                 mistakes.append(f"--vary {name}: no rows are there before the load; load some, like --preload 1M")
         elif near := get_close_matches(name, _KNOWN if is_knob(name) else (), n=1, cutoff=_NEAR):

@@ -11,6 +11,7 @@ import functools
 import importlib
 
 from runner.errors import UsageError
+from runner.nearest import not_one_of
 from runner.registry import Registry
 from runner.targets.base import Session, Target
 from runner.targets.facts import Facts, Knob, columns_of
@@ -56,7 +57,7 @@ TARGETS = Registry(
 def load_facts(name: str) -> Facts:
     """The facts of a target. Its implementation is not imported. Raises UsageError that lists the known ones."""
     if name not in TARGETS:
-        raise UsageError(f"--target: {name!r} is not one of auto, {', '.join(TARGETS.names())}")
+        raise UsageError(f"--target: {not_one_of(name, ('auto', *TARGETS.names()))}")
     try:
         facts: Facts = TARGETS.load(name)
     except (ImportError, AttributeError) as error:

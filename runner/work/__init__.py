@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from runner.errors import UsageError
 from runner.model import Operation, Query, Work
+from runner.nearest import not_one_of
 from runner.registry import Registry
 from runner.work.operation import OperationKind, Rate
 from runner.work.read import REQUESTS
@@ -58,7 +59,7 @@ OPERATIONS = Registry(
 def operation_of(name: str) -> OperationKind:
     """The kind of operation of this name. Raises UsageError that lists the known ones."""
     if name not in OPERATIONS:
-        raise UsageError(f"operation {name!r} is not one of {', '.join(OPERATIONS.names())}")
+        raise UsageError(f"operation {not_one_of(name, OPERATIONS.names())}")
     kind: OperationKind = OPERATIONS.load(name)
     return kind
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from runner.errors import UsageError
 from runner.model import Operation, Work
+from runner.nearest import not_one_of
 from runner.units import parse_count
 from runner.work import OPERATIONS, operation_of
 from runner.work.weights import whole
@@ -40,8 +41,8 @@ def declared(
         kind = own.pop(KIND, name)
         load = {given: own.pop(given) for given in OWN if given in own}
         if kind not in OPERATIONS:
-            what = f"operation.{name}.kind: {kind!r}" if kind != name else f"mix: {name!r}"
-            mistakes.append(f"{what} is not one of {', '.join(OPERATIONS.names())}")
+            where = f"operation.{name}.kind" if kind != name else "mix"
+            mistakes.append(f"{where}: {not_one_of(kind, OPERATIONS.names())}")
             continue
         known = operation_of(kind)
         strange = [given for given in own if given not in known.parameters]
