@@ -25,13 +25,18 @@ _SECONDS = {"": 1.0, "s": 1.0, "ms": 1e-3, "m": 60.0, "min": 60.0, "h": 3600.0}
 _COUNTS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}
 _QUANTITY = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*")
 LEVELS_MAX = 1024
+QUANTITY_MAX = 1e18
+CPUS_MAX = 65536
 
 
 def _quantity(text: str, units: dict[str, float] | dict[str, int], what: str, example: str) -> float:
     match = _QUANTITY.fullmatch(text)
     if match is None or match.group(2).lower() not in units:
         raise ValueError(f"{text!r} is not {what}; write it like {example}")
-    return float(match.group(1)) * units[match.group(2).lower()]
+    value = float(match.group(1)) * units[match.group(2).lower()]
+    if value > QUANTITY_MAX:
+        raise ValueError(f"{text!r} is above {QUANTITY_MAX:g}")
+    return value
 
 
 def parse_bytes(text: str) -> int:
@@ -73,8 +78,8 @@ def _level(text: str, whole: str) -> float:
         value = float(text)
     except ValueError:
         raise ValueError(f"{whole!r} is not a range; write it like 1..12, 1..12:2 or 1,2,4,8") from None
-    if not 0 < value < float("inf"):
-        raise ValueError(f"{whole!r} holds {text}; a level must be above 0")
+    if not 0 < value <= QUANTITY_MAX:
+        raise ValueError(f"{whole!r} holds {text}; a level must be above 0 and at most {QUANTITY_MAX:g}")
     return value
 
 
@@ -91,9 +96,9 @@ def _range(part: str, whole: str) -> list[float]:
     if step_text.startswith("x"):
         return _geometric(first, last, step_text, whole)
     step = _level(step_text, whole) if step_text else 1.0
+    if (last - first) / step >= LEVELS_MAX:
+        raise ValueError(f"{whole!r} has more than {LEVELS_MAX} levels")
     count = int((last - first) / step + 1e-9) + 1
-    if count > LEVELS_MAX:
-        raise ValueError(f"{whole!r} has {count} levels; {LEVELS_MAX} at most")
     return [round(first + i * step, 6) for i in range(count)]
 
 
@@ -115,6 +120,8 @@ def parse_levels(text: str) -> tuple[float, ...]:
     levels: set[float] = set()
     for part in text.replace(" ", "").split(","):
         levels.update(_range(part, text) if ".." in part else [_level(part, text)])
+        if len(levels) > LEVELS_MAX:
+            raise ValueError(f"{text!r} has more than {LEVELS_MAX} levels")
     return tuple(sorted(levels))
 
 
@@ -149,17 +156,19 @@ def common_multiple(levels: tuple[float, ...], at_least: int, at_most: int = 240
 
 def parse_cpus(text: str) -> tuple[int, ...]:
     """CPU numbers in the order given, from the kernel's list format "0,2-5"."""
-    cpus: list[int] = []
+    cpus: dict[int, None] = {}
     for part in text.replace(" ", "").strip().split(","):
-        match = re.fullmatch(r"(\d+)(?:-(\d+))?", part)
+        match = re.fullmatch(r"([0-9]{1,9})(?:-([0-9]{1,9}))?", part)
         if match is None:
             raise ValueError(f"{text!r} is not a CPU list; write it like 0,2-5")
         first = int(match.group(1))
         last = int(match.group(2) or first)
         if last < first or last - first > 4096:
             raise ValueError(f"{text!r} holds the range {part}, which runs backwards or is too long")
-        cpus.extend(range(first, last + 1))
-    return tuple(dict.fromkeys(cpus))
+        if last >= CPUS_MAX:
+            raise ValueError(f"{text!r} holds CPU {last}; {CPUS_MAX - 1} is the highest")
+        cpus.update(dict.fromkeys(range(first, last + 1)))
+    return tuple(cpus)
 
 
 def format_cpus(cpus: tuple[int, ...]) -> str:

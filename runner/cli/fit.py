@@ -66,11 +66,12 @@ def fit(
 
 def _read(file: str, columns: Columns) -> RowsByGroup:
     from runner.fit.table import read_table
+    from runner.input_file import open_input
 
     try:
         if file == "-":
             return read_table(sys.stdin.buffer, columns)
-        with Path(file).open("rb") as stream:
+        with open_input(file, "FILE.csv") as stream:
             return read_table(stream, columns)
     except OSError as error:
         raise UsageError(f"{file} cannot be read: {error.strerror}") from None

@@ -23,6 +23,7 @@ from runner.compat.loading import Say, drain, saying
 from runner.compat.options import name_of, parse
 from runner.compat.server import Server
 from runner.errors import LoadError, UsageError
+from runner.input_file import read_input
 from runner.loadgen.process import LoadProcesses
 from runner.model import Interval
 
@@ -80,7 +81,7 @@ def beside_file(
 def client_folder(folder: str) -> str:
     """The directory from which libtaos reads its configuration, if it exists."""
     path = Path(folder).resolve() if folder else None
-    if path is None or not path.exists():
+    if path is None or not os.path.exists(path):
         return ""
     return str(path if path.is_dir() else path.parent)
 
@@ -88,10 +89,7 @@ def client_folder(folder: str) -> str:
 def read_document(path: str) -> dict[str, Any]:
     """The JSON object of a file. Raises UsageError."""
     try:
-        with Path(path).open("rb") as file:
-            return load_document(file.read(BYTES_MAX + 1))
-    except OSError as error:
-        raise UsageError(f"-f {path}: {error.strerror}") from None
+        return load_document(read_input(path, "-f", BYTES_MAX))
     except ValueError as error:
         raise UsageError(f"-f {path}: {error}") from None
 
@@ -100,11 +98,8 @@ def _client(folder: str) -> Mapping[str, str]:
     """Host and port in the client's taos.cfg; {} if no directory was given."""
     if not folder:
         return {}
-    path = Path(folder) / "taos.cfg" if Path(folder).is_dir() else Path(folder)
-    try:
-        lines = path.read_text(encoding="utf-8", errors="replace")[:BYTES_MAX].splitlines()
-    except OSError as error:
-        raise UsageError(f"-c {folder}: {path}: {error.strerror}", remedy="give -h and -P instead") from None
+    path = Path(folder) / "taos.cfg" if os.path.isdir(folder) else Path(folder)
+    lines = read_input(path, "-c", BYTES_MAX).decode("utf-8", errors="replace").splitlines()
     items = {w[0].lower(): w[1] for w in (line.split("#")[0].split() for line in lines) if len(w) >= 2}
     host, _, port = items.get("firstep", items.get("fqdn", "")).partition(":")
     port = port or items.get("serverport", "")

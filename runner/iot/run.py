@@ -10,7 +10,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from runner.errors import LoadError, StoreError, TargetError, UsageError
+from runner.errors import LoadError, TargetError, UsageError
+from runner.input_file import read_input_text
 from runner.interrupts import Stop
 from runner.iot.job import IotJob
 from runner.iot.output import Done
@@ -48,16 +49,9 @@ class IotResult:
 
 
 def read_file(path: str, overrides: tuple[str, ...], environment: Mapping[str, str]) -> IotJob:
-    """The job of a file, or of the file in a directory. overrides: KEY=VALUE. Raises UsageError, StoreError."""
-    file = Path(path) / "config.properties" if Path(path).is_dir() else Path(path)
-    try:
-        with file.open("rb") as opened:
-            text = opened.read(BYTES_MAX + 1)
-    except OSError as error:
-        raise UsageError(f"--iot {file}: {error.strerror}") from None
-    if len(text) > BYTES_MAX:
-        raise StoreError(f"--iot {file}: is larger than {BYTES_MAX >> 20} MiB, so it is not a configuration")
-    values = read_properties(text.decode("utf-8", errors="replace"))
+    """The job of a file, or of the file in a directory. overrides: KEY=VALUE. Raises UsageError."""
+    file = Path(path) / "config.properties" if os.path.isdir(path) else Path(path)
+    values = read_properties(read_input_text(file, "--iot", BYTES_MAX))
     for override in overrides:
         key, equals, value = override.partition("=")
         if not equals or key.startswith("-"):

@@ -4,6 +4,7 @@ path."""
 from __future__ import annotations
 
 import csv
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -35,7 +36,7 @@ def read_reference(name: str) -> Sequence[Mapping[str, str]] | None:
 def find_reference(name: str) -> Path:
     """The path of an included table by its name, else the given path."""
     places = [folder / f"{name}.csv" for folder in (SHIPPED, CHECKOUT)]
-    found = next((p for p in (*places, Path(name)) if p.is_file()), None)
+    found = next((p for p in (*places, Path(name)) if os.path.isfile(p)), None)
     if found is None:
         shipped = sorted({p.stem for folder in (SHIPPED, CHECKOUT) for p in folder.glob("*.csv")})
         raise UsageError(

@@ -5,15 +5,19 @@ Refuses to interpret values: settings.py and resolve.py do that. A sweep file ca
 
 from __future__ import annotations
 
-import difflib
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
 from runner.errors import UsageError
+from runner.input_file import read_input_text
+from runner.nearest import did_you_mean
+from runner.setting.texts import plain_text
 from runner.sweep.settings import BY_KEY, DESCRIPTIVE_KEYS, FORMER_KEYS
 
 FILE_BYTES_MAX = 1 << 20
+_EXPECTED = "a text, a number or a list is expected"
+_PAIRS = ("tags", "vary", "mix")
 
 
 def read_sweep_file(path: Path) -> dict[str, str | list[str]]:
@@ -21,18 +25,13 @@ def read_sweep_file(path: Path) -> dict[str, str | list[str]]:
 
     Raises UsageError that names the file, or every unknown key with the nearest known one.
     """
+    text = read_input_text(path, "sweep file", FILE_BYTES_MAX)
     try:
-        raw = path.read_bytes()
-    except OSError as error:
-        raise UsageError(
-            f"sweep file {path}: {error.strerror}", remedy="give the path of a readable TOML file"
-        ) from None
-    if len(raw) > FILE_BYTES_MAX:
-        raise UsageError(f"sweep file {path} has {len(raw)} bytes; {FILE_BYTES_MAX} at most")
-    try:
-        document = tomllib.loads(raw.decode("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        document = tomllib.loads(text)
+    except ValueError as error:  # TOMLDecodeError, or a number of thousands of digits
         raise UsageError(f"sweep file {path} is not valid TOML: {error}") from None
+    except RecursionError:
+        raise UsageError(f"sweep file {path} is not a sweep: its values are nested too deeply") from None
     texts: dict[str, str | list[str]] = {}
     mistakes = [m for key, value in document.items() for m in _take(texts, key, value)]
     if mistakes:
@@ -42,17 +41,9 @@ def read_sweep_file(path: Path) -> dict[str, str | list[str]]:
 
 def _take(texts: dict[str, str | list[str]], section: str, value: object) -> list[str]:
     if section in DESCRIPTIVE_KEYS:
-        texts[section] = str(value)
-        return []
-    if section == "tags" and isinstance(value, Mapping):
-        texts["tags"] = [f"{k}={v}" for k, v in value.items()]
-        return []
-    if section == "vary" and isinstance(value, Mapping):
-        texts["vary"] = [f"{k}={_text(v)}" for k, v in value.items()]
-        return []
-    if section == "mix" and isinstance(value, Mapping):
-        texts["mix"] = ",".join(f"{name}={weight}" for name, weight in value.items())
-        return []
+        return _take_description(texts, section, value)
+    if section in _PAIRS and isinstance(value, Mapping):
+        return _take_pairs(texts, section, value)
     if section == "operation" and isinstance(value, Mapping):
         return _take_operations(texts, value)
     sections = {k.partition(".")[0] for k in BY_KEY if "." in k}
@@ -65,7 +56,7 @@ def _take(texts: dict[str, str | list[str]], section: str, value: object) -> lis
         if key in texts and key != "knobs.other":
             mistakes.append(f"{section}.{name}: means {key}, which is given too; leave out the former name")
         elif text is None:
-            mistakes.append(f"{key}: a text, a number or a list is expected")
+            mistakes.append(f"{key}: {_EXPECTED}")
         elif key in BY_KEY and key != "knobs.other":
             texts[key] = text
         elif section == "knobs":
@@ -75,6 +66,25 @@ def _take(texts: dict[str, str | list[str]], section: str, value: object) -> lis
         else:
             mistakes.append(_unknown(key, [k for k in BY_KEY if k.startswith(section + ".")]))
     return mistakes
+
+
+def _take_description(texts: dict[str, str | list[str]], key: str, value: object) -> list[str]:
+    """Reads the name or the question."""
+    if not isinstance(value, str):
+        return [f"{key}: a text is expected"]
+    try:
+        texts[key] = plain_text(" ".join(value.split())) if value else ""
+    except ValueError as error:
+        return [f"{key}: {error}"]
+    return []
+
+
+def _take_pairs(texts: dict[str, str | list[str]], section: str, pairs: Mapping[str, object]) -> list[str]:
+    """Reads [tags], [vary] or [mix], whose keys the user chooses."""
+    values = {name: _text(entry) for name, entry in pairs.items()}
+    written = [f"{name}={text}" for name, text in values.items() if text is not None]
+    texts[section] = ",".join(written) if section == "mix" else written
+    return [f"{section}.{name}: {_EXPECTED}" for name, text in values.items() if text is None]
 
 
 def _take_operations(texts: dict[str, str | list[str]], operations: Mapping[str, object]) -> list[str]:
@@ -87,7 +97,7 @@ def _take_operations(texts: dict[str, str | list[str]], operations: Mapping[str,
         for parameter, entry in parameters.items():
             text = _text(entry)
             if text is None:
-                mistakes.append(f"operation.{name}.{parameter}: a text, a number or a list is expected")
+                mistakes.append(f"operation.{name}.{parameter}: {_EXPECTED}")
             else:
                 found.append(f"{name}.{parameter}={text}")
     texts["operation"] = found
@@ -105,5 +115,4 @@ def _text(entry: object) -> str | None:
 
 
 def _unknown(key: str, known: list[str]) -> str:
-    near = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
-    return f"{key}: unknown key" + (f"; did you mean {near[0]}?" if near else f"; known are {', '.join(known)}")
+    return f"{key}: unknown key" + (did_you_mean(key, known) or f"; known are {', '.join(known)}")

@@ -14,6 +14,7 @@ from runner.compat.keys import ObjectReader
 from runner.compat.limits import plain_name
 from runner.compat.queries.job import Asking, Query, QueryJob
 from runner.compat.version2 import mapped
+from runner.errors import UsageError
 
 TABLE_MARK = "xxxx"
 SUPER_QUERIES_MAX = 100
@@ -42,7 +43,7 @@ def read_queries(
     read_text: ReadText,
     refusals: Refusals,
 ) -> QueryJob:
-    """The job of a file. Mistakes go into `refusals`; the job is then not to be used. read_text raises OSError."""
+    """The job of a file. Mistakes go into `refusals`; the job is then not to be used. read_text raises UsageError."""
     keys = ObjectReader("", document, refusals)
     keys.choice("filetype", "query", ("query",))
     told: list[str] = []
@@ -171,8 +172,8 @@ def _of_file(part: ObjectReader, read_text: ReadText) -> list[Query]:
     path = part.text("sql_file", "")
     try:
         lines = [one_line(line) for line in read_text(path).splitlines()]
-    except (OSError, ValueError) as error:
-        part.refuse("sql_file", f"{path}: {getattr(error, 'strerror', None) or error}")
+    except UsageError as error:
+        part.refuse("sql_file", error.message)
         return []
     found = [Query(text=line, result="", key=part.name("sql_file")) for line in lines if line]
     if not found:

@@ -20,6 +20,7 @@ from runner.compat.queries.job import QueryJob
 from runner.compat.queries.spec import QueryLoad, specified_loads, subtable_load, subtables_statement
 from runner.compat.spec import door_spec
 from runner.errors import LoadError, TargetError
+from runner.input_file import read_input_text
 from runner.loadgen.process import LoadProcesses
 from runner.loadgen.statements import run_statements
 from runner.model import Interval, LoadSummary
@@ -43,19 +44,15 @@ class QueryResult:
 
 
 def read_text(path: str) -> str:
-    """A file of statements. Raises OSError, ValueError."""
-    with Path(path).open("rb") as file:
-        raw = file.read(BYTES_MAX + 1)
-    if len(raw) > BYTES_MAX:
-        raise ValueError(f"is longer than {BYTES_MAX} bytes")
-    return raw.decode("utf-8-sig")
+    """A file of statements. Raises UsageError."""
+    return read_input_text(path, "", BYTES_MAX)
 
 
 def check_results(job: QueryJob, refusals: Refusals) -> None:
     """Refuses a result file whose directory does not exist, or is not to be written to."""
     for query in job.queries():
         folder = Path(query.result).parent
-        if query.result and not (folder.is_dir() and os.access(folder, os.W_OK)):
+        if query.result and not (os.path.isdir(folder) and os.access(folder, os.W_OK)):
             refusals.add(f"{query.key}.result", f"{query.result}: {folder} is not a directory that can be written to")
 
 

@@ -42,7 +42,7 @@ def check_files(job: SubscribeJob, refusals: Refusals, *, row_times: bool) -> No
         folder = Path(following.rows_file).parent
         if following.rows_file and row_times:
             refusals.add(key, "delays are not measured while rows are written to a file: leave out this or --row-times")
-        elif following.rows_file and not (folder.is_dir() and os.access(folder, os.W_OK)):
+        elif following.rows_file and not (os.path.isdir(folder) and os.access(folder, os.W_OK)):
             refusals.add(key, f"{following.rows_file}: {folder} is not a directory that can be written to")
 
 
