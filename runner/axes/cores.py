@@ -13,6 +13,7 @@ from runner.model import BottleneckKind, Sweep, VerdictKind
 from runner.setting import setting
 from runner.units import format_cpus, format_number, parse_levels
 
+CORES_MIN = 0.01
 _FACTS = AxisFacts(
     name="cores",
     unit="core",
@@ -37,13 +38,21 @@ _FACTS = AxisFacts(
 )
 
 
+def _cores(text: str) -> tuple[float, ...]:
+    """Levels that the kernel can grant: its shortest quota is 1 ms in each period of 100 ms."""
+    levels = parse_levels(text)
+    if levels[0] < CORES_MIN:
+        raise ValueError(f"{text!r} holds {levels[0]:g}; {CORES_MIN:g} cores are the least that the kernel can grant")
+    return levels
+
+
 class _Cores(Axis):
     facts = _FACTS
     settings = (
         setting(
             "axis.cores",
             "--cores",
-            parse_levels,
+            _cores,
             "",
             "Cores of the server: 1..12, 1..12:2, 1..64:x2, 1,2,4,8 or 0.5,1,1.5. In a sweep of another axis: one "
             "number.",

@@ -10,6 +10,8 @@ from dataclasses import replace
 from runner.axes import load_axis
 from runner.errors import CannotAsk, UsageError
 from runner.model import Rule, Sweep
+from runner.nearest import not_one_of
+from runner.plan.columns import column_mistakes
 from runner.plan.grants import resource_range
 from runner.plan.knobs import granted_knobs
 from runner.plan.named import knob_mistakes, with_own_names
@@ -26,13 +28,14 @@ def complete(sweep: Sweep, facts: Facts) -> Sweep:
     mistakes = []
     method = sweep.method or facts.methods[0]
     if method not in facts.methods:
-        mistakes.append(f"--method: {facts.name} has no method {method!r}; it has {', '.join(facts.methods)}")
+        mistakes.append(f"--method of {facts.name}: {not_one_of(method, facts.methods)}")
     if sweep.load.generator not in facts.load_generators:
         mistakes.append(f"--load-generator: {facts.name} can be loaded by {', '.join(facts.load_generators)}")
     if not sweep.load.is_ours and sweep.load.rows is None:
         mistakes.append(f"--load-generator: {sweep.load.generator} knows fixed work only; give --rows")
     mistakes += check_variants(sweep, facts.methods)
     mistakes += knob_mistakes(sweep, facts)
+    mistakes += column_mistakes(sweep.work.data, facts)
     mistakes += _disk_mistakes(sweep, facts)
     mistakes += [] if method not in facts.methods else _unspoken(sweep, facts, method)
     own = with_own_names(sweep, facts)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from runner.axes import Grant
 from runner.model import KnobColumn, KnobRole, Sweep, Trial
 from runner.plan.grants import grants
+
+COUNT = re.compile(r"[0-9]{1,9}")
 
 
 def with_knobs(trial: Trial, knobs: Mapping[str, str], declared: Sequence[KnobColumn]) -> Trial:
@@ -40,4 +43,4 @@ def _count(knobs: Mapping[str, str], declared: Sequence[KnobColumn], role: KnobR
     """The number of a role's knob. 1 if no knob has the role; 0 if it is not a number, which the plan refuses by its
     flag."""
     text = next((knobs[knob.name] for knob in declared if knob.role is role and knob.name in knobs), "1")
-    return int(text) if text.isdigit() else 0
+    return int(text) if COUNT.fullmatch(text) else 0

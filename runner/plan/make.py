@@ -21,9 +21,11 @@ from runner.plan.cpus import cpu_confounds, cpu_notes
 from runner.plan.data_sets import makers
 from runner.plan.extra import ablation, boundaries, drift_check_of, profiled
 from runner.plan.grants import grants, resources, with_constants
-from runner.plan.knobs import granted_knobs, with_granted, with_knobs
+from runner.plan.knobs import COUNT, granted_knobs, with_granted, with_knobs
 from runner.plan.words import confounds, notes, preload_seconds, seconds
+from runner.plan.workers import refuse_impossible
 from runner.setting.readers import rule_value
+from runner.sweep.bounds import refuse_too_many
 from runner.sweep.vary import slug
 from runner.targets import Facts, columns_of
 from runner.units import format_number
@@ -42,11 +44,20 @@ def plan_arms(sweep: Sweep, host: Host, arms: Sequence[Arm]) -> Plan:
     """All trials of several subjects, each of which is in every block. Raises UsageError likewise."""
     sweep = with_constants(_named_after_all(sweep, arms), host)
     arms = [replace(arm, sweep=with_constants(arm.sweep, host)) for arm in arms]
+    refuse_too_many(
+        {
+            "--replicates": ("replicates", sweep.replicates),
+            "the levels": ("levels", len(sweep.levels)),
+            "--vary": ("combinations", len(arms)),
+            "--ablation": ("trials of each", 2 if sweep.ablation else 1),
+        }
+    )
     for axis in all_axes():
         axis.check(sweep, host, list(grants(sweep).values()))
     declared = columns_of(arm.facts for arm in arms)
     knobs = [{level: _knobs_at(arm, level, declared) for level in sweep.levels} for arm in arms]
     trials = _trials(sweep, host, arms, knobs, declared)
+    refuse_impossible(sweep, trials, declared)
     facts_of = {arm.subject.target: arm.facts for arm in arms}
     return Plan(
         sweep=sweep,
@@ -113,7 +124,7 @@ def _knobs_at(arm: Arm, level: float, declared: Sequence[KnobColumn]) -> dict[st
             )
         found[name] = value
     for name in (knob.name for knob in arm.facts.knobs if knob.kind == "count" and knob.name in found):
-        if not found[name].isdigit() or int(found[name]) < 1:
+        if not COUNT.fullmatch(found[name]) or int(found[name]) < 1:
             raise UsageError(f"--{name.replace('_', '-')}: {found[name]!r} is not a whole number above 0")
     own = [column for column in declared if arm.facts.knob_named(column.name)]
     return with_granted(found, grants(arm.sweep)[level], own)

@@ -6,8 +6,8 @@ skipped. If the user named one that does not exist, the error says what to insta
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from runner.errors import PreflightError, UsageError
 from runner.model import ServerSource
@@ -49,6 +49,9 @@ def choose(asked: RequestedServer) -> Choice:
         raise UsageError("--endpoint: which database is it?", remedy="name it with --target")
     if asked.target != ANY:
         _refuse_pair(asked, load_facts(asked.target))
+    if asked.home and not os.path.isdir(asked.home):
+        what = "is not a directory" if os.path.exists(asked.home) else "does not exist"
+        raise UsageError(f"--home {asked.home}: {what}", remedy="give the directory of an installed server")
     missing: list[str] = []
     for facts, runtime in _candidates(asked):
         found = _try(asked, facts, runtime)
@@ -114,8 +117,6 @@ def _try(asked: RequestedServer, facts: Facts, name: str) -> Choice | str:
         home = installation.home if installation else asked.home
         return replace(chosen, home=home, sentence=f"{facts.name} {runtime.phrase(asked.endpoint)}")
     if installation is None:
-        if asked.home and not Path(asked.home).is_dir():
-            return f"the directory {asked.home} of --home does not exist"
         return f"no {facts.name} server {f'in {asked.home}' if asked.home else 'on this machine'}"
     if asked.target == ANY and (why_not := _unusable(chosen.target, installation)):
         return why_not

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable
 
 from runner.model import COLUMN_TYPES, Piece, Rule
+from runner.nearest import not_one_of
 from runner.units import format_bytes, format_number, parse_bytes, parse_count
 
 RAM_BYTES_MIN = 256 * 2**20
+MEMORY_BYTES_MIN = 16 * 2**20
+COLUMNS_MAX = 4096  # of the load generator
 _SIZED = ("binary", "nchar", "varbinary", "geometry")
 _COLUMN = re.compile(r"(?:([A-Za-z_]\w{0,63}):)?([a-z]+)(?:\((\d{1,5})\))?")
 _MANY = re.compile(r"(\d{1,4}):([a-z]+)(\(\d{1,5}\))?")
@@ -20,7 +24,7 @@ def one_of(*choices: str) -> Callable[[str], str]:
 
     def read(text: str) -> str:
         if text not in choices:
-            raise ValueError(f"{text!r} is not one of {', '.join(choices)}")
+            raise ValueError(not_one_of(text, choices))
         return text
 
     return read
@@ -32,6 +36,14 @@ def data_directory(text: str) -> str:
     if word == "ram" and colon and parse_bytes(size) < RAM_BYTES_MIN:
         raise ValueError(f"{text!r} is below {format_bytes(RAM_BYTES_MIN)}, which an empty server of a trial needs")
     return text
+
+
+def memory_limit(text: str) -> int:
+    """Bytes that a server may use; no server starts in less than the smallest limit."""
+    value = parse_bytes(text)
+    if value < MEMORY_BYTES_MIN:
+        raise ValueError(f"{text!r} is below {format_bytes(MEMORY_BYTES_MIN)}, in which no server starts")
+    return value
 
 
 def at_least(low: int, read_number: Callable[[str], int]) -> Callable[[str], int]:
@@ -84,9 +96,13 @@ def between(low: float, high: float) -> Callable[[str], float]:
     return read
 
 
+def _is_whole(text: str) -> bool:
+    return re.fullmatch(r"[0-9]{1,9}", text) is not None
+
+
 def port(text: str) -> int:
     """A TCP port that an ordinary user may bind."""
-    if not text.isdigit() or not 1024 <= int(text) < 65536:
+    if not _is_whole(text) or not 1024 <= int(text) < 65536:
         raise ValueError(f"{text!r} is not a port between 1024 and 65535")
     return int(text)
 
@@ -94,7 +110,7 @@ def port(text: str) -> int:
 def endpoint(text: str) -> str:
     """host:port, checked but kept as text."""
     host, _, port = text.rpartition(":")
-    if not host or not port.isdigit() or not 0 < int(port) < 65536:
+    if not host or not _is_whole(port) or not 0 < int(port) < 65536:
         raise ValueError(f"{text!r} is not host:port")
     return text
 
@@ -107,6 +123,8 @@ def columns(text: str) -> tuple[str, ...]:
     """Columns as "name:type" from "a:float,b:binary(24)", "10:double" (m1..m10) or "float,int" (c1, c2)."""
     found: list[str] = []
     for part in _split(text):
+        if len(found) > COLUMNS_MAX:
+            break
         many = _MANY.fullmatch(part)
         single = _COLUMN.fullmatch(part)
         kind = many.group(2) if many else single.group(2) if single else ""
@@ -118,8 +136,9 @@ def columns(text: str) -> tuple[str, ...]:
             found.extend(f"m{i + 1}:{kind}{many.group(3) or ''}" for i in range(int(many.group(1))))
         else:
             found.append(part if ":" in part else f"c{len(found) + 1}:{part}")
-    names = [c.partition(":")[0] for c in found]
-    doubled = sorted({n for n in names if names.count(n) > 1})
+    if len(found) > COLUMNS_MAX:
+        raise ValueError(f"{len(found):,} columns or more; {COLUMNS_MAX:,} at most")
+    doubled = [name for name, count in Counter(c.partition(":")[0] for c in found).items() if count > 1]
     if doubled:
         raise ValueError(f"column {doubled[0]!r} is named twice")
     return tuple(found)

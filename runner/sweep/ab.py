@@ -13,6 +13,7 @@ from typing import Any
 from runner.errors import UsageError
 from runner.model import Sweep
 from runner.setting.readers import rule_text
+from runner.sweep.bounds import refuse_too_many
 from runner.sweep.settings import SETTINGS
 from runner.sweep.vary import VARIANT
 
@@ -100,6 +101,12 @@ def variants_of(a: Sweep, b: Sweep, blocks: int) -> tuple[Sweep, Sweep]:
             f"{', '.join(said)}: not with scale ab, whose trials are in blocks of A B B A",
             remedy="give their number with --blocks",
         )
+    each = {
+        "--blocks": ("blocks", blocks),
+        "a block": ("trials in a block", 4),
+        "the levels": ("levels", len(a.levels)),
+    }
+    refuse_too_many(each)
     about = words(a, b)
     return tuple(
         replace(

@@ -5,6 +5,8 @@ Refuses to look at the machine: this module checks only what the texts alone sho
 
 from __future__ import annotations
 
+import math
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,8 +15,11 @@ from typing import Any
 from runner.axes import Axis, all_axes
 from runner.errors import UsageError
 from runner.model import Load, Origin, Rule, Sweep, Work
+from runner.nearest import did_you_mean
+from runner.setting.texts import plain_text, shortened
 from runner.sweep import axis as axes
 from runner.sweep import window
+from runner.sweep.bounds import refuse_too_many
 from runner.sweep.file import read_sweep_file
 from runner.sweep.knob_settings import KNOB_NAMES
 from runner.sweep.named_workloads import NAMED
@@ -47,14 +52,29 @@ def resolve_sweep(what: str, flags: Mapping[str, str | list[str]]) -> Sweep:
     mistakes += window.mistakes(values, texts.origin, len(values[swept.key] or ()))
     if mistakes:
         raise UsageError("\n".join(mistakes))
-    return _build(what, swept, texts, values, work_of(values, texts.origin))
+    sweep = _build(what, swept, texts, values, work_of(values, texts.origin))
+    _refuse_too_many(swept, sweep)
+    return sweep
+
+
+def _refuse_too_many(swept: Axis, sweep: Sweep) -> None:
+    grows = sweep.until_ci_percent is not None
+    replicates = sweep.replicates_max if grows else sweep.replicates
+    refuse_too_many(
+        {
+            swept.facts.flag: ("levels", len(sweep.levels)),
+            "--vary": ("combinations", math.prod(map(len, sweep.vary.values()))),
+            "--replicates-max" if grows else "--replicates": ("replicates", replicates),
+        }
+    )
 
 
 def _sweep_path(what: str) -> Path:
     path = Path(what)
-    if path.suffix != ".toml" and not path.exists():
+    if path.suffix != ".toml" and not os.path.exists(path):
+        known = ", ".join(axes.commands())
         raise UsageError(
-            f"{what!r} is neither a kind of sweep ({', '.join(axes.commands())}) nor a sweep file",
+            f"{what[:80]!r} is neither a kind of sweep ({known}) nor a sweep file{did_you_mean(what, axes.commands())}",
             remedy=", ".join((*(axis.facts.example for axis in all_axes()), "or scale sweep FILE.toml")),
         )
     return path
@@ -86,14 +106,15 @@ def _read_all(texts: Texts) -> tuple[dict[str, Any], list[str]]:
     mistakes: list[str] = []
     for setting in SETTINGS:
         given = texts.text[setting.key]
-        parts = given if isinstance(given, list) else [given] if given else []
+        is_empty = given == "" and not setting.default
+        parts = given if isinstance(given, list) else [] if is_empty else [given]
         read: list[Any] = []
         for part in parts:
             try:
-                read.append(setting.read(part))
+                read.append(setting.read(plain_text(part)))
             except ValueError as error:
                 where = setting.flag if texts.origin[setting.key] == "flag" else setting.key
-                mistakes.append(f"{where}: {error}")
+                mistakes.append(f"{where}: {shortened(str(error))}")
         values[setting.key] = dict(read) if setting.many else read[0] if read else None
     return values, mistakes
 

@@ -13,7 +13,7 @@ from runner.setting.speeds import network_speed
 from runner.sweep.knob_settings import KNOB_SETTINGS
 from runner.sweep.server_settings import LOAD_GENERATOR, METHOD, RUNTIME, TARGET
 from runner.sweep.workload_settings import WORKLOAD_SETTINGS
-from runner.units import parse_bytes, parse_count, parse_cpus, parse_levels, parse_seconds
+from runner.units import parse_count, parse_cpus, parse_levels, parse_seconds
 
 SETTINGS: tuple[Setting, ...] = (
     *(setting for axis in all_axes() for setting in axis.settings),
@@ -31,7 +31,14 @@ SETTINGS: tuple[Setting, ...] = (
         "HOST:PORT",
     ),
     _s("target.port", "--port", readers.port, "", "TCP port of the server on loopback. Default: a free port.", "PORT"),
-    _s("target.memory", "--memory", parse_bytes, "", "Memory limit of the server, like 4GiB, without swap.", "SIZE"),
+    _s(
+        "target.memory",
+        "--memory",
+        readers.memory_limit,
+        "",
+        "Memory limit of the server, like 4GiB, without swap.",
+        "SIZE",
+    ),
     _s(
         "target.data_dir",
         "--data-dir",

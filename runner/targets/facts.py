@@ -64,7 +64,7 @@ class Facts:
     queries: "module:function" that renders a query in its language, from (query, rows, method), and raises CannotAsk;
     "": reads cannot be measured. iot_benchmark: its names in IoT-benchmark's DB_SWITCH, as NAME or NAME=METHOD. takes:
     which of "user" and "database" can be chosen on a server that already runs. stores_tags: the tags of a device are
-    stored with its rows.
+    stored with its rows. own_columns: that its tables have besides those of the workload.
 
     keeps_data: after a clean stop, a server can start again on its files, and on a copy of them in another directory,
     with the same port, host name and secret, and without the setup. at_rest: how it knows that all loaded rows are
@@ -106,6 +106,7 @@ class Facts:
     iot_benchmark: tuple[str, ...] = ()
     takes: tuple[str, ...] = ()
     stores_tags: bool = False
+    own_columns: tuple[str, ...] = ()
     keeps_data: bool = False
     at_rest: str = ""
     log_folders: tuple[str, ...] = ()

@@ -19,6 +19,7 @@ FACTS = Facts(
     queries="runner.targets.cassandra.queries:rendered",
     iot_benchmark=("Cassandra",),
     stores_tags=True,
+    own_columns=("device", "ts"),
     knobs=(
         Knob(name="write_threads", role=KnobRole.WRITERS, kind="count", column="write_threads", default=_connections),
         Knob(

@@ -18,6 +18,7 @@ FACTS = Facts(
     methods=("http", series.GZIP),
     iot_benchmark=("InfluxDB",),
     stores_tags=True,
+    own_columns=("time", "device"),
     knobs=(
         Knob(name="write_threads", role=KnobRole.WRITERS, kind="count", column="write_threads", default=_connections),
         Knob(

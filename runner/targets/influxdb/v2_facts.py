@@ -18,6 +18,7 @@ FACTS = Facts(
     methods=("http", series.GZIP),
     runs_from=(ServerSource.INSTALLATION, ServerSource.IMAGE, ServerSource.ENDPOINT),
     stores_tags=True,
+    own_columns=("time", "device"),
     knobs=(
         Knob(name="write_threads", role=KnobRole.WRITERS, kind="count", column="write_threads", default=_connections),
         Knob(

@@ -18,6 +18,7 @@ FACTS = Facts(
     methods=("tablet", "tablets", "records"),
     queries="runner.targets.iotdb.queries:rendered",
     iot_benchmark=("IoTDB-200-SESSION_BY_TABLET=tablet", "IoTDB-200-SESSION_BY_RECORDS=records"),
+    own_columns=("time", "timestamp"),
     knobs=(
         Knob(
             name="default_data_region_group_num_per_database",

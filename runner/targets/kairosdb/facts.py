@@ -20,6 +20,7 @@ FACTS = Facts(
     queries="runner.targets.kairosdb.queries:rendered",
     iot_benchmark=("KairosDB",),
     stores_tags=True,
+    own_columns=("device",),
     knobs=(
         Knob(name="write_threads", role=KnobRole.WRITERS, kind="count", column="write_threads", default=_connections),
         Knob(name="heap", default="512m"),

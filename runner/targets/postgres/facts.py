@@ -34,6 +34,7 @@ FACTS = Facts(
     methods=METHODS,
     iot_benchmark=("TimescaleDB", "PostgreSQL"),
     takes=("user", "database"),
+    own_columns=("time", "device_id"),
     runs_from=(ServerSource.INSTALLATION, ServerSource.IMAGE),
     auto_rank=20,
     knobs=(

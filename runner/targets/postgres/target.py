@@ -20,11 +20,12 @@ from runner.loadgen.library import client_library
 from runner.model import Finding, ServerSpec, Site, Trial
 from runner.targets import Address, Installation, Surroundings, Target
 from runner.targets.postgres.facts import FACTS
-from runner.targets.postgres.methods import METHODS, unwritten
+from runner.targets.postgres.methods import JSONB, METHODS, unwritten
 from runner.targets.postgres.refused import refused
 from runner.targets.postgres.session import SPACE, SQL_TYPES, PostgresSession
 
 PARTITIONS_MAX = 1024
+COLUMNS_MAX = 1598
 _PROGRAMS = ("postgres", "initdb")
 # Tuned for loading. synchronous_commit off: a CPU sweep must not wait for an fsync with each request, and TDengine,
 # whose default WAL level does not fsync either, is compared with it; --knob synchronous_commit=on measures the other
@@ -110,7 +111,12 @@ class PostgresTarget(Target):
                     remedy="lower --partitions",
                 )
             )
-        for column in trial.work.data.columns:
+        columns = trial.work.data.columns
+        if len(columns) > COLUMNS_MAX and trial.subject.method != JSONB:
+            sentence = f"{len(columns)} columns; a table has {COLUMNS_MAX} besides time and device at most"
+            remedy = f"fewer columns, or --method {JSONB}"
+            findings.append(Finding(blocking=True, subject="--columns", sentence=sentence, remedy=remedy))
+        for column in columns:
             kind = column.partition(":")[2].partition("(")[0]
             if kind not in SQL_TYPES:
                 findings.append(

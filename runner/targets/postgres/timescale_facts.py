@@ -25,6 +25,7 @@ FACTS = Facts(
         Knob(name="space_partitions", help="partitions of a chunk by device; none by default"),
         Knob(name="compress", default="off", help="on: the flush compresses all chunks"),
     ),
+    own_columns=("time", "device_id"),
     any_knob=True,
     fsynced={"synchronous_commit": "on"},
     rows_per_core_s=2e5,

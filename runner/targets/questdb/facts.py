@@ -29,6 +29,7 @@ FACTS = Facts(
     unanswered=(series.TCP,),
     iot_benchmark=("QuestDB",),
     stores_tags=True,
+    own_columns=("timestamp", "device"),
     knobs=(
         Knob(
             name="partitions",

@@ -45,6 +45,7 @@ FACTS = Facts(
     methods=("stmt", "sql", "sml-line", "sml-telnet", "sml-json", "rest", "ws"),
     iot_benchmark=("TDengine", "TDengine-3"),
     stores_tags=True,
+    own_columns=("ts", "tbname"),
     takes=("user",),
     runs_from=(ServerSource.IMAGE, ServerSource.INSTALLATION, ServerSource.ENDPOINT),
     auto_rank=10,

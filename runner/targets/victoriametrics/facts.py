@@ -20,6 +20,7 @@ FACTS = Facts(
     queries="runner.targets.victoriametrics.queries:rendered",
     iot_benchmark=("VictoriaMetrics",),
     stores_tags=True,
+    own_columns=("time", "device"),
     knobs=(
         Knob(name="write_threads", role=KnobRole.WRITERS, kind="count", column="write_threads", default=_connections),
         Knob(
