@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from typing import NoReturn
 
 import typer
 
 from runner import __version__
 from runner.cli.commands import LazyGroup
-from runner.errors import EXIT_INTERRUPTED, ScaleError
+from runner.errors import EXIT_INTERRUPTED, ScaleError, UsageError
 from runner.interrupts import listen
 
 app = typer.Typer(
@@ -44,10 +45,19 @@ def _root(
     """Options before the command."""
 
 
+def refuse_bytes(words: Sequence[str]) -> None:
+    """Raises UsageError for an argument that is not UTF-8: what a run stores and shows is."""
+    for at, word in enumerate(words):
+        if any("\ud800" <= character <= "\udfff" for character in word):
+            flag = word.partition("=")[0] if word.startswith("-") else words[at - 1] if at else word
+            raise UsageError(f"{flag}: {word!r} has a byte that is not UTF-8")
+
+
 def main() -> NoReturn:
     """The entry point. It shows a ScaleError as one message and exits with the error's code."""
     listen()
     try:
+        refuse_bytes(sys.argv[1:])
         app()
     except ScaleError as error:
         from runner import console

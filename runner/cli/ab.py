@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from runner.cli.arguments import FAIL_IF_SLOWER, JSON, MORE_BLOCKS, RESULTS, allowed_of, judged
+from runner.cli.arguments import FAIL_IF_SLOWER, JSON, MORE_BLOCKS, NEW_RESULTS, allowed_of, judged
 from runner.cli.options import Flags, with_settings
 from runner.cli.sweeps import METRICS_PORT, NO_METRICS, YES, announce, end_if_failed, run_watched
 from runner.sweep.ab import flags_of, together
@@ -33,7 +33,7 @@ def ab(
     only_b: Annotated[str, typer.Option("--b", metavar="'FLAGS'", help="Flags of B alone, in one argument.")] = "",
     blocks: Annotated[int, typer.Option(min=1, metavar="N", help="Blocks of four trials at each level.")] = 5,
     fail_if_slower: FAIL_IF_SLOWER = None,
-    results: RESULTS = Path("results"),
+    results: NEW_RESULTS = Path("results"),
     as_json: JSON = False,
     yes: YES = False,
     metrics_port: METRICS_PORT = 9464,

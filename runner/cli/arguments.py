@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,8 +14,26 @@ from runner.units import parse_levels, parse_percent
 if TYPE_CHECKING:  # the model costs as much as the rest of a command's help
     from runner.model.compared import Comparison
 
+
+def require_directory(path: Path, flag: str) -> None:
+    """Raises UsageError that names the flag if the path is not a directory."""
+    if not os.path.isdir(path):
+        raise UsageError(f"{flag} {path}: {'is not a directory' if os.path.exists(path) else 'does not exist'}")
+
+
+def _existing_results(context: typer.Context, path: Path) -> Path:
+    """The directory, which must exist if the user names it. The default one may be missing: no run was made yet."""
+    source = context.get_parameter_source("results")
+    if source is not None and source.name == "COMMANDLINE":
+        require_directory(path, "--results")
+    return path
+
+
 RUN = Annotated[str, typer.Argument(metavar="RUN", help="A run's name, a part of it, its path, or `last`.")]
-RESULTS = Annotated[Path, typer.Option("--results", help="Where runs are stored.", metavar="DIR")]
+NEW_RESULTS = Annotated[Path, typer.Option("--results", help="Where runs are stored.", metavar="DIR")]
+RESULTS = Annotated[
+    Path, typer.Option("--results", help="Where runs are stored.", metavar="DIR", callback=_existing_results)
+]
 JSON = Annotated[bool, typer.Option("--json", help="Print JSON on standard output.")]
 PREDICT = Annotated[
     str | None,

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from runner.cli.arguments import require_directory
+
 if TYPE_CHECKING:
     from runner.doctor import Ability
 
@@ -50,6 +52,8 @@ def clean(
     from runner.errors import ProvisionError
     from runner.runtimes.clean import find_leftovers, remove
 
+    for path in data_dir or []:
+        require_directory(path, "--data-dir")
     found = find_leftovers([compose.default_data_dir(), *(data_dir or [])])
     removed: list[dict[str, Any]] = []
     left = []

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from runner.cli.arguments import RUN
+from runner.cli.arguments import NEW_RESULTS, RESULTS, RUN
 from runner.cli.options import Flags, with_settings
 from runner.errors import EXIT_INTERRUPTED, EXIT_TRIALS_FAILED, UsageError
 from runner.sweep.axis import commands
@@ -30,7 +30,6 @@ WHAT = Annotated[
         help=f"What to sweep: {', '.join(f'`{word}`' for word in commands())}, or a file.",
     ),
 ]
-RESULTS = Annotated[Path, typer.Option("--results", help="Where runs are stored.", metavar="DIR")]
 JSON = Annotated[bool, typer.Option("--json", help="Print the result as JSON on standard output.")]
 METRICS_PORT = Annotated[
     int,
@@ -58,7 +57,7 @@ def register(app: typer.Typer) -> None:
 def sweep(
     flags: Flags,
     what: WHAT,
-    results: RESULTS = Path("results"),
+    results: NEW_RESULTS = Path("results"),
     as_json: JSON = False,
     yes: YES = False,
     metrics_port: METRICS_PORT = 9464,
@@ -77,7 +76,7 @@ def sweep(
     _run(prepared, writer, as_json, 0 if no_metrics else metrics_port)
 
 
-def plan(flags: Flags, what: WHAT, results: RESULTS = Path("results"), as_json: JSON = False) -> None:
+def plan(flags: Flags, what: WHAT, results: NEW_RESULTS = Path("results"), as_json: JSON = False) -> None:
     """Show the trials, their knobs, the origin of each setting, and the duration; start nothing."""
     from runner import compose, console
     from runner.cli import views

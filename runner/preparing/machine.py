@@ -21,13 +21,13 @@ OPEN_FILES_MIN = 256  # of a server, a load generator or this program, besides c
 
 def existing(path: Path) -> Path:
     """The path, or its nearest existing parent."""
-    return next(p for p in (path, *path.absolute().parents) if p.exists())
+    return next(p for p in (path, *path.absolute().parents) if os.path.exists(p))  # a name that is too long does not
 
 
 def writable(flag: str, path: Path) -> list[Finding]:
     """A finding if results or data cannot be written there."""
     there = existing(path)
-    if there.is_dir() and os.access(there, os.W_OK | os.X_OK) and not os.statvfs(there).f_flag & os.ST_RDONLY:
+    if os.path.isdir(there) and os.access(there, os.W_OK | os.X_OK) and not os.statvfs(there).f_flag & os.ST_RDONLY:
         return []
     what = "is not a directory" if not there.is_dir() else "is not writable"
     return [
@@ -38,7 +38,7 @@ def writable(flag: str, path: Path) -> list[Finding]:
 def missing(given: str, data_dir: Path) -> list[Finding]:
     """A finding if a given name does not exist, because it may be a typing error. The default directory ("") is made
     silently."""
-    if not given or data_dir.exists():
+    if not given or os.path.exists(data_dir):
         return []
     who = "root" if os.geteuid() == 0 else "this user"
     return [

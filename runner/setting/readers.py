@@ -38,7 +38,7 @@ def data_directory(text: str) -> str:
     return text
 
 
-def memory_limit(text: str) -> int:
+def memory(text: str) -> int:
     """Bytes that a server may use; no server starts in less than the smallest limit."""
     value = parse_bytes(text)
     if value < MEMORY_BYTES_MIN:

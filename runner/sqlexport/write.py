@@ -52,7 +52,7 @@ def _engine(url: str, password: str) -> sqlalchemy.Engine:
 
     try:
         parsed = sqlalchemy.make_url(url)
-    except sqlalchemy.exc.ArgumentError:
+    except (sqlalchemy.exc.ArgumentError, ValueError):
         raise UsageError(
             "--sql is not the URL of a database",
             remedy="for example sqlite:///runs.db or postgresql://user@host/database",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -22,8 +23,10 @@ Series = tuple[tuple[float, Mapping[str, float | None]], ...]
 
 def find_run(results: Path, name: str) -> Path:
     """The directory of a run, from a path, a name, the end of one, or "last". Raises UsageError."""
+    if not name.strip():
+        raise UsageError("RUN is empty", remedy="scale list shows the runs; `last` is the newest")
     direct = Path(name)
-    if (direct / "manifest.json").is_file():
+    if os.path.isfile(direct / "manifest.json"):  # False also for a name that is too long
         return direct
     runs = run_paths(results)
     if name == "last" and runs:

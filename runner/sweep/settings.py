@@ -31,14 +31,7 @@ SETTINGS: tuple[Setting, ...] = (
         "HOST:PORT",
     ),
     _s("target.port", "--port", readers.port, "", "TCP port of the server on loopback. Default: a free port.", "PORT"),
-    _s(
-        "target.memory",
-        "--memory",
-        readers.memory_limit,
-        "",
-        "Memory limit of the server, like 4GiB, without swap.",
-        "SIZE",
-    ),
+    _s("target.memory", "--memory", readers.memory, "", "Memory limit of the server, like 4GiB, without swap.", "SIZE"),
     _s(
         "target.data_dir",
         "--data-dir",

@@ -1,0 +1,154 @@
+"""Bad input, given to whole commands: one message that names the flag, key or file, exit code 2, nothing left."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.unit.whole_commands import Ended, run
+
+NULL = ("plan", "cpu", "--cores", "1", "--target", "null")
+BYTE = "x=\udcff"  # as Python gives a program the byte 0xff of its command line
+
+
+def refused(ended: Ended, *names: str, code: int = 2) -> None:
+    """The command ended with the code and one message that has these names."""
+    assert ended.code == code, ended.stderr
+    assert "Traceback" not in ended.stderr
+    assert ended.stderr.startswith("scale: ")
+    for name in names:
+        assert name in ended.stderr
+    assert ended.stderr.count("scale: ") == 1
+
+
+def files(folder: Path) -> None:
+    """A file, pipe or directory for each kind of bad file."""
+    (folder / "deep.toml").write_text(f"x = {'[' * 5000}{']' * 5000}")
+    (folder / "digits.toml").write_text(f"[axis]\ncores = {'9' * 5000}\n")
+    (folder / "latin.toml").write_bytes(b"question = 'h\xe4'\n")
+    (folder / "nul.toml").write_text('[axis]\ncores = "1"\n[target]\nname = "null"\ndata_dir = "/tmp/a\\u0000b"\n')
+    (folder / "tags.toml").write_text('[axis]\ncores = "1"\n[tags]\na = {b = 1}\n[vary]\nc = {}\n')
+    (folder / "name.toml").write_text('name = 5\nquestion = "a\\u001b[2Jb"\n[axis]\ncores = "1"\n')
+    (folder / "dir.toml").mkdir()
+    os.mkfifo(folder / "pipe.toml")
+
+
+@pytest.mark.parametrize(
+    ("words", "names"),
+    [
+        ((*NULL, "--columns", ""), ["--columns", "empty"]),
+        ((*NULL, "--duration", ""), ["--duration", "empty"]),
+        ((*NULL, "--target", ""), ["--target", "empty"]),
+        ((*NULL, "--tag", BYTE), ["--tag", "not UTF-8"]),
+        ((*NULL, f"--tag={BYTE}"), ["--tag", "not UTF-8"]),
+        (("sweep", "cpu", "--cores", "1", "--target", "null", "--tag", BYTE), ["--tag", "not UTF-8"]),
+        ((*NULL, "--image", "a\x1b[2J"), ["--image", "control character"]),
+        ((*NULL, "--knob", "a=b\nc=d"), ["--knob", "control character"]),
+        ((*NULL, "--replicates", "9" * 400), ["--replicates", "above"]),
+        ((*NULL, "--duration", "9" * 400), ["--duration", "above"]),
+        ((*NULL, "--port", "²"), ["--port", "not a port"]),
+        ((*NULL, "--write-threads", "²"), ["--write-threads", "whole number"]),
+        ((*NULL, "--server-cpus", "9" * 5000), ["--server-cpus", "CPU list"]),
+        (("plan", "cpu", "--cores", "1..1e308:1e-300", "--target", "null"), ["--cores", "at most"]),
+        (("plan", "cpu", "--cores", "x" * 5000), ["--cores", "..."]),
+        (("plan", "x" * 5000), ["neither a kind of sweep"]),
+        (("plan", "deep.toml"), ["deep.toml", "nested too deeply"]),
+        (("plan", "digits.toml"), ["digits.toml", "not valid TOML"]),
+        (("plan", "latin.toml"), ["latin.toml", "not UTF-8", "line 1", "0xe4"]),
+        (("plan", "nul.toml"), ["target.data_dir", "control character"]),
+        (("plan", "tags.toml"), ["tags.a", "vary.c", "expected"]),
+        (("plan", "name.toml"), ["name: a text is expected", "question:"]),
+        (("plan", "dir.toml"), ["dir.toml", "is a directory"]),
+        (("plan", "pipe.toml"), ["axis.cores"]),
+        (("plan", "/dev/zero"), ["/dev/zero", "is a device"]),
+        (("load", "-f", "/dev/zero"), ["-f /dev/zero", "is a device"]),
+        (("load", "--iot", "/dev/zero"), ["--iot /dev/zero", "is a device"]),
+        (("load", "--iot", "latin.toml"), ["--iot latin.toml", "not UTF-8"]),
+        (("load", "--iot", "x" * 5000), ["--iot", "name too long"]),
+        (("fit", "/dev/zero", "--n", "a", "--x", "b"), ["/dev/zero", "is a device"]),
+        (("fit", "dir.toml", "--n", "a", "--x", "b"), ["dir.toml", "is a directory"]),
+        (("fit", "pipe.toml", "--n", "a", "--x", "b"), ["pipe.toml", "empty"]),
+        (("show", ""), ["RUN is empty"]),
+        (("show", "x" * 5000), ["no run"]),
+        (("list", "--results", "/nope"), ["--results /nope", "does not exist"]),
+        (("list", "--results", "latin.toml"), ["--results latin.toml", "not a directory"]),
+        (("clean", "--dry-run", "--data-dir", "/nope"), ["--data-dir /nope", "does not exist"]),
+    ],
+    ids=lambda value: " ".join(value)[:80].encode("ascii", "backslashreplace").decode(),
+)
+def test_what_cannot_be_read_is_refused_by_its_name(tmp_path, words, names):
+    files(tmp_path)
+    before = sorted(os.listdir(tmp_path))
+    refused(run(*words, cwd=tmp_path), *names)
+    assert sorted(os.listdir(tmp_path)) == before
+
+
+@pytest.mark.parametrize(
+    ("words", "names"),
+    [
+        ((*NULL, "--columns", "a:int,a:float"), ["--columns", "'a'", "twice"]),
+        ((*NULL, "--columns", "a:int,A:float"), ["--columns", "'A'", "twice"]),
+        ((*NULL, "--columns", "a:int", "--tag-columns", "a:int"), ["--tag-columns", "'a'", "twice"]),
+        ((*NULL, "--columns", "5000:int"), ["--columns", "4,096"]),
+        ((*NULL, "--memory", "1KiB"), ["--memory", "16MiB"]),
+        ((*NULL, "--write-threads", "100000"), ["--write-threads", "4,096"]),
+        ((*NULL, "--partitions", "100000"), ["--partitions", "65,536"]),
+        ((*NULL, "--tables", "2", "--write-threads", "4"), ["--write-threads", "4 workers cannot share 2 tables"]),
+        (("plan", "cpu", "--cores", "0.0001", "--target", "null"), ["--cores", "0.01"]),
+        (("plan", "clients", "--clients", "5000", "--target", "null"), ["--clients", "4,096"]),
+        (("plan", "clients", "--clients", "1..8", "--tables", "4", "--target", "null"), ["--clients", "8 workers"]),
+        ((*NULL, "--home", "/nope"), ["--home /nope", "does not exist"]),
+    ],
+    ids=lambda value: " ".join(value)[:80],
+)
+def test_what_no_trial_could_do_is_refused_by_the_plan(tmp_path, words, names):
+    refused(run(*words, cwd=tmp_path), *names)
+
+
+@pytest.mark.parametrize(
+    ("words", "names"),
+    [
+        ((*NULL, "--replicates", "1000000"), ["--replicates", "1,000,000 trials", "10,000 at most"]),
+        ((*NULL, "--until-ci", "5%", "--replicates-max", "20000"), ["--replicates-max", "20,000 trials"]),
+        ((*NULL, "--vary", "a=" + ",".join(map(str, range(4000)))), ["--vary", "12,000 trials"]),
+        (
+            (*NULL, *(w for name in "abcdef" for w in ("--vary", f"{name}=" + ",".join(map(str, range(99)))))),
+            ["--vary", "combinations"],
+        ),
+        (("ab", *NULL[1:], "--blocks", "99999999"), ["--blocks", "399,999,996 trials"]),
+        ((*NULL[:3], "1..1024,1025..2048", *NULL[4:]), ["--cores", "1024 levels"]),
+        ((*NULL, "--server-cpus", ",".join(["0-60000"] * 9999)), ["--server-cpus"]),
+    ],
+    ids=lambda value: " ".join(value)[:80],
+)
+def test_more_work_than_a_plan_may_have_is_refused_before_it_is_done(tmp_path, words, names):
+    ended = run(*words, cwd=tmp_path)
+    refused(ended, *names)
+    assert ended.memory_mb < 500
+
+
+def test_a_plan_takes_at_most_a_millisecond_and_ten_kilobytes_a_trial(tmp_path):
+    few, many = (run(*NULL, "--replicates", str(n), cwd=tmp_path, COLUMNS="160") for n in (1, 1001))
+    assert few.code == many.code == 0
+    assert many.memory_mb - few.memory_mb < 1000 * 0.010
+    assert many.cpu_s - few.cpu_s < 1000 * 0.001 * 1.5  # on a busy machine
+
+
+@pytest.mark.parametrize(
+    ("words", "near"),
+    [
+        (("plan", "cpu", "--cores", "1", "--target", "postgresql"), "postgres"),
+        (("plan", "cpu", "--cores", "1", "--target", "Influx"), "influxdb"),
+        ((*NULL, "--runtime", "docke"), "docker"),
+        ((*NULL, "--workload", "iot-query"), "iot-queries"),
+        ((*NULL, "--mix", "rang=1"), "range"),
+        ((*NULL, "--operation", "a.kind=ranges"), "range"),
+        ((*NULL, "--method", "discards"), "discard"),
+        ((*NULL, "--vary", "method=discard,discards"), "discard"),
+        (("plan", "clinets"), "clients"),
+        (("servers", "install", "quest"), "questdb"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else value,
+)
+def test_the_name_that_was_meant_is_named(tmp_path, words, near):
+    refused(run(*words, cwd=tmp_path, SCALE_SERVERS_DIR=str(tmp_path)), f"did you mean {near}?")

@@ -1,0 +1,92 @@
+"""Runs `scale` as its user would, in a forked process: the same start, exit code and outputs, without the imports again.
+
+The process has a limit of memory and of CPU time, and a deadline, so that unbounded work fails the test and nothing else.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import resource
+import signal
+import sys
+import tempfile
+import time
+import traceback
+from dataclasses import dataclass
+from pathlib import Path
+
+from runner.cli import main
+
+for _loaded in ("cli.ab", "cli.load_iot", "cli.servers", "cli.views", "doctor", "exporter", "sqlexport", "verify"):
+    importlib.import_module(f"runner.{_loaded}")  # once, and not in each process
+
+RAISED = 99  # the exit code of a command that ended with an exception
+MEMORY_BYTES = 3 * 2**30
+DEADLINE_S = 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ended:
+    """A command's end. code: None if it did not end in time. cpu_s, memory_mb: what it used, at most."""
+
+    code: int | None
+    stdout: str
+    stderr: str
+    cpu_s: float
+    memory_mb: float
+
+
+def run(*words: str, cwd: Path, **environment: str) -> Ended:
+    """The end of one command."""
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        begun = time.monotonic()
+        pid = os.fork()
+        if pid == 0:
+            _become(words, cwd, environment, (out.fileno(), err.fileno()))
+        code, used = _wait(pid, begun + DEADLINE_S)
+        out.seek(0)
+        err.seek(0)
+        return Ended(
+            code=code,
+            stdout=out.read().decode(errors="replace"),
+            stderr=err.read().decode(errors="replace"),
+            cpu_s=used.ru_utime + used.ru_stime,
+            memory_mb=used.ru_maxrss / 1024,
+        )
+
+
+def _become(words: tuple[str, ...], cwd: Path, environment: dict[str, str], outputs: tuple[int, int]) -> None:
+    """Never returns: the process is the command until its end."""
+    code = RAISED
+    try:
+        os.setpgid(0, 0)
+        os.chdir(cwd)
+        os.environ.update(environment)
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+        resource.setrlimit(resource.RLIMIT_CPU, (DEADLINE_S, DEADLINE_S))
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        os.dup2(outputs[0], 1)
+        os.dup2(outputs[1], 2)
+        sys.stdin, sys.stdout, sys.stderr = (os.fdopen(n, mode) for n, mode in ((0, "r"), (1, "w"), (2, "w")))
+        sys.argv = ["scale", *words]
+        main()
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else int(end.code is not None)
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        os._exit(code)
+
+
+def _wait(pid: int, deadline: float) -> tuple[int | None, resource.struct_rusage]:
+    while time.monotonic() < deadline:
+        ended, status, used = os.wait4(pid, os.WNOHANG)
+        if ended:
+            return os.waitstatus_to_exitcode(status), used
+        time.sleep(0.005)
+    os.killpg(pid, signal.SIGKILL)
+    _, _, used = os.wait4(pid, 0)
+    return None, used
