@@ -97,7 +97,7 @@ def _range(part: str, whole: str) -> list[float]:
         return _geometric(first, last, step_text, whole)
     step = _level(step_text, whole) if step_text else 1.0
     if (last - first) / step >= LEVELS_MAX:
-        raise ValueError(f"{whole!r} has more than {LEVELS_MAX} levels")
+        raise ValueError(f"{whole!r} has too many levels; {LEVELS_MAX} at most")
     count = int((last - first) / step + 1e-9) + 1
     return [round(first + i * step, 6) for i in range(count)]
 
@@ -111,7 +111,7 @@ def _geometric(first: float, last: float, step_text: str, whole: str) -> list[fl
     while levels[-1] * factor <= last * (1 + 1e-9):
         levels.append(round(levels[-1] * factor, 6))
         if len(levels) > LEVELS_MAX:
-            raise ValueError(f"{whole!r} has more than {LEVELS_MAX} levels")
+            raise ValueError(f"{whole!r} has too many levels; {LEVELS_MAX} at most")
     return levels
 
 
@@ -121,7 +121,7 @@ def parse_levels(text: str) -> tuple[float, ...]:
     for part in text.replace(" ", "").split(","):
         levels.update(_range(part, text) if ".." in part else [_level(part, text)])
         if len(levels) > LEVELS_MAX:
-            raise ValueError(f"{text!r} has more than {LEVELS_MAX} levels")
+            raise ValueError(f"{text!r} has too many levels; {LEVELS_MAX} at most")
     return tuple(sorted(levels))
 
 

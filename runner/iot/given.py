@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Container, Mapping
 from difflib import get_close_matches
 
 from runner.errors import UsageError
+from runner.iot.bounds import FLAGS, NUMBERS, SHARE_MAX, WHOLE
 from runner.iot.keys import INEFFECTIVE, ONLY, USED
 
 _KNOWN = (*USED, *ONLY, *INEFFECTIVE)
-_WHOLE_MAX = 10**15
+_WHOLE = re.compile(r"-?[0-9]{1,18}")
+_NUMBER = re.compile(r"[+-]?([0-9]{1,400}(\.[0-9]{0,400})?|\.[0-9]{1,400})([eE][+-]?[0-9]{1,3})?")
+_SHOWN_MAX = 60
+
+
+def shown(text: str, *, quoted: bool = True) -> str:
+    """A value of the file as a message repeats it."""
+    part = text if len(text) <= _SHOWN_MAX else f"{text[:_SHOWN_MAX]}..."
+    return repr(part) if quoted or not part.isprintable() else part
 
 
 class Given:
@@ -29,42 +38,36 @@ class Given:
         return self._values.get(key) or USED[key]
 
     def flag(self, key: str) -> bool:
-        """True for "true" in any case; all else is false, as there."""
-        return self.text(key).lower() == "true"
-
-    def whole(self, key: str, least: int = 0) -> int:
-        """A whole number not below `least`."""
+        """True or false, in any case."""
         text = self.text(key)
-        try:
-            value = int(text)
-        except ValueError:
-            value = least - 1
-        if not least <= value <= _WHOLE_MAX:
-            self.refuse(key, f"{text!r} is not a whole number of {least} or more")
+        if text.lower() not in ("true", "false"):
+            self.refuse(key, f"{shown(text)} is neither true nor false")
+        return text.lower() == "true"
+
+    def whole(self, key: str) -> int:
+        """A whole number within its bounds."""
+        text, (least, most) = self.text(key), WHOLE[key]
+        if not (_WHOLE.fullmatch(text) and least <= int(text) <= most):
+            self.refuse(key, f"{shown(text)} is not a whole number of {least} to {most}")
             return max(least, 1)
-        return value
+        return int(text)
 
-    def number(self, key: str, least: float = -math.inf, most: float = math.inf) -> float:
-        """A number within bounds."""
-        text = self.text(key)
-        try:
-            value = float(text)
-        except ValueError:
-            value = math.nan
-        if not (math.isfinite(value) and least <= value <= most):
-            self.refuse(key, f"{text!r} is not a number" + ("" if least == -math.inf else f" of {least:g} or more"))
+    def number(self, key: str) -> float:
+        """A number within its bounds."""
+        text, (least, most) = self.text(key), NUMBERS[key]
+        if not (_NUMBER.fullmatch(text) and least <= float(text) <= most):
+            self.refuse(key, f"{shown(text)} is not a number of {least:g} to {most:g}")
             return max(least, 1.0) if most > 1 else most
-        return value
+        return float(text)
 
     def shares(self, key: str, counts: tuple[int, int]) -> tuple[float, ...]:
         """Numbers with colons between them, so many; fewer are filled up with 0."""
         text = self.text(key)
-        try:
-            found = tuple(float(part) for part in text.split(":"))
-        except ValueError:
-            found = ()
-        if not counts[0] <= len(found) <= counts[1] or any(not 0 <= s < math.inf for s in found) or not any(found):
-            self.refuse(key, f"{text!r} is not {counts[0]} to {counts[1]} numbers like 1:0:2, one of them above 0")
+        parts = [part.strip() for part in text.split(":")]
+        found = tuple(float(part) for part in parts) if all(map(_NUMBER.fullmatch, parts)) else ()
+        if not counts[0] <= len(found) <= counts[1] or any(not 0 <= s <= SHARE_MAX for s in found) or not any(found):
+            numbers = f"{counts[0]} to {counts[1]} numbers like 1:0:2"
+            self.refuse(key, f"{shown(text)} is not {numbers}, of 0 to {SHARE_MAX:g} and one of them above 0")
             found = (1.0,)
         return (*found, *(0.0,) * (counts[1] - len(found)))
 
@@ -78,12 +81,28 @@ class Given:
         for key, value in self._values.items():
             if key not in _KNOWN:
                 near = get_close_matches(key, _KNOWN, n=1, cutoff=0.7)
-                self.refuse(key, "unknown key", f"is it {near[0]}?" if near else "leave it out")
+                self.refuse(shown(key, quoted=False), "unknown key", f"is it {near[0]}?" if near else "leave it out")
+            elif not value.isprintable():
+                self.refuse(key, f"{shown(value)} has a character that cannot be shown")
             elif key in ONLY and value.lower() not in ("", ONLY[key].value):
-                self.refuse(key, f"{value!r}: {ONLY[key].why}", ONLY[key].remedy)
+                self.refuse(key, f"{shown(value)}: {ONLY[key].why}", ONLY[key].remedy)
             elif key in INEFFECTIVE and value:
                 notes.append(f"{key} has no effect: {INEFFECTIVE[key]}")
+            self._check_value(key, value)
         return notes
+
+    def _check_value(self, key: str, value: str) -> None:
+        """Refuses a value that is not of the key's kind, also of a key that the load does not use."""
+        kinds: tuple[tuple[Container[str], Callable[[str], object]], ...] = (
+            (FLAGS, self.flag),
+            (WHOLE, self.whole),
+            (NUMBERS, self.number),
+        )
+        for keys, read in kinds:
+            if key in keys and value:
+                read(key)
+            elif key in keys and USED[key]:
+                self.refuse(key, "has no value", f"leave the key out for its default, {USED[key]}")
 
     def raise_any(self) -> None:
         """Raises UsageError with all mistakes, one a line."""

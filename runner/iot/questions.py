@@ -39,21 +39,21 @@ def _parameters(given: Given, kind: str) -> dict[str, str]:
     wanted = dict.fromkeys(operation_of(kind).parameters, "")
     if not wanted:
         return {}
-    sensors = given.whole("QUERY_SENSOR_NUM", 1)
+    sensors = given.whole("QUERY_SENSOR_NUM")
     numbers_only = "bound" in wanted or "column" in wanted
     names = _sensors(given, sensors, numbers_only=numbers_only)
     if numbers_only and sensors > 1:
         given.refuse("QUERY_SENSOR_NUM", f"{kind} asks for one sensor, not {sensors}")
-    step_ms = given.whole("STEP_SIZE") * given.whole("POINT_STEP", 1)
+    step_ms = given.whole("STEP_SIZE") * given.whole("POINT_STEP")
     values = {
-        "devices": str(given.whole("QUERY_DEVICE_NUM", 1)),
+        "devices": str(given.whole("QUERY_DEVICE_NUM")),
         "columns": ",".join(names),
         "column": names[0],
         "bound": f"{given.number('QUERY_LOWER_VALUE'):.10g}",
         "bound_column": names[0],
-        "span": f"{given.whole('QUERY_INTERVAL', 1) / 1000:.10g}s",
+        "span": f"{given.whole('QUERY_INTERVAL') / 1000:.10g}s",
         "step": f"{step_ms / 1000:.10g}s" if step_ms else "",
-        "bucket": f"{given.whole('GROUP_BY_TIME_UNIT', 1) / 1000:.10g}s",
+        "bucket": f"{given.whole('GROUP_BY_TIME_UNIT') / 1000:.10g}s",
         "function": _function(given) if "function" in wanted else "",
     }
     return {name: values[name] for name in wanted if values.get(name)}
@@ -78,6 +78,6 @@ def _function(given: Given) -> str:
 
 def within_ms(given: Given, loop: int, part: float) -> int:
     """Time within which queries begin: there each one of a client begins a step after the one before it."""
-    step_ms = given.whole("STEP_SIZE") * given.whole("POINT_STEP", 1)
+    step_ms = given.whole("STEP_SIZE") * given.whole("POINT_STEP")
     kinds = sum(1 for share in given.shares("OPERATION_PROPORTION", (1, len(OPERATIONS)))[1:] if share)
     return step_ms * max(0, round(loop * (1 - part) / max(1, kinds)) - 1)

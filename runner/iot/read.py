@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from runner.errors import UsageError
-from runner.iot.given import Given
+from runner.iot.bounds import RATE_MAX, REQUESTS_MAX, ROWS_MAX, ROWS_OF_REQUEST_MAX
+from runner.iot.given import Given, shown
 from runner.iot.job import IotJob
 from runner.iot.questions import within_ms, written_operations
 from runner.iot.shape import workload
@@ -23,10 +25,10 @@ def read_job(values: Mapping[str, str], password: str = "") -> IotJob:
     given = Given(values)
     notes = given.check_keys()
     facts, method = _facts(given)
-    clients, devices = _clients(given), given.whole("DEVICE_NUMBER", 1)
+    clients, devices = _clients(given), given.whole("DEVICE_NUMBER")
     tables = _written_devices(given, devices)
-    loop, batch = given.whole("LOOP", 1), given.whole("BATCH_SIZE_PER_WRITE", 1)
-    batches = tables / clients / given.whole("DEVICE_NUM_PER_WRITE", 1)
+    loop, batch = given.whole("LOOP"), given.whole("BATCH_SIZE_PER_WRITE")
+    batches = tables / clients / given.whole("DEVICE_NUM_PER_WRITE")
     operations, part = written_operations(given, batches)
     rows_each = max(1, round(loop * part * batch))
     data = workload(given, facts, tables, rows_each)
@@ -35,9 +37,12 @@ def read_job(values: Mapping[str, str], password: str = "") -> IotJob:
         _check_reads(given, devices, tables)
         _check_queries(given, work, rows_each)
     _check_clients(given, clients, tables)
+    _check_questions(given, devices)
     reads_only = part == 0
     units = 0 if work.counts_requests else rows_each * tables
     requests = max(1, round(loop * clients * (part * batches + 1 - part))) if work.counts_requests else 0
+    rate = _rate(given, units or requests, loop, part, batches)
+    _check_amounts(given, units, requests, rate)
     timeouts = [("WRITE_OPERATION_TIMEOUT_MS", part > 0), ("READ_OPERATION_TIMEOUT_MS", part < 1)]
     job = IotJob(
         database=given.text("DB_SWITCH"),
@@ -55,7 +60,7 @@ def read_job(values: Mapping[str, str], password: str = "") -> IotJob:
         rows=units,
         requests=requests,
         duration_s=given.whole("TEST_MAX_TIME") / 1000,
-        rate=_rate(given, units or requests, loop, part, batches),
+        rate=rate,
         timeout_s=max((given.whole(key) / 1000 for key, is_used in timeouts if is_used), default=0.0),
         seed=given.whole("DATA_SEED"),
         read_seed=given.whole("QUERY_SEED"),
@@ -82,28 +87,28 @@ def _facts(given: Given) -> tuple[Facts | None, str]:
                 return facts, method
     names = ", ".join(sorted(name for facts in known for name in names_of(facts)))
     where = "" if given.says("DB_SWITCH") else " (its default)"
-    given.refuse("DB_SWITCH", f"there is no target for {wanted}{where}", f"there are {names}")
+    given.refuse("DB_SWITCH", f"there is no target for {shown(wanted, quoted=False)}{where}", f"there are {names}")
     return None, ""
 
 
 def _first(given: Given, key: str) -> str:
     text = given.text(key)
     if "," in text:
-        given.refuse(key, f"{text!r}: one server is loaded", "name one")
+        given.refuse(key, f"{shown(text)}: one server is loaded", "name one")
     return text.split(",")[0].strip()
 
 
 def _port(given: Given) -> int:
     text = _first(given, "PORT")
-    if not (text.isdecimal() and 1 <= int(text) < 65536):
-        given.refuse("PORT", f"{text!r} is not a port")
+    if not (re.fullmatch(r"[0-9]{1,5}", text) and 1 <= int(text) < 65536):
+        given.refuse("PORT", f"{shown(text)} is not a port")
         return 1
     return int(text)
 
 
 def _clients(given: Given) -> int:
     """DATA_CLIENT_NUMBER; of older files CLIENT_NUMBER, for both kinds of client."""
-    return given.whole("DATA_CLIENT_NUMBER" if given.says("DATA_CLIENT_NUMBER") else "CLIENT_NUMBER", 1)
+    return given.whole("DATA_CLIENT_NUMBER" if given.says("DATA_CLIENT_NUMBER") else "CLIENT_NUMBER")
 
 
 def _check_clients(given: Given, clients: int, tables: int) -> None:
@@ -112,9 +117,32 @@ def _check_clients(given: Given, clients: int, tables: int) -> None:
         given.refuse(key, f"{clients} clients cannot share {tables} devices: each device belongs to one client")
 
 
+def _check_questions(given: Given, devices: int) -> None:
+    """Queries cannot ask for more devices or sensors than there are; also where the load asks nothing."""
+    for key, there, what in (
+        ("QUERY_DEVICE_NUM", devices, "devices"),
+        ("QUERY_SENSOR_NUM", given.whole("SENSOR_NUMBER"), "sensors"),
+    ):
+        if given.whole(key) > there:
+            given.refuse(key, f"{given.whole(key)}: there are {there} {what}")
+
+
+def _check_amounts(given: Given, rows: int, requests: int, rate: float) -> None:
+    """What the keys come to together, compared with the bounds of the load generator."""
+    if rows > ROWS_MAX:
+        given.refuse("LOOP", f"makes {rows:,} rows; {ROWS_MAX:,} at most")
+    if requests > REQUESTS_MAX:
+        given.refuse("LOOP", f"makes {requests:,} requests; {REQUESTS_MAX:,} at most")
+    if rate > RATE_MAX:
+        given.refuse("OP_MIN_INTERVAL", f"makes a rate of {rate:g} per second; {RATE_MAX:g} at most")
+    each = given.whole("BATCH_SIZE_PER_WRITE") * given.whole("DEVICE_NUM_PER_WRITE")
+    if each > ROWS_OF_REQUEST_MAX:
+        given.refuse("BATCH_SIZE_PER_WRITE", f"a request has {each:,} rows; {ROWS_OF_REQUEST_MAX:,} at most")
+
+
 def _written_devices(given: Given, devices: int) -> int:
     """Of a part of the devices one more is written than the part has, as there."""
-    rate = given.number("REAL_INSERT_RATE", 0, 1)
+    rate = given.number("REAL_INSERT_RATE")
     if rate <= 0:
         given.refuse("REAL_INSERT_RATE", "must be above 0")
     return min(devices, int(devices * rate) + 1)
@@ -127,7 +155,7 @@ def _check_reads(given: Given, devices: int, tables: int) -> None:
 
 def _check_queries(given: Given, work: Work, rows_each: int) -> None:
     """What the kinds of operations say of their parameters; the data are as long as any query."""
-    span = given.whole("QUERY_INTERVAL", 1) // work.data.step_ms + 1
+    span = given.whole("QUERY_INTERVAL") // work.data.step_ms + 1
     enough = Work(data=work.data, operations=work.operations, preload_rows=(rows_each + span) * work.data.tables)
     try:
         queries_of(enough)
@@ -138,8 +166,8 @@ def _check_queries(given: Given, work: Work, rows_each: int) -> None:
 def _rate(given: Given, units: int, loop: int, part: float, batches: float) -> float:
     """Units per second of all clients, when each loop takes at least OP_MIN_INTERVAL (-1: POINT_STEP), and each batch
     INTERVAL_BETWEEN_WRITE_BATCH; 0: as fast as they are answered."""
-    each = given.whole("OP_MIN_INTERVAL", -1)
-    least_ms = float(given.whole("POINT_STEP", 1) if each == -1 else each)
+    each = given.whole("OP_MIN_INTERVAL")
+    least_ms = float(given.whole("POINT_STEP") if each == -1 else each)
     if given.flag("OP_MIN_INTERVAL_RANDOM"):
         least_ms /= 2
     writes_ms = max(least_ms, batches * given.whole("INTERVAL_BETWEEN_WRITE_BATCH"))
@@ -161,6 +189,6 @@ def _notes(given: Given, facts: Facts | None, work: Work) -> Sequence[str]:
         found.append("IS_CLIENT_BIND: each device belongs to one client all the same")
     if given.flag("IS_RECENT_QUERY") and work.counts_requests and all(o.unit != "rows" for o in work.operations):
         found.append("IS_RECENT_QUERY has no effect without writes, as in IoT-benchmark")
-    if work.counts_requests and given.whole("QUERY_SENSOR_NUM", 1) < len(work.data.columns):
+    if work.counts_requests and given.whole("QUERY_SENSOR_NUM") < len(work.data.columns):
         found.append("QUERY_SENSOR_NUM: each query asks for the same sensors, the first that fit")
     return found

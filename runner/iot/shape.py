@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 
-from runner.iot.given import Given
+from runner.iot.given import Given, shown
 from runner.iot.keys import TYPE_NAMES, TYPES
 from runner.iot.tags import tag_columns
 from runner.model import Workload
 from runner.targets import Facts
 
-DECIMALS_MAX = 5
+NAME_MAX = 64  # bytes of a column's name, with its number
 SHARE_MAX = 1_000_000
+PREFIX = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _LAWS = {
     "line": "LINE_RATIO",
     "sine": "SIN_RATIO",
@@ -23,14 +25,14 @@ _LAWS = {
 
 def columns(given: Given) -> tuple[str, ...]:
     """SENSOR_NUMBER columns. Of each type as many as its part of INSERT_DATATYPE_PROPORTION, in that order."""
-    count, prefix = given.whole("SENSOR_NUMBER", 1), given.text("SENSOR_NAME_PREFIX")
+    count, prefix = given.whole("SENSOR_NUMBER"), given.text("SENSOR_NAME_PREFIX")
     shares = given.shares("INSERT_DATATYPE_PROPORTION", (6, len(TYPES)))
-    length = given.whole("STRING_LENGTH", 1)
+    length = given.whole("STRING_LENGTH")
     for name, kind, share in zip(TYPE_NAMES, TYPES, shares, strict=True):
         if share and not kind:
             given.refuse("INSERT_DATATYPE_PROPORTION", f"the load generator has no type like {name}")
-    if not (prefix + "0").isidentifier():
-        given.refuse("SENSOR_NAME_PREFIX", f"{prefix!r} cannot begin a plain name")
+    if not PREFIX.fullmatch(prefix) or len(f"{prefix}{count - 1}") >= NAME_MAX:
+        given.refuse("SENSOR_NAME_PREFIX", f"{shown(prefix)} cannot begin a plain name of less than {NAME_MAX} bytes")
     total, upper = sum(shares), []
     for number in range(len(shares)):
         upper.append(sum(shares[: number + 1]) / total)
@@ -45,7 +47,7 @@ def columns(given: Given) -> tuple[str, ...]:
 
 def laws(given: Given) -> str:
     """The shares of the columns' laws, as --values has them."""
-    ratios = {law: given.number(key, 0) for law, key in _LAWS.items()}
+    ratios = {law: given.number(key) for law, key in _LAWS.items()}
     most = max(ratios.values())
     if most <= 0:
         given.refuse("LINE_RATIO", "this ratio and SIN_, SQUARE_, RANDOM_ and CONSTANT_RATIO are all 0")
@@ -58,14 +60,14 @@ def laws(given: Given) -> str:
 def start_ms(given: Given) -> int:
     """START_TIME, with its offset from UTC, in milliseconds since 1970. A number is milliseconds."""
     text = given.text("START_TIME")
-    if text.isdecimal():
+    if re.fullmatch(r"[0-9]{1,15}", text):
         return int(text)
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
         moment = None
     if moment is None or moment.tzinfo is None or moment.timestamp() < 0:
-        given.refuse("START_TIME", f"{text!r} is not a time like 2022-01-01T00:00:00+08:00 after 1970")
+        given.refuse("START_TIME", f"{shown(text)} is not a time like 2022-01-01T00:00:00+08:00 after 1970")
         return 0
     return round(moment.timestamp() * 1000)
 
@@ -73,13 +75,10 @@ def start_ms(given: Given) -> int:
 def workload(given: Given, facts: Facts | None, tables: int, rows_each: int) -> Workload:
     """rows_each: that are written to each device, which is what a batch out of order goes through."""
     tags, groups = tag_columns(given, facts)
-    batch, devices = given.whole("BATCH_SIZE_PER_WRITE", 1), given.whole("DEVICE_NUM_PER_WRITE", 1)
-    decimals = given.whole("DOUBLE_LENGTH")
-    if decimals > DECIMALS_MAX:
-        given.refuse("DOUBLE_LENGTH", f"{decimals} is above {DECIMALS_MAX} decimals")
-    mode, ratio = given.text("OUT_OF_ORDER_MODE").lower(), given.number("OUT_OF_ORDER_RATIO", 0, 1)
+    batch, devices = given.whole("BATCH_SIZE_PER_WRITE"), given.whole("DEVICE_NUM_PER_WRITE")
+    mode, ratio = given.text("OUT_OF_ORDER_MODE").lower(), given.number("OUT_OF_ORDER_RATIO")
     if mode not in ("poisson", "batch"):
-        given.refuse("OUT_OF_ORDER_MODE", f"{given.text('OUT_OF_ORDER_MODE')!r} is neither POISSON nor BATCH")
+        given.refuse("OUT_OF_ORDER_MODE", f"{shown(given.text('OUT_OF_ORDER_MODE'))} is neither POISSON nor BATCH")
     return Workload(
         tables=tables,
         columns=columns(given),
@@ -87,15 +86,15 @@ def workload(given: Given, facts: Facts | None, tables: int, rows_each: int) -> 
         values=laws(given),
         rows_per_request=batch * devices,
         interlace_rows=batch if devices > 1 else 0,
-        start_ms=start_ms(given) + given.whole("POINT_STEP", 1),
-        step_ms=given.whole("POINT_STEP", 1),
+        start_ms=start_ms(given) + given.whole("POINT_STEP"),
+        step_ms=given.whole("POINT_STEP"),
         text="random",
-        period_rows=max(2, given.whole("WORKLOAD_BUFFER_SIZE", 1)),
-        decimals=decimals,
+        period_rows=max(2, given.whole("WORKLOAD_BUFFER_SIZE")),
+        decimals=given.whole("DOUBLE_LENGTH"),
         disorder=mode if given.flag("IS_OUT_OF_ORDER") and ratio > 0 else "",
         disorder_percent=ratio * 100,
-        disorder_lambda=given.number("LAMBDA", 0.001),
-        disorder_max_k=given.whole("MAX_K", 1),
+        disorder_lambda=given.number("LAMBDA"),
+        disorder_max_k=given.whole("MAX_K"),
         disorder_rows=max(2, rows_each),
         tag_groups=groups,
         tag_prefix=given.text("TAG_VALUE_PREFIX") if groups else "",

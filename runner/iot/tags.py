@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
-from runner.iot.given import Given
+from runner.iot.given import Given, shown
 from runner.targets import Facts
 
-TAGS_MAX = 100
 VALUES_MAX = 1_000_000_000
 TEXT_BYTES = 20  # of a tag, as IoT-benchmark declares it; longer values need more
+_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,55}")
 _VALUE = re.compile(r"[A-Za-z0-9_.-]{0,100}")
 _SHAPE = ("TAG_KEY_PREFIX", "TAG_VALUE_PREFIX")
 
@@ -24,14 +24,13 @@ def tag_columns(given: Given, facts: Facts | None) -> tuple[tuple[str, ...], tup
         return (), ()
     if count and facts and not facts.stores_tags:
         given.refuse("TAG_NUMBER", f"the target {facts.title} stores no tags", "leave the key out")
-    if count > TAGS_MAX:
-        given.refuse("TAG_NUMBER", f"{count} is more than {TAGS_MAX} tags")
-        return (), ()
-    if not (given.text("TAG_KEY_PREFIX") + "0").isidentifier():
-        given.refuse("TAG_KEY_PREFIX", f"{given.text('TAG_KEY_PREFIX')!r} is not the begin of a plain name")
+    if not _KEY.fullmatch(given.text("TAG_KEY_PREFIX")):
+        given.refuse("TAG_KEY_PREFIX", f"{shown(given.text('TAG_KEY_PREFIX'))} is not the begin of a plain name")
+    elif count and given.text("TAG_KEY_PREFIX").lower() == given.text("SENSOR_NAME_PREFIX").lower():
+        given.refuse("TAG_KEY_PREFIX", "is SENSOR_NAME_PREFIX too: a tag and a sensor would have one name")
     prefix = given.text("TAG_VALUE_PREFIX")
     if not _VALUE.fullmatch(prefix):
-        given.refuse("TAG_VALUE_PREFIX", f"{prefix!r} is not made of up to 100 letters, digits, _ . and -")
+        given.refuse("TAG_VALUE_PREFIX", f"{shown(prefix)} is not made of up to 100 letters, digits, _ . and -")
     names = [f"{given.text('TAG_KEY_PREFIX')}{number}" for number in range(count)]
     longest = [len(f"{prefix}{values - 1}") for values in numbers]
     return (
@@ -50,7 +49,7 @@ def tag_notes(given: Given) -> list[str]:
 def _cardinalities(given: Given) -> list[int]:
     text = given.text("TAG_VALUE_CARDINALITY")
     parts = [part.strip() for part in text.split(",")] if text else []
-    if all(part.isdecimal() and 1 <= int(part) <= VALUES_MAX for part in parts):
+    if all(re.fullmatch(r"[0-9]{1,10}", part) and 1 <= int(part) <= VALUES_MAX for part in parts):
         return [int(part) for part in parts]
-    given.refuse("TAG_VALUE_CARDINALITY", f"{text!r} is not numbers of 1 to {VALUES_MAX} with commas between them")
+    given.refuse("TAG_VALUE_CARDINALITY", f"{shown(text)} is not numbers of 1 to {VALUES_MAX} with commas between them")
     return [1] * given.whole("TAG_NUMBER")

@@ -114,7 +114,7 @@ def test_default_knobs_are_constant_and_a_moving_knob_is_a_confound():
         ({"cores": "1..4", "knobs__partitions": "1..2=4"}, "says nothing for 3"),
         ({"cores": "1", "knobs__partitions": "zero"}, "--partitions"),
         ({"cores": "1", "knobs__vgroups": "4"}, "no knob vgroups"),
-        ({"cores": "1", "load__method": "sql"}, "no method 'sql'"),
+        ({"cores": "1", "load__method": "sql"}, "'sql' is not one of copy"),
     ],
 )
 def test_refusals_name_the_flag(flags, word):

@@ -52,7 +52,7 @@ def test_what_is_no_sweep_is_refused(what):
 def test_broken_toml_and_binary_files_are_refused(tmp_path):
     path = tmp_path / "x.toml"
     path.write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(UsageError, match="not valid TOML"):
+    with pytest.raises(UsageError, match="not UTF-8"):
         resolve_sweep(str(path), {})
 
 
