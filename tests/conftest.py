@@ -2,10 +2,14 @@
 one however the tests were started.
 
 `SCALE_EXAMPLES=2000` draws so many at random instead, to look for what these do not show.
+
+The tests have a state of their own, so that `scale clean` in one of them removes nothing of another `scale`.
 """
 
 import os
+import shutil
 import signal
+import tempfile
 
 from hypothesis import Phase, settings
 
@@ -17,3 +21,12 @@ settings.load_profile("search" if asked else "same")
 # A shell starts background jobs with SIGINT and SIGQUIT ignored, and what ignores one hands that down; tests send both.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+
+# Open to the user that servers run as, on a disk, and below a directory that only this user may change.
+STATE = tempfile.mkdtemp(prefix="scale-tests-", dir="/var/tmp")
+os.chmod(STATE, 0o711)
+os.environ.setdefault("SCALE_STATE_DIR", f"{STATE}/state")
+
+
+def pytest_unconfigure():
+    shutil.rmtree(STATE, ignore_errors=True)

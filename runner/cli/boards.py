@@ -48,9 +48,9 @@ def register(root: typer.Typer) -> None:
 
 def state_directory() -> dashboards.StateDirectory:
     """The state directory of this user."""
-    from runner import compose, dashboards
+    from runner import dashboards
 
-    return dashboards.state_directory_in(compose.default_data_dir())
+    return dashboards.own_state_directory()
 
 
 def up(how: HOW = How.AUTO, image: IMAGES = None, as_json: JSON = False) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -42,19 +43,22 @@ def _row(ability: Ability) -> list[str]:
 def clean(
     data_dir: Annotated[
         list[Path] | None,
-        typer.Option("--data-dir", help="A data directory that sweeps used, besides the default one; repeatable."),
+        typer.Option("--data-dir", help="Only what sweeps with this data directory left; repeatable."),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be removed.")] = False,
     as_json: JSON = False,
 ) -> None:
     """Remove containers, processes, data directories, cgroups and disks that a crash or a power cut left."""
-    from runner import compose, console
+    from runner import console
     from runner.errors import ProvisionError
-    from runner.runtimes.clean import find_leftovers, remove
+    from runner.runtimes.clean import find_ignored, find_leftovers, remove
 
-    for path in data_dir or []:
+    folders = data_dir or []
+    for path in folders:
         require_directory(path, "--data-dir")
-    found = find_leftovers([compose.default_data_dir(), *(data_dir or [])])
+    for ignored in find_ignored(folders):
+        console.say(f"ignored {ignored}")
+    found = find_leftovers(folders)
     removed: list[dict[str, Any]] = []
     left = []
     for leftover in found:
@@ -64,8 +68,8 @@ def clean(
             continue
         removed.append(asdict(leftover))
         console.say(f"{'would remove' if dry_run else 'removed'} {leftover.kind}: {leftover.name}")
-    removed += _clean_disks(dry_run)  # after the servers that wrote there ended
-    removed += _clean_dashboards(dry_run)
+    removed += _clean_disks(dry_run, folders)  # after the servers that wrote there ended
+    removed += _clean_dashboards(dry_run) if not folders else []
     if as_json:
         console.show_json(removed)
     elif not removed and not left:
@@ -77,11 +81,11 @@ def clean(
         )
 
 
-def _clean_disks(dry_run: bool) -> list[dict[str, Any]]:
+def _clean_disks(dry_run: bool, folders: Sequence[Path]) -> list[dict[str, Any]]:
     from runner import console
     from runner.disks import leftover_sets, remove_sets
 
-    left = leftover_sets()
+    left = [s for s in leftover_sets() if not folders or any(Path(s.folder).is_relative_to(f) for f in folders)]
     for disk_set in left:
         if not dry_run:
             remove_sets([disk_set])
@@ -90,9 +94,9 @@ def _clean_disks(dry_run: bool) -> list[dict[str, Any]]:
 
 
 def _clean_dashboards(dry_run: bool) -> list[dict[str, Any]]:
-    from runner import compose, console, dashboards
+    from runner import console, dashboards
 
-    state = dashboards.state_directory_in(compose.default_data_dir())
+    state = dashboards.own_state_directory()
     found = dashboards.find_leftovers(state)
     for leftover in found:
         if not dry_run:

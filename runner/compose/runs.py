@@ -109,16 +109,16 @@ def _execute(prepared: Prepared, writer: RunWriter, sinks: Sequence[Sink], say: 
     homes = {}
     for subject in {t.subject.server: t.subject for t in prepared.plan.trials}.values():
         choice = prepared.choice_of(subject)
-        homes[subject.server] = client_home(choice, prepared.data_dir)
+        homes[subject.server] = client_home(choice)
         refuse_blocking(choice.target.check_client(homes[subject.server], choice.version))
     execution = Execution(plan=writer.plan, data_dir=prepared.data_dir, client_homes=homes)
     return executing.execute(execution, writer, sinks, say)
 
 
-def client_home(choice: Choice, data_dir: Path) -> str:
+def client_home(choice: Choice) -> str:
     """The directory of the load generator's client library: the server's own, or one copied out of its image."""
     if choice.can.has_images and choice.target.facts.image_library:
         copy_out = load_runtime(choice.runtime).copy_out
-        library = copy_out(choice.image, choice.target.facts.image_library, data_dir)
+        library = copy_out(choice.image, choice.target.facts.image_library)
         return str(library.parent.parent)
     return choice.home

@@ -7,7 +7,7 @@ and files. Refuses to listen anywhere but on the loopback interface, and to touc
 from runner.dashboards.leftover import Leftover, find_leftovers, remove
 from runner.dashboards.load import load_run, span_of
 from runner.dashboards.services import url_of
-from runner.dashboards.state_directory import StateDirectory, state_directory_in
+from runner.dashboards.state_directory import StateDirectory, own_state_directory
 from runner.dashboards.targets import announced, running_sweeps
 from runner.dashboards.updown import Status, down, images_of, page_of, purge, status, up
 
@@ -23,7 +23,7 @@ __all__ = [
     "page_of",
     "purge",
     "remove",
-    "state_directory_in",
+    "own_state_directory",
     "running_sweeps",
     "span_of",
     "status",

@@ -19,8 +19,8 @@ from pathlib import Path
 from runner.dashboards.declared import Service
 from runner.dashboards.state_directory import Started, StateDirectory
 from runner.errors import ProvisionError
+from runner.host.alive import alive, started_ticks
 from runner.runtimes.local import tail
-from runner.runtimes.state import alive, started_ticks
 
 HOME_VARIABLE = "SCALE_GRAFANA_HOME"
 _HOMES = ("/usr/share/grafana", "/usr/local/share/grafana", "/opt/grafana")

@@ -25,6 +25,7 @@ from typing import Any, Literal
 
 from runner.errors import ProvisionError, StoreError
 from runner.runtimes.local import UNPRIVILEGED_USER, closed_to_others
+from runner.state import folder_path
 
 SHIPPED = Path(__file__).resolve().parent / "provisioned"
 CHECKOUT = Path(__file__).resolve().parent.parent.parent
@@ -146,10 +147,10 @@ class StateDirectory:
         shutil.rmtree(self.path, ignore_errors=True)
 
 
-def state_directory_in(data_dir: Path) -> StateDirectory:
-    """The state directory beside the data of sweeps, or the directory in SCALE_DASHBOARDS_DIR."""
+def own_state_directory() -> StateDirectory:
+    """The folder of this user's state, or the directory in SCALE_DASHBOARDS_DIR."""
     said = os.environ.get(VARIABLE, "")
-    return StateDirectory(path=Path(said).absolute() if said else data_dir / "dashboards")
+    return StateDirectory(path=Path(said).absolute() if said else folder_path("dashboards"))
 
 
 def source() -> Path:

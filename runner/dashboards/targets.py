@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from runner.dashboards.state_directory import StateDirectory
-from runner.runtimes.state import alive, started_ticks
+from runner.host.alive import alive, started_ticks
 
 _NAME = re.compile(r"sweep-(\d+)-(\d+)\.json")
 # A label that begins with __ is for our own use: Prometheus drops it before it stores anything.

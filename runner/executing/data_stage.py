@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 from runner.model import Plan, Trial
 from runner.plan.data_sets import data_key, makers
@@ -15,7 +14,7 @@ from runner.trial.order import DataSet
 
 
 @contextlib.contextmanager
-def data_of_run(plan: Plan, data_dir: Path, run_id: str) -> Iterator[Callable[[Trial], DataSet | None]]:
+def data_of_run(plan: Plan, run_id: str) -> Iterator[Callable[[Trial], DataSet | None]]:
     """Says of each trial which data set it gets a copy of, None: it loads its own rows. All are removed at the end."""
     by_key = makers(plan.trials)
 
@@ -30,4 +29,4 @@ def data_of_run(plan: Plan, data_dir: Path, run_id: str) -> Iterator[Callable[[T
         yield data_set
     finally:
         for key in by_key:
-            remove(str(data_dir), name_of(key))
+            remove(name_of(key))

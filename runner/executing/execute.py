@@ -16,6 +16,7 @@ from runner.interrupts import Stop, current
 from runner.loadgen.binary import loadgen_path
 from runner.model import CeilingsMeasured, Event, StoredRun, Trial, TrialResult
 from runner.plan import planner_of
+from runner.state import make_ready
 from runner.store.writer import RunWriter
 from runner.trial.run import run_trial
 
@@ -30,13 +31,13 @@ def execute(execution: Execution, writer: RunWriter, sinks: Sequence[Sink], say:
     ceilings = Ceilings(program, execution.client_homes)
     ceilings.measure(plan.trials)
     writer.update_manifest(ceiling_rows_per_s=ceilings.told())
-    execution.data_dir.mkdir(parents=True, exist_ok=True)
+    make_ready(execution.data_dir)
     stop = current()
     try:
         run_id = writer.path.name
         with (
             disks_of_run(plan, execution.data_dir, run_id, say) as stage,
-            data_of_run(plan, execution.data_dir, run_id) as data,
+            data_of_run(plan, run_id) as data,
         ):
             writer.update_manifest(**stage.manifest())
             orders = Orders(

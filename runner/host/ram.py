@@ -1,25 +1,26 @@
 """A data directory in memory (`--data-dir ram`): which tmpfs, its size, and its owner. Only reads the machine.
 
 If this process may mount, the run gets a tmpfs of its own with a bounded size. Else it gets a directory on /dev/shm,
-whose size the machine sets. A directory called ram is written ./ram.
+whose size the machine sets; its name cannot be guessed, so that no other user can make it first. A directory called ram
+is written ./ram.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import secrets
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from runner.host.alive import alive, started_ticks
+from runner.host.alive import started_ticks
 from runner.units import format_bytes, parse_bytes
 
 WORD = "ram"
 SHARE = 0.5  # of the currently available memory
 _SHARED = Path("/dev/shm")
 _SYS_ADMIN = 21  # CAP_SYS_ADMIN, which mounting needs
-_SOURCE = re.compile(r"scale-ram-(\d+)-(\d+)")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +37,7 @@ class RamDirectory:
         """What will be done, for the plan."""
         if self.is_mounted:
             return f"a tmpfs of {format_bytes(self.size_bytes)} is mounted at {self.path} and removed after the run"
-        return f"{self.path} on the existing tmpfs is used; this user may not limit its size"
+        return f"a directory on the existing tmpfs {self.path.parent} is used; this user may not limit its size"
 
 
 def is_ram(asked: str) -> bool:
@@ -54,16 +55,11 @@ def with_size(asked: str, root: Path = Path("/")) -> str:
 
 
 def ram_directory(asked: str, base: Path) -> RamDirectory:
-    """The directory for "ram:SIZE" in this process. base: the directory in which scale keeps its files."""
+    """The directory for "ram:SIZE" in this process. base: the folder of mount points."""
     size = parse_bytes(asked.partition(":")[2])
     if may_mount():
         return RamDirectory(path=base / f"{WORD}-{os.getpid()}", size_bytes=size, is_mounted=True)
-    return RamDirectory(path=shared_directory(), size_bytes=size, is_mounted=False)
-
-
-def shared_directory() -> Path:
-    """This user's directory on /dev/shm."""
-    return _SHARED / f"scale-{os.getuid()}"
+    return RamDirectory(path=_SHARED / f"scale-{secrets.token_hex(16)}", size_bytes=size, is_mounted=False)
 
 
 def is_shared(path: Path) -> bool:
@@ -94,17 +90,5 @@ def may_mount(status: Path = Path("/proc/self/status")) -> bool:
 
 
 def mount_source() -> str:
-    """The source name of this process's mounts, by which they are found after its end."""
+    """The source name of this process's mounts, for people who read the machine's list of mounts."""
     return f"scale-ram-{os.getpid()}-{started_ticks(os.getpid())}"
-
-
-def left_mounts(root: Path = Path("/")) -> tuple[Path, ...]:
-    """The mounts of runs that have ended."""
-    found = []
-    for line in (root / "proc/self/mountinfo").read_text().splitlines():
-        left, _, right = line.partition(" - ")
-        kind, source = right.split()[:2]
-        match = _SOURCE.fullmatch(source)
-        if kind == "tmpfs" and match and not alive(int(match.group(1)), int(match.group(2))):
-            found.append(Path(left.split()[4]))
-    return tuple(found)

@@ -35,6 +35,7 @@ def preflight(
     subjects = [(choices[key], of_subject) for key, of_subject in trials.items()]
     found = [
         *machine.writable("--results", results),
+        *machine.trusted(data_dir),
         *machine.writable("--data-dir", data_dir),
         *(machine.in_memory(data) if isinstance(data, RamDirectory) else machine.on_disk(plan.sweep.data_dir, data)),
         *preloaded.space(plan, around.free_bytes),

@@ -9,10 +9,12 @@ import socket
 from collections.abc import Iterable
 from pathlib import Path
 
+from runner.errors import PreflightError
 from runner.host import Host, open_files
 from runner.host.ram import RamDirectory, shortage
 from runner.model import Finding, Trial
 from runner.runtimes.stacks import profile_obstacle
+from runner.state import check
 
 FREE_BYTES_MIN = 2 * 10**9
 LOAD_BUSY_SHARE = 0.3
@@ -49,6 +51,15 @@ def missing(given: str, data_dir: Path) -> list[Finding]:
             remedy="correct --data-dir if another directory was meant",
         )
     ]
+
+
+def trusted(data_dir: Path) -> list[Finding]:
+    """A finding if another user can change what scale keeps, or the data directory."""
+    try:
+        check(data_dir)
+    except PreflightError as error:
+        return [Finding(blocking=True, subject="state", sentence=error.message, remedy=error.remedy)]
+    return []
 
 
 def on_disk(given: str, data_dir: Path) -> list[Finding]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import secrets
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -21,6 +19,7 @@ from runner.preparing.choice import Choice, choose
 from runner.preparing.findings import preflight
 from runner.preparing.noise import assumed_noise
 from runner.preparing.requested import RequestedServer, source_of, subject_key
+from runner.state import folder_path
 from runner.store.reference import read_reference
 from runner.sweep.vary import as_varied
 
@@ -121,7 +120,7 @@ def _asked_again(subject: Subject) -> Subject:
 def looked_at(plan: Plan, choices: Mapping[str, Choice], host: Host, results: Path) -> Prepared:
     """The plan with its findings."""
     asked = plan.sweep.data_dir
-    ram = ram_directory(asked, default_data_dir()) if is_ram(asked) else None
+    ram = ram_directory(asked, folder_path("ram")) if is_ram(asked) else None
     data_dir = ram.path if ram else Path(asked) if asked else default_data_dir()
     return Prepared(
         plan=plan,
@@ -135,6 +134,5 @@ def looked_at(plan: Plan, choices: Mapping[str, Choice], host: Host, results: Pa
 
 
 def default_data_dir() -> Path:
-    """/var/tmp/scale-<uid>: on a disk, because TMPDIR may be in memory."""
-    base = Path("/var/tmp") if os.access("/var/tmp", os.W_OK) else Path(tempfile.gettempdir())
-    return base / f"scale-{os.getuid()}"
+    """The folder for data in this user's state: on a disk, because TMPDIR may be in memory."""
+    return folder_path("data")

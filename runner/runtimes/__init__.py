@@ -73,8 +73,9 @@ class Runtime(Protocol):
         """Runs the setup and starts the server. `cleanup` stops it, even if it has only half started. Raises
         ProvisionError."""
 
-    def copy_out(self, image: str, path: str, folder: Path) -> Path:
-        """Copies a file of the image into `folder`, once. Only for a runtime with images. Raises ProvisionError."""
+    def copy_out(self, image: str, path: str) -> Path:
+        """Copies a file of the image into this user's state, once. Only for a runtime with images. Raises
+        ProvisionError."""
 
 
 RUNTIMES = Registry(

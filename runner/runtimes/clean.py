@@ -1,68 +1,90 @@
-"""Finds and removes what a crash or a power cut left: containers by label, processes and groups by state files.
+"""Finds and removes what a crash or a power cut left: containers by label, processes, groups and directories by record.
 
-Refuses to touch what a living run owns, and to trust a PID without its start time.
+Refuses to touch what a living run owns, and to believe a record that another user can have written. Refuses to end a
+process only by its number: its start time counts, and a mark that the run gave it.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import signal
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import psutil
 
-from runner.host.ram import left_mounts, shared_directory
+from runner.host.alive import alive, boot_id
 from runner.runtimes.cgroup import Group
 from runner.runtimes.docker_facts import client
-from runner.runtimes.local import remove_recorded
-from runner.runtimes.processes import has_left
+from runner.runtimes.processes import has_left, is_server, own_groups
 from runner.runtimes.ram_dir import unmount
 from runner.runtimes.segments import Shared, remove_segments, remove_shared, shared_by
-from runner.runtimes.state import State, alive, read_states
+from runner.state import Record, folder_path, is_running, read_records, remove_folder, remove_recorded
 
 LABEL = "scale.run"
 RUNNER_LABEL = "scale.runner"
 CACHES = ("programs", "clients")
+FORMER = "*.scale-state.json"  # records of older versions, beside the data
+END_S = 5.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class Leftover:
-    """kind: server, container, cache or memory. name: for people (the path of a cache or of memory). `remove` uses the
-    rest."""
+    """kind: server, data, memory, scratch, container or cache. name: for people. `remove` uses the rest."""
 
     kind: str
     name: str
-    state: State | None = None
+    record: Record | None = None
     container_id: str = ""
 
 
-def find_leftovers(folders: Sequence[Path]) -> tuple[Leftover, ...]:
-    """Everything of ours whose run has ended. Memory comes after the servers that wrote there."""
-    mounts = left_mounts()
-    shared = [path for path in (shared_directory(),) if path.is_dir()]
-    folders = [*folders, *mounts, *shared]
-    states = read_states(folders)
-    dead = [state for state in states if not _is_owned(state)]
-    found = [Leftover(kind="server", name=state.name, state=state) for state in dead]
-    caches = _caches(folders) if len(dead) == len(states) else ()
-    mounts += tuple(path for path in shared if not any(map(_is_owned, read_states([path]))))
-    memory = [Leftover(kind="memory", name=str(path)) for path in mounts]
-    return (*found, *_containers(), *caches, *memory)
+def find_leftovers(folders: Sequence[Path] = ()) -> tuple[Leftover, ...]:
+    """Everything of this user whose run has ended. folders: only what lies there; empty: everything. Memory comes after
+    the servers that wrote there."""
+    records = read_records().records
+    dead = [record for record in records if not is_running(record) and _lies_in(record, folders)]
+    dead.sort(key=lambda record: record.is_mounted)
+    found = [Leftover(kind=record.kind, name=record.name, record=record) for record in dead]
+    containers = [c for c in _containers() if not folders or any(c.name == f"scale-{r.name}" for r in dead)]
+    caches = [] if folders or any(map(is_running, records)) else _caches()
+    return (*found, *containers, *caches)
 
 
-def _is_owned(state: State) -> bool:
-    return alive(state.runner_pid, state.runner_started)
+def find_ignored(folders: Sequence[Path] = ()) -> tuple[str, ...]:
+    """Files that look like records and are not believed, each with its reason: in the folder of records, and in the
+    places where older versions wrote them."""
+    uid = os.geteuid()
+    former = (Path(f"/var/tmp/scale-{uid}"), Path(f"/dev/shm/scale-{uid}"), *folders)
+    return (*read_records().ignored, *(f"{p}: {_former(p)}" for f in dict.fromkeys(former) for p in _files(f)))
 
 
-def _caches(folders: Sequence[Path]) -> list[Leftover]:
+def _files(folder: Path) -> list[Path]:
+    try:
+        return sorted(folder.glob(FORMER))
+    except OSError:
+        return []
+
+
+def _former(path: Path) -> str:
+    with contextlib.suppress(OSError):
+        uid = path.lstat().st_uid
+        if uid != os.geteuid():
+            return f"belongs to user {uid}"
+    return "is of an older version; what it names must be removed by hand"
+
+
+def _lies_in(record: Record, folders: Sequence[Path]) -> bool:
+    return not folders or any(Path(p).is_relative_to(folder.absolute()) for p in record.paths for folder in folders)
+
+
+def _caches() -> list[Leftover]:
     """Copies of programs and client libraries, which every run can make again. Only if no run lives."""
-    paths = [folder / name for folder in folders for name in CACHES]
-    return [Leftover(kind="cache", name=str(path)) for path in paths if path.is_dir()]
+    paths = [folder_path(name) for name in CACHES]
+    return [Leftover(kind="cache", name=str(path)) for path in paths if path.is_dir() and any(path.iterdir())]
 
 
 def _containers() -> list[Leftover]:
@@ -80,56 +102,78 @@ def _containers() -> list[Leftover]:
 def remove(leftover: Leftover) -> str:
     """Removes it. No error if it does not exist any more. Returns what is still there: "" if nothing is."""
     if leftover.kind == "cache":
-        shutil.rmtree(leftover.name, ignore_errors=True)
-    if leftover.kind == "memory":
-        unmount(Path(leftover.name))
+        remove_folder(os.path.basename(leftover.name))
     if leftover.container_id:
         with contextlib.suppress(Exception):
             client().containers.get(leftover.container_id).remove(force=True, v=True)
-    if leftover.state is not None and not _remove_server(leftover.state):
-        return leftover.state.data_dir
+    if leftover.record is not None and not _remove_recorded(leftover.record):
+        return " ".join(leftover.record.paths)
     return ""
 
 
-def _remove_server(state: State) -> bool:
-    shared, uid = Shared(), _owner(state)
-    if state.cgroup_paths:
-        group = Group(version="v1", paths={str(i): p for i, p in enumerate(state.cgroup_paths)})
+def _remove_recorded(record: Record) -> bool:
+    if record.boot == boot_id():
+        _end_server(record)
+        if has_left(record):
+            return False  # its record stays, so that the next `clean` finds it
+    if record.is_mounted:
+        for path in record.paths:
+            unmount(Path(path))
+    return remove_recorded(record.name)
+
+
+def _end_server(record: Record) -> None:
+    """Ends what the record's control group has, and the server's first process, and removes what they shared."""
+    shared, uid = Shared(), _owner(record)
+    paths = own_groups(record)
+    if paths:
+        group = Group(version="v1", paths={str(i): p for i, p in enumerate(paths)})
         shared = shared_by(group.pids())
         for pid in group.pids():
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+            _kill(pid, partial(_is_member, group, pid))
         _wait_gone(group)
         group.remove()
-    if alive(state.server_pid, state.server_started):
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(state.server_pid, signal.SIGKILL)
-    _wait_ended(state)
-    remove_segments(state.server_pid, state.server_started)
-    remove_shared(shared, uid, state.server_started)
-    if has_left(state):
-        return False  # its record stays, so that the next `clean` finds it
-    return remove_recorded(Path(state.data_dir).parent, state.name, (state.data_dir, *state.disk_dirs))
+    if is_server(record):
+        _kill(record.server_pid, partial(is_server, record))
+    _wait_ended(record)
+    remove_segments(record.server_pid, record.server_started)
+    remove_shared(shared, uid, record.server_started)
 
 
-def _owner(state: State) -> int:
+def _is_member(group: Group, pid: int) -> bool:
+    return pid in group.pids()
+
+
+def _kill(pid: int, is_it: Callable[[], bool]) -> None:
+    """Kills a process that is still the one that is meant when its descriptor is open, so that no other process can
+    have got its number."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        process = os.pidfd_open(pid)
+        try:
+            if is_it():
+                signal.pidfd_send_signal(process, signal.SIGKILL)
+        finally:
+            os.close(process)
+
+
+def _owner(record: Record) -> int:
     """The user that the server ran as: the owner of its directory."""
-    try:
-        return os.stat(state.data_dir).st_uid
-    except OSError:
-        return os.geteuid()
+    for path in record.paths:
+        with contextlib.suppress(OSError):
+            return os.lstat(path).st_uid
+    return os.geteuid()
 
 
-def _wait_ended(state: State) -> None:
-    deadline = time.monotonic() + 5
-    while alive(state.server_pid, state.server_started) and time.monotonic() < deadline:
+def _wait_ended(record: Record) -> None:
+    deadline = time.monotonic() + END_S
+    while is_server(record) and time.monotonic() < deadline:
         with contextlib.suppress(psutil.NoSuchProcess):
-            if psutil.Process(state.server_pid).status() == psutil.STATUS_ZOMBIE:
+            if psutil.Process(record.server_pid).status() == psutil.STATUS_ZOMBIE:
                 return  # its memory is gone; its parent handles the rest
         time.sleep(0.02)
 
 
 def _wait_gone(group: Group) -> None:
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + END_S
     while group.pids() and time.monotonic() < deadline:
         time.sleep(0.02)

@@ -1,6 +1,6 @@
 """Creates a missing data directory for a run, with its parents, and removes them with the run.
 
-Refuses to remove what existed before, what is not empty, and anything that another run uses.
+Refuses to remove what existed before, and what is not empty.
 """
 
 from __future__ import annotations
@@ -11,9 +11,6 @@ from pathlib import Path
 
 from runner.errors import ProvisionError
 from runner.interrupts import deferred
-from runner.runtimes.clean import CACHES
-from runner.runtimes.local import remove_trees
-from runner.runtimes.state import read_states
 
 
 def missing_directories(folder: Path) -> tuple[Path, ...]:
@@ -25,7 +22,6 @@ def missing_directories(folder: Path) -> tuple[Path, ...]:
 def made_directory(folder: Path) -> Iterator[None]:
     """Creates the folder for the block. At the end, it removes what it created, if it is empty.
 
-    Copies of programs and client libraries in a created folder are removed too, because each run can make them again.
     Raises ProvisionError if the folder cannot be created.
     """
     made = missing_directories(folder)
@@ -36,13 +32,6 @@ def made_directory(folder: Path) -> Iterator[None]:
             raise ProvisionError(f"no data directory {folder}: {error.strerror}", remedy="--data-dir DIR") from None
         yield
     finally:
-        with deferred():
-            _remove(folder, made)
-
-
-def _remove(folder: Path, made: tuple[Path, ...]) -> None:
-    if made and not read_states([folder]):
-        remove_trees(folder / name for name in CACHES)
-    with contextlib.suppress(OSError):  # it contains somebody else's file, or is already removed
-        for path in made:
-            path.rmdir()
+        with deferred(), contextlib.suppress(OSError):  # it contains somebody else's file, or is already removed
+            for path in made:
+                path.rmdir()

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from runner.errors import ProvisionError
+from runner.host.alive import alive, started_ticks
 from runner.interrupts import deferred
 from runner.model import Accounting, ServerOrder, Site, SiteRequest
 from runner.runtimes.capabilities import Capabilities, Obstacle
@@ -33,7 +34,7 @@ from runner.runtimes.local import (
 )
 from runner.runtimes.out_of_memory import OutOfMemory, out_of_memory_words, read_out_of_memory
 from runner.runtimes.server_user import privileges, server_user
-from runner.runtimes.state import alive, new_state, save, started_ticks
+from runner.state import record_of, save
 from runner.units import format_cpus
 
 CAN = Capabilities(
@@ -88,8 +89,7 @@ class DockerServer:
     def __init__(self, order: ServerOrder) -> None:
         self._order, self._spec, self._site = order, order.spec, order.site
         data_dir = Path(self._site.data_dir)
-        self._folder = data_dir.parent
-        self._state = new_state(data_dir.name, self._site.data_dir, self._site.disks)
+        self._record = record_of(data_dir.name, (self._site.data_dir, *self._site.disks))
         self._container: Any = None
         self._pid = self._started = 0
         self._last_words = ""
@@ -108,20 +108,20 @@ class DockerServer:
         engine = client()
         if engine is None:
             raise ProvisionError("no Docker Engine answers", remedy="start dockerd, or use --runtime process")
-        save(self._folder, self._state)
+        save(self._record)
         lay_out(self._spec, (self._site.data_dir, *self._site.disks), self._user)
         limits = self._limits()
         labels = {
             LABEL: self._order.run_id,
             "scale.trial": self._order.trial_id,
-            RUNNER_LABEL: f"{self._state.runner_pid}:{self._state.runner_started}",
+            RUNNER_LABEL: f"{self._record.runner_pid}:{self._record.runner_started}",
         }
         try:
             if image_state(self._spec.image) != "local":
                 engine.images.pull(self._spec.image)
             with deferred():
                 self._container = engine.containers.create(
-                    self._spec.image, labels=labels, name=f"scale-{self._state.name}", **self._command(), **limits
+                    self._spec.image, labels=labels, name=f"scale-{self._record.name}", **self._command(), **limits
                 )
             self._container.start()
         except Exception as error:

@@ -12,16 +12,17 @@ import tarfile
 from pathlib import Path
 from typing import Any
 
-from runner.errors import ProvisionError
+from runner.errors import ProvisionError, ScaleError
 from runner.interrupts import deferred
 from runner.runtimes.docker_facts import client, image_state
+from runner.state import keep_file, kept_file
 
 LINKS_MAX = 10
 BYTES_MAX = 1 << 30
 
 
-def copy_out(image: str, path: str, folder: Path) -> Path:
-    """The file at `path` in the image (links followed), copied once into a folder named after the image.
+def copy_out(image: str, path: str) -> Path:
+    """The file at `path` in the image (links followed), copied once. A copy that was changed is made again.
 
     Raises ProvisionError if the image or the file does not exist.
     """
@@ -32,29 +33,24 @@ def copy_out(image: str, path: str, folder: Path) -> Path:
         if image_state(image) != "local":
             engine.images.pull(image)
         key = str(engine.images.get(image).id).partition(":")[2][:12]
-        target = folder / "clients" / key / "lib" / posixpath.basename(path)
-        if not target.exists():
-            with deferred():
-                _copy(engine, image, path, target)
-    except ProvisionError:
+        inside = f"lib/{posixpath.basename(path)}"
+        if there := kept_file(key, inside, "clients"):
+            return there
+        with deferred():
+            return keep_file(_copied(engine, image, path), key, inside, "clients")
+    except ScaleError:
         raise
     except Exception as error:
         raise ProvisionError(f"{path} cannot be taken from image {image}: {error}") from None
-    return target
 
 
-def _copy(engine: Any, image: str, path: str, target: Path) -> None:
+def _copied(engine: Any, image: str, path: str) -> bytes:
     container = engine.containers.create(image, entrypoint=["/bin/true"], labels={"scale.run": "copy"})
     try:
-        content = _content(container, path)
+        return _content(container, path)
     finally:
         with contextlib.suppress(Exception):
             container.remove(force=True, v=True)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    partial = target.with_suffix(".partial")
-    partial.write_bytes(content)
-    partial.chmod(0o755)
-    partial.replace(target)
 
 
 def _content(container: Any, path: str) -> bytes:

@@ -7,11 +7,9 @@ import os
 import pwd
 import random
 import secrets
-import shutil
 import socket
 import stat
-import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO
 
@@ -21,74 +19,60 @@ from runner.interrupts import deferred
 from runner.model import ServerSpec, Site, SiteRequest
 from runner.runtimes.processes import has_left
 from runner.runtimes.server_user import rights_of
-from runner.runtimes.state import forget, new_state, read_states, save
+from runner.state import make_ready, read_record, ready, record_of, remove_recorded, save
 
 UNPRIVILEGED_USER = "nobody"
 CONSOLE = "console.log"  # what a server prints, in its data directory
 PORTS_FROM, SERVER_PORTS, PORT_TRIES = 11_000, 16, 100
-REMOVALS, REMOVAL_PAUSE_S = 20, 0.05
 
 
 def fresh_directories(wanted: SiteRequest) -> tuple[str, tuple[str, ...]]:
-    """A new, empty directory named after run and trial, and one of that name on each disk, with a state of their own,
-    so that `scale clean` finds them if the run is killed. Raises ProvisionError."""
-    folder = Path(wanted.data_dir)
+    """A new, empty directory named after run and trial, and one of that name on each disk, with a record of their own,
+    so that `scale clean` finds them if the run is killed. Raises ProvisionError, and PreflightError for a folder that
+    another user can change."""
     name = f"{wanted.run_id[-6:]}-{wanted.trial_id}-{secrets.token_hex(4)}"
-    fresh, disks = folder / name, tuple(Path(disk) / name for disk in wanted.disks)
+    fresh = f"{wanted.data_dir}/{name}"
+    disks = tuple(f"{disk}/{name}" for disk in wanted.disks)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        save(folder, new_state(name, str(fresh), tuple(map(str, disks))))  # before there is anything to find
-        fresh.mkdir(mode=0o700)
+        make_ready(Path(wanted.data_dir))
+        save(record_of(name, (fresh, *disks)))  # before there is anything to find
+        _make(fresh, 0o700)
     except OSError as error:
-        forget(folder, name)
-        raise ProvisionError(f"no data directory in {folder}: {error.strerror}", remedy="--data-dir DIR") from None
+        remove_recorded(name)
+        reason = f"no data directory in {wanted.data_dir}: {error.strerror}"
+        raise ProvisionError(reason, remedy="--data-dir DIR") from None
     for path in disks:
         try:
-            path.mkdir(mode=0o700)
+            _make(path, 0o700)
         except OSError as error:
-            remove_trees((fresh, *disks))
-            forget(folder, name)
-            raise ProvisionError(f"no directory on disk {path.parent}: {error.strerror}") from None
-    return str(fresh), tuple(map(str, disks))
+            remove_recorded(name)
+            raise ProvisionError(f"no directory on disk {os.path.dirname(path)}: {error.strerror}") from None
+    save(record_of(name, (fresh, *disks)))
+    return fresh, disks
+
+
+def _make(path: str, mode: int) -> None:
+    """Makes a directory in one that is checked by its descriptor: no other user can exchange it."""
+    parent, name = os.path.split(path)
+    at = ready(Path(parent))
+    try:
+        os.mkdir(name, mode, dir_fd=at)
+    finally:
+        os.close(at)
 
 
 def remove_directories(site: Site) -> None:
-    """Removes a server's directories with their contents, and then their state. An endpoint's site has none of ours.
+    """Removes a server's directories with their contents, and then their record. An endpoint's site has none of ours.
 
     Everything stays while a process of the server is left, for `scale clean`.
     """
     if not site.data_dir:
         return
-    data_dir = Path(site.data_dir)
+    name = os.path.basename(site.data_dir)
     with deferred():
-        if any(state.name == data_dir.name and has_left(state) for state in read_states([data_dir.parent])):
-            return
-        remove_recorded(data_dir.parent, data_dir.name, (data_dir, *site.disks))
-
-
-def remove_recorded(folder: Path, name: str, trees: Iterable[str | Path]) -> bool:
-    """Removes the directories that the state of a name in the folder records, then the state. Returns whether all are
-    gone: the state stays while one is left, so that the next `scale clean` finds it."""
-    is_gone = remove_trees(trees)
-    if is_gone:
-        forget(folder, name)
-    return is_gone
-
-
-def remove_trees(paths: Iterable[str | Path]) -> bool:
-    """Removes directories with their contents. A missing directory is not an error. A process that is just ending may
-    still create a file there, so what remains is removed again, up to REMOVALS times. Returns whether all are gone."""
-    left = [path for path in paths if not _remove_tree(path)]
-    return not left
-
-
-def _remove_tree(path: str | Path) -> bool:
-    for _ in range(REMOVALS):
-        shutil.rmtree(path, ignore_errors=True)
-        if not os.path.lexists(path):
-            return True
-        time.sleep(REMOVAL_PAUSE_S)
-    return False
+        record = read_record(name)
+        if record is not None and not has_left(record):
+            remove_recorded(name)
 
 
 def closed_to_others(folder: Path) -> str:

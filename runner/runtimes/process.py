@@ -6,9 +6,7 @@ that no process of the server is ever elsewhere. Refuses to create users, and to
 
 from __future__ import annotations
 
-import hashlib
 import os
-import shutil
 import signal
 import subprocess
 import time
@@ -20,6 +18,7 @@ from pathlib import Path
 import psutil
 
 from runner.errors import ProvisionError
+from runner.host.alive import started_ticks
 from runner.host.ram import is_shared
 from runner.interrupts import deferred
 from runner.model import Accounting, ServerOrder, Site, SiteRequest
@@ -41,8 +40,8 @@ from runner.runtimes.own_memory import with_own_memory
 from runner.runtimes.processes import Processes, send
 from runner.runtimes.segments import remove_segments, remove_shared
 from runner.runtimes.server_user import as_user, privileges, refuse_unexecutable, server_user
-from runner.runtimes.state import State, new_state, save, started_ticks
 from runner.spawning import spawn
+from runner.state import SERVER_VARIABLE, Record, copy_of, record_of, save
 
 CAN = Capabilities(
     pins_cpus=True, limits_memory=True, is_local=True, owns_server=True, has_images=False, places_disks=True
@@ -65,7 +64,7 @@ def phrase(place: str) -> str:
 
 def site(wanted: SiteRequest) -> Site:
     """A fresh directory below data_dir and a loopback port. Raises ProvisionError."""
-    home, *programs = (_reachable(path, Path(wanted.data_dir)) for path in (wanted.home, *wanted.programs))
+    home, *programs = (_reachable(path) for path in (wanted.home, *wanted.programs))
     data_dir, disks = fresh_directories(wanted)
     return Site(
         data_dir=data_dir,
@@ -77,30 +76,24 @@ def site(wanted: SiteRequest) -> Site:
     )
 
 
-def _reachable(home: str, folder: Path) -> str:
-    """A server's home or program, or a copy of it, made once, if the server's user may not reach it (such as /root).
+def _reachable(home: str) -> str:
+    """A server's home or program, or a copy of it, if the server's user may not reach it (such as /root).
 
     Wheels keep their shared libraries beside the package, in NAME.libs, found by relative path; they are copied too.
+    Raises ProvisionError.
     """
     source = Path(home).resolve()
     folder_of = source if source.is_dir() else source.parent
     if not home or os.geteuid() != 0 or not closed_to_others(folder_of):
         return home
-    copy = folder / "programs" / hashlib.sha256(home.encode()).hexdigest()[:12]
     package = source.parent
-    if not (copy / "complete").exists():
-        shutil.rmtree(copy, ignore_errors=True)
-        target = copy / package.name / source.name
-        if source.is_file():
-            target.parent.mkdir(parents=True)
-            shutil.copy(source, target)
-        else:
-            shutil.copytree(source, target, symlinks=True)
-        libraries = package.with_name(package.name + ".libs")
-        if libraries.is_dir():
-            shutil.copytree(libraries, copy / libraries.name, symlinks=True)
-        (copy / "complete").touch()
-    return str(copy / package.name / source.name)
+    libraries = package.with_name(package.name + ".libs")
+    inside = f"{package.name}/{source.name}"
+    sources = {inside: source, **({libraries.name: libraries} if libraries.is_dir() else {})}
+    try:
+        return str(copy_of(sources, "programs") / inside)
+    except OSError as error:
+        raise ProvisionError(f"{home} cannot be copied for the server's user: {error}") from None
 
 
 def start(order: ServerOrder, cleanup: ExitStack) -> ProcessServer:
@@ -120,8 +113,7 @@ class ProcessServer:
     def __init__(self, order: ServerOrder) -> None:
         self._order, self._spec, self._site = order, order.spec, order.site
         data_dir = Path(self._site.data_dir)
-        self._folder = data_dir.parent
-        self._state: State = new_state(data_dir.name, self._site.data_dir, self._site.disks)
+        self._record: Record = record_of(data_dir.name, (self._site.data_dir, *self._site.disks))
         self._group: Group | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._processes = Processes(self.pids)
@@ -133,13 +125,13 @@ class ProcessServer:
 
     def launch(self) -> None:
         """Creates the group, writes the files, and runs setup and server."""
-        save(self._folder, self._state)
+        save(self._record)
         with deferred():
             quota_cores, memory_bytes = self._order.placement.quota_cores, self._order.memory_bytes
-            self._group = make_group(f"scale-{self._state.name}", quota_cores, memory_bytes)
+            self._group = make_group(f"scale-{self._record.name}", quota_cores, memory_bytes)
             if self._group is not None:
-                self._state = replace(self._state, cgroup_paths=tuple(self._group.paths.values()))
-                save(self._folder, self._state)
+                self._record = replace(self._record, cgroup_paths=tuple(self._group.paths.values()))
+                save(self._record)
         lay_out(self._spec, (self._site.data_dir, *self._site.disks), self._user)
         for command in self._spec.setup:
             self._run_setup(command)
@@ -153,6 +145,7 @@ class ProcessServer:
         """Starts a setup command, or the server. `stop` and `scale clean` know only the last process started here."""
         refuse_unexecutable(argv[0], self._user)
         environment = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "HOME": self._site.data_dir, **self._spec.env}
+        environment[SERVER_VARIABLE] = self._record.name
         with deferred(), open_log(self._log, self._user) as log:
             process = self._process = spawn(
                 self._command(argv, before),
@@ -164,8 +157,8 @@ class ProcessServer:
                 env=environment,
                 start_new_session=True,
             )
-            self._state = replace(self._state, server_pid=process.pid, server_started=started_ticks(process.pid))
-            save(self._folder, self._state)
+            self._record = replace(self._record, server_pid=process.pid, server_started=started_ticks(process.pid))
+            save(self._record)
         return process
 
     def _run_setup(self, command: Sequence[str]) -> None:
@@ -218,7 +211,7 @@ class ProcessServer:
     def facts(self) -> Mapping[str, str]:
         """Users and capabilities of its processes, as the kernel has them, and its control group."""
         held = privileges(self.pids())
-        return {**held, "cgroup": " ".join(self._state.cgroup_paths), "data_dir": self._site.data_dir}
+        return {**held, "cgroup": " ".join(self._record.cgroup_paths), "data_dir": self._site.data_dir}
 
     def shut_down(self, within_s: float) -> bool:
         """The clean stop signal, and whether the server heeded it; its group is removed, its files stay."""
@@ -241,8 +234,8 @@ class ProcessServer:
         is_gone = self._processes.kill(lambda: HURRY_S if hurry() else KILL_S)
         if self._process is not None:
             self._process.poll()
-        remove_segments(self._state.server_pid, self._state.server_started)
-        remove_shared(self._processes.shared, self._uid, self._state.server_started)
+        remove_segments(self._record.server_pid, self._record.server_started)
+        remove_shared(self._processes.shared, self._uid, self._record.server_started)
         self.out_of_memory()  # the group takes its counts with it
         if self._group is not None and is_gone:
             self._group.remove()

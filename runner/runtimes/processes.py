@@ -11,15 +11,17 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterable
+from pathlib import Path
 
 import psutil
 
-from runner.host.alive import alive, started_ticks
+from runner.host.alive import alive, boot_id, started_ticks
 from runner.runtimes.cgroup import Group
 from runner.runtimes.segments import Shared, has_segments, shared_by
-from runner.runtimes.state import State
+from runner.state import SERVER_VARIABLE, Record
 
 LOOK_S = 0.02
+_GROUPS = "/sys/fs/cgroup/"
 
 
 class Processes:
@@ -63,14 +65,37 @@ def send(pid: int, number: signal.Signals) -> None:
         os.kill(pid, number)
 
 
-def has_left(state: State) -> bool:
+def has_left(record: Record) -> bool:
     """Whether a process of a recorded server still runs, or shared memory that it made is still used."""
-    members = [p for path in state.cgroup_paths for p in Group(version="v1", paths={"": path}).pids()]
+    if record.boot != boot_id():
+        return False
+    members = [p for path in own_groups(record) for p in Group(version="v1", paths={"": path}).pids()]
     return (
         any(_runs(pid, started_ticks(pid)) for pid in members)
-        or _runs(state.server_pid, state.server_started)
-        or has_segments(state.server_pid, state.server_started)
+        or (is_server(record) and _runs(record.server_pid, record.server_started))
+        or has_segments(record.server_pid, record.server_started)
     )
+
+
+def own_groups(record: Record) -> tuple[str, ...]:
+    """The control groups that were made for the record, by their name."""
+    name = f"scale-{record.name}"
+    own = (p for p in record.cgroup_paths if os.path.normpath(p) == p and os.path.basename(p) == name)
+    return tuple(path for path in own if path.startswith(_GROUPS))
+
+
+def is_server(record: Record) -> bool:
+    """Whether the process is the record's server: by its start time, and by a variable in its environment. Some servers
+    write over their environment; they work in the directory of their data."""
+    if not alive(record.server_pid, record.server_started):
+        return False
+    folder = f"/proc/{record.server_pid}"
+    with contextlib.suppress(OSError):
+        if f"{SERVER_VARIABLE}={record.name}".encode() in Path(folder, "environ").read_bytes().split(b"\0"):
+            return True
+    with contextlib.suppress(OSError):
+        return any(Path(os.readlink(f"{folder}/cwd")).is_relative_to(path) for path in record.paths)
+    return False
 
 
 def _runs(pid: int, started: int) -> bool:

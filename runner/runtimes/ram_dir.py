@@ -1,20 +1,24 @@
-"""A tmpfs for the servers' data, mounted for a run and removed with its contents.
+"""A directory in memory for the servers' data: made for a run, and removed with its contents.
 
-Refuses to mount over an existing directory's contents, and to leave a mount: a busy one is detached, and disappears
-with its last user. A killed run leaves its mount, whose name contains the run's process: `scale clean` removes it.
+A tmpfs is mounted where this process may mount; else the directory is on the machine's own tmpfs. Refuses to use a
+directory that exists, and to leave a mount: a busy one is detached, and disappears with its last user. A record names
+the directory while it is there, so that `scale clean` finds it after a kill.
 """
 
 from __future__ import annotations
 
 import contextlib
+import os
 import subprocess
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from runner.errors import ProvisionError
 from runner.host.ram import RamDirectory, mount_source
 from runner.interrupts import deferred
+from runner.state import Directory, directory_at, ready, record_of, remove_recorded, save
 
 _MOUNT_S = 10.0
 _TRIES = 5
@@ -23,22 +27,37 @@ _PAUSE_S = 0.2
 
 @contextlib.contextmanager
 def mounted(directory: RamDirectory) -> Iterator[None]:
-    """Mounts the tmpfs for the block. A directory on an existing tmpfs is not mounted here.
+    """Makes the directory for the block, with its tmpfs.
 
-    Raises ProvisionError if it cannot be mounted.
+    Raises ProvisionError if it cannot be made or mounted, PreflightError if another user can change its place.
     """
-    if not directory.is_mounted:
-        yield
-        return
     path = directory.path
     try:
         with deferred():
-            path.mkdir(parents=True)
-            _mount(path, directory.size_bytes)
+            _make(directory)
+            if directory.is_mounted:
+                _mount(path, directory.size_bytes)
         yield
     finally:
         with deferred():
-            unmount(path)
+            if directory.is_mounted:
+                unmount(path)
+            remove_recorded(path.name)
+
+
+def _make(directory: RamDirectory) -> None:
+    path = directory.path
+    record = replace(record_of(path.name, (), kind="memory"), is_mounted=directory.is_mounted)
+    try:
+        save(replace(record, directories=(Directory(path=str(path)),)))
+        at = ready(path.parent)
+        try:
+            os.mkdir(path.name, 0o755 if directory.is_mounted else 0o711, dir_fd=at)
+        finally:
+            os.close(at)
+    except OSError as error:
+        raise ProvisionError(f"no directory {path}: {error.strerror}", remedy="--data-dir DIR") from None
+    save(replace(record, directories=(directory_at(str(path)),)))
 
 
 def _mount(path: Path, size_bytes: int) -> None:
@@ -51,16 +70,13 @@ def _mount(path: Path, size_bytes: int) -> None:
 
 
 def unmount(path: Path) -> None:
-    """Unmounts and removes the directory. A busy mount is detached."""
+    """Unmounts what is mounted at the directory. A busy mount is detached."""
     for _ in range(_TRIES):
         if not path.is_mount():
-            break
+            return
         if _run("umount", str(path)).returncode:
             time.sleep(_PAUSE_S)
-    else:
-        _run("umount", "--lazy", str(path))
-    with contextlib.suppress(OSError):
-        path.rmdir()
+    _run("umount", "--lazy", str(path))
 
 
 def _run(*command: str) -> subprocess.CompletedProcess[str]:

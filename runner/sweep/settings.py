@@ -38,7 +38,8 @@ SETTINGS: tuple[Setting, ...] = (
         readers.data_directory,
         "",
         "Directory for the server's data; each trial gets a new directory in it. ram or ram:8GiB: a tmpfs of this size "
-        "that is mounted for the run; default size: half of the available memory. Default: /var/tmp/scale-<user>.",
+        "that is mounted for the run; default size: half of the available memory. Default: a "
+        "folder of this user's state; see docs/security.md.",
         "DIR|ram",
     ),
     _s("cpus.server", "--server-cpus", parse_cpus, "", "CPUs for the server, in this order: 0,2-5.", "LIST"),

@@ -19,9 +19,9 @@ from runner.interrupts import Stop, deferred, undone
 from runner.model import Preloaded, ServerOrder, Site
 from runner.runtimes import load_runtime
 from runner.runtimes.copying import can_reflink, copy_tree
-from runner.runtimes.local import CONSOLE, remove_recorded, remove_trees
+from runner.runtimes.local import CONSOLE
 from runner.runtimes.page_cache import drop_files
-from runner.runtimes.state import new_state, save
+from runner.state import directory_at, read_own, read_record, record_of, remove_recorded, save, write_own
 from runner.targets import load_target
 from runner.trial.asking import asked, closed_at_last, count_s, flush_s
 from runner.trial.begun import wait_for_schema, wait_until_ready
@@ -47,10 +47,15 @@ class Kept:
 
 
 def kept_before(order: TrialOrder, data: DataSet) -> Kept | None:
-    """The data set where this run has it already, also before it was resumed; ours from now on."""
-    folder = _folder(order, data)
+    """The data set where this run has it already, also before it was resumed; ours from now on.
+
+    A directory of that name is believed only if a record says that a run of this user made it.
+    """
+    folder, record = _folder(order, data), read_record(data.name)
+    if record is None or directory_at(str(folder)) not in record.directories:
+        return None
     try:
-        said = json.loads((folder / _COMPLETE).read_text(encoding="utf-8"))
+        said = json.loads(read_own(folder / _COMPLETE))
         found = Kept(**{**said, "folder": folder, "preloaded": Preloaded(**said["preloaded"])})
     except (OSError, ValueError, TypeError, KeyError):
         return None
@@ -117,11 +122,9 @@ def prove_rows(reached: Reached, rows: int) -> None:
         raise LoadError(f"the copy of the data holds {counted.rows:,} rows, {rows:,} were loaded{gaps}")
 
 
-def remove(data_dir: str, name: str) -> None:
+def remove(name: str) -> None:
     """Removes a data set, if it is there."""
-    folder = Path(data_dir) / name
-    with deferred():
-        remove_recorded(folder.parent, folder.name, [folder])
+    remove_recorded(name)
 
 
 def _folder(order: TrialOrder, data: DataSet) -> Path:
@@ -129,7 +132,7 @@ def _folder(order: TrialOrder, data: DataSet) -> Path:
 
 
 def _mark(folder: Path) -> None:
-    save(folder.parent, new_state(folder.name, str(folder)))
+    save(record_of(folder.name, (str(folder),), kind="data"))
 
 
 def _keep(started: Provisioned, folder: Path, there: Preloaded) -> Kept:
@@ -145,12 +148,14 @@ def _keep(started: Provisioned, folder: Path, there: Preloaded) -> Kept:
     )
     said = {**asdict(kept), "folder": str(folder)}
     with deferred():
-        complete = site / _COMPLETE
-        complete.touch(mode=0o600)  # the secret is in it
-        complete.write_text(json.dumps(said), encoding="utf-8")
-        _mark(folder)
-        remove_trees([folder])
-        os.rename(site, folder)
+        try:
+            write_own(site / _COMPLETE, json.dumps(said))  # the secret is in it
+            remove(folder.name)
+            moved = directory_at(str(folder), now_at=str(site))
+            save(replace(record_of(folder.name, (), kind="data"), directories=(moved,)))
+            os.rename(site, folder)
+        except OSError as error:
+            raise ProvisionError(f"the data set {folder} cannot be kept: {error.strerror}") from None
     return kept
 
 

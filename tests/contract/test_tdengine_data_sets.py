@@ -27,7 +27,7 @@ def test_trials_read_copies_of_the_same_rows(tmp_path_factory, method):
     order = replace(order, home=str(HOME), client_home=str(HOME))
     plan = Plan(sweep=make_sweep(), trials=(order.trial,), confounds=(), notes=(), seconds_estimated=0.0)
     found, phases = {}, {}
-    with data_of_run(plan, folder, order.run_id) as data_set:
+    with data_of_run(plan, order.run_id) as data_set:
         for cache in ("as-is", "warm", "cold"):
             trial = replace(order.trial, work=replace(order.trial.work, cache=cache))
             events = list(run_trial(replace(order, trial=trial, data=data_set(trial)), Stop()))

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import psutil
 
+from runner.state import Record, read_records
+
 
 def ours_running(data_dir: Path) -> list[str]:
     """Command lines of others' processes that name the data directory."""
@@ -16,6 +18,12 @@ def ours_running(data_dir: Path) -> list[str]:
     return found
 
 
+def records_in(data_dir: Path) -> list[Record]:
+    """Records of what runs made in the data directory."""
+    return [r for r in read_records().records if any(Path(p).is_relative_to(data_dir) for p in r.paths)]
+
+
 def assert_nothing_left(data_dir: Path) -> None:
     assert ours_running(data_dir) == []
     assert [p for p in data_dir.glob("*") if p.is_dir() and "cores-" in p.name] == []
+    assert records_in(data_dir) == []

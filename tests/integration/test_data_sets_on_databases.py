@@ -40,7 +40,7 @@ def copies_answer_rightly(name, folder, rows, knobs, duration="3s"):
     order = replace(order, trial=replace(order.trial, knobs={**order.trial.knobs, **knobs}))
     plan = Plan(sweep=make_sweep(), trials=(order.trial,), confounds=(), notes=(), seconds_estimated=0.0)
     found, phases = {}, {}
-    with data_of_run(plan, folder, order.run_id) as data_set:
+    with data_of_run(plan, order.run_id) as data_set:
         for cache in ("warm", "cold"):
             trial = replace(order.trial, work=replace(order.trial.work, cache=cache))
             events = list(run_trial(replace(order, trial=trial, data=data_set(trial)), Stop()))

@@ -108,7 +108,7 @@ def test_cold_rows_are_not_in_memory_and_warm_ones_are(folder):
     )
     plan = Plan(sweep=make_sweep(), trials=(order.trial,), confounds=(), notes=(), seconds_estimated=0.0)
     found, phases = {}, {}
-    with data_of_run(plan, folder, order.run_id) as data_set:
+    with data_of_run(plan, order.run_id) as data_set:
         for cache in ("warm", "cold"):
             work = replace(order.trial.work, cache=cache)
             trial = replace(order.trial, work=work)

@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 
 from tests.integration.cli import run, start
-from tests.integration.leftovers import assert_nothing_left, ours_running
+from tests.integration.leftovers import assert_nothing_left, ours_running, records_in
 
 QUICK = (
     "--target",
@@ -84,8 +84,8 @@ def test_kill_9_loses_at_most_the_running_trial(tmp_path, data_dir, only_cleaner
     process = started(tmp_path, data_dir)
     wait_for(lambda: done_trials(tmp_path) and loading(tmp_path))
     before = done_trials(tmp_path)[0].read_text()
-    (state,) = data_dir.glob("*.scale-state.json")
-    server = json.loads(state.read_text())["server_pid"]
+    (record,) = records_in(data_dir)
+    server = record.server_pid
     assert "/dev/shm" not in Path(f"/proc/{server}/maps").read_text()
     assert server in makers_of_segments()
     os.kill(process.pid, signal.SIGKILL)

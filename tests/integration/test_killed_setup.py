@@ -4,7 +4,6 @@ PostgreSQL's initdb starts children, and each has shared memory that it removes 
 """
 
 import contextlib
-import json
 import os
 import pwd
 import signal
@@ -19,6 +18,7 @@ import pytest
 from runner.runtimes.clean import find_leftovers, remove
 from runner.runtimes.local import UNPRIVILEGED_USER
 from runner.targets import load_target
+from tests.integration.leftovers import records_in
 
 pytestmark = pytest.mark.alone  # shared memory is the machine's: what others' tests leave for a moment would be seen
 WHEEL = load_target("postgres").find("").home
@@ -70,10 +70,10 @@ def forgotten() -> set[str]:
 
 def children_of_setup(data_dir: Path) -> list[psutil.Process]:
     """What the setup command has started, at this moment."""
-    for path in data_dir.glob("*.scale-state.json"):
-        with contextlib.suppress(ValueError, OSError, psutil.NoSuchProcess):
-            if pid := json.loads(path.read_text())["server_pid"]:
-                return psutil.Process(pid).children(recursive=True)
+    for record in records_in(data_dir):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            if record.server_pid:
+                return psutil.Process(record.server_pid).children(recursive=True)
     return []
 
 
@@ -96,7 +96,7 @@ def cleaned(data_dir: Path) -> None:
     for left in find_leftovers([data_dir]):
         if left.kind == "server":
             remove(left)
-    assert not list(data_dir.glob("*.scale-state.json"))
+    assert records_in(data_dir) == []
 
 
 def nothing_forgotten_but(before: set[str]) -> None:

@@ -15,6 +15,7 @@ from runner.interrupts import Stop, Stopped
 from runner.model import PhaseEntered, VerdictKind
 from runner.runtimes.clean import find_leftovers, remove
 from runner.trial.run import run_trial
+from tests.integration.leftovers import records_in
 from tests.unit.trial_orders import (
     ROOT,
     artifact_of,
@@ -94,8 +95,8 @@ def test_a_runner_killed_while_a_thread_runs_a_trial_leaves_no_server(folder, on
 
 
 def server_pid(folder):
-    (state,) = folder.glob("*.scale-state.json")
-    return json.loads(state.read_text())["server_pid"]
+    (record,) = records_in(folder)
+    return record.server_pid
 
 
 def end_a_connection_of_the_load(pid):

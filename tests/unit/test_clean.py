@@ -9,83 +9,84 @@ from pathlib import Path
 
 import pytest
 
+from runner.host.alive import alive, started_ticks
 from runner.model import SiteRequest
-from runner.runtimes.clean import find_leftovers, remove
+from runner.runtimes.clean import find_ignored, find_leftovers, remove
 from runner.runtimes.local import fresh_directories
 from runner.runtimes.own_memory import WAYS
 from runner.runtimes.segments import remove_segments, remove_shared, shared_by
-from runner.runtimes.state import alive, new_state, read_states, save, started_ticks
+from runner.state import SERVER_VARIABLE, folder, read_records, record_of, save
 
 
-def ours(folder):
-    return [x for x in find_leftovers([folder]) if x.kind != "container"]
+@pytest.fixture(autouse=True)
+def state(tmp_path, monkeypatch):
+    """A state of its own for each test."""
+    monkeypatch.setenv("SCALE_STATE_DIR", str(tmp_path / "state"))
+    return tmp_path / "state"
+
+
+def ours():
+    return [x for x in find_leftovers() if x.kind != "container"]
+
+
+def of_dead_run(*paths, **parts):
+    return replace(record_of("trial", [str(p) for p in paths]), runner_pid=2**22 + 1, runner_started=1, **parts)
 
 
 def test_a_living_run_leaves_nothing_over(tmp_path):
-    save(tmp_path, new_state("trial", str(tmp_path / "data")))
-    (tmp_path / "clients").mkdir()
-    assert ours(tmp_path) == []
+    save(record_of("trial", [str(tmp_path / "data")]))
+    (folder("clients") / "x").mkdir()
+    assert ours() == []
 
 
 def test_the_server_of_a_dead_run_is_stopped_and_its_data_removed(tmp_path):
     (tmp_path / "data").mkdir()
-    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]) as server:
-        dead = replace(
-            new_state("trial", str(tmp_path / "data")),
-            runner_pid=2**22 + 1,
-            runner_started=1,
-            server_pid=server.pid,
-            server_started=started_ticks(server.pid),
-        )
-        save(tmp_path, dead)
-        found = ours(tmp_path)
+    (tmp_path / "data" / "rows").touch()
+    marked = {**os.environ, SERVER_VARIABLE: "trial"}
+    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], env=marked) as server:
+        began = started_ticks(server.pid)
+        save(of_dead_run(tmp_path / "data", server_pid=server.pid, server_started=began))
+        found = ours()
         assert [x.kind for x in found] == ["server"]
         remove(found[0])
         assert server.wait(timeout=10) != 0
     assert not (tmp_path / "data").exists()
-    assert read_states([tmp_path]) == ()
+    assert read_records().records == ()
 
 
 def test_another_process_under_the_same_number_is_left_alone(tmp_path):
     assert not alive(os.getpid(), started_ticks(os.getpid()) + 1)
-    stranger = replace(
-        new_state("trial", str(tmp_path / "data")),
-        runner_pid=2**22 + 1,
-        runner_started=1,
-        server_pid=os.getpid(),
-        server_started=1,
-    )
-    save(tmp_path, stranger)
-    remove(ours(tmp_path)[0])
+    save(of_dead_run(tmp_path / "data", server_pid=os.getpid(), server_started=1))
+    remove(ours()[0])
     assert started_ticks(os.getpid()) > 0
 
 
 def test_a_directory_that_stays_keeps_its_state_so_that_the_next_clean_finds_it(tmp_path, monkeypatch):
-    monkeypatch.setattr("runner.runtimes.local.REMOVAL_PAUSE_S", 0.001)
+    monkeypatch.setattr("runner.state.removal.REMOVAL_PAUSE_S", 0.001)
     data = tmp_path / "data"
-    data.mkdir()
-    save(tmp_path, replace(new_state("data", str(data)), runner_pid=2**22 + 1, runner_started=1))
+    (data / "deep").mkdir(parents=True)
+    save(of_dead_run(data))
     with monkeypatch.context() as busy:
-        busy.setattr("runner.runtimes.local.shutil.rmtree", lambda path, ignore_errors: None)
-        assert remove(ours(tmp_path)[0]) == str(data)
-    assert remove(ours(tmp_path)[0]) == ""
-    assert not data.exists() and ours(tmp_path) == []
+        busy.setattr("runner.state.removal.shutil.rmtree", lambda path, ignore_errors, dir_fd: None)
+        assert remove(ours()[0]) == str(data)
+    assert remove(ours()[0]) == ""
+    assert not data.exists() and ours() == []
 
 
 def test_a_run_killed_at_any_step_of_making_directories_leaves_nothing_that_no_state_names(tmp_path, monkeypatch):
     disk = tmp_path / "disk"
     disk.mkdir()
     for steps in range(3):
-        folder = tmp_path / f"data{steps}"
-        killed_after(steps, monkeypatch, lambda to=folder: fresh_directories(wanted(to, disk)))
-        made = {*(p for p in folder.iterdir() if p.is_dir()), *disk.iterdir()}
-        named = {Path(p) for state in read_states([folder]) for p in (state.data_dir, *state.disk_dirs)}
-        assert len(made) == steps and made <= named
-        for state in read_states([folder]):
-            save(folder, replace(state, runner_pid=2**22 + 1, runner_started=1))
-        for left in ours(folder):
+        data = tmp_path / f"data{steps}"
+        data.mkdir()
+        killed_after(steps, monkeypatch, lambda to=data: fresh_directories(wanted(to, disk)))
+        made = {*data.iterdir(), *disk.iterdir()}
+        (record,) = read_records().records
+        assert len(made) == steps and made <= set(map(Path, record.paths))
+        save(replace(record, runner_pid=2**22 + 1, runner_started=1))
+        for left in ours():
             assert remove(left) == ""
-        assert not any(folder.iterdir()) and not any(disk.iterdir())
+        assert not any(data.iterdir()) and not any(disk.iterdir())
 
 
 class Killed(BaseException):
@@ -93,10 +94,10 @@ class Killed(BaseException):
 
 
 def killed_after(steps, monkeypatch, task):
-    done, real = [], Path.mkdir
+    done, real = [], os.mkdir
 
     def mkdir(path, *args, **given):
-        if given.get("parents"):
+        if not str(path).startswith("run-1"):
             return real(path, *args, **given)
         if len(done) == steps:
             raise Killed
@@ -104,7 +105,7 @@ def killed_after(steps, monkeypatch, task):
         return real(path, *args, **given)
 
     with monkeypatch.context() as patched, contextlib.suppress(Killed):
-        patched.setattr(Path, "mkdir", mkdir)
+        patched.setattr(os, "mkdir", mkdir)
         task()
 
 
@@ -112,13 +113,17 @@ def wanted(folder, disk):
     return SiteRequest(run_id="run-1", trial_id="t1", data_dir=str(folder), home="", disks=(str(disk),))
 
 
-def test_caches_go_when_no_run_lives_and_a_broken_state_is_passed_over(tmp_path):
-    (tmp_path / "programs" / "x").mkdir(parents=True)
-    (tmp_path / "bad.scale-state.json").write_text("{not json")
-    found = ours(tmp_path)
+def test_caches_go_when_no_run_lives_and_a_broken_record_is_named_and_ignored():
+    programs = folder("programs")
+    (programs / "x").mkdir()
+    bad = folder("records") / "bad.json"
+    bad.write_text("{not json")
+    found = ours()
     assert [x.kind for x in found] == ["cache"]
     remove(found[0])
-    assert not (tmp_path / "programs").exists()
+    assert not any(programs.iterdir())
+    assert [one for one in find_ignored() if one.startswith(str(bad))] == [f"{bad}: is not a record of this version"]
+    assert bad.exists()
 
 
 MAKER = "import ctypes; print(ctypes.CDLL(None).shmget(0, 56, 0o1600), flush=True)"  # IPC_PRIVATE, IPC_CREAT
@@ -137,15 +142,8 @@ def test_shared_memory_of_a_killed_server_is_removed_and_nobody_elses(tmp_path):
     assert set(made) <= segments()
     try:
         assert remove_segments(maker.pid, started + 10**6) == ()  # made before that process, so by another
-        dead = replace(
-            new_state("trial", str(tmp_path / "data")),
-            runner_pid=2**22 + 1,
-            runner_started=1,
-            server_pid=maker.pid,
-            server_started=started,
-        )
-        save(tmp_path, dead)
-        remove(ours(tmp_path)[0])
+        save(of_dead_run(tmp_path / "data", server_pid=maker.pid, server_started=started))
+        remove(ours()[0])
         assert segments() & set(made) == {made[0]}
     finally:
         for number in made:

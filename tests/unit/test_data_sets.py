@@ -18,8 +18,8 @@ from runner.preparing import preloaded
 from runner.runtimes import page_cache
 from runner.runtimes.clean import find_leftovers, remove
 from runner.runtimes.copying import copy_tree
-from runner.runtimes.state import new_state, read_states, save
 from runner.sampling.subjects import NOTHING
+from runner.state import read_records, record_of, save
 from runner.targets import Address, load_facts
 from runner.trial import rest
 from runner.trial.data_set import copied, kept_before
@@ -182,13 +182,13 @@ def kept(folder: Path, name: str) -> Path:
     said = {"folder": str(path), "port": 4711, "secret": "s", "bytes_total": 3, "preloaded": there}
     (path / "prepared.json").write_text(json.dumps(said))
     (path / "rows").write_text("one")
-    save(folder, new_state(name, str(path)))
+    save(record_of(name, [str(path)]))
     return path
 
 
 def test_a_run_uses_what_it_finds_and_leaves_no_data_set(tmp_path):
     one = trial()
-    with pytest.raises(KeyboardInterrupt), data_of_run(plan(one), tmp_path, "20260102T030405Z-cpu-abcdef") as data_set:
+    with pytest.raises(KeyboardInterrupt), data_of_run(plan(one), "20260102T030405Z-cpu-abcdef") as data_set:
         found = data_set(one)
         assert found.name == f"abcdef-data-{data_key(one)}"
         assert data_set(make_trial()) is None
@@ -197,7 +197,7 @@ def test_a_run_uses_what_it_finds_and_leaves_no_data_set(tmp_path):
         assert kept_before(order, found).port == 4711
         raise KeyboardInterrupt
     assert not path.exists()
-    assert read_states([tmp_path]) == ()
+    assert read_records().records == ()
 
 
 def test_a_data_set_that_is_not_complete_is_not_used(tmp_path):
@@ -213,7 +213,7 @@ def test_the_data_set_of_a_killed_run_is_removed_by_clean(tmp_path):
     path = kept(tmp_path, "abcdef-data-1")
     living = [x for x in find_leftovers([tmp_path]) if x.kind != "container"]
     assert living == []
-    save(tmp_path, replace(new_state(path.name, str(path)), runner_pid=2**22 + 1, runner_started=1))
+    save(replace(record_of(path.name, [str(path)]), runner_pid=2**22 + 1, runner_started=1))
     (left,) = (x for x in find_leftovers([tmp_path]) if x.kind != "container")
     remove(left)
     assert list(tmp_path.iterdir()) == []

@@ -1,26 +1,32 @@
 """Data in memory: what "ram" comes to, a tmpfs that is there for a run and gone afterwards, a full one in one message."""
 
-import os
 import subprocess
 import sys
-import tempfile
-from pathlib import Path
 
 import pytest
 
 from runner.errors import LoadError, ProvisionError, UsageError
 from runner.executing.disk_stage import disks_of_run
-from runner.host.ram import RamDirectory, left_mounts, may_mount, ram_directory, with_size
+from runner.host.ram import RamDirectory, may_mount, ram_directory, with_size
 from runner.model import DiskSample, Sample, SubjectSample
 from runner.preparing import machine
 from runner.runtimes.clean import find_leftovers, remove
 from runner.runtimes.ram_dir import mounted, unmount
+from runner.state import folder, read_records
 from runner.sweep.resolve import resolve_sweep
 from runner.trial.placed import full_disk, refuse_full
 from tests.unit.test_plan import planned
 
 MIB = 2**20
 NOBODY = SubjectSample(cpu_s_total=None, throttled_s_total=None, memory_bytes=None)
+
+
+@pytest.fixture(autouse=True)
+def state(tmp_path, monkeypatch):
+    """A state of its own for each test."""
+    monkeypatch.setenv("SCALE_STATE_DIR", str(tmp_path / "state"))
+
+
 mounts = pytest.mark.skipif(not may_mount(), reason="only who may mount")
 
 
@@ -43,7 +49,11 @@ def test_who_may_not_mount_gets_a_directory_on_the_tmpfs_that_is_there(tmp_path,
     assert not may_mount(tmp_path / "status")
     monkeypatch.setattr("runner.host.ram.may_mount", lambda: False)
     found = ram_directory("ram:1GiB", tmp_path)
-    assert (str(found.path), found.is_mounted) == (f"/dev/shm/scale-{os.getuid()}", False)
+    assert (str(found.path.parent), found.is_mounted) == ("/dev/shm", False)
+    assert len(found.path.name) > 32 and ram_directory("ram:1GiB", tmp_path) != found, "nobody can guess it"
+    with mounted(found):
+        assert found.path.is_dir() and [r.paths for r in read_records().records] == [(str(found.path),)]
+    assert not found.path.exists() and read_records().records == ()
     assert "may not limit" in found.sentence
 
 
@@ -64,7 +74,7 @@ def test_the_plan_says_that_the_data_are_in_memory():
 def test_a_run_has_its_tmpfs_and_leaves_nothing(tmp_path):
     directory = RamDirectory(path=tmp_path / "ram-1", size_bytes=4 * MIB, is_mounted=True)
     with mounted(directory):
-        assert directory.path.is_mount() and directory.path not in left_mounts()
+        assert directory.path.is_mount() and not find_leftovers()
         with disks_of_run(planned(cores="1"), directory.path, "run", print) as stage:
             (disk,) = stage.disks
         assert (disk.kind, disk.file_system, disk.size_bytes) == ("ram", "tmpfs", 4 * MIB)
@@ -115,23 +125,22 @@ with mounted(RamDirectory(path=Path(sys.argv[1]), size_bytes=2**22, is_mounted=T
 
 @mounts
 def test_what_a_killed_run_left_is_found_and_removed():
-    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
-        path = Path(folder) / "ram-1"
-        with subprocess.Popen(
-            [sys.executable, "-c", DYING, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        ) as run:
-            try:
-                assert run.stdout.readline() == "there\n"
-                assert path not in left_mounts(), "it lives"
-                run.kill()
-                run.wait(timeout=10)
-                found = [x for x in find_leftovers([]) if x.name == str(path)]
-                assert [x.kind for x in found] == ["memory"]
-                remove(found[0])
-                assert not path.exists()
-            finally:
-                run.kill()
-                unmount(path)
+    path = folder("ram") / "ram-1"
+    with subprocess.Popen(
+        [sys.executable, "-c", DYING, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as run:
+        try:
+            assert run.stdout.readline() == "there\n"
+            assert not find_leftovers(), "it lives"
+            run.kill()
+            run.wait(timeout=10)
+            found = [x for x in find_leftovers() if x.name == path.name]
+            assert [x.kind for x in found] == ["memory"]
+            remove(found[0])
+            assert not path.exists()
+        finally:
+            run.kill()
+            unmount(path)
 
 
 def test_no_mount_is_one_message(tmp_path, monkeypatch):

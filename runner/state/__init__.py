@@ -1,0 +1,51 @@
+"""Everything that `scale` keeps outside of `results/`: where it lies, who may have made it, and how it is removed.
+
+`trusted` opens directories that no other user can change. `places` names the folders of this user. `records` says what
+a run made and has not removed yet. `removal` removes that, and nothing else. `copies` keeps programs that servers run.
+Refuses to follow a link of another user, and to believe a file that another user can have written.
+"""
+
+from runner.state.copies import copy_of, keep_file, kept_file
+from runner.state.files import read_own, write_own
+from runner.state.places import VARIABLE, check, folder, folder_path, make_ready, ready
+from runner.state.records import (
+    SERVER_VARIABLE,
+    Directory,
+    Record,
+    directory_at,
+    forget,
+    is_running,
+    read_record,
+    read_records,
+    record_of,
+    save,
+)
+from runner.state.removal import remove_folder, remove_recorded
+from runner.state.trusted import open_trusted
+
+__all__ = [
+    "SERVER_VARIABLE",
+    "VARIABLE",
+    "Directory",
+    "Record",
+    "check",
+    "copy_of",
+    "directory_at",
+    "folder",
+    "folder_path",
+    "forget",
+    "is_running",
+    "keep_file",
+    "kept_file",
+    "make_ready",
+    "open_trusted",
+    "read_own",
+    "read_record",
+    "read_records",
+    "ready",
+    "record_of",
+    "remove_folder",
+    "remove_recorded",
+    "save",
+    "write_own",
+]
