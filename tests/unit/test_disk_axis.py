@@ -176,8 +176,8 @@ def test_postgres_has_a_tablespace_on_each_disk_and_the_log_where_it_was_asked_f
     ("flags", "said"),
     [
         ({}, "after 24 s to make"),  # named directories: only their ceilings, 6 s for each and 6 s together
-        ({"disks.dir": None, "disks.loop": "1GiB", "axis.disks": "1"}, "after 10 s to make"),
-        ({"disks.dir": None, "disks.loop": "1GiB", "disks.cap": "20MiB/s"}, "after 33 s to make"),
+        ({"disks.dir": "", "disks.loop": "1GiB", "axis.disks": "1"}, "after 10 s to make"),
+        ({"disks.dir": "", "disks.loop": "1GiB", "disks.cap": "20MiB/s"}, "after 33 s to make"),
     ],
 )
 def test_the_plan_says_how_long_the_disks_take_before_the_first_trial(flags, said):

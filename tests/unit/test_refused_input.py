@@ -1,10 +1,14 @@
 """Bad input, given to whole commands: one message that names the flag, key or file, exit code 2, nothing left."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from runner.plan.columns import column_mistakes
+from runner.targets import all_facts
+from tests.unit.factories import make_sweep
 from tests.unit.whole_commands import Ended, run
 
 NULL = ("plan", "cpu", "--cores", "1", "--target", "null")
@@ -103,6 +107,16 @@ def test_what_cannot_be_read_is_refused_by_its_name(tmp_path, words, names):
 )
 def test_what_no_trial_could_do_is_refused_by_the_plan(tmp_path, words, names):
     refused(run(*words, cwd=tmp_path), *names)
+
+
+@pytest.mark.parametrize("facts", [facts for facts in all_facts() if facts.own_columns], ids=lambda facts: facts.name)
+def test_a_column_is_not_named_like_one_that_the_target_has(facts):
+    data = make_sweep().work.data
+    for own in facts.own_columns:
+        assert column_mistakes(replace(data, columns=("a:int", f"{own.upper()}:int")), facts)[0].startswith(
+            "--columns: "
+        )
+    assert not column_mistakes(data, facts)
 
 
 @pytest.mark.parametrize(

@@ -93,9 +93,6 @@ def test_memory_and_disk_of_this_machine_are_no_limit_of_a_server_elsewhere():
     ("flags", "subject", "words"),
     [
         ({"workload__tables": "3"}, "--tables", "4 vgroups"),
-        ({"workload__columns": "ts:int,b:int"}, "--columns", "ts is the name of the time column"),
-        ({"workload__columns": "a:int,A:int"}, "--columns", "a is there twice"),
-        ({"workload__columns": "groupid:int"}, "--columns", "groupid is there twice"),
         ({"load__method": "sml-telnet"}, "--method", "writes one column, there are 3"),
         ({"load__method": "sml-json"}, "--method", "writes one column, there are 3"),
         (

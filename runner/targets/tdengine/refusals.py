@@ -126,11 +126,6 @@ def _work(trial: Trial) -> list[Finding]:
         found.append(
             _blocking("--tables", f"{tables} tables cannot fill {vgroups} vgroups", "more --tables, or fewer --vgroups")
         )
-    names = [column.partition(":")[0].lower() for column in (*data.columns, *data.tags)]
-    twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
-    for name in [*(["ts"] if "ts" in names else []), *twice]:
-        why = "is the name of the time column" if name == "ts" else "is there twice"
-        found.append(_blocking("--columns", f"{name} {why}", "another name; columns and tag columns share one space"))
     if method in ONE_COLUMN and len(data.columns) > 1:
         found.append(
             _blocking(
