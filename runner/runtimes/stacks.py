@@ -11,7 +11,6 @@ import re
 import shutil
 import signal
 import subprocess
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -19,6 +18,7 @@ from pathlib import Path
 
 from runner.runtimes.capabilities import Obstacle
 from runner.spawning import spawn
+from runner.state import scratch
 
 HZ = 99  # not a multiple of the timers of servers and kernel
 PROBE_S = 10.0
@@ -51,7 +51,8 @@ class StackRecorder:
 
     def __init__(self) -> None:
         self.folded, self.trouble, self._said = "", "", ""
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._cleanup = contextlib.ExitStack()
+        self._folder: Path | None = None
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self, pids: Callable[[], Sequence[int]], cpus: Sequence[int]) -> None:
@@ -62,7 +63,7 @@ class StackRecorder:
         """
         if self._folder is not None:
             return
-        self._folder = tempfile.TemporaryDirectory(prefix="scale-perf-")
+        self._folder = self._cleanup.enter_context(scratch("perf"))
         deadline = time.monotonic() + READY_S
         for _ in range(TRIES):
             if not self._begun(pids(), cpus) or self._records(deadline):
@@ -91,7 +92,7 @@ class StackRecorder:
 
     @property
     def _data(self) -> str:
-        return f"{self._folder.name}/perf.data" if self._folder else ""
+        return f"{self._folder}/perf.data" if self._folder else ""
 
     def stop(self) -> None:
         """Ends the recording. May be called twice."""
@@ -109,11 +110,10 @@ class StackRecorder:
 
     def close(self) -> None:
         """Ends the recording, folds it, and removes its files. May be called twice."""
-        self.stop()
-        if self._folder is not None:
-            if not self.trouble:
+        with self._cleanup:
+            self.stop()
+            if self._folder is not None and not self.trouble:
                 self._fold(self._said)
-            self._folder.cleanup()
             self._folder = None
 
     def _fold(self, said: str) -> None:

@@ -21,6 +21,7 @@ from runner.state.records import (
     save,
 )
 from runner.state.removal import remove_folder, remove_recorded
+from runner.state.scratch import scratch
 from runner.state.trusted import open_trusted
 
 __all__ = [
@@ -47,5 +48,6 @@ __all__ = [
     "remove_folder",
     "remove_recorded",
     "save",
+    "scratch",
     "write_own",
 ]

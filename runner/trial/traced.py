@@ -5,7 +5,6 @@ Refuses to fail a trial whose requests cannot be read: a note says so.
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -13,6 +12,7 @@ from runner.errors import LoadError, ScaleError
 from runner.loadgen.handle import LoadHandle
 from runner.loadgen.trace import TRACE, left_out, parquet_of
 from runner.model import ArtifactMade, Event, Noted, Trial
+from runner.state import scratch
 
 
 @contextmanager
@@ -21,8 +21,8 @@ def trace_folder(trial: Trial) -> Iterator[str]:
     if not trial.load.trace_every:
         yield ""
         return
-    with tempfile.TemporaryDirectory(prefix="scale-trace-") as folder:
-        yield folder
+    with scratch("trace") as folder:
+        yield str(folder)
 
 
 def traced(events: Iterator[Event], trial: Trial, load: LoadHandle, folder: str) -> Iterator[Event]:

@@ -14,7 +14,6 @@ import pytest
 from runner.observations import observations
 from runner.preparing import machine
 from runner.report.flame import flame_svg, grown, profile_html, tree
-from runner.runtimes import stacks
 from runner.runtimes.stacks import StackRecorder, fold, profile_obstacle
 from tests.unit.factories import make_result
 from tests.unit.synthetic_run import synthetic_run
@@ -112,12 +111,12 @@ def used_until(pid, folder):
 
 @pytest.mark.skipif(profile_obstacle() is not None, reason="perf does not record here")
 def test_the_real_perf_records_a_process_that_works_and_leaves_no_file(tmp_path, monkeypatch):
-    monkeypatch.setattr(stacks.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv("SCALE_STATE_DIR", str(tmp_path))
     with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as busy:
         recorder = StackRecorder()
         try:
             recorder.start(lambda: (busy.pid,), tuple(os.sched_getaffinity(0)))
-            used_until(busy.pid, tmp_path)
+            used_until(busy.pid, tmp_path / "scratch")
             recorder.stop()
         finally:
             busy.kill()
@@ -125,7 +124,7 @@ def test_the_real_perf_records_a_process_that_works_and_leaves_no_file(tmp_path,
             recorder.close()
     assert recorder.trouble == "" and "python" in recorder.folded
     assert all(line.rpartition(" ")[2].isdigit() for line in recorder.folded.splitlines())
-    assert not list(tmp_path.iterdir())
+    assert not list((tmp_path / "scratch").iterdir()) and not list((tmp_path / "records").iterdir())
 
 
 @pytest.mark.skipif(profile_obstacle() is not None, reason="perf does not record here")

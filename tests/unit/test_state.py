@@ -243,3 +243,26 @@ def test_a_file_of_this_user_is_not_written_through_a_link(tmp_path):
         assert state.read_own(tmp_path / "link") == ""
     state.write_own(tmp_path / "mine", "x")
     assert state.read_own(tmp_path / "mine") == "x"
+
+
+DYING = """
+import sys
+from runner.state import scratch
+with scratch("trace") as folder:
+    (folder / "file").touch()
+    print(folder, flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_files_of_a_trial_are_removed_at_its_end_and_by_clean_after_a_kill(place):
+    with state.scratch("trace") as folder:
+        (folder / "file").touch()
+        assert folder.parent == place / "scratch" and folder.stat().st_mode & 0o777 == 0o700
+        assert servers() == [], "it lives"
+    assert not folder.exists() and state.read_records().records == ()
+    with subprocess.Popen([sys.executable, "-c", DYING], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as run:
+        left = Path(run.stdout.readline().decode().strip())
+        run.kill()
+    assert [(x.kind, remove(x)) for x in servers()] == [("scratch", "")]
+    assert not left.exists()
