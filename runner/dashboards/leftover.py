@@ -1,6 +1,6 @@
 """What `scale clean` finds of the dashboards after a power cut: records of services that do not run, stopped
-containers, and addresses of sweeps that have ended. Refuses to touch what runs, and the data: `down --purge` removes
-the data."""
+containers, addresses of sweeps that have ended, and their empty folders. Refuses to touch what runs, and the data:
+`down --purge` removes the data."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from pathlib import Path
 from runner.dashboards import containers
 from runner.dashboards.services import lives
 from runner.dashboards.state_directory import Started, StateDirectory
-from runner.dashboards.targets import stale
+from runner.dashboards.targets import remove_empty, stale
 
 
 @dataclass(frozen=True, kw_only=True)
 class Leftover:
-    """One thing to remove. kind: always dashboards. name: for people. Exactly one of the other fields is set."""
+    """One thing to remove. kind: always dashboards. name: for people. At most one of the other fields is set; without
+    one, it is the empty folders."""
 
     kind: str
     name: str
@@ -36,13 +37,24 @@ def find_leftovers(state: StateDirectory) -> tuple[Leftover, ...]:
             if one not in recorded
         ),
         *(Leftover(kind="dashboards", name=f"address of a dead sweep, {f.name}", file=f) for f in stale(state)),
+        *_empty(state),
     )
+
+
+def _empty(state: StateDirectory) -> list[Leftover]:
+    """The folders, if only sweeps that have ended were announced there."""
+    names = {path.name for path in state.path.glob("*")}
+    if names - {state.targets.name} or not state.path.is_dir() or set(state.targets.glob("*")) - set(stale(state)):
+        return []
+    return [Leftover(kind="dashboards", name=f"empty folders, {state.path}")]
 
 
 def remove(state: StateDirectory, found: Leftover) -> None:
     """Removes it. No error if it does not exist any more."""
     if found.file is not None:
         found.file.unlink(missing_ok=True)
+    if found == Leftover(kind=found.kind, name=found.name):
+        remove_empty(state)
     if found.container:
         containers.stop(Started(name="", how="docker", port=0, container=found.container))
     if found.record is not None:

@@ -7,7 +7,8 @@
     state.json       what was started and how to find it again
     *.log            the programs' output
 
-Refuses to write outside that directory.
+Refuses to write outside that directory, and a directory that is not this user's alone: `scale` ends as root what its
+record names.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import os
 import pwd
 import secrets
 import shutil
+import stat
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -25,14 +27,14 @@ from typing import Any, Literal
 
 from runner.errors import ProvisionError, StoreError
 from runner.runtimes.local import UNPRIVILEGED_USER, closed_to_others
-from runner.state import folder_path
+from runner.state import folder_path, own_directory, read_own
 
 SHIPPED = Path(__file__).resolve().parent / "provisioned"
 CHECKOUT = Path(__file__).resolve().parent.parent.parent
 VARIABLE = "SCALE_DASHBOARDS_DIR"
 PASSWORD_BYTES = 24
 How = Literal["docker", "process"]
-_WRITTEN = ("prometheus", "grafana", "load/blocks", "admin-password")
+_WRITTEN = ("prometheus", "grafana", "grafana/plugins", "load/blocks", "admin-password")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,9 +79,8 @@ class StateDirectory:
     def fill(self) -> None:
         """Creates the subdirectories, copies the configuration again, and makes a password once. Raises
         ProvisionError."""
-        self._refuse_foreign()
+        self.check(makes=True)
         try:
-            self.path.mkdir(parents=True, exist_ok=True)
             shutil.rmtree(self.path / "config", ignore_errors=True)
             shutil.copytree(source() / "dashboards", self.path / "config")
             for name in ("targets", "prometheus", "grafana/plugins", "load/blocks"):
@@ -94,13 +95,13 @@ class StateDirectory:
                 f"the dashboards run as {UNPRIVILEGED_USER}, who may not enter {closed}", remedy=f"set {VARIABLE}"
             )
 
-    def _refuse_foreign(self) -> None:
-        """Refuses a directory of another user. In the usual parent directory, everybody may create directories."""
-        for path in (self.path.parent, self.path):
-            with contextlib.suppress(FileNotFoundError):
-                owner = path.lstat().st_uid
-                if owner not in (0, os.geteuid(), self.owner.pw_uid):
-                    raise ProvisionError(f"{path} belongs to another user ({owner})", remedy=f"set {VARIABLE}")
+    def check(self, *, makes: bool = False) -> bool:
+        """Whether the directory is there. Raises PreflightError for one that is not this user's alone, ProvisionError
+        if it cannot be made or opened."""
+        try:
+            return own_directory(self.path, makes=makes)
+        except OSError as error:
+            raise ProvisionError(f"{self.path} cannot be used: {error}", remedy=f"set {VARIABLE}") from None
 
     def give(self) -> None:
         """Sets owners: the programs' data and the password belong to `owner`; the rest belongs to us, and `owner` may
@@ -108,12 +109,14 @@ class StateDirectory:
         if os.geteuid() != 0:
             return
         theirs = {self.path / name for name in _WRITTEN}
-        for path in (self.path, *self.path.rglob("*")):
-            if theirs.isdisjoint((path, *path.parents)):
-                os.chown(path, 0, 0, follow_symlinks=False)
-                path.chmod(path.stat().st_mode | (0o755 if path.is_dir() else 0o644))  # independent of the umask
-            else:
-                os.chown(path, self.owner.pw_uid, self.owner.pw_gid, follow_symlinks=False)
+        for path in theirs:
+            _give(path, self.owner)
+        for where, folders, files in os.walk(self.path):
+            folders[:] = [name for name in folders if Path(where, name) not in theirs]
+            for path in (Path(where), *(Path(where, name) for name in files)):
+                if path not in theirs:
+                    os.chown(path, 0, 0, follow_symlinks=False)
+                    path.chmod(path.stat().st_mode | (0o755 if path.is_dir() else 0o644))  # independent of the umask
 
     def _password(self) -> None:
         with contextlib.suppress(FileExistsError):
@@ -122,9 +125,10 @@ class StateDirectory:
                 file.write(secrets.token_urlsafe(PASSWORD_BYTES))
 
     def started(self) -> Mapping[str, Started]:
-        """The services that were started and not stopped, by name. An unreadable record counts as empty."""
+        """The services that were started and not stopped, by name. A record that cannot be read, or that another user
+        can have written, counts as empty."""
         try:
-            raw = json.loads((self.path / "state.json").read_text(encoding="utf-8"))
+            raw = json.loads(read_own(self.path / "state.json")) if self.check() else []
             return {one["name"]: Started(**one) for one in raw}
         except (OSError, ValueError, TypeError, KeyError):
             return {}
@@ -132,6 +136,7 @@ class StateDirectory:
     def remember(self, started: Mapping[str, Started]) -> None:
         """Replaces the record. Raises StoreError."""
         path = self.path / "state.json"
+        self.check()
         try:
             if not started:
                 path.unlink(missing_ok=True)
@@ -144,7 +149,18 @@ class StateDirectory:
 
     def remove(self) -> None:
         """Removes all of it, with the data."""
-        shutil.rmtree(self.path, ignore_errors=True)
+        if self.check():
+            shutil.rmtree(self.path, ignore_errors=True)
+
+
+def _give(path: Path, owner: pwd.struct_passwd) -> None:
+    """By a descriptor: the owner of the folder around it may put a link in its place."""
+    at = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        if os.fstat(at).st_nlink == 1 or stat.S_ISDIR(os.fstat(at).st_mode):
+            os.fchown(at, owner.pw_uid, owner.pw_gid)
+    finally:
+        os.close(at)
 
 
 def own_state_directory() -> StateDirectory:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from runner.dashboards.state_directory import StateDirectory
+from runner.errors import ProvisionError
 from runner.host.alive import alive, started_ticks
 
 _NAME = re.compile(r"sweep-(\d+)-(\d+)\.json")
@@ -33,12 +34,14 @@ class RunningSweep:
 @contextlib.contextmanager
 def announced(state: StateDirectory, run: str, port: int) -> Iterator[None]:
     """Inside the block, a Prometheus of this state directory reads the sweep's metrics. A state directory that cannot
-    be written is ignored, because a sweep must not fail when nobody can watch it."""
+    be written is ignored, because a sweep must not fail when nobody can watch it. Raises PreflightError for one that is
+    not this user's alone."""
     pid = os.getpid()
     path = state.targets / f"sweep-{pid}-{started_ticks(pid)}.json"
     partial = path.with_suffix(".partial")
-    with contextlib.suppress(OSError):
-        state.targets.mkdir(parents=True, exist_ok=True)
+    with contextlib.suppress(OSError, ProvisionError):
+        state.check(makes=True)
+        state.targets.mkdir(exist_ok=True)
         partial.write_text(json.dumps([{"targets": [f"127.0.0.1:{port}"], "labels": {RUN_LABEL: run}}]))
         partial.chmod(0o644)  # readable for the user that Prometheus runs as, whatever the umask
         partial.replace(path)
@@ -46,6 +49,19 @@ def announced(state: StateDirectory, run: str, port: int) -> Iterator[None]:
         yield
     finally:
         path.unlink(missing_ok=True)
+        remove_empty(state)
+
+
+def remove_empty(state: StateDirectory) -> bool:
+    """Removes a state directory in which only sweeps were announced, once all of them have ended. Whether it did."""
+    try:
+        if [path.name for path in state.path.iterdir()] != [state.targets.name]:
+            return False  # dashboards were started here: Prometheus watches the folder
+        state.targets.rmdir()
+        state.path.rmdir()
+    except OSError:  # it is not there, or another sweep is announced
+        return False
+    return True
 
 
 def running_sweeps(state: StateDirectory) -> tuple[RunningSweep, ...]:
@@ -68,7 +84,9 @@ def _age(path: Path) -> float:
 
 
 def stale(state: StateDirectory) -> tuple[Path, ...]:
-    """Files of sweeps that have ended."""
+    """Files of sweeps that have ended. Raises PreflightError for a directory that is not this user's alone."""
+    if not state.check():
+        return ()
     return tuple(path for path in sorted(state.targets.glob("sweep-*.json")) if not _lives(path))
 
 

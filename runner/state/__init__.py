@@ -7,7 +7,7 @@ Refuses to follow a link of another user, and to believe a file that another use
 
 from runner.state.copies import copy_of, keep_file, kept_file
 from runner.state.files import read_own, write_own
-from runner.state.places import VARIABLE, check, folder, folder_path, make_ready, ready
+from runner.state.places import VARIABLE, check, folder, folder_path, make_ready, own_directory, ready
 from runner.state.records import (
     SERVER_VARIABLE,
     Directory,
@@ -40,6 +40,7 @@ __all__ = [
     "kept_file",
     "make_ready",
     "open_trusted",
+    "own_directory",
     "read_own",
     "read_record",
     "read_records",

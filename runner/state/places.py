@@ -89,6 +89,18 @@ def make_ready(path: Path) -> None:
         os.close(ready(path))
 
 
+def own_directory(path: Path, *, makes: bool) -> bool:
+    """Whether a directory that the user named in place of one of these folders is there, after it is made if it `makes`
+    it. Raises PreflightError for one that is not this user's alone, OSError if it cannot be made or opened."""
+    try:
+        os.close(_opened(path.absolute(), makes=makes))
+    except FileNotFoundError:
+        if makes:
+            raise
+        return False
+    return True
+
+
 def _opened(path: Path, *, makes: bool = True) -> int:
     parent, is_new = _parent(path, makes), False
     try:

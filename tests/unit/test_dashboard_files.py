@@ -13,10 +13,11 @@ from grafana_foundation_sdk.cog.plugins import register_default_plugins
 from grafana_foundation_sdk.models.dashboard import Dashboard
 
 from runner.dashboards.declared import read_services
+from runner.dashboards.leftover import find_leftovers, remove
 from runner.dashboards.state_directory import Started, StateDirectory, pins
 from runner.dashboards.targets import announced, running_sweeps, stale
 from runner.dashboards.updown import images_of, page_of, pinned_image
-from runner.errors import ProvisionError, UsageError
+from runner.errors import PreflightError, ProvisionError, UsageError
 from runner.exporter.names import BY_NAME, COMMON
 from tools.dashboards_json import PAGES, text
 
@@ -183,9 +184,47 @@ def test_the_room_keeps_its_password_from_others_and_from_the_next_start(tmp_pat
 def test_a_room_that_another_user_made_is_refused(tmp_path):
     (tmp_path / "room").mkdir()
     os.chown(tmp_path / "room", 12345, 12345)
-    with pytest.raises(ProvisionError, match=r"belongs to another user \(12345\)"):
-        StateDirectory(path=tmp_path / "room").fill()
-    assert not list((tmp_path / "room").iterdir())
+    (tmp_path / "room" / "state.json").write_text('[{"name": "prometheus", "how": "process", "port": 1, "pid": 1}]')
+    state = StateDirectory(path=tmp_path / "room")
+    for use in (state.fill, state.started, state.remove, lambda: stale(state), lambda: find_leftovers(state)):
+        with pytest.raises(PreflightError, match="room belongs to user 12345"):
+            use()
+    with pytest.raises(PreflightError, match="room belongs to user 12345"), announced(state, "run", 1):
+        pass
+    assert [path.name for path in (tmp_path / "room").iterdir()] == ["state.json"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
+def test_a_record_that_another_user_wrote_names_nothing(tmp_path):
+    state = StateDirectory(path=tmp_path / "room")
+    state.check(makes=True)
+    state.remember({"prometheus": Started(name="prometheus", how="process", port=9090, pid=os.getpid(), ticks=1)})
+    assert state.started()
+    os.chown(state.path / "state.json", 12345, 12345)
+    assert state.started() == {}
+
+
+def test_a_sweep_leaves_no_empty_folders_and_clean_removes_those_of_a_killed_one(tmp_path):
+    state = StateDirectory(path=tmp_path / "room")
+    with announced(state, "run", 9464):
+        assert state.targets.is_dir()
+    assert not state.path.exists()
+    state.check(makes=True)
+    state.targets.mkdir()
+    (state.targets / "sweep-1-1.json").touch()
+    found = find_leftovers(state)
+    assert [one.name.partition(",")[0] for one in found] == ["address of a dead sweep", "empty folders"]
+    for one in found:
+        remove(state, one)
+    assert not state.path.exists()
+    with announced(state, "run", 9464):
+        assert find_leftovers(state) == (), "it lives"
+    (state.path / "config").mkdir(parents=True)
+    state.targets.mkdir()
+    with announced(state, "run", 9464):
+        pass
+    assert state.targets.is_dir(), "Prometheus watches it"
+    assert find_leftovers(state) == ()
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root starts the programs as another user")
