@@ -9,6 +9,7 @@ from runner.errors import PreflightError
 from runner.host import Host, cpu_order, read_host
 from runner.loadgen.binary import loadgen_path
 from runner.runtimes.docker_facts import docker_facts, image_state
+from runner.runtimes.server_user import server_user, why_stuck
 from runner.servers import lacking
 from runner.targets import TARGETS, Installation, Target, load_target
 from runner.units import counted
@@ -50,8 +51,19 @@ def _machine(host: Host) -> list[Ability]:
             found=f"{host.cgroup}, " + ("writable" if host.cgroup_writable else "not writable"),
             remedy="" if host.cgroup_writable else "fractional cores and memory limits of processes need root",
         ),
+        _servers_user(),
         Ability(subject="pressure", there=bool(host.psi), found=", ".join(host.psi) or "the kernel has no PSI"),
     ]
+
+
+def _servers_user() -> Ability:
+    """The user of the servers, which is not root."""
+    why = why_stuck()
+    if why:
+        return Ability(subject="user", there=False, found=why, remedy="run scale as a user who is not root")
+    user = server_user()
+    found = f"servers run as {user.pw_name}" if user else "servers run as this user"
+    return Ability(subject="user", there=True, found=found)
 
 
 def _load_core() -> Ability:
@@ -102,11 +114,12 @@ def _server(target: Target) -> Ability:
     words = [_said(usual, usual.found)] if usual else []
     if named:
         words.append(_said(there, variable) if there else f"no server in {named} ({variable})")
+    root = [f"runs as root: {target.facts.needs_root}"] if words and target.facts.needs_root else []
     nothing, remedy = _why_none(target) if not usual else ("", "")
     return Ability(
         subject=target.facts.name,
         there=bool(usual or there),
-        found="; ".join(words) or nothing,
+        found="; ".join((*words, *root)) or nothing,
         remedy=f"a sweep takes that of {variable} with --home {there.home}" if there else remedy,
     )
 

@@ -76,11 +76,17 @@ def machine_facts(run: StoredRun) -> tuple[Fact, ...]:
         ("cgroup", _text(host.get("cgroup"))),
         ("CPU governor", _text(host.get("governor"))),
         ("Disks", "; ".join(filter(None, (_disk(d) for d in _disks(run))))),
-        ("Server", f"{server_name(run)}, {run.plan.sweep.runtime}"),
+        ("Server", ", ".join(filter(None, (server_name(run), run.plan.sweep.runtime, _as_user(run))))),
         ("Image", _text(server.get("image_digest")) or run.plan.sweep.image),
         ("Chosen because", _text(run.manifest.get("choice"))),
     ]
     return tuple((label, value) for label, value in facts if value)
+
+
+def _as_user(run: StoredRun) -> str:
+    """The users that the servers' processes had, and why where one needs root."""
+    users = {r.server["user"]: r.server.get("needs_root", "") for r in run.results if r.server.get("user")}
+    return ", ".join(f"as {user}" + (f" ({why})" if why else "") for user, why in users.items())
 
 
 def _disks(run: StoredRun) -> Sequence[object]:

@@ -244,7 +244,7 @@ class DockerServer:
             "image_id": image.id,
             "image_digest": digests[0] if digests else "",
             "container": self._container.id,
-            **privileges(self.pids()),
+            **privileges(self.pids(), self._spec.needs_root),
         }
 
     def stop(self) -> None:

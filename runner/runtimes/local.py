@@ -19,7 +19,7 @@ from runner.interrupts import deferred
 from runner.model import ServerSpec, Site, SiteRequest
 from runner.runtimes.processes import has_left
 from runner.runtimes.server_user import rights_of
-from runner.state import make_ready, read_record, ready, record_of, remove_recorded, save
+from runner.state import make_ready, read_record, ready, record_of, remove_recorded, save, write_own
 
 UNPRIVILEGED_USER = "nobody"
 CONSOLE = "console.log"  # what a server prints, in its data directory
@@ -108,7 +108,7 @@ def _create(spec: ServerSpec) -> None:
         path = Path(name)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.unlink(missing_ok=True)  # of a server that had this directory before
-        write_new(path, text)
+        write_own(path, text)
 
 
 def open_log(path: Path, user: pwd.struct_passwd | None) -> BinaryIO:
@@ -120,12 +120,6 @@ def open_log(path: Path, user: pwd.struct_passwd | None) -> BinaryIO:
             return open(os.open(path.name, flags, 0o600, dir_fd=folder), "ab")
     finally:
         os.close(folder)
-
-
-def write_new(path: Path, text: str) -> None:
-    """Writes a file that its owner alone may read. Raises OSError if anything has that name, a link too."""
-    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "w", encoding="utf-8") as file:
-        file.write(text)
 
 
 def free_port() -> int:

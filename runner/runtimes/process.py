@@ -210,7 +210,7 @@ class ProcessServer:
 
     def facts(self) -> Mapping[str, str]:
         """Users and capabilities of its processes, as the kernel has them, and its control group."""
-        held = privileges(self.pids())
+        held = privileges(self.pids(), self._spec.needs_root)
         return {**held, "cgroup": " ".join(self._record.cgroup_paths), "data_dir": self._site.data_dir}
 
     def shut_down(self, within_s: float) -> bool:

@@ -100,14 +100,16 @@ def refuse_unexecutable(program: str, user: pwd.struct_passwd | None) -> None:
         )
 
 
-def privileges(pids: Sequence[int]) -> Mapping[str, str]:
-    """The user and the capabilities of processes, as the kernel reports them; empty if there are none."""
+def privileges(pids: Sequence[int], needs_root: str) -> Mapping[str, str]:
+    """The user and the capabilities of processes, as the kernel reports them, and why they need root if they do; empty
+    if there are none."""
     states = [state for pid in pids if (state := _status(pid))]
     if not states:
         return {}
     uids = sorted({int(uid) for state in states for uid in state["Uid"].split()})
     held = functools.reduce(int.__or__, (int(state[name], 16) for state in states for name in _CAPABILITIES))
-    return {"user": " ".join(map(_name, uids)), "capabilities": f"{held:x}" if held else "none"}
+    why = {"needs_root": needs_root} if needs_root else {}
+    return {"user": " ".join(map(_name, uids)), "capabilities": f"{held:x}" if held else "none", **why}
 
 
 def _status(pid: int) -> dict[str, str]:

@@ -22,10 +22,12 @@ from runner.model import Placement, ServerOrder, ServerSpec, SiteRequest
 from runner.runtimes import load_runtime
 from runner.runtimes.docker_facts import docker_facts
 from runner.runtimes.local import remove_directories
+from runner.runtimes.server_user import server_user
 from runner.sampling.subjects import subject_reader
 from runner.targets import load_target
 from tests.integration.docker_image import HOME, ensure_image
 from tests.integration.program_image import require_docker
+from tests.integration.unprivileged import assert_unprivileged
 from tests.unit.factories import make_trial
 
 POSTGRES = load_target("postgres")
@@ -104,7 +106,10 @@ def test_every_process_of_the_server_is_on_its_cpus_and_nothing_stays(kind, data
             assert server.cpus_allowed() == (LAST,)
             for pid in pids:
                 assert psutil.Process(pid).cpu_affinity() == [LAST]
-                assert psutil.Process(pid).uids().effective != 0
+            if os.geteuid() == 0:
+                (folder,) = (path for path in data_dir.iterdir() if path.is_dir())
+                assert_unprivileged(pids, folder)
+                assert (server.facts()["user"], server.facts()["capabilities"]) == (server_user().pw_name, "none")
             read = subject_reader(server.accounting())
             before = read().cpu_s_total
             connection.execute("SELECT sum(n) FROM generate_series(1, 1000000) n")
