@@ -1,4 +1,4 @@
-"""Starts child processes on their own CPUs, from one thread that lives as long as this process.
+"""Starts child processes on their own CPUs, from one thread that lives as long as this process; and runs short ones.
 
 A parent-death signal (prctl(2), PR_SET_PDEATHSIG) refers to the thread that started the child: it is sent when that
 thread ends, not when the process does. So no child is started by a thread that may end before the child. And the CPUs
@@ -7,6 +7,7 @@ of that one thread can be set for a moment, so that not even a child's first ins
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import queue
@@ -18,6 +19,7 @@ from typing import Any
 from runner.interrupts import deferred
 
 START_S = 60.0  # a program on a hanging file system never starts
+KILLED_S = 1.0  # a killed program that waits for a hanging disk does not end
 _Task = Callable[[], None]
 
 
@@ -73,3 +75,20 @@ def spawn(argv: Sequence[str], cpus: Sequence[int], **options: Any) -> subproces
             if _starter is None or _starter.pid != os.getpid():
                 _starter = _Starter()
         return _starter.start(argv, cpus, options)
+
+
+def run_within(limit_s: float, argv: Sequence[str], **options: Any) -> subprocess.CompletedProcess[str]:
+    """Runs a short program and returns its output and exit code. Raises OSError, and TimeoutExpired after limit_s.
+
+    subprocess.run waits without a limit for a program that it has killed; this abandons one that does not end then.
+    """
+    streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    process = subprocess.Popen(argv, encoding="utf-8", errors="replace", **{**streams, **options})
+    try:
+        said, words = process.communicate(timeout=limit_s)
+    except BaseException:
+        process.kill()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=KILLED_S)
+        raise
+    return subprocess.CompletedProcess(argv, process.returncode, said, words)

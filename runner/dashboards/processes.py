@@ -21,10 +21,12 @@ from runner.dashboards.state_directory import Started, StateDirectory
 from runner.errors import ProvisionError
 from runner.host.alive import alive, started_ticks
 from runner.runtimes.local import tail
+from runner.spawning import run_within
 
 HOME_VARIABLE = "SCALE_GRAFANA_HOME"
 _HOMES = ("/usr/share/grafana", "/usr/local/share/grafana", "/opt/grafana")
 STOP_S = 10.0
+BESIDE_S = 600.0  # promtool, for the samples of a long run
 _PROBE_S = 10.0
 _FIRST_CLOSED = 'while [ $# -gt 0 ]; do test "$1" "$2" || { echo "$2"; exit; }; shift 2; done'
 
@@ -91,17 +93,13 @@ def _refuse_closed(name: str, program: str, owner: pwd.struct_passwd) -> None:
 def _first_closed(wanted: Sequence[tuple[str, Path]], owner: pwd.struct_passwd) -> str:
     """The first path that fails its test (-x, -r) for the owner; "" if none does."""
     words = [word for test, path in wanted for word in (test, str(path))]
-    done = subprocess.run(
-        ["/bin/sh", "-c", _FIRST_CLOSED, "probe", *words],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd="/",
-        timeout=_PROBE_S,
-        user=owner.pw_uid,
-        group=owner.pw_gid,
-        extra_groups=[],
-    )
+    as_owner = {"user": owner.pw_uid, "group": owner.pw_gid, "extra_groups": []}
+    try:
+        done = run_within(_PROBE_S, ["/bin/sh", "-c", _FIRST_CLOSED, "probe", *words], cwd="/", **as_owner)
+    except subprocess.TimeoutExpired:
+        raise ProvisionError(
+            f"no answer within {_PROBE_S:.0f} s whether {owner.pw_name} may read {wanted[-1][1]}"
+        ) from None
     return done.stdout.strip()
 
 
@@ -129,19 +127,20 @@ def stop(started: Started) -> None:
 
 
 def run_beside(state: StateDirectory, argv: Sequence[str]) -> tuple[int, str]:
-    """Runs a command as the state directory's owner. Returns its exit code and output."""
+    """Runs a command as the state directory's owner. Returns its exit code and output; 124 if it does not end in time,
+    127 if it cannot be started."""
     owner = state.owner if os.geteuid() == 0 else None
     try:
-        done = subprocess.run(
+        done = run_within(
+            BESIDE_S,
             argv,
-            capture_output=True,
-            text=True,
-            check=False,
             cwd=state.path,
             user=owner.pw_uid if owner else None,
             group=owner.pw_gid if owner else None,
             extra_groups=[] if owner else None,
         )
+    except subprocess.TimeoutExpired:
+        return 124, f"it did not end within {BESIDE_S:.0f} s"
     except OSError as error:
         return 127, str(error)
     return done.returncode, done.stdout + done.stderr

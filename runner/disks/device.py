@@ -13,8 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from runner.disks.playbook import search_path
+from runner.spawning import run_within
 
 SYS = Path("/sys/dev/block")
+SIGNATURES_S = 30.0  # a few blocks of a disk that has been asleep
+UNREADABLE = "something that cannot be read"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,16 +84,11 @@ def _size(folder: Path) -> int:
 def signatures(path: str, folder: Path) -> tuple[str, ...]:
     """File systems, RAID members and partition tables that wipefs finds, and partitions that the kernel knows."""
     try:
-        done = subprocess.run(
-            ["wipefs", "--json", path],
-            capture_output=True,
-            text=True,
-            check=True,
-            env={**os.environ, "PATH": search_path()},
-        )
-        found = parse_wipefs(done.stdout)
-    except (OSError, subprocess.CalledProcessError, ValueError):
-        found = ("something that cannot be read",)
+        environment = {**os.environ, "PATH": search_path()}
+        done = run_within(SIGNATURES_S, ["wipefs", "--json", path], env=environment)
+        found = parse_wipefs(done.stdout) if done.returncode == 0 else (UNREADABLE,)
+    except (OSError, subprocess.TimeoutExpired, ValueError):
+        found = (UNREADABLE,)
     partitions = tuple(f"partition {p.name}" for p in sorted(folder.glob("*")) if (p / "partition").exists())
     return found + partitions
 

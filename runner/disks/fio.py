@@ -17,6 +17,7 @@ from pathlib import Path
 from runner.disks.playbook import MARK, search_path
 from runner.disks.sets import PREFIX
 from runner.errors import ProvisionError
+from runner.spawning import run_within
 
 FILE_BYTES_MAX = 2**30
 
@@ -54,9 +55,7 @@ def run_fio(writings: Sequence[Writing], label: str = "") -> Mapping[str, Writte
         environment = {**os.environ, "PATH": search_path(), MARK: label or set_of(writings[0].path)}
         limit = 120 + 4 * max(w.seconds or 10.0 for w in writings)
         try:
-            done = subprocess.run(
-                command, pass_fds=files, capture_output=True, text=True, env=environment, timeout=limit, check=False
-            )
+            done = run_within(limit, command, pass_fds=files, env=environment)
         except FileNotFoundError:
             raise ProvisionError("fio is missing", remedy="apt-get install fio") from None
         except subprocess.TimeoutExpired:

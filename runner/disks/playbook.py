@@ -20,6 +20,7 @@ from runner.disks.sets import DiskSet, folder_of
 from runner.errors import ProvisionError
 
 MARK = "SCALE_DISK_SET"
+PLAYBOOK_S = 1800  # formatting many large devices
 _SHIPPED = Path(__file__).resolve().parent.parent / "playbooks"
 _CHECKOUT = Path(__file__).resolve().parent.parent.parent / "playbooks"
 
@@ -77,7 +78,11 @@ def run_playbook(disk_set: DiskSet, state: str) -> None:
             event_handler=_listener(failures),
             cancel_callback=lambda: False,  # without it, ansible-runner replaces the handler of SIGINT and keeps it
             quiet=True,
+            timeout=PLAYBOOK_S,
         )
+        if result.status == "timeout":
+            end_processes(disk_set.name)
+            failures.append(f"ansible-playbook did not end within {PLAYBOOK_S} s; does a disk hang?")
         if result.rc != 0 and not failures:
             failures += [line for line in result.stdout.read().splitlines() if line.strip()][-1:]
     except BaseException:

@@ -13,18 +13,20 @@ import json
 import os
 import re
 import shutil
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from runner.errors import PreflightError, UsageError
+from runner.errors import PreflightError, ProvisionError, UsageError
 from runner.host.alive import alive, started_ticks
 from runner.model import DiskSource
 
 REGISTER = Path("/var/lib/scale-disks")
 REGISTER_OWNER = 0  # root's
 PREFIX = "scale-disks-"
+REMOVAL_S = 600.0  # another process, with many disks
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
@@ -112,7 +114,8 @@ def forget(name: str) -> None:
 def held(name: str) -> Iterator[bool]:
     """Waits until no other process removes the set. False if that process deleted it, whatever has its name now.
 
-    True for a set that was never in the register: no other process can know it.
+    True for a set that was never in the register: no other process can know it. Raises ProvisionError if the other
+    process does not end.
     """
     try:
         folder = os.open(folder_of(name), os.O_RDONLY | os.O_DIRECTORY)
@@ -120,10 +123,23 @@ def held(name: str) -> Iterator[bool]:
         yield True
         return
     try:
-        fcntl.flock(folder, fcntl.LOCK_EX)
+        _lock(folder, name)
         yield os.fstat(folder).st_nlink > 0
     finally:
         os.close(folder)
+
+
+def _lock(folder: int, name: str) -> None:
+    deadline = time.monotonic() + REMOVAL_S
+    while True:
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                sentence = f"disks {name}: another process has been removing them for {REMOVAL_S:.0f} s"
+                raise ProvisionError(sentence, remedy=f"find it with: fuser {folder_of(name)}; and end it") from None
+        time.sleep(0.05)
 
 
 def list_disks() -> tuple[DiskSet, ...]:

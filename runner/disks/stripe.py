@@ -17,7 +17,9 @@ from runner.disks.sets import DiskSet, find_set, save
 from runner.errors import ProvisionError
 from runner.host import disk_of
 from runner.model import DataDisk, DiskSource, Finding
+from runner.spawning import run_within
 
+MODPROBE_S = 10.0
 _MDSTAT = Path("/proc/mdstat")
 _SYS = Path("/sys/dev/block")
 _INSTEAD = "--disk-placement spread, which puts each vgroup or partition on one disk"
@@ -54,13 +56,9 @@ def _has_md() -> bool:
     if _MDSTAT.exists():
         return True
     try:
-        asked = subprocess.run(
-            ["modprobe", "--dry-run", "--quiet", "raid0"],
-            capture_output=True,
-            check=False,
-            env={**os.environ, "PATH": search_path()},
-        )
-    except OSError:
+        environment = {**os.environ, "PATH": search_path()}
+        asked = run_within(MODPROBE_S, ["modprobe", "--dry-run", "--quiet", "raid0"], env=environment)
+    except (OSError, subprocess.TimeoutExpired):
         return False
     return asked.returncode == 0
 

@@ -21,6 +21,7 @@ LOOPBACK = "127.0.0.1"
 PATH = "/metrics"
 _IDLE_S = 60.0
 _POLL_S = 0.5
+_END_S = 5.0
 
 
 class MetricsServer:
@@ -76,9 +77,9 @@ class MetricsServer:
             self._read.notify_all()
 
     def stop(self) -> None:
-        """Closes the port."""
-        self._server.shutdown()
-        self._thread.join()
+        """Closes the port. A server that does not end is abandoned; it ends with this process."""
+        threading.Thread(target=self._server.shutdown, name="metrics-end", daemon=True).start()
+        self._thread.join(_END_S)
         self._server.server_close()
 
     def _handler(self, page: Callable[[], bytes]) -> type[BaseHTTPRequestHandler]:

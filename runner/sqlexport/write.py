@@ -19,6 +19,11 @@ if TYPE_CHECKING:
     import sqlalchemy
 
 PASSWORD_VARIABLE = "SCALE_SQL_PASSWORD"
+_LIMITS: Mapping[str, Mapping[str, Any]] = {  # seconds
+    "postgresql+psycopg": {"connect_timeout": 10},
+    "mysql+pymysql": {"connect_timeout": 10, "read_timeout": 300, "write_timeout": 300},
+    "mariadb+pymysql": {"connect_timeout": 10, "read_timeout": 300, "write_timeout": 300},
+}
 _ROWS_AT_ONCE = 1000
 _KEY_LENGTH = 255  # MySQL's keys need a length
 _PREFERRED = {"postgresql": "postgresql+psycopg", "mysql": "mysql+pymysql", "mariadb": "mariadb+pymysql"}
@@ -64,7 +69,7 @@ def _engine(url: str, password: str) -> sqlalchemy.Engine:
         )
     parsed = parsed.set(drivername=_PREFERRED.get(parsed.drivername, parsed.drivername), password=password or None)
     try:
-        return sqlalchemy.create_engine(parsed)
+        return sqlalchemy.create_engine(parsed, connect_args=_limits(parsed))
     except sqlalchemy.exc.NoSuchModuleError:
         raise UsageError(
             f"--sql: SQLAlchemy knows no database {parsed.drivername!r}",
@@ -74,6 +79,11 @@ def _engine(url: str, password: str) -> sqlalchemy.Engine:
         raise UsageError(
             f"--sql: {parsed.drivername} needs a package: {error}", remedy="install it beside scale"
         ) from None
+
+
+def _limits(url: sqlalchemy.URL) -> dict[str, Any]:
+    """The time limits of a database that is reached by a network; those in the URL count."""
+    return {name: value for name, value in _LIMITS.get(url.drivername, {}).items() if name not in url.query}
 
 
 @contextmanager

@@ -1,22 +1,33 @@
-"""No wait of a trial is without a deadline: held by reading the source for calls that wait, and by docs/method.md, whose
-table of bounds says what the source says."""
+"""No wait is without a deadline: held by reading the source for calls that wait, and by docs/method.md, whose table of
+bounds says what the source says."""
 
 import ast
+import fcntl
+import os
+import pwd
 import re
+import socket
+import subprocess
 import sys
 import threading
 import time
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from runner.errors import LoadError, TargetError
+from runner.dashboards import processes
+from runner.disks import device, sets, stripe
+from runner.errors import LoadError, ProvisionError, StoreError, TargetError
 from runner.interrupts import Stop, Stopped
 from runner.loadgen.features import kept_by
 from runner.loadgen.process import LoadProcesses
 from runner.loadgen.protocol import Phase
 from runner.loadgen.spec import trial_spec
+from runner.model import DiskSource
+from runner.spawning import run_within
+from runner.sqlexport import tables_of, write
 from runner.sweep.settings import SETTINGS
 from runner.targets import Address, Session
 from runner.targets.null import NullSession
@@ -27,19 +38,25 @@ from runner.trial.placed import sync_disks
 from runner.trial.provision import Reached
 from runner.units import parse_seconds
 from tests.unit.factories import make_sweep, make_trial
+from tests.unit.synthetic_run import mixed_run
 from tests.unit.test_ceiling import program_with
 from tests.unit.test_disk_trial import disk
 from tests.unit.trial_orders import trial_order
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = ("trial", "targets", "loadgen", "runtimes", "sampling")
-FILES = sorted(p for package in PACKAGES for p in (ROOT / "runner" / package).rglob("*.py")) + [
-    ROOT / "runner" / "spawning.py"
-]
+FILES = sorted((ROOT / "runner").rglob("*.py"))
 # Methods that wait for ever unless they are given a time, and where the time may stand without its name.
 WAITS = {"wait": 0, "join": 0, "communicate": 1, "get": 1, "acquire": 1, "result": 0, "wait_for": 1, "select": 3}
 RUNS = {"run", "call", "check_call", "check_output"}  # of subprocess
-OPENS = {"create_connection": "timeout", "urlopen": "timeout", "connect": "connect_timeout", "from_env": "timeout"}
+OPENS = {
+    ("socket", "create_connection"): "timeout",
+    ("request", "urlopen"): "timeout",
+    ("psycopg", "connect"): "connect_timeout",
+    ("docker", "from_env"): "timeout",
+    ("client", "HTTPConnection"): "timeout",
+    ("sqlalchemy", "create_engine"): "connect_args",
+    ("ansible_runner", "run"): "timeout",
+}
 # What waits by design, each with what bounds it.
 BOUNDED_OTHERWISE = {("spawning.py", "get")}  # the starter's own thread, which waits for work and holds nobody up
 WITHOUT_QUESTION = {"expected", "load_spec", "genuine_load", "left_s", "give_up"}
@@ -61,8 +78,13 @@ def _endless(call: ast.Call) -> str:
     owner = of.id if isinstance(of, ast.Name) else ""
     if name in RUNS and owner == "subprocess":
         return "" if "timeout" in named else name
-    if name in OPENS and owner in ("socket", "request", "psycopg", "docker"):
-        return "" if OPENS[name] in named else name
+    owner = of.attr if isinstance(of, ast.Attribute) else owner
+    if (owner, name) in OPENS:
+        return "" if OPENS[owner, name] in named else name
+    if name in ("flock", "lockf"):
+        return "" if "LOCK_NB" in ast.dump(call) or "LOCK_UN" in ast.dump(call) else name
+    if name == "shutdown":  # of a server or of an executor: both wait for what they do
+        return "" if call.args else name
     if name in ("waitpid", "wait4", "waitid") and owner == "os":
         return "" if "WNOHANG" in ast.dump(call) else name
     if name not in WAITS or "timeout" in named:
@@ -111,6 +133,11 @@ def test_nothing_waits_for_ever(path):
         "os.waitpid(1, 0)",
         "ThreadPoolExecutor(max_workers=2)",
         "select.select(a, b, c)",
+        "fcntl.flock(fd, fcntl.LOCK_EX)",
+        "self._server.shutdown()",
+        "ansible_runner.run(playbook='p')",
+        "sqlalchemy.create_engine(url)",
+        "urllib.request.urlopen('http://h')",
     ],
 )
 def test_such_a_wait_is_seen(line):
@@ -127,6 +154,8 @@ def test_such_a_wait_is_seen(line):
         "event.wait(0.1)",
         "subprocess.run(['true'], timeout=3)",
         "os.wait4(1, os.WNOHANG)",
+        "fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)",
+        "connection.shutdown(socket.SHUT_WR)",
     ],
 )
 def test_what_has_a_time_is_not(line):
@@ -246,6 +275,68 @@ def test_a_driver_that_cannot_end_a_request_is_not_asked_to(tmp_path, method, to
     kept = kept_by(program_with(tmp_path, features), spec)
     assert ("request_timeout_s" in kept) is told
     assert kept["drain_s"] == "30"
+
+
+def test_a_short_program_that_hangs_is_killed_and_named(monkeypatch):
+    begun = time.monotonic()
+    with pytest.raises(subprocess.TimeoutExpired, match="sleep"):
+        run_within(0.3, ["sleep", "60"])
+    assert time.monotonic() - begun < 10
+    done = run_within(10.0, ["sh", "-c", "echo a; echo b >&2; exit 3"])
+    assert (done.stdout, done.stderr, done.returncode) == ("a\n", "b\n", 3)
+
+
+@pytest.fixture
+def hanging(tmp_path, monkeypatch):
+    """Programs that never end, in place of the system's."""
+    for name in ("wipefs", "modprobe", "promtool"):
+        (tmp_path / name).write_text("#!/bin/sh\nexec sleep 60\n")
+        (tmp_path / name).chmod(0o755)
+    for module in (device, stripe):
+        monkeypatch.setattr(module, "search_path", lambda: f"{tmp_path}:{os.environ['PATH']}")
+    return tmp_path
+
+
+def test_disks_whose_tools_hang_count_as_used_and_as_not_there(hanging, monkeypatch):
+    monkeypatch.setattr(device, "SIGNATURES_S", 0.3)
+    monkeypatch.setattr(stripe, "MODPROBE_S", 0.3)
+    monkeypatch.setattr(stripe, "_MDSTAT", hanging / "mdstat")
+    begun = time.monotonic()
+    assert device.signatures("/dev/loop0", hanging) == ("something that cannot be read",)
+    assert [f.sentence for f in stripe.check_stripe(DiskSource(kind="loop"))] == [
+        "stripe: this kernel has no md, so no RAID-0"
+    ]
+    assert time.monotonic() - begun < 20
+
+
+def test_promtool_that_hangs_is_an_exit_code_with_words(hanging, monkeypatch):
+    monkeypatch.setattr(processes, "BESIDE_S", 0.3)
+    state = SimpleNamespace(path=hanging, owner=pwd.getpwuid(os.geteuid()))
+    assert processes.run_beside(state, [str(hanging / "promtool")]) == (124, "it did not end within 0 s")
+
+
+def test_a_set_that_another_process_removes_for_ever_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(sets, "REGISTER", tmp_path)
+    monkeypatch.setattr(sets, "REMOVAL_S", 0.3)
+    (tmp_path / "one").mkdir()
+    other = os.open(tmp_path / "one", os.O_RDONLY)
+    fcntl.flock(other, fcntl.LOCK_EX)
+    with pytest.raises(ProvisionError, match="disks one: another process has been removing them"), sets.held("one"):
+        pass
+    os.close(other)
+    with sets.held("one") as is_there:
+        assert is_there
+
+
+def test_a_database_that_never_answers_an_export_is_refused(monkeypatch):
+    limits = sys.modules[write.__module__]._LIMITS
+    monkeypatch.setitem(limits, "postgresql+psycopg", {"connect_timeout": 2})  # the least that libpq takes
+    begun = time.monotonic()
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1]
+        with pytest.raises(StoreError, match="timeout"):
+            write("run", tables_of(mixed_run()), f"postgresql://me@127.0.0.1:{port}/db")
+    assert time.monotonic() - begun < 30
 
 
 def test_a_load_that_does_not_hear_a_signal_is_told_twice_and_then_killed(tmp_path, monkeypatch):
