@@ -10,7 +10,7 @@ from runner.host import Host, cpu_order, read_host
 from runner.loadgen.binary import loadgen_path
 from runner.runtimes.docker_facts import docker_facts, image_state
 from runner.runtimes.server_user import server_user, why_stuck
-from runner.servers import lacking
+from runner.servers import corrupt_servers, lacking
 from runner.targets import TARGETS, Installation, Target, load_target
 from runner.units import counted
 
@@ -116,6 +116,9 @@ def _server(target: Target) -> Ability:
         words.append(_said(there, variable) if there else f"no server in {named} ({variable})")
     root = [f"runs as root: {target.facts.needs_root}"] if words and target.facts.needs_root else []
     nothing, remedy = _why_none(target) if not usual else ("", "")
+    broken = corrupt_servers([usual.home] if usual else [])
+    if broken:
+        return Ability(subject=target.facts.name, there=False, found=broken[0].sentence, remedy=broken[0].command)
     return Ability(
         subject=target.facts.name,
         there=bool(usual or there),

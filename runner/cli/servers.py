@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from runner.servers import ListedServer
 
 JSON = Annotated[bool, typer.Option("--json", help="Print JSON on standard output.")]
 
@@ -41,5 +44,9 @@ def list_(as_json: JSON = False) -> None:
     if as_json:
         console.show_json([asdict(one) for one in found])
         return
-    rows = [[one.name, one.version, one.home or f"scale servers install {one.name}"] for one in found]
-    console.show_table("", ["server", "version", "where"], rows)
+    console.show_table("", ["server", "version", "where"], [[one.name, one.version, _where(one)] for one in found])
+
+
+def _where(one: ListedServer) -> str:
+    install = f"scale servers install {one.name}"
+    return f"{one.corrupt} → {install}" if one.corrupt else one.home or install

@@ -58,6 +58,7 @@ def preflight(
 def _of_server(choice: Choice, trials: list[Trial]) -> Iterator[Finding]:
     yield from server.endpoint(choice, trials)
     yield from server.client(choice)
+    yield from server.uncorrupted(choice, trials)
     yield from server.installed(choice, trials)
     yield from server.unlimited(choice, trials)
 

@@ -15,6 +15,7 @@ from runner.model import Finding, ServerSource, Trial
 from runner.preparing.choice import Choice
 from runner.runtimes.local import closed_to_others
 from runner.runtimes.server_user import server_user, why_stuck
+from runner.servers import corrupt_servers
 from runner.targets import ENDPOINT_PASSWORD, Address, Surroundings
 
 
@@ -74,6 +75,17 @@ def client(choice: Choice) -> Iterator[Finding]:
     """Findings about the client library. A container's library is copied out of its image when the run starts."""
     if not (choice.can.has_images and choice.facts.image_library):
         yield from choice.target.check_client(choice.home, choice.version)
+
+
+def uncorrupted(choice: Choice, trials: Sequence[Trial]) -> Iterator[Finding]:
+    """A finding for each installed server whose files are not those that were installed: the chosen one, and those
+    that it starts beside itself."""
+    if not _installed_here(choice):
+        return
+    different = {tuple(sorted(trial.knobs.items())): trial for trial in trials}
+    homes = [choice.home, *(one for trial in different.values() for one in choice.target.programs(trial, choice.home))]
+    for wrong in corrupt_servers(homes):
+        yield Finding(blocking=True, subject=wrong.name, sentence=wrong.sentence, remedy=wrong.command)
 
 
 def installed(choice: Choice, trials: Sequence[Trial]) -> Iterator[Finding]:

@@ -6,5 +6,16 @@ Refuses to know a database: pins.toml says what to download, the targets say how
 from runner.servers.install import ListedServer, install, listed
 from runner.servers.lacking import Lacking, lacking
 from runner.servers.pins import Pinned, read_pins
+from runner.servers.whole import Corrupt, corrupt_servers
 
-__all__ = ["Lacking", "ListedServer", "Pinned", "install", "lacking", "listed", "read_pins"]
+__all__ = [
+    "Corrupt",
+    "Lacking",
+    "ListedServer",
+    "Pinned",
+    "corrupt_servers",
+    "install",
+    "lacking",
+    "listed",
+    "read_pins",
+]

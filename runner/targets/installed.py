@@ -1,12 +1,15 @@
 """The directories of servers from `scale servers install`, in the user's cache.
 
-Refuses to install them: the package `servers` does that.
+Refuses to install them: the package `servers` does that. Refuses directories that another user can change.
 """
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
+
+from runner.errors import PreflightError
+from runner.state.trusted import open_trusted
 
 CACHE_VARIABLE = "SCALE_SERVERS_DIR"
 COMPLETE = "complete"  # a file in the folder of a server, written last
@@ -20,6 +23,26 @@ def servers_folder() -> Path:
 
 
 def installed(name: str) -> tuple[str, ...]:
-    """Directories of a server's completely installed versions, the newest first."""
-    folders = [path.parent for path in servers_folder().glob(f"{name}-*/{COMPLETE}")]
+    """Directories of a server's completely installed versions, the newest first. Those that another user can change
+    are left out: what is in them would run as this user."""
+    folders = [folder for folder in _complete(name) if not _why_distrusted(folder)]
     return tuple(str(path) for path in sorted(folders, key=lambda path: path.stat().st_mtime, reverse=True))
+
+
+def distrusted(name: str) -> str:
+    """Why an installed version of a server is not used; "" if none is left out."""
+    return next(filter(None, map(_why_distrusted, _complete(name))), "")
+
+
+def _complete(name: str) -> list[Path]:
+    return [path.parent for path in servers_folder().glob(f"{name}-*/{COMPLETE}")]
+
+
+def _why_distrusted(folder: Path) -> str:
+    try:
+        os.close(open_trusted(folder))
+    except PreflightError as error:
+        return error.message
+    except OSError as error:
+        return f"{error.filename or folder}: {error.strerror}"
+    return ""

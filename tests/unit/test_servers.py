@@ -2,6 +2,7 @@
 
 import hashlib
 import importlib
+import os
 import stat
 from dataclasses import replace
 
@@ -11,8 +12,11 @@ from runner import doctor
 from runner.errors import PreflightError, UsageError
 from runner.runtimes.docker_facts import DockerFacts
 from runner.servers import install, lacking, listed, read_pins
+from runner.servers.pins import PinnedFile
+from runner.servers.whole import corrupt_servers, file_digest, keep_java_digest
 from runner.targets import load_facts, load_target
 from runner.targets.java import java
+from tests.unit.whole_commands import run
 
 MVN = """#!/bin/sh
 echo "$@" >> {log}
@@ -172,6 +176,18 @@ def whole(cache, name="kairosdb", version="1.3.0-1"):
     return home
 
 
+def pinned_as_it_is(monkeypatch, home, name):
+    """The pins, as if the server were the jars that are there."""
+    pins = read_pins()
+    jars = tuple(
+        PinnedFile(maven=f"org.x:{path.stem}:1", name=path.name, sha256=file_digest(path))
+        for path in (home / "lib").iterdir()
+    )
+    found = replace(pins, servers={name: replace(pins.servers[name], jars=jars)})
+    for module in ("install", "whole"):
+        monkeypatch.setattr(importlib.import_module(f"runner.servers.{module}"), "read_pins", lambda: found)
+
+
 def without(cache, *programs):
     for program in programs:
         (cache / "bin" / program).unlink(missing_ok=True)
@@ -240,15 +256,109 @@ def test_what_is_there_and_what_maven_does_not_have_lack_nothing(only_bin):
 
 def test_the_command_brings_the_java_that_a_server_lacks_and_nothing_else(only_bin, monkeypatch):
     home = whole(only_bin)
+    pinned_as_it_is(monkeypatch, home, "kairosdb")
     without(only_bin, "java")
     brought = []
-    monkeypatch.setattr(
-        importlib.import_module("runner.servers.install"),
-        "_bring_java",
-        lambda folder, _: brought.append(program(folder / "java" / "bin" / "java", JAVA)),
-    )
+
+    def bring(folder, _):
+        brought.append(program(folder / "java" / "bin" / "java", JAVA))
+        keep_java_digest(folder)
+
+    monkeypatch.setattr(importlib.import_module("runner.servers.install"), "_bring_java", bring)
     for _ in range(2):
         assert install("kairosdb").home == str(home)
     assert len(brought) == 1
     assert load_target("kairosdb").find("") is not None
     assert lacking("kairosdb") is None
+
+
+def test_a_jar_that_was_cut_in_half_is_corrupt_and_the_command_repairs_it(cache, monkeypatch):
+    pinned_as(monkeypatch, "a jar")
+    monkeypatch.setattr(importlib.import_module("runner.servers.whole"), "read_pins", read_pins_of_install())
+    with_mvn(cache)
+    home = install("questdb").home
+    assert corrupt_servers([home]) == []
+    (cache / "servers" / "questdb-9.3.4" / "questdb.jar").write_text("a j")
+    (wrong,) = corrupt_servers([home])
+    assert wrong.command == "scale servers install questdb"
+    assert "questdb.jar" in wrong.sentence
+    assert listed()[0].corrupt == wrong.sentence
+    there, found, remedy = said_of("questdb", monkeypatch)
+    assert (there, found, remedy) == (False, wrong.sentence, wrong.command)
+    install("questdb")
+    assert corrupt_servers([home]) == []
+    assert (cache / "servers" / "questdb-9.3.4" / "questdb.jar").read_text() == "a jar"
+
+
+def read_pins_of_install():
+    return importlib.import_module("runner.servers.install").read_pins
+
+
+def break_jar(home):
+    (home / "lib" / "kairosdb-1.3.0-1.jar").unlink()
+
+
+def add_jar(home):
+    (home / "lib" / "other.jar").touch()
+
+
+def change_java(home):
+    (home / "java" / "bin" / "java").write_text("#!/bin/sh\n")
+
+
+def forget_java(home):
+    (home / "java.sha256").unlink()
+
+
+def open_to_others(home):
+    home.chmod(0o777)
+
+
+@pytest.mark.parametrize("harm", [break_jar, add_jar, change_java, forget_java, open_to_others])
+def test_each_file_of_a_server_counts(cache, monkeypatch, harm):
+    home = whole(cache)
+    program(home / "java" / "bin" / "java", JAVA)
+    keep_java_digest(home)
+    pinned_as_it_is(monkeypatch, home, "kairosdb")
+    assert corrupt_servers([str(home)]) == []
+    harm(home)
+    assert [one.name for one in corrupt_servers([str(home)])] == ["kairosdb"]
+
+
+@pytest.mark.parametrize("place", ["file", "file/below"])
+def test_a_cache_that_is_a_file_is_named(tmp_path, place):
+    (tmp_path / "file").touch()
+    ended = run("servers", "install", "questdb", cwd=tmp_path, SCALE_SERVERS_DIR=str(tmp_path / place))
+    assert ended.code == 3
+    assert f"{tmp_path}/file" in ended.stderr
+    assert "SCALE_SERVERS_DIR" in ended.stderr
+
+
+def test_a_sweep_of_a_corrupt_server_does_not_begin(tmp_path):
+    home = tmp_path / "servers" / "questdb-9.3.4"
+    program(home / "java" / "bin" / "java", JAVA)
+    (home / "questdb.jar").write_text("half a jar")
+    (home / "complete").touch()
+    ended = run(
+        *("sweep", "cpu", "--cores", "1", "--target", "questdb", "--runtime", "process", "--results", "results"),
+        cwd=tmp_path,
+        SCALE_SERVERS_DIR=str(tmp_path / "servers"),
+    )
+    assert ended.code == 3
+    assert "questdb: corrupt: questdb.jar" in ended.stderr
+    assert "scale servers install questdb" in ended.stderr
+    assert not (tmp_path / "results").exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a directory to another user")
+def test_a_program_of_another_user_is_not_run(cache, monkeypatch):
+    home = whole(cache)
+    program(home / "java" / "bin" / "java", f"#!/bin/sh\ntouch {cache}/ran\n{JAVA}")
+    os.chown(home, 12345, 12345)
+    assert load_target("kairosdb").find("") is None
+    assert not (cache / "ran").exists()
+    there, found, _ = said_of("kairosdb", monkeypatch)
+    assert (there, str(home) in found, "12345" in found) == (False, True, True)
+    with pytest.raises(PreflightError, match="12345"):
+        os.chown(cache / "servers", 12345, 12345)
+        install("kairosdb")
