@@ -6,11 +6,10 @@ from collections.abc import Iterable, Mapping
 
 from runner.loadgen.ceiling import CeilingKey, Means, ceiling_key, means_of, measure_ceiling
 from runner.loadgen.groups import group_specs, unpaced
-from runner.loadgen.spec import told_texts, trial_spec
 from runner.model import Trial
-from runner.targets import Address, Facts, load_target
+from runner.targets import load_target
+from runner.targets.planned import planned_spec
 from runner.units import format_cpus
-from runner.work import queries_of
 
 
 class Ceilings:
@@ -38,10 +37,7 @@ class Ceilings:
 
     def _key(self, trial: Trial) -> CeilingKey:
         target = load_target(trial.subject.target)
-        nobody = Address(host="", port=0, secret="", home=self._homes[trial.subject.server])
-        spec = trial_spec(
-            trial, {**target.session(trial, nobody).load_spec(), **told_texts(_texts(trial, target.facts))}
-        )
+        spec = planned_spec(trial, target, self._homes[trial.subject.server])
         method = spec["driver"], spec.get("method", "")
         if method not in self._means:
             self._means[method] = means_of(self._program, spec)
@@ -49,12 +45,6 @@ class Ceilings:
         cpus, threads = trial.placement.generator_cpus, target.facts.threads_per_process
         first, *beside = unpaced(group_specs(spec, trial.work), trial.work)
         return ceiling_key(first, cpus, threads, means, beside)
-
-
-def _texts(trial: Trial, facts: Facts) -> dict[str, str]:
-    """What is asked, in the target's words."""
-    work, method = trial.work, trial.subject.method
-    return {name: facts.rendered(query, work.data, method) for name, query in queries_of(work).items()}
 
 
 def _words(key: CeilingKey) -> str:

@@ -36,6 +36,11 @@ def can(features: Features, spec: Mapping[str, str], feature: str) -> bool:
 
 def kept_by(program: str, spec: Mapping[str, str]) -> dict[str, str]:
     """The spec, without a time limit for requests if the method does not support one. Raises LoadError."""
-    if "request_timeout_s" not in spec or can(features_of(program), spec, DEADLINE):
+    return kept_with(features_of(program), spec) if "request_timeout_s" in spec else dict(spec)
+
+
+def kept_with(features: Features, spec: Mapping[str, str]) -> dict[str, str]:
+    """The same, if the features are known."""
+    if "request_timeout_s" not in spec or can(features, spec, DEADLINE):
         return dict(spec)
     return {key: value for key, value in spec.items() if key != "request_timeout_s"}

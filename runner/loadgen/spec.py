@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
-from runner.model import Load, Trial
+from runner.model import Load, Trial, Work
 from runner.work import told
 
 PROTOCOL = "1"
+PRELOAD_ROWS_PER_REQUEST = 10_000
 
 
 def trial_spec(trial: Trial, from_target: Mapping[str, str]) -> dict[str, str]:
@@ -22,6 +24,20 @@ def trial_spec(trial: Trial, from_target: Mapping[str, str]) -> dict[str, str]:
         **told(trial.work),
         **_load(trial.load),
     }
+
+
+def preload_of(trial: Trial) -> Trial:
+    """The trial with the rows that its reads find as its work, and only writes."""
+    data = replace(
+        trial.work.data,
+        rows_per_request=max(PRELOAD_ROWS_PER_REQUEST, trial.work.data.rows_per_request),
+        interlace_rows=0,
+        disorder="",
+    )
+    load: Load = replace(
+        trial.load, rows=trial.work.preload_rows, duration_s=None, window_max_s=None, warmup_s=0.0, rate=0.0
+    )
+    return replace(trial, work=Work(data=data), load=load)
 
 
 def told_texts(texts: Mapping[str, str]) -> dict[str, str]:

@@ -19,6 +19,7 @@ from runner.preparing.choice import Choice, choose
 from runner.preparing.findings import preflight
 from runner.preparing.noise import assumed_noise
 from runner.preparing.requested import RequestedServer, source_of, subject_key
+from runner.preparing.specs import refuse_wrong_specs
 from runner.state import folder_path
 from runner.store.reference import read_reference
 from runner.sweep.vary import as_varied
@@ -118,10 +119,11 @@ def _asked_again(subject: Subject) -> Subject:
 
 
 def looked_at(plan: Plan, choices: Mapping[str, Choice], host: Host, results: Path) -> Prepared:
-    """The plan with its findings."""
+    """The plan with its findings. Raises UsageError if the load generator would refuse a load of it."""
     asked = plan.sweep.data_dir
     ram = ram_directory(asked, folder_path("ram")) if is_ram(asked) else None
     data_dir = ram.path if ram else Path(asked) if asked else default_data_dir()
+    refuse_wrong_specs(plan, choices)
     return Prepared(
         plan=plan,
         choices=choices,

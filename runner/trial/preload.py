@@ -11,8 +11,8 @@ from pathlib import Path
 from runner.errors import LoadError
 from runner.interrupts import Stop
 from runner.loadgen.features import kept_by
-from runner.loadgen.spec import trial_spec
-from runner.model import Load, Preloaded, Trial, Work
+from runner.loadgen.spec import preload_of, trial_spec
+from runner.model import Preloaded
 from runner.targets import Facts
 from runner.trial.asking import asked, count_s, flush_s
 from runner.trial.loads import load_of
@@ -25,7 +25,6 @@ from runner.work import row_logical_bytes
 
 LEAST_S = 300.0
 ROWS_PER_S_SLOWEST = 2000.0
-ROWS_PER_REQUEST = 10_000
 SIZE_S = 10.0
 
 
@@ -33,7 +32,7 @@ def preload(order: TrialOrder, reached: Reached, facts: Facts, stop: Stop) -> Pr
     """Loads and waits. Raises LoadError if rows are missing, TargetError, Stopped."""
     work, begun = order.trial.work, time.monotonic()
     before = _sizes(reached, facts.log_folders)
-    writing = replace(order, trial=_writing(order.trial))
+    writing = replace(order, trial=preload_of(order.trial))
     spec = kept_by(order.program, trial_spec(writing.trial, reached.session.load_spec()))
     load = load_of(writing, spec, facts.threads_per_process, reached)
     try:
@@ -69,17 +68,3 @@ def _sizes(reached: Reached, log_folders: Sequence[str]) -> tuple[int | None, in
         answer_within(SIZE_S, lambda: bytes_at_rest(folders)),
         answer_within(SIZE_S, lambda: bytes_at_rest(logs)) if logs else None,
     )
-
-
-def _writing(trial: Trial) -> Trial:
-    """The trial with these rows as its work, and only writes."""
-    data = replace(
-        trial.work.data,
-        rows_per_request=max(ROWS_PER_REQUEST, trial.work.data.rows_per_request),
-        interlace_rows=0,
-        disorder="",
-    )
-    load: Load = replace(
-        trial.load, rows=trial.work.preload_rows, duration_s=None, window_max_s=None, warmup_s=0.0, rate=0.0
-    )
-    return replace(trial, work=Work(data=data), load=load)

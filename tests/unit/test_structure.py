@@ -38,7 +38,7 @@ ALLOWED = {
     "report": {"work", "model", "units", "fit", "noise", "observations", "compare", "sweep", "axes", "connections_check",
                "soak", "verdict"},
     "runtimes": {"nearest", "model", "errors", "interrupts", "units", "host", "registry", "spawning", "state"},
-    "targets": {"state", "nearest", "model", "errors", "files", "units", "loadgen", "registry"},
+    "targets": {"work", "state", "nearest", "model", "errors", "files", "units", "loadgen", "registry"},
     "sampling": {"model", "errors", "units", "host"},
     "figures": {"work", "axes", "model", "units", "loadgen", "verdict"},
     "loadgen": {"work", "model", "errors", "interrupts", "units", "spawning"},
@@ -55,7 +55,7 @@ ALLOWED = {
     "identity": {"method"}, "method": set(),
     "verify": {"identity", "method", "model", "errors", "units", "store", "loadgen", "figures", "verdict", "report", "axes",
                "connections_check"},
-    "preparing": {"model", "errors", "axes", "disks", "host", "plan", "setting", "runtimes", "servers", "state", "store",
+    "preparing": {"loadgen", "model", "errors", "axes", "disks", "host", "plan", "setting", "runtimes", "servers", "state", "store",
                   "sweep", "targets"},
     "executing": {
         "axes", "model", "errors", "interrupts", "units", "host", "disks", "identity", "loadgen", "plan", "report", "state",

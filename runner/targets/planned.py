@@ -1,0 +1,20 @@
+"""The spec of a trial before its server runs: address and password are placeholders.
+
+Whoever plans checks it, and whoever measures the load generator's own ceiling discards its rows. Refuses to connect.
+"""
+
+from __future__ import annotations
+
+from runner.loadgen.spec import told_texts, trial_spec
+from runner.model import Trial
+from runner.targets.base import Target
+from runner.targets.nouns import Address
+from runner.work import queries_of
+
+
+def planned_spec(trial: Trial, target: Target, home: str = "") -> dict[str, str]:
+    """home: where the client library is, "" if it does not matter."""
+    nowhere = Address(host="", port=0, secret="", home=home)
+    method, work = trial.subject.method, trial.work
+    texts = {name: target.facts.rendered(query, work.data, method) for name, query in queries_of(work).items()}
+    return trial_spec(trial, {**target.session(trial, nowhere).load_spec(), **told_texts(texts)})

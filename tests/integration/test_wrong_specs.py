@@ -1,0 +1,101 @@
+"""No spec is refused after the start: the plan asks the load generator, which needs no server for its answer."""
+
+import time
+from dataclasses import replace
+
+import pytest
+
+from runner.errors import UsageError
+from runner.loadgen import checked
+from runner.model import Plan
+from runner.plan import complete, make_plan
+from runner.preparing.choice import Choice
+from runner.preparing.requested import subject_key
+from runner.preparing.specs import refuse_wrong_specs
+from runner.targets import all_facts, load_facts, load_target
+from tests.integration.cli import run
+from tests.unit.factories import make_sweep
+from tests.unit.test_plan import make_host
+
+CPU = ("cpu", "--cores", "1", "--target", "null", "--quick")
+CLIENTS = ("clients", "--target", "null", "--quick")
+MANY = ",".join(f"c{i}:int" for i in range(5000))
+WIDE = ",".join(f"c{i}:binary(60000)" for i in range(50))
+READS = {"mix": "write=2,range=1", "preload.rows": "100k"}
+LONG = ",".join(f"c{i}:binary(9000)" for i in range(99))
+METHODS = [(facts.name, method) for facts in all_facts() for method in facts.methods]
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("plan", *CPU, "--tables", "3", "--write-threads", "4"), "--write-threads: 4 workers cannot share 3 tables"),
+        (("sweep", *CPU, "--columns", MANY), "--columns: "),
+        (("sweep", *CLIENTS, "--clients", "5000", "--tables", "9K"), "--clients: "),
+        (
+            ("sweep", *CPU, "--columns", WIDE, "--rows-per-request", "1M"),
+            "--rows-per-request: the load needs 2794.2 GiB",
+        ),
+        (
+            ("plan", *CPU, "--tables", "100M", "--columns", LONG, "--write-threads", "64"),
+            "--rows-per-request: the load",
+        ),
+    ],
+)
+def test_a_plan_and_a_sweep_refuse_what_the_load_would(tmp_path, words, says):
+    done = run(*words, cwd=tmp_path)
+    assert done.returncode == 2, done.stderr
+    assert says in done.stderr
+    assert len(done.stderr.splitlines()) == 2, "one message and its remedy"
+    assert not (tmp_path / "results").exists()
+
+
+def planned(target: str, method: str, **flags: str) -> tuple[Plan, dict[str, Choice]]:
+    facts = load_facts(target)
+    sweep = replace(make_sweep(load__method=method, **flags), target=target, runtime="process")
+    plan = make_plan(complete(sweep, facts), make_host(), facts)
+    choice = Choice(target=load_target(target), runtime="process", image="", home="", version="", sentence="")
+    return plan, {subject_key(trial.subject): choice for trial in plan.trials}
+
+
+def with_connections(plan: Plan, connections: int) -> Plan:
+    trials = tuple(replace(trial, load=replace(trial.load, connections=connections)) for trial in plan.trials)
+    return replace(plan, trials=trials)
+
+
+@pytest.mark.parametrize(("target", "method"), METHODS)
+@pytest.mark.parametrize("reads", [{}, READS], ids=["writes", "reads"])
+def test_the_placeholders_of_every_target_and_method_are_right(target, method, reads):
+    columns = "v:double" if method in ("sml-telnet", "sml-json") else "v:double,w:int"
+    flags = {"workload.columns": columns, "workload.step_ms": "10000", **reads}
+    try:
+        plan, choices = planned(target, method, **flags)
+        refuse_wrong_specs(plan, choices)
+    except UsageError as refused:
+        assert reads, refused.message
+        assert refused.message.startswith("operation range: "), refused.message
+        return
+    with pytest.raises(UsageError, match="--write-threads: 4097 is outside 1..4096"):
+        refuse_wrong_specs(with_connections(plan, 4097), choices)
+
+
+def test_a_plan_of_many_trials_asks_once_for_each_different_load(monkeypatch):
+    asked = []
+    mistake_of = checked.mistake_of
+    monkeypatch.setattr("runner.preparing.specs.mistake_of", lambda *given: asked.append(given) or mistake_of(*given))
+    plan, choices = planned("null", "discard", cores="1,2", **{"method.replicates": "200"})
+    begun = time.monotonic()
+    refuse_wrong_specs(plan, choices)
+    assert len(plan.trials) > 400
+    assert len(asked) == 1
+    assert time.monotonic() - begun < 2
+
+
+def test_a_program_that_cannot_check_is_named_before_the_start(tmp_path):
+    old = tmp_path / "scale-loadgen"
+    old.write_text('#!/bin/sh\n[ "$1" = drivers ] && { echo "[]"; exit 0; }\necho usage >&2\nexit 2\n')
+    old.chmod(0o755)
+    done = run("plan", *CPU, cwd=tmp_path, SCALE_LOADGEN=str(old))
+    assert done.returncode == 3
+    assert f"the load generator {old} does not check a spec: usage" in done.stderr
+    assert "SCALE_LOADGEN" in done.stderr
