@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from runner.errors import LoadError, StoreError
 from runner.exporter.exposition import common_labels
 from runner.exporter.openmetrics import Book
 from runner.exporter.values import points_kept, points_now, points_phase
@@ -17,6 +18,7 @@ from runner.live import LiveState, take
 from runner.loadgen.recorded import read_recorded
 from runner.model import (
     Event,
+    Interval,
     IntervalSeen,
     PhaseEntered,
     Plan,
@@ -27,10 +29,10 @@ from runner.model import (
     TrialResult,
     TrialStarted,
 )
-from runner.store.codec import from_json
 from runner.store.follow import ceilings_of
 from runner.store.journal import NAME, read_line
-from runner.store.reader import read_text
+from runner.store.reader import folder_of, read_samples
+from runner.store.stored import is_there, read_text
 
 STEP_S = 1.0
 KEPT_STEP_S = 15.0
@@ -54,7 +56,7 @@ class _Told:
 
 
 def openmetrics(run: StoredRun) -> bytes:
-    """The run's finished trials. Raises StoreError or LoadError that names a file that cannot be read."""
+    """The run's finished trials. Raises StoreError that names a file that cannot be read."""
     path = Path(run.path)
     state = LiveState(run=path.resolve().name, plan=run.plan)
     state = take(state, ceilings_of(path))
@@ -104,15 +106,13 @@ def _trial(book: Book, state: LiveState, told: _Told) -> LiveState:
 
 def _told(path: Path, plan: Plan, result: TrialResult) -> _Told:
     trial = result.trial
-    folder = path / "trials" / trial.trial_id
-    samples_path = folder / "samples.jsonl"
-    samples = [from_json(line, Sample, samples_path) for line in read_text(samples_path).splitlines()]
+    folder, samples = folder_of(trial), read_samples(path, trial)
     timed: list[tuple[int, Event]] = [(s.monotonic_ns, SampleTaken(trial_id=trial.trial_id, sample=s)) for s in samples]
     if trial.load.is_ours:
-        intervals = read_recorded(read_text(folder / "loadgen.jsonl")).intervals
+        intervals = _intervals(path, f"{folder}/loadgen.jsonl")
         timed += [(i.monotonic_ns, IntervalSeen(trial_id=trial.trial_id, interval=i)) for i in intervals]
     start = None
-    for event in _journal(folder / NAME, result):
+    for event in _journal(path, f"{folder}/{NAME}", result):
         if isinstance(event, TrialStarted):
             start = event
         elif isinstance(event, PhaseEntered):
@@ -121,10 +121,17 @@ def _told(path: Path, plan: Plan, result: TrialResult) -> _Told:
     return _Told(start=start, events=sorted(timed, key=lambda e: e[0]), result=result)
 
 
-def _journal(path: Path, result: TrialResult) -> Iterator[Event]:
-    if path.is_file():
-        for line in read_text(path).splitlines():
-            yield read_line(line, result.trial, path)
+def _intervals(path: Path, name: str) -> Sequence[Interval]:
+    try:
+        return read_recorded(read_text(path, name)).intervals
+    except LoadError as error:
+        raise StoreError(f"{path / name}: {error.message}") from None
+
+
+def _journal(path: Path, name: str, result: TrialResult) -> Iterator[Event]:
+    if is_there(path, name):
+        for line in read_text(path, name).splitlines():
+            yield read_line(line, result.trial, path / name)
 
 
 def _guessed(result: TrialResult, samples: Sequence[Sample]) -> TrialStarted:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from runner.errors import LoadError
+from runner.loadgen.shape import misfit
 from runner.model import Interval, Latency, LoadSummary, OperationSummary
 
 
@@ -70,8 +71,11 @@ def parse_line(text: str) -> Line | None:
     try:
         raw = json.loads(text)
         reader = _READERS.get(raw["event"])
-        return reader(raw) if reader else None
-    except (ValueError, KeyError, TypeError) as error:
+        line = reader(raw) if reader else None
+        if line is not None and (why := misfit(line)):
+            raise ValueError(why)
+        return line
+    except (ValueError, KeyError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
         raise LoadError(
             f"the load generator said something that is not its protocol: {text[:200]!r} ({error})",
             remedy="is scale-loadgen of the same version as scale? (scale doctor)",

@@ -37,7 +37,7 @@ def source_of(text: str) -> LineSource | None:
     try:
         raw = json.loads(text)
         return LineSource(process=int(raw["process"]), processes=int(raw["processes"]))
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
         return None
 
 

@@ -8,6 +8,7 @@ from runner.errors import StoreError
 from runner.host import Host
 from runner.plan.power import GUESS, AssumedNoise
 from runner.store.reader import read_fit, read_manifest, run_paths
+from runner.store.stored import FIT
 
 LOOKED_AT = 30  # runs, the newest first
 
@@ -29,5 +30,5 @@ def _noise(path: Path, host: Host, target: str) -> float | None:
     of, sweep = manifest.get("host") or {}, manifest.get("sweep") or {}
     if of.get("hostname") != host.hostname or of.get("cpu_model") != host.cpu_model or sweep.get("target") != target:
         return None
-    found = read_fit(path / "fit.json").get("noise_percent")
+    found = read_fit(path, FIT).get("noise_percent")
     return float(found) if found else None

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import cattrs
 
 from runner.errors import StoreError
+from runner.store import strict
 
 SCHEMA = 3  # of documents written now; upgrade.py reads older ones
 T = TypeVar("T")
@@ -27,9 +28,9 @@ def from_json(text: str, kind: type[T], path: Path) -> T:
 
 
 def parsed(text: str, path: Path) -> Any:
-    """The JSON value. Raises StoreError that names the file."""
+    """The JSON value. Raises StoreError that names the file, and the key of a value that no run holds."""
     try:
-        return json.loads(text)
+        return strict.loads(text)
     except ValueError as error:
         raise unreadable(path, error) from None
 

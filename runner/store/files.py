@@ -6,14 +6,13 @@ digest does not look like an edit. Refuses to hide an alteration: an altered fil
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
-from runner.store import sums
+from runner.store import stored, sums
 
 
 class RunFiles:
-    """The files of the run at path. Every method that writes raises OSError."""
+    """The files of the run at path. Every method raises OSError, and StoreError for what is no file of a run."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -22,8 +21,8 @@ class RunFiles:
 
     def heed(self, name: str) -> None:
         """Checks an older file against its digest. If it was altered, no later write hides that. Raises OSError."""
-        path = self.path / name
-        if name in self._digests and path.is_file() and not sums.is_as_listed(path, self._digests[name]):
+        wanted = self._digests.get(name)
+        if wanted and stored.is_there(self.path, name) and not sums.is_as_listed(self.path, name, wanted):
             self._altered.add(name)
 
     def list_unlisted(self, folder: str) -> bool:
@@ -31,9 +30,9 @@ class RunFiles:
 
         A missing folder has none. Raises OSError.
         """
-        paths = {f"{folder}/{path.name}": path for path in (self.path / folder).glob("*")}
-        found = [name for name in paths if name not in self._digests and not name.endswith(".partial")]
-        self._digests |= {name: sums.digest(paths[name].read_bytes()) for name in found}
+        names = stored.names_of(self.path, folder)
+        found = [name for name in names if name not in self._digests and not name.endswith(stored.WAITING)]
+        self._digests |= {name: stored.digest_of(self.path, name) for name in found}
         return bool(found)
 
     def forget(self, prefix: str) -> None:
@@ -47,17 +46,12 @@ class RunFiles:
 
     def write_bytes(self, name: str, content: bytes, *, safely: bool = False) -> None:
         """The same for a file that is not text."""
-        path = self.path / name
-        partial = sums.waiting(path)
-        with partial.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
+        stored.write_waiting(self.path, name, content)
         if name not in self._altered and name != sums.NAME:
             self._digests[name] = sums.digest(content)
         if safely:
             self.write_sums()  # the new content waits beside the old file: a kill in between must not look like an edit
-        partial.replace(path)
+        stored.put_in_place(self.path, name)
 
     def write_sums(self) -> None:
         """Writes the current list of digests."""

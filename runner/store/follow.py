@@ -6,23 +6,26 @@ does not disturb the writer.
 
 from __future__ import annotations
 
-import json
 import math
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
 from runner.model import CeilingsMeasured, DiskCeiling, Event, Plan, Trial, TrialFinished
+from runner.store import strict
 from runner.store.codec import from_plain
 from runner.store.journal import NAME, read_line
-from runner.store.reader import read_manifest, read_plan, read_result
+from runner.store.reader import done_of, folder_of, read_manifest, read_plan, read_result
+from runner.store.stored import MANIFEST, is_there, opened
+
+LINE_MAX = 1 << 20  # bytes of a line of a journal
 
 
 def ceilings_of(path: Path) -> CeilingsMeasured:
     """The load generator's ceiling in each trial and the disks' ceilings, from the manifest."""
     manifest = read_manifest(path)
     rates, disks = manifest.get("trial_ceilings") or {}, manifest.get("disk_ceilings") or ()
-    where = path / "manifest.json"
+    where = path / MANIFEST
     return CeilingsMeasured(
         rows_per_s=from_plain(rates, dict[str, float], where), disks=from_plain(disks, tuple[DiskCeiling, ...], where)
     )
@@ -47,41 +50,38 @@ class Follower:
             yield ceilings
         for trial in sorted(self._waiting(), key=self._started):
             yield from self._tail(trial)
-            done = self._folder(trial) / "trial.json"
-            if done.is_file():
+            if is_there(self._path, done_of(trial)):
                 self._finished.add(trial.trial_id)
-                yield TrialFinished(result=read_result(done))
+                yield TrialFinished(result=read_result(self._path, done_of(trial)))
                 self._current = None
 
-    def _folder(self, trial: Trial) -> Path:
-        return self._path / "trials" / trial.trial_id
-
     def _waiting(self) -> list[Trial]:
-        return [t for t in self.plan.trials if t.trial_id not in self._finished and self._folder(t).is_dir()]
+        open_trials = [trial for trial in self.plan.trials if trial.trial_id not in self._finished]
+        return [trial for trial in open_trials if is_there(self._path, folder_of(trial))]
 
     def _started(self, trial: Trial) -> float:
         """The trial's start time; infinity if it has not been written yet."""
         try:
-            with (self._folder(trial) / NAME).open(encoding="utf-8") as file:
-                return float(json.loads(file.readline())["unix_s"])
-        except (OSError, ValueError, KeyError, TypeError):
+            with opened(self._path, f"{folder_of(trial)}/{NAME}") as file:
+                return float(strict.loads(file.readline(LINE_MAX).decode())["unix_s"])
+        except (FileNotFoundError, ValueError, KeyError, TypeError):
             return math.inf
 
     def _tail(self, trial: Trial) -> Iterator[Event]:
         """The new complete lines of the trial's journal. The journal is shorter after the trial has ended or started
         again."""
-        path = self._folder(trial) / NAME
+        name = f"{folder_of(trial)}/{NAME}"
         is_new = self._current is None or self._current.trial_id != trial.trial_id
         offset = 0 if is_new else self._offset
         try:
-            with path.open("rb") as file:
+            with opened(self._path, name) as file:
                 if os.fstat(file.fileno()).st_size < offset:
                     return
                 file.seek(offset)
                 content = file.read()
-        except OSError:
+        except FileNotFoundError:
             return
         whole = content[: content.rfind(b"\n") + 1]
         self._current, self._offset = trial, offset + len(whole)
         for line in whole.decode(errors="replace").splitlines():
-            yield read_line(line, trial, path)
+            yield read_line(line, trial, self._path / name)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import errno
 import fcntl
-import json
 import os
 import shlex
 import socket
@@ -19,8 +18,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from runner.errors import UsageError
+from runner.errors import StoreError, UsageError
 from runner.host.alive import alive, boot_id, started_ticks, started_utc
+from runner.store import strict
+from runner.store.stored import MANIFEST, read_text
 
 FIELD = "writer"  # of the manifest
 READERS_S = 1.0  # a reader takes the lock for microseconds to see whether it is free
@@ -160,7 +161,7 @@ def _recorded(path: Path) -> Writer | None:
 
 def _manifest(path: Path) -> Mapping[str, Any]:
     try:
-        found = json.loads((path / "manifest.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        found = strict.loads(read_text(path, MANIFEST))
+    except (StoreError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}

@@ -23,6 +23,7 @@ from runner.model import (
     Trial,
     TrialStarted,
 )
+from runner.store import strict
 from runner.store.codec import from_plain
 
 NAME = "journal.jsonl"
@@ -72,7 +73,7 @@ def _line(event: Event) -> str | None:
 def read_line(text: str, trial: Trial, path: Path) -> Event:
     """The event of a line. Raises StoreError that names the file."""
     try:
-        raw = json.loads(text)
+        raw = strict.loads(text)
         kind = raw["event"]
         if kind == "started":
             return TrialStarted(
@@ -91,5 +92,5 @@ def read_line(text: str, trial: Trial, path: Path) -> Event:
         if kind == "sample":
             return SampleTaken(trial_id=trial.trial_id, sample=from_plain(raw["sample"], Sample, path))
         raise ValueError(f"event {kind!r}")
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, OverflowError) as error:
         raise StoreError(f"{path} cannot be read back: {error}") from None

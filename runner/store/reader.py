@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-import json
-import os
+import math
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -13,11 +12,18 @@ from typing import Any, TypeVar
 
 from runner.connections_check import with_checks
 from runner.errors import StoreError, UsageError
-from runner.model import FOLDED, FitReport, Plan, StoredRun, Trial, TrialResult
+from runner.model import FOLDED, FitReport, Plan, Sample, StoredRun, Trial, TrialResult
 from runner.store import upgrade
-from runner.store.codec import SCHEMA, from_plain, parsed, unreadable
+from runner.store.codec import SCHEMA, from_json, from_plain, parsed, unreadable
+from runner.store.stored import FIT, MANIFEST, PLAN, TRIAL, is_there, read_text
 
 T = TypeVar("T")
+_JSON_KINDS = {dict: "an object", list: "a list", str: "a text"}
+_MANIFEST_KINDS = {
+    **dict.fromkeys(("sweep", "host", "tags", "server", "reported_by", "trial_ceilings"), dict),
+    **dict.fromkeys(("disks", "data_disks", "findings", "confounds", "command", "disk_ceilings"), list),
+    **dict.fromkeys(("status", "created_utc", "run", "data_dir"), str),
+}
 Series = tuple[tuple[float, Mapping[str, float | None]], ...]
 
 
@@ -26,7 +32,7 @@ def find_run(results: Path, name: str) -> Path:
     if not name.strip():
         raise UsageError("RUN is empty", remedy="scale list shows the runs; `last` is the newest")
     direct = Path(name)
-    if os.path.isfile(direct / "manifest.json"):  # False also for a name that is too long
+    if is_there(direct, MANIFEST):
         return direct
     runs = run_paths(results)
     if name == "last" and runs:
@@ -44,50 +50,56 @@ def find_run(results: Path, name: str) -> Path:
 
 def run_paths(results: Path) -> list[Path]:
     """All runs, oldest first."""
-    return sorted(p.parent for p in results.glob("*/manifest.json"))
+    return sorted(path for path in results.glob("*") if is_there(path, MANIFEST))
 
 
 def read_manifest(path: Path) -> Mapping[str, Any]:
     """manifest.json in today's format. Raises StoreError for a format that this version does not read."""
-    return _upgraded(upgrade.manifest_now, path / "manifest.json", stored_manifest(path))
+    manifest = _upgraded(upgrade.manifest_now, path / MANIFEST, stored_manifest(path))
+    for key, kind in _MANIFEST_KINDS.items():
+        if manifest.get(key) is not None and not isinstance(manifest[key], kind):
+            raise StoreError(f"{path / MANIFEST} cannot be read back: {key} is not {_JSON_KINDS[kind]}")
+    return manifest
 
 
 def stored_manifest(path: Path) -> Any:
     """manifest.json as it is stored. Raises StoreError."""
-    try:
-        return json.loads((path / "manifest.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise StoreError(f"{path}/manifest.json cannot be read: {error}") from None
+    return parsed(read_text(path, MANIFEST), path / MANIFEST)
 
 
 def stored_format(path: Path) -> int:
     """The number of the run's format. Raises StoreError as read_manifest does."""
-    return _upgraded(upgrade.format_of_run, path / "manifest.json", stored_manifest(path))
+    return _upgraded(upgrade.format_of_run, path / MANIFEST, stored_manifest(path))
 
 
 def read_plan(path: Path) -> Plan:
     """plan.json. Raises StoreError, also if a trial's name is not a plain directory name."""
-    plan = from_plain(upgraded_plan(path), Plan, path / "plan.json")
+    plan = from_plain(upgraded_plan(path), Plan, path / PLAN)
     odd = [t.trial_id for t in plan.trials if not re.fullmatch(r"[A-Za-z0-9][\w.,=+-]*", t.trial_id)]
     if odd:
-        raise StoreError(f"{path}/plan.json names a trial {odd[0]!r}, which is not a valid name")
+        raise StoreError(f"{path / PLAN} names a trial {odd[0]!r}, which is not a valid name")
     return plan
 
 
 def trial_counts(path: Path) -> tuple[int, int]:
     """The finished and the planned trials of a run, of every role. Raises StoreError as read_plan does."""
     planned = read_plan(path).trials
-    return sum(_done(path, trial).is_file() for trial in planned), len(planned)
+    return sum(is_there(path, done_of(trial)) for trial in planned), len(planned)
 
 
-def _done(path: Path, trial: Trial) -> Path:
-    return path / "trials" / trial.trial_id / "trial.json"
+def folder_of(trial: Trial) -> str:
+    """The name of a trial's folder in its run."""
+    return f"trials/{trial.trial_id}"
+
+
+def done_of(trial: Trial) -> str:
+    """The name of a trial's result in its run."""
+    return f"{folder_of(trial)}/{TRIAL}"
 
 
 def upgraded_plan(path: Path) -> dict[str, Any]:
     """plan.json as a plain value of today's format. Raises StoreError."""
-    file = path / "plan.json"
-    return _upgraded(upgrade.plan_now, file, parsed(read_text(file), file))
+    return _upgraded(upgrade.plan_now, path / PLAN, parsed(read_text(path, PLAN), path / PLAN))
 
 
 def read_run(path: Path) -> StoredRun:
@@ -97,44 +109,40 @@ def read_run(path: Path) -> StoredRun:
     plan = read_plan(path)
     results, series = [], {}
     for trial in plan.trials:
-        done = _done(path, trial)
-        if done.is_file():
-            results.append(read_result(done))
-            series[trial.trial_id] = _series(done.with_name("series.csv"))
+        if is_there(path, done_of(trial)):
+            results.append(read_result(path, done_of(trial)))
+            series[trial.trial_id] = _series(path, f"{folder_of(trial)}/series.csv")
     return StoredRun(
         path=str(path),
         manifest=manifest,
         plan=plan,
         results=with_checks(plan, results),
         timeseries=series,
-        fit=_fit(path / "fit.json"),
-        profiles={name: read_text(file) for name in series if (file := path / "trials" / name / FOLDED).is_file()},
+        fit=_fit(path),
+        profiles={name: read_text(path, file) for name in series if is_there(path, file := f"trials/{name}/{FOLDED}")},
     )
 
 
 def _fit(path: Path) -> FitReport | None:
-    if not path.is_file():
-        return None
-    return from_plain(read_fit(path), FitReport, path)
+    return from_plain(read_fit(path, FIT), FitReport, path / FIT) if is_there(path, FIT) else None
 
 
-def read_fit(path: Path) -> dict[str, Any]:
-    """A fit.json as a plain value of today's format. Raises StoreError that names the file."""
-    return _upgraded(upgrade.fit_now, path, parsed(read_text(path), path))
+def read_fit(path: Path, name: str) -> dict[str, Any]:
+    """A fit of the run as a plain value of today's format. Raises StoreError that names the file."""
+    return _upgraded(upgrade.fit_now, path / name, parsed(read_text(path, name), path / name))
 
 
-def read_result(path: Path) -> TrialResult:
-    """The trial.json of a run. Raises StoreError that names the file."""
-    return from_plain(upgraded_result(path), TrialResult, path)
+def read_result(path: Path, name: str) -> TrialResult:
+    """A trial.json of the run. Raises StoreError that names the file."""
+    return from_plain(upgraded_result(path, name), TrialResult, path / name)
 
 
-def upgraded_result(path: Path) -> dict[str, Any]:
-    """trial.json as a plain value of today's format. What an older one lacks is taken from the run's plan."""
-    told = parsed(read_text(path), path)
-    if _upgraded(upgrade.format_of, path, told) == SCHEMA:
-        return dict(told)
-    plan = path.parents[2] / "plan.json"
-    return _upgraded(upgrade.result_now, path, told, parsed(read_text(plan), plan))
+def upgraded_result(path: Path, name: str) -> dict[str, Any]:
+    """A trial.json as a plain value of today's format. What an older one lacks is taken from the run's plan."""
+    stored = parsed(read_text(path, name), path / name)
+    if _upgraded(upgrade.format_of, path / name, stored) == SCHEMA:
+        return dict(stored)
+    return _upgraded(upgrade.result_now, path / name, stored, parsed(read_text(path, PLAN), path / PLAN))
 
 
 def _upgraded(step: Callable[..., T], path: Path, *documents: Any) -> T:
@@ -147,26 +155,29 @@ def _upgraded(step: Callable[..., T], path: Path, *documents: Any) -> T:
         raise unreadable(path, error) from None
 
 
-def read_text(path: Path) -> str:
-    """A file of a run. Raises StoreError that names the file."""
-    try:
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise StoreError(f"{path} cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise StoreError(f"{path} cannot be read: {error}") from None
+def read_samples(path: Path, trial: Trial) -> tuple[Sample, ...]:
+    """The samples of a trial. Raises StoreError that names the file."""
+    name = f"{folder_of(trial)}/samples.jsonl"
+    return tuple(from_json(line, Sample, path / name) for line in read_text(path, name).splitlines())
 
 
-def _series(path: Path) -> Series:
-    return series_from_text(read_text(path), path) if path.is_file() else ()
+def _series(path: Path, name: str) -> Series:
+    return series_from_text(read_text(path, name), path / name) if is_there(path, name) else ()
 
 
 def series_from_text(text: str, path: Path = Path("series.csv")) -> Series:
-    """The rows of a series.csv: t_s, then columns. Raises StoreError for a value that is not a number."""
+    """The rows of a series.csv: t_s, then columns. Raises StoreError for a value that is not a finite number."""
     try:
         return tuple(
-            (float(row.pop("t_s")), {k: float(v) if v else None for k, v in row.items()})
+            (_number("t_s", row.pop("t_s")), {k: _number(k, v) if v else None for k, v in row.items()})
             for row in csv.DictReader(io.StringIO(upgrade.table_now(text)))
         )
     except (ValueError, KeyError, TypeError, csv.Error) as error:
         raise StoreError(f"{path} cannot be read back: {error}", remedy="scale verify names what was changed") from None
+
+
+def _number(column: str, text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"{column}: {text} is not a number of a run")
+    return value

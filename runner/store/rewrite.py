@@ -14,7 +14,8 @@ from typing import Any
 from runner.errors import StoreError
 from runner.store.codec import SCHEMA
 from runner.store.files import RunFiles
-from runner.store.reader import read_manifest, read_plan, stored_format, upgraded_plan, upgraded_result
+from runner.store.reader import done_of, read_manifest, read_plan, stored_format, upgraded_plan, upgraded_result
+from runner.store.stored import MANIFEST, PLAN, is_there
 
 
 def rewrite(path: Path) -> None:
@@ -34,6 +35,6 @@ def rewrite(path: Path) -> None:
 def _documents(path: Path) -> dict[str, Any]:
     """All documents in today's format, by file name in the order of writing. All are read before the first is
     replaced."""
-    names = [f"trials/{trial.trial_id}/trial.json" for trial in read_plan(path).trials]
-    trials = {name: upgraded_result(path / name) for name in names if (path / name).is_file()}
-    return {**trials, "plan.json": upgraded_plan(path), "manifest.json": read_manifest(path)}
+    names = [done_of(trial) for trial in read_plan(path).trials]
+    trials = {name: upgraded_result(path, name) for name in names if is_there(path, name)}
+    return {**trials, PLAN: upgraded_plan(path), MANIFEST: read_manifest(path)}

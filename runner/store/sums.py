@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from runner.errors import StoreError
+from runner.store.stored import WAITING, digest_of, is_there, read_bytes
 
 NAME = "SHA256SUMS"
 _LINE = re.compile(r"([0-9a-f]{64}) [ *](\S.*)")
@@ -22,14 +23,10 @@ def digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def waiting(path: Path) -> Path:
-    """The path of a file's new content until it replaces the file."""
-    return path.with_name(path.name + ".partial")
-
-
-def is_as_listed(path: Path, wanted: str) -> bool:
-    """Whether the file has the digest, or the new content that was about to replace it when the run was killed."""
-    return any(p.is_file() and digest(p.read_bytes()) == wanted for p in (path, waiting(path)))
+def is_as_listed(run: Path, name: str, wanted: str) -> bool:
+    """Whether the file has the digest, or the new content that was about to replace it when the run was killed. Raises
+    StoreError for what is no file of a run."""
+    return any(is_there(run, one) and digest_of(run, one) == wanted for one in (name, name + WAITING))
 
 
 def sums_text(digests: Mapping[str, str]) -> str:
@@ -40,10 +37,10 @@ def sums_text(digests: Mapping[str, str]) -> str:
 def read_sums(run: Path) -> dict[str, str] | None:
     """Digests by file name; None without a list. Raises StoreError for a file that is not such a list."""
     try:
-        text = (run / NAME).read_text(encoding="utf-8")
+        text = read_bytes(run, NAME).decode("utf-8")
     except FileNotFoundError:
         return None
-    except (OSError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
         raise StoreError(f"{run / NAME} cannot be read: {error}") from None
     found = {}
     for number, line in enumerate(text.splitlines(), start=1):

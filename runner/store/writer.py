@@ -35,6 +35,7 @@ from runner.store.files import RunFiles
 from runner.store.held import FIELD, Held, record
 from runner.store.journal import Journal
 from runner.store.operations import OPERATIONS, operations_text
+from runner.store.stored import is_there, read_text
 from runner.store.texts import TIMESERIES_HEADER, points_text, samples_text, series_text, timeseries_part
 
 REWRITTEN_ON_OPENING = ("manifest.json", "plan.json")
@@ -167,9 +168,9 @@ class RunWriter:
     def _write_timeseries(self) -> None:
         parts = [TIMESERIES_HEADER]
         for result in self._results:
-            path = self._trial_dir(result.trial.trial_id) / "series.csv"
-            if path.exists():
-                parts.append(timeseries_part(result.trial.trial_id, path.read_text(encoding="utf-8")))
+            name = f"trials/{result.trial.trial_id}/series.csv"
+            if is_there(self.path, name):
+                parts.append(timeseries_part(result.trial.trial_id, read_text(self.path, name)))
         self._write("timeseries.csv", "".join(parts))
 
     def _write_points(self) -> None:

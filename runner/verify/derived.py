@@ -19,8 +19,9 @@ from runner.model import StoredRun
 from runner.report.documents import documents
 from runner.store.codec import to_json
 from runner.store.operations import OPERATIONS, operations_text
-from runner.store.reader import read_fit, read_text
+from runner.store.reader import read_fit
 from runner.store.reference import read_reference
+from runner.store.stored import read_text
 from runner.store.texts import TIMESERIES_HEADER, points_text, timeseries_part
 from runner.store.upgrade import row_now, table_now
 from runner.verify.figures import differences, leaves, show
@@ -70,7 +71,7 @@ def _is_former(run: StoredRun) -> bool:
 def _points(path: Path, made: str, *, is_former: bool) -> Iterator[Disagreement]:
     name = "points.csv"
     try:
-        stored = _rows(read_text(path / name))
+        stored = _rows(read_text(path, name))
     except StoreError as error:
         yield Disagreement(file=name, sentence=error.message.replace(f"{path}/", ""))
         return
@@ -115,7 +116,7 @@ def _series(path: Path, again: Mapping[str, TrialAgain]) -> Iterator[Disagreemen
         yield from _text(path, f"trials/{trial_id}/series.csv", trial.series, table_now)
     name = "timeseries.csv"
     try:
-        stored = read_text(path / name)
+        stored = read_text(path, name)
     except StoreError as error:
         yield Disagreement(file=name, sentence=error.message.replace(f"{path}/", ""))
         return
@@ -155,7 +156,7 @@ def _documents(path: Path, run: StoredRun) -> _Documents:
         wanted = json.loads(to_json(fit))
         figures += leaves(wanted)
         try:
-            stored = read_fit(path / name)
+            stored = read_fit(path, name)
         except StoreError as error:
             missing.append(Disagreement(file=name, sentence=f"cannot be read: {error}"))
             continue
@@ -179,7 +180,7 @@ def _documents(path: Path, run: StoredRun) -> _Documents:
 def _text(path: Path, name: str, wanted: str, now: Callable[[str], str] = str) -> Iterator[Disagreement]:
     """now: converts a stored text of an older format to today's names."""
     try:
-        stored = now(read_text(path / name))
+        stored = now(read_text(path, name))
     except StoreError as error:
         yield Disagreement(file=name, sentence=error.message.replace(f"{path}/", ""))
         return

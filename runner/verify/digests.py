@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from runner.errors import StoreError
-from runner.store import sums
+from runner.store import stored, sums
 from runner.store.reader import read_manifest
 from runner.verify.result import Disagreement
 
@@ -30,13 +30,13 @@ def check_digests(run: Path) -> DigestCheck:
         absent = Disagreement(file=sums.NAME, sentence="is missing: nothing says what the files held")
         return DigestCheck(fingerprint="", files=0, disagreements=(absent,), notes=())
     found = [_against(run, name, wanted) for name, wanted in listed.items()]
-    present = {str(p.relative_to(run)) for p in run.rglob("*") if p.is_file()} - {sums.NAME}
-    extra = sorted(name for name in present - set(listed) if not name.endswith(".partial"))
+    present = set(stored.names_of(run)) - {sums.NAME}
+    extra = sorted(name for name in present - set(listed) if not name.endswith(stored.WAITING))
     notes = [f"{name} is not of the run: {sums.NAME} does not list it" for name in extra[:5]]
     if len(extra) > len(notes):
         notes.append(f"and {len(extra) - len(notes)} more files that are not listed")
     return DigestCheck(
-        fingerprint=sums.digest((run / sums.NAME).read_bytes()),
+        fingerprint=stored.digest_of(run, sums.NAME),
         files=len(listed),
         disagreements=tuple(d for d in found if d is not None),
         notes=tuple(notes),
@@ -58,13 +58,12 @@ def is_finished(run: Path) -> bool:
 
 def _against(run: Path, name: str, wanted: str) -> Disagreement | None:
     try:
-        content = (run / name).read_bytes()
+        held = stored.digest_of(run, name)
+        if sums.is_as_listed(run, name, wanted):
+            return None
     except FileNotFoundError:
         return Disagreement(file=name, sentence="is missing")
-    except OSError as error:
-        return Disagreement(file=name, sentence=f"cannot be read: {error.strerror}")
-    held = sums.digest(content)
-    if sums.is_as_listed(run / name, wanted):
-        return None
-    sentence = "is empty now" if not content else "is not what was written: its SHA-256 differs"
+    except StoreError as error:
+        return Disagreement(file=name, sentence=error.message.replace(f"{run}/", ""))
+    sentence = "is empty now" if held == sums.digest(b"") else "is not what was written: its SHA-256 differs"
     return Disagreement(file=name, sentence=sentence, stored=held[:12], recomputed=wanted[:12])

@@ -13,7 +13,8 @@ from runner.errors import LoadError, StoreError
 from runner.identity import identity
 from runner.model import Plan, StoredRun, Sweep
 from runner.store.codec import from_plain
-from runner.store.reader import read_manifest, read_plan, read_result, series_from_text
+from runner.store.reader import done_of, read_manifest, read_plan, read_result, series_from_text
+from runner.store.stored import is_there
 from runner.verify.derived import check_derived
 from runner.verify.digests import DigestCheck, check_digests
 from runner.verify.figures import differences
@@ -85,14 +86,14 @@ def _trials(path: Path, plan: Plan, status: str) -> tuple[list[TrialAgain], list
     found: list[Disagreement] = []
     absent = 0
     for trial in plan.trials:
-        name = f"trials/{trial.trial_id}/trial.json"
-        if not (path / name).is_file():
+        name = done_of(trial)
+        if not is_there(path, name):
             absent += 1
             if status == "complete":
                 found.append(Disagreement(file=name, sentence="is missing, and the run says that it is complete"))
             continue
         try:
-            stored = read_result(path / name)
+            stored = read_result(path, name)
             made = trial_again(path, plan, stored)
         except (StoreError, LoadError) as error:
             found.append(_unreadable(path, name, error.message))

@@ -6,7 +6,7 @@ Refuses to take a figure from trial.json. What no raw file holds (its start, its
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,9 +21,10 @@ from runner.figures.outcome import outcome
 from runner.figures.rated import rated_intervals
 from runner.figures.settled import with_summary
 from runner.loadgen.recorded import read_recorded
-from runner.model import Latency, LoadSummary, Measurement, Plan, Sample, Trial, TrialResult, Verdict
+from runner.model import Latency, LoadSummary, Measurement, Plan, Trial, TrialResult, Verdict
 from runner.store.codec import from_json
-from runner.store.reader import read_text, upgraded_result
+from runner.store.reader import done_of, folder_of, read_samples, upgraded_result
+from runner.store.stored import read_text
 from runner.store.texts import series_text
 from runner.verify.figures import differences, leaves
 from runner.verify.result import Disagreement, OtherMethod
@@ -46,24 +47,23 @@ def trial_again(run: Path, plan: Plan, stored: TrialResult) -> TrialAgain:
     """The trial from its raw files, and its disagreements with what is stored. Raises StoreError or LoadError that
     names the raw file that cannot be read."""
     trial = stored.trial
-    folder = run / "trials" / trial.trial_id
-    facts, inconsistent = _facts(folder, trial)
+    folder = folder_of(trial)
+    facts, inconsistent = _facts(run, folder, trial)
     again = outcome(load_axis(plan.sweep.axis), trial, facts)
     is_ours = stored.method == method.METHOD
     made = replace(
         stored,
-        measurement=_as_known(again.measurement, folder / "trial.json"),
+        measurement=_as_known(again.measurement, upgraded_result(run, done_of(trial))),
         verdict=again.verdict if is_ours else stored.verdict,
         effective=facts.effective,
         log_tail=facts.log_tail,
     )
     series = series_text(rated_intervals(facts.intervals, trial.work), facts.samples, facts.measure_start_ns or 0)
     before, after = _plain(stored), _plain(made)
-    inside = f"trials/{trial.trial_id}"
-    found = [Disagreement(file=f"{inside}/loadgen.jsonl", sentence=sentence) for sentence in inconsistent]
+    found = [Disagreement(file=f"{folder}/loadgen.jsonl", sentence=sentence) for sentence in inconsistent]
     found += [
         Disagreement(
-            file=f"{inside}/trial.json",
+            file=done_of(trial),
             figure=figure,
             stored=old,
             recomputed=new,
@@ -81,9 +81,9 @@ def trial_again(run: Path, plan: Plan, stored: TrialResult) -> TrialAgain:
     )
 
 
-def _as_known(made: Measurement, stored: Path) -> Measurement:
+def _as_known(made: Measurement, stored: Mapping[str, Any]) -> Measurement:
     """The measurement without figures that did not exist when the trial was stored."""
-    told = upgraded_result(stored)["measurement"]
+    told = stored["measurement"]
     fields = Measurement.__dataclass_fields__
     plain = [name for name in fields if name not in told and name not in ("disks", "cpu_mhz", "operations")]
     absent: dict[str, Any] = {name: fields[name].default for name in plain}
@@ -96,28 +96,23 @@ def _plain(result: TrialResult) -> dict[str, object]:
     return plain
 
 
-def _facts(folder: Path, trial: Trial) -> tuple[TrialFacts, tuple[str, ...]]:
-    log = read_text(folder / "loadgen.jsonl")
-    samples = folder / "samples.jsonl"
+def _facts(run: Path, folder: str, trial: Trial) -> tuple[TrialFacts, tuple[str, ...]]:
+    log = read_text(run, f"{folder}/loadgen.jsonl")
     facts = replace(
-        from_json(read_text(folder / "facts.json"), TrialFacts, folder / "facts.json"),
-        log_tail=read_text(folder / "server.log"),
+        from_json(read_text(run, f"{folder}/facts.json"), TrialFacts, run / folder / "facts.json"),
+        log_tail=read_text(run, f"{folder}/server.log"),
         generator_log=log,
-        samples=tuple(from_json(line, Sample, samples) for line in _lines(samples)),
+        samples=read_samples(run, trial),
     )
     if not trial.load.is_ours:
         return facts, ()
     try:
         recorded = read_recorded(log)
     except LoadError as error:
-        raise StoreError(f"{folder / 'loadgen.jsonl'}: {error.message}") from None
+        raise StoreError(f"{run / folder / 'loadgen.jsonl'}: {error.message}") from None
     facts = with_summary(replace(facts, intervals=recorded.intervals), recorded.summary, trial.load, trial.work)
     complete = recorded.summary is not None and not facts.aborted
     return facts, tuple(_inconsistent(recorded.summary, facts)) if complete and recorded.summary else ()
-
-
-def _lines(path: Path) -> list[str]:
-    return read_text(path).splitlines()
 
 
 def _inconsistent(summary: LoadSummary, facts: TrialFacts) -> Iterator[str]:

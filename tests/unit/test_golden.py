@@ -79,7 +79,7 @@ def planned(name: str) -> dict[str, object]:
 def judged(path: Path, folder: Path) -> dict[str, object]:
     told = json.loads(gzip.decompress(path.read_bytes()))
     trial = as_run(told, folder)
-    verdict = trial_again(folder, read_plan(folder), read_result(trial / "trial.json")).judged
+    verdict = trial_again(folder, read_plan(folder), read_result(folder, f"trials/{trial.name}/trial.json")).judged
     return {
         "kind": verdict.kind.value,
         "reasons": list(verdict.reasons),

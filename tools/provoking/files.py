@@ -59,8 +59,9 @@ def _content(path: Path, recipe: Recipe) -> None:
 
 
 def _repeat(path: Path, recipe: Recipe) -> None:
-    """A text so many times, between a start and an end."""
-    text = recipe.get("start", "") + recipe["repeat"] * recipe["times"] + recipe.get("end", "")
+    """A text so many times, with a start, a middle behind it, and an end, which may come several times as well."""
+    text = recipe.get("start", "") + recipe["repeat"] * recipe["times"] + recipe.get("middle", "")
+    text += recipe.get("end", "") * recipe.get("end_times", 1)
     _replace(path, text.encode())
 
 
