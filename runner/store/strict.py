@@ -34,7 +34,7 @@ def _leaves(document: Any) -> Iterator[tuple[tuple[object, ...], Any]]:
     waiting: list[tuple[tuple[object, ...], Any]] = [((), document)]
     while waiting:
         way, value = waiting.pop()
-        if len(way) > DEPTH_MAX:
+        if len(way) >= DEPTH_MAX and isinstance(value, (dict, list)):
             raise ValueError(f"is nested more than {DEPTH_MAX} deep")
         if isinstance(value, dict):
             yield from ((way, key) for key in value)

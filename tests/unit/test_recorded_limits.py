@@ -50,7 +50,9 @@ def test_waits_in_recorded_samples_are_read(waiting, limit, tmp_path):
     for at, sample in enumerate(told["samples"]):
         sample["waits_total"] = {"lock: tuple": waiting * 5 * at, "at work": (1 - waiting) * 5 * at}
     folder = as_run(told, tmp_path)
-    judged = trial_again(tmp_path, read_plan(tmp_path), read_result(tmp_path, f"trials/{folder.name}/trial.json")).judged
+    judged = trial_again(
+        tmp_path, read_plan(tmp_path), read_result(tmp_path, f"trials/{folder.name}/trial.json")
+    ).judged
     assert judged.bottleneck.kind is limit
     assert judged.kind is VerdictKind.RESOURCE_NOT_SATURATED
     assert judged.once_checked is VerdictKind.SOFTWARE_BOTTLENECK

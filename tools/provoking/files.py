@@ -34,12 +34,17 @@ def make(folder: Path, recipes: tuple[Recipe, ...]) -> None:
         (name,) = set(recipe) & set(MAKERS)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            if name in CHANGES and not stat.S_ISREG(path.lstat().st_mode):
-                raise ValueError(f"{path} is no regular file to change")
+            if name in CHANGES and not _can_be_changed(path):
+                raise ValueError(f"{path} is no regular file, or too large to change")
             MAKERS[name](path, recipe)
         except (OSError, ValueError, LookupError, TypeError, RecursionError):
             if not recipe.get("try"):
                 raise
+
+
+def _can_be_changed(path: Path) -> bool:
+    seen = path.lstat()
+    return stat.S_ISREG(seen.st_mode) and seen.st_size <= CHANGED_MAX
 
 
 def _run(path: Path, recipe: Recipe) -> None:
@@ -193,4 +198,5 @@ MAKERS: Mapping[str, Callable[[Path, Recipe], None]] = {
     "gone": _gone_recipe,
     "sqlite": _sqlite,
 }
+CHANGED_MAX = 64 << 20  # bytes: such a file is read whole
 CHANGES = ("cut", "flip", "set", "drop", "swap", "mode")  # of a regular file that is there
