@@ -1,17 +1,19 @@
 """The only package that prints: progress and messages on standard error, results on standard output.
 
-Computes nothing: callers pass events, tables and sentences.
+Computes nothing: callers pass events, tables and sentences. Refuses to pass on a character that would command the
+terminal, whoever wrote it: `OwnConsole` writes it out.
 """
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.markup import escape
+from rich.segment import Segment
 from rich.table import Table
 
 from runner.errors import ScaleError
@@ -19,11 +21,25 @@ from runner.model import (
     Finding,
     VerdictKind,
 )
+from runner.visible import visible, visible_json
 
 WIDTH_IN_FILES = 200
 NAME_CHARACTERS = 48  # of the longest name that stays on one line
-out = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else WIDTH_IN_FILES)
-err = Console(stderr=True, highlight=False, soft_wrap=True, width=None if sys.stderr.isatty() else WIDTH_IN_FILES)
+
+
+class OwnConsole(Console):
+    """A console that commands the terminal itself, and in which no text does."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """What is printed, in parts. Everything that is printed comes through here."""
+        for part in super().render(renderable, options):
+            yield part if part.control else part._replace(text=visible(part.text))
+
+
+out = OwnConsole(highlight=False, emoji=False, soft_wrap=True, width=None if sys.stdout.isatty() else WIDTH_IN_FILES)
+err = OwnConsole(
+    stderr=True, highlight=False, emoji=False, soft_wrap=True, width=None if sys.stderr.isatty() else WIDTH_IN_FILES
+)
 _STYLES = {
     VerdictKind.VALID: "green",
     VerdictKind.SOFTWARE_BOTTLENECK: "cyan",
@@ -61,7 +77,8 @@ def show_findings(findings: Sequence[Finding]) -> None:
 
 def show_json(document: Any) -> None:
     """Prints one JSON document on standard output."""
-    out.print(json.dumps(document, indent=1, ensure_ascii=False, default=str), markup=False, soft_wrap=True)
+    text = json.dumps(document, indent=1, ensure_ascii=False, default=str)
+    out.print(visible_json(text), markup=False, soft_wrap=True)
 
 
 def show_bytes(content: bytes) -> None:
@@ -77,7 +94,7 @@ def show_line(text: str, style: str = "") -> None:
 
 def _print(console: Console, text: str, style: str) -> None:
     if "\t" in text:  # print would put blanks in its place
-        console.file.write(text + "\n")
+        console.file.write(visible(text) + "\n")
     else:
         console.print(escape(text), style=style or None, soft_wrap=as_it_is(console, text))
 

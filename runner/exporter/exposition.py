@@ -13,6 +13,7 @@ from prometheus_client.utils import floatToGoString
 from runner.exporter.names import BY_NAME, COMMON
 from runner.exporter.values import Point
 from runner.live import LiveState
+from runner.visible import visible
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -33,7 +34,8 @@ def families(points: Iterable[Point], common: Mapping[str, str]) -> list[Metric]
         if family is None:
             kind = "gauge" if declared.kind == "info" else declared.kind
             family = made[short] = Metric(declared.name.removesuffix("_total"), declared.meaning, kind)
-        labels = {**common, **{k: v for k, v in zip(declared.labels, values, strict=True) if v}}
+        own = {k: visible(v) for k, v in zip(declared.labels, values, strict=True) if v}
+        labels = {**{k: visible(v) for k, v in common.items()}, **own}
         family.samples.append(Sample(declared.name, labels, float(value)))
     return list(made.values())
 

@@ -9,6 +9,7 @@ from prometheus_client.utils import floatToGoString
 
 from runner.exporter.names import BY_NAME, METRICS, Metric
 from runner.exporter.values import Point
+from runner.visible import visible
 
 
 class Book:
@@ -56,4 +57,4 @@ def _head(metric: Metric) -> str:
 
 
 def _escaped(text: str) -> str:
-    return text.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
+    return visible(text).replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")

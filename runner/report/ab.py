@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from html import escape
 
 from runner.axes import load_axis
 from runner.compare import compare_variants
 from runner.compare.blocks import BlockPoint, block_points
 from runner.model import StoredRun, VerdictKind
 from runner.model.compared import Comparison, PointRatio
+from runner.report.escaped import escape, safe
 from runner.report.markdown import table_markdown
 from runner.report.markup import table_html
 from runner.report.overlay import differing_table, ratio_table
@@ -45,10 +45,10 @@ def ab_html(run: StoredRun) -> str:
 def ab_markdown(run: StoredRun) -> str:
     """The comparison for report.md."""
     found = compare_variants(run)
-    cautions = "".join(f"- {c}\n" for c in found.cautions)
+    cautions = "".join(f"- {safe(c)}\n" for c in found.cautions)
     differ = table_markdown(differing_table(found)) if found.differing else "Nothing in what was recorded."
     return (
-        f"**{found.sentence}**\n\n- A: {found.run_a}\n- B: {found.run_b}\n{cautions}\n"
+        f"**{safe(found.sentence)}**\n\n- A: {safe(found.run_a)}\n- B: {safe(found.run_b)}\n{cautions}\n"
         f"{table_markdown(ratio_table(found))}\n\n## What differs between A and B\n\n{differ}\n\n"
     )
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from html import escape
 
 from runner.model import StoredRun
+from runner.report.escaped import escape
 from runner.report.markup import table_html
 from runner.report.table import Table
 

@@ -5,7 +5,6 @@ Texts from outside are escaped, so that a server's message cannot become markup.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from runner.connections_check import sentences
@@ -15,6 +14,7 @@ from runner.report.bottlenecks import bottleneck_notes, bottlenecks_table, remed
 from runner.report.columns import ARTICLE_HEADING
 from runner.report.curve import with_fit
 from runner.report.disk_tables import ceiling_table, disk_table, has_prepared_disks, placement_words
+from runner.report.escaped import safe
 from runner.report.figures import (
     article_table,
     fit_of,
@@ -37,8 +37,7 @@ from runner.report.reference import Reference, reference_table
 from runner.report.soak import soak_of, soak_tables
 from runner.report.table import Table
 from runner.report.warmup import warmup_words
-
-_SPECIAL = re.compile(r"([\\`*\[\]<>|#~]|(?<!\w)_|_(?!\w))")  # an underscore inside a word is not markup
+from runner.visible import visible
 
 
 def markdown(run: StoredRun, reference: Reference | None = None) -> str:
@@ -104,11 +103,6 @@ def _disks(run: StoredRun) -> list[str]:
     return [_section("Each disk", f"{safe(placement_words(run))}\n\n{tables}")]
 
 
-def safe(text: str) -> str:
-    """The text on one line, escaped so that Markdown shows it unchanged."""
-    return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
-
-
 def _section(title: str, body: str) -> str:
     return f"## {title}\n\n{body}" if body else ""
 
@@ -157,6 +151,5 @@ def _method(run: StoredRun) -> str:
     ]
     command = facts.command_of(run)
     if command:
-        fence = "`" * max(3, 1 + max((len(m) for m in re.findall("`+", command)), default=0))
-        lines.append(f"\nTo repeat it:\n\n{fence}\n{' '.join(command.splitlines())}\n{fence}")
+        lines.append(f"\nTo repeat it:\n\n    {visible(' '.join(command.splitlines()))}")  # code in every Markdown
     return "\n".join(lines)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from html import escape
 
 from runner.model import VerdictKind
 from runner.report import facts
+from runner.report.escaped import escape
 from runner.report.table import Table
 
 _VERDICT = re.compile(rf"\b(?:{'|'.join(facts.VERDICT_MEANINGS)})\b")

@@ -6,9 +6,9 @@ It uses trials of the curve only, with means over the replicates of a level. Qua
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from html import escape
 
 from runner.model import OperationFigures, StoredRun, TrialResult
+from runner.report.escaped import escape
 from runner.report.figures import axis_facts
 from runner.report.markup import code_html, table_html
 from runner.report.preloaded import preload_words

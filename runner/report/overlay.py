@@ -6,13 +6,13 @@ A and B differ not only in colour: A's marks are hollow squares and its line is 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 
 from runner.axes import load_axis
 from runner.compare.words import smallest_words
 from runner.fit import model_rate
 from runner.model import StoredRun, VerdictKind
 from runner.model.compared import Comparison, PointRatio
+from runner.report.escaped import escape
 from runner.report.figures import fit_of
 from runner.report.markup import table_html
 from runner.report.page import shell

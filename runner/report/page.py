@@ -6,7 +6,6 @@ No script, no address that is loaded, no text that is not escaped.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 
 from runner.connections_check import sentences
 from runner.fit import pair
@@ -16,6 +15,7 @@ from runner.report.bottlenecks import bottleneck_notes, bottlenecks_table, remed
 from runner.report.columns import ARTICLE_HEADING
 from runner.report.curve import caption, curve_svg, residuals_svg, speedup_svg, with_fit
 from runner.report.disk_tables import ceiling_table, disk_table, has_prepared_disks, placement_words, shares_svg
+from runner.report.escaped import escape
 from runner.report.figures import (
     article_table,
     at_level,

@@ -6,9 +6,9 @@ Refuses loads that only write: their response time is that of a whole request of
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 
 from runner.model import StoredRun, TrialResult
+from runner.report.escaped import escape
 from runner.report.figures import axis_facts
 from runner.report.svg import Frame, axes, drawing, legend, line, rate_scale, swatch, text, ticks
 from runner.report.table import known, mean, short

@@ -11,9 +11,9 @@ import itertools
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 
 from runner.model import StoredRun, TrialResult
+from runner.report.escaped import escape
 from runner.report.figures import by_run_order, cores_given
 from runner.report.svg import Frame, Points, drawing, line, rate_scale, text, ticks
 from runner.report.table import known

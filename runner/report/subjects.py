@@ -6,9 +6,9 @@ Refuses to name a winner: terms differ, and a difference is one where intervals 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 
 from runner.model import StoredRun
+from runner.report.escaped import escape
 from runner.report.figures import axis_facts, shown_rates
 from runner.report.marks import marked
 from runner.report.subject_curves import curves_svg

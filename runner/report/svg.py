@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 
 from runner.model import VerdictKind
+from runner.report.escaped import escape
 from runner.units import format_number
 
 Points = Sequence[tuple[float, float]]

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
-from html import escape
 
 from runner.model import StoredRun, TrialResult
 from runner.report import subjects
 from runner.report.ab import ab_html, ab_markdown
+from runner.report.escaped import escape, safe
 from runner.report.figures import axis_facts, cpu_cost
 from runner.report.markdown import table_markdown
 from runner.report.marks import marked
@@ -101,10 +101,10 @@ def _row(level: float, results: list[TrialResult], base: float | None) -> tuple[
 def index_markdown(run: StoredRun) -> str:
     """The comparison, with links to each variant's own report."""
     sweep = run.plan.sweep
-    links = "".join(f"- [{_told(run, name)}](report-{name}.md)\n" for name in labels_of(run))
+    links = "".join(f"- [{safe(_told(run, name))}](report-{name}.md)\n" for name in labels_of(run))
     answer = ab_markdown(run) if sweep.variants_ab else ""
     tables = "\n\n".join(table_markdown(table) for table in _tables(run))
-    return f"# {sweep.name}\n\n{sweep.question}\n\n{answer}{tables}\n\n{links}"
+    return f"# {safe(sweep.name)}\n\n{safe(sweep.question)}\n\n{answer}{tables}\n\n{links}"
 
 
 def index_html(run: StoredRun, bodies: Mapping[str, str]) -> str:

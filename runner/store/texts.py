@@ -93,8 +93,13 @@ def points_text(plan: Plan, results: Iterable[TrialResult]) -> str:
     out.writerow(columns)
     for result in sorted(results, key=lambda r: (r.trial.level, r.trial.replicate)):
         row = point_row(plan, result)
-        out.writerow("" if row.get(c) is None else row[c] for c in columns)
+        out.writerow(_cell(row.get(c)) for c in columns)
     return text.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    """The value as the CSV writer takes it. It does not quote a carriage return, which no reader then accepts."""
+    return "" if value is None else value.replace("\r", " ") if isinstance(value, str) else value
 
 
 def _shares(bottleneck: Bottleneck | None) -> str | None:

@@ -7,8 +7,9 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from markdown_it import MarkdownIt
 
-from runner.model import Bottleneck, BottleneckKind, Measurement, StoredRun, Verdict, VerdictKind
+from runner.model import Bottleneck, BottleneckKind, Measurement, StoredRun, Trial, Verdict, VerdictKind
 from runner.report import article_table, html, markdown, reference_table, rows_for_console, trial_table
 from runner.report.bottlenecks import remedies
 from runner.report.documents import documents
@@ -18,10 +19,14 @@ from runner.report.svg import SHAPES, ticks
 from runner.report.table import ordinal, short
 from tests.unit.observing import fit_curve
 from tests.unit.synthetic_run import mixed_run, synthetic_run, synthetic_sweep
+from tests.unit.test_ab import plan_of, run_of
 
 REFERENCE = Path(__file__).resolve().parents[2] / "results" / "reference"
 VOID = {"meta", "link", "br", "wbr", "img", "hr"}
-HOSTILE = "<script>alert(1)</script> & \"quoted\" 'single' |pipe| `tick` *star*"
+HOSTILE = (
+    "<script>alert(1)</script> & \"quoted\" 'single' |pipe| `tick` *star* <img src=x> \x1b[31m \x9b2J \u202e \r end"
+)
+COMMANDS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]")  # of a terminal
 
 
 def reference(name: str = "tdengine-cpu.csv") -> list[dict[str, str]]:
@@ -274,25 +279,53 @@ def test_page_says_what_matters():
     assert page.count('class="plot panel"') == 4 * 11
 
 
+def every_hostile_page() -> dict[str, str]:
+    """The documents of a hostile run of one variant, of several, and of `scale ab`."""
+    run = hostile_run()
+
+    def varied(trial: Trial) -> Trial:
+        variant = {"method": HOSTILE if trial.replicate % 2 else "other"}
+        return replace(trial, subject=replace(trial.subject, variant=variant))
+
+    trials = [varied(t) for t in run.plan.trials]
+    results = [replace(r, trial=varied(r.trial)) for r in run.results]
+    several = replace(run, plan=replace(run.plan, trials=tuple(trials)), results=tuple(results))
+    ab = plan_of()
+    about = {"A": HOSTILE, "B": f"{HOSTILE} again"}
+    ab = replace(ab, sweep=replace(ab.sweep, name=HOSTILE, question=HOSTILE, variants_ab=about, tags={"x": HOSTILE}))
+    sets = {"one": run, "several": several, "ab": run_of(ab)}
+    return {f"{name}/{page}": text for name, one in sets.items() for page, text in documents(one).pages.items()}
+
+
 def test_everything_from_outside_is_escaped_in_html():
-    page = html(hostile_run())
-    parsed(page)
-    assert "<script" not in page
-    assert "&lt;script&gt;" in page
+    pages = {name: page for name, page in every_hostile_page().items() if name.endswith(".html")}
+    assert len(pages) >= 7
+    for name, page in pages.items():
+        parsed(page)
+        assert "<script" not in page and "<img" not in page, name
+        assert "&lt;script&gt;" in page and r"\x1b[31m" in page, name
+        assert not COMMANDS.search(page), name
 
 
 def test_everything_from_outside_is_escaped_in_markdown():
-    text = markdown(hostile_run())
-    fenced = re.sub(r"(?s)(`{3,}).*?\1", "", text)
-    assert "<script>" not in fenced.replace(r"\<script\>", "")
-    assert not re.search(r"(?<!\\)\*star", fenced)
-    widths = {len(re.findall(r"(?<!\\)\|", line)) for line in text.splitlines() if line.startswith("| cores")}
-    assert len(widths) <= 1
+    pages = {name: page for name, page in every_hostile_page().items() if name.endswith(".md")}
+    assert len(pages) >= 7
+    for name, text in pages.items():
+        prose = "\n".join(line for line in text.splitlines() if not line.startswith("    "))
+        assert "<img" not in prose and "<script" not in prose and "&lt;img src=x&gt;" in prose, name
+        assert not re.search(r"(?<!\\)\*star", prose), name
+        assert not COMMANDS.search(text), name
+        rendered = MarkdownIt("commonmark").enable("table").render(text)
+        assert "<img" not in rendered and "<script" not in rendered, name
+        widths = {len(re.findall(r"(?<!\\)\|", line)) for line in text.splitlines() if line.startswith("| cores")}
+        assert len(widths) <= 1
 
 
-def test_a_fence_is_longer_than_the_ticks_inside():
-    run = replace(synthetic_run((1,), 1), manifest={"command": ["a", "```", "b"]})
-    assert "\n````\n" in markdown(run)
+def test_a_command_is_code_whatever_is_in_it():
+    run = replace(synthetic_run((1,), 1), manifest={"command": ["a", "```", "<img src=x>"]})
+    (shown,) = re.findall("(?m)^    .*$", markdown(run))
+    assert shown == "    a '```' '<img src=x>'"
+    assert "<img" not in MarkdownIt("commonmark").render(markdown(run))
 
 
 def test_same_run_same_page():
