@@ -39,6 +39,8 @@ static void take_texts(struct thrift_in *in, struct iotdb_set *set, bool is_type
         set->columns = calloc(count + 1, sizeof *set->columns);
         set->column_count = count;
         set->is_short = !set->columns;
+        for (uint32_t i = 0; set->columns && i < count; i++) /* an answer may have types only */
+            set->columns[i].name.bytes = "";
     }
     for (uint32_t i = 0; i < count; i++) {
         const struct thrift_text text = thrift_take_text(in);

@@ -9,14 +9,18 @@
 
 enum { PAGE_IDS = 8192, PAGES_MAX = 200000 };
 
-/* One SELECT; NULL after telling the fault. */
+/* One SELECT, with a row at least; NULL after telling the fault. */
 static PGresult *select_rows(struct connection *c, const char *query, struct fault *fault)
 {
     const struct libpq *p = &c->driver->libpq;
     PGresult *result = p->exec(c->conn, query);
-    if (p->result_status(result) == RES_TUPLES)
+    const bool has_rows = p->result_status(result) == RES_TUPLES;
+    if (has_rows && p->row_count(result) > 0 && p->column_count(result) > 0)
         return result;
-    postgres_fault(p, c->conn, result, fault);
+    if (has_rows)
+        fault_set(fault, FAULT_SERVER, "PLACE", "the server answered no rows: %.100s", query);
+    else
+        postgres_fault(p, c->conn, result, fault);
     p->clear(result);
     return NULL;
 }
@@ -57,6 +61,9 @@ static bool page_of_ids(struct connection *c, uint64_t first_id, uint64_t partit
     for (int i = 0; i < rows && i < PAGE_IDS; i++)
         partition_of_id[i] = (uint32_t)strtoul(p->value(result, i, 0), NULL, 10);
     p->clear(result);
+    if (rows != PAGE_IDS)
+        fault_set(fault, FAULT_SERVER, "PLACE", "the server answered %d rows for %d device ids",
+                  rows, PAGE_IDS);
     return rows == PAGE_IDS;
 }
 

@@ -72,7 +72,8 @@ static int64_t read_time(const char *text, size_t length)
         sscanf(rest + 1, "%2d:%2d", &hours, &minutes);
         offset_s = (hours * 60 + minutes) * (*rest == '+' ? 60 : -60);
     }
-    return ((int64_t)timegm(&day) - offset_s) * 1000000000 + ns;
+    const uint64_t seconds = (uint64_t)((int64_t)timegm(&day) - offset_s);
+    return (int64_t)(seconds * 1000000000u + (uint64_t)ns); /* modulo 2^64: any year has a digest */
 }
 
 static uint64_t digest_value(uint64_t digest, enum kind kind, struct json_at *place)

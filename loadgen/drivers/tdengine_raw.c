@@ -36,6 +36,26 @@ READER(uint32_t)
 READER(float)
 READER(double)
 
+/* Of a value of fixed width; a value of any other type is read as 8 bytes. */
+static uint32_t width_of(int type)
+{
+    switch (type) {
+    case T_BOOL:
+    case T_TINYINT:
+    case T_UTINYINT:
+        return 1;
+    case T_SMALLINT:
+    case T_USMALLINT:
+        return 2;
+    case T_INT:
+    case T_UINT:
+    case T_FLOAT:
+        return 4;
+    default:
+        return 8;
+    }
+}
+
 static bool is_text(int type)
 {
     return type == T_VARCHAR || type == T_NCHAR || type == T_JSON || type == T_VARBINARY ||
@@ -106,10 +126,30 @@ static uint64_t digest_at(uint64_t digest, const struct raw_column *column, uint
     case T_DOUBLE:
         return digest_real(digest, READ_AT(double, value));
     case T_TIMESTAMP:
-        return digest_word(digest, (uint64_t)(READ_AT(int64_t, value) * ns_per_unit));
+        return digest_word(digest, (uint64_t)READ_AT(int64_t, value) * (uint64_t)ns_per_unit);
     default:
         return digest_word(digest, (uint64_t)READ_AT(int64_t, value));
     }
+}
+
+/* Whether each text of the column lies within its `bytes`. */
+static bool has_texts(const struct raw_column *column, uint32_t rows, uint64_t bytes)
+{
+    for (uint32_t row = 0; row < rows; row++) {
+        const int64_t place = READ_AT(int32_t, column->start + (size_t)row * 4);
+        if (place >= 0 && ((uint64_t)place + 2 > bytes ||
+                           (uint64_t)place + 2 + READ_AT(uint16_t, column->values + place) > bytes))
+            return false;
+    }
+    return true;
+}
+
+/* Where the columns begin: behind the head, the types and the lengths; 0 where the block is
+ * shorter. */
+static uint64_t columns_place(const uint8_t *block, uint32_t count)
+{
+    const uint64_t place = HEAD_BYTES + (uint64_t)count * (FIELD_BYTES + 4);
+    return place <= raw_block_bytes(block) ? place : 0;
 }
 
 /* Finds the columns in the block; false when they are not where its lengths say. */
@@ -117,20 +157,24 @@ static bool find_columns(const uint8_t *block, struct raw_column *columns, uint3
                          uint32_t rows)
 {
     const uint8_t *const lengths = block + HEAD_BYTES + (size_t)count * FIELD_BYTES;
-    const uint8_t *at = lengths + (size_t)count * 4;
-    const uint8_t *const end = block + raw_block_bytes(block);
+    uint64_t at = columns_place(block, count), left = raw_block_bytes(block) - at;
     for (uint32_t i = 0; i < count; i++) {
         struct raw_column *column = &columns[i];
         const uint8_t *field = block + HEAD_BYTES + (size_t)i * FIELD_BYTES;
         column->type = *field;
         column->width = READ_AT(uint32_t, field + 1);
-        column->start = at;
-        column->values = at + (is_text(column->type) ? (size_t)rows * 4 : (rows + 7) / 8);
-        const uint32_t bytes = READ_AT(uint32_t, lengths + (size_t)i * 4);
-        if (column->values > end || bytes > (size_t)(end - column->values))
+        const uint64_t before =
+            is_text(column->type) ? (uint64_t)rows * 4 : ((uint64_t)rows + 7) / 8;
+        const uint64_t bytes = READ_AT(uint32_t, lengths + (size_t)i * 4);
+        if (before > left || bytes > left - before)
             return false;
-        at = column->values + bytes;
-        if (!is_text(column->type) && bytes != rows * column->width)
+        column->start = block + at;
+        column->values = column->start + before;
+        at += before + bytes;
+        left -= before + bytes;
+        if (is_text(column->type)
+                ? !has_texts(column, rows, bytes)
+                : bytes != (uint64_t)rows * column->width || column->width < width_of(column->type))
             return false;
     }
     return true;
@@ -140,7 +184,9 @@ bool raw_block_digest(const void *block, int64_t ns_per_unit, uint64_t *digest)
 {
     const uint32_t rows = READ_AT(uint32_t, (const uint8_t *)block + ROWS_PLACE);
     const uint32_t count = READ_AT(uint32_t, (const uint8_t *)block + COLUMNS_PLACE);
-    struct raw_column *columns = calloc(count, sizeof *columns);
+    if (count == 0 || !columns_place(block, count))
+        return rows == 0;
+    struct raw_column *columns = calloc((size_t)count + 1, sizeof *columns);
     const bool ok = columns && find_columns(block, columns, count, rows);
     uint64_t found = *digest;
     for (uint32_t row = 0; ok && row < rows; row++) {
@@ -158,12 +204,13 @@ void raw_block_last_time(const void *block, int64_t ns_per_unit, int64_t *ns)
     const uint8_t *bytes = block;
     const uint32_t rows = READ_AT(uint32_t, bytes + ROWS_PLACE);
     const uint32_t count = READ_AT(uint32_t, bytes + COLUMNS_PLACE);
-    const uint8_t *lengths = bytes + HEAD_BYTES + (size_t)count * FIELD_BYTES;
-    const uint8_t *nulls = lengths + (size_t)count * 4;
-    const uint8_t *last = nulls + (rows + 7) / 8 + (size_t)(rows - 1) * sizeof(int64_t);
-    if (rows == 0 || count == 0 || bytes[HEAD_BYTES] != T_TIMESTAMP ||
-        last + sizeof(int64_t) > bytes + raw_block_bytes(block) ||
-        nulls[(rows - 1) / 8] >> (7 - (rows - 1) % 8) & 1)
+    const uint64_t nulls = columns_place(block, count), values = nulls + ((uint64_t)rows + 7) / 8;
+    if (nulls == 0 || rows == 0 || count == 0 || bytes[HEAD_BYTES] != T_TIMESTAMP ||
+        values + (uint64_t)rows * sizeof(int64_t) > raw_block_bytes(block) ||
+        bytes[nulls + (rows - 1) / 8] >> (7 - (rows - 1) % 8) & 1)
         return;
-    *ns = READ_AT(int64_t, last) * ns_per_unit;
+    const int64_t last = READ_AT(int64_t, bytes + values + (size_t)(rows - 1) * sizeof(int64_t));
+    int64_t found;
+    if (!__builtin_mul_overflow(last, ns_per_unit, &found))
+        *ns = found;
 }
