@@ -7,7 +7,7 @@ PORTABLE_PYTHON ?= python3
 DATA ?= $(shell awk -v cpus=$$(nproc) '/^MemAvailable:/ && $$2 >= 4000000 * cpus {print "--data-dir ram"}' /proc/meminfo)
 SOURCES := pyproject.toml CMakeLists.txt tools/setup $(shell find runner loadgen playbooks dashboards images -name '*.py' -o -name '*.yml' -o -name '*.c' -o -name '*.h' -o -name 'CMakeLists.txt' -o -name '*.json' -o -name '*.yaml' -o -name '*.ini' -o -name '*.toml' | grep -v __pycache__)
 
-.PHONY: help sweep test setup check fix sanitize clean
+.PHONY: help sweep test setup check fix fuzz sanitize clean
 
 help:  ## Show the goals
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -38,6 +38,9 @@ check: $(VENV)/.ready-check  ## Style, types, C warnings, clang-tidy, structure,
 
 fix: $(VENV)/.ready-check  ## Mend what style checks can mend by themselves
 	$(VENV)/bin/python tools/check.py --fix
+
+fuzz:  ## Fuzz what the load generator reads: ARGS="DRIVER SECONDS"; needs clang with libFuzzer
+	$(PORTABLE_PYTHON) tools/fuzz.py $(ARGS)
 
 sanitize: $(VENV)/.ready-check  ## The load generator's tests under ASan, UBSan and TSan
 	PATH=$(CURDIR)/$(VENV)/bin:$$PATH loadgen/sanitize.sh $(VENV)/bin/python $(ARGS)
