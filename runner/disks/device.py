@@ -5,10 +5,12 @@ Refuses to guess that a device is free: what cannot be read counts as used.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import stat
 import subprocess
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +20,7 @@ from runner.spawning import run_within
 SYS = Path("/sys/dev/block")
 SIGNATURES_S = 30.0  # a few blocks of a disk that has been asleep
 UNREADABLE = "something that cannot be read"
+OPEN_S, PAUSE_S = 2.0, 0.1  # udev opens a device for a moment after each change
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,10 +114,28 @@ def _used_by(path: str, number: str, folder: Path) -> str:
     if holders:
         return f"held by {', '.join(holders)}"
     try:
-        os.close(os.open(path, os.O_RDONLY | os.O_EXCL))  # the kernel refuses one that a mount, swap or array uses
+        claim = os.open(path, os.O_RDONLY | os.O_EXCL | os.O_CLOEXEC)  # refused where a mount, swap or array uses it
     except OSError as error:
         return error.strerror.lower() if error.strerror else "in use"
-    return ""
+    try:
+        deadline = time.monotonic() + OPEN_S
+        while (there := open_by({number, *_partition_numbers(folder)})) and time.monotonic() < deadline:
+            time.sleep(PAUSE_S)
+        return f"open by {', '.join(there)}" if there else ""
+    finally:
+        os.close(claim)
+
+
+def open_by(numbers: set[str]) -> list[str]:
+    """The other processes that have one of the block devices open, each once, in words. They need no claim for that."""
+    found = []
+    for link in Path("/proc").glob("[0-9]*/fd/*"):
+        with contextlib.suppress(OSError):  # the process has ended meanwhile
+            is_device = "/dev/" in os.readlink(link) and int(link.parts[2]) != os.getpid()
+            if is_device and number_of(str(link)) in numbers:
+                name = (link.parent.parent / "comm").read_text(errors="replace").strip()
+                found.append(f"process {link.parts[2]} ({name})")
+    return list(dict.fromkeys(found))
 
 
 def _partition_numbers(folder: Path) -> list[str]:

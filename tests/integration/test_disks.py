@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 
 from runner.disks import check_source, measure_ceilings, shares_bottleneck
+from runner.disks.playbook import run_playbook
+from runner.disks.sets import forget, new_set, save
 from runner.disks.verify import verify_caps
 from runner.errors import ProvisionError
 from runner.model import DataDisk, DiskSource
@@ -158,6 +160,31 @@ def test_making_them_again_changes_nothing(lab, base):
     other = create(base, *words[:2], "--count", "2", "--name", "lab")
     assert other.returncode == 2
     assert "exists with other options" in other.stderr
+
+
+@pytest.mark.parametrize(("flags", "word"), [(0, "open by process {pid} ("), (os.O_EXCL, "device or resource busy")])
+def test_a_device_that_a_process_has_open_is_not_wiped(base, spare, flags, word):
+    with open(spare, "r+b", buffering=0, opener=lambda path, mode: os.open(path, mode | flags)) as device:
+        device.write(b"precious")
+        words = ("--device", spare, "--format", "--wipe", "-y", "--name", "x")
+        refused = create(base, *words)
+        assert refused.returncode == 3, refused.stderr
+        assert f"{spare} is in use: {word.format(pid=os.getpid())}" in " ".join(refused.stderr.split())
+        device.seek(0)
+        assert device.read(8) == b"precious"
+
+
+def test_a_device_that_is_opened_after_it_was_checked_is_not_wiped_either(base, spare):
+    out("mkfs.ext4", "-q", spare)
+    asked = DiskSource(kind="device", devices=(spare,), file_system="ext4", format=True, wipe=True)
+    disk_set = new_set("late", asked, 1, base, owner="root", kept=False)
+    save(disk_set)
+    try:
+        with open(spare, "rb"), pytest.raises(ProvisionError, match=rf"in use: open by process {os.getpid()} "):
+            run_playbook(disk_set, "present")
+        assert out("blkid", "-p", "-s", "TYPE", "-o", "value", spare) == "ext4\n"
+    finally:
+        forget("late")
 
 
 def test_what_is_in_use_shared_or_twice_is_refused_and_named(lab, base, spare):
