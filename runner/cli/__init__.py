@@ -1,72 +1,55 @@
-"""The command `scale`: defines commands, calls packages, and shows their results. Only this package ends the
-process."""
+"""The command `scale`: defines commands, calls packages, and shows their results. Only this package ends the process.
 
-from __future__ import annotations
+This file has the entry point. It imports next to nothing before that runs, so that Ctrl-C ends the command without a
+traceback from its first moment on.
+"""
 
 import os
 import sys
-from collections.abc import Sequence
-from typing import NoReturn
 
-import typer
-
-from runner import __version__
-from runner.cli.commands import LazyGroup
-from runner.errors import EXIT_INTERRUPTED, ScaleError, UsageError
-from runner.interrupts import listen
-
-app = typer.Typer(
-    name="scale",
-    cls=LazyGroup,
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    rich_markup_mode="rich",
-    help="Measure how far one database server scales up, and check what limited each rate.\n\n"
-    "Example: [bold]scale sweep cpu --cores 1..4[/]",
-)
+_INTERRUPTED, _OUTPUT_GONE = 130, 6  # of runner/errors.py
 
 
-def _show_version(wanted: bool) -> None:
-    if wanted:
-        from runner import console
+def main() -> None:
+    """The entry point. While modules are imported nothing runs that would have to be ended, and at the end nothing does
+    any more: there a signal ends the process at once."""
+    _leave_on_signals()
+    from runner.output import OutputGone, guard
 
-        console.show_line(f"scale {__version__}")
-        raise typer.Exit
+    guard()
+    from runner.cli.root import run
 
-
-@app.callback()
-def _root(
-    version: bool = typer.Option(
-        False, "--version", callback=_show_version, is_eager=True, help="Show the version and end."
-    ),
-) -> None:
-    """Options before the command."""
-
-
-def refuse_bytes(words: Sequence[str]) -> None:
-    """Raises UsageError for an argument that is not UTF-8: what a run stores and shows is."""
-    for at, word in enumerate(words):
-        if any("\ud800" <= character <= "\udfff" for character in word):
-            flag = word.partition("=")[0] if word.startswith("-") else words[at - 1] if at else word
-            raise UsageError(f"{flag}: {word!r} has a byte that is not UTF-8")
-
-
-def main() -> NoReturn:
-    """The entry point. It shows a ScaleError as one message and exits with the error's code."""
-    listen()
     try:
-        refuse_bytes(sys.argv[1:])
-        app()
-    except ScaleError as error:
-        from runner import console
-
-        console.show_error(error)
-        sys.exit(error.exit_code)
+        run()
+        sys.stdout.flush()
     except KeyboardInterrupt:
-        sys.exit(EXIT_INTERRUPTED)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+        sys.exit(_INTERRUPTED)
+    except OutputGone as gone:
+        sys.exit(_end_without_output(gone.reason, is_read=not gone.has_no_reader))
+    finally:
+        _leave_on_signals()
     sys.exit(0)
+
+
+def _end_without_output(reason: str, *, is_read: bool) -> int:
+    """The exit code. Quietly if nobody reads any more, as behind `| head`."""
+    if not is_read:
+        return 0
+    from runner import console
+    from runner.errors import StoreError
+
+    remedy = "direct it to a file on a disk with free space"
+    console.show_error(StoreError(f"standard output cannot be written: {reason}", remedy=remedy))
+    return _OUTPUT_GONE
+
+
+def _leave_on_signals() -> None:
+    import signal
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, _leave)
+
+
+def _leave(*_: object) -> None:
+    os._exit(_INTERRUPTED)

@@ -11,7 +11,7 @@ import typer
 
 from runner.cli.arguments import FAIL_IF_SLOWER, JSON, MORE_BLOCKS, NEW_RESULTS, allowed_of, judged
 from runner.cli.options import Flags, with_settings
-from runner.cli.sweeps import METRICS_PORT, NO_METRICS, YES, announce, end_if_failed, run_watched
+from runner.cli.sweeps import METRICS_PORT, NO_METRICS, YES, announce, end_if_failed, run_watched, say_if_lost
 from runner.sweep.ab import flags_of, together
 from runner.sweep.resolve import resolve_sweep
 
@@ -64,5 +64,6 @@ def ab(
     else:
         compare_views.show(found)
         console.show_line(f"report: {Path(stored.path) / 'report.html'}")
+    say_if_lost(stored)
     judged(found, MORE_BLOCKS)
     end_if_failed(stored)

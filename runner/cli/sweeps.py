@@ -182,7 +182,16 @@ def _start_dashboards(wanted: bool, metrics_port: int, no_metrics: bool) -> None
 def _run(prepared: Prepared, writer: RunWriter, as_json: bool, metrics_port: int) -> None:
     stored = run_watched(prepared, writer, metrics_port)
     _show(stored, as_json)
+    say_if_lost(stored)
     end_if_failed(stored)
+
+
+def say_if_lost(stored: StoredRun) -> None:
+    """Says that standard output could not be written, and where the results are."""
+    from runner import console, output
+
+    if reason := output.lost():
+        console.say(f"standard output cannot be written: {reason}; the results are in {stored.path}", "yellow")
 
 
 def end_if_failed(stored: StoredRun) -> None:
@@ -197,13 +206,14 @@ def end_if_failed(stored: StoredRun) -> None:
 def run_watched(prepared: Prepared, writer: RunWriter, metrics_port: int) -> StoredRun:
     """Runs the trials that the run still lacks, with progress and metrics (metrics_port 0: none). Ends the process
     after Ctrl-C."""
-    from runner import compose, console
+    from runner import compose, console, output
     from runner.cli import boards
     from runner.console.live import LiveView
     from runner.dashboards import announced
     from runner.executing import Sink
     from runner.live import LiveState
 
+    output.go_on_without()
     try:
         with ExitStack() as stack:
             state = LiveState(run=writer.path.name, plan=prepared.plan, results=writer.results)

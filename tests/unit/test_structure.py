@@ -19,7 +19,7 @@ UNDOCUMENTED_LINES_MAX = 12  # a shorter function needs no docstring if its name
 # A package may import the packages named here and nothing else of the project. `compose` and `cli` put all together.
 ALLOWED = {
     "model": set(), "errors": set(), "nearest": set(), "input_file": {"errors"}, "units": set(), "interrupts": set(), "files": set(), "spawning": {"interrupts"},
-    "visible": set(),
+    "visible": set(), "output": set(),
     "host": {"model", "units", "errors"},
     "state": {"errors", "host", "interrupts"},
     "disks": {"model", "units", "errors", "interrupts", "host", "spawning"},

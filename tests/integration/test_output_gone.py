@@ -1,0 +1,112 @@
+"""Output that goes away: a sweep goes on and ends with the code of its results; any other command ends with one message
+and code 6, or quietly if its reader has ended. Ctrl-C while modules are still imported."""
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tests.integration.cli import SCALE, run
+
+SWEEP = ("sweep", "cpu", "--target", "null", "--cores", "0.5", "--replicates", "1", "--drift-check", "off")
+TIMES = ("--warmup", "0s", "--no-metrics", "-y")
+CLOSED, FULL = ">&- 2>&- <&-", ">/dev/full 2>/dev/full"
+
+
+def redirected(how, *words, cwd, **options):
+    """The command with redirections of a shell."""
+    return subprocess.Popen(["sh", "-c", f'exec "$0" "$@" {how}', SCALE, *words], cwd=cwd, **options)
+
+
+def sweep_words(data_dir, results, duration="1s"):
+    return (*SWEEP, *TIMES, "--duration", duration, "--data-dir", str(data_dir), "--results", results)
+
+
+def is_whole(folder, results):
+    """Whether the run has its trial, its report, and a status that says so."""
+    (manifest,) = folder.glob(f"{results}/*/manifest.json")
+    files = {path.name for path in manifest.parent.rglob("*")}
+    return json.loads(manifest.read_text())["status"] == "complete" and {"trial.json", "report.html"} <= files
+
+
+def test_a_sweep_whose_output_cannot_be_written_goes_on_and_stores_its_results(tmp_path, data_dir):
+    closed = redirected(CLOSED, *sweep_words(data_dir, "closed"), cwd=tmp_path)
+    full = redirected(FULL, *sweep_words(data_dir, "full"), cwd=tmp_path)
+    with redirected("2>&1", *sweep_words(data_dir, "unread"), cwd=tmp_path, stdout=subprocess.PIPE) as unread:
+        unread.stdout.readline()
+    named = redirected(">/dev/full", *sweep_words(data_dir, "named"), "--json", cwd=tmp_path, stderr=subprocess.PIPE)
+    words = named.communicate(timeout=120)[1].decode()
+    for process, results in ((closed, "closed"), (full, "full"), (unread, "unread"), (named, "named")):
+        assert process.wait(timeout=120) == 0, results
+        assert is_whole(tmp_path, results)
+    assert run("verify", "last", "--results", "closed", cwd=tmp_path).returncode == 0
+    assert "standard output cannot be written: No space left on device; the results are in named/" in words
+    assert "Traceback" not in words
+    assert_the_others_end(tmp_path)
+
+
+def assert_the_others_end(folder):
+    """Commands that show what is stored."""
+    hows = ((">/dev/full", 6, 2), (">&-", 6, 2), ("2>/dev/full >/dev/null", 0, 0))
+    commands = (("list", "--results", "full"), ("show", "last", "--results", "full", "--json"), ("--help",))
+    ending = [
+        (how, command, redirected(how[0], *command, cwd=folder, stderr=subprocess.PIPE, text=True))
+        for how in hows
+        for command in commands
+    ]
+    for (how, code, lines), command, process in ending:
+        words = process.communicate(timeout=60)[1]
+        assert (process.returncode, len(words.splitlines())) == (code, lines), (how, command, words)
+        assert not lines or words.startswith("scale: standard output cannot be written: ")
+    for command in commands[:2]:
+        process = redirected("", *command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        process.stdout.close()
+        assert process.stderr.read() == ""
+        assert process.wait(timeout=60) == 0
+
+
+@pytest.mark.parametrize("has_terminal", [True, False], ids=["its-own-terminal", "another-ones-terminal"])
+def test_a_closed_terminal_ends_the_sweep_that_it_controls_and_no_other(tmp_path, data_dir, has_terminal):
+    ours, inner = pty.openpty()
+    session = ("setsid", *(["--ctty"] if has_terminal else []), SCALE)
+    words = sweep_words(data_dir, "r", "60s" if has_terminal else "2s")
+    process = subprocess.Popen([*session, *words], cwd=tmp_path, stdin=inner, stdout=inner, stderr=inner)
+    os.close(inner)
+    deadline = time.monotonic() + 60
+    while not list(tmp_path.glob("r/*/trials/*/spec")):
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    os.close(ours)
+    if has_terminal:
+        assert process.wait(timeout=30) == 130
+        assert json.loads(run("list", "--results", "r", "--json", cwd=tmp_path).stdout)[0]["status"] == "interrupted"
+    else:
+        assert process.wait(timeout=90) == 0
+        assert is_whole(tmp_path, "r")
+    assert list(data_dir.iterdir()) == []
+
+
+def test_ctrl_c_ends_the_command_without_a_traceback_from_its_first_moment_on(tmp_path):
+    """What the interpreter itself does before the entry point runs cannot be covered."""
+    begin = "import re, signal\nfrom runner.cli import main\nprint(flush=True)\nmain()"
+    for delay in (0.0, 0.03, 0.06, 0.1, 0.15, 0.2, 0.3):
+        process = subprocess.Popen(
+            [sys.executable, "-c", begin, "plan", "cpu", "--target", "null", "--cores", "0.5"],
+            cwd=tmp_path,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        process.stdout.readline()
+        time.sleep(delay)
+        process.send_signal(signal.SIGINT)
+        words = process.communicate(timeout=60)[1]
+        assert "Traceback" not in words, (delay, words)
+        assert "KeyboardInterrupt" not in words, (delay, words)
+        assert process.returncode == 130, (delay, words)
