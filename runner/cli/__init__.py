@@ -31,6 +31,15 @@ def main() -> None:
     sys.exit(0)
 
 
+def __getattr__(name: str) -> object:
+    """`app`, the command as an object of Typer, is imported when it is asked for."""
+    if name != "app":
+        raise AttributeError(name)
+    from runner.cli.root import app
+
+    return app
+
+
 def _end_without_output(reason: str, *, is_read: bool) -> int:
     """The exit code. Quietly if nobody reads any more, as behind `| head`."""
     if not is_read:

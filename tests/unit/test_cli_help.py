@@ -7,8 +7,8 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
+from runner.cli import app
 from runner.cli.commands import COMMANDS, GROUPS, load_command
-from runner.cli.root import app
 from runner.sweep.settings import SETTINGS
 
 TWELVE = {
@@ -40,7 +40,7 @@ def test_load_has_its_line_too():
 
 def test_the_help_imports_nothing_heavy():
     script = (
-        "import sys\nfrom runner.cli.root import app\n"
+        "import sys\nfrom runner.cli import app\n"
         "try:\n    app(['--help'])\nexcept SystemExit as end:\n    assert end.code == 0\n"
         f"print(sorted({HEAVY!r} & set(sys.modules)), file=sys.stderr)"
     )
@@ -62,7 +62,7 @@ def test_the_help_begins_with_what_a_newcomer_needs_first():
 def test_the_help_of_a_command_imports_nothing_heavy(name):
     """0.35 CPU seconds are enough for it (bench/help.py)."""
     script = (
-        "import sys\nfrom runner.cli.root import app\n"
+        "import sys\nfrom runner.cli import app\n"
         f"try:\n    app([{name!r}, '--help'])\nexcept SystemExit as end:\n    assert end.code == 0\n"
         f"print(sorted({HEAVY!r} & set(sys.modules)), file=sys.stderr)"
     )
@@ -73,7 +73,7 @@ def test_the_help_of_a_command_imports_nothing_heavy(name):
 def test_the_help_of_a_sweep_imports_no_database():
     """Its texts are made of the targets' facts, and these import no client library."""
     script = (
-        "import sys\nfrom runner.cli.root import app\n"
+        "import sys\nfrom runner.cli import app\n"
         "try:\n    app(['sweep', '--help-all'])\nexcept SystemExit as end:\n    assert end.code == 0\n"
         "loaded = [m for m in sys.modules if m.startswith('runner.targets.') or m in ('psycopg', 'docker')]\n"
         "print(*loaded, file=sys.stderr)"

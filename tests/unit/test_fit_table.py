@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from runner.cli.root import app
+from runner.cli import app
 from runner.errors import UsageError
 from runner.fit import Terms, fit_rows, table
 from runner.fit.outliers import far_off

@@ -5,7 +5,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from runner.cli.root import app
+from runner.cli import app
 from runner.errors import UsageError
 from runner.model import FitReport, Plan, TrialResult
 from runner.store import upgrade
