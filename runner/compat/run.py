@@ -24,6 +24,7 @@ from runner.compat.options import name_of, parse
 from runner.compat.server import Server
 from runner.errors import LoadError, UsageError
 from runner.input_file import read_input
+from runner.loadgen.checked import refuse_wrong
 from runner.loadgen.process import LoadProcesses
 from runner.model import Interval
 
@@ -119,6 +120,9 @@ def _run(job: Job, own: ScaleOptions, program: str, say: Say) -> JobResult:
     server, vgroups = Server(program, job, own), {}
     for note in job.notes:
         say("INFO", note)
+    for database in job.databases:
+        for table in database.tables:  # with one vgroup, which no mistake depends on
+            refuse_wrong(program, spec.load_spec(job, own, database, table, 1), f"table {table.name}")
     for database in job.databases:
         vgroups[database.name] = server.prepare(database)
         if database.drop:

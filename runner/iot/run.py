@@ -18,9 +18,10 @@ from runner.iot.output import Done
 from runner.iot.properties import read_properties
 from runner.iot.read import read_job
 from runner.iot.spec import RUNTIME, load_spec, texts_of, trial_of
+from runner.loadgen.checked import refuse_wrong
 from runner.loadgen.features import kept_by
 from runner.loadgen.handle import LoadHandle
-from runner.model import Interval, ServerOrder, ServerSpec, SiteRequest
+from runner.model import Interval, ServerOrder, ServerSpec, SiteRequest, Trial
 from runner.runtimes import load_runtime
 from runner.targets import ENDPOINT_PASSWORD, Address, load_facts, load_target
 from runner.trial.asking import DROP_S, SCHEMA_S, TABLES_S, asked, closed_at_last, count_s, flush_s, until_ready
@@ -84,6 +85,7 @@ def run_job(job: IotJob, program: str, say: Say, stop: Stop) -> IotResult:
     )
     for note in job.notes:
         say(note)
+    refuse_wrong(program, kept_by(program, _planned(job, trial, texts)), "--iot")
     with ExitStack() as cleanup:
         reached = _reach(job, order, home, facts.takes, cleanup)
         with closed_at_last(reached):
@@ -104,6 +106,13 @@ def run_job(job: IotJob, program: str, say: Say, stop: Stop) -> IotResult:
     if failure is None and not interrupted and (wrong or summary.outcome != "ok"):
         failure = LoadError(wrong or f"not everything was answered: {'; '.join(troubles[:3]) or summary.outcome}")
     return IotResult(done=done, failure=failure)
+
+
+def _planned(job: IotJob, trial: Trial, texts: Mapping[str, str]) -> dict[str, str]:
+    """The spec of the load before its server is reached: address and password are placeholders."""
+    nowhere = Address(host="", port=0, secret="", is_ours=False)
+    from_target = load_target(job.target).session(trial, nowhere).load_spec()
+    return load_spec(job, trial, from_target, texts, 0 if job.writes else job.rows_expected)
 
 
 def _unready(job: IotJob) -> str:

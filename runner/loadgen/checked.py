@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from runner.errors import PreflightError
+from runner.errors import PreflightError, UsageError
 from runner.loadgen.spec import spec_text
 
 CHECK_S = 10.0
@@ -45,6 +45,16 @@ def mistake_of(program: str, spec: Mapping[str, str]) -> Mistake | None:
         raise _unable(program, (done.stderr.strip().splitlines() or [f"it ended with code {done.returncode}"])[0])
     key, sentence = found[0]
     return Mistake(key=key, sentence=sentence, more=len(found) - 1)
+
+
+def refuse_wrong(program: str, spec: Mapping[str, str], source: str) -> None:
+    """Raises UsageError with the first mistake. source: what the spec was made from, for people."""
+    if mistake := mistake_of(program, spec):
+        others = f" (and {mistake.more} more)" if mistake.more else ""
+        raise UsageError(
+            f"{source}: the load generator refuses {mistake.key}: {mistake.sentence}{others}",
+            remedy="docs/loadgen.md says what a load can be",
+        )
 
 
 def _unable(program: str, why: str) -> PreflightError:

@@ -1,5 +1,6 @@
 """No spec is refused after the start: the plan asks the load generator, which needs no server for its answer."""
 
+import json
 import time
 from dataclasses import replace
 
@@ -99,3 +100,52 @@ def test_a_program_that_cannot_check_is_named_before_the_start(tmp_path):
     assert done.returncode == 3
     assert f"the load generator {old} does not check a spec: usage" in done.stderr
     assert "SCALE_LOADGEN" in done.stderr
+
+
+IOT = """DB_SWITCH=InfluxDB
+HOST=127.0.0.1
+PORT=9
+DEVICE_NUMBER=4000
+CLIENT_NUMBER=4000
+SENSOR_NUMBER=4000
+BATCH_SIZE_PER_WRITE=1000000
+LOOP=10
+"""
+TAOS = {
+    "filetype": "insert",
+    "host": "127.0.0.1",
+    "port": 9,
+    "thread_count": 1024,
+    "num_of_records_per_req": 30000,
+    "databases": [
+        {
+            "dbinfo": {"name": "x"},
+            "super_tables": [
+                {
+                    "name": "m",
+                    "childtable_count": 5000,
+                    "childtable_prefix": "d",
+                    "insert_rows": 100000,
+                    "columns": [{"type": "binary", "len": 16000, "count": 4}],
+                    "tags": [{"type": "int"}],
+                }
+            ],
+        }
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("flag", "text", "says"),
+    [
+        ("--iot", IOT, "--iot: the load generator refuses rows_per_request: the load needs "),
+        ("-f", json.dumps(TAOS), "table m: the load generator refuses rows_per_request: the load needs "),
+    ],
+)
+def test_files_of_other_tools_are_refused_before_their_server_is_reached(tmp_path, flag, text, says):
+    file = tmp_path / "given.json"
+    file.write_text(text)
+    done = run("load", flag, str(file), cwd=tmp_path)
+    assert done.returncode == 2, done.stderr
+    assert says in done.stderr
+    assert "127.0.0.1" not in done.stderr
