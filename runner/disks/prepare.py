@@ -13,7 +13,7 @@ from pathlib import Path
 
 from runner.disks.playbook import run_playbook
 from runner.disks.removal import undo
-from runner.disks.sets import DiskSet, find_set, new_set, save
+from runner.disks.sets import DiskSet, claim_folder, find_set, new_set, save
 from runner.disks.source import check_source
 from runner.disks.verify import verify_caps
 from runner.errors import PreflightError, ProvisionError, ScaleError, UsageError
@@ -84,6 +84,7 @@ def _refuse(source: DiskSource, count: int, base: Path) -> None:
 
 def _make(disk_set: DiskSet) -> tuple[DataDisk, ...]:
     save(disk_set)
+    claim_folder(disk_set, makes=True)
     run_playbook(disk_set, "present")
     disks = tuple(_disk(f"d{i + 1}", path, disk_set.source) for i, path in enumerate(disk_set.paths))
     verify_caps(disks, disk_set.name)

@@ -9,7 +9,7 @@ import os
 from collections.abc import Sequence
 
 from runner.disks.playbook import end_processes, run_playbook
-from runner.disks.sets import DiskSet, find_set, forget, held, list_disks, names
+from runner.disks.sets import DiskSet, claim_folder, find_set, forget, held, list_disks, names
 from runner.errors import PreflightError, UsageError
 from runner.interrupts import deferred
 
@@ -25,6 +25,7 @@ def undo(disk_set: DiskSet) -> None:
             return
         disk_set = find_set(disk_set.name) or disk_set
         end_processes(disk_set.name)
+        claim_folder(disk_set, makes=False)
         run_playbook(disk_set, "absent")
         forget(disk_set.name)
 

@@ -22,6 +22,7 @@ from typing import Any
 from runner.errors import PreflightError, ProvisionError, UsageError
 from runner.host.alive import alive, started_ticks
 from runner.model import DiskSource
+from runner.state import open_trusted, own_directory, read_own
 
 REGISTER = Path("/var/lib/scale-disks")
 REGISTER_OWNER = 0  # root's
@@ -92,15 +93,25 @@ def folder_of(name: str) -> Path:
 
 
 def save(disk_set: DiskSet) -> None:
-    """Replaces the set's file. Raises PreflightError if the register cannot be written."""
+    """Replaces the set's file. Raises PreflightError if the register cannot be written, or is not root's alone."""
     folder = folder_of(disk_set.name)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        own_directory(REGISTER, makes=True)
+        own_directory(folder, makes=True)
         partial = folder / "state.partial"
         partial.write_text(json.dumps(asdict(disk_set), indent=1), encoding="utf-8")
         partial.replace(folder / "state.json")
     except OSError as error:
         raise PreflightError(f"the register of disks cannot be written: {error}", remedy="run as root") from None
+
+
+def claim_folder(disk_set: DiskSet, *, makes: bool) -> None:
+    """Makes the set's folder, or checks the one that is there: another user could otherwise decide by a link what is
+    formatted over or deleted. Raises PreflightError."""
+    try:
+        own_directory(Path(disk_set.folder), makes=makes, in_shared=True)
+    except OSError as error:
+        raise PreflightError(f"{disk_set.folder} cannot be used: {error.strerror}", remedy="--base DIR") from None
 
 
 def forget(name: str) -> None:
@@ -154,12 +165,11 @@ def find_set(name: str) -> DiskSet | None:
 
 def _read(path: Path) -> DiskSet | None:
     try:
-        if path.stat().st_uid != REGISTER_OWNER:
-            return None
-        raw = json.loads(path.read_text(encoding="utf-8"))
+        os.close(open_trusted(path.parent))
+        raw = json.loads(read_own(path, REGISTER_OWNER))
         source: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in raw.pop("source").items()}
         found = DiskSet(**raw, source=DiskSource(**source))
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, PreflightError):
         return None
     return found if Path(found.folder).name == PREFIX + found.name else None
 

@@ -15,6 +15,7 @@ from runner.disks.device import look_at, whole_disk
 from runner.disks.playbook import search_path
 from runner.host import disk_of
 from runner.model import DiskSource, Finding
+from runner.state import distrust
 from runner.units import format_bytes
 
 BYTES_MIN = {"ext4": 64 * 2**20, "xfs": 300 * 2**20}  # mkfs.xfs refuses less, and ext4 would hold hardly any data
@@ -81,6 +82,8 @@ def _dirs(source: DiskSource, count: int) -> list[Finding]:
     for path in source.dirs[:count]:
         if not os.path.isdir(path):
             found.append(_blocking("--dir", f"{path} is not a directory", "mount the disk there, or name another"))
+        elif reason := distrust(Path(path)):
+            found.append(_blocking("--dir", reason, "a directory that only this user or root may change"))
         elif not os.access(path, os.W_OK | os.X_OK):
             found.append(
                 _blocking("--dir", f"{path} cannot be written by this user", f"chown it, or write as {path}'s owner")

@@ -12,6 +12,7 @@ from runner.state.records import (
     SERVER_VARIABLE,
     Directory,
     Record,
+    Records,
     directory_at,
     forget,
     is_running,
@@ -22,16 +23,18 @@ from runner.state.records import (
 )
 from runner.state.removal import remove_folder, remove_recorded
 from runner.state.scratch import scratch
-from runner.state.trusted import open_trusted
+from runner.state.trusted import distrust, open_trusted
 
 __all__ = [
     "SERVER_VARIABLE",
     "VARIABLE",
     "Directory",
     "Record",
+    "Records",
     "check",
     "copy_of",
     "directory_at",
+    "distrust",
     "folder",
     "folder_path",
     "forget",

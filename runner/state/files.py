@@ -21,10 +21,11 @@ def write_own(path: Path, text: str) -> None:
         file.write(text)
 
 
-def read_own(path: Path) -> str:
-    """The text of a regular file that this user made. Raises OSError for any other."""
+def read_own(path: Path, owner: int | None = None) -> str:
+    """The text of a regular file that the owner, or else this user, made. Raises OSError for any other."""
+    by = os.geteuid() if owner is None else owner
     with os.fdopen(os.open(path, _READ), "rb") as file:
         found = os.fstat(file.fileno())
-        if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o022:
+        if not stat.S_ISREG(found.st_mode) or found.st_uid != by or found.st_mode & 0o022:
             raise OSError(errno.EPERM, "not a file of this user alone", str(path))
         return file.read(BYTES_MAX).decode("utf-8", "replace")

@@ -47,12 +47,15 @@ def folder(name: str) -> Path:
     return folder_path(name)
 
 
-def open_folder(name: str) -> int:
-    """A descriptor of a folder, made if it is missing, and checked. The caller closes it. Raises PreflightError."""
+def open_folder(name: str, *, makes: bool = True) -> int:
+    """A descriptor of a folder, checked, and made if it is missing and it `makes` it. The caller closes it. Raises
+    PreflightError; FileNotFoundError for a folder that is missing and is not made."""
     try:
-        os.close(_opened(place()))
-        return _opened(folder_path(name))
+        os.close(_opened(place(), makes=makes))
+        return _opened(folder_path(name), makes=makes)
     except OSError as error:
+        if isinstance(error, FileNotFoundError) and not makes:
+            raise
         raise PreflightError(
             f"{error.filename or folder_path(name)}: {error.strerror}; scale keeps its state in {place()}",
             remedy=f"set {VARIABLE} to a directory that this user can make",
@@ -89,11 +92,12 @@ def make_ready(path: Path) -> None:
         os.close(ready(path))
 
 
-def own_directory(path: Path, *, makes: bool) -> bool:
+def own_directory(path: Path, *, makes: bool, in_shared: bool = False) -> bool:
     """Whether a directory that the user named in place of one of these folders is there, after it is made if it `makes`
-    it. Raises PreflightError for one that is not this user's alone, OSError if it cannot be made or opened."""
+    it. in_shared: also where everybody can create names, as in /tmp. Raises PreflightError for one that is not this
+    user's alone, OSError if it cannot be made or opened."""
     try:
-        os.close(_opened(path.absolute(), makes=makes))
+        os.close(_opened(path.absolute(), makes=makes, in_shared=in_shared))
     except FileNotFoundError:
         if makes:
             raise
@@ -101,8 +105,8 @@ def own_directory(path: Path, *, makes: bool) -> bool:
     return True
 
 
-def _opened(path: Path, *, makes: bool = True) -> int:
-    parent, is_new = _parent(path, makes), False
+def _opened(path: Path, *, makes: bool = True, in_shared: bool = False) -> int:
+    parent, is_new = _parent(path, makes, in_shared), False
     try:
         with contextlib.suppress(FileExistsError):
             if makes:
@@ -122,8 +126,8 @@ def _opened(path: Path, *, makes: bool = True) -> int:
     return made
 
 
-def _parent(path: Path, makes: bool) -> int:
-    """The directory of a folder. Root's may not be one in which everybody can create names."""
+def _parent(path: Path, makes: bool, in_shared: bool) -> int:
+    """The directory of a folder. Root's may not be one in which everybody can create names, unless `in_shared`."""
     try:
         parent = open_trusted(path.parent)
     except FileNotFoundError:
@@ -131,7 +135,7 @@ def _parent(path: Path, makes: bool) -> int:
             raise
         parent = _opened(path.parent)
     found = os.fstat(parent)
-    if os.geteuid() == 0 and others_write(found):
+    if os.geteuid() == 0 and others_write(found) and not in_shared:
         os.close(parent)
         raise PreflightError(
             f"{path.parent} of {named(found.st_uid)} is no place for root's files: other users can create names in it "

@@ -108,24 +108,24 @@ def save(record: Record) -> None:
 
 def forget(name: str) -> None:
     """Deletes the record after everything was removed."""
-    with _folder() as at:
+    with contextlib.suppress(FileNotFoundError), _folder(makes=False) as at:
         _unlink(name + _PARTIAL, at)
         _unlink(name + SUFFIX, at)
 
 
 def read_record(name: str) -> Record | None:
     """The record of this name; None if there is none, or if it is not believed."""
-    with _folder() as at:
-        try:
+    try:
+        with _folder(makes=False) as at:
             return _read(name + SUFFIX, at)
-        except (OSError, ValueError):
-            return None
+    except (OSError, ValueError):
+        return None
 
 
 def read_records() -> Records:
     """All records of this user. A file that is not believed is named with the reason."""
     found, ignored = [], []
-    with _folder() as at:
+    with contextlib.suppress(FileNotFoundError), _folder(makes=False) as at:
         for name in sorted(os.listdir(at)):
             try:
                 if name.endswith(SUFFIX):
@@ -143,8 +143,8 @@ def is_running(record: Record) -> bool:
 
 
 @contextlib.contextmanager
-def _folder() -> Iterator[int]:
-    at = open_folder(FOLDER)
+def _folder(*, makes: bool = True) -> Iterator[int]:
+    at = open_folder(FOLDER, makes=makes)
     try:
         yield at
     finally:

@@ -54,6 +54,17 @@ def open_trusted(path: Path) -> int:
         os.close(at)
 
 
+def distrust(path: Path) -> str:
+    """Why a directory is not trusted, or cannot be opened; "" if it is trusted."""
+    try:
+        os.close(open_trusted(path))
+    except PreflightError as error:
+        return error.message
+    except OSError as error:
+        return f"{error.filename or path}: {error.strerror}"
+    return ""
+
+
 def _replace(at: int, there: int) -> None:
     os.dup2(there, at, inheritable=False)
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from runner.errors import PreflightError
-from runner.state.trusted import open_trusted
+from runner.state import distrust
 
 CACHE_VARIABLE = "SCALE_SERVERS_DIR"
 COMPLETE = "complete"  # a file in the folder of a server, written last
@@ -25,24 +24,14 @@ def servers_folder() -> Path:
 def installed(name: str) -> tuple[str, ...]:
     """Directories of a server's completely installed versions, the newest first. Those that another user can change
     are left out: what is in them would run as this user."""
-    folders = [folder for folder in _complete(name) if not _why_distrusted(folder)]
+    folders = [folder for folder in _complete(name) if not distrust(folder)]
     return tuple(str(path) for path in sorted(folders, key=lambda path: path.stat().st_mtime, reverse=True))
 
 
 def distrusted(name: str) -> str:
     """Why an installed version of a server is not used; "" if none is left out."""
-    return next(filter(None, map(_why_distrusted, _complete(name))), "")
+    return next(filter(None, map(distrust, _complete(name))), "")
 
 
 def _complete(name: str) -> list[Path]:
     return [path.parent for path in servers_folder().glob(f"{name}-*/{COMPLETE}")]
-
-
-def _why_distrusted(folder: Path) -> str:
-    try:
-        os.close(open_trusted(folder))
-    except PreflightError as error:
-        return error.message
-    except OSError as error:
-        return f"{error.filename or folder}: {error.strerror}"
-    return ""

@@ -17,7 +17,7 @@ from runner.disks.device import parse_wipefs
 from runner.disks.fio import Writing, arguments, file_bytes, parse, set_of
 from runner.disks.playbook import playbook_path, variables
 from runner.disks.verify import expected
-from runner.errors import ProvisionError, UsageError
+from runner.errors import PreflightError, ProvisionError, UsageError
 from runner.model import DataDisk, DiskCeiling, DiskSource
 from runner.runtimes.cgroup import keep_disk_limits
 from runner.units import format_bytes, parse_bytes
@@ -226,3 +226,39 @@ def test_a_group_of_its_own_keeps_the_limits_of_the_one_it_leaves(tmp_path):
     own.write_text("0::/user.slice/session-1.scope\n")
     keep_disk_limits(tmp_path, tmp_path / "new", own)
     assert (tmp_path / "new/io.max").read_text() == "7:0 rbps=max wbps=20971520 riops=max wiops=max"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
+@pytest.mark.parametrize("way", ["link", "folder"])
+def test_a_folder_of_disks_that_another_user_made_first_is_not_used(register, way):
+    shared = register / "shared"
+    shared.mkdir()
+    shared.chmod(0o1777)
+    disk_set = sets.new_set("lab", LOOPS, 2, shared, owner="root", kept=False)
+    sets.claim_folder(disk_set, makes=True)
+    sets.claim_folder(disk_set, makes=False)
+    Path(disk_set.folder).rmdir()
+    sets.claim_folder(disk_set, makes=False)
+    if way == "link":
+        os.symlink(register, disk_set.folder)
+    else:
+        os.mkdir(disk_set.folder)
+    os.chown(disk_set.folder, 12345, 12345, follow_symlinks=False)
+    for makes in (True, False):
+        with pytest.raises(PreflightError, match=f"{disk_set.folder} .*user 12345"):
+            sets.claim_folder(disk_set, makes=makes)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
+def test_an_entry_of_the_register_that_root_did_not_write_is_ignored(register):
+    sets.save(sets.new_set("lab", LOOPS, 2, register, owner="root", kept=False))
+    entry = sets.folder_of("lab") / "state.json"
+    assert sets.find_set("lab")
+    entry.chmod(0o666)
+    assert sets.find_set("lab") is None
+    entry.chmod(0o600)
+    os.chown(entry, 12345, 12345)
+    assert sets.list_disks() == ()
+    with pytest.raises(PreflightError, match="user 12345"):
+        os.chown(sets.folder_of("lab"), 12345, 12345)
+        sets.save(sets.new_set("lab", LOOPS, 2, register, owner="root", kept=False))

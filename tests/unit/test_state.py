@@ -266,3 +266,10 @@ def test_files_of_a_trial_are_removed_at_its_end_and_by_clean_after_a_kill(place
         run.kill()
     assert [(x.kind, remove(x)) for x in servers()] == [("scratch", "")]
     assert not left.exists()
+
+
+def test_reading_makes_no_folder(place):
+    assert state.read_records() == state.Records(records=())
+    assert state.read_record("x") is None
+    state.forget("x")
+    assert not place.exists()

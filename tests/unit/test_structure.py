@@ -22,7 +22,7 @@ ALLOWED = {
     "visible": set(), "output": set(),
     "host": {"model", "units", "errors"},
     "state": {"errors", "host", "interrupts"},
-    "disks": {"model", "units", "errors", "interrupts", "host", "spawning"},
+    "disks": {"model", "units", "errors", "interrupts", "host", "spawning", "state"},
     "registry": set(),
     "work": {"nearest", "model", "errors", "registry", "units"},
     "setting": {"nearest", "model", "errors", "units"},
