@@ -110,7 +110,11 @@ def _client(folder: str) -> Mapping[str, str]:
 
 
 def run_job(job: Job, own: ScaleOptions, program: str, say: Say) -> JobResult:
-    """Runs all loads. Raises TargetError if the server refuses, StoreError if the result file cannot be written."""
+    """Runs all loads. Raises UsageError before the start if the load generator would refuse one, TargetError if the
+    server refuses, StoreError if the result file cannot be written."""
+    for database in job.databases:
+        for table in database.tables:  # with one vgroup, which no mistake depends on
+            refuse_wrong(program, spec.load_spec(job, own, database, table, 1), f"table {table.name}")
     with saying(job.result_file, say) as both:
         return _run(job, own, program, both)
 
@@ -120,9 +124,6 @@ def _run(job: Job, own: ScaleOptions, program: str, say: Say) -> JobResult:
     server, vgroups = Server(program, job, own), {}
     for note in job.notes:
         say("INFO", note)
-    for database in job.databases:
-        for table in database.tables:  # with one vgroup, which no mistake depends on
-            refuse_wrong(program, spec.load_spec(job, own, database, table, 1), f"table {table.name}")
     for database in job.databases:
         vgroups[database.name] = server.prepare(database)
         if database.drop:

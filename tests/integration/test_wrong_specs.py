@@ -149,3 +149,4 @@ def test_files_of_other_tools_are_refused_before_their_server_is_reached(tmp_pat
     assert done.returncode == 2, done.stderr
     assert says in done.stderr
     assert "127.0.0.1" not in done.stderr
+    assert list(tmp_path.iterdir()) == [file], "no file of results either"
