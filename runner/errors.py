@@ -9,9 +9,9 @@
     ├── StoreError          6   results cannot be written or read
     └── TargetError         7   the database refused what the trial needs
 
-10 is kept for a sweep that ended with trials that failed, 11 for a comparison that is slower than allowed, 12 for a
-stored run that disagrees with its raw files, 130 for Ctrl-C (see cli). 6 is also for standard output that cannot be
-written.
+10 is kept for a sweep that ended with trials that failed or with none that counts, 11 for a comparison that is slower
+than allowed, 12 for a stored run that disagrees with its raw files, 130 for Ctrl-C (see cli). 6 is also for standard
+output that cannot be written.
 A message says what happened and where in the sequence; `remedy` says what to do, and `usual_remedy` where an error has
 no better one.
 This file refuses to know anything else.

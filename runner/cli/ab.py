@@ -12,6 +12,7 @@ import typer
 from runner.cli.arguments import FAIL_IF_SLOWER, JSON, MORE_BLOCKS, NEW_RESULTS, allowed_of, judged
 from runner.cli.options import Flags, with_settings
 from runner.cli.sweeps import METRICS_PORT, NO_METRICS, YES, announce, end_if_failed, run_watched, say_if_lost
+from runner.errors import UsageError
 from runner.sweep.ab import flags_of, together
 from runner.sweep.resolve import resolve_sweep
 
@@ -66,4 +67,6 @@ def ab(
         console.show_line(f"report: {Path(stored.path) / 'report.html'}")
     say_if_lost(stored)
     judged(found, MORE_BLOCKS)
+    if all(point.ratio is None for point in found.points):
+        raise UsageError("nothing to compare: no level has VALID trials of both A and B", remedy=MORE_BLOCKS)
     end_if_failed(stored)

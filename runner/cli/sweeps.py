@@ -12,7 +12,7 @@ import typer
 
 from runner.cli.arguments import NEW_RESULTS, RESULTS, RUN
 from runner.cli.options import Flags, with_settings
-from runner.errors import EXIT_INTERRUPTED, EXIT_TRIALS_FAILED, UsageError
+from runner.errors import EXIT_INTERRUPTED, EXIT_TRIALS_FAILED, PreflightError, UsageError
 from runner.sweep.axis import commands
 from runner.units import format_seconds
 
@@ -77,16 +77,30 @@ def sweep(
 
 
 def plan(flags: Flags, what: WHAT, results: NEW_RESULTS = Path("results"), as_json: JSON = False) -> None:
-    """Show the trials, their knobs, the origin of each setting, and the duration; start nothing."""
+    """Show the trials, their knobs, the origin of each setting, and the duration; start nothing.
+
+    The exit code is 3 if the sweep could not start.
+    """
     from runner import compose, console
     from runner.cli import views
-    from runner.plan import bound_sentence, plan_sentence, planner_of, power_of, power_sentence
     from runner.sweep.resolve import resolve_sweep
 
     prepared = compose.prepare(resolve_sweep(what, flags), results)
+    obstacles = [finding for finding in prepared.findings if finding.blocking]
+    console.show_obstacles(obstacles)
     if as_json:
         console.show_json(views.plan_document(prepared))
-        return
+    else:
+        _show_plan(prepared)
+    if obstacles:
+        sys.exit(PreflightError.exit_code)
+
+
+def _show_plan(prepared: Prepared) -> None:
+    from runner import console
+    from runner.cli import views
+    from runner.plan import bound_sentence, plan_sentence, planner_of, power_of, power_sentence
+
     for choice in prepared.choices.values():
         console.show_line(choice.sentence)
     console.show_line(plan_sentence(prepared.plan))
@@ -96,7 +110,7 @@ def plan(flags: Flags, what: WHAT, results: NEW_RESULTS = Path("results"), as_js
     console.show_table("Trials", *views.plan_rows(prepared.plan))
     console.show_table("Server", *views.set_rows(prepared))
     console.show_table("Settings", *views.setting_rows(prepared.plan.sweep))
-    console.show_findings(prepared.findings)
+    console.show_findings([finding for finding in prepared.findings if not finding.blocking])
 
 
 def resume(
@@ -195,11 +209,16 @@ def say_if_lost(stored: StoredRun) -> None:
 
 
 def end_if_failed(stored: StoredRun) -> None:
-    """Ends the process with its exit code if trials failed."""
+    """Ends the process with its exit code if trials failed, or no trial of a database counts. What the target of an
+    absent package would count is not known."""
     from runner.model import VerdictKind
+    from runner.targets import TARGETS, load_facts
 
     failed = (VerdictKind.ABORTED, VerdictKind.LOST_ROWS, VerdictKind.WRONG_ANSWER, VerdictKind.ERRORS)
-    if any(r.verdict.kind in failed for r in stored.results):
+    kinds = [r.verdict.kind for r in stored.results]
+    targets = {trial.subject.target for trial in stored.plan.trials}
+    is_of_database = any(load_facts(name).stores_rows for name in targets if name in TARGETS)
+    if any(kind in failed for kind in kinds) or (is_of_database and not any(kind.is_fitted for kind in kinds)):
         sys.exit(EXIT_TRIALS_FAILED)
 
 

@@ -75,6 +75,13 @@ def show_findings(findings: Sequence[Finding]) -> None:
         err.print(f"[{colour}]{escape(f.subject)}:[/] {told}", soft_wrap=as_it_is(err, told))
 
 
+def show_obstacles(findings: Sequence[Finding]) -> None:
+    """Prints why a sweep could not start, and what to do."""
+    for f in findings:
+        told = f"{escape(f.subject)}: {escape(f.sentence)}" + (f" → {escape(f.remedy)}" if f.remedy else "")
+        err.print(f"[bold red]Cannot start:[/] {told}", soft_wrap=as_it_is(err, told))
+
+
 def show_json(document: Any) -> None:
     """Prints one JSON document on standard output."""
     text = json.dumps(document, indent=1, ensure_ascii=False, default=str)

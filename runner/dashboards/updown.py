@@ -13,7 +13,7 @@ from runner.dashboards.declared import Service, read_services
 from runner.dashboards.services import lives, stop, url_of, wait_ready
 from runner.dashboards.state_directory import How, Started, StateDirectory, pins
 from runner.dashboards.targets import RunningSweep, running_sweeps, stale
-from runner.errors import ProvisionError, UsageError
+from runner.errors import PreflightError, UsageError
 from runner.interrupts import deferred
 from runner.runtimes.local import free_port
 
@@ -57,7 +57,8 @@ def page_of(
 
 def up(state: StateDirectory, how: str, images: Mapping[str, str], say: Say) -> Status:
     """Starts what does not run. how: docker, process or auto. images: images to use instead of the pinned ones, by
-    service. Raises ProvisionError if Prometheus cannot be started. If only Grafana cannot, it says so."""
+    service. Raises PreflightError if there is no Prometheus, ProvisionError if it does not
+    start. If only Grafana cannot, it says so."""
     running = dict(status(state).services)
     if set(PORTS) <= set(running):
         return status(state)
@@ -118,7 +119,7 @@ def _way(name: str, how: str, image: str, say: Say) -> How | None:
 def _refuse_or_say(name: str, how: str, say: Say) -> None:
     where = {"docker": "no Docker image", "process": "no program"}.get(how, "neither a Docker image nor a program")
     if name == "prometheus":
-        raise ProvisionError(
+        raise PreflightError(
             f"{where} of Prometheus can be had: nothing would keep the metrics",
             remedy="apt install prometheus, or start dockerd where images can be pulled",
         )

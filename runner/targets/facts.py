@@ -58,13 +58,14 @@ class Facts:
     estimate of one core's rate, used only to estimate the duration of fixed work. overhead_s: an estimate of a trial's
     time besides its load (start, tables, flush, count, stop). ready_s: the longest time for a server's start, on the
     least CPU that a level gives. needs_root: why its server runs as root if `scale` does, as a clause; "": it runs as a
-    user without rights. has_files: its server reads or writes files in its directory. thread_names: its threads have
-    names of their own. wait_events: it reports what its connections wait for. threads_per_process: how many threads of
-    one load process the client library serves well; 0: any number. load_generators: load generators that can load it.
-    queries: "module:function" that renders a query in its language, from (query, rows, method), and raises CannotAsk;
-    "": reads cannot be measured. iot_benchmark: its names in IoT-benchmark's DB_SWITCH, as NAME or NAME=METHOD. takes:
-    which of "user" and "database" can be chosen on a server that already runs. stores_tags: the tags of a device are
-    stored with its rows. own_columns: that its tables have besides those of the workload.
+    user without rights. has_files: its server reads or writes files in its directory. stores_rows: it does; else a
+    sweep measures the load generator, and no trial need be VALID. thread_names: its threads have names of their own.
+    wait_events: it reports what its connections wait for. threads_per_process: how many threads of one load process the
+    client library serves well; 0: any number. load_generators: load generators that can load it. queries:
+    "module:function" that renders a query in its language, from (query, rows, method), and raises CannotAsk; "": reads
+    cannot be measured. iot_benchmark: its names in IoT-benchmark's DB_SWITCH, as NAME or NAME=METHOD. takes: which of
+    "user" and "database" can be chosen on a server that already runs. stores_tags: the tags of a device are stored with
+    its rows. own_columns: that its tables have besides those of the workload.
 
     keeps_data: after a clean stop, a server can start again on its files, and on a copy of them in another directory,
     with the same port, host name and secret, and without the setup. at_rest: how it knows that all loaded rows are
@@ -98,6 +99,7 @@ class Facts:
     ready_s: float = 60.0
     needs_root: str = ""
     has_files: bool = True
+    stores_rows: bool = True
     thread_names: bool = False
     wait_events: bool = False
     threads_per_process: int = 0

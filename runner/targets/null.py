@@ -26,6 +26,7 @@ FACTS = Facts(
     ),
     rows_per_core_s=1e8,
     has_files=False,
+    stores_rows=False,
     overhead_s=1.0,
 )
 

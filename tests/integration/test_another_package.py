@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.cli import run
+from tests.integration.cli import assert_measured, run
 from tests.integration.leftovers import assert_nothing_left
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "architecture.md").read_text(encoding="utf-8")
@@ -142,7 +142,7 @@ def test_an_axis_of_another_package_is_swept_along(installed, data_dir, tmp_path
         cwd=tmp_path,
         PYTHONPATH=beside(installed),
     )
-    assert done.returncode == 0, done.stderr
+    assert_measured(done)
     trials = json.loads(done.stdout)["trials"]
     assert {t["trial"]["level"]: t["trial"]["knobs"]["shards"] for t in trials} == {1.0: "1", 2.0: "2", 4.0: "4"}
     assert {t["trial"]["trial_id"] for t in trials} == {"shards-1-r1", "shards-2-r1", "shards-4-r1"}

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from tests.integration.cli import run
+from tests.integration.cli import assert_measured, run
 from tests.integration.leftovers import assert_nothing_left
 from tests.integration.panel_queries import shown, watch
 from tests.integration.prometheus_server import blocks_of, installed, prometheus
@@ -43,7 +43,7 @@ def swept(data_dir, tmp_path_factory):
         str(data_dir),
         cwd=folder,
     )
-    assert done.returncode == 0, done.stderr
+    assert_measured(done)
     return folder, json.loads(done.stdout)
 
 
@@ -106,7 +106,7 @@ def test_two_databases_stand_in_one_plan_and_in_every_block(data_dir, tmp_path):
         str(data_dir),
         cwd=tmp_path,
     )
-    assert done.returncode == 0, done.stderr
+    assert_measured(done)
     trials = [t["trial"] for t in json.loads(done.stdout)["trials"]]
     blocks = {
         b: sorted(t["subject"]["target"] for t in trials if t["block"] == b and t["role"] == "point") for b in (1, 2)

@@ -108,7 +108,7 @@ def test_without_any_image_it_is_said_what_to_do(room):
         cwd=room.parent,
         SCALE_DASHBOARDS_DIR=str(room),
     )
-    assert done.returncode == 4, done.stderr
+    assert done.returncode == 3, done.stderr
     assert "no Docker image of Prometheus can be had" in done.stderr and "apt install prometheus" in done.stderr
 
 
@@ -122,6 +122,6 @@ def test_without_docker_and_programs_it_is_said_what_to_do(room):
         DOCKER_HOST="unix:///nowhere/docker.sock",
         SCALE_GRAFANA_HOME=os.devnull,
     )
-    assert done.returncode == 4, done.stderr
+    assert done.returncode == 3, done.stderr
     assert "neither a Docker image nor a program of Prometheus can be had" in done.stderr
     assert "apt install prometheus" in done.stderr

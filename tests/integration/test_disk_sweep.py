@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.cli import run, start
+from tests.integration.cli import assert_measured, run, start
 from tests.integration.docker_image import ensure_image
 from tests.integration.panel_queries import targets, values_of, watch
 from tests.integration.program_image import require_docker
@@ -91,7 +91,7 @@ def swept(tmp_path_factory, data_dir):
             cwd=folder,
             timeout_s=300,
         )
-    assert done.returncode == 0, done.stderr
+    assert_measured(done)
     document = json.loads(done.stdout)
     return folder / document["path"], sorted(document["trials"], key=lambda t: t["trial"]["resources"]["disks"])
 
@@ -199,7 +199,7 @@ def test_a_container_is_under_the_disks_limits_too(tmp_path, data_dir):
         cwd=tmp_path,
         timeout_s=200,
     )
-    assert done.returncode == 0, done.stderr
+    assert_measured(done)
     (trial,) = json.loads(done.stdout)["trials"]
     disk = trial["measurement"]["disks"]["d1"]
     assert disk["used_percent"] > 60

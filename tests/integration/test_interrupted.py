@@ -9,7 +9,7 @@ from pathlib import Path
 
 import psutil
 
-from tests.integration.cli import run, start
+from tests.integration.cli import assert_measured, run, start
 from tests.integration.leftovers import assert_nothing_left, ours_running, records_in
 
 QUICK = (
@@ -71,7 +71,7 @@ def test_ctrl_c_cleans_up_keeps_what_was_measured_and_says_how_to_resume(tmp_pat
     assert "Traceback" not in err
     assert_nothing_left(data_dir)
     resumed = run("resume", "last", "--results", "r", "--json", cwd=tmp_path)
-    assert resumed.returncode == 0, resumed.stderr
+    assert_measured(resumed)
     assert len(json.loads(resumed.stdout)["trials"]) == 2
 
 
@@ -94,7 +94,7 @@ def test_kill_9_loses_at_most_the_running_trial(tmp_path, data_dir, only_cleaner
     wait_for(lambda: not ours_running(data_dir), 30)
     assert server not in makers_of_segments()
     resumed = run("resume", "last", "--results", "r", "--json", cwd=tmp_path)
-    assert resumed.returncode == 0, resumed.stderr
+    assert_measured(resumed)
     assert len(json.loads(resumed.stdout)["trials"]) == 2
     assert before in [p.read_text() for p in done_trials(tmp_path)]
     assert run("verify", "last", "--results", "r", cwd=tmp_path).returncode == 0

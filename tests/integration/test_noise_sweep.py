@@ -2,7 +2,7 @@
 
 import json
 
-from tests.integration.cli import run
+from tests.integration.cli import assert_measured, run
 
 # Requests of 10,000 rows make rates of whole 5,000 rows/s: two replicates that agree to the row then end the growth.
 QUICK = (
@@ -41,7 +41,7 @@ def test_a_sweep_grows_to_its_limit_bridges_its_boundary_and_ends_with_its_ancho
         cwd=tmp_path,
         timeout_s=240,
     )
-    assert done.returncode == 0, done.stderr
+    assert_measured(done)
     assert "3 replicates are the limit" in done.stderr
     document = json.loads(done.stdout)
     trials = [t["trial"] for t in document["trials"]]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.cli import run
+from tests.integration.cli import assert_measured, run
 from tests.integration.leftovers import assert_nothing_left
 
 pytestmark = pytest.mark.alone
@@ -48,7 +48,7 @@ def swept(tmp_path_factory, data_dir):
         cwd=folder,
         timeout_s=200,
     )
-    assert done.returncode == 0, done.stderr
+    assert_measured(done)
     return folder, json.loads(done.stdout)
 
 

@@ -18,7 +18,7 @@ def results(folder: Path) -> list[dict]:
 @pytest.mark.parametrize("which", ["sweep", "watch"])
 def test_the_view_shows_plan_rate_cpu_disk_time_left_and_verdicts(observed, which):
     text = getattr(observed, which).seen
-    assert observed.codes == (0, 0, 0), text[-2000:]
+    assert observed.codes in ((0, 0, 0), (0, 10, 0)), text[-2000:]  # 10: no trial is VALID
     for words in (
         "of 3 trials, about",
         " left",

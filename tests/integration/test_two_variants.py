@@ -32,7 +32,8 @@ def test_two_variants_in_turn(tmp_path, data_dir):
         cwd=tmp_path,
         timeout_s=120,
     )
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 2, "null has no VALID trial, so there is nothing to compare"
+    assert "nothing to compare: no level has VALID trials of both A and B" in done.stderr
     found = json.loads(done.stdout)
     path = tmp_path / found["path"]
     manifest = json.loads((path / "manifest.json").read_text())
