@@ -20,7 +20,7 @@ READER_S = 60.0  # for the reader of a stream that somebody made non-blocking
 
 
 class OutputGone(Exception):
-    """Standard output cannot be written. It is no OSError, which others take for an error of their own."""
+    """What a command shows cannot be written. It is no OSError, which others take for an error of their own."""
 
     def __init__(self, error: OSError) -> None:
         super().__init__(error.strerror)
@@ -82,6 +82,12 @@ def go_on_without() -> None:
     """From now on, nothing that is written to standard output is needed: the results are stored."""
     for raw in _raw.values():
         raw.is_needed = False
+
+
+def need_messages() -> None:
+    """From now on, an error of standard error ends the command too: it shows nothing else."""
+    if 2 in _raw:
+        _raw[2].is_needed = True
 
 
 def lost() -> str:

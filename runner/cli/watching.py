@@ -19,7 +19,7 @@ def register(app: typer.Typer) -> None:
 
 def watch(run: RUN, results: RESULTS = Path("results")) -> None:
     """Watch a sweep that runs in another terminal of this machine; Ctrl-C ends the watching, not the sweep."""
-    from runner import console
+    from runner import console, output
     from runner.cli import views
     from runner.console.live import LiveView
     from runner.live import LiveState
@@ -27,6 +27,7 @@ def watch(run: RUN, results: RESULTS = Path("results")) -> None:
     from runner.store.held import is_held
     from runner.store.reader import find_run, read_manifest, read_run
 
+    output.need_messages()
     path = find_run(results, run)
     follower = Follower(path)
     try:

@@ -70,6 +70,12 @@ def assert_the_others_end(folder):
         assert process.wait(timeout=60) == 0
 
 
+def assert_watching_ends_with_its_reader(folder):
+    watching = redirected("2>&1", "watch", "last", "--results", "r", cwd=folder, stdout=subprocess.PIPE)
+    watching.stdout.close()
+    assert watching.wait(timeout=30) == 0
+
+
 @pytest.mark.parametrize("has_terminal", [True, False], ids=["its-own-terminal", "another-ones-terminal"])
 def test_a_closed_terminal_ends_the_sweep_that_it_controls_and_no_other(tmp_path, data_dir, has_terminal):
     ours, inner = pty.openpty()
@@ -82,6 +88,8 @@ def test_a_closed_terminal_ends_the_sweep_that_it_controls_and_no_other(tmp_path
         assert process.poll() is None
         assert time.monotonic() < deadline
         time.sleep(0.05)
+    if has_terminal:
+        assert_watching_ends_with_its_reader(tmp_path)
     os.close(ours)
     if has_terminal:
         assert process.wait(timeout=30) == 130
@@ -93,8 +101,13 @@ def test_a_closed_terminal_ends_the_sweep_that_it_controls_and_no_other(tmp_path
 
 
 def test_ctrl_c_ends_the_command_without_a_traceback_from_its_first_moment_on(tmp_path):
-    """What the interpreter itself does before the entry point runs cannot be covered."""
-    begin = "import re, signal\nfrom runner.cli import main\nprint(flush=True)\nmain()"
+    """What the interpreter itself does before the entry point runs cannot be covered: the entry point's first import
+    says that it runs."""
+    begin = (
+        "import sys\n"
+        "sys.addaudithook(lambda event, of: event == 'import' and of[0] == 'runner.output' and print(flush=True))\n"
+        "from runner.cli import main\nmain()"
+    )
     for delay in (0.0, 0.03, 0.06, 0.1, 0.15, 0.2, 0.3):
         process = subprocess.Popen(
             [sys.executable, "-c", begin, "plan", "cpu", "--target", "null", "--cores", "0.5"],
