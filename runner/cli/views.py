@@ -171,10 +171,10 @@ def plan_document(prepared: Prepared) -> dict[str, Any]:
     """The plan for scripts."""
     return {
         "choice": "; ".join(choice.sentence for choice in prepared.choices.values()),
-        "plan": asdict(prepared.plan),
-        "power": asdict(power_of(prepared.plan, prepared.noise)),
+        "plan": prepared.plan,
+        "power": power_of(prepared.plan, prepared.noise),
         "settings": {t.trial_id: _told(prepared, t) for t in prepared.plan.trials},
-        "findings": [asdict(f) for f in prepared.findings],
+        "findings": prepared.findings,
     }
 
 

@@ -6,9 +6,11 @@ terminal, whoever wrote it: `OwnConsole` writes it out.
 
 from __future__ import annotations
 
+import itertools
 import json
 import sys
 from collections.abc import Iterable, Sequence
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderableType
@@ -25,6 +27,7 @@ from runner.visible import visible, visible_json
 
 WIDTH_IN_FILES = 200
 NAME_CHARACTERS = 48  # of the longest name that stays on one line
+PARTS = 4096  # of a JSON document, written at once
 
 
 class OwnConsole(Console):
@@ -83,9 +86,19 @@ def show_obstacles(findings: Sequence[Finding]) -> None:
 
 
 def show_json(document: Any) -> None:
-    """Prints one JSON document on standard output."""
-    text = json.dumps(document, indent=1, ensure_ascii=False, default=str)
-    out.print(visible_json(text), markup=False, soft_wrap=True)
+    """Prints one JSON document on standard output, in parts: it may be large, and is not in memory as a whole."""
+    parts = json.JSONEncoder(indent=1, ensure_ascii=False, default=_plain).iterencode(document)
+    while some := "".join(itertools.islice(parts, PARTS)):
+        out.file.write(visible_json(some))
+    out.file.write("\n")
+    out.file.flush()
+
+
+def _plain(value: Any) -> Any:
+    """A dataclass as its fields, and what JSON has no type for as text."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name) for field in fields(value)}
+    return str(value)
 
 
 def show_bytes(content: bytes) -> None:

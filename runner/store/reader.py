@@ -50,6 +50,8 @@ def find_run(results: Path, name: str) -> Path:
 
 def run_paths(results: Path) -> list[Path]:
     """All runs, oldest first."""
+    if not os.path.isdir(results):  # also a name that is too long
+        return []
     return sorted(path for path in results.glob("*") if is_there(path, MANIFEST))
 
 

@@ -141,8 +141,9 @@ def test_more_work_than_a_plan_may_have_is_refused_before_it_is_done(tmp_path, w
     assert ended.memory_mb < 500
 
 
-def test_a_plan_takes_at_most_a_millisecond_and_ten_kilobytes_a_trial(tmp_path):
-    few, many = (run(*NULL, "--replicates", str(n), cwd=tmp_path, COLUMNS="160") for n in (1001, 2001))
+@pytest.mark.parametrize("form", [(), ("--json",)], ids=["table", "json"])
+def test_a_plan_takes_at_most_a_millisecond_and_ten_kilobytes_a_trial(tmp_path, form):
+    few, many = (run(*NULL, *form, "--replicates", str(n), cwd=tmp_path, COLUMNS="160") for n in (1001, 2001))
     assert few.code == many.code == 0
     assert many.memory_mb - few.memory_mb < 1000 * 0.010
     assert many.cpu_s - few.cpu_s < 1000 * 0.001 * 1.5  # on a busy machine
