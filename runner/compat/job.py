@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from runner.errors import UsageError
+from runner.plain_text import shortened
 from runner.targets.tdengine.dialect import SCHEMALESS
 
 
@@ -136,7 +137,7 @@ class Refusals:
 
     def add(self, name: str, why: str) -> None:
         """Adds one refusal. name: the option or the path of the JSON key."""
-        self.entries.append((name, why))
+        self.entries.append((shortened(name), shortened(why)))
 
     def raise_any(self) -> None:
         """Raises UsageError with all refusals, if there are any."""

@@ -11,8 +11,10 @@ from typing import Any
 
 from runner.compat.job import Refusals
 from runner.compat.limits import whole
+from runner.plain_text import odd_character, shortened
 
 BYTES_MAX = 4 * 2**20
+_LINES = "\t\r\n"  # a statement may have several
 
 
 def load_document(raw: bytes) -> dict[str, Any]:
@@ -36,7 +38,10 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in pairs:
         if key in found:
-            raise ValueError(f"the key {key!r} is given twice in one object")
+            raise ValueError(f"the key {shortened(repr(key))} is given twice in one object")
+        for text in (key, *(one for one in (value if isinstance(value, list) else [value]) if isinstance(one, str))):
+            if what := odd_character(text, _LINES if key == "sql" else ""):
+                raise ValueError(f"{shortened(repr(key))}: {shortened(repr(text))} has {what}")
         found[key] = value
     return found
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from runner.compat.job import Refusals
+from runner.plain_text import odd_character
 
 _WEBSOCKET = "belongs to taosBenchmark built for WebSocket; use the sweep's method ws"
 
@@ -136,6 +137,8 @@ def _take_short(letters: str, rest: list[str], given: dict[str, str], refusals: 
 def _keep(option: Option, value: str, given: dict[str, str], refusals: Refusals) -> None:
     if option.why and not (option.metavar and value == option.default):
         refusals.add(name_of(option.long), option.why)
+    if what := odd_character(value):
+        refusals.add(name_of(option.long), f"{value!r} has {what}")
     given[option.long] = value
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from runner.errors import UsageError
 from runner.input_file import read_input_text
 from runner.nearest import did_you_mean
-from runner.setting.texts import plain_text
+from runner.plain_text import plain_text
 from runner.sweep.settings import BY_KEY, DESCRIPTIVE_KEYS, FORMER_KEYS
 
 FILE_BYTES_MAX = 1 << 20

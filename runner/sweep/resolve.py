@@ -16,7 +16,7 @@ from runner.axes import Axis, all_axes
 from runner.errors import UsageError
 from runner.model import Load, Origin, Rule, Sweep, Work
 from runner.nearest import did_you_mean
-from runner.setting.texts import plain_text, shortened
+from runner.plain_text import plain_text, shortened
 from runner.sweep import axis as axes
 from runner.sweep import window
 from runner.sweep.bounds import refuse_too_many

@@ -18,7 +18,7 @@ UNDOCUMENTED_LINES_MAX = 12  # a shorter function needs no docstring if its name
 
 # A package may import the packages named here and nothing else of the project. `compose` and `cli` put all together.
 ALLOWED = {
-    "model": set(), "errors": set(), "nearest": set(), "input_file": {"errors"}, "units": set(), "interrupts": set(), "files": set(), "spawning": {"interrupts"},
+    "model": set(), "errors": set(), "nearest": set(), "plain_text": set(), "input_file": {"errors"}, "units": set(), "interrupts": set(), "files": set(), "spawning": {"interrupts"},
     "visible": set(), "output": set(),
     "host": {"model", "units", "errors"},
     "state": {"errors", "host", "interrupts"},
@@ -27,7 +27,7 @@ ALLOWED = {
     "work": {"nearest", "model", "errors", "registry", "units"},
     "setting": {"nearest", "model", "errors", "units"},
     "axes": {"nearest", "work", "model", "errors", "units", "host", "registry", "setting"},
-    "sweep": {"nearest", "input_file", "work", "model", "errors", "units", "setting", "axes", "targets", "runtimes"},
+    "sweep": {"plain_text", "nearest", "input_file", "work", "model", "errors", "units", "setting", "axes", "targets", "runtimes"},
     "plan": {"nearest", "work", "model", "errors", "units", "host", "sweep", "setting", "targets", "axes", "noise", "observations",
              "connections_check", "fit"},
     "observations": {"model", "sweep"},
@@ -66,7 +66,7 @@ ALLOWED = {
     "doctor": {"errors", "host", "loadgen", "runtimes", "servers", "targets", "units"},
     "dashboards": {"errors", "host", "interrupts", "runtimes", "spawning", "state"},
     "console": {"live", "model", "errors", "units", "visible"},
-    "compat": {"input_file", "model", "errors", "units", "loadgen", "targets"},
+    "compat": {"plain_text", "input_file", "model", "errors", "units", "loadgen", "targets"},
     "observing": {"errors", "figures", "identity", "interrupts", "model", "sampling", "store", "sweep"},
     "iot": {"input_file", "model", "errors", "interrupts", "loadgen", "runtimes", "targets", "trial", "work"},
 }  # fmt: skip

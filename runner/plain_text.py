@@ -1,4 +1,4 @@
-"""What any text of a setting must be before it is read, and how much of it a message repeats. Pure."""
+"""Checks the characters of a text that a user gave, before it is read, and shortens messages that repeat it. Pure."""
 
 from __future__ import annotations
 
@@ -16,10 +16,17 @@ def plain_text(text: str) -> str:
         raise ValueError("the value is empty")
     if len(text) > CHARACTERS_MAX:
         raise ValueError(f"the value has {len(text):,} characters; {CHARACTERS_MAX:,} at most")
-    broken = next((c for c in text if unicodedata.category(c) in _REFUSED), "")
-    if broken:
-        raise ValueError(f"{shortened(repr(text))} has {_REFUSED[unicodedata.category(broken)]}")
+    if what := odd_character(text):
+        raise ValueError(f"{shortened(repr(text))} has {what}")
     return text
+
+
+def odd_character(text: str, allowed: str = "") -> str:
+    """A character that cannot be stored or shown, in words; "" if there is none."""
+    if text.isprintable():
+        return ""
+    kinds = (unicodedata.category(character) for character in text if character not in allowed)
+    return next((_REFUSED[kind] for kind in kinds if kind in _REFUSED), "")
 
 
 def shortened(message: str) -> str:
