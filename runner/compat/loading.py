@@ -5,10 +5,10 @@ Refuses to know what is loaded or asked.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from pathlib import Path
 
 from runner.compat import output
 from runner.errors import LoadError, StoreError
@@ -25,7 +25,7 @@ Say = Callable[[str, str], None]
 def saying(result_file: str, to_console: Say) -> Iterator[Say]:
     """Tells each line with its time and level, and appends it to the result file. Raises StoreError."""
     try:
-        file = Path(result_file).open("a", encoding="utf-8")
+        file = open(result_file, "a", encoding="utf-8", opener=_open_at_once)
     except OSError as error:
         raise StoreError(f"-o {result_file}: {error.strerror}", remedy="give another with -o") from None
     with file:
@@ -37,6 +37,13 @@ def saying(result_file: str, to_console: Say) -> Iterator[Say]:
             file.flush()
 
         yield say
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    """Opens the file. A pipe that nobody reads is an error, and not waited for."""
+    descriptor = os.open(path, flags | os.O_NONBLOCK, 0o666)
+    os.set_blocking(descriptor, True)
+    return descriptor
 
 
 def drain(load: LoadProcesses) -> LoadError | None:

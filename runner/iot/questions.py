@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runner.iot.given import Given
+from runner.iot.given import Given, shown
 from runner.iot.keys import FUNCTIONS, OPERATIONS
 from runner.iot.shape import columns
 from runner.model import Operation
@@ -54,7 +54,7 @@ def _parameters(given: Given, kind: str) -> dict[str, str]:
         "span": f"{given.whole('QUERY_INTERVAL') / 1000:.10g}s",
         "step": f"{step_ms / 1000:.10g}s" if step_ms else "",
         "bucket": f"{given.whole('GROUP_BY_TIME_UNIT') / 1000:.10g}s",
-        "function": _function(given) if "function" in wanted else "",
+        "function": aggregate_function(given) if "function" in wanted else "",
     }
     return {name: values[name] for name in wanted if values.get(name)}
 
@@ -69,10 +69,10 @@ def _sensors(given: Given, count: int, *, numbers_only: bool) -> list[str]:
     return fit[:count] or [kinds[0][0]]
 
 
-def _function(given: Given) -> str:
+def aggregate_function(given: Given) -> str:
     text = given.text("QUERY_AGGREGATE_FUN")
     if text.lower() not in FUNCTIONS:
-        given.refuse("QUERY_AGGREGATE_FUN", f"{text!r} is none of {', '.join(FUNCTIONS)}")
+        given.refuse("QUERY_AGGREGATE_FUN", f"{shown(text)} is none of {', '.join(FUNCTIONS)}")
     return FUNCTIONS.get(text.lower(), "count")
 
 

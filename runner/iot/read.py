@@ -9,7 +9,7 @@ from runner.errors import UsageError
 from runner.iot.bounds import RATE_MAX, REQUESTS_MAX, ROWS_MAX, ROWS_OF_REQUEST_MAX
 from runner.iot.given import Given, shown
 from runner.iot.job import IotJob
-from runner.iot.questions import within_ms, written_operations
+from runner.iot.questions import aggregate_function, within_ms, written_operations
 from runner.iot.shape import workload
 from runner.iot.tags import tag_notes
 from runner.model import Work
@@ -125,6 +125,7 @@ def _check_questions(given: Given, devices: int) -> None:
     ):
         if given.whole(key) > there:
             given.refuse(key, f"{given.whole(key)}: there are {there} {what}")
+    aggregate_function(given)
 
 
 def _check_amounts(given: Given, rows: int, requests: int, rate: float) -> None:

@@ -13,15 +13,15 @@ from pathlib import Path
 from runner.errors import LoadError, TargetError, UsageError
 from runner.input_file import read_input_text
 from runner.interrupts import Stop
+from runner.iot.checked import refuse_wrong_spec
 from runner.iot.job import IotJob
 from runner.iot.output import Done
 from runner.iot.properties import read_properties
 from runner.iot.read import read_job
 from runner.iot.spec import RUNTIME, load_spec, texts_of, trial_of
-from runner.loadgen.checked import refuse_wrong
 from runner.loadgen.features import kept_by
 from runner.loadgen.handle import LoadHandle
-from runner.model import Interval, ServerOrder, ServerSpec, SiteRequest, Trial
+from runner.model import Interval, ServerOrder, ServerSpec, SiteRequest
 from runner.runtimes import load_runtime
 from runner.targets import ENDPOINT_PASSWORD, Address, load_facts, load_target
 from runner.trial.asking import DROP_S, SCHEMA_S, TABLES_S, asked, closed_at_last, count_s, flush_s, until_ready
@@ -62,7 +62,7 @@ def read_file(path: str, overrides: tuple[str, ...], environment: Mapping[str, s
 
 
 def run_job(job: IotJob, program: str, say: Say, stop: Stop) -> IotResult:
-    """Raises CannotAsk before anything is done; TargetError, LoadError where nothing was measured."""
+    """Raises UsageError before anything is done; TargetError, LoadError where nothing was measured."""
     facts = load_facts(job.target)
     cpus = tuple(sorted(os.sched_getaffinity(0)))
     trial = trial_of(job, facts, cpus)
@@ -83,9 +83,9 @@ def run_job(job: IotJob, program: str, say: Say, stop: Stop) -> IotResult:
         sample_hz=1.0,
         program=program,
     )
+    refuse_wrong_spec(job, trial, load_target(job.target), texts, program)
     for note in job.notes:
         say(note)
-    refuse_wrong(program, kept_by(program, _planned(job, trial, texts)), "--iot")
     with ExitStack() as cleanup:
         reached = _reach(job, order, home, facts.takes, cleanup)
         with closed_at_last(reached):
@@ -106,13 +106,6 @@ def run_job(job: IotJob, program: str, say: Say, stop: Stop) -> IotResult:
     if failure is None and not interrupted and (wrong or summary.outcome != "ok"):
         failure = LoadError(wrong or f"not everything was answered: {'; '.join(troubles[:3]) or summary.outcome}")
     return IotResult(done=done, failure=failure)
-
-
-def _planned(job: IotJob, trial: Trial, texts: Mapping[str, str]) -> dict[str, str]:
-    """The spec of the load before its server is reached: address and password are placeholders."""
-    nowhere = Address(host="", port=0, secret="", is_ours=False)
-    from_target = load_target(job.target).session(trial, nowhere).load_spec()
-    return load_spec(job, trial, from_target, texts, 0 if job.writes else job.rows_expected)
 
 
 def _unready(job: IotJob) -> str:

@@ -23,7 +23,6 @@ from runner.plan.extra import ablation, boundaries, drift_check_of, profiled
 from runner.plan.grants import grants, resources, with_constants
 from runner.plan.knobs import COUNT, granted_knobs, with_granted, with_knobs
 from runner.plan.words import confounds, notes, preload_seconds, seconds
-from runner.plan.workers import refuse_impossible
 from runner.setting.readers import rule_value
 from runner.sweep.bounds import refuse_too_many
 from runner.sweep.vary import slug
@@ -57,7 +56,6 @@ def plan_arms(sweep: Sweep, host: Host, arms: Sequence[Arm]) -> Plan:
     declared = columns_of(arm.facts for arm in arms)
     knobs = [{level: _knobs_at(arm, level, declared) for level in sweep.levels} for arm in arms]
     trials = _trials(sweep, host, arms, knobs, declared)
-    refuse_impossible(sweep, trials, declared)
     facts_of = {arm.subject.target: arm.facts for arm in arms}
     return Plan(
         sweep=sweep,
