@@ -13,6 +13,7 @@ import os
 import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from runner.host.alive import alive, boot_id, started_ticks
@@ -85,11 +86,12 @@ def record_of(name: str, paths: Sequence[str], kind: str = "server") -> Record:
 
 def directory_at(path: str, now_at: str = "") -> Directory:
     """The directory that is, or will be, at a path. now_at: where it is before it is renamed."""
+    there = str(Path(path).absolute())  # `scale clean` is called from anywhere
     try:
         found = os.lstat(now_at or path)
     except OSError:
-        return Directory(path=path)
-    return Directory(path=path, device=found.st_dev, inode=found.st_ino)
+        return Directory(path=there)
+    return Directory(path=there, device=found.st_dev, inode=found.st_ino)
 
 
 def save(record: Record) -> None:

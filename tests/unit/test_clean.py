@@ -89,6 +89,17 @@ def test_a_run_killed_at_any_step_of_making_directories_leaves_nothing_that_no_s
         assert not any(data.iterdir()) and not any(disk.iterdir())
 
 
+def test_a_data_directory_that_was_named_from_elsewhere_is_found(tmp_path, monkeypatch):
+    (tmp_path / "disk").mkdir()
+    monkeypatch.chdir(tmp_path)
+    fresh_directories(wanted(Path("data"), "disk"))
+    monkeypatch.chdir("/")
+    (record,) = read_records().records
+    save(replace(record, runner_pid=2**22 + 1, runner_started=1))
+    assert [remove(x) for x in ours()] == [""]
+    assert not any((tmp_path / "data").iterdir()) and not any((tmp_path / "disk").iterdir())
+
+
 class Killed(BaseException):
     """The end of the process."""
 
