@@ -60,6 +60,8 @@ def test_its_version_is_that_of_the_checkout(scale, environment, tmp_path):
     said = run(scale, "--version", timeout_s=SWEEP_S, env=environment, cwd=tmp_path).split()
     assert said[0] == "scale"
     assert re.fullmatch(r"\d+\.\d+\.\d+(\.dev\d+)?(\+[\w.]+)?", said[1])
+    program = scale.with_name("scale-loadgen")
+    assert run(program, "--version", timeout_s=SWEEP_S).split() == ["scale-loadgen", said[1]]
     script = "import runner; print(runner.__file__)"
     where = run(scale.with_name("python"), "-c", script, timeout_s=SWEEP_S, env=environment, cwd=tmp_path)
     assert where.startswith(str(scale.parents[1])), "the runner of the wheel, not that of the lender"
