@@ -138,7 +138,7 @@ TAOS = {
 @pytest.mark.parametrize(
     ("flag", "text", "says"),
     [
-        ("--iot", IOT, "--iot: the load generator refuses rows_per_request: the load needs "),
+        ("--iot", IOT, "BATCH_SIZE_PER_WRITE: the load needs "),
         ("-f", json.dumps(TAOS), "table m: the load generator refuses rows_per_request: the load needs "),
     ],
 )

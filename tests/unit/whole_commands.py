@@ -68,7 +68,7 @@ def _become(words: tuple[str, ...], cwd: Path, environment: dict[str, str], outp
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.dup2(outputs[0], 1)
         os.dup2(outputs[1], 2)
-        sys.stdin, sys.stdout, sys.stderr = (os.fdopen(n, mode) for n, mode in ((0, "r"), (1, "w"), (2, "w")))
+        sys.stdin, sys.stdout, sys.stderr = (open(n, "w" if n else "r", closefd=False) for n in range(3))
         sys.argv = ["scale", *words]
         main()
     except SystemExit as end:
