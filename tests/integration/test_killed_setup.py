@@ -5,7 +5,6 @@ PostgreSQL's initdb starts children, and each has shared memory that it removes 
 
 import contextlib
 import os
-import pwd
 import signal
 import subprocess
 import sys
@@ -16,7 +15,7 @@ import psutil
 import pytest
 
 from runner.runtimes.clean import find_leftovers, remove
-from runner.runtimes.local import UNPRIVILEGED_USER
+from runner.runtimes.server_user import server_user
 from runner.targets import load_target
 from tests.integration.leftovers import records_in
 
@@ -61,7 +60,8 @@ def in_use() -> set[str]:
 
 def forgotten() -> set[str]:
     """Shared memory of the server's user that nobody uses."""
-    uid = str(pwd.getpwnam(UNPRIVILEGED_USER).pw_uid if os.geteuid() == 0 else os.geteuid())
+    user = server_user()
+    uid = str(user.pw_uid if user else os.geteuid())
     lines = [line.split() for line in Path("/proc/sysvipc/shm").read_text().splitlines()[1:]]
     found = {f"segment {f[1]}" for f in lines if f[6] == "0" and f[9] == uid}
     there = {str(p) for p in Path("/dev/shm").glob("PostgreSQL.*") if str(p.stat().st_uid) == uid}
