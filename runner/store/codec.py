@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import asdict
+from enum import StrEnum
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,6 +17,47 @@ from runner.store import strict
 SCHEMA = 3  # of documents written now; upgrade.py reads older ones
 T = TypeVar("T")
 _CONVERTER = cattrs.Converter(forbid_extra_keys=False)
+
+
+def _whole(value: Any, _: type) -> int:
+    """Of a number, or of a text, as keys of JSON are. int(True) is 1, and int(1.5) too: neither was written as such."""
+    if isinstance(value, bool) or isinstance(value, float) and not value.is_integer():
+        raise ValueError(f"{value} is not a whole number")
+    return int(value)
+
+
+def _number(value: Any, _: type) -> float:
+    number = float(value) if not isinstance(value, bool) else math.nan
+    if not math.isfinite(number):
+        raise ValueError(f"{value} is not a number of a run")
+    return number
+
+
+def _text(value: Any, _: type) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"{str(value)[:60]} is not a text")
+    return value
+
+
+def _truth(value: Any, _: type) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError(f"{str(value)[:60]} is not true or false")
+    return value
+
+
+def _member(value: Any, kind: type[StrEnum]) -> StrEnum:
+    return kind(value)
+
+
+_HOOKS: tuple[tuple[type, Any], ...] = (
+    (int, _whole),
+    (float, _number),
+    (bool, _truth),
+    (str, _text),
+    (StrEnum, _member),  # a kind of str, whose hook would be taken
+)
+for _kind, _hook in _HOOKS:
+    _CONVERTER.register_structure_hook(_kind, _hook)
 
 
 def to_json(value: Any) -> str:

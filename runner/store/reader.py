@@ -78,10 +78,17 @@ def stored_format(path: Path) -> int:
 def read_plan(path: Path) -> Plan:
     """plan.json. Raises StoreError, also if a trial's name is not a plain directory name."""
     plan = from_plain(upgraded_plan(path), Plan, path / PLAN)
-    odd = [t.trial_id for t in plan.trials if not re.fullmatch(r"[A-Za-z0-9][\w.,=+-]*", t.trial_id)]
-    if odd:
-        raise StoreError(f"{path / PLAN} names a trial {odd[0]!r}, which is not a valid name")
+    for trial in plan.trials:
+        _refuse_odd(trial, path / PLAN)
     return plan
+
+
+def _refuse_odd(trial: Trial, file: Path) -> None:
+    """Raises StoreError for a trial whose name is not a plain directory name, or whose level is not above 0."""
+    if not re.fullmatch(r"[A-Za-z0-9][\w.,=+-]*", trial.trial_id):
+        raise StoreError(f"{file} names a trial {trial.trial_id!r}, which is not a valid name")
+    if trial.level <= 0:
+        raise StoreError(f"{file}: the level of {trial.trial_id} is {trial.level:g}; a level is above 0")
 
 
 def trial_counts(path: Path) -> tuple[int, int]:
@@ -137,7 +144,9 @@ def read_fit(path: Path, name: str) -> dict[str, Any]:
 
 def read_result(path: Path, name: str) -> TrialResult:
     """A trial.json of the run. Raises StoreError that names the file."""
-    return from_plain(upgraded_result(path, name), TrialResult, path / name)
+    result = from_plain(upgraded_result(path, name), TrialResult, path / name)
+    _refuse_odd(result.trial, path / name)
+    return result
 
 
 def upgraded_result(path: Path, name: str) -> dict[str, Any]:

@@ -11,8 +11,8 @@ RESULTS = (0, 10, 11, 12, 130)  # these come with results, not with one message
 MESSAGE_MAX = 4000  # characters on standard error beside a refusal
 RAISED = ("Traceback (most recent call last)", "Exception ignored in", "Error in sys.", "Fatal Python error")
 UNSEEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
-REFUSAL = re.compile(r"^(scale: .*|Usage: .*)", re.MULTILINE)
-REMEDY = re.compile(r"^  → \S|Try 'scale|Try .scale .* for help", re.MULTILINE)
+REFUSAL = re.compile(r"^(scale: .*|╭─ Error)", re.MULTILINE)
+REMEDY = re.compile(r"^  → \S|Try 'scale|Try .scale .* for help|requires an argument", re.MULTILINE)
 
 
 def judge(case: Case, outcome: Outcome) -> list[str]:
@@ -30,20 +30,21 @@ def judge(case: Case, outcome: Outcome) -> list[str]:
     elif case.exits and outcome.code not in case.exits:
         faults.append(f"exit code {outcome.code}, not {' or '.join(map(str, case.exits))}")
     if outcome.code not in RESULTS:
-        faults += _of_message(outcome.err)
+        faults += _of_message(outcome.err, sum(map(len, case.words)))
     faults += [f"does not say {text!r}" for text in case.says if text not in both]
     if unseen := UNSEEN.search(both):
         faults.append(f"prints the control character {unseen.group()!r}")
     return faults
 
 
-def _of_message(err: str) -> list[str]:
-    """The faults of a refusal: it is one message, not too long, with a remedy."""
+def _of_message(err: str, asked: int) -> list[str]:
+    """The faults of a refusal: it is one message, not too long, with a remedy. asked: the length of the command line,
+    which a message may repeat."""
     faults = []
     messages = REFUSAL.findall(err)
     if len(messages) != 1:
         faults.append(f"{len(messages)} messages instead of one")
-    if len(err) > MESSAGE_MAX:
+    if len(err) > MESSAGE_MAX + 2 * asked:
         faults.append(f"a message of {len(err)} characters")
     if not REMEDY.search(err):
         faults.append("no remedy")

@@ -26,7 +26,8 @@ from tools.provoking.case import Case, Outcome, case_of, outcome_of, to_line
 
 CPU_S, WALL_S, GONE_S = 10, 25.0, 0.5
 MEMORY, FILE_SIZE, OUTPUT = 4 << 30, 1 << 30, 1 << 20
-JAVA = "/tmp/hsperfdata_root"  # every Java runtime makes this empty directory
+# Directories that may be left, empty: of every Java runtime, and of the state of `scale`.
+EMPTY = ("/tmp/hsperfdata_root", "/var/lib/scale", "/var/lib/scale/records")
 NOTES = Path("/run/provoke")  # in the sandbox: what the command printed, where it stood
 
 
@@ -145,6 +146,7 @@ def _called(case: Case) -> int:
     os.environ.clear()
     os.environ.update(_environment(case))
     sys.argv = ["scale", *case.words]
+    sys.modules["__main__"].__package__ = None  # a script, for Click, which names the program in its messages
     code: Any = 0
     try:
         scale()
@@ -208,10 +210,11 @@ def _entries() -> dict[str, tuple[int, int]]:
 
 def _files_left(before: dict[str, tuple[int, int]], case: Case) -> tuple[str, ...]:
     """Files that are new or changed where the command has no business."""
-    free = [str(NOTES), str(sandbox.HOME / ".cache"), JAVA, *([str(sandbox.CASE)] if case.writes else [])]
+    free = [str(NOTES), str(sandbox.HOME / ".cache"), *([str(sandbox.CASE)] if case.writes else [])]
     after = _entries()
     changed = [path for path, seen in after.items() if before.get(path) != seen]
     changed += [path for path in before if path not in after]
+    changed = [path for path in changed if path not in EMPTY or not os.path.isdir(path)]
     return tuple(
         f"file {path}" for path in changed if not any(path == one or path.startswith(one + "/") for one in free)
     )
