@@ -62,18 +62,13 @@ def up(state: StateDirectory, how: str, images: Mapping[str, str], say: Say) -> 
     running = dict(status(state).services)
     if set(PORTS) <= set(running):
         return status(state)
+    named = {name: images.get(name) or pinned_image(name) for name in PORTS}
+    ways = {name: way for name in PORTS if name not in running and (way := _way_or_say(name, how, named[name], say))}
     if not running:
         state.fill()
     for path in stale(state):
         path.unlink(missing_ok=True)
-    named = {name: images.get(name) or pinned_image(name) for name in PORTS}
-    for name in PORTS:
-        if name in running:
-            continue
-        way = _way(name, how, named[name], say)
-        if way is None:
-            _refuse_or_say(name, how, say)
-            continue
+    for name, way in ways.items():
         ports = {other: running[other].port if other in running else _port(other) for other in PORTS}
         with deferred():
             started = _start(state, _declared(state, way, ports, named)[name], way, ports[name])
@@ -114,6 +109,14 @@ def _way(name: str, how: str, image: str, say: Say) -> How | None:
             return "docker"
         say(f"{image} cannot be pulled")
     return "process" if how != "docker" and processes.find_program(name) else None
+
+
+def _way_or_say(name: str, how: str, image: str, say: Say) -> How | None:
+    """How to run a service; says why if neither works. Raises PreflightError if that leaves nothing to start."""
+    way = _way(name, how, image, say)
+    if way is None:
+        _refuse_or_say(name, how, say)
+    return way
 
 
 def _refuse_or_say(name: str, how: str, say: Say) -> None:
