@@ -12,6 +12,7 @@ MESSAGE_MAX = 4000  # characters on standard error beside a refusal
 RAISED = ("Traceback (most recent call last)", "Exception ignored in", "Error in sys.", "Fatal Python error")
 UNSEEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 REFUSAL = re.compile(r"^(scale: .*|╭─ Error)", re.MULTILINE)
+CANNOT_START = re.compile(r"^Cannot start: .*", re.MULTILINE)
 REMEDY = re.compile(r"^  → \S|Try 'scale|Try .scale .* for help|requires an argument", re.MULTILINE)
 
 
@@ -40,6 +41,8 @@ def judge(case: Case, outcome: Outcome) -> list[str]:
 def _of_message(err: str, asked: int) -> list[str]:
     """The faults of a refusal: it is one message, not too long, with a remedy. asked: the length of the command line,
     which a message may repeat."""
+    if reasons := CANNOT_START.findall(err):  # of `scale plan`, which names all of them, each with its remedy
+        return [f"no remedy in {reason!r}" for reason in reasons if " → " not in reason]
     faults = []
     messages = REFUSAL.findall(err)
     if len(messages) != 1:

@@ -1,0 +1,32 @@
+"""Odd input and kills at random moments (tools/provoke.py), as continuous integration tries them: the stored corpus, 300
+random cases, and six kills of two targets."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+NEEDS_ROOT = pytest.mark.skipif(
+    os.geteuid() != 0 and not os.environ.get("SCALE_REQUIRE_ROOT"), reason="sandboxes and their limits need root"
+)
+
+
+def provoke(*words: str, timeout_s: float) -> None:
+    done = subprocess.run(
+        [sys.executable, "tools/provoke.py", *words], cwd=ROOT, capture_output=True, text=True, timeout=timeout_s
+    )
+    assert done.returncode == 0, done.stdout[-20_000:] + done.stderr[-2000:]
+    assert ", 0 failed, " in done.stdout
+
+
+@NEEDS_ROOT
+def test_the_corpus_and_300_random_cases_end_as_they_have_to():
+    provoke("--count", "300", "--seed", "1", timeout_s=280)
+
+
+@NEEDS_ROOT
+def test_six_kills_lose_and_leave_nothing(only_cleaner):
+    provoke("kills", "--count", "6", "--seed", "1", "--targets", "null,postgres", "--jobs", "3", timeout_s=280)
