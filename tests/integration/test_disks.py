@@ -195,9 +195,13 @@ def test_what_is_in_use_shared_or_twice_is_refused_and_named(lab, base, spare):
     twice = create(base, "--device", f"{spare},{spare}", "--format", "-y", "--name", "x")
     assert twice.returncode == 3
     assert f"{spare} and {spare} are both" in twice.stderr
+    (theirs,) = check_source(DiskSource(kind="dir", dirs=(one.path,)), 1)
+    assert theirs.blocking and f"{one.path} belongs to nobody" in theirs.sentence
+    os.chown(one.path, 0, 0)
     (found,) = check_source(DiskSource(kind="dir", dirs=(one.path, one.path)), 2)
     assert found.blocking and f"both on {one.block_name}" in found.sentence
     assert check_source(DiskSource(kind="dir", dirs=(one.path, one.path), allow_shared_device=True), 2) == ()
+    shutil.chown(one.path, "nobody")
     assert [s.name for s in REGISTER.iterdir() if s.name == "x"] == []
 
 
