@@ -14,7 +14,10 @@ from pathlib import Path
 import pytest
 
 from runner.runtimes.docker_facts import image_state
+from runner.runtimes.server_user import server_user
 from tests.integration.cli import run
+from tests.integration.unprivileged import watched
+from tests.unit.trial_orders import result_of, trial_order
 
 HOME = os.environ.get("SCALE_TDENGINE_HOME", "")
 IMAGE = "tdengine/tdengine:3.3.0.0"
@@ -89,6 +92,18 @@ def test_every_knob_is_set_read_back_and_counted(tmp_path, where, data_dir):
         assert 0 < m["server_cpu_cores"] <= trial["trial"]["resources"]["cores"] * 1.05
         assert m["durable_rows_per_s"] > 0
         assert m["busiest_thread"].startswith(("vnode", "trans", "wal"))
+
+
+@pytest.mark.parametrize("method", ["stmt", "ws"])
+def test_no_process_of_the_server_has_a_right_of_root(data_dir, monkeypatch, method):
+    """By taosadapter too, which runs beside taosd for `ws`."""
+    if method == "ws" and not Path(HOME, "bin", "taosadapter").exists():
+        pytest.skip(f"no taosadapter in {HOME}")
+    monkeypatch.setenv("PATH", f"{HOME}/bin{os.pathsep}{os.environ['PATH']}")
+    result = result_of(watched(trial_order(data_dir, "tdengine", load__method=method)))
+    assert result.measurement is not None, f"{result.verdict}\n{result.log_tail}"
+    if os.geteuid() == 0:
+        assert (result.server["user"], result.server["capabilities"]) == (server_user().pw_name, "none")
 
 
 def test_tables_are_spread_evenly_and_every_vgroup_was_written(tmp_path):
