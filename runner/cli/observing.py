@@ -96,9 +96,10 @@ def _disks(folders: list[Path]) -> tuple[DataDisk, ...]:
 
     found: dict[str, Disk] = {}
     for folder in folders:
-        one = disk_of(folder) if folder.exists() else None
+        is_there = os.path.exists(folder)  # False also for a name that is too long
+        one = disk_of(folder) if is_there else None
         if one is None and folder != Path():
-            what = "is on no disk" if folder.exists() else "is not there"
+            what = "is on no disk" if is_there else "is not there"
             raise UsageError(f"--disk {folder}: {what}")
         if one is not None:
             found.setdefault(one.device, one)

@@ -11,6 +11,7 @@ from runner.model import Accounting, Placement, Plan, Resources, Subject, Trial
 from runner.sweep.resolve import resolve_sweep
 
 TRIAL = "observe"
+PID_MAX = 2**22  # of Linux
 
 
 def accounting_of(pids: Sequence[int], ports: Sequence[int]) -> Accounting | None:
@@ -20,7 +21,7 @@ def accounting_of(pids: Sequence[int], ports: Sequence[int]) -> Accounting | Non
     """
     found = list(pids)
     for pid in pids:
-        if not psutil.pid_exists(pid):
+        if not 0 < pid <= PID_MAX or not psutil.pid_exists(pid):
             raise UsageError(f"--pid {pid}: there is no such process")
     for port in ports:
         found += _listeners(port)
