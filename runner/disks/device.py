@@ -129,13 +129,21 @@ def _used_by(path: str, number: str, folder: Path) -> str:
 def open_by(numbers: set[str]) -> list[str]:
     """The other processes that have one of the block devices open, each once, in words. They need no claim for that."""
     found = []
-    for link in Path("/proc").glob("[0-9]*/fd/*"):
+    for pid in {name for name in os.listdir("/proc") if name.isdecimal()} - {str(os.getpid())}:
         with contextlib.suppress(OSError):  # the process has ended meanwhile
-            is_device = "/dev/" in os.readlink(link) and int(link.parts[2]) != os.getpid()
-            if is_device and number_of(str(link)) in numbers:
-                name = (link.parent.parent / "comm").read_text(errors="replace").strip()
-                found.append(f"process {link.parts[2]} ({name})")
-    return list(dict.fromkeys(found))
+            links = [f"/proc/{pid}/fd/{number}" for number in os.listdir(f"/proc/{pid}/fd")]
+            if any(_leads_to(link, numbers) for link in links):
+                name = Path(f"/proc/{pid}/comm").read_text(errors="replace").strip()
+                found.append(f"process {pid} ({name})")
+    return sorted(found)
+
+
+def _leads_to(link: str, numbers: set[str]) -> bool:
+    """Whether an open file is one of the devices. Other files are not asked: a file system may never answer."""
+    try:
+        return "/dev/" in os.readlink(link) and number_of(link) in numbers
+    except OSError:
+        return False
 
 
 def _partition_numbers(folder: Path) -> list[str]:

@@ -21,14 +21,21 @@ PAUSE_S = 0.25
 def users(number: int) -> list[str]:
     """The other processes that have the device open, each once."""
     found = []
-    for link in Path("/proc").glob("[0-9]*/fd/*"):
+    for pid in {name for name in os.listdir("/proc") if name.isdecimal()} - {str(os.getpid())}:
         with contextlib.suppress(OSError):  # the process has ended meanwhile
-            if "/dev/" in os.readlink(link) and int(link.parts[2]) != os.getpid():
-                there = link.stat()
-                if stat.S_ISBLK(there.st_mode) and there.st_rdev == number:
-                    name = (link.parent.parent / "comm").read_text(errors="replace").strip()
-                    found.append(f"process {link.parts[2]} ({name})")
-    return list(dict.fromkeys(found))
+            if any(leads_to(f"/proc/{pid}/fd/{one}", number) for one in os.listdir(f"/proc/{pid}/fd")):
+                name = Path(f"/proc/{pid}/comm").read_text(errors="replace").strip()
+                found.append(f"process {pid} ({name})")
+    return sorted(found)
+
+
+def leads_to(link: str, number: int) -> bool:
+    """Whether an open file is the device. Other files are not asked: a file system may never answer."""
+    try:
+        there = os.stat(link) if "/dev/" in os.readlink(link) else None
+    except OSError:
+        return False
+    return there is not None and stat.S_ISBLK(there.st_mode) and there.st_rdev == number
 
 
 def main(device: str, command: list[str]) -> NoReturn:
