@@ -15,7 +15,7 @@ def write_outside(path: Path, content: bytes) -> None:
     partial = None
     try:
         if path.exists() and not path.is_file():  # /dev/stdout or a pipe: it cannot be replaced
-            path.write_bytes(content)
+            _write_at_once(path, content)
             return
         mask = os.umask(0)
         os.umask(mask)
@@ -28,3 +28,11 @@ def write_outside(path: Path, content: bytes) -> None:
         if partial is not None:
             partial.unlink(missing_ok=True)
         raise StoreError(f"{path} cannot be written: {error.strerror}") from None
+
+
+def _write_at_once(path: Path, content: bytes) -> None:
+    """Writes into a device or a pipe. A pipe that nobody reads is an error, and not waited for."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
+    os.set_blocking(descriptor, True)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(content)

@@ -147,6 +147,13 @@ def test_more_work_than_a_plan_may_have_is_refused_before_it_is_done(tmp_path, w
     assert ended.memory_mb < 500
 
 
+def test_a_pipe_that_nobody_reads_is_not_waited_for(tmp_path):
+    (tmp_path / "t.csv").write_text("n,x\n1,1\n2,2\n3,3\n")
+    os.mkfifo(tmp_path / "pipe")
+    ended = run("fit", "t.csv", "--n", "n", "--x", "x", "--png", "pipe", cwd=tmp_path)
+    refused(ended, "pipe cannot be written", code=6)
+
+
 @pytest.mark.parametrize("form", [(), ("--json",)], ids=["table", "json"])
 def test_a_plan_takes_at_most_a_millisecond_and_ten_kilobytes_a_trial(tmp_path, form):
     few, many = (run(*NULL, *form, "--replicates", str(n), cwd=tmp_path, COLUMNS="160") for n in (1001, 2001))
