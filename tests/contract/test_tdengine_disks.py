@@ -58,7 +58,7 @@ def swept(tmp_path, data_dir, *words):
         cwd=tmp_path,
         timeout_s=400,
     )
-    assert done.returncode == 0, done.stderr
+    assert done.returncode in (0, 10), done.stderr
     document = json.loads(done.stdout)
     manifest = json.loads((tmp_path / document["path"] / "manifest.json").read_text())
     return sorted(document["trials"], key=lambda t: t["trial"]["resources"]["disks"]), manifest
