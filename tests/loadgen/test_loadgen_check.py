@@ -32,15 +32,19 @@ def test_a_right_spec_needs_no_server_and_no_library(check, driver):
     assert time.monotonic() - begun < 1
 
 
-def test_it_takes_milliseconds(program: Path, tmp_path: Path):
+def test_it_takes_milliseconds_beyond_the_start_of_the_program(program: Path, tmp_path: Path):
     spec = tmp_path / "spec"
     spec.write_text(f"driver=postgres\n{NOWHERE}")
-    took = []
-    for _ in range(10):
-        begun = time.monotonic()
-        subprocess.run([program, "--check", spec], check=True, capture_output=True, timeout=10)
-        took.append(time.monotonic() - begun)
-    assert min(took) < 0.05
+
+    def least_s(*words: object) -> float:
+        took = []
+        for _ in range(10):
+            begun = time.monotonic()
+            subprocess.run([program, *words], check=True, capture_output=True, timeout=10)
+            took.append(time.monotonic() - begun)
+        return min(took)
+
+    assert least_s("--check", spec) < least_s("--version") + 0.05
 
 
 @pytest.mark.parametrize(
