@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import resource
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -16,3 +18,11 @@ def server() -> Iterator[TdengineServer]:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     with running(lambda folder: TdengineServer(folder, HOME, adapter=True), "scale-tdengine-") as one:
         yield one
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A directory that the server's user may enter, which those of pytest are not."""
+    with tempfile.TemporaryDirectory(prefix="scale-test-contract-", dir="/var/tmp") as name:
+        Path(name).chmod(0o755)
+        yield Path(name)

@@ -20,10 +20,9 @@ pytestmark = list(NEEDS_SERVER)
 
 
 @pytest.mark.parametrize("method", ["stmt", "ws"])
-def test_trials_read_copies_of_the_same_rows(tmp_path_factory, method):
+def test_trials_read_copies_of_the_same_rows(open_folder, method):
     """The files have the server's name and port, its password and the tables. Every answer is right on each copy."""
-    folder = tmp_path_factory.mktemp("td")
-    order = reading_order(folder, "tdengine", "range,latest,write", load__method=method, preload__rows="200k")
+    order = reading_order(open_folder, "tdengine", "range,latest,write", load__method=method, preload__rows="200k")
     order = replace(order, home=str(HOME), client_home=str(HOME))
     plan = Plan(sweep=make_sweep(), trials=(order.trial,), confounds=(), notes=(), seconds_estimated=0.0)
     found, phases = {}, {}
@@ -43,4 +42,4 @@ def test_trials_read_copies_of_the_same_rows(tmp_path_factory, method):
     assert found["as-is"].preload_compression > 1
     assert phases["as-is"][:3] == ["preload", "provision", "ready"]
     assert phases["warm"][:2] == ["provision", "ready"]
-    assert list(folder.iterdir()) == []
+    assert list(open_folder.iterdir()) == []

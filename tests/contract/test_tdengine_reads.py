@@ -17,8 +17,8 @@ pytestmark = list(NEEDS_SERVER)
 
 
 @pytest.mark.parametrize("method", ["stmt", "ws"])
-def test_every_kind_is_answered_rightly_beside_writes(tmp_path_factory, method):
-    order = reading_order(tmp_path_factory.mktemp("td"), "tdengine", load__method=method)
+def test_every_kind_is_answered_rightly_beside_writes(open_folder, method):
+    order = reading_order(open_folder, "tdengine", load__method=method)
     events = list(run_trial(replace(order, home=str(HOME), client_home=str(HOME)), Stop()))
     result, answers = result_of(events), answers_of(events)
     assert result.verdict.kind not in WRONG, result.verdict.reasons
@@ -29,8 +29,8 @@ def test_every_kind_is_answered_rightly_beside_writes(tmp_path_factory, method):
 
 
 @pytest.mark.parametrize("method", ["stmt", "ws"])
-def test_groups_of_devices_are_answered_rightly(tmp_path_factory, method):
-    order = grouped_order(tmp_path_factory.mktemp("td"), "tdengine", sets=False, load__method=method)
+def test_groups_of_devices_are_answered_rightly(open_folder, method):
+    order = grouped_order(open_folder, "tdengine", sets=False, load__method=method)
     events = list(run_trial(replace(order, home=str(HOME), client_home=str(HOME)), Stop()))
     result, answers = result_of(events), answers_of(events)
     assert result.verdict.kind not in WRONG, result.verdict.reasons
