@@ -1,4 +1,4 @@
-"""The abilities of this machine, each with what to install if it is missing. Reads only."""
+"""The abilities of this machine, each with what to install if it is missing. Changes nothing."""
 
 from __future__ import annotations
 
@@ -7,12 +7,15 @@ from dataclasses import dataclass
 
 from runner.errors import PreflightError
 from runner.host import Host, cpu_order, read_host
+from runner.host.new_pages import measure_new_pages
 from runner.loadgen.binary import loadgen_path
 from runner.runtimes.docker_facts import docker_facts, image_state
 from runner.runtimes.server_user import server_user, why_stuck
 from runner.servers import corrupt_servers, lacking
 from runner.targets import TARGETS, Installation, Target, load_target
 from runner.units import counted
+
+_TOUCHED_BYTES = 4 * 2**30  # what a trial of a minute may write
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +32,16 @@ def examine() -> tuple[Ability, ...]:
     """Everything that a sweep may need, with what was found."""
     host = read_host()
     return (*_machine(host), _load_core(), _docker(), *_targets())
+
+
+def examine_new_pages() -> tuple[Ability, ...]:
+    """What a new memory page costs. It is measured, which takes some seconds; empty if it cannot be."""
+    pages = measure_new_pages(_TOUCHED_BYTES)
+    if pages is None:
+        return ()
+    remedy = "trials that write more are slowed down by it: --rows, or a machine that keeps its memory"
+    dear = pages.is_dear_later
+    return (Ability(subject="new pages", there=not dear, found=pages.sentence, remedy=remedy if dear else ""),)
 
 
 def _machine(host: Host) -> list[Ability]:

@@ -27,9 +27,9 @@ def register(app: typer.Typer) -> None:
 def doctor(as_json: JSON = False) -> None:
     """Show what this machine can do: CPUs, cgroups, Docker, databases, and what to install."""
     from runner import console
-    from runner.doctor import examine
+    from runner.doctor import examine, examine_new_pages
 
-    abilities = examine()
+    abilities = (*examine(), *examine_new_pages())
     if as_json:
         console.show_json([asdict(a) for a in abilities])
         return

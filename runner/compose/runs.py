@@ -89,6 +89,7 @@ def _manifest(prepared: Prepared, command: Sequence[str], now: datetime.datetime
         "disks": [asdict(disk)] if disk else [],
         "data_dir": str(prepared.data_dir),
         "findings": [asdict(f) for f in prepared.findings],
+        "new_pages": asdict(prepared.new_pages) if prepared.new_pages else None,
         "confounds": [asdict(c) for c in prepared.plan.confounds],
         "status": "running",
     }

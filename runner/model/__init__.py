@@ -58,6 +58,7 @@ from runner.model.measured import (
     Verdict,
     VerdictKind,
 )
+from runner.model.new_pages import NewPages
 from runner.model.noise import AblationSplit, Drift, LevelInterval, NoiseReport, Ratio, Trend
 from runner.model.observed import Observation
 from runner.model.planned import Confound, Finding, Placement, Plan, ResourceRange, Resources, Trial
@@ -106,6 +107,7 @@ __all__ = [
     "Measurement",
     "ModelFit",
     "Need",
+    "NewPages",
     "NoiseReport",
     "Noted",
     "Observation",

@@ -12,7 +12,7 @@ from pathlib import Path
 from runner.errors import PreflightError
 from runner.host import Host, open_files
 from runner.host.ram import RamDirectory, shortage
-from runner.model import Finding, Trial
+from runner.model import Finding, NewPages, Trial
 from runner.runtimes.stacks import profile_obstacle
 from runner.state import check
 
@@ -159,6 +159,21 @@ def port_free(port: int | None) -> list[Finding]:
                 )
             ]
     return []
+
+
+def dear_pages(pages: NewPages | None) -> list[Finding]:
+    """What a new memory page costs, if it was measured: a server pays it for what it writes."""
+    if pages is None:
+        return []
+    remedy = "write less in a trial (--rows): a level that writes more than that looks slower than it is"
+    return [
+        Finding(
+            blocking=False,
+            subject="memory",
+            sentence=pages.sentence,
+            remedy=remedy if pages.is_dear_later else "",
+        )
+    ]
 
 
 def idle(host: Host) -> list[Finding]:

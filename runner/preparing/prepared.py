@@ -9,10 +9,13 @@ from pathlib import Path
 
 from runner.errors import PreflightError
 from runner.host import Host, read_host
+from runner.host.new_pages import measure_new_pages
 from runner.host.ram import RamDirectory, is_ram, ram_directory, with_size
-from runner.model import Finding, Plan, ServerSource, StoredRun, Subject, Sweep
+from runner.model import Finding, NewPages, Plan, ServerSource, StoredRun, Subject, Sweep
 from runner.plan import PlannedArm, complete, make_plan, plan_arms, with_constants
+from runner.plan.new_pages import ENOUGH_BYTES, trial_bytes
 from runner.plan.power import GUESS, AssumedNoise, replicates_for
+from runner.preparing import machine
 from runner.preparing.able import refuse_unable
 from runner.preparing.arms import Arm, arms_of
 from runner.preparing.choice import Choice, choose
@@ -28,7 +31,8 @@ from runner.sweep.vary import as_varied
 @dataclass(frozen=True, kw_only=True)
 class Prepared:
     """A plan for this machine, with its findings. choices: by `subject_key` of a subject. ram: the data directory if it
-    is in memory. noise: of a trial, as the plan's power assumes it."""
+    is in memory. noise: of a trial, as the plan's power assumes it. new_pages: what one costs, if
+    measured."""
 
     plan: Plan
     choices: Mapping[str, Choice]
@@ -38,6 +42,7 @@ class Prepared:
     ram: RamDirectory | None = None
     findings: tuple[Finding, ...] = ()
     noise: AssumedNoise = GUESS
+    new_pages: NewPages | None = None
 
     @property
     def choice(self) -> Choice:
@@ -124,6 +129,8 @@ def looked_at(plan: Plan, choices: Mapping[str, Choice], host: Host, results: Pa
     ram = ram_directory(asked, folder_path("ram")) if is_ram(asked) else None
     data_dir = ram.path if ram else Path(asked) if asked else default_data_dir()
     refuse_wrong_specs(plan, choices)
+    wanted = trial_bytes(plan)
+    pages = measure_new_pages(wanted) if wanted >= ENOUGH_BYTES else None
     return Prepared(
         plan=plan,
         choices=choices,
@@ -131,7 +138,8 @@ def looked_at(plan: Plan, choices: Mapping[str, Choice], host: Host, results: Pa
         data_dir=data_dir,
         results=results,
         ram=ram,
-        findings=preflight(plan, host, choices, ram or data_dir, results),
+        findings=(*preflight(plan, host, choices, ram or data_dir, results), *machine.dear_pages(pages)),
+        new_pages=pages,
     )
 
 

@@ -1,0 +1,122 @@
+"""The probe of new memory pages: a cost that a library adds to each mapping, the limits, and the end of the child."""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from runner.host import new_pages
+from runner.host.new_pages import judged, measure_new_pages
+from runner.host.touch_pages import PIECE_BYTES
+
+GB = 10**9
+BUSY_S = 120.0  # on a busy machine the usual 10 s give the child little CPU time
+# Each page of a mapping costs COST_NS more of CPU time once CHEAP_BYTES were mapped in large pieces.
+SLOW = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <time.h>
+static size_t mapped;
+static long long cpu_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return now.tv_sec * 1000000000LL + now.tv_nsec;
+}
+void *mmap(void *at, size_t size, int rights, int flags, int file, off_t offset) {
+    void *(*real)(void *, size_t, int, int, int, off_t) = dlsym(RTLD_NEXT, "mmap");
+    if (size >= 16u << 20 && (mapped += size) > strtoull(getenv("CHEAP_BYTES"), 0, 10)) {
+        long long end = cpu_ns() + (long long)(size / 4096) * atoll(getenv("COST_NS"));
+        while (cpu_ns() < end) {}
+    }
+    return real(at, size, rights, flags, file, offset);
+}
+void *mmap64(void *at, size_t size, int rights, int flags, int file, off_t offset) {
+    return mmap(at, size, rights, flags, file, offset);
+}
+"""
+
+
+@pytest.fixture
+def measured(monkeypatch):
+    monkeypatch.delenv(new_pages.SWITCH, raising=False)
+
+
+@pytest.fixture
+def slow(tmp_path, monkeypatch, measured):
+    """Makes pages of the child 20 µs dearer after 320 MiB."""
+    compiler = shutil.which("cc") or pytest.skip("no C compiler")
+    source, library = tmp_path / "slow.c", tmp_path / "slow.so"
+    source.write_text(SLOW)
+    subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl"], check=True)
+    monkeypatch.setenv("CHEAP_BYTES", str(10 * PIECE_BYTES))
+    monkeypatch.setenv("COST_NS", "20000")
+    monkeypatch.setenv("LD_PRELOAD", str(library))
+
+
+def test_a_cost_that_begins_after_some_bytes_is_measured(slow):
+    found = measure_new_pages(GB, limit_s=BUSY_S)
+    assert found is not None and found.is_dear_later
+    assert found.cheap_bytes == 10 * PIECE_BYTES
+    assert found.last_us - found.first_us == pytest.approx(20, rel=0.4)
+    assert found.touched_bytes == 18 * PIECE_BYTES, "the probe ends when it knows the cost of dear pages"
+    assert f"{found.last_us:.1f} µs after 0.3 GB" in found.sentence
+
+
+def test_pages_of_one_cost_have_no_rise(measured):
+    found = measure_new_pages(9 * PIECE_BYTES, limit_s=BUSY_S)
+    assert found is not None and 0 < found.first_us < 1000
+    assert found.touched_bytes == 9 * PIECE_BYTES
+
+
+def test_too_little_memory_or_the_switch_gives_no_result(measured, monkeypatch):
+    assert measure_new_pages(7 * PIECE_BYTES) is None
+    monkeypatch.setenv(new_pages.SWITCH, "off")
+    assert measure_new_pages(GB) is None
+
+
+def machine(root: Path, available: int, limit: str, used: int) -> Path:
+    """The files of a machine in whose group `limit` is set."""
+    group = root / "sys/fs/cgroup/a/b"
+    group.mkdir(parents=True)
+    (root / "proc/self").mkdir(parents=True)
+    (root / "proc/meminfo").write_text(f"MemAvailable: {available // 1024} kB\n")
+    (root / "proc/self/cgroup").write_text("0::/a/b\n")
+    (group.parent / "memory.max").write_text(f"{limit}\n")
+    (group.parent / "memory.current").write_text(f"{used}\n")
+    return root
+
+
+@pytest.mark.parametrize(("limit", "pieces"), [("max", 20), (str(30 * PIECE_BYTES), 10)])
+def test_half_of_what_machine_and_group_leave_is_touched(tmp_path, measured, limit, pieces):
+    root = machine(tmp_path, 40 * PIECE_BYTES, limit, 10 * PIECE_BYTES)
+    found = measure_new_pages(GB * 100, root, limit_s=BUSY_S)
+    assert found is not None
+    assert found.touched_bytes <= pieces * PIECE_BYTES
+    assert found.is_dear_later or found.touched_bytes == pieces * PIECE_BYTES
+
+
+def test_a_single_dear_piece_is_no_rise():
+    costs = [1.0] * 20
+    costs[12] = 30.0
+    found = judged(costs)
+    assert found is not None and not found.is_dear_later
+    rising = judged([1.2] * 24 + [11.8] * 8)
+    assert rising is not None and rising.cheap_bytes == 24 * PIECE_BYTES
+    assert judged([1.0] * 7) is None
+
+
+def test_the_child_ends_with_its_reader():
+    program = Path(new_pages.__file__).with_name("touch_pages.py")
+    command = [sys.executable, "-I", "-S", str(program), str(2**31), "10"]
+    child = subprocess.Popen(command, stdout=subprocess.PIPE)
+    assert child.stdout is not None and os.read(child.stdout.fileno(), 1)
+    begun = time.monotonic()
+    child.stdout.close()
+    assert child.wait(timeout=20) == 0
+    assert time.monotonic() - begun < 10
