@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from runner.axes import Grant
 from runner.model import Subject, Sweep
+from runner.plan.grants import grants
 from runner.sweep.vary import as_varied, is_knob, variants
 from runner.targets import Facts
 
@@ -31,6 +34,11 @@ class Arm:
             endpoint=s.endpoint,
             variant=self.variant,
         )
+
+    @functools.cached_property
+    def grants(self) -> Mapping[float, Grant]:
+        """What each level grants its trials."""
+        return grants(self.sweep)
 
     @property
     def knobs(self) -> dict[str, str]:

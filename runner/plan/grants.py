@@ -39,17 +39,19 @@ def resource_range(sweep: Sweep) -> ResourceRange:
     )
 
 
-def resources(sweep: Sweep, host: Host, level: float) -> Resources:
-    """The resources of a trial's server. The load generator has the CPUs that the largest level leaves."""
-    granted = grants(sweep)
-    cores = _cores(granted[level])
+def resources_by_level(sweep: Sweep, granted: Mapping[float, Grant], host: Host) -> Mapping[float, Resources]:
+    """The resources of a trial's server at each level. The load generator has the CPUs that the largest level leaves.
+    granted: by `grants` of this sweep."""
     most = max(map(_cores, granted.values()))
-    return Resources(
-        cores=cores,
-        placement=place(host, cores, sweep.server_cpus, sweep.generator_cpus, most),
-        disks=granted[level].disks,
-        memory_bytes=granted[level].memory_bytes,
-    )
+    return {
+        level: Resources(
+            cores=_cores(grant),
+            placement=place(host, _cores(grant), sweep.server_cpus, sweep.generator_cpus, most),
+            disks=grant.disks,
+            memory_bytes=grant.memory_bytes,
+        )
+        for level, grant in granted.items()
+    }
 
 
 def _cores(grant: Grant) -> float:

@@ -14,13 +14,13 @@ from dataclasses import replace
 from runner.axes import all_axes
 from runner.errors import UsageError
 from runner.host import Host
-from runner.model import KnobColumn, Load, Plan, Sweep, Trial, Work
+from runner.model import KnobColumn, Load, Plan, Resources, Sweep, Trial, Work
 from runner.plan.abba import TRIALS_OF_A_VARIANT, abba
 from runner.plan.arms import Arm, arms_of
 from runner.plan.cpus import cpu_confounds, cpu_notes
 from runner.plan.data_sets import makers
 from runner.plan.extra import ablation, boundaries, drift_check_of, profiled
-from runner.plan.grants import grants, resources, with_constants
+from runner.plan.grants import grants, resources_by_level, with_constants
 from runner.plan.knobs import COUNT, granted_knobs, with_granted, with_knobs
 from runner.plan.words import confounds, notes, preload_seconds, seconds
 from runner.setting.readers import rule_value
@@ -31,6 +31,7 @@ from runner.units import format_number
 from runner.work import offered_per_s
 
 KnobsByLevel = Mapping[float, Mapping[str, str]]
+ResourcesByLevel = Mapping[float, Resources]
 
 
 def make_plan(sweep: Sweep, host: Host, facts: Facts) -> Plan:
@@ -55,7 +56,8 @@ def plan_arms(sweep: Sweep, host: Host, arms: Sequence[Arm]) -> Plan:
         axis.check(sweep, host, list(grants(sweep).values()))
     declared = columns_of(arm.facts for arm in arms)
     knobs = [{level: _knobs_at(arm, level, declared) for level in sweep.levels} for arm in arms]
-    trials = _trials(sweep, host, arms, knobs, declared)
+    given = [resources_by_level(arm.sweep, arm.grants, host) for arm in arms]
+    trials = _trials(sweep, given, arms, knobs, declared)
     facts_of = {arm.subject.target: arm.facts for arm in arms}
     return Plan(
         sweep=sweep,
@@ -82,15 +84,19 @@ def _named_after_all(sweep: Sweep, arms: Sequence[Arm]) -> Sweep:
 
 
 def _trials(
-    sweep: Sweep, host: Host, arms: Sequence[Arm], knobs: Sequence[KnobsByLevel], declared: Sequence[KnobColumn]
+    sweep: Sweep,
+    given: Sequence[ResourcesByLevel],
+    arms: Sequence[Arm],
+    knobs: Sequence[KnobsByLevel],
+    declared: Sequence[KnobColumn],
 ) -> list[Trial]:
     if sweep.variants_ab:
-        return _in_blocks(sweep, host, arms, knobs, declared)
+        return _in_blocks(sweep, given, arms, knobs, declared)
     points = [(level, i) for level in sweep.levels for i in range(len(arms))]
     chance = random.Random(sweep.seed_of_order)
     trials: list[Trial] = []
     for replicate in range(1, sweep.replicates + 1):
-        block = [_trial(host, arms[i], level, replicate, knobs[i][level], declared) for level, i in points]
+        block = [_trial(arms[i], given[i][level], level, replicate, knobs[i][level], declared) for level, i in points]
         if sweep.ablation:
             block += _ablations(sweep, block, arms, knobs, declared)
         chance.shuffle(block)
@@ -100,13 +106,18 @@ def _trials(
 
 
 def _in_blocks(
-    sweep: Sweep, host: Host, arms: Sequence[Arm], knobs: Sequence[KnobsByLevel], declared: Sequence[KnobColumn]
+    sweep: Sweep,
+    given: Sequence[ResourcesByLevel],
+    arms: Sequence[Arm],
+    knobs: Sequence[KnobsByLevel],
+    declared: Sequence[KnobColumn],
 ) -> list[Trial]:
     """Two variants in ABBA blocks."""
     places = abba(sweep.levels, sweep.replicates // TRIALS_OF_A_VARIANT, sweep.seed_of_order)
     found: list[Trial] = []
     for p in places:
-        trial = _trial(host, arms[p.variant], p.level, p.replicate, knobs[p.variant][p.level], declared)
+        arm, resources = arms[p.variant], given[p.variant][p.level]
+        trial = _trial(arm, resources, p.level, p.replicate, knobs[p.variant][p.level], declared)
         found.append(replace(trial, block=p.block, order=len(found)))
     return found
 
@@ -125,11 +136,16 @@ def _knobs_at(arm: Arm, level: float, declared: Sequence[KnobColumn]) -> dict[st
         if not COUNT.fullmatch(found[name]) or int(found[name]) < 1:
             raise UsageError(f"--{name.replace('_', '-')}: {found[name]!r} is not a whole number above 0")
     own = [column for column in declared if arm.facts.knob_named(column.name)]
-    return with_granted(found, grants(arm.sweep)[level], own)
+    return with_granted(found, arm.grants[level], own)
 
 
 def _trial(
-    host: Host, arm: Arm, level: float, replicate: int, knobs: Mapping[str, str], declared: Sequence[KnobColumn]
+    arm: Arm,
+    resources: Resources,
+    level: float,
+    replicate: int,
+    knobs: Mapping[str, str],
+    declared: Sequence[KnobColumn],
 ) -> Trial:
     sweep, variant = arm.sweep, arm.variant
     middle = f"-{slug(variant)}" if variant else ""
@@ -141,7 +157,7 @@ def _trial(
         level=level,
         replicate=replicate,
         block=replicate,
-        resources=resources(sweep, host, level),
+        resources=resources,
         work=sweep.work,
         load=_load(sweep.load, sweep.work, level),
         subject=arm.subject,

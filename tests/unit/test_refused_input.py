@@ -162,6 +162,15 @@ def test_a_plan_takes_at_most_a_millisecond_and_ten_kilobytes_a_trial(tmp_path, 
     assert many.cpu_s - few.cpu_s < 1000 * 0.001 * 1.5  # on a busy machine
 
 
+def test_a_plan_of_many_levels_takes_no_longer_a_trial(tmp_path):
+    few, many = (
+        run(*NULL[:3], f"0.1..{last}:0.001", *NULL[4:], "--replicates", "1", cwd=tmp_path, COLUMNS="160")
+        for last in ("0.101", "1.101")
+    )
+    assert few.code == many.code == 0
+    assert many.cpu_s - few.cpu_s < 1000 * 0.001 * 1.5  # on a busy machine
+
+
 @pytest.mark.parametrize(
     ("words", "near"),
     [
