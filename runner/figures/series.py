@@ -14,7 +14,10 @@ SERIES_COLUMNS = (
     "memory_used_gb",
     "memory_available_gb",
     "response_ms_p99",
+    "server_system_cores",
+    "server_page_faults_per_s",
 )
+LATER_COLUMNS = 2  # the last ones, which methods before 12 did not have
 
 SHORTEST_S = 0.5  # a last, shorter interval has too few requests for a rate
 
@@ -56,6 +59,8 @@ def _from_samples(samples: Sequence[Sample], start_ns: int) -> list[Row]:
                 {
                     "server_cpu_cores": rate(old.server.cpu_s_total, new.server.cpu_s_total),
                     "generator_cpu_cores": rate(old.generator.cpu_s_total, new.generator.cpu_s_total),
+                    "server_system_cores": rate(old.server.system_s_total, new.server.system_s_total),
+                    "server_page_faults_per_s": rate(old.server.page_faults_total, new.server.page_faults_total),
                     "disk_write_mb_per_s": written / 1e6 if written is not None else None,
                     "memory_used_gb": used / 1e9 if used is not None else None,
                     "memory_available_gb": available / 1e9 if available is not None else None,

@@ -10,11 +10,16 @@ from runner.model.disk_facts import DiskSample
 
 @dataclass(frozen=True, kw_only=True)
 class SubjectSample:
-    """Counters of the server or of the load generator at one tick. Names with _total are cumulative."""
+    """Counters of the server or of the load generator at one tick. Names with _total are cumulative.
+
+    system_s_total: the part of the CPU time that the kernel used for it. page_faults_total: pages that it touched and
+    that were not mapped, new ones and others."""
 
     cpu_s_total: float | None
     throttled_s_total: float | None
     memory_bytes: int | None
+    system_s_total: float | None = None
+    page_faults_total: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,5 @@
-"""The time series of every trial as small panels: rate, CPU of server and load generator, and disk, second by second.
+"""The time series of every trial as small panels, second by second: rate, CPU of server and load generator, page
+faults, and disk.
 
 The window is shaded and coloured; the time outside it (warm-up, discarded transient, drain) is grey. All trials of a
 level share a scale from 0, so that replicates can be compared. Refuses to smooth: long series keep the lowest and
@@ -39,6 +40,7 @@ class Metric:
 METRICS = (
     Metric(name="rows_per_s", title="rate", css="s-rate"),
     Metric(name="server_cpu_cores", title="server CPU, cores", css="s-server"),
+    Metric(name="server_page_faults_per_s", title="server page faults a second", css="s-server"),
     Metric(name="generator_cpu_cores", title="load generator CPU, cores", css="s-client"),
     Metric(name="disk_write_mb_per_s", title="disk written, MB/s", css="s-disk"),
 )
@@ -175,7 +177,7 @@ def _in_and_out(frame: Frame, stretch: Points, window: Window | None, css: str) 
 
 
 def trial_panels(run: StoredRun) -> list[tuple[float, list[tuple[TrialResult, list[str]]]]]:
-    """The four panels of each trial, by level. Trials without any series have none."""
+    """The panels of each trial, by level. Trials without any series have none."""
     levels: dict[float, list[TrialResult]] = {}
     for r in by_run_order(run):
         levels.setdefault(r.trial.level, []).append(r)

@@ -22,7 +22,7 @@ from runner.store.operations import OPERATIONS, operations_text
 from runner.store.reader import read_fit
 from runner.store.reference import read_reference
 from runner.store.stored import read_text
-from runner.store.texts import TIMESERIES_HEADER, points_text, timeseries_part
+from runner.store.texts import TIMESERIES_HEADER, former_series, points_text, timeseries_part
 from runner.store.upgrade import row_now, table_now
 from runner.verify.figures import differences, leaves, show
 from runner.verify.result import Disagreement, OtherMethod
@@ -41,7 +41,7 @@ class DerivedCheck:
 def check_derived(path: Path, run: StoredRun, again: Mapping[str, TrialAgain]) -> DerivedCheck:
     """run: the run with recomputed trials. again: the same by trial, with their series."""
     points = points_text(run.plan, run.results)
-    found = [*_points(path, points, is_former=_is_former(run)), *_series(path, again)]
+    found = [*_points(path, points, is_former=_is_former(run)), *_series(path, again, is_former=_is_former(run))]
     if run.plan.sweep.work.counts_requests:
         found += _text(path, OPERATIONS, operations_text(run.results))
     figures = sum(map(len, csv.reader(io.StringIO(points))))
@@ -111,9 +111,10 @@ def _value(cell: object) -> object:
         return cell
 
 
-def _series(path: Path, again: Mapping[str, TrialAgain]) -> Iterator[Disagreement]:
+def _series(path: Path, again: Mapping[str, TrialAgain], *, is_former: bool) -> Iterator[Disagreement]:
     for trial_id, trial in again.items():
-        yield from _text(path, f"trials/{trial_id}/series.csv", trial.series, table_now)
+        series = f"trials/{trial_id}/series.csv"
+        yield from _text(path, series, _as_wide(path, series, trial.series, is_former=is_former), table_now)
     name = "timeseries.csv"
     try:
         stored = read_text(path, name)
@@ -122,12 +123,27 @@ def _series(path: Path, again: Mapping[str, TrialAgain]) -> Iterator[Disagreemen
         return
     stored = table_now(stored)
     parts = _by_trial(stored)
+    header = _as_wide(path, name, TIMESERIES_HEADER, is_former=is_former)
     for trial_id, trial in again.items():
         wanted = timeseries_part(trial_id, trial.series)
+        if header != TIMESERIES_HEADER:
+            wanted = former_series(wanted)
         if (held := parts.get(trial_id, "")) != wanted:
             yield _first_difference(name, held, wanted, f"of {trial_id} ")
-    if not stored.startswith(TIMESERIES_HEADER):
+    if not stored.startswith(header):
         yield Disagreement(file=name, sentence="its header is not that of a time series")
+
+
+def _as_wide(path: Path, name: str, made: str, *, is_former: bool) -> str:
+    """The table with the columns of the stored one, which a version without the later columns may have written."""
+    if not is_former:
+        return made
+    try:
+        stored = table_now(read_text(path, name))
+    except StoreError:
+        return made  # the comparison reports it
+    fewer = former_series(made)
+    return fewer if stored.partition("\n")[0] == fewer.partition("\n")[0] else made
 
 
 def _by_trial(timeseries: str) -> dict[str, str]:

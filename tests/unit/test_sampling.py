@@ -6,10 +6,12 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from runner.figures.series import time_series
 from runner.figures.window import measure_window
 from runner.model import Accounting, DataDisk, DiskSample, Sample, SubjectSample
 from runner.sampling import Sampler, machine
@@ -92,17 +94,54 @@ def test_extremes_and_threads():
 def test_cgroup_v1(tmp_path):
     (tmp_path / "cpuacct.usage").write_text("2500000000\n")
     (tmp_path / "cpu.stat").write_text("nr_periods 10\nnr_throttled 2\nthrottled_time 300000000\n")
-    (tmp_path / "memory.stat").write_text("cache 99\nrss 5\ntotal_rss 4096\ntotal_shmem 100\n")
+    (tmp_path / "cpuacct.stat").write_text("user 210\nsystem 40\n")
+    (tmp_path / "memory.stat").write_text("cache 99\nrss 5\ntotal_rss 4096\ntotal_shmem 100\ntotal_pgfault 77\n")
     paths = {name: str(tmp_path) for name in ("cpuacct", "cpu", "memory")}
     read = subject_reader(Accounting(kind="cgroup1", paths=paths))
-    assert read() == SubjectSample(cpu_s_total=2.5, throttled_s_total=0.3, memory_bytes=4196)
+    known = SubjectSample(cpu_s_total=2.5, throttled_s_total=0.3, memory_bytes=4196)
+    assert read() == replace(known, system_s_total=0.4, page_faults_total=77)
 
 
 def test_cgroup_v2(tmp_path):
-    (tmp_path / "cpu.stat").write_text("usage_usec 2500000\nuser_usec 1\nnr_periods 3\nthrottled_usec 300000\n")
-    (tmp_path / "memory.stat").write_text("anon 4096\nfile 9\nshmem 100\n")
+    (tmp_path / "cpu.stat").write_text(
+        "usage_usec 2500000\nuser_usec 1\nsystem_usec 400000\nnr_periods 3\nthrottled_usec 300000\n"
+    )
+    (tmp_path / "memory.stat").write_text("anon 4096\nfile 9\nshmem 100\npgfault 77\npgmajfault 3\n")
     read = subject_reader(Accounting(kind="cgroup2", paths={"unified": str(tmp_path)}))
-    assert read() == SubjectSample(cpu_s_total=2.5, throttled_s_total=0.3, memory_bytes=4196)
+    known = SubjectSample(cpu_s_total=2.5, throttled_s_total=0.3, memory_bytes=4196)
+    assert read() == replace(known, system_s_total=0.4, page_faults_total=77)
+
+
+FAULTS = """
+import mmap, sys
+sys.stdin.readline()
+area = mmap.mmap(-1, 100_000 * 4096, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+area.madvise(mmap.MADV_NOHUGEPAGE)
+area[::4096] = bytes(100_000)
+print("done", flush=True)
+sys.stdin.readline()
+"""
+
+
+def test_the_page_faults_of_a_program_that_touches_so_many_pages():
+    with subprocess.Popen([sys.executable, "-c", FAULTS], stdin=-1, stdout=-1, text=True) as child:
+        read = subject_reader(Accounting(kind="processes", paths={}, root_pids=(child.pid,)))
+        before = read()
+        child.stdin.write("\n")
+        child.stdin.flush()
+        assert child.stdout.readline() == "done\n"
+        after = read()
+        child.stdin.write("\n")
+    assert 100_000 <= after.page_faults_total - before.page_faults_total < 110_000
+    used_s, system_s = after.cpu_s_total - before.cpu_s_total, after.system_s_total - before.system_s_total
+    assert 0 < system_s <= used_s
+    rows = time_series((), [taken(1, before), taken(3, after)], 0)
+    assert rows[0][1]["server_page_faults_per_s"] == pytest.approx(50_000, rel=0.1)
+    assert rows[0][1]["server_system_cores"] == pytest.approx(system_s / 2)
+
+
+def taken(t_s: float, server: SubjectSample) -> Sample:
+    return replace(sample(t_s), server=server)
 
 
 def test_a_group_that_is_gone_reads_as_nothing(tmp_path):
