@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from runner.figures.facts import TrialFacts
+from runner.figures.facts import TrialFacts, whole_intervals
 from runner.figures.finished import unfinished
+from runner.figures.halves import halves_of
 from runner.figures.measure import commits_in_window
 from runner.figures.operations import offered_of
 from runner.figures.rated import rated
@@ -49,6 +50,7 @@ def evidence(trial: Trial, facts: TrialFacts, m: Measurement) -> Evidence:
         overdue=s.overdue if s is not None and (trial.load.rate or trial.work.paced) else None,
         transient=_passed_over(facts, given.unit),
         offered=offered_of(trial, s) if s is not None else (),
+        halves=halves_of(facts.samples, whole_intervals(facts.intervals, s)) if s is not None and has_window else None,
         claims=s is not None and trial.load.carries_claim and trial.load.is_long(s.window_s),
     )
 

@@ -29,6 +29,7 @@ class WindowUse:
     connections' time by what they waited for. network: share of what each interface can take, by interface and
     direction. switches_per_s: context switches of the server's threads, by whether they went to sleep ("voluntary") or
     lost their CPU ("nonvoluntary"). counters_per_s: hardware counters of the server's CPUs.
+    server_system_cores: the part of server_cores in the kernel.
     """
 
     server_cores: float | None
@@ -56,6 +57,8 @@ class WindowUse:
     network: Mapping[str, float] = field(default_factory=dict)
     switches_per_s: Mapping[str, float] = field(default_factory=dict)
     counters_per_s: Mapping[str, float] = field(default_factory=dict)
+    server_system_cores: float | None = None
+    server_page_faults_per_s: float | None = None
 
 
 Counter = Callable[[Sample], float | None]
@@ -109,6 +112,8 @@ def measure_window(samples: Sequence[Sample], start_ns: int, end_ns: int) -> Win
         cpus_stolen={int(name): stolen for name, stolen in _rates(samples, rate, "cpu_stolen_s_total").items()},
         psi_memory_percent=rate(lambda s: s.psi_some_s_total.get("memory"), 100.0),
         disks=disks,
+        server_system_cores=rate(lambda s: s.server.system_s_total),
+        server_page_faults_per_s=rate(lambda s: s.server.page_faults_total),
         cpu_mhz=_clock_rates(inside),
     )
 

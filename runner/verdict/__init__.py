@@ -7,7 +7,7 @@ an axis by its name.
 
 from runner.verdict.bottleneck import attribute, bottleneck_of
 from runner.verdict.diagnose import diagnose
-from runner.verdict.evidence import Evidence, Integrity, OfferedOperation, ResourceUse, TrialResources
+from runner.verdict.evidence import Evidence, Integrity, LoadHalf, OfferedOperation, ResourceUse, TrialResources
 from runner.verdict.steady import (
     Modes,
     Steadiness,
@@ -32,6 +32,7 @@ __all__ = [
     "Evidence",
     "TrialResources",
     "Integrity",
+    "LoadHalf",
     "OfferedOperation",
     "Modes",
     "Steadiness",

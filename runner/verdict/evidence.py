@@ -114,6 +114,22 @@ class ResourceUse:
 
 
 @dataclass(frozen=True, kw_only=True)
+class LoadHalf:
+    """One half of the window: rows (or requests), and the server's CPU time, the part of it in the kernel, and page
+    faults."""
+
+    rows: float
+    cpu_us: float
+    system_us: float
+    page_faults: float
+
+    @property
+    def fault_us(self) -> float:
+        """Microseconds of system time for each page fault."""
+        return self.system_us / self.page_faults
+
+
+@dataclass(frozen=True, kw_only=True)
 class Integrity:
     """Faults that make a number wrong, as sentences. aborted: why the trial ended early. miscounted: a contradiction
     with the database's own count. mismatches: settings that differ from the plan. suspicious: lines of the server's
@@ -135,7 +151,8 @@ class Evidence:
     commits_in_window: None if the server does not count them. overdue: requests of an open loop that were due and had
     no answer at the window's end; None if the load generator does not report them. transient: why the window began
     later than the warm-up's end; "" if it did not. claims: the window is long enough to claim the long-run rate; else
-    the rules of a short window apply. offered: the operations with a rate of their own."""
+    the rules of a short window apply. offered: the operations with a rate of their own. halves: of the window; None
+    where the server's system time and page faults were not counted."""
 
     given: TrialResources
     measurement: Measurement
@@ -147,3 +164,4 @@ class Evidence:
     transient: str = ""
     claims: bool = False
     offered: tuple[OfferedOperation, ...] = ()
+    halves: tuple[LoadHalf, LoadHalf] | None = None

@@ -8,6 +8,7 @@ from __future__ import annotations
 from runner.model import Measurement, is_buffered
 from runner.units import format_rate
 from runner.verdict.evidence import Evidence
+from runner.verdict.new_pages import new_pages
 from runner.verdict.steady import Steadiness, troubles
 
 
@@ -21,7 +22,9 @@ def steadiness_of(evidence: Evidence) -> tuple[str, ...]:
     if m.rows_sent is not None and m.rate_drift_percent is None:
         too_short = f"the window of {m.window_s or 0:.3g} s is too short for a method without answers"
         return (f"{too_short}: its rate may be that of the network's buffers",)
-    return troubles(_figures(m), claims=evidence.claims)
+    found = troubles(_figures(m), claims=evidence.claims)
+    named = new_pages(evidence) if found else ""
+    return (named, *found) if named else found
 
 
 def _figures(m: Measurement) -> Steadiness:
@@ -37,7 +40,7 @@ def _figures(m: Measurement) -> Steadiness:
 
 
 def cautions(evidence: Evidence) -> tuple[str, ...]:
-    """Cautions about a steady rate: buffers that were not emptied, two values instead of one."""
+    """Cautions about a steady rate: buffers that were not emptied, two values instead of one, dearer pages."""
     m, told = evidence.measurement, []
     if is_buffered(evidence.commits_in_window):
         cycles = "only one" if evidence.commits_in_window else "no full"
@@ -47,4 +50,7 @@ def cautions(evidence: Evidence) -> tuple[str, ...]:
             f"the rate jumped between {format_rate(m.rate_low)} and {format_rate(m.rate_high)} {evidence.given.unit}: "
             "their mean is right, and no second has it"
         )
+    named = new_pages(evidence)
+    if named and named not in steadiness_of(evidence):
+        told.append(named)
     return tuple(told)

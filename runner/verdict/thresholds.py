@@ -71,5 +71,13 @@ MODES_APART: Final = 4.0  # Ashman's D of two groups of seconds: a normal rate s
 MODES_GAP_PERCENT: Final = 5.0  # percent of the mean between the groups: less is not reported
 MODES_SHARE: Final = 0.15  # of the seconds, in the smaller group: fewer are outliers
 
+# Did new memory pages change their cost within the window?
+PAGES_TIMES: Final = 1.5  # times the system time of a page fault: faults of other kinds dilute the cost of new pages
+PAGES_MORE_US: Final = 1.0  # µs of a page fault: less is the noise of clock ticks
+PAGES_RATE_PERCENT: Final = 5.0  # percent of the CPU time of a row: the claim; less does not matter
+PAGES_EXPLAIN: Final = 0.66  # share of what a row costs more: two thirds are most of it
+PAGES_FAULTS: Final = 1.25  # times the page faults of a row: with more of them, their number is the cause
+PAGES_FAULTS_MIN: Final = 1000  # page faults in a half: fewer cost milliseconds
+
 # What a reader is told besides.
 BUSIEST_NAMED: Final = 0.95  # share of the server's CPU: if one pool of threads has more, its name says nothing new

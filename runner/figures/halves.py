@@ -1,0 +1,33 @@
+"""What the server did in each half of the window, for the cost of new memory pages. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from runner.figures.window import measure_window
+from runner.model import Interval, Sample
+from runner.verdict import LoadHalf
+
+
+def halves_of(samples: Sequence[Sample], intervals: Sequence[Interval]) -> tuple[LoadHalf, LoadHalf] | None:
+    """Both halves of the seconds of a window; None if something was not counted. intervals: those inside the window."""
+    middle = len(intervals) // 2
+    first, second = (_half(samples, part) for part in (intervals[:middle], intervals[len(intervals) - middle :]))
+    return (first, second) if first is not None and second is not None else None
+
+
+def _half(samples: Sequence[Sample], intervals: Sequence[Interval]) -> LoadHalf | None:
+    if len(intervals) < 2:
+        return None
+    # The end of the first interval is known exactly, its start is not: the first one is left out.
+    start_ns, end_ns = intervals[0].monotonic_ns, intervals[-1].monotonic_ns
+    seconds = (end_ns - start_ns) / 1e9
+    use = measure_window(samples, start_ns, end_ns)
+    if use.server_cores is None or use.server_system_cores is None or use.server_page_faults_per_s is None:
+        return None
+    return LoadHalf(
+        rows=float(sum(i.rows for i in intervals[1:])),
+        cpu_us=use.server_cores * seconds * 1e6,
+        system_us=use.server_system_cores * seconds * 1e6,
+        page_faults=use.server_page_faults_per_s * seconds,
+    )
