@@ -48,8 +48,9 @@ CAN = Capabilities(
 )
 SETUP_S = 120.0
 COMPANIONS_S = 5.0
-KILL_S = 10.0  # a killed process ends at once, unless a hanging disk keeps it in the kernel
+KILL_S = 30.0  # a killed process ends at once, unless a slow disk keeps it in the kernel
 HURRY_S = 1.0  # the same after a second Ctrl-C
+LAUNCH_S = 10.0  # to join the group and to give up root; what the kernel says of the server is true only after that
 _LAUNCH = 'for f in $1; do echo 0 > "$f" || exit 125; done; shift; exec "$@"'
 
 
@@ -135,7 +136,8 @@ class ProcessServer:
         lay_out(self._spec, (self._site.data_dir, *self._site.disks), self._user)
         for command in self._spec.setup:
             self._run_setup(command)
-        self._run(self._spec.argv)
+        process = self._run(self._spec.argv)
+        self._wait_until(lambda: process.poll() is not None or _is_launched(process.pid), LAUNCH_S)
 
     def _command(self, argv: Sequence[str], before: Sequence[str]) -> list[str]:
         joins = " ".join(self._group.procs_files) if self._group is not None else ""
@@ -270,3 +272,12 @@ def _comm(pid: int) -> str:
         return Path(f"/proc/{pid}/comm").read_text(errors="replace").strip()
     except OSError:
         return ""
+
+
+def _is_launched(pid: int) -> bool:
+    """Whether the server's own program runs, and no longer the words before it."""
+    try:
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+    except OSError:
+        return True
+    return words[0] != b"setpriv" and b"scale-launch" not in words[:4]
