@@ -11,10 +11,7 @@ import io
 import os
 import select
 import sys
-from typing import TYPE_CHECKING, TextIO
-
-if TYPE_CHECKING:
-    from typing_extensions import Buffer
+from typing import Any, TextIO
 
 READER_S = 60.0  # for the reader of a stream that somebody made non-blocking
 
@@ -36,7 +33,7 @@ class _Raw(io.FileIO):
         self.is_needed = is_needed
         self.error: OSError | None = None
 
-    def write(self, content: Buffer, /) -> int:
+    def write(self, content: Any, /) -> int:
         if self.error is None:
             try:
                 written: int | None = super().write(content)
