@@ -38,7 +38,7 @@ _MARKERS = {
     "WRONG_ANSWER": "1",
     "ABORTED": "*",
 }
-_COLOURS = (_BLUE, "#00795a", _ORANGE, "#a3487f")
+_COLOURS = (_BLUE, "#00795a", "#00795a", _ORANGE, "#a3487f")  # of METRICS: those of the server share one
 TRIALS_MAX = 40
 _MANY = 500
 ROWS_DRAWN = 5000  # of a group; more would hide each other

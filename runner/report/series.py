@@ -30,17 +30,18 @@ _GAP = 3.5  # times the usual step; a longer gap breaks the line
 
 @dataclass(frozen=True, kw_only=True)
 class Metric:
-    """One panel of a trial."""
+    """One panel of a trial. unit: of a figure that may be thousands or millions; "": none, or that of the rate."""
 
     name: str
     title: str
     css: str
+    unit: str = ""
 
 
 METRICS = (
     Metric(name="rows_per_s", title="rate", css="s-rate"),
     Metric(name="server_cpu_cores", title="server CPU, cores", css="s-server"),
-    Metric(name="server_page_faults_per_s", title="server page faults a second", css="s-server"),
+    Metric(name="server_page_faults_per_s", title="page faults", css="s-server", unit="faults/s"),
     Metric(name="generator_cpu_cores", title="load generator CPU, cores", css="s-client"),
     Metric(name="disk_write_mb_per_s", title="disk written, MB/s", css="s-disk"),
 )
@@ -112,7 +113,8 @@ def panel_svg(
 ) -> str:
     """One metric of one trial. words: the unit of its rate."""
     top = scale.y_max[metric.name] * 1.12 or 1.0
-    unit, unit_name = rate_scale(scale.y_max[metric.name], words) if metric.name == "rows_per_s" else (1.0, "")
+    counted = words if metric.name == "rows_per_s" else metric.unit
+    unit, unit_name = rate_scale(scale.y_max[metric.name], counted) if counted else (1.0, "")
     frame = Frame(
         width=WIDTH,
         height=HEIGHT,
