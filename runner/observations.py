@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
-from runner.model import Measurement, Observation, TrialResult, VerdictKind
+from runner.model import Measurement, Observation, TrialResult, VerdictKind, rate_per_cpu_s
 from runner.sweep.vary import slug
 
 RateOf = Callable[[Measurement], float | None]
@@ -30,6 +31,17 @@ def observations(results: Sequence[TrialResult], rate: str | RateOf) -> tuple[Ob
     """
     read = _reader(rate)
     return tuple(_observation(result, read(result.measurement)) for result in results)
+
+
+def cpu_observations(results: Sequence[TrialResult]) -> tuple[Observation, ...]:
+    """One observation of the rate for each CPU-second for each trial. A trial that others disturbed counts too."""
+    return tuple(_cpu_observation(result) for result in results)
+
+
+def _cpu_observation(result: TrialResult) -> Observation:
+    value = rate_per_cpu_s(result)
+    mark = _mark_of_role(result) or ("" if value is not None else NO_RATE)
+    return replace(_observation(result, value), mark=mark, note="")
 
 
 def _reader(rate: str | RateOf) -> RateOf:
@@ -60,12 +72,14 @@ def _observation(result: TrialResult, value: float | None) -> Observation:
 def _mark(result: TrialResult, *, usable: bool) -> str:
     """Why a trial does not count; "" if it does. A connections check has other knobs than its level. A profiled trial
     is slower. An open loop's rate was offered, and does not show what the level can do."""
-    if result.trial.role == "check":
-        return CHECK
-    if result.trial.role == "profile":
-        return PROFILE
+    if mark := _mark_of_role(result):
+        return mark
     if not result.verdict.kind.is_fitted:
         return result.verdict.kind.value
     if result.trial.load.rate:
         return OPEN_LOOP
     return "" if usable else NO_RATE
+
+
+def _mark_of_role(result: TrialResult) -> str:
+    return {"check": CHECK, "profile": PROFILE}.get(result.trial.role, "")

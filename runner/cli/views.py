@@ -14,7 +14,7 @@ from runner.cli import compare_views
 from runner.compare import compare_variants
 from runner.compose import Prepared
 from runner.connections_check import sentences
-from runner.model import Plan, StoredRun, Sweep, Trial
+from runner.model import Plan, StoredRun, Sweep, Trial, rate_per_cpu_s
 from runner.plan import power_of
 from runner.report import rows_for_console
 from runner.report.bottlenecks import remedies
@@ -186,7 +186,7 @@ def run_document(stored: StoredRun) -> dict[str, Any]:
         "choice": stored.manifest.get("choice"),
         "target": stored.plan.sweep.target,
         "runtime": stored.plan.sweep.runtime,
-        "trials": [asdict(r) for r in stored.results],
+        "trials": [{**asdict(r), "rate_per_cpu_s": rate_per_cpu_s(r)} for r in stored.results],
         "fit": asdict(stored.fit) if stored.fit else None,
         "noise": asdict(noise_of(stored)),
         "comparison": asdict(compare_variants(stored)) if stored.plan.sweep.variants_ab else None,

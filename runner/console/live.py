@@ -17,7 +17,17 @@ from rich.text import Text
 
 from runner.console import as_it_is, err
 from runner.live import UNDER_LOAD, WATCHED, LiveState, Running, ceiling_of, progress, rates, take
-from runner.model import Event, Noted, Trial, TrialFinished, TrialResult, TrialStarted, VerdictKind, marks
+from runner.model import (
+    Event,
+    Noted,
+    Trial,
+    TrialFinished,
+    TrialResult,
+    TrialStarted,
+    VerdictKind,
+    marks,
+    rate_per_cpu_s,
+)
 from runner.units import counted, format_rate, format_seconds
 
 REFRESH_PER_S = 2.0
@@ -80,13 +90,15 @@ class LiveView:
 def finished_line(head: str, result: TrialResult, width: int) -> tuple[str, str]:
     """One line for a finished trial, and its style. width: of the longest heading with a name."""
     kind, m = result.verdict.kind, result.measurement
+    found = rate_per_cpu_s(result)
+    each = f" ({format_rate(found)} a CPU-second)" if found is not None else ""
     cores = "–" if m.server_cpu_cores is None else f"{m.server_cpu_cores:.2f}"
     told = kind is not VerdictKind.VALID and result.verdict.reasons
     reason = f": {result.verdict.reasons[0]}" if told else ""
     name = f"{head}{result.trial.trial_id}"
     line = (
         f"{name:<{width}} {format_rate(result.achieved_per_s):>8} {result.trial.work.rate_words}{_beside(result)}  "
-        f"server {cores} of {counted(result.trial.cores, 'core')}  {kind.value}{reason}"
+        f"server {cores} of {counted(result.trial.cores, 'core')}{each}  {kind.value}{reason}"
     )
     return line, _STYLES.get(kind, "yellow")
 

@@ -37,6 +37,7 @@ def _m(part: Part, name: str, kind: Kind, labels: str, meaning: str, when: str =
 _SAMPLED = "from the second sample on"
 _OPEN = "open loop (--rate)"
 _READS = "loads that do not only write"
+_CPU_BOUND = "the CPUs were the bottleneck"
 _DISKS = "the disk is known to the kernel"
 
 METRICS: tuple[Metric, ...] = (
@@ -129,6 +130,10 @@ METRICS: tuple[Metric, ...] = (
        "Acknowledged rows per second of the window", "it was measured"),
     _m("trial", "trial_durable_rows_per_second", "gauge", "trial level target variant",
        "Acknowledged rows per second, from the first request to the end of the flush", "it was measured"),
+    _m("trial", "trial_rows_per_cpu_second", "gauge", "trial level target variant",
+       "Acknowledged rows of the window for each second of CPU time that the server used in it", _CPU_BOUND),
+    _m("trial", "trial_requests_per_cpu_second", "gauge", "trial level target variant",
+       "The same, of requests", f"{_READS}; {_CPU_BOUND}"),
     _m("trial", "trial_rows_acknowledged", "gauge", "trial", "Rows acknowledged, warm-up included", "it was measured"),
     _m("trial", "trial_rows_counted", "gauge", "trial",
        "Rows that the database counted after the load", "it was counted"),

@@ -8,7 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from runner.live import UNDER_LOAD, WATCHED, LiveState, Running, ceiling_of, curves, progress, rates
-from runner.model import DiskSample, Measurement, Sample, SubjectSample, Trial, TrialResult, VerdictKind, Work, marks
+from runner.model import (
+    DiskSample,
+    Measurement,
+    Sample,
+    SubjectSample,
+    Trial,
+    TrialResult,
+    VerdictKind,
+    Work,
+    marks,
+    rate_per_cpu_s,
+)
 from runner.sweep.vary import label
 from runner.units import format_number
 
@@ -217,6 +228,7 @@ def _trial(state: LiveState, result: TrialResult) -> Iterator[Point]:
     yield from _operations(at, m)
     yield "trial_rows_per_second", at, m.rows_per_s
     yield "trial_durable_rows_per_second", at, m.durable_rows_per_s
+    yield f"trial_{_unit(trial.work)}_per_cpu_second", at, rate_per_cpu_s(result)
     yield "trial_rows_acknowledged", (name,), m.rows_acked
     yield "trial_rows_counted", (name,), m.rows_counted
     yield "trial_cpu_used_cores", (name, "server"), m.server_cpu_cores

@@ -17,7 +17,7 @@ from runner.store.texts import point_columns, point_row
 
 Kind = Literal["integer", "number", "text"]
 Cell = int | float | str | None
-_NUMBERS = {"point", "cores", "wall_s", "t_s"}
+_NUMBERS = {"point", "cores", "wall_s", "t_s", "rate_per_cpu_s"}
 _INTEGERS = {"order", "replicate", "disks"}
 
 

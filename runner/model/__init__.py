@@ -6,6 +6,7 @@ Data only: no I/O, no clock, the standard library alone. Units end the names (`_
 
 from runner.model.bottleneck import Bottleneck, BottleneckKind
 from runner.model.counted import Counted
+from runner.model.cpu_seconds import NEW_PAGES, is_taken, rate_per_cpu_s
 from runner.model.declared import (
     CLAIM_S,
     COLUMN_TYPES,
@@ -34,6 +35,7 @@ from runner.model.events import (
     TrialStarted,
 )
 from runner.model.fitted import (
+    CpuPoint,
     Estimate,
     FitBeside,
     FitReport,
@@ -81,6 +83,7 @@ __all__ = [
     "CeilingsMeasured",
     "Confound",
     "Counted",
+    "CpuPoint",
     "DataDisk",
     "DiskCeiling",
     "DiskFigures",
@@ -107,6 +110,7 @@ __all__ = [
     "Measurement",
     "ModelFit",
     "Need",
+    "NEW_PAGES",
     "NewPages",
     "NoiseReport",
     "Noted",
@@ -156,4 +160,6 @@ __all__ = [
     "is_buffered",
     "is_quick",
     "marks",
+    "is_taken",
+    "rate_per_cpu_s",
 ]

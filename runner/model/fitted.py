@@ -63,6 +63,19 @@ class PointSummary:
 
 
 @dataclass(frozen=True, kw_only=True)
+class CpuPoint:
+    """All trials of one level that have a rate for each CPU-second of the server: its geometric mean, and the speedup
+    against the first level that it stands for, with its 95 % interval (None without replicates)."""
+
+    level: float
+    n: int
+    rate_per_cpu_s: float
+    speedup: float
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Prediction:
     """The chosen model's rate at a requested level with 95 % for the curve, or the reason why there is none.
 
@@ -142,7 +155,7 @@ class FitReport:
     smallest level. supported: models with an AICc at most 2 above the lowest, besides the chosen one.
     extrapolation_limit: the highest level with a prediction. rejected: levels that lost trials. beside: the fit with
     the rejected trials of levels that lost a third or more. band: (level, low, high), the 95 % hull over the models
-    that the points leave possible.
+    that the points leave possible. per_cpu: the curve of the rate for each CPU-second, by level.
     """
 
     points: tuple[PointSummary, ...]
@@ -169,6 +182,7 @@ class FitReport:
     rejected: tuple[RejectedLevel, ...] = ()
     beside: FitBeside | None = None
     band: tuple[tuple[float, float, float], ...] = ()
+    per_cpu: tuple[CpuPoint, ...] = ()
 
     @property
     def ends_before(self) -> float | None:

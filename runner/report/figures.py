@@ -16,6 +16,7 @@ from runner.observations import observations
 from runner.report.columns import CONSOLE, Column, disk_mb_per_s, knob_at, published
 from runner.report.marks import marked, quick_words
 from runner.report.open_loop import with_answer
+from runner.report.per_cpu import cpu_rate_cell, heading_of, with_cpu_points
 from runner.report.table import ABSENT, Table, fixed, known, mean, rate, short
 from runner.units import format_number
 from runner.work import Rate, rate_of, rates_of
@@ -37,7 +38,7 @@ def fit_again(run: StoredRun) -> FitReport:
     terms = Terms(axis=axis.name, one=axis.unit, rate=found.words)
     observed = without_drift(observations(run.results, found.field))
     fit = fit_curve(observed, terms, rate=found.field, confounds=run.plan.confounds, questions=questions)
-    fit = with_answer(fit, run)
+    fit = with_cpu_points(with_answer(fit, run), run)
     return replace(fit, cautions=(*quick_words(run), *fit.cautions))
 
 
@@ -132,6 +133,7 @@ def trial_table(run: StoredRun) -> Table:
                 marked(rate(r.achieved_per_s), [r]),
                 *(() if work.counts_requests else (rate(m.durable_rows_per_s),)),
                 f"{fixed(m.server_cpu_cores, 2)} / {format_number(cores_given(r))}",
+                cpu_rate_cell([r]),
                 fixed(m.generator_cpu_cores, 2),
                 fixed(m.throttled_s, 1),
                 short(disk_mb_per_s(axis_facts(run), m)),
@@ -146,6 +148,7 @@ def trial_table(run: StoredRun) -> Table:
         work.rate_words.capitalize(),
         *(() if work.counts_requests else ("Durable rows/s",)),
         "Server cores used / given",
+        heading_of(work.rate_words),
         "Load generator cores",
         "Throttled (s)",
         "Disk MB/s",
@@ -259,9 +262,10 @@ def rows_for_console(run: StoredRun) -> tuple[list[str], list[list[str]]]:
                 f"{point.speedup:.2f}×" if point and point.speedup is not None and first is not None else ABSENT,
                 f"{100 * point.efficiency:.0f} %" if point and point.efficiency is not None else ABSENT,
                 f"{fixed(used, 2)} / {format_number(cores_given(trials[0]))}",
+                cpu_rate_cell(trials),
                 *(say(trials) for _, say in columns),
                 ", ".join(f"{n} {kind}" for kind, n in counts.items()),
             ]
         )
-    what = [fitted_rate(run).words, "speedup", "efficiency", "server cores"]
+    what = [fitted_rate(run).words, "speedup", "efficiency", "server cores", "per CPU-second"]
     return [axis.title.lower(), *what, *(heading for heading, _ in columns), "verdicts"], rows

@@ -32,6 +32,7 @@ from runner.report.operations import (
     operations_table,
     quantiles_table,
 )
+from runner.report.per_cpu import cpu_table
 from runner.report.preloaded import preload_words
 from runner.report.reference import Reference, reference_table
 from runner.report.soak import soak_of, soak_tables
@@ -62,6 +63,7 @@ def markdown(run: StoredRun, reference: Reference | None = None) -> str:
         _section("Published and ours", table_markdown(beside)) if beside else "",
         _section("Every trial and its verdict", table_markdown(_with_reasons(trial_table(run)))),
         _section("How sure the fit is", _certainty(run, fit)) if fit.points else "",
+        _section("The rate for each CPU-second", table_markdown(cpu_table(fit, run))) if fit.per_cpu else "",
         _section("What was the bottleneck", _limits(run)) if any(r.verdict.bottleneck for r in run.results) else "",
         _section("To make the others count", _bullets(remedies(run))) if remedies(run) else "",
         _section("How sure the points are", _noise(run)) if run.results else "",

@@ -34,6 +34,7 @@ from runner.report.markup import broken, css_of, table_html
 from runner.report.noise import ablations_table, intervals_table, noise_sentences
 from runner.report.open_loop import response_table
 from runner.report.operations import operations_html
+from runner.report.per_cpu import cpu_table
 from runner.report.reference import Reference, compare, reference_table
 from runner.report.series import label_of, trial_panels
 from runner.report.soak import CAPTION, soak_of, soak_svg, soak_tables
@@ -62,6 +63,7 @@ def body_html(run: StoredRun, reference: Reference | None = None) -> str:
             _disks(run),
             _trials(run),
             _certainty(run, fit),
+            _per_cpu(run, fit),
             _noise(run),
             _limits(run),
             _knobs(run),
@@ -190,6 +192,11 @@ def _limits(run: StoredRun) -> str:
     rows = table_html(bottlenecks_table(run), dense=True)
     table = f"<h2>What was the bottleneck</h2>{rows}{checked}\n" if known else ""
     return table + (f"<h2>To make the others count</h2>{_list(told)}\n" if told else "")
+
+
+def _per_cpu(run: StoredRun, fit: FitReport) -> str:
+    found = cpu_table(fit, run)
+    return f"<h2>The rate for each CPU-second</h2>{table_html(found)}\n" if found.rows else ""
 
 
 def _noise(run: StoredRun) -> str:

@@ -10,7 +10,17 @@ from dataclasses import asdict
 from typing import Any
 
 from runner.figures.series import LATER_COLUMNS, SERIES_COLUMNS, time_series
-from runner.model import Bottleneck, DiskFigures, Interval, Measurement, Plan, Sample, TrialResult, is_quick
+from runner.model import (
+    Bottleneck,
+    DiskFigures,
+    Interval,
+    Measurement,
+    Plan,
+    Sample,
+    TrialResult,
+    is_quick,
+    rate_per_cpu_s,
+)
 from runner.sweep.vary import label
 
 _BY_NAME = ("disks", "cpu_mhz", "operations")  # figures of each disk, CPU, operation; trial.json has them all
@@ -44,6 +54,7 @@ COLUMNS_AFTER_KNOBS = (
     "started_utc",
     "wall_s",
     "quick",
+    "rate_per_cpu_s",
 )
 TIMESERIES_HEADER = "trial_id,t_s," + ",".join(SERIES_COLUMNS) + "\n"
 
@@ -145,4 +156,5 @@ def point_row(plan: Plan, result: TrialResult) -> dict[str, Any]:
         "started_utc": result.started_utc,
         "wall_s": round(result.wall_s, 3),
         "quick": "yes" if is_quick(result) else "no",
+        "rate_per_cpu_s": rate_per_cpu_s(result),
     }

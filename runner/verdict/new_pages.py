@@ -7,6 +7,7 @@ explain that of the rate, or the server touched more pages for each row.
 
 from __future__ import annotations
 
+from runner.model import NEW_PAGES
 from runner.verdict.evidence import Evidence, LoadHalf
 from runner.verdict.thresholds import (
     PAGES_EXPLAIN,
@@ -16,8 +17,6 @@ from runner.verdict.thresholds import (
     PAGES_RATE_PERCENT,
     PAGES_TIMES,
 )
-
-NEW_PAGES = "NEW_PAGES"
 
 
 def new_pages(evidence: Evidence) -> str:

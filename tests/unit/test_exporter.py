@@ -17,6 +17,8 @@ from runner.exporter.server import MetricsServer
 from runner.exporter.values import points_kept, points_now, points_phase
 from runner.live import POOLS_MAX, LiveState, ceiling_of, progress, take
 from runner.model import (
+    Bottleneck,
+    BottleneckKind,
     CeilingsMeasured,
     DiskCeiling,
     DiskSample,
@@ -103,6 +105,9 @@ def begun(*, vary: bool = False, reads: bool = False) -> LiveState:
         replace(
             r,
             trial=replace(r.trial, work=work),
+            verdict=replace(
+                r.verdict, bottleneck=Bottleneck(kind=BottleneckKind.SERVER_CPU, sentence="all cores busy")
+            ),
             measurement=replace(
                 r.measurement,
                 service_ms_p50=1.0,

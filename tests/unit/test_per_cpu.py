@@ -1,0 +1,103 @@
+"""The rate for each CPU-second: which trials have it, its curve, and where the sentence of a run has an estimate."""
+
+from dataclasses import replace
+
+import pytest
+
+from runner.console.live import finished_line
+from runner.model import Bottleneck, BottleneckKind, Verdict, VerdictKind, rate_per_cpu_s
+from runner.report import html, markdown
+from runner.report.figures import fit_again, rows_for_console
+from runner.store.texts import point_row
+from tests.unit.synthetic_run import synthetic_run
+
+B, K = BottleneckKind, VerdictKind
+NOISE = (0.005, -0.01, 0.005)  # without a trend
+RUN = synthetic_run()
+POINT = next(r for r in RUN.on_curve if r.verdict.kind is K.VALID)
+
+
+def judged(result, kind, bottleneck, *, cores=None, rate=None):
+    m = result.measurement
+    m = replace(m, server_cpu_cores=cores or m.server_cpu_cores, rows_per_s=rate or m.rows_per_s)
+    found = Bottleneck(kind=bottleneck, sentence="as a test says")
+    return replace(result, measurement=m, verdict=Verdict(kind=kind, bottleneck=found, reasons=("as a test says",)))
+
+
+def disturbed(levels, per_cpu=500_000.0, taken=0.3):
+    """A run whose server makes per_cpu rows for each CPU-second, without contention. At these levels a neighbour took
+    `taken` of a core; The replicates differ by one percent."""
+    results = []
+    for r in RUN.on_curve:
+        level, others = r.trial.level, r.trial.level in levels
+        cores = level - taken if others else level
+        rate = per_cpu * cores * (1 + NOISE[r.trial.replicate - 1])
+        kind, why = (K.RESOURCE_NOT_SATURATED, B.OTHER_PROCESSES) if others else (K.VALID, B.SERVER_CPU)
+        results.append(judged(r, kind, why, cores=cores, rate=rate))
+    return replace(RUN, results=tuple(results), fit=None)
+
+
+@pytest.mark.parametrize(
+    ("kind", "bottleneck", "has"),
+    [
+        (K.VALID, B.SERVER_CPU, True),
+        (K.VALID, B.QUOTA, True),
+        (K.RESOURCE_NOT_SATURATED, B.OTHER_PROCESSES, True),
+        (K.RESOURCE_NOT_SATURATED, B.HYPERVISOR, True),
+        (K.RESOURCE_NOT_SATURATED, B.DISK, False),
+        (K.SOFTWARE_BOTTLENECK, B.LOCKS, False),
+        (K.GENERATOR_BOUND, B.GENERATOR_CPU, False),
+        (K.UNSTEADY, B.SERVER_CPU, False),
+        (K.LOST_ROWS, B.SERVER_CPU, False),
+    ],
+)
+def test_trials_bound_by_cpus_have_it(kind, bottleneck, has):
+    result = judged(POINT, kind, bottleneck, cores=0.5, rate=200_000.0)
+    assert rate_per_cpu_s(result) == (400_000.0 if has else None)
+    assert point_row(RUN.plan, result)["rate_per_cpu_s"] == (400_000.0 if has else None)
+    assert ("(400 k a CPU-second)" in finished_line("", result, 10)[0]) == has
+
+
+def test_a_server_whose_cpu_was_not_read_has_none():
+    result = judged(POINT, K.VALID, B.SERVER_CPU)
+    assert rate_per_cpu_s(replace(result, measurement=replace(result.measurement, server_cpu_cores=None))) is None
+
+
+def test_a_window_in_which_new_pages_got_dearer_has_none():
+    result = judged(POINT, K.VALID, B.SERVER_CPU)
+    reason = "NEW_PAGES: the server's system time per page fault rose from 6.0 to 18.0 µs"
+    assert rate_per_cpu_s(result) is not None
+    assert rate_per_cpu_s(replace(result, verdict=replace(result.verdict, reasons=(reason,)))) is None
+
+
+def test_a_neighbour_changes_the_rate_and_not_the_rate_for_each_cpu_second():
+    """30 % of one core at all levels of a server that scales linearly: the rates say more, the estimate does not."""
+    fit = fit_again(disturbed({1, 2, 3, 4}))
+    assert not fit.points
+    assert [p.speedup for p in fit.per_cpu] == pytest.approx([1, 2, 3, 4], rel=1e-6)
+    last = fit.per_cpu[-1]
+    assert last.low < 4 < last.high and last.high - last.low < 0.2
+    said = f"Estimated per CPU-second: 1 → 4 cores: 4.00 × ({last.low:.2f} to {last.high:.2f}), if a CPU-second of"
+    assert said in fit.sentence
+
+
+def test_a_measured_speedup_needs_no_estimate():
+    for levels in (set(), {2}):
+        fit = fit_again(disturbed(levels))
+        assert [p.level for p in fit.per_cpu] == [1, 2, 3, 4] and "Estimated" not in fit.sentence
+
+
+def test_levels_lost_for_another_reason_have_no_estimate():
+    run = disturbed({4})
+    assert "Estimated per CPU-second" in fit_again(run).sentence
+    results = [judged(r, K.GENERATOR_BOUND, B.GENERATOR_CPU) if r.trial.level == 4 else r for r in run.results]
+    fit = fit_again(replace(run, results=tuple(results)))
+    assert [p.level for p in fit.per_cpu] == [1, 2, 3] and "Estimated" not in fit.sentence
+
+
+def test_the_report_has_it():
+    run = disturbed({4})
+    for page in (markdown(run), html(run)):
+        assert "The rate for each CPU-second" in page and "Rows per CPU-second" in page
+    headers, rows = rows_for_console(run)
+    assert {row[headers.index("per CPU-second")] for row in rows} == {"500 k"}
