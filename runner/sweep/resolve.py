@@ -23,6 +23,7 @@ from runner.sweep.bounds import refuse_too_many
 from runner.sweep.file import read_sweep_file
 from runner.sweep.knob_settings import KNOB_NAMES
 from runner.sweep.named_workloads import NAMED
+from runner.sweep.quick import QUICK_DEFAULTS
 from runner.sweep.settings import BY_KEY, SETTINGS
 from runner.sweep.work import work_of
 
@@ -84,9 +85,11 @@ def _merge(from_file: Mapping[str, str | list[str]], flags: Mapping[str, str | l
     text: dict[str, str | list[str]] = {}
     origin: dict[str, Origin] = {}
     named = NAMED.get(str(flags.get("workload.name") or from_file.get("workload.name") or ""), {})
+    is_quick = str(flags.get("load.quick", from_file.get("load.quick", ""))) in ("1", "true")
+    replaced = {**named, **(QUICK_DEFAULTS if is_quick else {})}
     overruled = {key for axis in all_axes() for key in axis.overruled(flags)}
     for setting in SETTINGS:
-        text[setting.key] = named.get(setting.key, [] if setting.many else setting.default)
+        text[setting.key] = replaced.get(setting.key, [] if setting.many else setting.default)
         origin[setting.key] = "default"
         given_in: tuple[tuple[Mapping[str, Any], Origin], ...] = ((from_file, "file"), (flags, "flag"))
         for source, name in given_in:

@@ -92,7 +92,8 @@ SETTINGS: tuple[Setting, ...] = (
         "--quick",
         readers.switch,
         "",
-        "Short windows: 10 s, growing to 30 s. Every number is marked quick, because it may not be the long-run rate.",
+        "Short windows: 5 s, growing to 10 s; 5 replicates and no drift check, unless they are given. Every number is "
+        "marked quick, because it may not be the long-run rate.",
         switch=True,
     ),
     _s(
@@ -199,7 +200,7 @@ SETTINGS: tuple[Setting, ...] = (
         readers.one_of("auto", "on", "off"),
         "auto",
         "Drift check: repeat the first trial at the end, to detect drift of the machine. auto: with several levels and "
-        "replicates.",
+        "replicates, and not with --quick.",
         "auto|on|off",
         former=("method.anchors", "--anchors"),
     ),

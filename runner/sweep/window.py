@@ -1,7 +1,7 @@
 """The length of a trial's window, from the settings (--duration, --quick, --soak, ...). Pure.
 
 A window that carries the claim is at least CLAIM_S long and may grow by half. A shorter one is quick, and may grow to
-three times its length. Refuses settings that contradict each other, each by its flag.
+three times its length; that of --quick to twice. Refuses settings that contradict each other, each by its flag.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from typing import Any
 
 from runner.model import CLAIM_S, Origin
 
-QUICK_S = 10.0  # the window of --quick
-QUICK_GROWS = 3.0  # times the duration, while the rate is not steady
+QUICK_S = 5.0  # the window of --quick
+QUICK_GROWS = 2.0  # times the duration of --quick, while the rate is not steady
+SHORT_GROWS = 3.0  # of another short window
 CLAIM_GROWS = 1.5  # times the duration
 WINDOW_GROWS_FROM_S = 4.0  # of a shorter one, steadiness cannot be decided
 
@@ -37,7 +38,8 @@ def window_of(v: Values, origins: Origins) -> Window:
         return Window(duration_s=v["load.soak"], window_max_s=None, soak=True, carries_claim=True)
     duration_s, given = _duration_s(v), v["load.window_max"]
     is_long = duration_s >= CLAIM_S
-    most = (CLAIM_GROWS if is_long else QUICK_GROWS) * duration_s if given is None else given
+    times = CLAIM_GROWS if is_long else QUICK_GROWS if v["load.quick"] else SHORT_GROWS
+    most = times * duration_s if given is None else given
     grows = most > duration_s >= WINDOW_GROWS_FROM_S
     return Window(duration_s=duration_s, window_max_s=most if grows else None, soak=False, carries_claim=is_long)
 

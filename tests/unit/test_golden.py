@@ -37,6 +37,7 @@ SWEEPS = {
     "another seed": ("cpu", "postgres", 4, {"axis.cores": "1..3", "method.seed": "7"}),
     "until an interval is met": ("cpu", "postgres", 4, {"axis.cores": "1..3", "method.until_ci": "5%"}),
     "named CPUs": ("cpu", "postgres", 8, {"axis.cores": "1..3", "cpus.server": "5,3,1", "cpus.generator": "7"}),
+    "quick": ("cpu", "postgres", 4, {"axis.cores": "1..2", "load.quick": "1"}),
     "null": ("cpu", "null", 4, {"axis.cores": "1..2"}),
     "disks of TDengine": ("disk", "tdengine", 4, DIRS),
     "disks of PostgreSQL": ("disk", "postgres", 4, {**DIRS, "axis.cores": "2", "load.rows": "2M"}),
@@ -47,7 +48,8 @@ SWEEPS = {
 def planned(name: str) -> dict[str, object]:
     what, target, cpus, flags = SWEEPS[name]
     module = load_target(target)
-    sweep = replace(resolve_sweep(what, {"load.quick": "1", **flags}), target=target, runtime="process")
+    window = {} if {"load.rows", "load.quick"} & flags.keys() else {"load.duration": "10s"}
+    sweep = replace(resolve_sweep(what, {**window, **flags}), target=target, runtime="process")
     plan = make_plan(complete(sweep, module.facts), make_host(cpus), module.facts)
     return {
         "sentence": plan_sentence(plan),

@@ -18,14 +18,14 @@ def load(**flags):
     ("flags", "duration_s", "window_max_s", "carries_claim"),
     [
         ({}, 40, 60, True),
-        ({"quick": "1"}, 10, 30, False),
-        ({"quick": "1", "duration": "5s"}, 5, 15, False),
+        ({"quick": "1"}, 5, 10, False),
+        ({"quick": "1", "duration": "8s"}, 8, 16, False),
         ({"duration": "10s"}, 10, 30, False),
         ({"duration": "10s", "window_max": "0"}, 10, None, False),
         ({"duration": "2s"}, 2, None, False),
         ({"duration": "60s"}, 60, 90, True),
         ({"duration": "60s", "window_max": "5m"}, 60, 300, True),
-        ({"quick": "1", "window_max": "20s"}, 10, 20, False),
+        ({"quick": "1", "window_max": "20s"}, 5, 20, False),
         ({"rows": "1M"}, None, None, True),
     ],
 )
@@ -39,7 +39,22 @@ def test_quick_shortens_the_window_of_a_file(tmp_path):
     path = tmp_path / "s.toml"
     path.write_text('[axis]\ncores = "1"\n[load]\nduration = "60s"\n')
     assert resolve_sweep(str(path), {}).load.duration_s == 60
-    assert resolve_sweep(str(path), {"load.quick": "1"}).load.duration_s == 10
+    assert resolve_sweep(str(path), {"load.quick": "1"}).load.duration_s == 5
+
+
+def test_quick_has_five_replicates_and_no_drift_check_unless_they_are_given(tmp_path):
+    def method(what="cpu", **flags):
+        sweep = resolve_sweep(what, {"axis.cores": "1..2", **{k.replace("__", "."): v for k, v in flags.items()}})
+        return sweep.replicates, sweep.drift_check
+
+    assert method() == (3, True)
+    assert method(load__quick="1") == (5, False)
+    assert method(load__quick="1", method__replicates="2", method__drift_check="on") == (2, True)
+    path = tmp_path / "s.toml"
+    path.write_text('[axis]\ncores = "1..2"\n[load]\nquick = true\n[method]\nreplicates = 4\n')
+    assert method(str(path)) == (4, False)
+    path.write_text('[axis]\ncores = "1..2"\n[load]\nquick = false\n')
+    assert method(str(path)) == (3, True)
 
 
 def test_a_soak_is_one_trial_that_neither_grows_nor_discards():
