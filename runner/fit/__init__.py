@@ -7,7 +7,7 @@ knee whose error is as large as the value.
 
 from runner.fit.curve import FitQuestions, fit_curve, fit_rows, model_rate, value_at
 from runner.fit.models import NAMES, SYMBOLS, rate_at
-from runner.fit.words import RATE_UNITS, Terms, pair, quantity, ranged
+from runner.fit.words import RATE_UNITS, Terms, pair, quantity, ranged, speedup_words
 
 __all__ = [
     "NAMES",
@@ -22,5 +22,6 @@ __all__ = [
     "quantity",
     "ranged",
     "rate_at",
+    "speedup_words",
     "value_at",
 ]

@@ -36,12 +36,12 @@ def superlinear_levels(points: tuple[PointSummary, ...], noise: Noise | None) ->
     """
     if noise is None:
         return _below_the_others(points)
-    bound = float(stdtrit(noise.degrees, 1 - (1 - CONFIDENCE) / 2 / max(len(points) - 1, 1)))
+    probability = 1 - (1 - CONFIDENCE) / 2 / max(len(points) - 1, 1)
     found = []
     for p in points[1:]:
         efficiency = p.efficiency or 0.0
         error = efficiency * p.speedup_std_err / p.speedup if p.speedup and p.speedup_std_err is not None else math.inf
-        if efficiency > 1 + bound * error:
+        if efficiency > 1 + float(stdtrit(p.speedup_degrees or noise.degrees, probability)) * error:
             found.append(_told(p))
     return tuple(found)
 

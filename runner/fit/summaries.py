@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from runner.fit.models import Floats
+from runner.fit.speedups import Speedup, paired_speedups
 from runner.model import Observation, PointSummary, RejectedLevel
 
 
@@ -20,13 +21,15 @@ from runner.model import Observation, PointSummary, RejectedLevel
 class Usable:
     """The data of the fit: one level and one rate for each trial, by level. The rest is counted by its mark.
 
-    rejected: the levels that lost trials, ascending. doubted: (level, rate) of the rejected trials of levels that lost
-    a third or more but not all. noted: for each note, the levels of counting trials that have it.
+    blocks: of each trial; None for plain rows, which have none. rejected: the levels that lost trials, ascending.
+    doubted: (level, rate) of the rejected trials of levels that lost a third or more but not all. noted: for each note,
+    the levels of counting trials that have it.
     """
 
     levels: Floats
     rates: Floats
     left_out: Mapping[str, int]
+    blocks: Floats | None = None
     rejected: tuple[RejectedLevel, ...] = ()
     doubted: tuple[tuple[float, float], ...] = ()
     noted: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
@@ -54,13 +57,14 @@ class Noise:
 def usable(observed: Sequence[Observation]) -> Usable:
     """The observations that count and have a value, by level. Drift checks and ablation trials are not on the curve."""
     points = [o for o in observed if o.role == "point"]
-    kept = sorted((o.level, o.value) for o in points if not o.mark and o.value is not None)
+    kept = sorted((o.level, o.value, o.block) for o in points if not o.mark and o.value is not None)
     rejected = tuple(_rejected(points, level) for level in sorted({o.level for o in points if o.mark}))
     doubted = {r.level for r in rejected if r.is_doubted}
-    table = np.array(kept, dtype=float).reshape(-1, 2)
+    table = np.array(kept, dtype=float).reshape(-1, 3)
     return Usable(
         levels=table[:, 0],
         rates=table[:, 1],
+        blocks=table[:, 2],
         left_out=dict(Counter(o.mark for o in points if o.mark)),
         rejected=rejected,
         doubted=tuple((o.level, o.value) for o in points if o.mark and o.value is not None and o.level in doubted),
@@ -94,12 +98,14 @@ def noise_floor(data: Usable) -> Noise | None:
 
 def summaries(data: Usable, noise: Noise | None) -> tuple[PointSummary, ...]:
     """One summary for each level, ascending. Speedup and efficiency refer to the first."""
+    paired = paired_speedups(data.levels, data.rates, data.blocks) if data.blocks is not None else {}
     found: list[PointSummary] = []
     for level, rates in data.by_level:
         first = found[0] if found else None
         mean = float(rates.mean())
-        speedup = mean / first.rows_per_s_mean if first else 1.0
-        error = speedup * noise.std * math.sqrt(1 / len(rates) + 1 / first.n) if noise and first else None
+        ratio = paired.get(level) or (_of_means(mean, len(rates), first, noise) if first and noise else None)
+        speedup = ratio.value if ratio else mean / first.rows_per_s_mean if first else 1.0
+        low, high = ratio.interval if ratio else (None, None)
         found.append(
             PointSummary(
                 level=level,
@@ -108,7 +114,20 @@ def summaries(data: Usable, noise: Noise | None) -> tuple[PointSummary, ...]:
                 rows_per_s_std=float(rates.std(ddof=1)) if len(rates) > 1 else None,
                 speedup=speedup,
                 efficiency=speedup / (level / first.level) if first else 1.0,
-                speedup_std_err=error,
+                speedup_std_err=speedup * ratio.error if ratio else None,
+                speedup_low=low,
+                speedup_high=high,
+                speedup_degrees=ratio.degrees if ratio else None,
+                speedup_blocks=ratio.blocks if ratio else 0,
             )
         )
     return tuple(found)
+
+
+def _of_means(mean: float, trials: int, first: PointSummary, noise: Noise) -> Speedup:
+    """The ratio of two means, with the pooled spread of the replicates."""
+    return Speedup(
+        log=math.log(mean / first.rows_per_s_mean),
+        error=noise.std * math.sqrt(1 / trials + 1 / first.n),
+        degrees=noise.degrees,
+    )

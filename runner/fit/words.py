@@ -1,7 +1,7 @@
 """The fit in words: one sentence.
 
 Refuses adjectives: every statement is a number with its error, or says that there is none. ± is one standard error,
-[low to high] a 95 % interval.
+[low to high] and the brackets of a speedup are a 95 % interval.
 """
 
 from __future__ import annotations
@@ -162,9 +162,16 @@ def _few_levels(f: Findings) -> str:
 def speedup(f: Findings) -> str:
     """The speedup at the last level against the first, with the efficiency."""
     last = f.points[-1]
-    error = last.speedup_std_err
-    ratio = pair(last.speedup or 0.0, error) if error else f"{last.speedup:.2f}"
-    return f"{f.terms.count(last.level)}: speedup {ratio} (efficiency {100 * (last.efficiency or 0):.0f} %)"
+    efficiency = f"efficiency {100 * (last.efficiency or 0):.0f} %"
+    return f"{f.terms.count(last.level)}: speedup {speedup_words(last)}, {efficiency}"
+
+
+def speedup_words(point: PointSummary) -> str:
+    """The speedup of a level with its 95 % interval: "1.84 (1.51 to 2.27)"."""
+    value, error = point.speedup or 0.0, point.speedup_std_err
+    if not error or error < _ERROR_MIN * value:
+        return f"{value:.2f}"
+    return f"{value:.2f} ({point.speedup_low:.2f} to {point.speedup_high:.2f})"
 
 
 def slope(f: Findings, c: Candidate, name: str) -> str:

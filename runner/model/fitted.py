@@ -50,7 +50,9 @@ class ModelFit:
 class PointSummary:
     """All VALID trials of one level: mean rate with n and spread, speedup and efficiency against the first level.
 
-    speedup_std_err: from the pooled spread of the replicates; None without replicates.
+    speedup_std_err: one standard error of the speedup, with its degrees of freedom; None without replicates.
+    speedup_low, speedup_high: its 95 % interval. speedup_blocks: the blocks whose ratios it comes from; 0: it is the
+    ratio of the means.
     """
 
     level: float
@@ -60,6 +62,10 @@ class PointSummary:
     speedup: float | None
     efficiency: float | None
     speedup_std_err: float | None = None
+    speedup_low: float | None = None
+    speedup_high: float | None = None
+    speedup_degrees: int | None = None
+    speedup_blocks: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)

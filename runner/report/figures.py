@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import replace
 
 from runner.axes import AxisFacts, load_axis
-from runner.fit import FitQuestions, Terms, fit_curve, quantity
+from runner.fit import FitQuestions, Terms, fit_curve, quantity, speedup_words
 from runner.model import FitReport, KnobColumn, KnobRole, StoredRun, TrialResult, VerdictKind
 from runner.noise import without_drift
 from runner.observations import observations
@@ -173,7 +173,6 @@ def points_table(run: StoredRun) -> Table:
     rows = []
     for p in fit_of(run).points:
         relative = 100 * p.rows_per_s_std / p.rows_per_s_mean if p.rows_per_s_std is not None else None
-        error = f" ± {p.speedup_std_err:.2f}" if p.speedup_std_err is not None else ""
         efficiency = 100 * p.efficiency if p.efficiency is not None else None
         found = marked(rate(p.rows_per_s_mean), at_level(run, p.level)[0])
         rows.append(
@@ -183,13 +182,13 @@ def points_table(run: StoredRun) -> Table:
                 found,
                 rate(p.rows_per_s_std),
                 fixed(relative, 1),
-                fixed(p.speedup, 2) + error,
+                speedup_words(p) if p.speedup is not None else ABSENT,
                 fixed(efficiency),
             )
         )
     unit = run.plan.sweep.work.rate_words
     headers = (axis_name(run), "Valid trials", f"Mean {unit}", f"Std {unit}", "Std (%)", "Speedup", "Efficiency (%)")
-    notes = ("speedup and efficiency against the first level; ± is one standard error from the pooled spread",)
+    notes = ("speedup and efficiency against the first level; the speedup's brackets are its 95 % interval",)
     return Table(title="Points", headers=headers, rows=tuple(rows), notes=notes if rows else ())
 
 
@@ -259,7 +258,7 @@ def rows_for_console(run: StoredRun) -> tuple[list[str], list[list[str]]]:
             [
                 format_number(level) + ("" if valid else MARK),
                 marked(quantity(shown, spread), trials) if shown else ABSENT,
-                f"{point.speedup:.2f}×" if point and point.speedup is not None and first is not None else ABSENT,
+                speedup_words(point) if point and point.speedup is not None and first is not None else ABSENT,
                 f"{100 * point.efficiency:.0f} %" if point and point.efficiency is not None else ABSENT,
                 f"{fixed(used, 2)} / {format_number(cores_given(trials[0]))}",
                 cpu_rate_cell(trials),

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from runner.connections_check import sentences
-from runner.fit import pair
+from runner.fit import speedup_words
 from runner.model import FitReport, StoredRun, TrialResult, VerdictKind
 from runner.report import facts
 from runner.report.bottlenecks import bottleneck_notes, bottlenecks_table, remedies
@@ -114,10 +114,8 @@ def _tiles(run: StoredRun, fit: FitReport) -> str:
         where = marked(f"{unit} at {axis_facts(run).count(format_number(last.level))}", at_level(run, last.level)[0])
         tiles.insert(0, (format_rate(last.rows_per_s_mean), where))
         if last is not first:
-            error = last.speedup_std_err
-            told = pair(last.speedup or 0.0, error) if error else f"{last.speedup:.2f}"
             span = f"{format_number(first.level)} → {format_number(last.level)}"
-            tiles.insert(1, (told, f"speedup {span}"))
+            tiles.insert(1, (speedup_words(last), f"speedup {span}"))
             tiles.insert(2, (f"{100 * (last.efficiency or 0):.0f} %", f"efficiency at {format_number(last.level)}"))
         best = max(fit.points, key=lambda p: p.rows_per_s_mean)
         if best is not last:
