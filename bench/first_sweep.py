@@ -1,6 +1,13 @@
-"""The first sweep that a newcomer sees, beside a control that has no database: how noisy each is, interleaved.
+"""The first sweep that a newcomer sees: how noisy it is, and whether it says the same thing twice.
 
     python bench/first_sweep.py [--pairs 10] [--cores 1..2] [--flags "--data-dir ram"] [--both "--duration 10s"]
+
+    python bench/first_sweep.py --runs 20 [--target postgres] [--neighbour 0.2] [--long 20M]
+
+The second form repeats the default sweep (`--quick`) and prints the spread of its headline, the speedup at the last
+level, beside the 95 % interval that each run claims. --long measures the ratio once more with this number of rows at
+every level and nine replicates, and counts the intervals that contain it. --neighbour takes a share of a CPU in bursts
+beside each of the runs (bench/neighbour.py), not beside the long sweep.
 
 A pair is the sweep of `make sweep` on PostgreSQL, then the same sweep on the target null, whose rate is that of the
 load generator alone. It prints each sweep's spread between replicates (pooled over the levels, of all trials with a
@@ -20,6 +27,24 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from neighbour import neighbour
+
+LONG_REPLICATES = 9
+
+
+@dataclass(frozen=True, kw_only=True)
+class Headline:
+    """The speedup at the last level, with the 95 % interval that the run claims."""
+
+    speedup: float
+    low: float
+    high: float
+
+    @property
+    def half_percent(self) -> float:
+        """Half of the interval's width, in percent of the speedup."""
+        return 100 * (self.high - self.low) / 2 / self.speedup
+
 
 @dataclass(frozen=True, kw_only=True)
 class Seen:
@@ -30,6 +55,7 @@ class Seen:
     valid: int
     trials: int
     took_s: float
+    headline: Headline | None = None
 
 
 def sweep(target: str, flags: list[str], results: str) -> Seen:
@@ -62,7 +88,17 @@ def sweep(target: str, flags: list[str], results: str) -> Seen:
         valid=kinds.count("VALID"),
         trials=len(kinds),
         took_s=took_s,
+        headline=headline(run),
     )
+
+
+def headline(run: dict) -> Headline | None:
+    """What the run says of its last level; None if the fit has no second level, or no interval."""
+    points = (run.get("fit") or {}).get("points") or []
+    last = points[-1] if len(points) > 1 else {}
+    if last.get("speedup_low") is None or last.get("speedup_high") is None:
+        return None
+    return Headline(speedup=last["speedup"], low=last["speedup_low"], high=last["speedup_high"])
 
 
 def spread_percent(trials: list[dict]) -> float | None:
@@ -83,19 +119,58 @@ def line(seen: Seen) -> str:
     return f"{seen.target:10} noise floor {floor:>7}  {seen.valid} of {seen.trials} VALID  {seen.took_s:.0f} s"
 
 
-def main() -> None:
-    """The pairs, then the medians."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--pairs", type=int, default=10)
-    parser.add_argument("--cores", default="1..2")
-    parser.add_argument("--flags", default="--data-dir ram", help="of the sweep with a database")
-    parser.add_argument("--both", default="", help="flags of both sweeps")
-    parser.add_argument("--results", default="results")
-    asked = parser.parse_args()
+def repeated(asked: argparse.Namespace) -> None:
+    """The default sweep again and again, each with what it claims; then the summary."""
+    flags = ["--cores", asked.cores, "--quick", *shlex.split(asked.flags), *shlex.split(asked.both)]
+    found = []
+    for _ in range(asked.runs):
+        with neighbour(asked.neighbour):
+            found.append(sweep(asked.target, flags, asked.results))
+        one = found[-1]
+        print(f"{claim(one.headline)}  {one.valid} of {one.trials} VALID  {one.took_s:.0f} s", flush=True)
+    truth = long_sweep(asked) if asked.long else None
+    for text in summary(found, truth):
+        print(text)
+
+
+def long_sweep(asked: argparse.Namespace) -> Headline | None:
+    """The ratio from long trials that write the same rows at every level."""
+    work = ["--rows", asked.long, "--replicates", str(LONG_REPLICATES), "--drift-check", "off"]
+    return sweep(asked.target, ["--cores", asked.cores, *work, *shlex.split(asked.flags)], asked.results).headline
+
+
+def claim(one: Headline | None) -> str:
+    """A headline with its interval."""
+    return f"{one.speedup:.2f} ({one.low:.2f} to {one.high:.2f})" if one else "no speedup"
+
+
+def summary(found: list[Seen], truth: Headline | None) -> list[str]:
+    """The spread of the headlines beside what the runs claim, and how many intervals contain the long sweep's ratio."""
+    said = [s.headline for s in found if s.headline]
+    lines = [
+        f"{len(said)} of {len(found)} runs say a speedup; {statistics.median(s.took_s for s in found):.0f} s a run"
+    ]
+    if said:
+        speedups = [h.speedup for h in said]
+        lines.append(
+            f"headline: median {statistics.median(speedups):.2f}, from {min(speedups):.2f} to {max(speedups):.2f}; "
+            f"claimed: ± {statistics.median(h.half_percent for h in said):.1f} % (median half-width)"
+        )
+    if len(said) > 1:
+        spread = 100 * statistics.stdev(speedups) / statistics.mean(speedups)
+        lines.append(f"standard deviation of the headlines {spread:.1f} %")
+    if truth:
+        inside = sum(h.low <= truth.speedup <= h.high for h in said)
+        lines.append(f"long sweep: {claim(truth)}; {inside} of {len(found)} runs claim an interval that contains it")
+    return lines
+
+
+def pairs(asked: argparse.Namespace) -> None:
+    """The sweep beside its control, pair by pair, then the medians."""
     both = ["--cores", asked.cores, *shlex.split(asked.both)]
-    found: dict[str, list[Seen]] = {"postgres": [], "null": []}
+    found: dict[str, list[Seen]] = {asked.target: [], "null": []}
     for _ in range(asked.pairs):
-        for target, flags in (("postgres", shlex.split(asked.flags)), ("null", [])):
+        for target, flags in ((asked.target, shlex.split(asked.flags)), ("null", [])):
             found[target].append(sweep(target, [*both, *flags], asked.results))
             print(line(found[target][-1]), flush=True)
     for target, seen in found.items():
@@ -103,6 +178,25 @@ def main() -> None:
         middle = f"{statistics.median(floors):.1f} %" if floors else "none"
         valid, trials = sum(s.valid for s in seen), sum(s.trials for s in seen)
         print(f"{target}: median noise floor {middle} of {len(floors)} sweeps, {valid} of {trials} trials VALID")
+
+
+def main() -> None:
+    """One of the two forms."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pairs", type=int, default=10)
+    parser.add_argument("--runs", type=int, default=0, help="repeat the default sweep, without the control")
+    parser.add_argument("--target", default="postgres")
+    parser.add_argument("--neighbour", type=float, default=0.0, help="with --runs: its share of a CPU")
+    parser.add_argument("--long", default="", metavar="ROWS", help="with --runs: rows of each trial of the long sweep")
+    parser.add_argument("--cores", default="1..2")
+    parser.add_argument("--flags", default="--data-dir ram", help="of the sweeps with a database")
+    parser.add_argument("--both", default="", help="more flags of the sweeps")
+    parser.add_argument("--results", default="results")
+    asked = parser.parse_args()
+    if asked.runs:
+        repeated(asked)
+    else:
+        pairs(asked)
 
 
 if __name__ == "__main__":
