@@ -1,9 +1,15 @@
 """How much memory a trial's server may touch for the first time: the log and data that it writes, in the page cache or
-in memory. An upper estimate. Pure."""
+in memory. An upper estimate. Pure.
+
+Where pages become dear within a trial of --quick, the level with more cores alone would pay for them. All levels then
+write the same rows, which fit into the cheap pages. Refuses to change a length of the work that was given.
+"""
 
 from __future__ import annotations
 
-from runner.model import Plan, Trial
+from dataclasses import replace
+
+from runner.model import NewPages, Plan, Sweep, Trial
 
 ENOUGH_BYTES = 10**9  # less touches few pages: what they cost is lost in the noise
 _PER_CORE_BYTES_PER_S = 200e6  # PostgreSQL writes 150 MB/s of log and tables for each core, others less
@@ -21,3 +27,37 @@ def _bytes(trial: Trial) -> int:
         return load.rows * _PER_ROW_BYTES
     seconds = load.warmup_s + max(load.duration_s or 0.0, load.window_max_s or 0.0)
     return round(seconds * trial.cores * _PER_CORE_BYTES_PER_S)
+
+
+_CHEAP_SHARE = 0.8  # of the cheap pages that a trial may use: the probe is not exact
+_ROWS_STEP = 100_000
+_SECONDS_MIN = 4.0  # rows that are written faster give no rate
+
+
+def rows_in_cheap_pages(plan: Plan, pages: NewPages | None, rows_per_core_s: float) -> int | None:
+    """The rows that each level of --quick writes without reaching dear pages; None if all pages cost the same, the work
+    was given, no level writes as many in its window, or one writes them too fast.
+
+    rows_per_core_s: the target's own estimate.
+    """
+    sweep = plan.sweep
+    is_asked = sweep.origin.get("load.quick", "default") != "default" and len(sweep.levels) > 1
+    was_given = any(sweep.origin.get(key, "default") != "default" for key in ("load.duration", "load.warmup"))
+    is_plain = sweep.load.rows is None and not sweep.load.rate and not sweep.work.counts_requests
+    if pages is None or pages.cheap_bytes is None or not is_asked or was_given or not is_plain:
+        return None
+    rows = int(_CHEAP_SHARE * pages.cheap_bytes / _PER_ROW_BYTES) // _ROWS_STEP * _ROWS_STEP
+    load, fastest = sweep.load, rows_per_core_s * max(trial.cores for trial in plan.trials)
+    most = fastest * (load.warmup_s + (load.window_max_s or load.duration_s or 0.0))
+    return rows if fastest * _SECONDS_MIN <= rows < most else None
+
+
+def with_equal_rows(sweep: Sweep, rows: int) -> Sweep:
+    """The sweep with this number of rows at every level, in place of a window."""
+    load = replace(sweep.load, rows=rows, duration_s=None, window_max_s=None, warmup_s=0.0, carries_claim=True)
+    return replace(sweep, load=load, origin={**sweep.origin, "load.rows": "host"})
+
+
+def equal_rows_sentence(rows: int, pages: NewPages) -> str:
+    """Why all levels write the same rows."""
+    return f"all levels write {rows / 1e6:g} M rows, because {pages.sentence}"

@@ -13,7 +13,13 @@ from runner.host.new_pages import measure_new_pages
 from runner.host.ram import RamDirectory, is_ram, ram_directory, with_size
 from runner.model import Finding, NewPages, Plan, ServerSource, StoredRun, Subject, Sweep
 from runner.plan import PlannedArm, complete, make_plan, plan_arms, with_constants
-from runner.plan.new_pages import ENOUGH_BYTES, trial_bytes
+from runner.plan.new_pages import (
+    ENOUGH_BYTES,
+    equal_rows_sentence,
+    rows_in_cheap_pages,
+    trial_bytes,
+    with_equal_rows,
+)
 from runner.plan.power import GUESS, AssumedNoise, replicates_for
 from runner.preparing import machine
 from runner.preparing.able import refuse_unable
@@ -64,9 +70,19 @@ def prepare(sweep: Sweep, results: Path) -> Prepared:
     for arm in arms:
         refuse_unable(arm.sweep, arm.choice)
     noise = assumed_noise(results, host, arms[0].choice.facts.name)
-    plan = _planned([replace(arm, sweep=_with_replicates(arm.sweep, len(arms), noise)) for arm in arms], host)
-    found = looked_at(plan, {subject_key(arm.sweep): arm.choice for arm in arms}, host, results)
-    return replace(found, noise=noise)
+    arms = tuple(replace(arm, sweep=_with_replicates(arm.sweep, len(arms), noise)) for arm in arms)
+    found = looked_at(_planned(arms, host), {subject_key(arm.sweep): arm.choice for arm in arms}, host, results)
+    return replace(found, noise=noise, plan=_in_cheap_pages(found, arms))
+
+
+def _in_cheap_pages(found: Prepared, arms: Sequence[Arm]) -> Plan:
+    """The plan, with the same rows at every level where memory pages become dear within a trial."""
+    pages, fastest = found.new_pages, max(arm.choice.facts.rows_per_core_s for arm in arms)
+    rows = rows_in_cheap_pages(found.plan, pages, fastest)
+    if pages is None or rows is None:
+        return found.plan
+    plan = _planned([replace(arm, sweep=with_equal_rows(arm.sweep, rows)) for arm in arms], found.host)
+    return replace(plan, notes=(*plan.notes, equal_rows_sentence(rows, pages)))
 
 
 def _with_replicates(sweep: Sweep, arms: int, noise: AssumedNoise) -> Sweep:

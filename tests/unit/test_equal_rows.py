@@ -1,0 +1,62 @@
+"""Where memory pages become dear within a trial of --quick, all levels write the same rows, and the plan says why."""
+
+import pytest
+
+from runner.model import NewPages
+from runner.plan.new_pages import equal_rows_sentence, rows_in_cheap_pages, with_equal_rows
+from runner.preparing import prepared
+from runner.sweep.resolve import resolve_sweep
+from tests.unit.test_plan import planned
+
+DEAR = NewPages(first_us=1.2, last_us=11.8, touched_bytes=6 * 10**9, cheap_bytes=3 * 10**9)
+EVEN = NewPages(first_us=1.2, last_us=1.3, touched_bytes=6 * 10**9, cheap_bytes=None)
+QUICK = {"load__quick": "1"}
+
+
+def test_the_rows_fit_into_the_cheap_pages():
+    assert rows_in_cheap_pages(planned(cores="1..2", **QUICK), DEAR, 4e5) == 4_000_000
+    few = NewPages(first_us=1.2, last_us=11.8, touched_bytes=10**9, cheap_bytes=10**8)
+    assert rows_in_cheap_pages(planned(cores="1..2", **QUICK), few, 4e5) is None
+
+
+@pytest.mark.parametrize(
+    ("pages", "flags"),
+    [
+        (EVEN, QUICK),
+        (None, QUICK),
+        (DEAR, {}),
+        (DEAR, {**QUICK, "load__duration": "8s"}),
+        (DEAR, {**QUICK, "load__warmup": "2s"}),
+        (DEAR, {**QUICK, "load__rows": "1M"}),
+        (DEAR, {**QUICK, "load__rate": "1k"}),
+        (DEAR, {**QUICK, "cores": "2"}),
+    ],
+)
+def test_a_window_stays_where_pages_cost_the_same_or_the_work_was_given(pages, flags):
+    assert rows_in_cheap_pages(planned(**{"cores": "1..2", **flags}), pages, 4e5) is None
+
+
+def test_a_server_that_writes_the_rows_in_less_than_four_seconds_keeps_its_window():
+    assert rows_in_cheap_pages(planned(cores="1..2", **QUICK), DEAR, 1e6) is None
+
+
+def test_a_slow_server_that_does_not_reach_dear_pages_keeps_its_window():
+    assert rows_in_cheap_pages(planned(cores="1..2", **QUICK), DEAR, 1500) is None
+
+
+def test_every_trial_of_the_prepared_plan_writes_these_rows(monkeypatch, tmp_path):
+    monkeypatch.setattr(prepared, "measure_new_pages", lambda wanted: DEAR)
+    monkeypatch.setattr(prepared, "ENOUGH_BYTES", 0)
+    sweep = resolve_sweep("cpu", {"axis.cores": "1..2", "load.quick": "1", "target.name": "postgres"})
+    plan = prepared.prepare(sweep, tmp_path).plan
+    assert {(t.load.rows, t.load.duration_s, t.load.warmup_s) for t in plan.trials} == {(4_000_000, None, 0.0)}
+    assert len(plan.trials) == 10
+    assert (
+        "all levels write 4 M rows, because a new memory page costs 1.2 µs of CPU time, and 11.8 µs after 3.0 GB"
+        in plan.notes
+    )
+
+
+def test_the_sentence_and_the_origin_say_that_the_machine_chose():
+    assert equal_rows_sentence(1_500_000, DEAR).startswith("all levels write 1.5 M rows, because ")
+    assert with_equal_rows(planned(**QUICK).sweep, 10**6).origin["load.rows"] == "host"
