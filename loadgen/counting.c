@@ -65,7 +65,7 @@ void counting_answer(struct worker *w, uint64_t rows, uint64_t sent_ns, uint64_t
                      uint64_t now_ns)
 {
     const struct load *load = w->load;
-    const bool in_window = now_ns >= load->window_start_ns && now_ns <= window_end(load);
+    const bool in_window = now_ns >= window_start(load) && now_ns <= window_end(load);
     if (worker_asks(w)) {
         asking_tell(w, sent_ns, now_ns, in_window);
         tally_answer(counting_tally(w), &w->asking.answer, in_window);

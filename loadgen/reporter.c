@@ -12,6 +12,7 @@
 #include "events.h"
 #include "operation_times.h"
 #include "output.h"
+#include "window.h"
 
 #define SLACK_NS (NS_PER_SECOND / 4) /* for workers whose driver keeps the deadline by itself */
 
@@ -35,6 +36,7 @@ int reporter_take_signals(void)
     sigaddset(&set, SIGINT);
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGUSR1);
+    sigaddset(&set, SIGUSR2);
     pthread_sigmask(SIG_BLOCK, &set, NULL);
     return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
@@ -176,16 +178,6 @@ static uint64_t next_due(const struct watch *watch)
     return due;
 }
 
-/* SIGUSR1: the window ends with the interval that runs, so that it holds whole intervals only.
- * Before the window, after it, and for fixed work it means nothing. */
-static void end_window(struct watch *watch)
-{
-    struct load *load = watch->load;
-    if (watch->measure_told && !watch->drain_told && watch->tick_ns < load->window_end_ns &&
-        load->window_end_ns != NS_NEVER)
-        load->window_end_ns = watch->tick_ns;
-}
-
 /* A load that is broken off has its window until then, and not until its last answer: a server
  * that had long been silent would have a rate that it never had. Empty before it began. */
 static void cut_window(struct watch *watch, uint64_t at_ns)
@@ -201,8 +193,11 @@ static void take_signal(struct watch *watch, uint64_t now)
     struct signalfd_siginfo info;
     if (read(watch->signal_fd, &info, sizeof info) != sizeof info)
         return;
-    if (info.ssi_signo == SIGUSR1) {
-        end_window(watch);
+    if (info.ssi_signo == SIGUSR1 || info.ssi_signo == SIGUSR2) {
+        if (info.ssi_signo == SIGUSR2 && !watch->measure_told)
+            window_begin_at(watch->load, watch->tick_ns);
+        else if (info.ssi_signo == SIGUSR1 && watch->measure_told && !watch->drain_told)
+            window_end_at(watch->load, watch->tick_ns);
         return;
     }
     atomic_store_explicit(&watch->load->stop, true, memory_order_relaxed);

@@ -42,7 +42,8 @@ struct load { /* what the workers of a load share; read-only while it runs, but 
     bool is_unanswered;          /* the method's requests get no answer: no times are kept */
     uint64_t request_timeout_ns; /* 0: none */
     uint64_t drain_ns; /* for requests in flight, from the window's end or the first fatal fault */
-    uint64_t start_ns, window_start_ns;
+    uint64_t start_ns;
+    _Atomic uint64_t window_start_ns; /* moves to an earlier time when the warm-up must end */
     int64_t wall_ahead_ns;
     _Atomic uint64_t window_end_ns; /* moves to an earlier time when the window must end */
     struct gate gate;

@@ -16,6 +16,7 @@ from runner.compose import Prepared
 from runner.connections_check import sentences
 from runner.model import Plan, StoredRun, Sweep, Trial, rate_per_cpu_s
 from runner.plan import power_of
+from runner.plan.words import warmup_words
 from runner.report import rows_for_console
 from runner.report.bottlenecks import remedies
 from runner.report.figures import fit_again
@@ -127,7 +128,7 @@ def _values(sweep: Sweep) -> dict[str, str]:
         "load.window_max": f"{load.window_max_s:g} s" if load.window_max_s else "",
         "load.quick": "on" if sweep.origin.get("load.quick", "default") != "default" else "",
         "load.soak": f"{load.duration_s:g} s" if load.soak else "",
-        "load.warmup": f"{load.warmup_s:g} s",
+        "load.warmup": warmup_words(load),
         "load.rate": f"{load.rate:g}",
         "load.arrival": load.arrival,
         "load.request_timeout": f"{load.request_timeout_s:g} s" if load.request_timeout_s else "none",

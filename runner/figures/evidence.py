@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from runner.figures.facts import TrialFacts, whole_intervals
 from runner.figures.finished import unfinished
+from runner.figures.growing import warmup_rates
 from runner.figures.halves import halves_of
 from runner.figures.measure import commits_in_window
 from runner.figures.operations import offered_of
@@ -16,7 +17,7 @@ from runner.figures.rated import rated
 from runner.figures.uses import given_of, second_uses, window_use
 from runner.model import Measurement, Trial
 from runner.units import format_rate
-from runner.verdict import Evidence, Integrity
+from runner.verdict import LEVEL_PERCENT, LEVEL_S, Evidence, Integrity, is_level
 from runner.work import miscounted, stores
 
 
@@ -48,6 +49,7 @@ def evidence(trial: Trial, facts: TrialFacts, m: Measurement) -> Evidence:
         ),
         commits_in_window=commits_in_window(facts) if stores(trial.work) else None,
         overdue=s.overdue if s is not None and (trial.load.rate or trial.work.paced) else None,
+        warmup=_not_level(trial, facts) if has_window else "",
         transient=_passed_over(facts, given.unit),
         offered=offered_of(trial, s) if s is not None else (),
         halves=halves_of(facts.samples, whole_intervals(facts.intervals, s)) if s is not None and has_window else None,
@@ -72,6 +74,17 @@ def _kept(trial: Trial, facts: TrialFacts, m: Measurement) -> int | None:
     if s is not None and trial.work.data.disorder and counted and counted.is_distinct:
         return s.rows_distinct
     return m.rows_acked
+
+
+def _not_level(trial: Trial, facts: TrialFacts) -> str:
+    """That the warm-up ended at its bound and the rate was not level; "" if it was, or had a fixed length."""
+    rates = warmup_rates(facts.intervals)
+    if trial.load.warmup_least_s is None or not trial.load.warmup_s or is_level(rates):
+        return ""
+    return (
+        f"the rate was not level when the warm-up ended at its bound of {trial.load.warmup_s:g} s: its last "
+        f"{LEVEL_S // 2} seconds and the {LEVEL_S // 2} before them differed by more than {LEVEL_PERCENT:g} %"
+    )
 
 
 def _passed_over(facts: TrialFacts, unit: str) -> str:

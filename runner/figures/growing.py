@@ -1,4 +1,4 @@
-"""Decides when a window may end: it has its length, and the rate has settled. Pure."""
+"""Decides when a window may begin and end: it has its length, and the rate is level or has settled. Pure."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from runner.figures.facts import STEADY_PHASE
 from runner.figures.settled import least_seconds
 from runner.model import Interval, Load
-from runner.verdict import look_at, look_seconds, seconds_to_claim, seconds_to_settle, steadiness, troubles
+from runner.verdict import is_level, look_at, look_seconds, seconds_to_claim, seconds_to_settle, steadiness, troubles
 
+WARMUP_PHASE = "warmup"
 EDGE_S = 1.2  # the window ends with the interval after the deciding one
 
 
@@ -30,6 +31,19 @@ def window_is_enough(load: Load, intervals: Sequence[Interval], measure_start_ns
         return discarded is not None and not troubles(steadiness(rates[discarded:]), claims=False)
     look = _new_look(load.duration_s, load.window_max_s, [(i.monotonic_ns - measure_start_ns) / 1e9 for i in inside])
     return look is not None and seconds_to_claim(rates, least_seconds(load), look) is not None
+
+
+def warmup_is_enough(load: Load, intervals: Sequence[Interval]) -> bool:
+    """Whether the warm-up may end with the running interval: it is then long enough, and the rate is level. Only its
+    own seconds are looked at, and the window never. False for a warm-up of a fixed length."""
+    if load.warmup_least_s is None or not intervals or intervals[-1].t_s + EDGE_S < load.warmup_least_s:
+        return False
+    return is_level(warmup_rates(intervals))
+
+
+def warmup_rates(intervals: Sequence[Interval]) -> list[int]:
+    """The rates of the warm-up, second by second."""
+    return [i.rows for i in intervals if i.phase == WARMUP_PHASE]
 
 
 def _new_look(duration_s: float, window_max_s: float, ends_s: Sequence[float]) -> int | None:

@@ -194,6 +194,9 @@ class ForeignLoad:
             service=latency,
         )
 
+    def begin_window(self) -> None:
+        """Does nothing: the program has no warm-up that could end."""
+
     def end_window(self) -> None:
         """Does nothing: the program decides itself how long it loads."""
 

@@ -36,6 +36,9 @@ class LoadHandle(Protocol):
         seconds.
         """
 
+    def begin_window(self) -> None:
+        """Lets the window begin after the running interval of the warm-up, if the load can do that."""
+
     def end_window(self) -> None:
         """Lets the window end with the running interval, if the load can do that."""
 

@@ -176,7 +176,8 @@ class Load:
 
     rows_by_level: the sweep's rows are for each unit of the level; a trial's rows are a total. soak: one long trial,
     whose rate over time is the answer. carries_claim: a window that is long enough is checked, cut and judged by the
-    rules for long windows. False also in runs from before these rules, which keep their reading.
+    rules for long windows. False also in runs from before these rules, which keep their reading. warmup_least_s: the
+    warm-up ends when the rate is level, after at least this time and at most warmup_s; None: it takes warmup_s.
     """
 
     rows: int | None
@@ -189,6 +190,7 @@ class Load:
     table_placement: str = "owned"
     connections: int = 0
     partitions: int = 0
+    warmup_least_s: float | None = None
     may_discard: bool = True
     request_timeout_s: float = 0.0
     drain_s: float = 10.0

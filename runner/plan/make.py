@@ -159,7 +159,7 @@ def _trial(
         block=replicate,
         resources=resources,
         work=sweep.work,
-        load=_load(sweep.load, sweep.work, level),
+        load=_load(sweep.load, sweep.work, level, resources.cores),
         subject=arm.subject,
         knobs={},
         seed=sweep.seed,
@@ -167,10 +167,13 @@ def _trial(
     return with_knobs(trial, {**knobs, **arm.knobs}, declared)
 
 
-def _load(load: Load, work: Work, level: float) -> Load:
-    """The load of one trial. Rows in proportion to the level become a total. The rates of all operations together
-    depend on the rows of a request, which may vary."""
+def _load(load: Load, work: Work, level: float, cores: float) -> Load:
+    """The load of one trial. Below one core, a warm-up until the rate is level may take 1/cores times as long. Rows in
+    proportion to the level become a total. The rates of all operations together depend on the rows of a request, which
+    may vary."""
     load = replace(load, rate=offered_per_s(work) or load.rate)
+    if load.warmup_least_s is not None:
+        load = replace(load, warmup_s=load.warmup_s / min(1.0, cores))
     if not load.rows_by_level or load.rows is None:
         return load
     return replace(load, rows=max(1, round(load.rows * level)), rows_by_level=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 
 from runner.axes import axis_of, load_axis
-from runner.model import Confound, Plan, Sweep, Trial
+from runner.model import Confound, Load, Plan, Sweep, Trial
 from runner.plan.abba import TRIALS_OF_A_VARIANT
 from runner.plan.data_sets import data_key, makers
 from runner.plan.planner import Bound
@@ -13,6 +13,8 @@ from runner.plan.terms import durability, unanswered
 from runner.sweep.vary import variants
 from runner.targets import Facts
 from runner.units import counted, format_cpus, format_levels, format_number, format_seconds
+
+LEVEL_AFTER = 2.0  # times the least warm-up, for estimates of time
 
 
 def confounds(
@@ -83,12 +85,25 @@ def _rows_before(trials: Sequence[Trial]) -> list[str]:
     return [f"--preload: {rows} rows are there before each load; {once}{each}{after}"]
 
 
+def warmup_words(load: Load) -> str:
+    """The length of the warm-up: "5 s", or "until level, 5 to 60 s"."""
+    if load.warmup_least_s is None:
+        return f"{load.warmup_s:g} s"
+    return f"until level, {load.warmup_least_s:g} to {load.warmup_s:g} s"
+
+
+def warmup_seconds(load: Load) -> float:
+    """The duration of a warm-up in seconds; an estimate if it ends when the rate is level."""
+    return load.warmup_s if load.warmup_least_s is None else min(load.warmup_s, LEVEL_AFTER * load.warmup_least_s)
+
+
 def seconds(sweep: Sweep, trial: Trial, facts: Facts) -> float:
     """The duration of a trial in seconds, an estimate."""
     fixed = trial.load.duration_s
     work = fixed if fixed is not None else (trial.load.rows or 0) / (facts.rows_per_core_s * trial.cores)
     before = 0.0 if data_key(trial) else preload_seconds(trial, facts)
-    return facts.overhead_s + before + trial.load.warmup_s + max(work, axis_of(sweep.axis).work_seconds(sweep, trial))
+    window = max(work, axis_of(sweep.axis).work_seconds(sweep, trial))
+    return facts.overhead_s + before + warmup_seconds(trial.load) + window
 
 
 def preload_seconds(trial: Trial, facts: Facts) -> float:

@@ -125,8 +125,10 @@ def method_facts(run: StoredRun) -> tuple[Fact, ...]:
     offered = f"{format_rate(load.rate)} {sweep.work.rate_words}"
     pace = f"open loop at {offered}, {load.arrival}" if load.rate else "closed loop"
     pace += "".join(f"; {_apart(operation)}" for operation in sweep.work.operations if operation.is_apart)
+    bound = f"{format_number(load.warmup_s)} s"
+    warmup = bound if load.warmup_least_s is None else f"{format_number(load.warmup_least_s)} to {bound}, until level,"
     facts = [
-        ("Load", f"{sweep.method}, {window} after {format_number(load.warmup_s)} s of warm-up, {pace}"),
+        ("Load", f"{sweep.method}, {window} after {warmup} of warm-up, {pace}"),
         (
             "Rows",
             (

@@ -7,7 +7,7 @@ logic: the package that uses a value interprets it.
 from __future__ import annotations
 
 from runner.axes import all_axes
-from runner.setting import Setting, readers
+from runner.setting import Setting, readers, spans
 from runner.setting import setting as _s
 from runner.setting.speeds import network_speed
 from runner.sweep.knob_settings import KNOB_SETTINGS
@@ -104,7 +104,7 @@ SETTINGS: tuple[Setting, ...] = (
         "One trial of this length at one level. The report shows its rate over time and the error of short windows.",
         "TIME",
     ),
-    _s("load.warmup", "--warmup", parse_seconds, "5s", "Length of the warm-up, which is discarded.", "TIME"),
+    _s("load.warmup", "--warmup", spans.time_span, "5s", spans.HELP, "TIME"),
     _s("load.rate", "--rate", parse_count, "0", "Open loop: offered rows per second. 0: closed loop.", "ROWS/S"),
     _s(
         "load.arrival",

@@ -12,7 +12,7 @@ from collections.abc import Generator, Iterator, Mapping
 from runner.errors import LoadError, ScaleError
 from runner.figures.facts import STEADY_PHASE
 from runner.figures.finished import unfinished
-from runner.figures.growing import window_is_enough
+from runner.figures.growing import warmup_is_enough, window_is_enough
 from runner.figures.rated import rated_intervals
 from runner.interrupts import Stop, deferred
 from runner.loadgen.handle import LoadHandle
@@ -163,6 +163,9 @@ class Loading:
                 self._record_stacks()
             elif isinstance(line, Phase) and self._measure_start_ns is not None:
                 self._look_at_the_end()
+            elif isinstance(line, Interval) and self._measure_start_ns is None:
+                if warmup_is_enough(self._order.trial.load, rated_intervals(self._intervals, self._order.trial.work)):
+                    self._load.begin_window()
             elif isinstance(line, Interval):
                 counted = rated_intervals(self._intervals, self._order.trial.work)
                 if window_is_enough(self._order.trial.load, counted, self._measure_start_ns):

@@ -9,10 +9,13 @@ from runner.verdict.bottleneck import attribute, bottleneck_of
 from runner.verdict.diagnose import diagnose
 from runner.verdict.evidence import Evidence, Integrity, LoadHalf, OfferedOperation, ResourceUse, TrialResources
 from runner.verdict.steady import (
+    LEVEL_PERCENT,
+    LEVEL_S,
     Modes,
     Steadiness,
     Transient,
     claimed,
+    is_level,
     is_steady,
     look_at,
     look_seconds,
@@ -28,6 +31,8 @@ from runner.verdict.steady import (
 from runner.verdict.thresholds import STALLED_SHARE
 
 __all__ = [
+    "LEVEL_PERCENT",
+    "LEVEL_S",
     "STALLED_SHARE",
     "Evidence",
     "TrialResources",
@@ -41,6 +46,7 @@ __all__ = [
     "attribute",
     "claimed",
     "diagnose",
+    "is_level",
     "is_steady",
     "bottleneck_of",
     "look_at",

@@ -17,6 +17,8 @@ def caveats(evidence: Evidence) -> tuple[str, ...]:
         )
     if evidence.overdue:
         told.append(f"{evidence.overdue:,} requests that were due had no answer when the window ended")
+    if evidence.warmup:
+        told.append(evidence.warmup)
     if evidence.transient:
         told.append(evidence.transient)
     if m.rate_drift_percent is None and (m.rows or m.requests_per_s):

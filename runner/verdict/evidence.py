@@ -150,9 +150,10 @@ class Evidence:
     """Everything that decides a verdict, besides the axis. window: None if there was none. seconds: its parts.
     commits_in_window: None if the server does not count them. overdue: requests of an open loop that were due and had
     no answer at the window's end; None if the load generator does not report them. transient: why the window began
-    later than the warm-up's end; "" if it did not. claims: the window is long enough to claim the long-run rate; else
-    the rules of a short window apply. offered: the operations with a rate of their own. halves: of the window; None
-    where the server's system time and page faults were not counted."""
+    later than the warm-up's end; "" if it did not. warmup: that it ended at its bound and the rate was not level; "" if
+    it was. claims: the window is long enough to claim the long-run rate; else the rules of a short window apply.
+    offered: the operations with a rate of their own. halves: of the window; None where the server's system time and
+    page faults were not counted."""
 
     given: TrialResources
     measurement: Measurement
@@ -162,6 +163,7 @@ class Evidence:
     commits_in_window: int | None = None
     overdue: int | None = None
     transient: str = ""
+    warmup: str = ""
     claims: bool = False
     offered: tuple[OfferedOperation, ...] = ()
     halves: tuple[LoadHalf, LoadHalf] | None = None

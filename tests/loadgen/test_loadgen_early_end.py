@@ -1,4 +1,4 @@
-"""SIGUSR1 ends the window early, with the interval that runs; the counts stay whole."""
+"""SIGUSR1 ends the window early, SIGUSR2 the warm-up, each with the interval that runs; the counts stay whole."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from loadgen_program import spec_text
 
 
-def load(program, seconds_until_signal, **spec):
+def load(program, seconds_until_signal, number=signal.SIGUSR1, **spec):
     """The events of a load that gets the signal after so many intervals."""
     process = subprocess.Popen(
         [program, "load", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=os.environ
@@ -23,7 +23,7 @@ def load(program, seconds_until_signal, **spec):
         events.append(json.loads(line))
         intervals += events[-1]["event"] == "interval"
         if events[-1]["event"] == "interval" and intervals == seconds_until_signal:
-            process.send_signal(signal.SIGUSR1)
+            process.send_signal(number)
     assert process.wait(timeout=30) == 0
     return events
 
@@ -46,3 +46,19 @@ def test_before_the_window_it_means_nothing(program):
 def test_fixed_work_is_done_whole(program):
     summary = load(program, 1, rows=20_000, rate=10_000)[-1]
     assert summary["rows_acked"] == 20_000
+
+
+def test_the_warm_up_ends_with_the_interval_that_runs(program):
+    events = load(program, 1, signal.SIGUSR2, duration_s=2, warmup_s=20, rate=100_000)
+    summary, phases = events[-1], {e["phase"]: e["monotonic_ns"] for e in events if e["event"] == "phase"}
+    assert (phases["measure"] - phases["warmup"]) / 1e9 == pytest.approx(2, abs=0.05)
+    assert summary["window_start_ns"] == phases["measure"]
+    assert summary["window_s"] == pytest.approx(2, abs=0.05)
+    assert summary["rows_per_s"] == pytest.approx(100_000, rel=0.05)
+    inside = [e["rows"] for e in events if e["event"] == "interval" and e["phase"] == "measure"]
+    assert sum(inside) == pytest.approx(summary["rows_window"], rel=0.05)
+
+
+def test_once_the_window_has_begun_it_has_no_warm_up_to_end(program):
+    summary = load(program, 2, signal.SIGUSR2, duration_s=2, warmup_s=1, rate=1000)[-1]
+    assert summary["window_s"] == pytest.approx(2, abs=0.05)

@@ -161,6 +161,9 @@ class TwoLines:
     def stop(self):
         pass
 
+    def begin_window(self):
+        pass
+
     def end_window(self):
         pass
 

@@ -1,0 +1,20 @@
+/* Moves the window of a running load to the end of an interval. */
+#include "window.h"
+
+#include "clock.h"
+#include "worker.h"
+
+void window_begin_at(struct load *load, uint64_t tick_ns)
+{
+    if (tick_ns >= load->window_start_ns)
+        return;
+    if (load->window_end_ns != NS_NEVER)
+        load->window_end_ns = load->window_end_ns - (load->window_start_ns - tick_ns);
+    load->window_start_ns = tick_ns;
+}
+
+void window_end_at(struct load *load, uint64_t tick_ns)
+{
+    if (tick_ns < load->window_end_ns && load->window_end_ns != NS_NEVER)
+        load->window_end_ns = tick_ns;
+}

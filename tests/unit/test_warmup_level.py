@@ -1,0 +1,61 @@
+"""A warm-up that ends when the rate is level: its setting, its bound, the rule, and what is said if it never was."""
+
+import pytest
+
+from runner.errors import UsageError
+from runner.figures.growing import warmup_is_enough
+from runner.model import Interval
+from runner.plan.words import warmup_seconds, warmup_words
+from runner.verdict import is_level
+from tests.unit.factories import make_sweep
+
+
+def seen(rates, phase="warmup"):
+    return [
+        Interval(
+            monotonic_ns=i * 10**9, t_s=float(i), phase=phase, rows=rate, rows_total=0, requests=1, errors=0, retries=0,
+            response_us_p50=None, response_us_p99=None, response_us_max=None, backlog_rows=None,
+        )
+        for i, rate in enumerate(rates, 1)
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("rates", "level"),
+    [
+        ([400] * 6, True),
+        ([400] * 5, False),
+        ([0] * 6, False),
+        ([100, 400, 400, 390, 410, 405, 400], True),
+        ([20, 60, 120, 180, 240, 280], False),
+        ([400, 400, 400, 370, 370, 370], False),
+        ([400, 400, 400, 430, 430, 430], False),
+        ([400, 300, 400, 400, 300, 400], True),
+    ],
+)
+def test_a_rate_is_level_if_three_seconds_agree_with_the_three_before(rates, level):
+    assert is_level(rates) == level
+
+
+def test_a_warm_up_ends_when_it_is_level_and_long_enough():
+    load = make_sweep(load__warmup="8s..60s").load
+    assert (load.warmup_least_s, load.warmup_s) == (8, 60)
+    assert [warmup_is_enough(load, seen([100] * n)) for n in range(5, 10)] == [False, False, True, True, True]
+    assert not warmup_is_enough(load, seen([100 * 1.1**n for n in range(20)]))
+    assert not warmup_is_enough(make_sweep(load__warmup="8s").load, seen([100] * 20))
+
+
+def test_its_bound_grows_with_the_time_that_a_small_level_needs():
+    sweep = make_sweep(load__warmup="5s..30s")
+    assert warmup_words(sweep.load) == "until level, 5 to 30 s" and warmup_seconds(sweep.load) == 10
+    assert warmup_words(make_sweep(load__warmup="5s").load) == "5 s"
+    from runner.plan.make import _load
+
+    assert [_load(sweep.load, sweep.work, n, n).warmup_s for n in (0.25, 0.5, 1, 4)] == [120, 60, 30, 30]
+    fixed = make_sweep(load__warmup="5s").load
+    assert _load(fixed, sweep.work, 0.25, 0.25).warmup_s == 5
+
+
+def test_a_span_that_ends_before_it_begins_is_refused():
+    with pytest.raises(UsageError, match="5s..60s"):
+        make_sweep(load__warmup="60s..5s")
