@@ -25,7 +25,7 @@ JAVA = "#!/bin/sh\necho 'openjdk version \"17.0.1\"'\n"
 def data_dir(tmp_path):
     """The place of the servers' data, which their user may enter."""
     for path in (tmp_path, *tmp_path.parents[:2]):
-        path.chmod(0o755)
+        path.chmod(path.stat().st_mode | 0o755)  # one of them may be /tmp, which keeps its mode
     path = tmp_path / "data"
     path.mkdir(mode=0o755)
     return path

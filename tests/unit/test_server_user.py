@@ -31,7 +31,7 @@ NOBODY = pwd.getpwnam("nobody")
 def open_path(tmp_path):
     """A folder that every user may enter, and one in it that is the server's user's."""
     for path in (tmp_path, *tmp_path.parents[:2]):
-        path.chmod(0o755)
+        path.chmod(path.stat().st_mode | 0o755)  # one of them may be /tmp, which keeps its mode
     server = tmp_path / "server"
     server.mkdir(mode=0o700)
     os.chown(server, NOBODY.pw_uid, NOBODY.pw_gid)
