@@ -54,7 +54,7 @@ static void follow(struct worker *w, int64_t span)
     w->asking.drawn.until = w->asking.drawn.to - 1;
 }
 
-void asking_draw(struct worker *w)
+void asking_draw(struct worker *w, uint64_t now_ns)
 {
     const struct load *load = w->load;
     const struct tally *tally = &w->tallies[w->operation];
@@ -66,7 +66,9 @@ void asking_draw(struct worker *w)
         ask_draw(ask, load->spec, w->hash, &w->asking.drawn);
     if (load->operations->list[w->operation].ask->follows)
         follow(w, load->operations->list[w->operation].ask->span);
-    w->asking.is_told = every && counter_get(&tally->answered) % every == 0;
+    w->asking.is_checked = content_is_due(w->load, w->operation, now_ns);
+    w->asking.is_told =
+        w->asking.is_checked || (every && counter_get(&tally->answered) % every == 0);
 }
 
 static enum outcome ask_once(struct worker *w, uint64_t deadline_ns)
@@ -75,8 +77,12 @@ static enum outcome ask_once(struct worker *w, uint64_t deadline_ns)
     a->answer = (struct answer){.wants_digest = a->is_told};
     if (a->kept[w->operation])
         return w->load->subscribes ? kept_message(w) : kept_ask(w);
-    return w->load->ops->ask(w->connection, w->operation, a->drawn.parameters, deadline_ns,
-                             &a->answer, &w->fault);
+    const struct result_sink sink = content_sink(&a->content);
+    a->answer.sink = a->is_checked ? &sink : NULL;
+    const enum outcome outcome = w->load->ops->ask(w->connection, w->operation, a->drawn.parameters,
+                                                   deadline_ns, &a->answer, &w->fault);
+    a->answer.sink = NULL;
+    return outcome;
 }
 
 enum outcome asking_ask(struct worker *w, uint64_t deadline_ns)
@@ -130,7 +136,7 @@ static void put_drawn(struct json *json, const struct worker *w, const struct dr
         json_plain(json, "null", 4);
 }
 
-void asking_tell(const struct worker *w, uint64_t sent_ns, uint64_t answered_ns, bool in_window)
+void asking_tell(struct worker *w, uint64_t sent_ns, uint64_t answered_ns, bool in_window)
 {
     const struct load *load = w->load;
     const struct answer *answer = &w->asking.answer;
@@ -159,5 +165,6 @@ void asking_tell(const struct worker *w, uint64_t sent_ns, uint64_t answered_ns,
         json_put_null(&json, "rows_acked_when_asked");
         json_put_null(&json, "rows_sent_when_answered");
     }
+    content_put(&json, w->asking.is_checked && answer->is_handed ? &w->asking.content : NULL);
     event_end(&json);
 }

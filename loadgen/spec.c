@@ -48,6 +48,7 @@ static const struct key keys[] = {
     {"rows_present", KIND_WHOLE, AT(rows_present), "0", 0, 1e15, NULL},
     {"read_seed", KIND_WHOLE, AT(read_seed), "0", 0, 9e15, NULL},
     {"check_every", KIND_WHOLE, AT(check_every), "1000", 0, 1e15, NULL},
+    {"check_ms", KIND_WHOLE, AT(check_ms), "0", 0, 1e9, NULL},
     {"trace", KIND_TEXT, AT(trace), NULL, 0, 0, NULL},
     {"trace_every", KIND_WHOLE, AT(trace_every), "1", 1, 1e9, NULL},
     {"trace_max", KIND_WHOLE, AT(trace_max), "1000000", 1, 100000000, NULL},

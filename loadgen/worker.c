@@ -50,6 +50,7 @@ void worker_free(struct worker *w)
     if (w->connection)
         w->load->ops->disconnect(w->connection);
     kept_close(w);
+    content_free(&w->asking.content);
     batch_free(&w->batch);
     values_free(&w->maker);
     cursor_free(&w->cursor);
@@ -82,7 +83,7 @@ static bool make(struct worker *w, uint64_t *now_ns)
         w->operation = operations_pick(operations, w->hash);
     }
     if (operations->list[w->operation].ask) {
-        asking_draw(w);
+        asking_draw(w, before);
     } else {
         if (!cursor_next(&w->cursor, &w->batch))
             return false;

@@ -131,10 +131,14 @@ cache=warm,cold` measures both in one sweep, on one data set.
 ## Answers
 A row depends only on the seed, the table and its number, so the correct answer to a query is known. Before the load,
 each operation is asked 20 times, and each answer is compared with the correct one: the number of rows, their order,
-times, counts and whole numbers exactly; fractions to 1 in 100,000. During the load, the number of rows of some answers
-is compared again. A difference gives the trial the verdict `WRONG_ANSWER`, and its reasons name the query, what came
-and what is correct. The report counts empty answers, because a query that finds nothing is fast. Answers to `sql` are
-not compared, because the tool does not know what they should be.
+times, counts and whole numbers exactly; fractions to 1 in 100,000. During the load, one answer of each operation in
+each half second is compared again. It is chosen by time, so answers of slow queries are among them. PostgreSQL's driver
+hands over its content, which is compared like that of the answers before the load, times to the nanosecond. Of an
+answer longer than 4 MB, the first rows are compared. Of the other drivers' answers, only the number of rows is
+compared. So is it with an answer that the writes of the load may change. A difference gives the trial the verdict
+`WRONG_ANSWER`, and its reasons name the query, what came and what is correct. The report counts empty answers, because
+a query that finds nothing is fast. Answers to `sql` are not compared, because the tool does not know what they should
+be.
 
 Reads ask for times of the preload, so writes do not change these answers. Writes add rows to an answer over all time
 (`scan_tag`, `aggregate_tag` with `bucket`). Its number of rows must then be at least that of the preload, and at most

@@ -112,8 +112,10 @@ struct parameter { /* of an operation, in the order of the places in its text */
 
 struct answer { /* of an operation: all of it was read from the server */
     bool wants_digest; /* asked for by the core; without it no value need be looked at */
-    const struct result_sink
-        *sink; /* of subscriptions: takes the rows, and counts them; NULL: none */
+    /* Takes the rows in their order, by sink_values.h: those of a subscription, which it counts, or
+     * the content of an answer that is checked, which the driver counts as always. NULL: none. */
+    const struct result_sink *sink;
+    bool is_handed; /* set by a driver that has handed the whole content to the sink */
     bool is_end; /* of subscriptions: there was no message, and there will be none */
     bool is_quiet; /* of subscriptions: there was no message yet; the core asks again */
     int64_t newest_ns; /* of subscriptions: the time in the last row, since 1970; 0: not known */
@@ -132,7 +134,7 @@ struct driver_ops {
     uint32_t abi; /* DRIVER_ABI */
     const char *name;
     const struct driver_method *methods; /* the first is the default */
-    const char *const *options;          /* spec keys of its own; ends with NULL */
+    const char *const *options; /* spec keys of its own; ends with NULL */
     const char *libraries; /* what is looked for, for people; NULL: none is needed */
 
     /* Required. `open` reads the spec and refuses what this driver cannot do. It opens no library

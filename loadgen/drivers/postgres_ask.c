@@ -10,6 +10,7 @@
 #include "../marks.h"
 #include "pg_values.h"
 #include "postgres.h"
+#include "postgres_content.h"
 
 enum {
     WHOLE_ROWS_MAX = 10000 /* an answer is taken in whole where the last was no longer */
@@ -190,6 +191,8 @@ static void count_rows(const struct libpq *p, const PGresult *result, struct ans
     answer->bytes += bytes;
     if (answer->wants_digest)
         digest_rows(p, result, rows, columns, answer);
+    if (answer->sink)
+        postgres_hand_rows(p, result, answer->sink);
 }
 
 /* Reads everything off the connection, so that it is good for the next query. */
@@ -231,6 +234,7 @@ enum outcome postgres_ask(struct connection *c, uint32_t operation,
             return fault_late(fault, "the server did not take the query");
         return postgres_fault(p, c->conn, NULL, fault);
     }
+    answer->is_handed = answer->sink != NULL;
     const enum outcome outcome = take_answer(c, answer, fault);
     ask->is_whole = answer->rows <= WHOLE_ROWS_MAX;
     return outcome;

@@ -20,7 +20,7 @@ from typing import IO
 from runner.errors import LoadError
 from runner.interrupts import deferred
 from runner.loadgen.merge import merge_summaries, merge_troubles, odd_window
-from runner.loadgen.protocol import Asked, Hello, Line, Phase, Trouble, parse_line
+from runner.loadgen.protocol import Asked, Hello, Line, Phase, Trouble, parse_line, split_content
 from runner.loadgen.spec import spec_text
 from runner.loadgen.stopped import StoppedWatch, is_stopped
 from runner.loadgen.together import LineSource, Seconds, marked
@@ -116,7 +116,8 @@ class LoadProcesses:
         source = LineSource(process=index, processes=len(self._specs))
         try:
             for text in process.stdout:
-                self.raw.append(text if source.processes == 1 else marked(text, source))
+                kept, _ = split_content(text)
+                self.raw.append(kept if source.processes == 1 else marked(kept, source))
                 line = parse_line(text)
                 if line is not None:
                     self._queue.put((index, line))

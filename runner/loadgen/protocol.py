@@ -50,7 +50,8 @@ class Trouble:
 @dataclass(frozen=True, kw_only=True)
 class Asked:
     """One of many answers, as the load generator reports it. request: its number within the worker. Times and value: as
-    drawn; None if the request has none. rows: of the answer."""
+    drawn; None if the request has none. rows: of the answer. content: its rows as JSON, or the first of them if they
+    are many, with times in ns since 1970; "" if it is not told."""
 
     operation: str
     worker: int
@@ -61,17 +62,27 @@ class Asked:
     value: float | None
     rows: int
     in_window: bool
+    content: str = ""
 
 
 Line = Hello | Asked | Phase | Interval | Trouble | LoadSummary
 
 
+def split_content(text: str) -> tuple[str, str]:
+    """The line without the content of an answer, and that content, which may be long and is read after the load."""
+    if not text.startswith('{"event":"asked"'):
+        return text, ""
+    head, key, content = text.rstrip().partition(',"content":')
+    return (head + "}\n", content.removesuffix("}").removesuffix("null")) if key else (text, "")
+
+
 def parse_line(text: str) -> Line | None:
     """One line; None for an unknown event. Raises LoadError for a line that is not the protocol."""
     try:
-        raw = json.loads(text)
+        head, content = split_content(text)
+        raw = json.loads(head)
         reader = _READERS.get(raw["event"])
-        line = reader(raw) if reader else None
+        line = reader({**raw, "content": content} if content else raw) if reader else None
         if line is not None and (why := misfit(line)):
             raise ValueError(why)
         return line
@@ -200,6 +211,7 @@ def _asked(raw: Mapping[str, Any]) -> Asked:
         value=None if raw.get("value") is None else float(raw["value"]),
         rows=int(raw["rows"]),
         in_window=bool(raw.get("in_window")),
+        content=str(raw.get("content") or ""),
     )
 
 

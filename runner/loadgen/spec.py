@@ -10,6 +10,7 @@ from runner.work import told
 
 PROTOCOL = "1"
 PRELOAD_ROWS_PER_REQUEST = 10_000
+CHECK_MS = "500"  # one answer of each operation in this time: two drawn moments are at most a second apart
 
 
 def trial_spec(trial: Trial, from_target: Mapping[str, str]) -> dict[str, str]:
@@ -22,6 +23,7 @@ def trial_spec(trial: Trial, from_target: Mapping[str, str]) -> dict[str, str]:
         "placement": trial.load.table_placement,
         "seed": str(trial.seed),
         **told(trial.work),
+        **({"check_ms": CHECK_MS} if trial.work.counts_requests else {}),
         **_load(trial.load),
     }
 

@@ -107,11 +107,13 @@ class Preloaded:
 @dataclass(frozen=True, kw_only=True)
 class AnswersChecked:
     """The number of an operation's answers that were compared with the right ones: complete answers before the window,
-    and the number of rows of those within the load. wrong: sentences about the first that differ."""
+    and the number of rows of those within the load. compared: of the latter, those whose whole content was. wrong:
+    sentences about the first that differ."""
 
     operation: str
     whole: int = 0
     counted: int = 0
+    compared: int = 0
     wrong: tuple[str, ...] = ()
 
 

@@ -1,5 +1,5 @@
 """Checks the answers. Before the window, each operation is asked with its own draws, and its complete answers are
-compared with those computed from the load generator's rows. Of answers within the load, the number of rows is compared.
+compared with those computed from the load generator's rows. Answers within the load are compared by within.py.
 
 Refuses to judge a text of the user: its right answer is unknown. Its requests are counted all the same.
 """
@@ -16,14 +16,13 @@ from runner.model import AnswersChecked, Cells, Drawn, Query, Work
 from runner.trial.asking import asked
 from runner.trial.order import TrialOrder
 from runner.trial.provision import Reached
+from runner.trial.within import Within, numbered
 from runner.work import queries_of
 from runner.work.answers import (
     Stretch,
     TableRows,
     difference,
     draws,
-    grows,
-    is_nothing,
     is_undecided,
     right_answer,
     stretches,
@@ -74,30 +73,38 @@ def checked_within(
     sent, which an answer may contain. Raises LoadError or TargetError."""
     work, known = order.trial.work, {one.operation: one for one in before}
     queries = queries_of(work)
-    tables = Tables(names=(), tags={})
-    if any(query.tag for query in queries.values()):
-        tables = asked(reached, lambda: tables_of(order.program, spec, reached.address.secret), ASK_S)
+    has_writes = len(queries) < len(work.operations)
+    tables = asked(reached, lambda: tables_of(order.program, spec, reached.address.secret), ASK_S)
     made = _Made(order.program, spec)
     for name, one in known.items():
         told = [answer for answer in answers if answer.operation == name]
-        told = told[:: -(-len(told) // COUNTED_MAX) or 1]
         query = queries[name]
-        drawn = _affordable(query, work, [_resolved(query, _drawn(query, answer, work), tables) for answer in told])
-        told = told[: len(drawn)]
-        right = _right(made, query, work, drawn)
-        more = written if grows(query) else 0
-        wrong = [
-            f"{name} {_of(case, ())}: {answer.rows:,} rows came while the load ran, {_right_count(len(rows), more)}"
-            for answer, case, rows in zip(told, drawn, right, strict=True)
-            if rows is not None and not 0 <= answer.rows - len(rows) <= more and not is_nothing(query, rows)
+        chosen = _spread(
+            query, work, [(answer, _resolved(query, _drawn(query, answer, work), tables)) for answer in told]
+        )
+        right = _right(made, query, work, [drawn for _, drawn in chosen])
+        cases = [
+            (
+                drawn,
+                Within(
+                    query=query, answer=answer, right=rows, names=tables.names, written=written, has_writes=has_writes
+                ),
+            )
+            for (answer, drawn), rows in zip(chosen, right, strict=True)
+            if rows is not None
         ]
-        known[name] = replace(one, counted=len(told), wrong=(*one.wrong, *wrong)[:WRONG_MAX])
+        wrong = [f"{name} {_of(drawn, ())}: {why}" for drawn, case in cases if (why := case.wrong())]
+        compared = sum(case.is_compared for _, case in cases)
+        known[name] = replace(one, counted=len(chosen), compared=compared, wrong=(*one.wrong, *wrong)[:WRONG_MAX])
     return tuple(known.values())
 
 
-def _right_count(least: int, more: int) -> str:
-    """The right number of rows: with writes, at least those before the load, at most also all that were sent."""
-    return f"{least:,} to {least + more:,} are right" if more else f"{least:,} are right"
+def _spread(query: Query, work: Work, told: list[tuple[Asked, Drawn]]) -> list[tuple[Asked, Drawn]]:
+    """As many of the answers as can be checked, spread over the load."""
+    step = -(-len(told) // COUNTED_MAX) or 1
+    while len(chosen := told[::step]) > 1 and len(_affordable(query, work, [one for _, one in chosen])) < len(chosen):
+        step *= 2
+    return chosen
 
 
 def _question(
@@ -158,10 +165,7 @@ def _drawn(query: Query, answer: Asked, work: Work) -> Drawn:
 def _sentence(
     name: str, drawn: Drawn, right: Sequence[Cells], came: Sequence[Cells], names: Sequence[str], query: Query
 ) -> str:
-    numbers = {text: number for number, text in enumerate(names)}
-    if query.tells_device:
-        came = [(row[0], numbers.get(str(row[1]), row[1]), *row[2:]) for row in came]
-    why = difference(query, right, came)
+    why = difference(query, right, numbered(query, came, names))
     return f"{name} {_of(drawn, names)}: {why}" if why else ""
 
 

@@ -7,7 +7,9 @@ import pytest
 from runner.interrupts import Stop
 from runner.model import VerdictKind
 from runner.targets.postgres import queries
+from runner.targets.postgres.session import PostgresSession
 from runner.trial.run import run_trial
+from tests.loadgen.lying_postgres import LIES, LyingPostgres
 from tests.unit.reading_trials import GROUPED, KINDS, MORE, SETS, WRONG, answers_of, grouped_order, reading_order
 from tests.unit.trial_orders import result_of
 
@@ -20,6 +22,8 @@ def test_every_kind_is_answered_rightly_beside_writes(folder):
     assert set(answers) == {*KINDS, *MORE}
     assert all(one["whole"] == 20 and not one["wrong"] for one in answers.values())
     assert sum(one["counted"] for one in answers.values()) > 0
+    assert all(answers[name]["compared"] for name in ("point", "range", "aggregate", "group_by_time", "set"))
+    assert not answers["latest"]["compared"], "the writes of the load change it"
     assert m.preload_rows == 20_000
     assert m.preload_bytes_per_row > 20
     assert m.rows_counted == m.rows_acked + 20_000 > 20_000
@@ -35,7 +39,7 @@ def test_groups_of_devices_and_sets_are_answered_rightly(folder):
     result, answers = result_of(events), answers_of(events)
     assert result.verdict.kind not in WRONG, result.verdict.reasons
     assert set(answers) == {*GROUPED, *SETS, "every", "some"}
-    assert all(one["whole"] == 20 and one["counted"] and not one["wrong"] for one in answers.values())
+    assert all(one["whole"] == 20 and one["compared"] and not one["wrong"] for one in answers.values())
     scanned = result.measurement.operations["scan_tag"]
     assert scanned.rows_per_s > scanned.requests_per_s > 0  # every group has devices
     assert result.measurement.operations["every"].empty == 0
@@ -56,6 +60,21 @@ def test_a_wrong_text_is_found_out(folder, monkeypatch, right, wrong, words):
     assert result.verdict.kind is VerdictKind.WRONG_ANSWER
     assert result.verdict.reasons[0].startswith("range of device ")
     assert words in result.verdict.reasons[0]
+
+
+def test_a_server_that_lies_to_the_load_alone_is_found_out(folder, monkeypatch):
+    """The answers before the load are right; between the load generator and the server, all are falsified."""
+    with LyingPostgres(LIES["floats times 11"]) as lying:
+        load_spec = PostgresSession.load_spec
+
+        def through(session):
+            spec = load_spec(session)
+            return {**spec, "port": str(lying.listen((spec["host"], int(spec["port"]))))}
+
+        monkeypatch.setattr(PostgresSession, "load_spec", through)
+        result = result_of(list(run_trial(reading_order(folder, "postgres", "range"), Stop())))
+    assert result.verdict.kind is VerdictKind.WRONG_ANSWER
+    assert "while the load ran" in result.verdict.reasons[0]
 
 
 def test_wrong_groups_and_sets_are_found_out(folder, monkeypatch):

@@ -1,0 +1,46 @@
+/* Values of an answer for a sink, each as a text that reads back as the same value. A time is a
+ * whole number of ns since 1970, whatever the server's unit; a number that is not finite has no
+ * form in JSON, so it is a text. */
+#ifndef SCALE_SINK_VALUES_H
+#define SCALE_SINK_VALUES_H
+
+#include "driver.h"
+#include "numbers.h"
+
+static inline void sink_null(const struct result_sink *sink)
+{
+    sink->value(sink->context, NULL, 0, false);
+}
+
+static inline void sink_text(const struct result_sink *sink, const char *text, size_t length)
+{
+    sink->value(sink->context, text, length, false);
+}
+
+static inline void sink_whole(const struct result_sink *sink, int64_t value)
+{
+    char text[NUMBER_BYTES];
+    sink->value(sink->context, text, (size_t)(numbers_put_whole(text, value) - text), true);
+}
+
+static inline void sink_double(const struct result_sink *sink, double value)
+{
+    char text[NUMBER_BYTES];
+    if (!isfinite(value)) {
+        const char *const word = isnan(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity";
+        sink_text(sink, word, strlen(word));
+        return;
+    }
+    sink->value(sink->context, text, (size_t)(numbers_put_double(text, value) - text), true);
+}
+
+static inline void sink_float(const struct result_sink *sink, float value)
+{
+    char text[NUMBER_BYTES];
+    if (!isfinite(value))
+        sink_double(sink, (double)value);
+    else
+        sink->value(sink->context, text, (size_t)(numbers_put_float(text, value) - text), true);
+}
+
+#endif
