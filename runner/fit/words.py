@@ -168,10 +168,10 @@ def speedup(f: Findings) -> str:
 
 def speedup_words(point: PointSummary) -> str:
     """The speedup of a level with its 95 % interval: "1.84 (1.51 to 2.27)"."""
-    value, error = point.speedup or 0.0, point.speedup_std_err
-    if not error or error < _ERROR_MIN * value:
+    value, low, high = point.speedup or 0.0, point.speedup_low, point.speedup_high
+    if low is None or high is None or (point.speedup_std_err or 0.0) < _ERROR_MIN * value:
         return f"{value:.2f}"
-    return f"{value:.2f} ({point.speedup_low:.2f} to {point.speedup_high:.2f})"
+    return f"{value:.2f} ({low:.2f} to {high:.2f})"
 
 
 def slope(f: Findings, c: Candidate, name: str) -> str:
