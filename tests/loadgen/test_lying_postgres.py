@@ -79,11 +79,11 @@ def test_each_falsified_answer_of_the_load_is_found(run, loaded, right, lie):
         own = {key: value for key, value in loaded.spec().items() if key != "socket_dir"}
         way = {**own, "host": "127.0.0.1", "port": port}
         asks = {"operations": "range", "ask.range.text": TEXT, "ask.range.span_ms": 70, "rows_present": 200}
-        outcome = run({**way, **DATA, **asks, "duration_s": 0.5, "check_ms": 20, "check_every": 0})
+        outcome = run({**way, **DATA, **asks, "requests": 100, "duration_s": 20, "check_ms": 1, "check_every": 0})
     assert outcome.code == 0, outcome.stderr
     sentences = list(wrong_of(outcome, right))
-    assert len(sentences) >= 3
+    assert len(sentences) > 2
     if lie == "nothing":
         assert lying.lies == 0 and not any(sentences)
     else:
-        assert lying.lies > 10 and all(sentences[1:]), sentences[:2]
+        assert lying.lies >= 99 and all(sentences[1:]), sentences[:2]
