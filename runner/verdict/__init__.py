@@ -9,8 +9,6 @@ from runner.verdict.bottleneck import attribute, bottleneck_of
 from runner.verdict.diagnose import diagnose
 from runner.verdict.evidence import Evidence, Integrity, LoadHalf, OfferedOperation, ResourceUse, TrialResources
 from runner.verdict.steady import (
-    LEVEL_PERCENT,
-    LEVEL_S,
     Modes,
     Steadiness,
     Transient,
@@ -28,7 +26,7 @@ from runner.verdict.steady import (
     transient,
     troubles,
 )
-from runner.verdict.thresholds import STALLED_SHARE
+from runner.verdict.thresholds import LEVEL_PERCENT, LEVEL_S, STALLED_SHARE
 
 __all__ = [
     "LEVEL_PERCENT",

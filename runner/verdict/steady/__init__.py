@@ -6,7 +6,7 @@ know a trial.
 """
 
 from runner.verdict.steady.figures import Steadiness, stalled_percent, steadiness
-from runner.verdict.steady.level import LEVEL_PERCENT, LEVEL_S, is_level
+from runner.verdict.steady.level import is_level
 from runner.verdict.steady.looks import look_at, look_seconds
 from runner.verdict.steady.modes import Modes, modes
 from runner.verdict.steady.replay import claimed, quickly
@@ -15,8 +15,6 @@ from runner.verdict.steady.settle import is_steady, seconds_to_claim, seconds_to
 from runner.verdict.steady.warmup import Transient, transient
 
 __all__ = [
-    "LEVEL_PERCENT",
-    "LEVEL_S",
     "Modes",
     "Steadiness",
     "Transient",

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import fmean
 
-LEVEL_S = 6
-LEVEL_PERCENT = 5.0
+from runner.verdict.thresholds import LEVEL_PERCENT, LEVEL_S
 
 
 def is_level(rates: Sequence[float]) -> bool:
