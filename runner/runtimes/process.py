@@ -6,11 +6,12 @@ that no process of the server is ever elsewhere. Refuses to create users, and to
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -51,7 +52,7 @@ COMPANIONS_S = 5.0
 KILL_S = 30.0  # a killed process ends at once, unless a slow disk keeps it in the kernel
 HURRY_S = 1.0  # the same after a second Ctrl-C
 LAUNCH_S = 10.0  # to join the group and to give up root; what the kernel says of the server is true only after that
-_LAUNCH = 'for f in $1; do echo 0 > "$f" || exit 125; done; shift; exec "$@"'
+_LAUNCH = 'read go || exit 125; for f in $1; do echo 0 > "$f" || exit 125; done; shift; exec "$@" </dev/null'
 
 
 def obstacle(image: str) -> Obstacle | None:
@@ -148,11 +149,11 @@ class ProcessServer:
         refuse_unexecutable(argv[0], self._user)
         environment = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "HOME": self._site.data_dir, **self._spec.env}
         environment[SERVER_VARIABLE] = self._record.name
-        with deferred(), open_log(self._log, self._user) as log:
+        with deferred(), open_log(self._log, self._user) as log, _gate() as (entry, opener):
             process = self._process = spawn(
                 self._command(argv, before),
                 self._order.placement.server_cpus,
-                stdin=subprocess.DEVNULL,
+                stdin=entry,
                 stdout=log,
                 stderr=log,
                 cwd=self._site.data_dir,
@@ -161,6 +162,7 @@ class ProcessServer:
             )
             self._record = replace(self._record, server_pid=process.pid, server_started=started_ticks(process.pid))
             save(self._record)
+            os.write(opener, b"\n")  # before the record, nobody would find what the program makes
         return process
 
     def _run_setup(self, command: Sequence[str]) -> None:
@@ -272,6 +274,18 @@ def _comm(pid: int) -> str:
         return Path(f"/proc/{pid}/comm").read_text(errors="replace").strip()
     except OSError:
         return ""
+
+
+@contextlib.contextmanager
+def _gate() -> Iterator[tuple[int, int]]:
+    """Both ends of a pipe. A launch waits at the first until a line comes through the second; if this process ends
+    before that, the launch ends too."""
+    entry, opener = os.pipe()
+    try:
+        yield entry, opener
+    finally:
+        os.close(entry)
+        os.close(opener)
 
 
 def _is_launched(pid: int) -> bool:

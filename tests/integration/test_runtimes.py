@@ -5,6 +5,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from contextlib import ExitStack, contextmanager
@@ -24,6 +25,7 @@ from runner.runtimes.docker_facts import docker_facts
 from runner.runtimes.local import remove_directories
 from runner.runtimes.server_user import server_user
 from runner.sampling.subjects import subject_reader
+from runner.state import save
 from runner.targets import load_target
 from tests.integration.docker_image import HOME, ensure_image
 from tests.integration.program_image import require_docker
@@ -226,6 +228,31 @@ def test_a_server_that_the_kernel_kills_for_memory_is_known_as_such(kind, data_d
     finally:
         server.stop()
     assert server.out_of_memory().killed, "it is known after the group is gone"
+
+
+def test_no_program_of_a_server_runs_before_its_record_is_on_the_disk(data_dir, monkeypatch):
+    folder = Path(tempfile.mkdtemp(dir="/var/tmp"))
+    folder.chmod(0o777)  # the server does not run as root
+    made, seen = folder / "made", []
+
+    def slow(record):
+        if record.server_pid:
+            time.sleep(0.5)
+            seen.append(made.exists())
+        save(record)
+
+    monkeypatch.setattr("runner.runtimes.process.save", slow)
+    spec = ServerSpec(argv=("/bin/sh", "-c", f"echo made > {made}; exec sleep 60"), stop_signal="SIGKILL")
+    server = start(("process", "", ""), data_dir, spec=spec)
+    try:
+        deadline = time.monotonic() + 10
+        while not made.exists():
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+    finally:
+        server.stop()
+        shutil.rmtree(folder)
+    assert seen == [False]
 
 
 def test_a_server_that_does_not_start_says_why_and_leaves_nothing(kind, data_dir):
