@@ -57,6 +57,10 @@ def bytes_needed(trials: Iterable[Trial]) -> int:
     return sum(sizes) + max(sizes, default=0)
 
 
+def stored_row_bytes(trial: Trial) -> int:
+    """Bytes of one row on disk, without its log: an upper estimate from the facts of the trial's target."""
+    return row_logical_bytes(trial.work) + load_facts(trial.subject.target).row_overhead_bytes
+
+
 def _bytes(trial: Trial) -> int:
-    each = row_logical_bytes(trial.work) + load_facts(trial.subject.target).row_overhead_bytes
-    return trial.work.preload_rows * each
+    return trial.work.preload_rows * stored_row_bytes(trial)

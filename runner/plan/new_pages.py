@@ -10,10 +10,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from runner.model import NewPages, Plan, Sweep, Trial
+from runner.plan.data_sets import stored_row_bytes
+from runner.targets import load_facts
 
 ENOUGH_BYTES = 10**9  # less touches few pages: what they cost is lost in the noise
-_PER_CORE_BYTES_PER_S = 200e6  # PostgreSQL writes 150 MB/s of log and tables for each core, others less
-_PER_ROW_BYTES = 600  # PostgreSQL: table, index and log
+_WRITTEN_TIMES = 3  # a row in its table, and in a log that may hold it with twice as many bytes
 
 
 def trial_bytes(plan: Plan) -> int:
@@ -24,9 +25,14 @@ def trial_bytes(plan: Plan) -> int:
 def _bytes(trial: Trial) -> int:
     load = trial.load
     if load.rows is not None:
-        return load.rows * _PER_ROW_BYTES
+        return load.rows * _row_bytes(trial)
     seconds = load.warmup_s + max(load.duration_s or 0.0, load.window_max_s or 0.0)
-    return round(seconds * trial.cores * _PER_CORE_BYTES_PER_S)
+    rows_per_core_s = load_facts(trial.subject.target).rows_per_core_s
+    return round(seconds * trial.cores * rows_per_core_s * _row_bytes(trial))
+
+
+def _row_bytes(trial: Trial) -> int:
+    return _WRITTEN_TIMES * stored_row_bytes(trial)
 
 
 _CHEAP_SHARE = 0.8  # of the cheap pages that a trial may use: the probe is not exact
@@ -46,7 +52,8 @@ def rows_in_cheap_pages(plan: Plan, pages: NewPages | None, rows_per_core_s: flo
     is_plain = sweep.load.rows is None and not sweep.load.rate and not sweep.work.counts_requests
     if pages is None or pages.cheap_bytes is None or not is_asked or was_given or not is_plain:
         return None
-    rows = int(_CHEAP_SHARE * pages.cheap_bytes / _PER_ROW_BYTES) // _ROWS_STEP * _ROWS_STEP
+    row_bytes = max(map(_row_bytes, plan.trials))
+    rows = int(_CHEAP_SHARE * pages.cheap_bytes / row_bytes) // _ROWS_STEP * _ROWS_STEP
     load, fastest = sweep.load, rows_per_core_s * max(trial.cores for trial in plan.trials)
     most = fastest * (load.warmup_s + (load.window_max_s or load.duration_s or 0.0))
     return rows if fastest * _SECONDS_MIN <= rows < most else None
