@@ -18,6 +18,7 @@ static const char help[] =
     "                names, else of standard input)\n"
     "  library SPEC  open the driver's client library, connect to nothing: path and version\n"
     "  rows SPEC     tell the rows that the spec's key `rows_of` names, as they are sent\n"
+    "  sums SPEC     tell the sums of the rows that the spec's key `sums_of` names\n"
     "  names SPEC    place the tables, tell the driver's name of each\n"
     "  drivers       list the drivers compiled in, as JSON\n"
     "  --check SPEC  check all that `load` would refuse; open no client library, connect to\n"
@@ -101,7 +102,8 @@ static enum exitcode run_verb(const char *name, const char *path)
 {
     static const char *const names[] = {[VERB_LOAD] = "load", [VERB_TABLES] = "tables",
                                         [VERB_SQL] = "sql",   [VERB_LIBRARY] = "library",
-                                        [VERB_ROWS] = "rows", [VERB_NAMES] = "names"};
+                                        [VERB_ROWS] = "rows", [VERB_NAMES] = "names",
+                                        [VERB_SUMS] = "sums"};
     const size_t count = sizeof names / sizeof *names;
     size_t verb = 0;
     struct job job;
@@ -118,6 +120,8 @@ static enum exitcode run_verb(const char *name, const char *path)
         code = verb_tables(&job);
     else if (code == EXIT_DONE && verb == VERB_ROWS)
         code = verb_rows(&job);
+    else if (code == EXIT_DONE && verb == VERB_SUMS)
+        code = verb_sums(&job);
     else if (code == EXIT_DONE && verb == VERB_NAMES)
         code = verb_names(&job);
     else if (code == EXIT_DONE && verb == VERB_LIBRARY)

@@ -17,7 +17,7 @@ static uint64_t request_bytes(const struct spec *spec, const struct schema *sche
 {
     const uint64_t columns = spec->partial_columns ? spec->partial_columns : schema->column_count;
     return spec->threads * batch_bytes(schema, spec->rows_per_request, (uint32_t)spec->partial_from,
-                                       (uint32_t)columns, spec->null_ratio > 0);
+                                       (uint32_t)columns, batch_has_nulls(spec, schema));
 }
 
 /* Of each table: its partition, its place in a share, its next row. */

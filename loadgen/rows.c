@@ -116,7 +116,7 @@ static bool make_and_tell(struct job *job, uint32_t table, uint64_t first, uint3
         *maker = (struct maker){.spec = NULL};
     const bool ok = maker && values_init(maker, &job->spec, &job->schema) == 0 &&
                     batch_init(&batch, &job->schema, count, 1, 0, job->schema.column_count,
-                               job->spec.null_ratio > 0) == 0;
+                               batch_has_nulls(&job->spec, &job->schema)) == 0;
     if (ok) {
         batch.rows = count;
         batch.slice_count = 1;

@@ -45,7 +45,7 @@ void tally_add(const struct tally *t, struct tally_sums *sums)
     sums->empty_window += counter_get(&t->empty_window);
 }
 
-void tally_answer(struct tally *t, const struct answer *answer, bool in_window)
+void tally_answer(struct tally *t, const struct answer *answer, bool is_empty, bool in_window)
 {
     counter_add(&t->units, 1);
     if (!in_window)
@@ -54,5 +54,5 @@ void tally_answer(struct tally *t, const struct answer *answer, bool in_window)
     counter_add(&t->rows_window, answer->rows);
     counter_add(&t->values_window, answer->values);
     counter_add(&t->bytes_window, answer->bytes);
-    counter_add(&t->empty_window, answer->rows == 0);
+    counter_add(&t->empty_window, is_empty);
 }

@@ -30,6 +30,6 @@ void tallies_free(struct tally *tallies, uint32_t count);
 void tally_add(const struct tally *tally, struct tally_sums *sums);
 
 /* An answer that was read. */
-void tally_answer(struct tally *tally, const struct answer *answer, bool in_window);
+void tally_answer(struct tally *tally, const struct answer *answer, bool is_empty, bool in_window);
 
 #endif

@@ -22,12 +22,6 @@ def group_specs(spec: Mapping[str, str], work: Work) -> list[dict[str, str]]:
     return [_of_group(spec, group, work) for group in work.groups]
 
 
-def unpaced(specs: Sequence[dict[str, str]], work: Work) -> list[dict[str, str]]:
-    """The specs of `group_specs` whose operations decide the rate: those without a rate of their own, or all if every
-    operation has one."""
-    return [spec for spec, group in zip(specs, work.groups, strict=True) if group[0] not in work.paced]
-
-
 def begun_together(specs: Sequence[Mapping[str, str]], now_ns: int) -> list[dict[str, str]]:
     """The same specs, with one start for all if there are several. now_ns: CLOCK_MONOTONIC."""
     if len(specs) < 2:

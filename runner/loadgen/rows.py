@@ -6,7 +6,7 @@ Refuses to make a row itself: only the load generator knows how.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,40 +14,72 @@ import numpy as np
 
 from runner.errors import LoadError
 from runner.loadgen.statements import Children, run_verb
-from runner.work.answers import Stretch, TableRows
+from runner.work.answers import Stretch
+from runner.work.columns import TableRows
 
 ROWS_S = 120.0
 NAMES_S = 120.0
 _WHOLE = ("tinyint", "smallint", "int", "bigint", "utinyint", "usmallint", "uint")
+_FRACTIONS: Mapping[str, Any] = {"float": np.float32, "double": np.float64}
 _LINE = 4000  # row ranges in one call, so that the spec stays short
+VALUES_MAX = 500_000  # in one call
 
 
 def rows_of(program: str, spec: Mapping[str, str], stretches: Sequence[Stretch]) -> list[TableRows]:
     """The rows of each range, exactly as they are sent. Connects to nothing. Raises LoadError."""
-    wanted, found = [stretch for stretch in stretches if stretch[2] > 0], []
-    for start in range(0, len(wanted), _LINE):
-        asked = ",".join(f"{table}:{first}:{count}" for table, first, count in wanted[start : start + _LINE])
-        lines = run_verb(program, "rows", {**spec, "rows_of": asked}, "", "", ROWS_S)
-        found += [line for line in lines if line.get("event") == "rows"]
-    if len(found) != len(wanted):
-        raise LoadError(f"{len(found)} answers of the load generator to {len(wanted)} questions for rows")
     types = {name: kind for name, _, kind in (c.partition(":") for c in spec["columns"].split(","))}
-    nothing = {"time_ms": [], "columns": {name: [] for name in types}}
-    told = iter(found)
-    lines = [next(told) if count > 0 else nothing for _, _, count in stretches]
-    return [
-        TableRows(
-            times=np.array(line["time_ms"], dtype=np.int64),
-            columns={name: _column(types.get(name, ""), values) for name, values in line["columns"].items()},
-        )
-        for line in lines
-    ]
+    parts: list[list[TableRows]] = [[] for _ in stretches]
+    for pieces in _calls(stretches, max(1, VALUES_MAX // (len(types) + 1))):
+        asked = ",".join(f"{table}:{first}:{count}" for _, (table, first, count) in pieces)
+        lines = run_verb(program, "rows", {**spec, "rows_of": asked}, "", "", ROWS_S)
+        found = [line for line in lines if line.get("event") == "rows"]
+        if len(found) != len(pieces):
+            raise LoadError(f"{len(found)} answers of the load generator to {len(pieces)} questions for rows")
+        for (number, _), line in zip(pieces, found, strict=True):
+            parts[number].append(_rows(types, line["time_ms"], line["columns"]))
+    return [_joined(types, part) for part in parts]
+
+
+def _calls(stretches: Sequence[Stretch], most: int) -> Iterator[list[tuple[int, Stretch]]]:
+    """The ranges for each call of the load generator, with their numbers: together at most so many rows, because a call
+    answers in text, which takes several times the memory of the values. A longer range is cut."""
+    call: list[tuple[int, Stretch]] = []
+    left = most
+    for number, (table, start, count) in enumerate(stretches):
+        first, end = start, start + count
+        while first < end:
+            part = min(end - first, left)
+            call.append((number, (table, first, part)))
+            first, left = first + part, left - part
+            if not left or len(call) == _LINE:
+                yield call
+                call, left = [], most
+    if call:
+        yield call
+
+
+def _rows(types: Mapping[str, str], times: Sequence[int], columns: Mapping[str, Sequence[Any]]) -> TableRows:
+    return TableRows(
+        times=np.array(times, dtype=np.int64),
+        columns={name: _column(types.get(name, ""), values) for name, values in columns.items()},
+    )
+
+
+def _joined(types: Mapping[str, str], parts: Sequence[TableRows]) -> TableRows:
+    if len(parts) == 1:
+        return parts[0]
+    if not parts:
+        return _rows(types, (), dict.fromkeys(types, ()))
+    return TableRows(
+        times=np.concatenate([part.times for part in parts]),
+        columns={name: np.concatenate([part.columns[name] for part in parts]) for name in types},
+    )
 
 
 def _column(kind: str, values: Sequence[Any]) -> np.ndarray[Any, Any]:
-    """Floats in 32 bits, as they are stored; everything else unchanged."""
-    if kind == "float":
-        return np.array(values, dtype=np.float32).astype(np.float64)
+    """An array of the column's type: fractions with NaN for NULL, whole numbers; everything else as objects."""
+    if kind in _FRACTIONS:
+        return np.array(values, dtype=_FRACTIONS[kind])
     if kind in _WHOLE and None not in values:
         return np.array(values, dtype=np.int64)
     made = np.empty(len(values), dtype=object)

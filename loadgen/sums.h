@@ -1,0 +1,41 @@
+/* Sums of rows that do not depend on the rows' order: how many, of their times, and of each column
+ * the values that are not NULL with their sum, least, greatest and the sum of each value times its
+ * row's time. Databases compute the same. Whole numbers are summed exactly. */
+#ifndef SCALE_SUMS_H
+#define SCALE_SUMS_H
+
+#include "json.h"
+#include "values.h"
+
+__extension__ typedef __int128 wide;
+
+struct column_sums {
+    uint64_t values; /* that are not NULL */
+    wide whole, whole_least, whole_most; /* of whole numbers; of texts: of their bytes */
+    long double real, size;        /* the sum, and that of the absolute values */
+    long double timed, timed_size; /* of each value times the ms since the start */
+    double least, most;
+};
+
+struct sums {
+    const struct schema *schema;
+    double units_per_ms;
+    bool is_decimal; /* a float is the double nearest to the decimal that texts have for it */
+    uint64_t rows;
+    int64_t first, last; /* times in units since the start */
+    wide times;
+    struct column_sums *columns;
+};
+
+bool sums_init(struct sums *sums, const struct schema *schema, double units_per_ms,
+               bool is_decimal);
+void sums_clear(struct sums *sums);
+void sums_free(struct sums *sums);
+
+/* Adds the rows of the batch, or those of them that `chosen` marks. `start`: in units. */
+void sums_add(struct sums *sums, const struct batch *batch, int64_t start, const uint8_t *chosen);
+
+/* As members of an object that is open. */
+void sums_put(const struct sums *sums, struct json *json);
+
+#endif
