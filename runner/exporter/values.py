@@ -231,6 +231,7 @@ def _trial(state: LiveState, result: TrialResult) -> Iterator[Point]:
     yield f"trial_{_unit(trial.work)}_per_cpu_second", at, rate_per_cpu_s(result)
     yield "trial_rows_acknowledged", (name,), m.rows_acked
     yield "trial_rows_counted", (name,), m.rows_counted
+    yield "trial_rows_compared", (name,), m.rows_compared
     yield "trial_cpu_used_cores", (name, "server"), m.server_cpu_cores
     yield "trial_cpu_used_cores", (name, "generator"), m.generator_cpu_cores
     yield "trial_cpu_given_cores", (name, "server"), trial.cores

@@ -18,6 +18,7 @@ class VerdictKind(StrEnum):
     THROTTLED = "THROTTLED"
     ERRORS = "ERRORS"
     LOST_ROWS = "LOST_ROWS"
+    WRONG_ROWS = "WRONG_ROWS"
     WRONG_ANSWER = "WRONG_ANSWER"
     ABORTED = "ABORTED"
 

@@ -13,6 +13,7 @@ from runner.verdict.steady import (
     Steadiness,
     Transient,
     claimed,
+    compared_seconds,
     is_level,
     is_steady,
     look_at,
@@ -26,11 +27,10 @@ from runner.verdict.steady import (
     transient,
     troubles,
 )
-from runner.verdict.thresholds import LEVEL_PERCENT, LEVEL_S, STALLED_SHARE
+from runner.verdict.thresholds import LEVEL_PERCENT, STALLED_SHARE
 
 __all__ = [
     "LEVEL_PERCENT",
-    "LEVEL_S",
     "STALLED_SHARE",
     "Evidence",
     "TrialResources",
@@ -44,6 +44,7 @@ __all__ = [
     "attribute",
     "claimed",
     "diagnose",
+    "compared_seconds",
     "is_level",
     "is_steady",
     "bottleneck_of",

@@ -15,6 +15,8 @@ def caveats(evidence: Evidence) -> tuple[str, ...]:
             "the method has no answers, so no row was acknowledged and there are no response times: of "
             f"{m.rows_sent:,} rows sent the database counted {m.rows_counted or 0:,}, and the rate is of those"
         )
+    if evidence.left_out:
+        told.append(evidence.left_out)
     if evidence.overdue:
         told.append(f"{evidence.overdue:,} requests that were due had no answer when the window ended")
     if evidence.warmup:

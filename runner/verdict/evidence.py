@@ -134,7 +134,8 @@ class Integrity:
     """Faults that make a number wrong, as sentences. aborted: why the trial ended early. miscounted: a contradiction
     with the database's own count. mismatches: settings that differ from the plan. suspicious: lines of the server's
     log. gaps: tables that lack rows in between. unfinished: why the load did not run to its end, by its own report.
-    wrong_answers: to queries whose right answer is known."""
+    wrong_answers: to queries whose right answer is known. wrong_rows: stored rows that differ from those that were
+    sent."""
 
     aborted: str = ""
     miscounted: str = ""
@@ -143,6 +144,7 @@ class Integrity:
     gaps: tuple[str, ...] = ()
     unfinished: str = ""
     wrong_answers: tuple[str, ...] = ()
+    wrong_rows: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,7 +154,8 @@ class Evidence:
     no answer at the window's end; None if the load generator does not report them. transient: why the window began
     later than the warm-up's end; "" if it did not. warmup: that it ended at its bound and the rate was not level; "" if
     it was. claims: the window is long enough to claim the long-run rate; else the rules of a short window apply.
-    offered: the operations with a rate of their own. halves: of the window; None where the server's system time and
+    offered: the operations with a rate of their own. left_out: which stored rows were not compared with those that were
+    sent, and why; "" if all were. halves: of the window; None where the server's system time and
     page faults were not counted."""
 
     given: TrialResources
@@ -164,6 +167,7 @@ class Evidence:
     overdue: int | None = None
     transient: str = ""
     warmup: str = ""
+    left_out: str = ""
     claims: bool = False
     offered: tuple[OfferedOperation, ...] = ()
     halves: tuple[LoadHalf, LoadHalf] | None = None

@@ -1,4 +1,5 @@
-"""Is the number right? Lost rows, wrong answers, failed requests, settings that differ, disks above their ceiling.
+"""Is the number right? Lost rows, wrong rows or answers, failed requests, settings that differ, disks above their
+ceiling.
 
 Refuses to look for a bottleneck: a wrong number has none.
 """
@@ -15,6 +16,7 @@ def what_is_wrong(evidence: Evidence) -> list[tuple[VerdictKind, str]]:
     """Each fault with its verdict, the worst first; empty if the number is right."""
     m, told = evidence.measurement, evidence.integrity
     found = [(VerdictKind.LOST_ROWS, reason) for reason in (told.miscounted, *told.gaps) if reason]
+    found += [(VerdictKind.WRONG_ROWS, reason) for reason in told.wrong_rows]
     found += [(VerdictKind.WRONG_ANSWER, reason) for reason in told.wrong_answers]
     found += [(VerdictKind.ERRORS, reason) for reason in (*told.mismatches, *told.suspicious)]
     if m.errors:

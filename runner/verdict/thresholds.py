@@ -49,7 +49,8 @@ STEADY_DRIFT_CAP_PERCENT: Final = 20.0  # percent of the mean over the window: a
 STEADY_CV_PERCENT: Final = 25.0  # percent of the mean, from second to second: above it, no one state was measured
 STEADY_INTERVALS_MIN: Final = 4  # seconds: fewer leave a line through them less than two degrees of freedom
 STALLED_SHARE: Final = 0.1  # share of the median rate: a second below it had nearly no rows
-LEVEL_S: Final = 6  # seconds at the end of a warm-up: its last half is compared with the half before
+LEVEL_LEAST_S: Final = 3  # seconds: so many last ones of a warm-up, at least, are compared with those before
+LEVEL_SHARE: Final = 0.25  # share of the warm-up: of a longer one, this last part is compared with that before
 LEVEL_PERCENT: Final = 5.0  # percent of the mean of both: within it the rate is level, and the warm-up may end
 
 # Was the rate steady? In a window that carries the claim (bench/method_steady.py says what these let through):

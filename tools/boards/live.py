@@ -110,6 +110,7 @@ def verdicts() -> Json:
         "ABORTED": RED,
         "ERRORS": RED,
         "LOST_ROWS": RED,
+        "WRONG_ROWS": RED,
         "WRONG_ANSWER": RED,
     }
     return panel(

@@ -6,7 +6,7 @@ know a trial.
 """
 
 from runner.verdict.steady.figures import Steadiness, stalled_percent, steadiness
-from runner.verdict.steady.level import is_level
+from runner.verdict.steady.level import compared_seconds, is_level
 from runner.verdict.steady.looks import look_at, look_seconds
 from runner.verdict.steady.modes import Modes, modes
 from runner.verdict.steady.replay import claimed, quickly
@@ -19,6 +19,7 @@ __all__ = [
     "Steadiness",
     "Transient",
     "claimed",
+    "compared_seconds",
     "is_level",
     "is_steady",
     "look_at",

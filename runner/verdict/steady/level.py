@@ -1,7 +1,8 @@
 """Is a rate level, so that the warm-up may end? Pure.
 
-It is if the last three seconds and the three before them have the same mean within LEVEL_PERCENT, up or down. Refuses
-to look at a second of the window: who waits for high seconds in the window selects them.
+It is if the last quarter of the warm-up and the quarter before it, of three seconds at least, have the same mean within
+LEVEL_PERCENT, up or down. So a slow approach is compared over longer times than a fast one. Refuses to look at a second
+of the window: who waits for high seconds in the window selects them.
 """
 
 from __future__ import annotations
@@ -9,13 +10,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import fmean
 
-from runner.verdict.thresholds import LEVEL_PERCENT, LEVEL_S
+from runner.verdict.thresholds import LEVEL_LEAST_S, LEVEL_PERCENT, LEVEL_SHARE
 
 
 def is_level(rates: Sequence[float]) -> bool:
-    """Whether the last LEVEL_S seconds show no change. False with fewer, and without any rate."""
-    if len(rates) < LEVEL_S:
+    """Whether the last seconds show no change. False with fewer than twice LEVEL_LEAST_S, and without any rate."""
+    part = compared_seconds(len(rates))
+    if len(rates) < 2 * part:
         return False
-    half = LEVEL_S // 2
-    before, after = fmean(rates[-LEVEL_S:-half]), fmean(rates[-half:])
+    before, after = fmean(rates[-2 * part : -part]), fmean(rates[-part:])
     return after > 0 and abs(after - before) <= LEVEL_PERCENT / 100 * (after + before) / 2
+
+
+def compared_seconds(seconds: int) -> int:
+    """How many last seconds of a warm-up are compared with as many before them."""
+    return max(LEVEL_LEAST_S, int(LEVEL_SHARE * seconds))

@@ -1,0 +1,45 @@
+"""The comparison of stored rows with those that the load generator sent, by sums. Data only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableSums:
+    """The figures of one table, or of all tables together (table: None), in the order of `RowsSummed.figures`.
+
+    name: the database's of the table's device; "" for all together.
+    right: of the load generator's rows. stored: of the database, "-" for a figure that it did not return. error: how
+    far the database's figure may be from the right one, because it adds fractions in another order. Each is a text of
+    numbers, separated by blanks, so that whole numbers of any size stay exact.
+    """
+
+    table: int | None
+    name: str
+    right: str
+    stored: str
+    error: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowsSummed:
+    """The figures of the stored rows beside the right ones.
+
+    figures: their names: rows, first, last and times (ns since the first timestamp of the load: the least, the greatest
+    and their sum); of a column, as COLUMN.values (that are not NULL), COLUMN.sum, COLUMN.least, COLUMN.greatest and
+    COLUMN.timed (the sum of each value times the ms since the first timestamp). of_tables: tables of the load. rows:
+    those compared. note: why not all tables were compared, or none; "" if all were. seconds: for all of it.
+    """
+
+    figures: tuple[str, ...] = ()
+    tables: tuple[TableSums, ...] = ()
+    of_tables: int = 0
+    rows: int = 0
+    note: str = ""
+    seconds: float = 0.0
+
+    @property
+    def tables_compared(self) -> int:
+        """Their number, without the entry of all tables together."""
+        return sum(one.table is not None for one in self.tables)

@@ -1,0 +1,158 @@
+"""Sums of rows: numbers that a database computes of all rows of a table, and the load generator of the rows that it
+sent. Two rows that change places, a changed value, a changed time and a NULL each change one of them. Pure.
+
+Refuses to know how a database computes them: `sums` of its session does.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from runner.model import RowsSummed, TableSums, Workload
+
+OF_ROWS = ("rows", "first", "last", "times")
+OF_COLUMN = ("values", "sum", "least", "greatest", "timed")
+ALL = (*OF_ROWS, *OF_COLUMN)
+NS_PER_MS = 1_000_000
+WRONG_MAX = 3  # sentences of one trial
+UNIT = 2.0**-53  # the relative error of one addition of doubles
+_WHOLE = ("tinyint", "smallint", "int", "bigint", "utinyint", "usmallint", "uint", "ubigint")
+_FRACTION = ("float", "double")
+_KINDS = {**dict.fromkeys(_WHOLE, OF_COLUMN), **dict.fromkeys(_FRACTION, OF_COLUMN), "bool": ("values", "sum")}
+_WORDS = {
+    "rows": "number of rows",
+    "first": "first time, in ns since the first timestamp",
+    "last": "last time, in ns since the first timestamp",
+    "times": "sum of the times, in ns since the first timestamp",
+    "values": "number of values other than NULL",
+    "sum": "sum",
+    "least": "least value",
+    "greatest": "greatest value",
+    "timed": "sum of the values times the ms since the first timestamp",
+}
+Number = int | float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Right:
+    """The right figures, and how far a database's may be from them, by name."""
+
+    figures: Mapping[str, Number | None]
+    errors: Mapping[str, float]
+
+
+def column_types(data: Workload) -> Mapping[str, str]:
+    """Each column's type by its name, without a length."""
+    split = (column.partition(":") for column in data.columns)
+    return {name: kind.partition("(")[0] for name, _, kind in split}
+
+
+def figures_of(data: Workload, computed: Sequence[str]) -> tuple[str, ...]:
+    """The names of the figures that a database returns. computed: those of OF_ROWS and OF_COLUMN that it computes."""
+    of_columns = (
+        f"{name}.{what}"
+        for name, kind in column_types(data).items()
+        for what in _KINDS.get(kind, ("values",))
+        if what in computed
+    )
+    return (*(what for what in OF_ROWS if what in computed), *of_columns)
+
+
+def right_figures(line: Mapping[str, Any], *, in_doubles: bool = False) -> Right:
+    """The figures of one line of the load generator's verb `sums`. in_doubles: the database adds whole numbers as
+    doubles too."""
+    rows, ns = int(line["rows"]), NS_PER_MS // int(line["units_per_ms"])
+    figures: dict[str, Number | None] = {"rows": rows}
+    figures |= {what: line[what] * ns if rows else None for what in ("first", "last", "times")}
+    errors: dict[str, float] = {}
+    for name, found in line["columns"].items():
+        is_fraction = "size" in found
+        figures |= {f"{name}.{what}": _as(float if is_fraction else int, found.get(what)) for what in OF_COLUMN[1:]}
+        figures |= {f"{name}.values": found["values"], f"{name}.timed": found.get("timed")}
+        bound = (int(found["values"]) + 2) * UNIT
+        if is_fraction:
+            errors[f"{name}.sum"] = bound * found["size"]
+        elif in_doubles and found["values"]:
+            size = found["values"] * max(abs(found["least"]), abs(found["greatest"]))
+            errors[f"{name}.sum"] = bound * size if size >= 2**53 else 0.0
+        errors[f"{name}.timed"] = 2 * bound * found.get("timed_size", 0.0)
+    return Right(figures=figures, errors=errors)
+
+
+def _as(kind: type[int] | type[float], value: Number | None) -> Number | None:
+    return None if value is None else kind(value)
+
+
+def table_sums(
+    table: int | None, name: str, names: Sequence[str], right: Right, stored: Mapping[str, Any]
+) -> TableSums:
+    """The figures of one table beside each other."""
+    return TableSums(
+        table=table,
+        name=name,
+        right=" ".join(_text(right.figures.get(figure)) for figure in names),
+        stored=" ".join(_text(stored.get(figure)) for figure in names),
+        error=" ".join(_text(right.errors.get(figure, 0.0)) for figure in names),
+    )
+
+
+def wrong_rows(summed: RowsSummed | None) -> tuple[str, ...]:
+    """Sentences about the first figures that differ; empty if the stored rows are right or were not compared."""
+    if summed is None:
+        return ()
+    found = [(one, tuple(_differing(summed.figures, one))) for one in summed.tables]
+    differing = [(one, sentences) for one, sentences in found if sentences]
+    tables = sum(one.table is not None for one, _ in differing)
+    more = f" ({tables:,} of {summed.tables_compared:,} tables compared differ)" if tables else ""
+    return tuple(f"{_whose(one)}: {'; '.join(said[:2])}{more}" for one, said in differing[:WRONG_MAX])
+
+
+def _differing(names: Sequence[str], one: TableSums) -> Iterator[str]:
+    cells = zip(names, one.right.split(), one.stored.split(), one.error.split(), strict=True)
+    for name, right, stored, error in cells:
+        if not _agree(_number(right), _number(stored), float(error)):
+            yield f"{_words(name)}: stored {_shown(stored)}, sent {_shown(right)}"
+
+
+def _agree(right: Number | None, stored: Number | None, error: float) -> bool:
+    if right is None or stored is None:
+        return right is stored
+    if isinstance(right, int) and isinstance(stored, int):
+        return abs(right - stored) <= error
+    return right == stored or math.isclose(right, stored, rel_tol=0, abs_tol=error)
+
+
+def _text(value: Any) -> str:
+    """Of a number, so that it is read back as the same."""
+    if value is None:
+        return "-"
+    if isinstance(value, Decimal):
+        return str(int(value)) if value == value.to_integral_value() else repr(float(value))
+    return repr(value) if isinstance(value, float) else str(int(value))
+
+
+def _number(text: str) -> Number | None:
+    if text == "-":
+        return None
+    try:
+        return int(text)
+    except ValueError:
+        return float(text)
+
+
+def _whose(one: TableSums) -> str:
+    return "all tables together" if one.table is None else f"device {one.name}"
+
+
+def _words(name: str) -> str:
+    column, _, what = name.rpartition(".")
+    return f"{column}: {_WORDS[what]}" if column else _WORDS[what]
+
+
+def _shown(text: str) -> str:
+    number = _number(text)
+    return "nothing" if number is None else f"{number:,}"

@@ -1,0 +1,99 @@
+"""Sums of stored rows beside the right ones: what may differ, what may not, and what is said of it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from runner.figures.facts import TrialFacts
+from runner.figures.recorded import facts_text
+from runner.model import RowsSummed, VerdictKind, Workload
+from runner.store.codec import from_json
+from runner.work.sums import ALL, figures_of, right_figures, table_sums, wrong_rows
+from tests.unit.test_verdict import verdict
+
+DATA = Workload(
+    tables=2,
+    columns=("a:int", "b:float", "c:bool", "d:nchar(8)"),
+    tags=(),
+    values="walk",
+    rows_per_request=10,
+    interlace_rows=0,
+    start_ms=0,
+    step_ms=1,
+)
+LINE = {
+    "rows": 4,
+    "units_per_ms": 1,
+    "first": 0,
+    "last": 3,
+    "times": 6,
+    "columns": {
+        "a": {"values": 4, "sum": 2**70, "least": -3, "greatest": 2**69, "timed": 5.0, "timed_size": 5.0},
+        "b": {"values": 3, "sum": 1.5, "size": 7.5, "least": -3.0, "greatest": 4.5, "timed": 2.25, "timed_size": 9.0},
+        "c": {"values": 4, "sum": 2, "least": 0, "greatest": 1, "timed": 5.0, "timed_size": 5.0},
+        "d": {"values": 0},
+    },
+}
+NAMES = figures_of(DATA, ALL)
+
+
+def compared(**changes: object) -> RowsSummed:
+    right = right_figures(LINE)
+    stored = {**right.figures, **changes}
+    return RowsSummed(figures=NAMES, tables=(table_sums(0, "d0", NAMES, right, stored),), of_tables=2, rows=4)
+
+
+def test_the_figures_are_those_that_a_type_can_have():
+    assert NAMES[:4] == ("rows", "first", "last", "times")
+    assert {name for name in NAMES if name.startswith("c.")} == {"c.values", "c.sum"}
+    assert {name for name in NAMES if name.startswith("d.")} == {"d.values"}
+    assert figures_of(DATA, ("rows", "sum")) == ("rows", "a.sum", "b.sum", "c.sum")
+
+
+@pytest.mark.parametrize(
+    "same",
+    [{}, {"a.sum": Decimal(2**70)}, {"a.sum": float(2**70)}, {"b.sum": 1.5 + 3e-16}, {"b.timed": 2.25 - 2e-15}],
+)
+def test_what_another_order_of_addition_explains_is_right(same):
+    assert wrong_rows(compared(**same)) == ()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"a.sum": 2**70 + 1}, "a: sum: stored 1,180,591,620,717,411,303,425, sent 1,180,591,620,717,411,303,424"),
+        ({"b.sum": 1.5 + 1e-12}, "b: sum: stored 1.5"),
+        ({"b.least": None}, "b: least value: stored nothing, sent -3.0"),
+        ({"times": 6_000_001}, "sum of the times, in ns since the first timestamp: stored 6,000,001, sent 6,000,000"),
+        ({"a.values": 3}, "a: number of values other than NULL: stored 3, sent 4"),
+        ({"d.values": 1}, "d: number of values other than NULL: stored 1, sent 0"),
+        ({"rows": None}, "number of rows: stored nothing, sent 4"),
+    ],
+)
+def test_anything_else_is_named(wrong, words):
+    (sentence,) = wrong_rows(compared(**wrong))
+    assert sentence.startswith("device d0: ") and words in sentence
+    assert sentence.endswith("(1 of 1 tables compared differ)")
+
+
+def test_nothing_compared_is_nothing_wrong():
+    assert wrong_rows(None) == wrong_rows(RowsSummed(note="not known")) == ()
+
+
+def test_the_facts_come_back_from_disk_as_they_were():
+    facts = replace(TrialFacts(), summed=compared(**{"a.sum": 2**70 + 1}))
+    text = facts_text(facts, with_summary=False)
+    assert json.loads(text)["summed"]["tables"][0]["name"] == "d0"
+    assert from_json(text, TrialFacts, Path("facts.json")).summed == facts.summed
+
+
+def test_wrong_rows_are_a_verdict_and_not_fitted():
+    judged = verdict(wrong_rows=("device 1: a: sum: stored 2, sent 1",))
+    assert judged.kind is VerdictKind.WRONG_ROWS and not judged.kind.is_fitted
+    assert judged.reasons[0].startswith("device 1: ")
+    assert verdict(wrong_rows=("x",), rows_counted=1).kind is VerdictKind.LOST_ROWS
