@@ -7,15 +7,17 @@
 #include <string.h>
 
 #include "chance.h"
+#include "tags_file.h"
 #include "values.h"
 
 #define GROUPS_MAX 1000000000ull
 
-static uint32_t quoted(char *out, uint32_t width, uint64_t hash)
+static uint32_t quoted(char *out, uint32_t width, uint64_t hash, bool is_chinese)
 {
     uint8_t text[TAG_TEXT_MAX];
     const uint32_t most = width < 64 ? width : 64; /* a tag is a name, not a document */
-    const uint32_t length = text_vocabulary(text, most, hash);
+    const uint32_t length =
+        is_chinese ? text_chinese(text, most, hash) : text_vocabulary(text, most, hash);
     return (uint32_t)snprintf(out, TAG_TEXT_MAX, "'%.*s'", (int)length, (const char *)text);
 }
 
@@ -95,6 +97,8 @@ uint32_t tag_literal(const struct spec *spec, const struct schema *schema, uint3
     const struct column *column = &schema->tags[tag];
     const uint64_t hash = chance_of(chance_of(~spec->seed, table), tag);
     const uint64_t whole = hash % (uint64_t)(column->span + 1);
+    if (schema->tags_file)
+        return (uint32_t)snprintf(out, TAG_TEXT_MAX, "%s", tags_file_literal(schema, tag, table));
     if (column->groups)
         return grouped(spec, column, table, out);
     switch (column->type) {
@@ -110,7 +114,7 @@ uint32_t tag_literal(const struct spec *spec, const struct schema *schema, uint3
     case TYPE_BINARY:
     case TYPE_NCHAR:
     case TYPE_VARBINARY:
-        return quoted(out, column->length, hash);
+        return quoted(out, column->length, hash, spec->text_mode == TEXT_CHINESE);
     case TYPE_GEOMETRY:
         return (uint32_t)snprintf(out, TAG_TEXT_MAX, "'POINT(%u %u)'", (unsigned)(hash % 180),
                                   (unsigned)(hash >> 32) % 90);

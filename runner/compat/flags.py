@@ -74,6 +74,8 @@ def read_flags(given: Mapping[str, str], client: Mapping[str, str], password: st
         partial_from=0,
         keep_going=False,
         values="walk" if is_demo else "random",
+        first=0, makes_tables=False, sample=None, tag_lines=b"", files={},
+        text="chinese" if "chinese" in given else "random",
     )  # fmt: skip
     check_table(table, "ms", _NAMED, refusals)
     database = Database(

@@ -5,6 +5,7 @@ Refuses to read, to print, and to know how the load generator writes them.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -43,11 +44,26 @@ class Column:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Sample:
+    """Rows of a file. content: as the load generator takes them. rows: in it. period: row n of a table is row n modulo
+    the period, modulo the rows. lines: of the file. has_times: the file has the rows' times."""
+
+    content: bytes = field(repr=False)
+    rows: int
+    period: int
+    lines: int
+    has_times: bool
+
+
+@dataclass(frozen=True, kw_only=True)
 class SuperTable:
     """One load: the tables of a supertable, and their rows.
 
     step counts units of the database's precision. All other times are in milliseconds. normal: tables without a
-    supertable. exists: the tables exist already. keep_going: a failed request is counted and the load continues.
+    supertable. exists: the tables exist already. keep_going: a failed request is counted and the load continues. first:
+    the number of the first table. makes_tables: the insertions do, before the load nothing does. text: how texts are
+    made. sample: the rows that repeat, from a file; None: rows are made. tag_lines: the tags of the tables, from a
+    file; empty: they are made. files: keys of the load generator's spec that name such files.
     """
 
     name: str
@@ -71,6 +87,12 @@ class SuperTable:
     retries: int
     keep_going: bool
     values: str
+    first: int
+    makes_tables: bool
+    text: str
+    sample: Sample | None
+    tag_lines: bytes = field(repr=False)
+    files: Mapping[str, str]
 
     @property
     def schemaless(self) -> bool:

@@ -13,6 +13,7 @@ from typing import Any
 from runner.compat.connecting import notes_of_idle, read_connection
 from runner.compat.flags import CREATE_THREADS, REST_PORT
 from runner.compat.job import Database, Job, Refusals, ScaleOptions
+from runner.compat.jsonfiles import ReadBytes
 from runner.compat.jsontable import Common, read_table
 from runner.compat.keys import ObjectReader
 from runner.compat.limits import check_vgroups, plain_name
@@ -64,12 +65,14 @@ def read_json(
     own: ScaleOptions,
     now_ms: int,
     password: str,
+    read: ReadBytes,
     refusals: Refusals,
 ) -> Job:
-    """The Job of a file. `given`: the options beside -f. An option that the file also has is refused."""
+    """The Job of a file. `given`: the options beside -f. An option that the file also has is refused. read: the content
+    of a file of rows or tags."""
     keys = ObjectReader("", document, refusals)
     _refuse_other_kinds(keys, refusals)
-    common = _common(keys, own, now_ms)
+    common = _common(keys, own, now_ms, read)
     threads, create_threads = keys.number("thread_count", 8, "threads"), _create_threads(keys, common.told)
     ask = keys.is_yes("confirm_parameter_prompt", "yes")
     result_file = given.get("output") or keys.text("result_file", "./output.txt")
@@ -103,7 +106,6 @@ def _refuse_other_kinds(keys: ObjectReader, refusals: Refusals) -> None:
     keys.only("dsn", ("",), "belongs to taosBenchmark built for WebSocket")
     keys.only("streams", ([],), "scale load makes no streams")
     keys.only("check_sql", ("no",), "scale load does not read rows back")
-    keys.only("chinese", ("no",), "the load generator writes no Chinese text")
     keys.only("continue_if_fail", ("no",), "is read inside a super table")
     keys.only("trying_interval", (0,), "the load generator waits 10 ms longer before each further try")
     for key, why in _IDLE_KEYS.items():
@@ -120,7 +122,7 @@ def _create_threads(keys: ObjectReader, told: list[str]) -> int:
     return keys.number(name, CREATE_THREADS, "threads")
 
 
-def _common(keys: ObjectReader, own: ScaleOptions, now_ms: int) -> Common:
+def _common(keys: ObjectReader, own: ScaleOptions, now_ms: int, read: ReadBytes) -> Common:
     return Common(
         keep_case=keys.is_yes("escape_character", "no"),
         rows_per_request=keys.number("num_of_records_per_req", 30_000, "rows_per_request"),
@@ -128,6 +130,8 @@ def _common(keys: ObjectReader, own: ScaleOptions, now_ms: int) -> Common:
         interval_ms=keys.number("insert_interval", 0, "interval_ms"),
         retries=keys.number("keep_trying", 0, "retries"),
         own_values=own.own_values,
+        text="chinese" if keys.is_yes("chinese", "no") else "random",
+        read=read,
         now_ms=now_ms,
         idle=[],
         told=[],

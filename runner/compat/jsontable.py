@@ -1,6 +1,6 @@
-"""One super table of taosBenchmark's insert JSON file → SuperTable. Pure: the time is an argument.
+"""One super table of taosBenchmark's insert JSON file → SuperTable. Pure: the time and the reading of files come in.
 
-Refuses what the load generator cannot do, by the path of its key: rows from files, table ranges, generated columns.
+Refuses what the load generator cannot do, by the path of its key, such as generated columns.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Any
 
 from runner.compat.flags import METHODS
 from runner.compat.job import Column, SuperTable
+from runner.compat.jsonfiles import FromFiles, ReadBytes, read_files
 from runner.compat.keys import ObjectReader
 from runner.compat.limits import BOUNDS, PREFIX_MAX, check_table, clamp_request, plain_name
 from runner.compat.types import kind_of, make_column
@@ -18,14 +19,8 @@ from runner.targets.tdengine.dialect import UNITS_PER_MS
 
 WIDTH = 64
 START_MS_MAX = 9_000_000_000_000
-_FILES = "rows come from the load generator, not from a file"
-_AT_CREATION = "the load generator creates tables before the clock starts"
 _ONLY: dict[str, tuple[tuple[Any, ...], str]] = {
-    "data_source": (("rand",), _FILES),
-    "auto_create_table": (("no",), _AT_CREATION),
-    "use_sample_ts": (("no",), _FILES),
-    "tags_file": (("",), _FILES),
-    "childtable_sample_file": (("",), _FILES),
+    "childtable_sample_file": (("",), "all tables have the rows of sample_file"),
     "tcp_transfer": (("no",), "the load generator has no OpenTSDB socket"),
     "non_stop_mode": (("no",), "a load has an end; use scale sweep with a duration"),
     "start_fillback_time": (("", "auto"), "there is no filling back"),
@@ -57,8 +52,7 @@ _IDLE = {
     "batch_create_tbl_numbers": "the load generator chooses its own",
     "batch_create_tbl_intervals": "the load generator does not pause",
     "max_sql_len": "num_of_records_per_req alone says how long a request is",
-    "sample_file": "data_source is rand",
-    "sample_format": "data_source is rand",
+    "sample_format": "a file of rows is CSV",
     "escape_character": "taosBenchmark 3.3 reads it outside the super tables",
     "insert_threads": "taosBenchmark 3.3 does not read it",
     "connection_pool_size": "taosBenchmark 3.3 does not read it",
@@ -69,7 +63,8 @@ _LINES = {"line": "sml-line", "telnet": "sml-telnet", "json": "sml-json", "taosj
 
 @dataclass(frozen=True, kw_only=True)
 class Common:
-    """What the file says for all super tables. idle: collects keys without effect; told: sentences for the notes."""
+    """What the file says for all super tables. read: the content of a file, or UsageError. idle: collects keys without
+    effect; told: sentences for the notes."""
 
     keep_case: bool
     rows_per_request: int
@@ -77,6 +72,8 @@ class Common:
     interval_ms: int
     retries: int
     own_values: bool
+    text: str
+    read: ReadBytes
     now_ms: int
     idle: list[tuple[str, str]]
     told: list[str]
@@ -89,19 +86,28 @@ def read_table(keys: ObjectReader, precision: str, common: Common) -> SuperTable
     for key, why in _IDLE.items():
         keys.unused(key, why)
     exists = keys.is_yes("child_table_exists", "no")
-    _ranges(keys, exists=exists)
+    first, count = _range(keys, _needed(keys, "childtable_count", "tables"), exists=exists)
     method = _method(keys)
-    rows_each = _needed(keys, "insert_rows", "rows_each")
     interlace = keys.number("interlace_rows", 0, "interlace_rows")
     columns = _columns(keys, "columns", "c", common, tag=False)
     tags = _columns(keys, "tags", "t", common, tag=True)
+    has_tags = bool(tags) and not exists and method not in _LINES.values()
+    files = read_files(keys, columns, tags if has_tags else (), precision, common.prepared, common.read)
+    rows_each = _rows_each(keys, files)
+    common.told.extend(files.notes)
     table = SuperTable(
         name=_name(keys, "name", 192, common),
-        tables=_needed(keys, "childtable_count", "tables"),
+        tables=count,
+        first=first,
         prefix=_name(keys, "childtable_prefix", PREFIX_MAX, common),
         normal=not tags and method not in _LINES.values(),
         exists=exists,
+        makes_tables=_makes_tables(keys, method, has_tags=has_tags, interlace=interlace),
         method=method,
+        text=common.text,
+        sample=files.sample,
+        tag_lines=files.tag_lines,
+        files={},
         columns=columns,
         tags=tags,
         rows_each=rows_each,
@@ -134,15 +140,56 @@ def read_table(keys: ObjectReader, precision: str, common: Common) -> SuperTable
     return table
 
 
-def _ranges(keys: ObjectReader, *, exists: bool) -> None:
-    """A range of the tables. taosBenchmark reads it only if the tables exist already."""
+def _range(keys: ObjectReader, count: int, *, exists: bool) -> tuple[int, int]:
+    """The first of the tables that are loaded, and their number. Several processes share the tables in this way.
+
+    By childtable_from and _to, or by childtable_limit and _offset, which taosBenchmark reads if the tables exist.
+    """
+    first, end = keys.number("childtable_from", 0, "table_number"), keys.number("childtable_to", 0, "table_number")
+    limit, offset = keys.value("childtable_limit", -1), keys.number("childtable_offset", 0, "table_number")
+    if not isinstance(limit, int) or isinstance(limit, bool) or not -1 <= limit <= BOUNDS["tables"].most:
+        keys.refuse("childtable_limit", f"should be -1, for all, or a number of tables up to {BOUNDS['tables'].most}")
+        limit = -1
+    if end or first:
+        if not first < end <= count:
+            keys.refuse("childtable_to", f"{end}: more than childtable_from and at most childtable_count are taken")
+            return 0, count
+        _unused_range(keys, "childtable_from and childtable_to say which tables")
+        return first, end - first
+    if not exists:
+        _unused_range(keys, "child_table_exists is no")
+    elif limit <= 0:
+        _unused_range(keys, "childtable_limit leaves all tables")
+    elif offset >= count:
+        keys.refuse("childtable_offset", f"{offset}: there are {count} tables by childtable_count")
+    else:
+        return offset, min(limit, count - offset)
+    return 0, count
+
+
+def _unused_range(keys: ObjectReader, why: str) -> None:
     for key in ("childtable_limit", "childtable_offset"):
-        if exists:
-            keys.only(key, (0, -1), "the load generator loads all tables or none")
-        else:
-            keys.unused(key, "child_table_exists is no")
-    for key in ("childtable_from", "childtable_to"):
-        keys.only(key, (0,), "the load generator loads all tables or none")
+        keys.unused(key, why)
+
+
+def _makes_tables(keys: ObjectReader, method: str, *, has_tags: bool, interlace: int) -> bool:
+    """Whether each insertion names the supertable and the tags, so that it makes its table."""
+    if not keys.is_yes("auto_create_table", "no"):
+        return False
+    if not has_tags:
+        keys.unused("auto_create_table", "the tables exist, have no tags, or are made by schemaless rows")
+        return False
+    if method == "stmt" and interlace:
+        keys.refuse("auto_create_table", "with insert_mode stmt, a statement has one table; leave out interlace_rows")
+    return True
+
+
+def _rows_each(keys: ObjectReader, files: FromFiles) -> int:
+    """As many as the file has, if it has their times."""
+    if files.sample is None or not files.sample.has_times:
+        return _needed(keys, "insert_rows", "rows_each")
+    keys.unused("insert_rows", "use_sample_ts is yes: a table has as many rows as sample_file")
+    return files.sample.lines
 
 
 def _method(keys: ObjectReader) -> str:

@@ -35,6 +35,7 @@ BOUNDS: Mapping[str, Bounds] = {
     "interlace_rows": Bounds(least=0, most=65_536),
     "rows_per_request": Bounds(least=1, most=65_536),
     "tables": Bounds(least=1, most=100_000_000),
+    "table_number": Bounds(least=0, most=100_000_000),
     "rows_each": Bounds(least=1, most=1_000_000_000),
     "columns": Bounds(least=1, most=COLUMNS_MAX),
     "width": Bounds(least=1, most=16_374),
@@ -107,7 +108,7 @@ def check_vgroups(database: Database, where: str, refusals: Refusals) -> None:
     """Refuses fewer tables than vgroups, because the load generator needs a table for each vgroup."""
     vgroups = int(dict(database.options).get("vgroups", "1"))
     for table in database.tables:
-        if 1 < table.tables < vgroups and not table.schemaless:
+        if 1 < table.tables < vgroups and not (table.schemaless or table.exists):
             refusals.add(
                 where, f"{vgroups} vgroups are more than the {table.tables} tables; the load generator wants one each"
             )

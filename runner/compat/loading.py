@@ -6,19 +6,31 @@ Refuses to know what is loaded or asked.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 
 from runner.compat import output
-from runner.errors import LoadError, StoreError
+from runner.errors import LoadError, PreflightError, StoreError
 from runner.loadgen.process import LoadProcesses
+from runner.loadgen.statements import run_verb
 
 DRAIN_S = 20.0
+LIBRARY_S = 20.0
 RESULT = "RESULT"
 """The level of lines that taosBenchmark writes to standard output. They are written with the level INFO, as there."""
 
 Say = Callable[[str, str], None]
+
+
+def need_library(program: str, door: Mapping[str, str]) -> None:
+    """Raises PreflightError if the load generator cannot open the client library. door: the spec that reaches the
+    server."""
+    try:
+        run_verb(program, "library", door, "", "", LIBRARY_S)
+    except LoadError as error:
+        remedy = "install TDengine's client, or name its libtaos by --library or its home by SCALE_TDENGINE_HOME"
+        raise PreflightError(error.message, remedy=remedy) from None
 
 
 @contextmanager

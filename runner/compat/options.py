@@ -61,7 +61,7 @@ OPTIONS: tuple[Option, ...] = (
     _o("w", "binwidth", "N", "64", "length of BINARY and NCHAR without one"),
     _o("m", "table-prefix", "PREFIX", "d", "tables are PREFIX0, PREFIX1, ..."),
     _o("E", "escape-character", "", "", "keeps upper-case letters in names"),
-    _o("C", "chinese", "", "", "", why="the load generator writes no Chinese text"),
+    _o("C", "chinese", "", "", "texts are Chinese characters"),
     _o("N", "normal-table", "", "", "tables without a supertable"),
     _o("M", "random", "", "", "accepted: every table has its own rows anyway", note="every table has rows of its own"),
     _o("x", "aggr-func", "", "", "asks common aggregates after the load, and prints how long each took"),

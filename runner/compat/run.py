@@ -6,8 +6,11 @@ Refuses to print: lines go to `say` and into the result file. Ctrl-C stops the l
 from __future__ import annotations
 
 import os
+import stat
+import tempfile
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -23,13 +26,15 @@ from runner.compat.loading import Say, drain, saying
 from runner.compat.options import name_of, parse
 from runner.compat.server import Server
 from runner.errors import LoadError, UsageError
-from runner.input_file import read_input
+from runner.input_file import open_input, read_input
 from runner.loadgen.checked import refuse_wrong
 from runner.loadgen.process import LoadProcesses
 from runner.model import Interval
 
 REPORT_EVERY_S = 30.0
 LOAD_S_MAX = 30 * 86_400.0
+CLIENT_FILE = "taos.cfg"
+ROWS_FILE_BYTES_MAX = 256 * 2**20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +64,8 @@ def read_job(
     else:
         document = read_document(given["file"])
         folder, client = beside_file(given, document, refusals)
-        job = read_json(document, given, client, own, round(now.timestamp() * 1000), password, refusals)
+        now_ms = round(now.timestamp() * 1000)
+        job = read_json(document, given, client, own, now_ms, password, read_rows_file, refusals)
     refusals.raise_any()
     return replace(job, client_config=client_folder(folder))
 
@@ -95,11 +101,25 @@ def read_document(path: str) -> dict[str, Any]:
         raise UsageError(f"-f {path}: {error}") from None
 
 
+def read_rows_file(path: str) -> bytes:
+    """A regular file of rows or tags. Raises UsageError."""
+    with open_input(path, "") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise UsageError(f"{path}: is not a regular file")
+        raw = file.read(ROWS_FILE_BYTES_MAX + 1)
+    if len(raw) > ROWS_FILE_BYTES_MAX:
+        raise UsageError(f"{path}: has more than {ROWS_FILE_BYTES_MAX:,} bytes")
+    return raw
+
+
 def _client(folder: str) -> Mapping[str, str]:
-    """Host and port in the client's taos.cfg; {} if no directory was given."""
+    """Host and port in the client's taos.cfg; {} if no directory was given, or one without this file: libtaos then has
+    its own defaults."""
     if not folder:
         return {}
-    path = Path(folder) / "taos.cfg" if os.path.isdir(folder) else Path(folder)
+    path = Path(folder) / CLIENT_FILE if os.path.isdir(folder) else Path(folder)
+    if os.path.isdir(folder) and not os.path.lexists(path):
+        return {}
     lines = read_input(path, "-c", BYTES_MAX).decode("utf-8", errors="replace").splitlines()
     items = {w[0].lower(): w[1] for w in (line.split("#")[0].split() for line in lines) if len(w) >= 2}
     host, _, port = items.get("firstep", items.get("fqdn", "")).partition(":")
@@ -112,11 +132,29 @@ def _client(folder: str) -> Mapping[str, str]:
 def run_job(job: Job, own: ScaleOptions, program: str, say: Say) -> JobResult:
     """Runs all loads. Raises UsageError before the start if the load generator would refuse one, TargetError if the
     server refuses, StoreError if the result file cannot be written."""
-    for database in job.databases:
-        for table in database.tables:  # with one vgroup, which no mistake depends on
-            refuse_wrong(program, spec.load_spec(job, own, database, table, 1), f"table {table.name}")
-    with saying(job.result_file, say) as both:
-        return _run(job, own, program, both)
+    with ExitStack() as stack:
+        job = replace(job, databases=tuple(_with_files(database, stack) for database in job.databases))
+        for database in job.databases:
+            for table in database.tables:  # with one vgroup, which no mistake depends on
+                refuse_wrong(program, spec.load_spec(job, own, database, table, 1), f"table {table.name}")
+        return _run(job, own, program, stack.enter_context(saying(job.result_file, say)))
+
+
+def _with_files(database: Database, stack: ExitStack) -> Database:
+    """The database with the rows and tags of its tables in files of our own, as long as the stack is open."""
+    return replace(database, tables=tuple(_with_own_files(table, stack) for table in database.tables))
+
+
+def _with_own_files(table: SuperTable, stack: ExitStack) -> SuperTable:
+    files = {}
+    contents = {spec.SAMPLE_FILE: table.sample.content if table.sample else b"", spec.TAGS_FILE: table.tag_lines}
+    for key, content in contents.items():
+        if content:
+            file = stack.enter_context(tempfile.NamedTemporaryFile(prefix="scale-", suffix=f".{key}"))
+            file.write(content)
+            file.flush()
+            files[key] = file.name
+    return replace(table, files=files)
 
 
 def _run(job: Job, own: ScaleOptions, program: str, say: Say) -> JobResult:

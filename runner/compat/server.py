@@ -51,7 +51,7 @@ class Server:
 
     def make_tables(self, database: Database, table: SuperTable, vgroups: int) -> int:
         """Creates the tables of a supertable. Returns their number. Schemaless loads create their own."""
-        if table.schemaless or table.exists:
+        if table.schemaless or table.exists or table.makes_tables:
             return 0
         if table.normal:
             for part in _parts(spec.create_normal_tables(database, table)):
@@ -108,7 +108,7 @@ def _pending(database: Database, found: Rows, led: Rows) -> str:
 
 def _check_vgroups(database: Database, vgroups: int) -> None:
     for table in database.tables:
-        if 1 < table.tables < vgroups and not table.schemaless:
+        if 1 < table.tables < vgroups and not (table.schemaless or table.exists):
             raise TargetError(
                 f"database {database.name} has {vgroups} vgroups, {table.name} only {table.tables} tables: the load "
                 "generator wants a table for each vgroup",

@@ -10,11 +10,13 @@ from dataclasses import replace
 from math import ceil
 
 from runner.compat.job import Database, Job, Reachable, ScaleOptions, SuperTable
+from runner.compat.samples import batch_columns
 from runner.compat.types import spec_columns, sql_columns
 from runner.targets.tdengine.dialect import ONE_COLUMN, UNITS_PER_MS
 
 GO_ON = 10**15
 SEED = 1
+SAMPLE_FILE, TAGS_FILE = "sample_file", "tags_file"
 
 
 def door_spec(job: Reachable, own: ScaleOptions, method: str) -> dict[str, str]:
@@ -40,7 +42,9 @@ def tables_spec(job: Job, own: ScaleOptions, database: Database, table: SuperTab
         "partitions": str(min(vgroups, table.tables)),
         "placement": own.placement,
         "threads": str(min(job.create_threads, table.tables)),
-        "seed": str(SEED),
+        "text": table.text,
+        "seed": str(SEED + table.first),
+        **{key: path for key, path in table.files.items() if key == TAGS_FILE},
     }
 
 
@@ -60,11 +64,20 @@ def load_spec(job: Job, own: ScaleOptions, database: Database, table: SuperTable
         "step_ms": f"{table.step / UNITS_PER_MS[database.precision]:.12g}",
         "precision": database.precision,
         "values": table.values,
-        "text": "random",
+        "text": table.text,
         "retries": str(table.retries),
         "max_errors": str(GO_ON if table.keep_going else 1),
-        "seed": str(SEED),
+        "seed": str(SEED + table.first),
+        **table.files,
     }
+    if table.sample:
+        spec |= {"sample_rows": str(table.sample.rows), "sample_period": str(table.sample.period)}
+        spec |= {
+            "columns": spec_columns(batch_columns(table.columns)),
+            "sample_times": str(int(table.sample.has_times)),
+        }
+    if table.makes_tables:
+        spec["auto_create"] = "1"
     if table.interlace_rows:
         spec["interlace_rows"] = str(min(table.interlace_rows, table.rows_each))
     else:
@@ -88,6 +101,7 @@ def _names(database: Database, table: SuperTable) -> dict[str, str]:
         "tables": str(table.tables),
         "columns": spec_columns(table.columns),
         "tags": spec_columns(table.tags),
+        **({"first_table": str(table.first)} if table.first else {}),
     }
 
 
@@ -133,5 +147,5 @@ def create_supertable(database: Database, table: SuperTable) -> str:
 def create_normal_tables(database: Database, table: SuperTable) -> Iterator[str]:
     """One SQL statement for each table."""
     columns = sql_columns(table.columns)
-    for number in range(table.tables):
+    for number in range(table.first, table.first + table.tables):
         yield f"CREATE TABLE IF NOT EXISTS `{database.name}`.`{table.prefix}{number}` (ts TIMESTAMP, {columns})"

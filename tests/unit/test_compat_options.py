@@ -95,6 +95,9 @@ def test_config_dir_gives_host_and_port(tmp_path):
     assert read(["-c", str(tmp_path / "taos.cfg"), "-P", "1"]).port == 1
     with pytest.raises(UsageError, match="-c"):
         read(["-c", str(tmp_path / "nowhere")])
+    (tmp_path / "empty").mkdir()
+    job = read(["-c", str(tmp_path / "empty")])
+    assert (job.host, job.port, job.client_config) == ("localhost", 6030, str(tmp_path / "empty"))
 
 
 def test_long_names_are_written_in_full_and_the_last_of_two_counts():
@@ -285,8 +288,8 @@ def test_documents_that_are_none(raw, words):
 
 def test_refusals_of_options_and_file_come_in_one_message(tmp_path):
     path = tmp_path / "insert.json"
-    path.write_text(json.dumps(document() | {"chinese": "yes"}))
+    path.write_text(json.dumps(document() | {"check_sql": "yes"}))
     with pytest.raises(UsageError) as refused:
         read(["-f", str(path), "-t", "5", "-x"])
-    assert all(word in refused.value.message for word in ("-x (--aggr-func)", "-t (--tables)", "chinese"))
+    assert all(word in refused.value.message for word in ("-x (--aggr-func)", "-t (--tables)", "check_sql"))
     assert refused.value.exit_code == 2

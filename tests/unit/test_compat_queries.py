@@ -299,6 +299,33 @@ def test_a_failed_query_ends_it_or_is_counted(scale_load):
     assert [(q["answered"], q["failed"]) for q in json.loads(out)["queries"]] == [(3, 3), (3, 3), (3, 3)]
 
 
+@pytest.mark.parametrize("part", ["specified_table_query", "super_table_query"])
+def test_without_libtaos_nothing_is_asked_and_the_message_names_it(tmp_path, part):
+    content = {k: v for k, v in unkept().items() if not k.endswith("_query") or k == part}
+    (tmp_path / "q.json").write_text(json.dumps(content))
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "from runner.cli import main\nmain()",
+            "load",
+            "-f",
+            "q.json",
+            "--library",
+            "/no/libtaos",
+        ],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 3, done.stderr
+    assert "/no/libtaos" in done.stderr and "--library" in done.stderr
+    assert "completed total queries" not in done.stdout + done.stderr
+    assert not (tmp_path / "output.txt").exists()
+
+
 def test_nothing_starts_after_a_mistake(scale_load, tmp_path):
     code, _, err = scale_load(unkept() | {"query_mode": "x"})
     assert code == 2

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from runner.compat.job import Refusals, ScaleOptions
 from runner.compat.keys import BYTES_MAX
-from runner.compat.loading import RESULT, Say, drain, saying
+from runner.compat.loading import RESULT, Say, drain, need_library, saying
 from runner.compat.queries import output
 from runner.compat.queries.job import QueryJob
 from runner.compat.queries.spec import QueryLoad, specified_loads, subtable_load, subtables_statement
@@ -57,7 +57,9 @@ def check_results(job: QueryJob, refusals: Refusals) -> None:
 
 
 def run_queries(job: QueryJob, own: ScaleOptions, program: str, say: Say) -> QueryResult:
-    """Asks it all. Raises TargetError when the server refuses, StoreError when the result file cannot be written."""
+    """Asks it all. Raises PreflightError without libtaos, TargetError when the server refuses, StoreError when the
+    result file cannot be written."""
+    need_library(program, door_spec(job, own, job.method))
     with saying(job.result_file, say) as both:
         return _run(job, own, program, both)
 
@@ -75,8 +77,9 @@ def _run(job: QueryJob, own: ScaleOptions, program: str, say: Say) -> QueryResul
         _ask(job, program, load, result, say, of_subtables=of_subtables)
         if result.is_over:
             break
-    for line in output.total_lines(result.done):
-        say(RESULT, line)
+    if result.done:
+        for line in output.total_lines(result.done):
+            say(RESULT, line)
     return result
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from runner.compat.job import Refusals, ScaleOptions
-from runner.compat.loading import RESULT, Say, drain, saying
+from runner.compat.loading import RESULT, Say, drain, need_library, saying
 from runner.compat.subscriptions import output
 from runner.compat.subscriptions.delay import measured_delay
 from runner.compat.subscriptions.job import Following, SubscribeJob
@@ -47,8 +47,10 @@ def check_files(job: SubscribeJob, refusals: Refusals, *, row_times: bool) -> No
 
 
 def run_subscriptions(job: SubscribeJob, own: ScaleOptions, program: str, say: Say) -> SubscribeResult:
-    """Reads it all. Raises TargetError when the server refuses, StoreError when the result file cannot be written."""
+    """Reads it all. Raises PreflightError without libtaos, TargetError when the server refuses, StoreError when the
+    result file cannot be written."""
     result = SubscribeResult()
+    need_library(program, statements_spec(job, own))
     with saying(job.result_file, say) as both:
         for note in job.notes:
             both("INFO", note)

@@ -1,0 +1,29 @@
+/* Rows that come from a file instead of laws: the keys `sample_file`, `sample_rows`,
+ * `sample_period` and `sample_times` of the spec. The file holds the columns as a batch does: first
+ * the times, if they are its, then of each column the values, the lengths of a text and a byte for
+ * each NULL, each part filled up to 8 bytes. Row n of a table is row n modulo the period, modulo
+ * the rows of the file. Refuses a file of another size, and lengths beyond the column's. */
+#ifndef SCALE_SAMPLE_FILE_H
+#define SCALE_SAMPLE_FILE_H
+
+#include "batch.h"
+#include "spec.h"
+
+struct sample_file {
+    uint64_t rows, period;
+    const int64_t *times; /* in units of the precision; NULL: rows have the times of the load */
+    struct column_data *columns;
+    uint8_t *bytes; /* of the file, which the others point into */
+};
+
+/* Sets schema->sample if the spec names a file. Every mistake is reported under its key. */
+void sample_file_read(struct schema *schema, const struct spec *spec, struct mistakes *mistakes);
+void sample_file_free(struct sample_file *sample);
+
+/* Copies a column of successive rows of one table into the batch, from `offset` on. */
+void sample_file_column(const struct schema *schema, uint32_t column, uint64_t first_row,
+                        uint32_t rows, struct column_data *data, uint32_t offset);
+void sample_file_times(const struct sample_file *sample, uint64_t first_row, uint32_t rows,
+                       int64_t *times);
+
+#endif

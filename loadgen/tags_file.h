@@ -1,0 +1,21 @@
+/* Tags that come from a file: the key `tags_file` of the spec. A line has the tags of one table as
+ * SQL literals, with the byte 0x1f between two of them; table t has line t modulo the lines. */
+#ifndef SCALE_TAGS_FILE_H
+#define SCALE_TAGS_FILE_H
+
+#include "schema.h"
+#include "spec.h"
+
+struct tags_file {
+    uint64_t lines;
+    const char **literals; /* of line n from n * tag_count on */
+    char *text;            /* of the file, which the literals point into */
+};
+
+/* Sets schema->tags_file if the spec names a file. Mistakes are reported under `tags_file`. */
+void tags_file_read(struct schema *schema, const struct spec *spec, struct mistakes *mistakes);
+void tags_file_free(struct tags_file *file);
+
+const char *tags_file_literal(const struct schema *schema, uint32_t tag, uint32_t table);
+
+#endif
