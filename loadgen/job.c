@@ -10,7 +10,9 @@
 #include "laws.h"
 #include "memory.h"
 #include "output.h"
+#include "sample_file.h"
 #include "tags.h"
+#include "tags_file.h"
 
 static bool is_option(const void *context, const char *key)
 {
@@ -144,6 +146,10 @@ enum exitcode job_read(struct job *job, const char *path, enum verb verb)
     schema_round(&job->schema, job->spec.decimals, &mistakes);
     tags_group(&job->schema, &job->spec, &mistakes);
     laws_read(job->spec.values, &job->schema, &mistakes);
+    if (mistakes.count == 0) { /* else the columns and the rows are not known */
+        sample_file_read(&job->schema, &job->spec, &mistakes);
+        tags_file_read(&job->schema, &job->spec, &mistakes);
+    }
     operations_read(&job->operations, &job->spec, &mistakes);
     if (verb == VERB_LOAD)
         turns_read(&job->turns, &job->spec, &job->operations, &mistakes);
@@ -161,7 +167,7 @@ enum exitcode job_read(struct job *job, const char *path, enum verb verb)
         fprintf(stderr, "scale-loadgen: driver %s lacks the %s\n", job->ops->name, lack);
         return EXIT_MISSING;
     }
-    if (verb == VERB_ROWS)
+    if (verb == VERB_ROWS || verb == VERB_SUMS) /* no driver is asked */
         return EXIT_DONE;
     job->setup = (struct driver_setup){.spec = &job->spec,
                                        .schema = &job->schema,
@@ -192,6 +198,8 @@ void job_close(struct job *job)
         job->ops->close(job->driver);
     turns_free(&job->turns);
     operations_free(&job->operations);
+    sample_file_free(job->schema.sample);
+    tags_file_free(job->schema.tags_file);
     schema_free(&job->schema);
     spec_free(&job->spec);
 }

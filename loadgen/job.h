@@ -44,6 +44,7 @@ _Noreturn void job_abandon(const struct job *job, enum guard_end why, const char
 enum exitcode verb_load(struct job *job);
 enum exitcode verb_tables(struct job *job);
 enum exitcode verb_rows(struct job *job);
+enum exitcode verb_sums(struct job *job);
 enum exitcode verb_names(struct job *job);
 enum exitcode verb_sql(struct job *job, bool spec_on_stdin);
 

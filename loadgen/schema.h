@@ -47,11 +47,16 @@ struct column {
     uint64_t before_next; /* tables that follow each other with the same value of it */
 };
 
+struct sample_file;
+struct tags_file;
+
 struct schema {
     uint32_t column_count;
     uint32_t tag_count;
     struct column *columns;
     struct column *tags;
+    struct sample_file *sample; /* where the values of the rows come from; NULL: from laws */
+    struct tags_file *tags_file; /* where the tags come from; NULL: they are made */
 };
 
 /* Reads "current:float,name:binary(24)"; every mistake is reported under its key. */

@@ -25,7 +25,7 @@ static const char *const orders[] = {"rotate", "progressive", NULL};
 static const char *const arrivals[] = {"constant", "poisson", NULL};
 static const char *const precisions[] = {"ms", "us", "ns", NULL};
 static const char *const disorder_modes[] = {"swap", "poisson", "batch", NULL};
-static const char *const text_modes[] = {"vocabulary", "random", NULL};
+static const char *const text_modes[] = {"vocabulary", "random", "chinese", NULL};
 
 #define AT(member) offsetof(struct spec, member)
 #define METERS_COLUMNS "current:float,voltage:int,phase:float"
@@ -56,6 +56,9 @@ static const struct key keys[] = {
     {"round_interval_s", KIND_REAL, AT(round_interval_s), "0", 0, 1e6, NULL},
     {"items", KIND_TEXT, AT(items), NULL, 0, 0, NULL},
     {"rows_of", KIND_TEXT, AT(rows_of), NULL, 0, 0, NULL},
+    {"sums_of", KIND_TEXT, AT(sums_of), NULL, 0, 0, NULL},
+    {"sums_decimal", KIND_WHOLE, AT(sums_decimal), "0", 0, 1, NULL},
+    {"sums_distinct", KIND_WHOLE, AT(sums_distinct), "0", 0, 1, NULL},
     {"tables", KIND_WHOLE, AT(tables), "1", 1, 100000000, NULL},
     {"columns", KIND_TEXT, AT(columns), METERS_COLUMNS, 0, 0, NULL},
     {"tags", KIND_TEXT, AT(tags), METERS_TAGS, 0, 0, NULL},
@@ -86,6 +89,11 @@ static const struct key keys[] = {
     {"period_rows", KIND_WHOLE, AT(period_rows), "100", 2, 1e9, NULL},
     {"decimals", KIND_TEXT, AT(decimals), NULL, 0, 0, NULL},
     {"text", KIND_CHOICE, AT(text_mode), "vocabulary", 0, 0, text_modes},
+    {"sample_file", KIND_TEXT, AT(sample_file), NULL, 0, 0, NULL},
+    {"sample_rows", KIND_WHOLE, AT(sample_rows), "0", 0, 1e9, NULL},
+    {"sample_period", KIND_WHOLE, AT(sample_period), "0", 0, 1e9, NULL},
+    {"sample_times", KIND_WHOLE, AT(sample_times), "0", 0, 1, NULL},
+    {"tags_file", KIND_TEXT, AT(tags_file), NULL, 0, 0, NULL},
     {"null_ratio", KIND_REAL, AT(null_ratio), "0", 0, 1, NULL},
     {"disorder", KIND_CHOICE, AT(disorder_mode), "swap", 0, 0, disorder_modes},
     {"disorder_ratio", KIND_REAL, AT(disorder_ratio), "0", 0, 100, NULL},

@@ -18,8 +18,8 @@ enum order { ORDER_ROTATE, ORDER_PROGRESSIVE };
 enum arrival { ARRIVAL_CONSTANT, ARRIVAL_POISSON };
 enum precision { PRECISION_MS, PRECISION_US, PRECISION_NS };
 enum disorder_mode { DISORDER_SWAP, DISORDER_POISSON, DISORDER_BATCH };
-enum text_mode { TEXT_VOCABULARY, TEXT_RANDOM };
-enum verb { VERB_LOAD, VERB_TABLES, VERB_SQL, VERB_LIBRARY, VERB_ROWS, VERB_NAMES };
+enum text_mode { TEXT_VOCABULARY, TEXT_RANDOM, TEXT_CHINESE };
+enum verb { VERB_LOAD, VERB_TABLES, VERB_SQL, VERB_LIBRARY, VERB_ROWS, VERB_NAMES, VERB_SUMS };
 
 enum { SPEC_OPTIONS_MAX = 32, SPEC_ASKS_MAX = 512 };
 
@@ -35,14 +35,17 @@ struct spec {
     const char *host, *socket_dir, *user, *database, *table, *statements;
     uint64_t port; /* 0: the driver's usual one */
     const char *columns, *tags, *tag_groups, *tag_prefix, *operations, *rows_of, *items, *values;
-    const char *decimals, *trace;
+    const char *sums_of;
+    const char *decimals, *trace, *sample_file, *tags_file;
     uint64_t tables, partitions, threads, first_worker, workers_total;
     uint64_t rows_per_request, requests_per_table, interlace_rows;
     uint64_t partial_columns, partial_from;
     uint64_t rows, retries, max_errors, seed, start_ms, start_at_ns, disorder_range_ms;
     uint64_t placement, order, arrival, precision, text_mode, disorder_mode;
+    uint64_t sample_rows, sample_period, sample_times;
     uint64_t requests, period_rows, disorder_max_k, disorder_rows;
     uint64_t sending; /* of enum sending */
+    uint64_t sums_decimal, sums_distinct;
     uint64_t rows_present, read_seed, check_every, check_ms, rounds, trace_every, trace_max;
     double duration_s, warmup_s, rate, interval_s, step_ms, null_ratio, disorder_ratio;
     double disorder_lambda;

@@ -10,6 +10,7 @@
 #include "chance.h"
 #include "laws.h"
 #include "pieces.h"
+#include "sample_file.h"
 
 enum { /* numbers of the further streams of a table, above those of its columns */
        STREAM_LOW = 1 << 16,
@@ -44,14 +45,14 @@ int values_init(struct maker *maker, const struct spec *spec, const struct schem
         *s = (struct scaling){c->low, c->span, steps, c->low * c->steps};
     }
     bool has_walk = false;
-    maker->needs_pieces = spec->null_ratio > 0 || spec->disorder_ratio > 0;
+    maker->needs_pieces = schema->sample || spec->null_ratio > 0 || spec->disorder_ratio > 0;
     for (uint32_t i = 0; i < schema->column_count; i++) {
         const bool is_walk = schema->columns[i].law == LAW_WALK;
         maker->needs_pieces |= type_is_text(schema->columns[i].type) || !is_walk;
         has_walk |= is_walk;
     }
     const bool is_single = spec->interlace_rows == 1 || spec->rows_per_request == 1;
-    return is_single && has_walk && !maker->disorder.is_placed
+    return is_single && has_walk && !schema->sample && !maker->disorder.is_placed
                ? walks_init(&maker->walks, spec->tables, schema->column_count)
                : 0;
 }
@@ -114,11 +115,23 @@ static uint32_t make_random_text(const struct kernels *k, const struct column *c
     return length;
 }
 
+static uint32_t make_words(const struct maker *m, const struct column *column, uint8_t *out,
+                           uint64_t hash)
+{
+    switch (m->spec->text_mode) {
+    case TEXT_RANDOM:
+        return make_random_text(m->kernels, column, out, hash);
+    case TEXT_CHINESE:
+        return text_chinese(out, column->width, hash);
+    default:
+        return text_vocabulary(out, column->width, hash);
+    }
+}
+
 static void make_text(const struct maker *m, uint32_t index, struct column_data *data,
                       uint32_t offset, uint32_t count)
 {
     const struct column *column = &m->schema->columns[index];
-    const bool random = m->spec->text_mode == TEXT_RANDOM;
     const bool constant = column->law == LAW_CONSTANT;
     uint8_t *out = (uint8_t *)data->values + (size_t)offset * column->width;
     for (uint32_t p = 0; p < count; p++) {
@@ -127,8 +140,7 @@ static void make_text(const struct maker *m, uint32_t index, struct column_data 
             const uint64_t hash = constant ? m->seed_hash : chance_of(key, m->pieces[p].row + i);
             data->lengths[offset++] =
                 (int32_t)(column->type == TYPE_GEOMETRY ? make_point(out, hash)
-                          : random ? make_random_text(m->kernels, column, out, hash)
-                                   : text_vocabulary(out, column->width, hash));
+                                                        : make_words(m, column, out, hash));
         }
     }
 }
@@ -214,6 +226,11 @@ static void make_disorder(const struct maker *m, uint64_t table_hash, uint64_t r
 
 static void make_times(const struct maker *m, int64_t *times, uint32_t count)
 {
+    if (m->schema->sample && m->schema->sample->times) {
+        for (uint32_t p = 0; p < count; times += m->pieces[p++].rows)
+            sample_file_times(m->schema->sample, m->first_rows[p], m->pieces[p].rows, times);
+        return;
+    }
     if (m->run_count) {
         for (uint32_t p = 0; p < count; p++)
             times[p] = m->start + m->step * (int64_t)m->low_rows[p];
@@ -228,6 +245,15 @@ static void make_times(const struct maker *m, int64_t *times, uint32_t count)
             make_disorder(m, m->pieces[p].hash, m->first_rows[p], times, m->pieces[p].rows);
 }
 
+/* One column of the rows that the pieces say, from the file. */
+static void take_column(const struct maker *m, struct batch *batch, uint32_t index, uint32_t offset,
+                        uint32_t count)
+{
+    for (uint32_t p = 0; p < count; offset += m->pieces[p++].rows)
+        sample_file_column(m->schema, index, m->first_rows[p], m->pieces[p].rows,
+                           &batch->columns[index], offset);
+}
+
 void values_make(struct maker *m, struct batch *batch)
 {
     uint32_t slice = 0, done = 0, offset = 0, n;
@@ -235,7 +261,10 @@ void values_make(struct maker *m, struct batch *batch)
         const uint32_t count = pieces_take(m, batch, &slice, &done, &n);
         make_times(m, batch->times + offset, count);
         for (uint32_t c = 0; c < batch->column_count; c++)
-            make_column(m, batch, batch->first_column + c, offset, n, count);
+            if (m->schema->sample)
+                take_column(m, batch, batch->first_column + c, offset, count);
+            else
+                make_column(m, batch, batch->first_column + c, offset, n, count);
         offset += n;
     }
 }

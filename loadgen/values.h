@@ -45,4 +45,7 @@ void values_make(struct maker *maker, struct batch *batch);
 /* Text of up to `width` bytes for one hash; returns the bytes used. */
 uint32_t text_vocabulary(uint8_t *out, uint32_t width, uint64_t hash);
 
+/* The same of Chinese characters, each of three bytes of UTF-8. */
+uint32_t text_chinese(uint8_t *out, uint32_t width, uint64_t hash);
+
 #endif

@@ -8,6 +8,11 @@ import numpy as np
 import pytest
 from loadgen_program import Outcome
 
+from runner.model import Workload
+from runner.setting.laws import LAWS
+from runner.work import laws
+from runner.work.laws import bound_above, law_of
+
 MASK = 2**64 - 1
 ONE = 2**30
 SINE = (1686629713, 693598668, 85569306, 5026995, 168468)
@@ -236,3 +241,47 @@ def test_queries_follow_the_newest_row_of_their_worker(run):
         assert written[request]["from_ms"] == begin
     assert outcome.summary["rows_acked"] == rows > 500
     assert run({**spec, "ask.a.follows": 2, "ask.a.span_ms": 5, "requests": 1}).code == 2
+
+
+NUMBERS = "a:tinyint,b:smallint,c:int,d:bigint,e:utinyint,f:usmallint,g:uint,h:ubigint,i:float,j:double"
+METERS = "current:float,voltage:int,phase:float,groupid:int"
+
+
+def workload(columns: str, values: str, decimals: int | None = None) -> Workload:
+    return Workload(
+        tables=9,
+        columns=tuple(columns.split(",")),
+        tags=(),
+        values=values,
+        rows_per_request=1,
+        interlace_rows=1,
+        start_ms=0,
+        step_ms=1,
+        decimals=decimals,
+    )
+
+
+@pytest.mark.parametrize("decimals", [None, 0, 2])
+@pytest.mark.parametrize("columns", [NUMBERS, METERS])
+def test_a_bound_of_the_law_has_its_share_of_the_rows_above_it(run, columns, decimals):
+    more = {} if decimals is None else {"decimals": decimals}
+    rows = told(run, values="random", columns=columns, rows_of="3:0:20000", **more)["columns"]
+    data = workload(columns, "random", decimals)
+    for name, values in rows.items():
+        for share in (0.5, 0.1):
+            try:
+                bound = bound_above(data, name, share)
+            except ValueError:
+                assert (decimals, name in ("current", "phase"), share) == (0, True, 0.1)  # 5 and 2 different values
+                continue
+            expected = 0.4 if (name, decimals, share) == ("current", 0, 0.5) else share  # 2 of 5 values
+            assert np.mean(np.array(values, dtype=float) > bound) == pytest.approx(expected, abs=0.015), (name, share)
+
+
+def test_the_law_of_each_column_is_that_of_the_load_generator(run):
+    assert laws.LAWS == LAWS
+    columns = ",".join(f"c{number}:int" for number in range(12))
+    rows = told(run, values="random:1,constant:2", columns=columns, rows_of="3:0:50")["columns"]
+    found = {name: "constant" if len(set(values)) == 1 else "random" for name, values in rows.items()}
+    data = workload(columns, "constant=2,random=1")
+    assert {name: law_of(data, name) for name in rows} == found and set(found.values()) == {"random", "constant"}
