@@ -74,10 +74,12 @@ void asking_draw(struct worker *w, uint64_t now_ns)
 static enum outcome ask_once(struct worker *w, uint64_t deadline_ns)
 {
     struct asking *a = &w->asking;
-    a->answer = (struct answer){.wants_digest = a->is_told};
+    const struct ask *ask = w->load->operations->list[w->operation].ask;
+    a->answer = (struct answer){.wants_digest = a->is_told || ask->nothing != NOTHING_NO_ROW};
     if (a->kept[w->operation])
         return w->load->subscribes ? kept_message(w) : kept_ask(w);
-    const struct result_sink sink = content_sink(&a->content);
+    const struct result_sink sink =
+        content_sink(&a->content, w->number, counter_get(&w->counters.requests) - 1);
     a->answer.sink = a->is_checked ? &sink : NULL;
     const enum outcome outcome = w->load->ops->ask(w->connection, w->operation, a->drawn.parameters,
                                                    deadline_ns, &a->answer, &w->fault);
@@ -165,6 +167,8 @@ void asking_tell(struct worker *w, uint64_t sent_ns, uint64_t answered_ns, bool 
         json_put_null(&json, "rows_acked_when_asked");
         json_put_null(&json, "rows_sent_when_answered");
     }
-    content_put(&json, w->asking.is_checked && answer->is_handed ? &w->asking.content : NULL);
+    content_put(&json, &w->asking.content, w->asking.is_checked && answer->is_handed);
     event_end(&json);
+    if (w->asking.is_checked)
+        content_rest(w->load, w->operation, &w->asking.content, sent_ns);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "chance.h"
+#include "digest.h"
 
 enum { STREAM_READS = 3, KEY_BYTES = 128 };
 enum { /* numbers of a request's chances; 0 is which operation it is */
@@ -117,6 +118,36 @@ static void read_value(const struct reading *r, struct ask *ask)
         tell(r, "value_high", "is less than value_low");
 }
 
+static enum nothing read_nothing(const struct reading *r)
+{
+    char key[KEY_BYTES];
+    const char *text = find(r, "empty", key);
+    if (!text)
+        return NOTHING_NO_ROW;
+    if (strcmp(text, "null") == 0)
+        return NOTHING_NULL;
+    if (strcmp(text, "zero") != 0)
+        mistake_add(r->mistakes, key, "'%s' is neither null nor zero", text);
+    return NOTHING_ZERO;
+}
+
+/* The digest of one row that has this word so many times. */
+static uint64_t digest_same(uint64_t word, uint64_t values)
+{
+    uint64_t digest = 0;
+    for (uint64_t i = 0; i < values; i++)
+        digest = digest_word(digest, word);
+    return digest_word(digest, DIGEST_ROW);
+}
+
+bool ask_is_empty(const struct ask *ask, const struct answer *answer)
+{
+    if (answer->rows != 1 || ask->nothing == NOTHING_NO_ROW)
+        return answer->rows == 0;
+    return answer->digest == digest_same(DIGEST_NULL, answer->values) ||
+           (ask->nothing == NOTHING_ZERO && answer->digest == digest_same(0, answer->values));
+}
+
 struct ask *ask_read(const struct spec *spec, const char *name, struct mistakes *mistakes)
 {
     const struct reading r = {spec, name, mistakes, mistakes->count};
@@ -144,6 +175,8 @@ struct ask *ask_read(const struct spec *spec, const char *name, struct mistakes 
             mistake_add(mistakes, key, "more {device} than the %llu tables",
                         (unsigned long long)spec->tables);
     }
+    ask->stream = digest_fnv(DIGEST_FNV_START, name, strlen(name));
+    ask->nothing = read_nothing(&r);
     ask->before = find(&r, "before", key);
     ask->result = find(&r, "result", key);
     if (ask->result && !spec->rounds)
@@ -216,8 +249,10 @@ static double draw_value(const struct ask *ask, uint64_t hash)
                    (step > 0 ? step * floor(part * (floor(range / step) + 1)) : part * range));
 }
 
-void ask_draw(const struct ask *ask, const struct spec *spec, uint64_t hash, struct drawn *drawn)
+void ask_draw(const struct ask *ask, const struct spec *spec, uint64_t request_hash,
+              struct drawn *drawn)
 {
+    const uint64_t hash = chance_of(request_hash, ask->stream);
     uint32_t parameter = 0, device = 0;
     draw_devices(drawn, marks_count(&ask->marks, MARK_DEVICE), spec->tables, hash);
     drawn->from = ask->first + (int64_t)draw_below(hash, DRAW_FROM, ask->choices) * ask->step;

@@ -1,17 +1,25 @@
 /* What an operation that reads asks, and how its parameters are drawn: the keys `ask.NAME.*` of the
- * spec turned into numbers once. A draw is a pure function of (read_seed, worker, request). It
- * knows no driver: the text is the database's own language. */
+ * spec turned into numbers once. A draw is a pure function of (read_seed, operation's
+ * name, worker, request). It knows no driver: the text is the database's own language. */
 #ifndef SCALE_ASKS_H
 #define SCALE_ASKS_H
 
 #include "drivers/driver.h"
 #include "marks.h"
 
+enum nothing { /* which answers are empty */
+               NOTHING_NO_ROW,
+               NOTHING_NULL, /* also one row of NULL alone: an aggregate of no rows */
+               NOTHING_ZERO /* also one row of 0 alone: a count of no rows */
+};
+
 struct ask {
     const char *text; /* with its marks */
     const char *before; /* a statement before each request, outside of its time; NULL: none */
     const char *result; /* where its answers are kept; NULL: they are counted only */
+    enum nothing nothing;
     struct marks marks;
+    uint64_t stream; /* of its draws: another one for each name */
     int64_t first, step; /* units of the precision: `from` is first + n * step, n < choices */
     uint64_t choices;
     int64_t span;
@@ -30,8 +38,12 @@ struct drawn { /* of one request; parameters point into it, so it stays where it
 /* NULL after telling what is wrong with the keys of the operation NAME. */
 struct ask *ask_read(const struct spec *spec, const char *name, struct mistakes *mistakes);
 
+/* Whether an answer is empty. One of an aggregate needs its digest. */
+bool ask_is_empty(const struct ask *ask, const struct answer *answer);
+
 /* The hash of a request: chances of it are chance_of(hash, n). */
 uint64_t ask_hash(const struct spec *spec, uint32_t worker, uint64_t request);
-void ask_draw(const struct ask *ask, const struct spec *spec, uint64_t hash, struct drawn *drawn);
+void ask_draw(const struct ask *ask, const struct spec *spec, uint64_t request_hash,
+              struct drawn *drawn);
 
 #endif

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "spec.h"
+
 /* Zeroed and aligned to a cache line, so that vector loops start aligned and a sanitizer
  * sees no uninitialised tail. */
 static void *lines(size_t bytes)
@@ -13,6 +15,11 @@ static void *lines(size_t bytes)
     if (memory)
         memset(memory, 0, rounded);
     return memory;
+}
+
+bool batch_has_nulls(const struct spec *spec, const struct schema *schema)
+{
+    return spec->null_ratio > 0 || schema->sample;
 }
 
 int batch_init(struct batch *batch, const struct schema *schema, uint32_t rows_max,

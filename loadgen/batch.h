@@ -3,6 +3,7 @@
 #ifndef SCALE_BATCH_H
 #define SCALE_BATCH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "schema.h"
@@ -30,6 +31,11 @@ struct batch {
     int64_t *times;              /* in units of the spec's precision */
     struct column_data *columns; /* indexed as schema->columns; unused ones are empty */
 };
+
+struct spec;
+
+/* Whether rows may have NULL in place of a value. */
+bool batch_has_nulls(const struct spec *spec, const struct schema *schema);
 
 /* The memory that batch_init takes for so many rows. */
 uint64_t batch_bytes(const struct schema *schema, uint64_t rows_max, uint32_t first_column,

@@ -3,9 +3,18 @@
 
 #include "chance.h"
 #include "clock.h"
+#include "events.h"
+#include "output.h"
 #include "worker.h"
 
-enum { STREAM_CHECKS = 5, CONTENT_BYTES = 4 << 20 };
+enum {
+    STREAM_CHECKS = 5,
+    PART_BYTES = 1 << 20,
+    CONTENT_BYTES_MAX = 1 << 28, /* of one answer: as many as http.c takes */
+    CONTENT_BYTES_PER_S = 1 << 20
+};
+
+#define REST_NS_MAX (10 * NS_PER_SECOND)
 
 /* The moment in a period of this operation: anywhere in it, each as likely. */
 static uint64_t moment(const struct load *load, uint32_t operation, uint64_t period,
@@ -36,10 +45,32 @@ static void on_column(void *context, const char *name)
     (void)name;
 }
 
+/* Hands over the part that is full, as an event of its own. */
+static void put_part(struct content *content)
+{
+    struct json json;
+    content->bytes += content->part.used;
+    content->is_cut |= content->bytes > CONTENT_BYTES_MAX || output_is_behind();
+    if (!content->is_cut) {
+        event_begin(&json, "content");
+        json_put_whole(&json, "worker", content->worker);
+        json_put_whole(&json, "request", content->request);
+        json_put_whole(&json, "part", content->parts++);
+        json_key(&json, "content");
+        if (!content->is_body)
+            json_open(&json, '[');
+        json_append(&json, &content->part);
+        if (!content->is_body)
+            json_close(&json, ']');
+        event_end(&json);
+    }
+    json_clear(&content->part);
+}
+
 static void end_row(struct content *content)
 {
     if (content->is_in_row)
-        json_close(&content->rows, ']');
+        json_close(&content->part, ']');
     content->is_in_row = false;
 }
 
@@ -47,10 +78,11 @@ static void on_row(void *context)
 {
     struct content *content = context;
     end_row(content);
-    content->is_cut |= content->rows.used > CONTENT_BYTES;
+    if (content->part.used > PART_BYTES)
+        put_part(content);
     if (content->is_cut)
         return;
-    json_open(&content->rows, '[');
+    json_open(&content->part, '[');
     content->is_in_row = true;
 }
 
@@ -60,11 +92,11 @@ static void on_value(void *context, const char *text, size_t length, bool is_num
     if (!content->is_in_row)
         return;
     if (!text)
-        json_plain(&content->rows, "null", 4);
+        json_plain(&content->part, "null", 4);
     else if (is_number)
-        json_plain(&content->rows, text, length);
+        json_plain(&content->part, text, length);
     else
-        json_text(&content->rows, text, length);
+        json_text(&content->part, text, length);
 }
 
 static void on_affected(void *context, uint64_t rows)
@@ -73,27 +105,64 @@ static void on_affected(void *context, uint64_t rows)
     (void)rows;
 }
 
-struct result_sink content_sink(struct content *content)
+/* Where a part of a text ends that has no room in one event: not within a character. */
+static size_t part_end(const char *text, size_t length)
 {
-    json_clear(&content->rows);
-    content->is_in_row = content->is_cut = false;
-    return (struct result_sink){content, on_column, on_row, on_value, on_affected};
+    size_t end = length < PART_BYTES ? length : PART_BYTES;
+    while (end < length && end > PART_BYTES - 4 && ((uint8_t)text[end] & 0xc0) == 0x80)
+        end--;
+    return end;
 }
 
-void content_put(struct json *json, struct content *content)
+static void on_body(void *context, const char *text, size_t length)
 {
-    if (!content) {
-        json_put_null(json, "content");
+    struct content *content = context;
+    content->is_body = true;
+    for (size_t bytes; (bytes = part_end(text, length)) < length && !content->is_cut;) {
+        json_text(&content->part, text, bytes);
+        put_part(content);
+        text += bytes;
+        length -= bytes;
+    }
+    json_text(&content->part, text, length);
+}
+
+struct result_sink content_sink(struct content *content, uint32_t worker, uint64_t request)
+{
+    json_clear(&content->part);
+    *content = (struct content){.part = content->part, .worker = worker, .request = request};
+    return (struct result_sink){content, on_column, on_row, on_value, on_affected, on_body};
+}
+
+void content_put(struct json *json, struct content *content, bool is_handed)
+{
+    end_row(content);
+    json_put_whole(json, "parts", content->parts);
+    json_key(json, "content");
+    if (!is_handed || content->is_cut) {
+        json_plain(json, "null", 4);
         return;
     }
-    end_row(content);
-    json_key(json, "content");
-    json_open(json, '[');
-    json_append(json, &content->rows);
-    json_close(json, ']');
+    if (!content->is_body)
+        json_open(json, '[');
+    json_append(json, &content->part);
+    if (!content->is_body)
+        json_close(json, ']');
+}
+
+void content_rest(struct load *load, uint32_t operation, const struct content *content,
+                  uint64_t sent_ns)
+{
+    const uint64_t bytes = content->bytes + content->part.used;
+    const double share = (double)CONTENT_BYTES_PER_S / load->operations->count;
+    const double ns = (double)bytes / share * (double)NS_PER_SECOND;
+    const uint64_t rest_ns = ns < (double)REST_NS_MAX ? (uint64_t)ns : REST_NS_MAX;
+    uint64_t due = atomic_load_explicit(&load->check_due_ns[operation], memory_order_relaxed);
+    if (due < sent_ns + rest_ns)
+        atomic_compare_exchange_strong(&load->check_due_ns[operation], &due, sent_ns + rest_ns);
 }
 
 void content_free(struct content *content)
 {
-    json_free(&content->rows);
+    json_free(&content->part);
 }

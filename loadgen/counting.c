@@ -68,7 +68,9 @@ void counting_answer(struct worker *w, uint64_t rows, uint64_t sent_ns, uint64_t
     const bool in_window = now_ns >= window_start(load) && now_ns <= window_end(load);
     if (worker_asks(w)) {
         asking_tell(w, sent_ns, now_ns, in_window);
-        tally_answer(counting_tally(w), &w->asking.answer, in_window);
+        const struct answer *answer = &w->asking.answer;
+        const bool is_empty = ask_is_empty(load->operations->list[w->operation].ask, answer);
+        tally_answer(counting_tally(w), answer, is_empty, in_window);
     } else {
         count_acked(w, rows, in_window);
         counter_add(&counting_tally(w)->units, rows);

@@ -52,7 +52,7 @@ static void on_affected(void *context, uint64_t rows)
 
 static struct result_sink sink_of(struct keeping *keeping)
 {
-    return (struct result_sink){keeping, on_column, on_row, on_value, on_affected};
+    return (struct result_sink){keeping, on_column, on_row, on_value, on_affected, NULL};
 }
 
 /* The file is on its way to the disk; else the outcome is fatal. */

@@ -10,7 +10,7 @@ enum { WEIGHT_MAX = 1000000, NAME_BYTES_MAX = 64 };
 
 static const char *const parts[] = {"text",      "span_ms",   "step_ms",    "recent_ms",
                                     "within_ms", "value_low", "value_high", "value_step",
-                                    "follows",   "before",    "result"};
+                                    "follows",   "before",    "result",     "empty"};
 
 static const struct operation *find(const struct operations *operations, const char *name,
                                     size_t length)
@@ -75,9 +75,10 @@ static void check_key(const struct operations *operations, const char *key,
     while (dot && i < count && strcmp(parts[i], dot + 1) != 0)
         i++;
     if (!dot || i == count)
-        mistake_add(mistakes, key,
-                    "unknown key: ask.NAME. goes before text, span_ms, step_ms, recent_ms, "
-                    "within_ms, value_low, value_high, value_step, follows, before or result");
+        mistake_add(
+            mistakes, key,
+            "unknown key: ask.NAME. goes before text, span_ms, step_ms, recent_ms, "
+            "within_ms, value_low, value_high, value_step, follows, before, result or empty");
     else if (!find(operations, name, (size_t)(dot - name)))
         mistake_add(mistakes, key, "'%.*s' is not among the operations", (int)(dot - name), name);
 }

@@ -76,7 +76,7 @@ static enum outcome run_one(struct job *job, struct connection *connection, cons
 {
     struct answer_json answer = {.affected = 0};
     struct fault fault = {0};
-    const struct result_sink sink = {&answer, on_column, on_row, on_value, on_affected};
+    const struct result_sink sink = {&answer, on_column, on_row, on_value, on_affected, NULL};
     const enum outcome outcome = job->ops->sql(connection, statement, &sink, &fault);
     if (outcome == OUTCOME_OK)
         tell_answer(&answer);

@@ -7,6 +7,7 @@
 #include "clock.h"
 #include "events.h"
 #include "overdue.h"
+#include "table_rows.h"
 
 struct window {
     uint64_t start_ns, end_ns;
@@ -273,6 +274,7 @@ enum exitcode summary_tell(struct load *load, const struct worker *workers,
         json_put_whole(&json, "rows_distinct", distinct);
     else
         json_put_null(&json, "rows_distinct");
+    table_rows_put(&json, load, workers, &totals);
     put_offered(&json, load, workers);
     put_times(&json, load, workers, report);
     put_workers(&json, load, workers, report);

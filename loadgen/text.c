@@ -1,4 +1,5 @@
-/* Text of a fixed vocabulary, which compresses as names and places do; see values.h. */
+/* Text: of a fixed vocabulary, which compresses as names and places do, and Chinese; see values.h.
+ */
 #include <string.h>
 
 #include "chance.h"
@@ -31,6 +32,19 @@ uint32_t text_vocabulary(uint8_t *out, uint32_t width, uint64_t hash)
         const char letter = (char)('a' + hash % 26);
         out[0] = (uint8_t)letter;
         used = 1;
+    }
+    return used;
+}
+
+uint32_t text_chinese(uint8_t *out, uint32_t width, uint64_t hash)
+{
+    enum { FIRST = 0x4e00, COUNT = 0x9fa5 - 0x4e00, BYTES = 3 }; /* of the basic block */
+    uint32_t used = 0;
+    for (uint32_t i = 0; used + BYTES <= width; i++, used += BYTES) {
+        const uint32_t character = FIRST + (uint32_t)(chance_of(hash, i) % COUNT);
+        out[used] = (uint8_t)(0xe0 | character >> 12);
+        out[used + 1] = (uint8_t)(0x80 | (character >> 6 & 0x3f));
+        out[used + 2] = (uint8_t)(0x80 | (character & 0x3f));
     }
     return used;
 }

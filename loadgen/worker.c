@@ -42,7 +42,7 @@ int worker_init(struct worker *w, struct load *load, uint32_t number, const stru
         values_init(&w->maker, spec, load->schema))
         return -1;
     return batch_init(&w->batch, load->schema, (uint32_t)spec->rows_per_request,
-                      w->cursor.slices_max, first, count, spec->null_ratio > 0);
+                      w->cursor.slices_max, first, count, batch_has_nulls(spec, load->schema));
 }
 
 void worker_free(struct worker *w)

@@ -2,6 +2,7 @@
 #include "cassandra_answer.h"
 
 #include "../digest.h"
+#include "sink_values.h"
 
 static uint32_t bytes_of(uint16_t type)
 {
@@ -56,10 +57,53 @@ static uint64_t digest_value(uint64_t digest, uint16_t type, const uint8_t *valu
     }
 }
 
+static void hand_value(const struct result_sink *sink, uint16_t type, const uint8_t *value,
+                       uint32_t length)
+{
+    struct cql_reader reader = {value, value + length, false};
+    const uint32_t four = length == 4 ? cql_read32(&reader) : 0;
+    const uint64_t eight = length == 8 ? cql_read64(&reader) : 0;
+    float small;
+    double real;
+    memcpy(&small, &four, sizeof small);
+    memcpy(&real, &eight, sizeof real);
+    switch (type) {
+    case CQL_BOOLEAN:
+        sink_whole(sink, *value != 0);
+        break;
+    case CQL_TINYINT:
+        sink_whole(sink, (int8_t)*value);
+        break;
+    case CQL_SMALLINT:
+        sink_whole(sink, (int16_t)cql_read16(&reader));
+        break;
+    case CQL_INT:
+        sink_whole(sink, (int32_t)four);
+        break;
+    case CQL_FLOAT:
+        sink_float(sink, small);
+        break;
+    case CQL_DOUBLE:
+        sink_double(sink, real);
+        break;
+    case CQL_TIMESTAMP:
+        sink_whole(sink, (int64_t)(eight * 1000000));
+        break;
+    case CQL_BIGINT:
+    case CQL_COUNTER:
+        sink_whole(sink, (int64_t)eight);
+        break;
+    default:
+        sink_text(sink, (const char *)value, length);
+    }
+}
+
 bool cassandra_take_rows(const struct cassandra_columns *columns, struct cql_reader *reader,
                          uint32_t rows, struct answer *answer)
 {
     for (uint32_t r = 0; r < rows; r++) {
+        if (answer->sink)
+            answer->sink->row(answer->sink->context);
         for (uint32_t i = 0; i < columns->count; i++) {
             const int32_t length = (int32_t)cql_read32(reader);
             const uint8_t *value = length < 0 ? NULL : cql_read_bytes(reader, (size_t)length);
@@ -70,6 +114,10 @@ bool cassandra_take_rows(const struct cassandra_columns *columns, struct cql_rea
                 answer->digest =
                     value ? digest_value(answer->digest, columns->types[i], value, (uint32_t)length)
                           : digest_word(answer->digest, DIGEST_NULL);
+            if (answer->sink && value)
+                hand_value(answer->sink, columns->types[i], value, (uint32_t)length);
+            else if (answer->sink)
+                sink_null(answer->sink);
         }
         answer->rows++;
         answer->values += columns->count;

@@ -256,5 +256,6 @@ enum outcome cassandra_ask(struct connection *c, uint32_t operation,
             return cassandra_broken(&c->stream, fault);
         outcome = take_page(c, ask, &page, answer, fault);
     } while (outcome != OUTCOME_OK || page.position);
+    answer->is_handed = answer->sink != NULL;
     return outcome;
 }

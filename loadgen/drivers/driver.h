@@ -96,6 +96,9 @@ struct result_sink { /* takes the answer of one SQL statement */
     /* text NULL: an SQL NULL; is_number: `text` may stand in JSON without quotes */
     void (*value)(void *context, const char *text, size_t length, bool is_number);
     void (*affected)(void *context, uint64_t rows);
+    /* Of a driver whose answers are texts of the server, such as JSON: the whole answer as it came,
+     * in place of rows and values. NULL where rows are wanted. */
+    void (*body)(void *context, const char *text, size_t length);
 };
 
 enum { OPERATIONS_MAX = 128 }; /* of a load */

@@ -139,4 +139,5 @@ const struct driver_ops driver_pgwire = {
     .disconnect = pgwire_disconnect,
     .close = pgwire_close,
     .row_bytes = pgwire_row_bytes,
+    .table_name = pgwire_table_name,
 };

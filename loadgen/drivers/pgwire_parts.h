@@ -83,6 +83,7 @@ enum outcome pgwire_send(struct connection *connection, const struct batch *batc
 /* The first values of each table's rows, and the sizes of statements; see pgwire_rows.c. False:
  * memory is short. */
 bool pgwire_make_heads(struct driver *driver);
+size_t pgwire_table_name(const struct driver *d, uint32_t table, char out[DRIVER_NAME_MAX]);
 uint64_t pgwire_row_bytes(const struct driver *driver);
 uint64_t pgwire_insert_bytes(const struct driver *driver, uint32_t size); /* at most */
 uint64_t pgwire_parse_bytes(const struct driver *driver); /* at most */

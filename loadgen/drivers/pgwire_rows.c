@@ -75,11 +75,16 @@ static uint8_t *put_tag(uint8_t *out, const struct driver *d, uint32_t tag, uint
     return put_text(out, text, length);
 }
 
+size_t pgwire_table_name(const struct driver *d, uint32_t table, char out[DRIVER_NAME_MAX])
+{
+    (void)d;
+    return (size_t)snprintf(out, DRIVER_NAME_MAX, "d%u", (unsigned)table);
+}
+
 static uint8_t *put_head(uint8_t *out, const struct driver *d, uint32_t table)
 {
-    char device[DEVICE_BYTES];
-    const int length = snprintf(device, sizeof device, "d%u", (unsigned)table);
-    out = put_text(out, device, (size_t)length);
+    char device[DRIVER_NAME_MAX];
+    out = put_text(out, device, pgwire_table_name(NULL, table, device));
     for (uint32_t i = 0; i < d->setup->schema->tag_count; i++)
         out = put_tag(out, d, i, table);
     return out;

@@ -12,6 +12,7 @@
 #include "numbers.h"
 #include "posts_answer.h"
 #include "posts_parts.h"
+#include "sink_values.h"
 
 enum { VALUE_BYTES = 3 * 64, HEAD_BYTES = 512 };
 
@@ -181,8 +182,10 @@ enum outcome posts_ask(struct connection *c, uint32_t operation, const struct pa
                                       spec_option(d->setup->spec, "answer_column")};
     answer->bytes = reply.length;
     const char *error = posts_count(&form, reply.body, answer);
-    if (!error)
+    if (!error) {
+        sink_body(answer, reply.body, reply.length);
         return OUTCOME_OK;
+    }
     fault_set(fault, FAULT_SERVER, "QUERY", "%.*s", (int)(posts_behind_string(error) - error),
               error);
     return OUTCOME_ERROR;

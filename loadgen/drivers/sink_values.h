@@ -23,6 +23,12 @@ static inline void sink_whole(const struct result_sink *sink, int64_t value)
     sink->value(sink->context, text, (size_t)(numbers_put_whole(text, value) - text), true);
 }
 
+static inline void sink_unsigned(const struct result_sink *sink, uint64_t value)
+{
+    char text[NUMBER_BYTES];
+    sink->value(sink->context, text, (size_t)(numbers_put_unsigned(text, value) - text), true);
+}
+
 static inline void sink_double(const struct result_sink *sink, double value)
 {
     char text[NUMBER_BYTES];
@@ -41,6 +47,15 @@ static inline void sink_float(const struct result_sink *sink, float value)
         sink_double(sink, (double)value);
     else
         sink->value(sink->context, text, (size_t)(numbers_put_float(text, value) - text), true);
+}
+
+/* The whole answer as the server wrote it, where its content is checked. */
+static inline void sink_body(struct answer *answer, const char *text, size_t length)
+{
+    if (!answer->sink || !answer->sink->body)
+        return;
+    answer->sink->body(answer->sink->context, text, length);
+    answer->is_handed = true;
 }
 
 #endif

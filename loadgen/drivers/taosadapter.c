@@ -227,7 +227,7 @@ enum outcome adapter_route(struct connection *c, struct taos_route *route, struc
     struct vgroup_list list = {.route = route};
     struct json_at rows;
     char *answer;
-    const struct result_sink sink = {&list, NULL, on_nothing, on_vgroup, NULL};
+    const struct result_sink sink = {&list, NULL, on_nothing, on_vgroup, NULL, NULL};
     const int length = snprintf(statement, sizeof statement,
                                 "SELECT vgroup_id FROM information_schema.ins_vgroups"
                                 " WHERE db_name = '%s' ORDER BY vgroup_id",

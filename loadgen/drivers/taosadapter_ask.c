@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "../digest.h"
+#include "sink_values.h"
 #include "taosadapter.h"
 #include "taosadapter_answer.h"
 #include "taosadapter_parts.h"
@@ -76,12 +77,25 @@ static int64_t read_time(const char *text, size_t length)
     return (int64_t)(seconds * 1000000000u + (uint64_t)ns); /* modulo 2^64: any year has a digest */
 }
 
-static uint64_t digest_value(uint64_t digest, enum kind kind, struct json_at *place)
-{
+struct value {
+    const char *text;
     size_t length;
-    bool is_string;
-    const char *text = answer_text(place, &length, &is_string);
-    if (!is_string && length == 4 && memcmp(text, "null", 4) == 0)
+    bool is_string, is_null;
+};
+
+static struct value read_value(struct json_at *place)
+{
+    struct value value;
+    value.text = answer_text(place, &value.length, &value.is_string);
+    value.is_null = !value.is_string && value.length == 4 && memcmp(value.text, "null", 4) == 0;
+    return value;
+}
+
+static uint64_t digest_value(uint64_t digest, enum kind kind, const struct value *value)
+{
+    const char *const text = value->text;
+    const size_t length = value->length;
+    if (value->is_null)
         return digest_word(digest, DIGEST_NULL);
     switch (kind) {
     case KIND_BOOL:
@@ -100,23 +114,40 @@ static uint64_t digest_value(uint64_t digest, enum kind kind, struct json_at *pl
     }
 }
 
-static uint64_t digest_rows(struct json_at row, const uint8_t *kinds)
+/* A number of the adapter is one in JSON, and so is a truth. */
+static void hand_value(const struct result_sink *sink, enum kind kind, const struct value *value)
 {
-    uint64_t digest = 0;
+    if (value->is_null)
+        sink_null(sink);
+    else if (kind == KIND_TIME)
+        sink_whole(sink, read_time(value->text, value->length));
+    else
+        sink->value(sink->context, value->text, value->length,
+                    kind != KIND_TEXT && !value->is_string);
+}
+
+/* All values, for the digest and the sink. */
+static void take_rows(struct json_at row, const uint8_t *kinds, struct answer *answer)
+{
     if (!answer_enter(&row))
-        return digest;
+        return;
     do {
         uint32_t column = 0;
-        struct json_at value = row;
-        if (!answer_enter(&value))
-            return digest;
-        do
-            digest = digest_value(digest, (enum kind)kinds[column++ % COLUMNS_READ_MAX], &value);
-        while (answer_next(&value));
-        digest = digest_word(digest, DIGEST_ROW);
-        row = value;
+        struct json_at place = row;
+        if (!answer_enter(&place))
+            return;
+        if (answer->sink)
+            answer->sink->row(answer->sink->context);
+        do {
+            const enum kind kind = (enum kind)kinds[column++ % COLUMNS_READ_MAX];
+            const struct value value = read_value(&place);
+            answer->digest = digest_value(answer->digest, kind, &value);
+            if (answer->sink)
+                hand_value(answer->sink, kind, &value);
+        } while (answer_next(&place));
+        answer->digest = digest_word(answer->digest, DIGEST_ROW);
+        row = place;
     } while (answer_next(&row));
-    return digest;
 }
 
 enum outcome adapter_ask(struct connection *c, const char *statement, size_t length,
@@ -136,6 +167,7 @@ enum outcome adapter_ask(struct connection *c, const char *statement, size_t len
     answer->values = answer->rows * columns;
     answer->bytes = bytes;
     if (answer->wants_digest)
-        answer->digest = digest_rows(data, kinds);
+        take_rows(data, kinds, answer);
+    answer->is_handed = answer->sink != NULL;
     return OUTCOME_OK;
 }

@@ -24,9 +24,9 @@ static const struct driver_method methods[] = {
     {"ws", FEATURE_DEADLINE | FEATURE_SEPARABLE},
     {"tmq", FEATURE_SUBSCRIBES},
     {NULL, 0}};
-static const char *const options[] = {"client_config",   "table_prefix", "adapter_port",
-                                      "consumer",        "poll_ms",      "expect_rows",
-                                      "commit_messages", "row_times",    NULL};
+static const char *const options[] = {
+    "client_config",   "table_prefix", "adapter_port", "consumer",    "poll_ms", "expect_rows",
+    "commit_messages", "row_times",    "first_table",  "auto_create", NULL};
 
 enum { DEFAULT_PORT = 6030, ADAPTER_ABOVE = 11 };
 
@@ -88,6 +88,31 @@ static enum outcome check(const struct driver *d, struct fault *fault)
     return OUTCOME_OK;
 }
 
+/* Which tables are ours, and whether insertions make them. */
+static bool read_tables(struct driver *d, struct fault *fault)
+{
+    const struct spec *spec = d->setup->spec;
+    char why[160] = "";
+    uint64_t first = 0, creates = 0;
+    const bool can_create =
+        d->method == METHOD_STMT || d->method == METHOD_SQL || d->method == METHOD_REST;
+    if (spec_option_whole(spec, "first_table", 0, UINT32_MAX / 2, &first, why, sizeof why) &&
+        spec_option_whole(spec, "auto_create", 0, 1, &creates, why, sizeof why)) {
+        if (first && spec->placement != PLACEMENT_STOCK)
+            snprintf(why, sizeof why, "first_table: needs placement=stock");
+        else if (creates && !can_create)
+            snprintf(why, sizeof why, "auto_create: is for the methods stmt, sql and rest");
+        else if (creates && d->method == METHOD_STMT && spec->interlace_rows)
+            snprintf(why, sizeof why,
+                     "interlace_rows: with auto_create, a statement has one table");
+    }
+    if (*why)
+        fault_set(fault, FAULT_SPEC, "SPEC", "%s", why);
+    d->first_table = (uint32_t)first;
+    d->creates = creates;
+    return !*why;
+}
+
 static bool read_port(struct driver *d, struct fault *fault)
 {
     char why[160];
@@ -137,7 +162,7 @@ static enum outcome tdengine_open(const struct driver_setup *setup, struct drive
     d->first_column = (uint32_t)spec->partial_from;
     d->column_count =
         spec->partial_columns ? (uint32_t)spec->partial_columns : setup->schema->column_count;
-    if (!read_port(d, fault) || check(d, fault) != OUTCOME_OK)
+    if (!read_port(d, fault) || !read_tables(d, fault) || check(d, fault) != OUTCOME_OK)
         return OUTCOME_FATAL;
     return d->method == METHOD_TMQ ? topics_open(d, fault) : OUTCOME_OK;
 }

@@ -103,11 +103,12 @@ static enum outcome read_blocks(const struct driver *d, TAOS_RES *result, struct
         answer->rows += (uint64_t)rows;
         answer->values += (uint64_t)rows * (uint64_t)t->field_count(result);
         answer->bytes += raw_block_bytes(block);
-        if (answer->wants_digest && !raw_block_digest(block, ns, &answer->digest)) {
+        if (answer->wants_digest && !raw_block_take(block, ns, &answer->digest, answer->sink)) {
             fault_set(fault, FAULT_SERVER, "BLOCK", "libtaos gave a block of unknown layout");
             return OUTCOME_FATAL;
         }
     }
+    answer->is_handed = answer->sink && code == 0;
     return code == 0 ? OUTCOME_OK : query_fault(t, result, code, fault);
 }
 

@@ -21,8 +21,9 @@ uint32_t raw_block_bytes(const void *block);
  * another block. */
 void raw_block_last_time(const void *block, int64_t ns_per_unit, int64_t *ns);
 
-/* Adds the values of a block, row by row, to the digest; `ns_per_unit` of its timestamps. False
- * when the block is not what it should be. */
-bool raw_block_digest(const void *block, int64_t ns_per_unit, uint64_t *digest);
+/* Adds the values of a block, row by row, to the digest, and puts them into the sink, if there is
+ * one; `ns_per_unit` of its timestamps. False when the block is not what it should be. */
+bool raw_block_take(const void *block, int64_t ns_per_unit, uint64_t *digest,
+                    const struct result_sink *sink);
 
 #endif

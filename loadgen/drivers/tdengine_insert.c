@@ -17,11 +17,14 @@ static uint32_t row_bytes_max(const struct driver *d)
     return bytes;
 }
 
-/* " d7 VALUES " or, with part of the columns, " d7 (ts,`a`) VALUES " */
+/* " d7 VALUES ", with part of the columns " d7 (ts,`a`) VALUES "; with the tags before it where an
+ * insertion makes its table */
 static char *put_head(const struct driver *d, uint32_t table, char *out)
 {
     *out++ = ' ';
     out += tdengine_table_name(d, table, out);
+    if (d->creates)
+        out = tdengine_put_using(d, table, out);
     if (d->column_count < d->setup->schema->column_count) {
         out += sprintf(out, " (ts");
         for (uint32_t i = 0; i < d->column_count; i++)
@@ -82,7 +85,8 @@ enum outcome tdengine_sql_send(struct connection *c, const struct batch *batch,
 {
     static const char insert[] = "INSERT INTO";
     const struct driver *d = c->driver;
-    const uint32_t most = row_bytes_max(d), head = 64 * (d->column_count + 2) + TABLE_NAME_MAX;
+    const uint32_t most = row_bytes_max(d), head = 64 * (d->column_count + 2) + TABLE_NAME_MAX +
+                                                   (d->creates ? tdengine_using_bytes(d) : 0);
     char *const first = c->text + sizeof insert - 1, *const last = c->text + SQL_BYTES_MAX;
     char *out = first;
     enum outcome outcome = OUTCOME_OK;

@@ -94,7 +94,9 @@ struct driver {
     const char *host, *user, *password, *database, *table, *prefix;
     uint16_t port, adapter_port;
     struct libtaos taos;
-    uint32_t *number_of; /* table t is named <prefix><number_of[t]>; NULL: <prefix><t> */
+    uint32_t *number_of; /* table t is named <prefix><number_of[t]>; NULL: <prefix><first + t> */
+    uint32_t first_table; /* its number: those before it are other processes' */
+    bool creates; /* an insertion names the supertable and the tags, and makes its table */
     uint32_t first_column, column_count;
     struct topics_library *topics; /* of the method tmq */
 };
@@ -111,6 +113,7 @@ struct connection {
     TAOS *taos;
     TAOS_STMT *stmt;
     bool is_prepared;
+    uint32_t prepared_table; /* for which the statement has the tags, with `creates` */
     struct taos_bind *binds;
     char *text; /* a statement, or lines, on their way */
     struct tdengine_ask *asks[OPERATIONS_MAX];
@@ -120,6 +123,11 @@ struct connection {
 #define TDENGINE_NAME_TAG "dev"
 
 enum { TABLE_NAME_MAX = 200, TDENGINE_NAME_MAX = 192 };
+
+/* " USING `db`.`meters` TAGS (...)" of a table at `out`, which has room for that; returns the end.
+ */
+char *tdengine_put_using(const struct driver *driver, uint32_t table, char *out);
+uint32_t tdengine_using_bytes(const struct driver *driver); /* at most */
 
 /* The name of table `table`; returns its length. */
 uint32_t tdengine_table_name(const struct driver *driver, uint32_t table, char *out);

@@ -207,7 +207,7 @@ enum outcome tdengine_place(struct driver *d, uint32_t *partition_of, struct fau
     hasher_init(&h, d);
     if (spec->placement == PLACEMENT_STOCK)
         for (uint32_t t = 0; t < spec->tables; t++)
-            partition_of[t] = partition_of_number(&h, t);
+            partition_of[t] = partition_of_number(&h, d->first_table + t);
     else if (!choose_names(d, &h, partition_of))
         return tdengine_no_memory(fault);
     if (d->setup->is_sending_stubbed)

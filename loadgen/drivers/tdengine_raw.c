@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../digest.h"
+#include "sink_values.h"
 #include "tdengine_ask.h"
 #include "tdengine_types.h"
 
@@ -67,24 +68,28 @@ uint32_t raw_block_bytes(const void *block)
     return READ_AT(uint32_t, (const uint8_t *)block + LENGTH_PLACE);
 }
 
+/* One character of UTF-32 as UTF-8; returns its bytes. */
+static uint32_t narrow(const uint8_t *wide, uint8_t out[4])
+{
+    const uint32_t code = READ_AT(uint32_t, wide);
+    if (code < 0x80) {
+        out[0] = (uint8_t)code;
+        return 1;
+    }
+    const uint32_t n = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    out[0] = (uint8_t)(0xf00u >> n | code >> 6 * (n - 1));
+    for (uint32_t k = 1; k < n; k++)
+        out[k] = (uint8_t)(0x80 | (code >> 6 * (n - 1 - k) & 63));
+    return n;
+}
+
 /* UTF-32 as the bytes of its UTF-8. */
 static uint64_t digest_wide(uint64_t digest, const uint8_t *wide, uint32_t bytes)
 {
     uint64_t hash = DIGEST_FNV_START;
-    for (uint32_t i = 0; i + 4 <= bytes; i += 4) {
-        const uint32_t code = READ_AT(uint32_t, wide + i);
-        uint8_t out[4];
-        uint32_t n = 1;
-        if (code < 0x80) {
-            out[0] = (uint8_t)code;
-        } else {
-            n = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-            out[0] = (uint8_t)(0xf00u >> n | code >> 6 * (n - 1));
-            for (uint32_t k = 1; k < n; k++)
-                out[k] = (uint8_t)(0x80 | (code >> 6 * (n - 1 - k) & 63));
-        }
-        hash = digest_fnv(hash, out, n);
-    }
+    uint8_t out[4];
+    for (uint32_t i = 0; i + 4 <= bytes; i += 4)
+        hash = digest_fnv(hash, out, narrow(wide + i, out));
     return digest_word(digest, hash);
 }
 
@@ -180,7 +185,77 @@ static bool find_columns(const uint8_t *block, struct raw_column *columns, uint3
     return true;
 }
 
-bool raw_block_digest(const void *block, int64_t ns_per_unit, uint64_t *digest)
+static void hand_text(const struct result_sink *sink, const struct raw_column *column, uint32_t row)
+{
+    const int32_t place = READ_AT(int32_t, column->start + (size_t)row * 4);
+    if (place < 0) {
+        sink_null(sink);
+        return;
+    }
+    const uint8_t *value = column->values + place;
+    const uint32_t bytes = READ_AT(uint16_t, value);
+    if (column->type != T_NCHAR) {
+        sink_text(sink, (const char *)value + 2, bytes);
+        return;
+    }
+    uint8_t text[UINT16_MAX]; /* no longer than its UTF-32 */
+    uint32_t used = 0;
+    for (uint32_t i = 0; i + 4 <= bytes; i += 4)
+        used += narrow(value + 2 + i, text + used);
+    sink_text(sink, (const char *)text, used);
+}
+
+static void hand_value(const struct result_sink *sink, const struct raw_column *column,
+                       uint32_t row, int64_t ns_per_unit)
+{
+    const uint8_t *value = column->values + (size_t)row * column->width;
+    if (is_text(column->type)) {
+        hand_text(sink, column, row);
+        return;
+    }
+    if (column->start[row / 8] >> (7 - row % 8) & 1) {
+        sink_null(sink);
+        return;
+    }
+    switch (column->type) {
+    case T_BOOL:
+    case T_UTINYINT:
+        sink_whole(sink, *value);
+        break;
+    case T_TINYINT:
+        sink_whole(sink, READ_AT(int8_t, value));
+        break;
+    case T_SMALLINT:
+        sink_whole(sink, READ_AT(int16_t, value));
+        break;
+    case T_USMALLINT:
+        sink_whole(sink, READ_AT(uint16_t, value));
+        break;
+    case T_INT:
+        sink_whole(sink, READ_AT(int32_t, value));
+        break;
+    case T_UINT:
+        sink_whole(sink, READ_AT(uint32_t, value));
+        break;
+    case T_FLOAT:
+        sink_float(sink, READ_AT(float, value));
+        break;
+    case T_DOUBLE:
+        sink_double(sink, READ_AT(double, value));
+        break;
+    case T_TIMESTAMP:
+        sink_whole(sink, (int64_t)((uint64_t)READ_AT(int64_t, value) * (uint64_t)ns_per_unit));
+        break;
+    case T_UBIGINT:
+        sink_unsigned(sink, (uint64_t)READ_AT(int64_t, value));
+        break;
+    default:
+        sink_whole(sink, READ_AT(int64_t, value));
+    }
+}
+
+bool raw_block_take(const void *block, int64_t ns_per_unit, uint64_t *digest,
+                    const struct result_sink *sink)
 {
     const uint32_t rows = READ_AT(uint32_t, (const uint8_t *)block + ROWS_PLACE);
     const uint32_t count = READ_AT(uint32_t, (const uint8_t *)block + COLUMNS_PLACE);
@@ -190,8 +265,13 @@ bool raw_block_digest(const void *block, int64_t ns_per_unit, uint64_t *digest)
     const bool ok = columns && find_columns(block, columns, count, rows);
     uint64_t found = *digest;
     for (uint32_t row = 0; ok && row < rows; row++) {
-        for (uint32_t i = 0; i < count; i++)
+        if (sink)
+            sink->row(sink->context);
+        for (uint32_t i = 0; i < count; i++) {
             found = digest_at(found, &columns[i], row, ns_per_unit);
+            if (sink)
+                hand_value(sink, &columns[i], row, ns_per_unit);
+        }
         found = digest_word(found, DIGEST_ROW);
     }
     *digest = found;

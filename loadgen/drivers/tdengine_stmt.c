@@ -17,13 +17,16 @@ int tdengine_type(enum type type)
     return numbers[type];
 }
 
-static int prepare(struct connection *c)
+/* The statement; with the tags of a table where an insertion makes it. */
+static int prepare(struct connection *c, uint32_t table)
 {
     const struct driver *d = c->driver;
     const struct schema *schema = d->setup->schema;
     const bool is_partial = d->column_count < schema->column_count;
     char *out = c->text;
     out += sprintf(out, "INSERT INTO ?");
+    if (d->creates)
+        out = tdengine_put_using(d, table, out);
     if (is_partial) {
         out += sprintf(out, " (ts");
         for (uint32_t i = 0; i < d->column_count; i++)
@@ -77,17 +80,18 @@ static int bind_slice(struct connection *c, const struct batch *batch, const str
     return 0;
 }
 
-/* A statement that is ready for rows, whatever happened to it before. */
-static int make_ready(struct connection *c)
+/* A statement that is ready for rows of the table, whatever happened to it before. */
+static int make_ready(struct connection *c, uint32_t table)
 {
     const struct libtaos *t = &c->driver->taos;
     int code = 0;
-    if (c->is_prepared)
+    if (c->is_prepared && (!c->driver->creates || c->prepared_table == table))
         return 0;
     if (!c->stmt)
         c->stmt = t->stmt_init(c->taos);
-    code = c->stmt ? prepare(c) : t->error(NULL);
+    code = c->stmt ? prepare(c, table) : t->error(NULL);
     c->is_prepared = code == 0;
+    c->prepared_table = table;
     return code;
 }
 
@@ -95,7 +99,7 @@ enum outcome tdengine_stmt_send(struct connection *c, const struct batch *batch,
                                 uint64_t *rows_acked, struct fault *fault)
 {
     const struct libtaos *t = &c->driver->taos;
-    int code = make_ready(c);
+    int code = make_ready(c, batch->slices[0].table);
     for (uint32_t i = 0; i < batch->slice_count && !code; i++)
         code = bind_slice(c, batch, &batch->slices[i]);
     if (!code)

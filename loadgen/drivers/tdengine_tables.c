@@ -8,6 +8,24 @@
 
 enum { STATEMENT_BYTES = 65536, TABLES_PER_STATEMENT = 500 };
 
+uint32_t tdengine_using_bytes(const struct driver *d)
+{
+    return d->setup->schema->tag_count * (TAG_TEXT_MAX + 1) + 2 * TDENGINE_NAME_MAX + 32;
+}
+
+char *tdengine_put_using(const struct driver *d, uint32_t table, char *out)
+{
+    const struct schema *schema = d->setup->schema;
+    out += sprintf(out, " USING `%s`.`%s` TAGS (", d->database, d->table);
+    for (uint32_t i = 0; i < schema->tag_count; i++) {
+        if (i)
+            *out++ = ',';
+        out += tag_literal(d->setup->spec, schema, i, table, out);
+    }
+    *out++ = ')';
+    return out;
+}
+
 /* " IF NOT EXISTS d7 USING meters TAGS (...)" at out; returns its length, 0 when it has no room */
 static uint32_t put_table(const struct driver *d, uint32_t table, char *out, uint32_t room)
 {

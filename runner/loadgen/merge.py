@@ -62,12 +62,19 @@ def merge_summaries(parts: Sequence[LoadSummary]) -> LoadSummary:
         service=merge_latencies([p.service for p in parts]),
         partitions=tuple(map(sum, zip(*(p.partitions for p in parts), strict=True))),
         rows_distinct=_sum_if_known([p.rows_distinct for p in parts]),
+        table_rows=_table_rows(parts),
         rows_unanswered=sum(p.rows_unanswered for p in parts),
         operations=_merge_operations(parts),
         overdue=_sum_if_known([p.overdue for p in parts]),
         worker_cores=_sum_if_known([p.worker_cores for p in seen]),
         is_answered=all(p.is_answered for p in parts),
     )
+
+
+def _table_rows(parts: Sequence[LoadSummary]) -> tuple[tuple[int, ...], ...] | None:
+    """The runs of all parts in the order of the tables; None if one of the parts does not know its own."""
+    known = [run for part in parts for run in part.table_rows or ()]
+    return None if any(part.table_rows is None for part in parts) else tuple(sorted(known))
 
 
 def merge_troubles(parts: Iterable[Trouble]) -> list[Trouble]:

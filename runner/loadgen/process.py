@@ -19,8 +19,9 @@ from typing import IO
 
 from runner.errors import LoadError
 from runner.interrupts import deferred
+from runner.loadgen.content import ContentParts
 from runner.loadgen.merge import merge_summaries, merge_troubles, odd_window
-from runner.loadgen.protocol import Asked, Hello, Line, Phase, Trouble, parse_line, split_content
+from runner.loadgen.protocol import Asked, ContentPart, Hello, Line, Phase, Trouble, parse_line, split_content
 from runner.loadgen.spec import spec_text
 from runner.loadgen.stopped import StoppedWatch, is_stopped
 from runner.loadgen.together import LineSource, Seconds, marked
@@ -113,14 +114,17 @@ class LoadProcesses:
 
     def _read(self, index: int, process: subprocess.Popen[str]) -> None:
         assert process.stdout is not None
-        source = LineSource(process=index, processes=len(self._specs))
+        source, parts = LineSource(process=index, processes=len(self._specs)), ContentParts()
         try:
             for text in process.stdout:
+                line = parse_line(text)
+                if isinstance(line, ContentPart):
+                    parts.take(line)
+                    continue
                 kept, _ = split_content(text)
                 self.raw.append(kept if source.processes == 1 else marked(kept, source))
-                line = parse_line(text)
                 if line is not None:
-                    self._queue.put((index, line))
+                    self._queue.put((index, parts.whole(line) if isinstance(line, Asked) else line))
         except Exception as error:
             self._queue.put((index, error))
         self._queue.put((index, None))

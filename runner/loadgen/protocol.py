@@ -50,8 +50,8 @@ class Trouble:
 @dataclass(frozen=True, kw_only=True)
 class Asked:
     """One of many answers, as the load generator reports it. request: its number within the worker. Times and value: as
-    drawn; None if the request has none. rows: of the answer. content: its rows as JSON, or the first of them if they
-    are many, with times in ns since 1970; "" if it is not told."""
+    drawn; None if the request has none. rows: of the answer. content: in its parts as JSON, lists of rows or pieces of
+    the text that the server wrote; empty if it is not known. parts: of the content, before the last one."""
 
     operation: str
     worker: int
@@ -62,15 +62,26 @@ class Asked:
     value: float | None
     rows: int
     in_window: bool
-    content: str = ""
+    content: tuple[str, ...] = ()
+    parts: int = 0
 
 
-Line = Hello | Asked | Phase | Interval | Trouble | LoadSummary
+@dataclass(frozen=True, kw_only=True)
+class ContentPart:
+    """A part of a long answer's content, as JSON. The other parts follow, then the answer itself."""
+
+    worker: int
+    request: int
+    part: int
+    content: str
+
+
+Line = Hello | Asked | ContentPart | Phase | Interval | Trouble | LoadSummary
 
 
 def split_content(text: str) -> tuple[str, str]:
     """The line without the content of an answer, and that content, which may be long and is read after the load."""
-    if not text.startswith('{"event":"asked"'):
+    if not text.startswith(('{"event":"asked"', '{"event":"content"')):
         return text, ""
     head, key, content = text.rstrip().partition(',"content":')
     return (head + "}\n", content.removesuffix("}").removesuffix("null")) if key else (text, "")
@@ -163,12 +174,17 @@ def _summary(raw: Mapping[str, Any]) -> LoadSummary:
         service=_latency(raw["service"]),
         partitions=tuple(int(p["rows_acked"]) for p in partitions),
         rows_distinct=None if raw.get("rows_distinct") is None else int(raw["rows_distinct"]),
+        table_rows=_table_rows(raw.get("table_rows")),
         rows_unanswered=int(raw.get("rows_unanswered") or 0),  # an older load generator did not report these two
         operations=tuple(_operation(o, raw["window_s"]) for o in raw.get("operations") or ()),
         overdue=None if raw.get("overdue") is None else int(raw["overdue"]),
         is_answered=bool(raw.get("is_answered", True)),
         worker_cores=_worker_cores(workers, raw["window_s"]),
     )
+
+
+def _table_rows(runs: Sequence[Sequence[Any]] | None) -> tuple[tuple[int, ...], ...] | None:
+    return None if runs is None else tuple((int(first), int(tables), int(rows)) for first, tables, rows in runs)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -211,7 +227,14 @@ def _asked(raw: Mapping[str, Any]) -> Asked:
         value=None if raw.get("value") is None else float(raw["value"]),
         rows=int(raw["rows"]),
         in_window=bool(raw.get("in_window")),
-        content=str(raw.get("content") or ""),
+        content=(str(raw["content"]),) if raw.get("content") else (),
+        parts=int(raw.get("parts") or 0),
+    )
+
+
+def _part(raw: Mapping[str, Any]) -> ContentPart:
+    return ContentPart(
+        worker=int(raw["worker"]), request=int(raw["request"]), part=int(raw["part"]), content=str(raw["content"])
     )
 
 
@@ -221,5 +244,6 @@ _READERS: Mapping[str, Callable[[Mapping[str, Any]], Line]] = {
     "interval": _interval,
     "error": _trouble,
     "asked": _asked,
+    "content": _part,
     "summary": _summary,
 }

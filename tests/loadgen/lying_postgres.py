@@ -3,6 +3,7 @@ everything else on. Answers are binary, as the load generator asks for them."""
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import struct
 import threading
@@ -80,6 +81,8 @@ class LyingPostgres:
 
     def __exit__(self, *_: Any) -> None:
         for one in self._sockets:
+            with contextlib.suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)  # a thread that waits in accept would keep a closed listener open
             one.close()
 
     def listen(self, server: str | tuple[str, int]) -> int:

@@ -88,12 +88,13 @@ def test_all_pages_are_read_and_values_of_each_type_are_digested(ask, server, ha
     ]
     packed[3] = (*packed[3][:8], None)
     server.pages = [packed[:3], packed[3:6], packed[6:]]
-    outcome = ask(page_rows=3)
+    outcome = ask(page_rows=3, check_ms=100)
     assert outcome.code == 0, outcome.stderr
     wanted = [(row[0] * 1_000_000, *row[1:]) for row in rows]
     wanted[3] = (*wanted[3][:8], None)
     told = outcome.of("asked")
     assert told and {(e["rows"], e["values"], e["digest"]) for e in told} == {(7, 63, digest(wanted))}
+    assert told[0]["content"] == [list(row) for row in wanted], "as it was sent, with the NULL"
     assert [request.position for request in server.executed[:4]] == [b"", b"at01", b"at02", b""]
     assert {request.page_rows for request in server.executed} == {3}
 

@@ -106,6 +106,14 @@ def test_a_draw_is_a_function_of_seed_worker_and_request(load):
     assert len({drawn(e) for e in first.values()}) > len(first) * 0.9, "requests and workers draw differently"
 
 
+def test_two_operations_draw_differently_with_the_same_seed(load):
+    other = {key.replace("ask.range.", "ask.other."): value for key, value in RANGE.items()} | {"operations": "other"}
+    one, two = asked(load(**RANGE)), asked(load(**other))
+    both = one.keys() & two.keys()
+    assert len(both) > 10
+    assert sum(drawn(one[k]) == drawn(two[k]) for k in both) < 5
+
+
 def test_ranges_lie_in_the_data_on_the_step(load):
     events = asked(load(**RANGE, **{"ask.range.step_ms": 100})).values()
     starts = {e["from_ms"] for e in events}

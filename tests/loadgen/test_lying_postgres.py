@@ -12,11 +12,15 @@ from lying_postgres import LIES, LyingPostgres
 from postgres_server import PostgresServer
 from running_load import METERS
 
+from runner.loadgen.content import content_of
+from runner.loadgen.process import LoadProcesses
 from runner.loadgen.protocol import Asked, parse_line
 from runner.loadgen.rows import rows_of
 from runner.model import Drawn, Operation, Query, Work, Workload
+from runner.targets.handed import in_ms
 from runner.trial.within import Within
 from runner.work.answers import right_answer, stretches
+from runner.work.columns import Right, TableRows
 
 COLUMNS = ("current", "voltage", "phase")
 TYPED = ("current:float", "voltage:int", "phase:float")
@@ -48,17 +52,17 @@ def loaded(run, postgres) -> PostgresServer:
 
 
 @pytest.fixture(scope="module")
-def right(program) -> Callable[[Asked], list[tuple[Any, ...]]]:
+def right(program) -> Callable[[Asked], Right]:
     spec = {key: str(value) for key, value in DATA.items()} | {"driver": "null"}
     held = rows_of(str(program), spec, [(table, 0, 200) for table in range(6)])
 
-    def answer(asked: Asked) -> list[tuple[Any, ...]]:
+    def answer(asked: Asked) -> Right:
         drawn = Drawn(devices=asked.devices, from_ms=asked.from_ms or 0, to_ms=asked.to_ms or 0)
         ((table, first, count),) = stretches(QUERY, drawn, WORK)
         rows = held[table]
         part = slice(first, first + count)
         cut = {name: values[part] for name, values in rows.columns.items()}
-        return list(right_answer(QUERY, drawn, {table: type(rows)(times=rows.times[part], columns=cut)}))
+        return right_answer(QUERY, drawn, {table: TableRows(times=rows.times[part], columns=cut)})
 
     return answer
 
@@ -67,9 +71,8 @@ def wrong_of(outcome: Any, right: Callable[[Asked], Any]) -> Iterator[str]:
     for event in outcome.of("asked"):
         asked = parse_line(json.dumps(event, separators=(",", ":")))
         assert isinstance(asked, Asked)
-        case = Within(query=QUERY, answer=asked, right=right(asked), names=(), written=0, has_writes=False)
-        assert case.is_compared
-        yield case.wrong()
+        came = in_ms(QUERY, content_of(asked))
+        yield Within(query=QUERY, answer=asked, right=right(asked), came=came, names=(), written=0).wrong()
 
 
 @pytest.mark.parametrize("lie", [*LIES, "nothing"])
@@ -87,3 +90,29 @@ def test_each_falsified_answer_of_the_load_is_found(run, loaded, right, lie):
         assert lying.lies == 0 and not any(sentences)
     else:
         assert lying.lies >= 99 and all(sentences[1:]), sentences[:2]
+
+
+def content_of_load(program, postgres, text, **more):
+    """The content of each answer of a load with this query."""
+    spec = {"protocol": "1", **postgres.spec(), **DATA, "operations": "own", "ask.own.text": text, "check_every": 0}
+    told = {key: str(value) for key, value in {**spec, **more}.items()}
+    with LoadProcesses(str(program), [told], (0,), "") as load:
+        list(load.lines(30))
+    return [content_of(answer) if answer.content else None for answer in load.answers]
+
+
+def test_an_answer_beyond_4_mb_is_handed_over_whole(program, loaded):
+    text = "SELECT g, g * 1.5::float8, 'a text' FROM generate_series(1, 300000) g"
+    (came,) = content_of_load(program, loaded, text, requests=1, check_ms=1000)
+    assert came == [(g, g * 1.5, "a text") for g in range(1, 300_001)]
+
+
+def test_after_a_long_answer_the_operation_rests(program, loaded):
+    text = "SELECT g, g * 1.5::float8, 'a text' FROM generate_series(1, 100000) g"
+    came = content_of_load(program, loaded, text, requests=20, check_ms=1)
+    assert len(came) <= 3, "about 1 MB of content per second"
+
+
+def test_each_answer_of_an_operation_slower_than_the_period_is_handed_over(program, loaded):
+    came = content_of_load(program, loaded, "SELECT 7 FROM pg_sleep(0.15)", requests=5, check_ms=50)
+    assert came == [[(7,)]] * 5

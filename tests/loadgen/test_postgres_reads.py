@@ -220,3 +220,28 @@ def test_names_are_the_ids_that_queries_ask_for(run, loaded, rows):
     for table, name in enumerate(names):
         found = loaded.query(f"SELECT current FROM measurement WHERE device_id = {name} ORDER BY time LIMIT 1")
         assert float32(float(found[0][0])) == rows[table][0][1]
+
+
+@pytest.mark.parametrize(
+    ("cells", "bound", "empty", "is_empty"),
+    [
+        ("count(*)", "false", "zero", True),
+        ("count(*)", "true", "zero", False),
+        ("max(current)", "false", "null", True),
+        ("max(current), avg(phase)", "false", "null", True),
+        ("max(current), count(*)", "false", "null", False),
+        ("0", "true LIMIT 1", "null", False),
+        ("count(*)", "false", None, False),
+    ],
+)
+def test_an_aggregate_of_no_rows_is_empty(run, loaded, cells, bound, empty, is_empty):
+    text = f"SELECT {cells} FROM measurement WHERE device_id = {{device}} AND {bound}"
+    more = {"a__empty": empty} if empty else {}
+    (operation,) = ask(run, loaded, operations="a", a__text=text, check_every=0, **more).summary["operations"]
+    assert operation["units_window"] > 0
+    assert operation["empty_window"] == (operation["units_window"] if is_empty else 0)
+
+
+def test_what_is_empty_is_null_or_zero(run, loaded):
+    outcome = ask(run, loaded, code=2, operations="a", a__text="SELECT 1", a__empty="none")
+    assert "spec: ask.a.empty: 'none' is neither null nor zero" in outcome.stderr

@@ -53,6 +53,39 @@ def test_an_interlaced_request_is_executed_once(stub):
     assert stub.words()[7:] == [*[*["table", "bind", "add"] * 4, "execute"] * 2, "close"]
 
 
+USING = r" USING `load`\.`meters` TAGS \((-?\d+),'([^']*)'\)"
+
+
+def test_an_insertion_that_makes_its_table_names_the_supertable_and_the_tags(stub):
+    spec = SPEC | {"database": "load", "rows": 8, "rows_per_request": 1, "auto_create": "1"}
+    acked(stub(**spec), 8)
+    texts = [re.fullmatch(rf"INSERT INTO \?{USING} VALUES\(\?,\?,\?,\?\)", text) for text in stub.starting("prepare")]
+    assert len(texts) == 8 and all(texts)
+    acked(stub(**spec | {"method": "sql", "partial_columns": 1}), 8)
+    made = [re.match(rf"INSERT INTO (d\d){USING} \(ts,`current`\) VALUES \(", text) for text in stub.starting("query")]
+    assert [one[1] for one in made] == [f"d{i}" for i in range(8)]
+    assert [one.groups()[1:] for one in made] == [one.groups() for one in texts]
+
+
+def test_a_process_has_the_tables_from_its_first_one_on(stub):
+    acked(stub(**SPEC | {"rows": 8, "rows_per_request": 1, "method": "sql", "first_table": 40}), 8)
+    assert [text.split()[2] for text in stub.starting("query")] == [f"d{i}" for i in range(40, 48)]
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"first_table": 1, "placement": "owned"}, "first_table: needs placement=stock"),
+        ({"auto_create": 1, "method": "sml-line"}, "auto_create: is for the methods stmt, sql and rest"),
+        ({"auto_create": 1, "interlace_rows": 5}, "interlace_rows: with auto_create"),
+        ({"auto_create": 2}, "auto_create: '2' is not a whole number of 0..1"),
+    ],
+)
+def test_tables_that_cannot_be_shared_or_made_so_are_refused(stub, more, words):
+    outcome = stub(**SPEC | more)
+    assert (outcome.code, words in outcome.stderr) == (2, True), outcome.stderr
+
+
 def test_more_rows_than_a_binding_takes_are_bound_apart(stub):
     acked(stub(**SPEC | {"tables": 1, "partitions": 1, "vgroups": 1, "rows": 70000, "rows_per_request": 70000}), 70000)
     assert [line.split()[0] for line in stub.starting("bind")] == ["32767", "32767", "4466"]

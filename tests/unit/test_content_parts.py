@@ -1,0 +1,58 @@
+"""Joining the parts of a long answer's content."""
+
+import json
+
+from runner.loadgen.content import ContentParts, content_of
+from runner.loadgen.protocol import Asked, ContentPart, parse_line
+
+
+def asked(parts, content, request=7):
+    line = {
+        "event": "asked",
+        "operation": "range",
+        "worker": 1,
+        "request": request,
+        "devices": [0],
+        "rows": 3,
+        "in_window": True,
+        "parts": parts,
+    }
+    parsed = parse_line(json.dumps({**line, "content": content}, separators=(",", ":")))
+    assert isinstance(parsed, Asked)
+    return parsed
+
+
+def part(number, content, request=7):
+    line = {"event": "content", "worker": 1, "request": request, "part": number, "content": content}
+    parsed = parse_line(json.dumps(line, separators=(",", ":")))
+    assert isinstance(parsed, ContentPart)
+    return parsed
+
+
+def joined(parts, answer):
+    held = ContentParts()
+    for one in parts:
+        held.take(one)
+    return held.whole(answer)
+
+
+def test_rows_and_texts_are_joined_in_their_order():
+    assert content_of(joined([part(0, [[1, 2.5]]), part(1, [[2, None]])], asked(2, [[3, "x"]]))) == [
+        (1, 2.5),
+        (2, None),
+        (3, "x"),
+    ]
+    assert content_of(joined([part(0, '{"a":"é')], asked(1, '"}'))) == '{"a":"é"}'
+    assert content_of(joined([], asked(0, [[1]]))) == [(1,)]
+
+
+def test_an_answer_without_one_of_its_parts_has_no_content():
+    assert joined([part(0, [[1]])], asked(2, [[3]])).content == ()
+    assert joined([part(1, [[1]])], asked(1, [[3]])).content == ()
+    assert joined([part(0, [[1]], request=6)], asked(1, [[3]])).content == ()
+    assert joined([part(0, [[1]])], asked(1, None)).content == ()
+
+
+def test_a_request_that_was_asked_again_has_the_parts_of_its_last_answer():
+    parts = [part(0, [[1]]), part(1, [[2]]), part(0, [[8]])]
+    assert content_of(joined(parts, asked(1, [[9]]))) == [(8,), (9,)]
