@@ -15,6 +15,7 @@ def load_iot(path: str, overrides: tuple[str, ...], *, as_json: bool) -> None:
     from runner.interrupts import current
     from runner.iot.output import document, matrix_lines
     from runner.iot.run import read_file, run_job
+    from runner.iot.stored import store_results
     from runner.loadgen.binary import loadgen_path
 
     job = read_file(path, overrides, os.environ)
@@ -25,6 +26,7 @@ def load_iot(path: str, overrides: tuple[str, ...], *, as_json: bool) -> None:
         else:
             for line in matrix_lines(job, result.done):
                 console.show_line(line)
+        store_results(job, result.done)
     if result.failure is not None:
         raise result.failure
     if result.done is None or result.done.interrupted:

@@ -44,7 +44,7 @@ _KEYS = {
 
 def refuse_wrong_spec(job: IotJob, trial: Trial, target: Target, texts: Mapping[str, str], program: str) -> None:
     """Raises UsageError that names the key, PreflightError if the load generator cannot check."""
-    nowhere = Address(host="", port=0, secret="", is_ours=False)
+    nowhere = Address(host="", port=0, secret="")  # as of a server of ours, which is asked nothing for its spec
     spec = load_spec(
         job, trial, target.session(trial, nowhere).load_spec(), texts, 0 if job.writes else job.rows_expected
     )

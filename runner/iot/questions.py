@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from runner.iot.given import Given, shown
-from runner.iot.keys import FUNCTIONS, OPERATIONS
+from runner.iot.keys import FUNCTIONS, OPERATIONS, TIME_FUNCTIONS
 from runner.iot.shape import columns
 from runner.model import Operation
 from runner.work import OPERATIONS as KINDS
 from runner.work import operation_of
 
 WEIGHT_MAX = 100_000
+END_MS = 1  # IoT-benchmark's ranges include their end, but those that it groups by time; here none does
 _NUMBERS = ("int", "bigint", "float", "double")
 
 
@@ -39,11 +42,8 @@ def _parameters(given: Given, kind: str) -> dict[str, str]:
     wanted = dict.fromkeys(operation_of(kind).parameters, "")
     if not wanted:
         return {}
-    sensors = given.whole("QUERY_SENSOR_NUM")
-    numbers_only = "bound" in wanted or "column" in wanted
-    names = _sensors(given, sensors, numbers_only=numbers_only)
-    if numbers_only and sensors > 1:
-        given.refuse("QUERY_SENSOR_NUM", f"{kind} asks for one sensor, not {sensors}")
+    names = asked_sensors(given, kind)
+    function = aggregate_function(given)
     step_ms = given.whole("STEP_SIZE") * given.whole("POINT_STEP")
     values = {
         "devices": str(given.whole("QUERY_DEVICE_NUM")),
@@ -51,16 +51,28 @@ def _parameters(given: Given, kind: str) -> dict[str, str]:
         "column": names[0],
         "bound": f"{given.number('QUERY_LOWER_VALUE'):.10g}",
         "bound_column": names[0],
-        "span": f"{given.whole('QUERY_INTERVAL') / 1000:.10g}s",
+        "span": _seconds(given.whole("QUERY_INTERVAL") + (0 if "bucket" in wanted else END_MS)),
         "step": f"{step_ms / 1000:.10g}s" if step_ms else "",
         "bucket": f"{given.whole('GROUP_BY_TIME_UNIT') / 1000:.10g}s",
-        "function": aggregate_function(given) if "function" in wanted else "",
+        "function": "count" if function in TIME_FUNCTIONS else function,
     }
+    if "column" in wanted:  # of several sensors the query itself is completed (spec.py)
+        del values["columns"]
     return {name: values[name] for name in wanted if values.get(name)}
 
 
+def _seconds(ms: int) -> str:
+    """A time as a parameter of an operation, to the millisecond."""
+    return f"{ms // 1000}.{ms % 1000:03d}s"
+
+
+def asked_sensors(given: Given, kind: str) -> Sequence[str]:
+    """The first sensors that can be asked for by this operation, QUERY_SENSOR_NUM of them."""
+    wanted = operation_of(kind).parameters
+    return _sensors(given, given.whole("QUERY_SENSOR_NUM"), numbers_only="bound" in wanted or "column" in wanted)
+
+
 def _sensors(given: Given, count: int, *, numbers_only: bool) -> list[str]:
-    """The first sensors that can be asked for."""
     kinds = [(name, kind) for name, _, kind in (column.partition(":") for column in columns(given))]
     fit = [name for name, kind in kinds if kind in _NUMBERS or not numbers_only]
     if len(fit) < count:

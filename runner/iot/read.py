@@ -4,27 +4,36 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 
 from runner.errors import UsageError
 from runner.iot.bounds import RATE_MAX, REQUESTS_MAX, ROWS_MAX, ROWS_OF_REQUEST_MAX
 from runner.iot.given import Given, shown
 from runner.iot.job import IotJob
-from runner.iot.questions import aggregate_function, within_ms, written_operations
+from runner.iot.keys import TIME_FUNCTIONS
+from runner.iot.questions import aggregate_function, asked_sensors, within_ms, written_operations
 from runner.iot.shape import workload
+from runner.iot.stored import read_store
 from runner.iot.tags import tag_notes
 from runner.model import Work
 from runner.targets import Facts, all_facts
 from runner.work import queries_of
 
+_OWN = {"token": "takes no token"}
 
-def read_job(values: Mapping[str, str], password: str = "") -> IotJob:
-    """values: of the file, and what overrides it. password: of the environment, which counts before the file's.
+
+def read_job(
+    values: Mapping[str, str], password: str = "", store_password: str = "", now: datetime | None = None
+) -> IotJob:
+    """values: of the file, and what overrides it. password, store_password: of the server and of the database that
+    stores the results, from the environment, which count before the file's. now: the time in the name of the load.
 
     Raises one UsageError for all mistakes.
     """
     given = Given(values)
     notes = given.check_keys()
-    facts, method = _facts(given)
+    store, store_notes = read_store(given, store_password, now or datetime.now())
+    facts, method, versions = _facts(given)
     clients, devices = _clients(given), given.whole("DEVICE_NUMBER")
     tables = _written_devices(given, devices)
     loop, batch = given.whole("LOOP"), given.whole("BATCH_SIZE_PER_WRITE")
@@ -43,7 +52,6 @@ def read_job(values: Mapping[str, str], password: str = "") -> IotJob:
     requests = max(1, round(loop * clients * (part * batches + 1 - part))) if work.counts_requests else 0
     rate = _rate(given, units or requests, loop, part, batches)
     _check_amounts(given, units, requests, rate)
-    timeouts = [("WRITE_OPERATION_TIMEOUT_MS", part > 0), ("READ_OPERATION_TIMEOUT_MS", part < 1)]
     job = IotJob(
         database=given.text("DB_SWITCH"),
         target=facts.name if facts else "",
@@ -51,7 +59,7 @@ def read_job(values: Mapping[str, str], password: str = "") -> IotJob:
         host=_first(given, "HOST"),
         port=_port(given),
         user=given.text("USERNAME"),
-        password=password or given.text("PASSWORD"),
+        password=password or given.text("TOKEN" if facts and "token" in facts.takes else "PASSWORD"),
         database_name=given.text("DB_NAME"),
         drops=given.flag("IS_DELETE_DATA") and not reads_only,
         creates=given.flag("CREATE_SCHEMA") and not reads_only,
@@ -61,34 +69,55 @@ def read_job(values: Mapping[str, str], password: str = "") -> IotJob:
         requests=requests,
         duration_s=given.whole("TEST_MAX_TIME") / 1000,
         rate=rate,
-        timeout_s=max((given.whole(key) / 1000 for key, is_used in timeouts if is_used), default=0.0),
+        timeout_s=_timeout_s(given, part),
         seed=given.whole("DATA_SEED"),
         read_seed=given.whole("QUERY_SEED"),
         rows_expected=rows_each,
         within_ms=within_ms(given, loop, part),
         follows=given.flag("IS_RECENT_QUERY") and part > 0,
-        notes=(*notes, *_notes(given, facts, work), *tag_notes(given)),
+        sensors={o.name: tuple(asked_sensors(given, o.name)) for o in operations if o.unit != "rows"},
+        time_function=_time_function(given),
+        store=store,
+        notes=(*notes, *versions, *store_notes, *_notes(given, facts, work), *tag_notes(given)),
     )
     given.raise_any()
     return job
 
 
+def _timeout_s(given: Given, part: float) -> float:
+    """The longest of those that the load uses."""
+    keys = [("WRITE_OPERATION_TIMEOUT_MS", part > 0), ("READ_OPERATION_TIMEOUT_MS", part < 1)]
+    return max((given.whole(key) / 1000 for key, is_used in keys if is_used), default=0.0)
+
+
+def _time_function(given: Given) -> str:
+    function = aggregate_function(given)
+    return function if function in TIME_FUNCTIONS else ""
+
+
 def names_of(facts: Facts) -> dict[str, str]:
     """Its names in DB_SWITCH, each with the way in which rows are then written."""
-    named = (entry.partition("=") for entry in facts.iot_benchmark)
+    named = (entry.partition("=") for entry in (*facts.iot_benchmark, *facts.iot_benchmark_versions))
     return {name: method or facts.methods[0] for name, _, method in named}
 
 
-def _facts(given: Given) -> tuple[Facts | None, str]:
+def _facts(given: Given) -> tuple[Facts | None, str, tuple[str, ...]]:
+    """The target, how rows are written, and a note if the name is that of another version."""
     wanted, known = given.text("DB_SWITCH"), all_facts()
     for facts in known:
         for name, method in names_of(facts).items():
             if wanted.lower() == name.lower():
-                return facts, method
+                return facts, method, _version_notes(facts, name)
     names = ", ".join(sorted(name for facts in known for name in names_of(facts)))
     where = "" if given.says("DB_SWITCH") else " (its default)"
     given.refuse("DB_SWITCH", f"there is no target for {shown(wanted, quoted=False)}{where}", f"there are {names}")
-    return None, ""
+    return None, "", ()
+
+
+def _version_notes(facts: Facts, name: str) -> tuple[str, ...]:
+    if not any(entry.partition("=")[0] == name for entry in facts.iot_benchmark_versions):
+        return ()
+    return (f"DB_SWITCH: {name} names a version of {facts.title}; the version that answers at HOST is loaded",)
 
 
 def _first(given: Given, key: str) -> str:
@@ -181,9 +210,11 @@ def _notes(given: Given, facts: Facts | None, work: Work) -> Sequence[str]:
     found = []
     title = facts.title if facts else ""
     taken = facts.takes if facts else ()
-    for key, what in (("USERNAME", "user"), ("DB_NAME", "database")):
+    for key, what in (("USERNAME", "user"), ("DB_NAME", "database"), ("TOKEN", "token")):
         if given.says(key) and what not in taken:
-            found.append(f"{key} has no effect: the target {title} has a {what} of its own")
+            found.append(f"{key} has no effect: the target {title} {_OWN.get(what, f'has a {what} of its own')}")
+    if given.says("PASSWORD") and "token" in taken:
+        found.append(f"PASSWORD has no effect: the target {title} takes TOKEN")
     if given.flag("OP_MIN_INTERVAL_RANDOM") and given.text("OP_MIN_INTERVAL") != "0":
         found.append("OP_MIN_INTERVAL_RANDOM: requests are due at their mean distance, evenly")
     if not given.flag("IS_CLIENT_BIND"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import socket
 import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
@@ -19,10 +20,12 @@ from runner.iot.output import Done
 from runner.iot.properties import read_properties
 from runner.iot.read import read_job
 from runner.iot.spec import RUNTIME, load_spec, texts_of, trial_of
+from runner.iot.stored import store_config
 from runner.loadgen.features import kept_by
 from runner.loadgen.handle import LoadHandle
 from runner.model import Interval, ServerOrder, ServerSpec, SiteRequest
 from runner.runtimes import load_runtime
+from runner.sqlexport import PASSWORD_VARIABLE
 from runner.targets import ENDPOINT_PASSWORD, Address, load_facts, load_target
 from runner.trial.asking import DROP_S, SCHEMA_S, TABLES_S, asked, closed_at_last, count_s, flush_s, until_ready
 from runner.trial.loads import load_of
@@ -58,7 +61,7 @@ def read_file(path: str, overrides: tuple[str, ...], environment: Mapping[str, s
         if not equals or key.startswith("-"):
             raise UsageError(f"{override!r}: with --iot, further arguments are KEY=VALUE", remedy="like LOOP=10")
         values[key] = value
-    return read_job(values, environment.get(ENDPOINT_PASSWORD, ""))
+    return read_job(values, environment.get(ENDPOINT_PASSWORD, ""), environment.get(PASSWORD_VARIABLE, ""))
 
 
 def run_job(job: IotJob, program: str, say: Say, stop: Stop) -> IotResult:
@@ -86,6 +89,7 @@ def run_job(job: IotJob, program: str, say: Say, stop: Stop) -> IotResult:
     refuse_wrong_spec(job, trial, load_target(job.target), texts, program)
     for note in job.notes:
         say(note)
+    store_config(job, socket.gethostname())
     with ExitStack() as cleanup:
         reached = _reach(job, order, home, facts.takes, cleanup)
         with closed_at_last(reached):
@@ -103,6 +107,8 @@ def run_job(job: IotJob, program: str, say: Say, stop: Stop) -> IotResult:
             troubles = tuple(f"{t.count} x {t.code}: {t.message}" for t in load.troubles)
             counted, wrong = (None, "") if interrupted else _count(job, reached, summary.rows_acked, load, say)
     done = Done(summary=summary, schema_s=schema_s, rows_counted=counted, troubles=troubles, interrupted=interrupted)
+    if job.reads and not summary.service.count:
+        wrong = wrong or "nothing was asked before the load ended; is TEST_MAX_TIME too short?"
     if failure is None and not interrupted and (wrong or summary.outcome != "ok"):
         failure = LoadError(wrong or f"not everything was answered: {'; '.join(troubles[:3]) or summary.outcome}")
     return IotResult(done=done, failure=failure)

@@ -71,3 +71,12 @@ def test_each_combination_of_tags_has_as_many_devices(server, file):
     assert {(first, second): rows for first, second, rows in counted} == {
         (f"site{first}", f"site{second}"): 2 * 40 * 50 for first in range(2) for second in range(5)
     }
+
+
+def test_queries_of_two_sensors_of_what_is_there(file):
+    words = ("INSERT_DATATYPE_PROPORTION=0:0:0:0:1:0", "POINT_STEP=500")
+    told(file, *words)
+    found = told(file, *words, "OPERATION_PROPORTION=0:1:1:1:1:1:1:1:1:1:1", "QUERY_SENSOR_NUM=2", "QUERY_DEVICE_NUM=2")
+    points = {one["name"]: one["okPoint"] / one["okOperation"] for one in found["operations"]}
+    assert sum(one["okOperation"] for one in found["operations"]) == 40 * 4
+    assert (points["TIME_RANGE"], points["AGG_VALUE"], points["LATEST_POINT"]) == (2 * 2 * 501, 2, 2 * 2)

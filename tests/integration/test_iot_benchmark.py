@@ -13,7 +13,7 @@ from tests.integration import cli
 from tests.loadgen.postgres_server import PostgresServer
 
 FILE = """
-DB_SWITCH=TimescaleDB
+DB_SWITCH=PostgreSQL
 HOST=127.0.0.1
 USERNAME=postgres
 DB_NAME=postgres

@@ -19,7 +19,7 @@ from runner.loadgen.protocol import parse_line
 from runner.targets import all_facts, load_facts
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "iot-benchmark.md").read_text(encoding="utf-8")
-BASE = {"DB_SWITCH": "TimescaleDB", "DEVICE_NUMBER": "40", "SENSOR_NUMBER": "12", "CLIENT_NUMBER": "4", "LOOP": "10"}
+BASE = {"DB_SWITCH": "PostgreSQL", "DEVICE_NUMBER": "40", "SENSOR_NUMBER": "12", "CLIENT_NUMBER": "4", "LOOP": "10"}
 TAGGED = {"DB_SWITCH": "InfluxDB", "TAG_NUMBER": "1", "TAG_VALUE_CARDINALITY": "3"}
 
 
@@ -106,13 +106,58 @@ def test_queries_have_the_files_parameters():
         OPERATION_PROPORTION="1:0:1:0:0:0:0:1", QUERY_INTERVAL="60000", STEP_SIZE="2", GROUP_BY_TIME_UNIT="15000",
         QUERY_AGGREGATE_FUN="max_value", QUERY_DEVICE_NUM="3", POINT_STEP="1000", LOOP="90",
     )  # fmt: skip
-    assert told["ask.range.span_ms"] == "60000"
+    assert told["ask.range.span_ms"] == "60001"  # the end belongs to the range
+    assert told["ask.group_by_time.span_ms"] == "60000"  # and here it does not, as in IoT-benchmark
     assert told["ask.range.step_ms"] == "2000"
     assert told["ask.range.within_ms"] == str(2000 * 29)  # of 90 loops, 30 ask a range
     assert told["ask.range.text"].count("{device}") == 3
     assert 'max("s_2")' in told["ask.group_by_time.text"]  # the first sensor that holds numbers
     assert "'15000 milliseconds'" in told["ask.group_by_time.text"]
     assert (told["requests"], "rows" in told) == (str(90 * 4 // 3 * 10 + 240), False)
+
+
+TABLE_2_4 = {
+    "QUERY_DEVICE_NUM": "2", "QUERY_SENSOR_NUM": "2", "QUERY_AGGREGATE_FUN": "count", "STEP_SIZE": "1",
+    "QUERY_INTERVAL": "250000", "QUERY_LOWER_VALUE": "-5", "GROUP_BY_TIME_UNIT": "20000", "LOOP": "30",
+    "OPERATION_PROPORTION": "0:1:1:1:1:1:1:1:1:1:1", "INSERT_DATATYPE_PROPORTION": "0:0:0:0:1:0", "POINT_STEP": "500",
+}  # fmt: skip
+
+
+def test_table_2_4_of_the_article_asks_iotdb_as_iot_benchmark_does():
+    told = spec(DB_SWITCH="IoTDB-013-SESSION_BY_TABLET", **TABLE_2_4)
+    both, of = "{device}, {device}", "count(s_0), count(s_1)"
+    within, above = "time >= {from} AND time < {to}", "s_0 > {value} AND s_1 > {value}"
+    assert told["ask.range_value.text"] == (
+        f"SELECT s_0, s_1 FROM {both} WHERE {within} AND {above} ORDER BY TIME ALIGN BY DEVICE"
+    )
+    assert told["ask.aggregate.text"] == f"SELECT {of} FROM {both} WHERE {within} ALIGN BY DEVICE"
+    assert told["ask.aggregate_value.text"] == f"SELECT {of} FROM {both} WHERE {above} ALIGN BY DEVICE"
+    assert told["ask.group_by_time.text"] == (
+        f"SELECT {of} FROM {both} GROUP BY ([{{from}}, {{to}}), 20000ms) ALIGN BY DEVICE"
+    )
+    assert (told["ask.range.span_ms"], told["ask.group_by_time.span_ms"]) == ("250001", "250000")
+    assert (told["ask.range_value.value_low"], told["requests"]) == ("-5", "120")
+
+
+@pytest.mark.parametrize("database", ["PostgreSQL", "TimescaleDB", "InfluxDB", "InfluxDB2", "QuestDB", "TDengine-3"])
+def test_table_2_4_of_the_article_asks_two_sensors_of_other_databases(database):
+    told = spec(DB_SWITCH=database, **TABLE_2_4)
+    texts = {key: text for key, text in told.items() if key.endswith(".text")}
+    assert len(texts) == 10 and all("s_0" in text and "s_1" in text for text in texts.values())
+    assert all(text.count("{value}") % 2 == 0 for text in texts.values())
+
+
+def test_what_a_target_cannot_ask_of_several_sensors_is_refused():
+    with pytest.raises(UsageError, match="QUERY_SENSOR_NUM: aggregate: KairosDB is asked for one sensor"):
+        spec(DB_SWITCH="KairosDB", OPERATION_PROPORTION="1:0:0:0:1", QUERY_SENSOR_NUM="2")
+
+
+def test_times_of_the_first_and_last_value():
+    for database, words in {"IoTDB-200-SESSION_BY_TABLET": "max_time(s_2)", "PostgreSQL": "max(time) FILTER"}.items():
+        told = spec(DB_SWITCH=database, OPERATION_PROPORTION="1:0:0:0:1", QUERY_AGGREGATE_FUN="max_time")
+        assert words in told["ask.aggregate.text"]
+    with pytest.raises(UsageError, match="QUERY_AGGREGATE_FUN: TDengine has no max_time"):
+        spec(DB_SWITCH="TDengine-3", OPERATION_PROPORTION="1:0:0:0:1", QUERY_AGGREGATE_FUN="max_time")
 
 
 def test_queries_of_the_newest_rows():
@@ -195,6 +240,56 @@ def test_a_key_without_a_meaning_is_named():
     assert [note.split(" ")[0] for note in other] == ["USERNAME", "DB_NAME"]
 
 
+@pytest.mark.parametrize("version", ["013", "100", "110", "130"])
+def test_a_name_of_another_version_loads_the_one_that_is_there(version):
+    read = job(DB_SWITCH=f"iotdb-{version}-session_by_tablet")
+    assert (read.target, read.method) == ("iotdb", "tablet")
+    assert read.notes == (
+        f"DB_SWITCH: IoTDB-{version}-SESSION_BY_TABLET names a version of IoTDB; the version that answers at HOST is loaded",
+    )
+    assert job(DB_SWITCH="IoTDB-200-SESSION_BY_TABLET").notes == ()
+
+
+def test_influxdb_2_takes_the_token():
+    for name in ("InfluxDB-2.x", "INFLUXDB2"):
+        read = read_job({"DB_SWITCH": name, "TOKEN": "t0ken", "PASSWORD": "p"})
+        assert (read.target, read.password) == ("influxdb2", "t0ken")
+        assert [note.split(" ")[0] for note in read.notes] == ["PASSWORD"]
+        assert "t0ken" not in repr(read)
+    assert read_job({"DB_SWITCH": "InfluxDB2", "TOKEN": "t0ken"}, "of the environment").password == "of the environment"
+    other = job(TOKEN="t0ken")
+    assert (other.password, other.notes) == ("root", ("TOKEN has no effect: the target PostgreSQL takes no token",))
+
+
+def test_timescaledb_is_its_own_target():
+    read = job(DB_SWITCH="TimescaleDB", USERNAME="u", DB_NAME="d")
+    assert (read.target, read.user, read.database_name, read.notes) == ("timescaledb", "u", "d", ())
+
+
+STORE = {"TEST_DATA_PERSISTENCE": "MySQL", "TEST_DATA_STORE_IP": "h", "TEST_DATA_STORE_DB": "a b"}
+
+
+def test_results_are_stored_by_the_url_of_a_database():
+    read = job(**STORE, TEST_DATA_STORE_USER="u@", TEST_DATA_STORE_PW="s3cret", REMARK="r", TOKEN="t0ken", LOOP="3")
+    assert (read.store.url, read.store.password) == ("mysql://u%40@h:3306/a%20b", "s3cret")
+    assert read.store.project.startswith("testW_Postg_r_2")
+    assert (read.store.settings["LOOP"], read.store.settings["SENSOR_NUMBER"]) == ("3", "12")
+    assert not {"s3cret", "t0ken", "PASSWORD", "TOKEN"} & {*read.store.settings, *read.store.settings.values()}
+    assert "s3cret" not in repr(read)
+    assert read_job(BASE | STORE, store_password="of the environment").store.password == "of the environment"
+
+
+def test_where_results_are_not_stored():
+    for given in ({}, {"TEST_DATA_PERSISTENCE": "None"}):
+        assert (job(**given).store, job(**given).notes) == (None, ())
+    read = job(TEST_DATA_PERSISTENCE="CSV", TEST_DATA_STORE_DB="x")
+    assert read.store is None
+    assert [note.split(" ")[0] for note in read.notes] == ["TEST_DATA_PERSISTENCE=csv", "TEST_DATA_STORE_DB"]
+    assert refused(TEST_DATA_PERSISTENCE="Oracle")[0].startswith("TEST_DATA_PERSISTENCE: 'oracle' is none of")
+    wrong = refused(TEST_DATA_PERSISTENCE="MySQL", TEST_DATA_STORE_IP="a/b", TEST_DATA_STORE_PORT="0")
+    assert [line.split(":")[0] for line in wrong] == [f"TEST_DATA_STORE_{part}" for part in ("IP", "PORT", "DB")]
+
+
 @pytest.mark.parametrize(
     ("given", "words"),
     [
@@ -209,10 +304,9 @@ def test_a_key_without_a_meaning_is_named():
         ({"INSERT_DATATYPE_PROPORTION": "1:1"}, "INSERT_DATATYPE_PROPORTION: '1:1' is not 6 to 11 numbers"),
         ({"INSERT_DATATYPE_PROPORTION": "1:1:1:1:1:1:0:1:0:0:0"}, "INSERT_DATATYPE_PROPORTION: the load generator has"),
         ({"CLIENT_NUMBER": "41"}, "CLIENT_NUMBER: 41 clients cannot share 40 devices"),
-        ({"QUERY_SENSOR_NUM": "2", "OPERATION_PROPORTION": "1:0:0:0:1"}, "QUERY_SENSOR_NUM: aggregate asks for one"),
         ({"QUERY_SENSOR_NUM": "13", "OPERATION_PROPORTION": "1:1"}, "QUERY_SENSOR_NUM: 13: there are 12 sensors"),
         ({"QUERY_DEVICE_NUM": "41", "OPERATION_PROPORTION": "1:1"}, "OPERATION_PROPORTION: devices = 41"),
-        ({"QUERY_AGGREGATE_FUN": "max_time", "OPERATION_PROPORTION": "1:0:0:0:1"}, "QUERY_AGGREGATE_FUN: 'max_time'"),
+        ({"QUERY_AGGREGATE_FUN": "median", "OPERATION_PROPORTION": "1:0:0:0:1"}, "QUERY_AGGREGATE_FUN: 'median'"),
         ({"START_TIME": "yesterday"}, "START_TIME: 'yesterday'"),
         ({"START_TIME": "2022-01-01T00:00:00"}, "START_TIME: "),
         ({"DOUBLE_LENGTH": "6"}, "DOUBLE_LENGTH: '6' is not a whole number of 0 to 5"),
