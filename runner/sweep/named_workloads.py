@@ -1,6 +1,9 @@
 """Workloads with a name: texts by key, which a sweep file and flags override. Refuses to interpret them.
 
-Both assume devices that send a row every ten seconds, so that an hour is 360 rows of each.
+All assume devices that send a row every ten seconds, so that an hour is 360 rows of each.
+
+tsbs-devops: the 15 queries of the Time Series Benchmark Suite's use case "devops", on its measurement cpu of 100 hosts
+over one day. Its starts of ranges are multiples of a stretch of time, which a database with aligned stretches needs.
 """
 
 from __future__ import annotations
@@ -8,6 +11,55 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 _DATA: Mapping[str, str | list[str]] = {"workload.tables": "100", "workload.step_ms": "10000", "preload.rows": "1M"}
+_CPU = ("user", "system", "idle", "nice", "iowait", "irq", "softirq", "steal", "guest", "guest_nice")
+_USAGES = [f"usage_{name}" for name in _CPU]
+_TAGS = ("region", "datacenter", "rack", "os", "arch", "team", "service", "service_version", "service_environment")
+
+
+def _parameters(name: str, **parameters: str) -> list[str]:
+    return [f"{name}.{parameter}={value}" for parameter, value in parameters.items()]
+
+
+def _grouped(name: str, columns: int, hours: int, bucket: str, **more: str) -> list[str]:
+    """An aggregate of the first columns in each stretch of time."""
+    named = ",".join(_USAGES[:columns])
+    return _parameters(name, kind="group_by_time", columns=named, span=f"{hours}h", bucket=bucket, step=bucket, **more)
+
+
+_DEVOPS = [
+    line
+    for lines in (
+        *(
+            _grouped(
+                f"single-groupby-{columns}-{hosts}-{hours}", columns, hours, "1m", function="max", devices=str(hosts)
+            )
+            for columns, hosts, hours in ((1, 1, 1), (1, 1, 12), (1, 8, 1), (5, 1, 1), (5, 1, 12), (5, 8, 1))
+        ),
+        *(_grouped(f"cpu-max-all-{n}", len(_CPU), 8, "1h", function="max", devices=str(n)) for n in (1, 8)),
+        *(
+            _grouped(f"double-groupby-{name}", columns, 12, "1h", function="avg", devices="all", each="device")
+            for name, columns in (("1", 1), ("5", 5), ("all", len(_CPU)))
+        ),
+        *(
+            _parameters(
+                f"high-cpu-{n}", kind="range_value", devices=n, span="12h", bound="90", bound_column="usage_user"
+            )
+            for n in ("1", "all")
+        ),
+        _parameters("lastpoint", kind="latest", devices="all"),
+        _parameters(
+            "groupby-orderby-limit",
+            kind="group_by_time_limit",
+            function="max",
+            column="usage_user",
+            devices="all",
+            bucket="1m",
+            span="1h",
+            step="1m",
+        ),
+    )
+    for line in lines
+]
 NAMED: Mapping[str, Mapping[str, str | list[str]]] = {
     "write": {},
     "iot-queries": {
@@ -28,5 +80,15 @@ NAMED: Mapping[str, Mapping[str, str | list[str]]] = {
         "mix": "write=9,range=1",
         "operation": ["range.span=1h"],
         "workload.rows_per_request": "100",
+    },
+    "tsbs-devops": {
+        **_DATA,
+        "preload.rows": "864000",
+        "workload.start_ms": "1451606400000",
+        "workload.columns": ",".join(f"{name}:tinyint" for name in _USAGES),
+        "workload.tag_columns": ",".join(f"{name}:binary(16)" for name in _TAGS),
+        "workload.values": "random",
+        "mix": ",".join(dict.fromkeys(line.partition(".")[0] for line in _DEVOPS)),
+        "operation": _DEVOPS,
     },
 }

@@ -47,6 +47,7 @@ OPERATIONS = Registry(
         "aggregate_range_value": "runner.work.aggregates:AGGREGATE_RANGE_VALUE",
         "group_by_time": "runner.work.aggregates:GROUP_BY_TIME",
         "group_by_time_desc": "runner.work.aggregates:GROUP_BY_TIME_DESC",
+        "group_by_time_limit": "runner.work.aggregates:GROUP_BY_TIME_LIMIT",
         "set": "runner.work.selects:SET",
         "group_by_tag": "runner.work.groups:GROUP_BY_TAG",
         "aggregate_tag": "runner.work.groups:AGGREGATE_TAG",

@@ -8,39 +8,36 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from runner.model import Cells, Drawn, Query, Work
+from runner.work.aggregated import aggregated, aggregated_devices, aggregated_groups
+from runner.work.columns import Right, TableRows, as_stored
+from runner.work.devices import walked
 
 Stretch = tuple[int, int, int]  # a range of rows: table, first row, number of rows
 
 
-@dataclass(frozen=True, kw_only=True)
-class TableRows:
-    """Consecutive rows of one table. times: ms since 1970. columns: values by name, as they were sent."""
-
-    times: np.ndarray[Any, Any]
-    columns: Mapping[str, np.ndarray[Any, Any]]
-
-
-def draws(query: Query, work: Work, count: int, seed: int) -> list[Drawn]:
-    """`count` draws of the query's parameters: distinct devices, starts on multiples of the step, within the data and,
-    if the query says so, within its newest part."""
-    data, chance = work.data, random.Random(seed)
+def draws(query: Query, work: Work, count: int, seed: int, place: int = 0) -> list[Drawn]:
+    """`count` draws of the query's parameters: starts on multiples of the step, within the data and, if the query says
+    so, within its newest part; the devices that follow a place in their order, so that draws from consecutive places
+    ask for all."""
+    data, chance = work.data, random.Random(f"{seed}/{place}")
+    devices = walked(data.tables, seed, place, count * query.devices)
     step = query.step_ms or data.step_ms
     whole = work.rows_present * data.step_ms
-    width = query.span_ms if query.when == "range" else data.step_ms
+    width = query.span_ms if query.when in ("range", "before") else data.step_ms
     last = max(0, whole - width) // step
     first = max(0, -(-(whole - query.recent_ms) // step)) if query.recent_ms else 0
     found = []
-    for _ in range(count):
+    for number in range(count):
         start = data.start_ms + step * chance.randint(min(first, last), last)
         found.append(
             Drawn(
-                devices=tuple(chance.sample(range(data.tables), query.devices)),
+                devices=devices[number * query.devices : (number + 1) * query.devices],
                 from_ms=start,
                 to_ms=start + width,
                 value=float(chance.randint(round(query.low), round(query.high)))
@@ -52,9 +49,10 @@ def draws(query: Query, work: Work, count: int, seed: int) -> list[Drawn]:
 
 
 def with_groups(query: Query, drawn: Drawn, group_of: Sequence[int]) -> Drawn:
-    """The draw with the devices of its groups, if it draws groups. group_of: the group of each device."""
+    """The draw with all devices if it asks for all, with the devices of its groups if it draws groups. group_of: the
+    group of each device."""
     if not query.tag:
-        return drawn
+        return drawn if query.devices else replace(drawn, devices=tuple(range(len(group_of))))
     first, count = round(drawn.value), query.groups
     devices = [d for d, group in enumerate(group_of) if not count or first <= group < first + count]
     return replace(drawn, devices=tuple(devices), groups=tuple(group_of[device] for device in devices))
@@ -67,9 +65,18 @@ def stretches(query: Query, drawn: Drawn, work: Work) -> list[Stretch]:
     if query.when == "always":
         return [(device, 0, work.rows_present) for device in drawn.devices]
     data = work.data
-    first = max(0, -(-(drawn.from_ms - data.start_ms) // data.step_ms))
+    first = max(0, -(-(_oldest_ms(query, drawn, data.step_ms) - data.start_ms) // data.step_ms))
     end = max(first, min(work.rows_present, -(-(drawn.to_ms - data.start_ms) // data.step_ms)))
     return [(device, first, end - first) for device in drawn.devices]
+
+
+def _oldest_ms(query: Query, drawn: Drawn, step_ms: int) -> int:
+    """A time before which no row is in the answer. Of the newest stretches before a time, each has a row, because only
+    a bound could leave one without."""
+    if query.when != "before":
+        return drawn.from_ms
+    apart = max(query.bucket_ms, -(-step_ms // query.bucket_ms) * query.bucket_ms)
+    return (drawn.to_ms - 1) // query.bucket_ms * query.bucket_ms - query.limit * apart
 
 
 def grows(query: Query) -> bool:
@@ -79,21 +86,26 @@ def grows(query: Query) -> bool:
     return query.when == "always" and not (query.latest or query.by_tag or is_aggregate)
 
 
-def right_answer(query: Query, drawn: Drawn, held: Mapping[int, TableRows]) -> list[Cells]:
+def right_answer(query: Query, drawn: Drawn, held: Mapping[int, TableRows]) -> Right:
     """The rows of the answer, in order; several devices at one time in the order of the devices. held: each device's
     rows."""
     kept = {device: _in_set(query, drawn, _above(query, drawn, held[device])) for device in drawn.devices}
     if query.by_tag:
-        return [(group, *row) for group, parts in _by_group(drawn, kept).items() for row in _aggregated(query, parts)]
+        return aggregated_groups(query, _by_group(drawn, kept))
+    if query.by_device:
+        return aggregated_devices(query, kept)
     if query.function:
-        return _aggregated(query, list(kept.values()))
-    rows = [
-        (int(time), *((device,) if query.tells_device else ()), *(_plain(rows.columns[c][i]) for c in query.columns))
-        for device, rows in kept.items()
-        for i, time in enumerate(rows.times)
-    ]
-    sign = -1 if query.newest_first else 1
-    return sorted(rows, key=lambda row: (sign * row[0], row[1] if query.tells_device else 0))
+        right = aggregated(query, list(kept.values()))
+        return right.first(query.limit) if query.limit else right
+    if not kept:
+        return Right()
+    times = np.concatenate([rows.times for rows in kept.values()])
+    devices = np.repeat(np.array(list(kept), dtype=np.int64), [len(rows.times) for rows in kept.values()])
+    order = np.lexsort((devices, -times if query.newest_first else times))
+    found = [as_stored(times[order]), *((as_stored(devices[order]),) if query.tells_device else ())]
+    for name in query.columns:
+        found.append(as_stored(np.concatenate([rows.columns[name] for rows in kept.values()])[order]))
+    return Right(columns=tuple(found))
 
 
 def _by_group(drawn: Drawn, kept: Mapping[int, TableRows]) -> dict[int, list[TableRows]]:
@@ -115,94 +127,86 @@ def _in_set(query: Query, drawn: Drawn, rows: TableRows) -> TableRows:
 def is_undecided(query: Query, drawn: Drawn, held: Mapping[int, TableRows]) -> bool:
     """Whether a value is so near the bound that the types in which it is stored and sent decide on which side it is."""
     columns = [rows.columns[query.bound_column] for rows in held.values()] if query.bound_column else []
-    return any(np.isclose(column.astype(float), drawn.value, rtol=BOUND_ERROR, atol=0).any() for column in columns)
+    return any(_is_near(column, drawn.value) for column in columns)
+
+
+def counted_above(query: Query, drawn: Drawn, held: Mapping[int, TableRows]) -> tuple[int, int]:
+    """The number of rows that are compared with the bound, and of those above it. Without a bound, none are."""
+    if not query.bound_column:
+        return 0, 0
+    above = [_is_above(query, drawn, held[device]) for device in drawn.devices]
+    return sum(map(len, above)), sum(int(np.count_nonzero(mask)) for mask in above)
+
+
+def _is_near(column: np.ndarray[Any, Any], bound: float) -> bool:
+    """Whether a value may lie on the other side in another type. A whole number that a float holds lies on the same
+    side of such a bound in all types."""
+    if column.dtype.kind in "iu" and bound.is_integer() and abs(bound) < FLOAT_WHOLE_MAX:
+        return False
+    return bool(np.isclose(column.astype(float), bound, rtol=BOUND_ERROR, atol=0).any())
 
 
 def _above(query: Query, drawn: Drawn, rows: TableRows) -> TableRows:
     if not query.bound_column:
         return rows
-    with np.errstate(invalid="ignore"):
-        kept = rows.columns[query.bound_column].astype(float) > drawn.value
+    kept = _is_above(query, drawn, rows)
     return TableRows(times=rows.times[kept], columns={name: values[kept] for name, values in rows.columns.items()})
 
 
-def _aggregated(query: Query, parts: Sequence[TableRows]) -> list[Cells]:
-    if not parts:
-        return [(0,)] if query.function == "count" and not query.bucket_ms else []
-    times = np.concatenate([part.times for part in parts])
-    values = np.concatenate([part.columns[query.columns[0]] for part in parts])
-    if not query.bucket_ms:
-        if not len(times) and query.function != "count":
-            return []
-        return [(_value(query.function, times, values),)]
-    buckets = times // query.bucket_ms * query.bucket_ms
-    found: list[Cells] = [
-        (int(bucket), _value(query.function, times[buckets == bucket], values[buckets == bucket]))
-        for bucket in np.unique(buckets)
-    ]
-    return found[::-1] if query.newest_first else found
-
-
-def _value(function: str, times: np.ndarray[Any, Any], values: np.ndarray[Any, Any]) -> Any:
-    if function == "count":
-        return len(values)
-    if function in ("first", "last"):
-        return _plain(values[np.argmin(times) if function == "first" else np.argmax(times)])
-    wide = values.astype(float)
-    if function == "avg":
-        return float(wide.mean())
-    if function == "sum":
-        return float(wide.sum())
-    high, low = float(wide.max()), float(wide.min())
-    return {"max": high, "min": low, "spread": high - low}[function]
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
+def _is_above(query: Query, drawn: Drawn, rows: TableRows) -> np.ndarray[Any, Any]:
+    """For each row, whether its value is above the bound. NULL is not."""
+    with np.errstate(invalid="ignore"):
+        found: np.ndarray[Any, Any] = rows.columns[query.bound_column].astype(float) > drawn.value
+    return found
 
 
 BOUND_ERROR = 2.5e-7  # relative: two steps of a float's 24 bits
-FLOAT_ERROR = 1e-5  # relative: the error of a float's 24 bits, and of sums in another order
+FLOAT_WHOLE_MAX = 2**24  # a float holds every whole number up to it
 
 
-def difference(query: Query, right: Sequence[Cells], came: Sequence[Cells]) -> str:
+def difference(query: Query, right: Right, came: Sequence[Cells]) -> str:
     """What is wrong with an answer, in a few words; "" if nothing is. Times, counts and whole numbers must be equal,
-    other values within the error of their type. An aggregate of no rows may be no row, or an empty one."""
+    fractions within the error of their type. An aggregate of no rows may be no row, or an empty one."""
     if is_nothing(query, right):
         nothing = (None, 0) if query.function == "count" else (None,)
-        came, right = [row for row in came if any(cell not in nothing for cell in row)], []
+        came, right = [row for row in came if any(cell not in nothing for cell in row)], Right()
     if len(came) != len(right):
         return f"{len(came):,} rows came, {len(right):,} are right"
     has_time = not query.function or query.bucket_ms > 0
-    times = [row[0] for row in came]
-    if has_time and not _is_ordered(times, newest_first=query.newest_first, free=query.is_unordered):
+    if has_time and not _is_ordered([row[0] for row in came], query):
         return f"the rows are not ordered by time, {'newest' if query.newest_first else 'oldest'} first"
     if query.tells_device:
         sign = -1 if query.newest_first else 1
         came = sorted(came, key=lambda row: (sign * row[0], row[1]))
-    for number, (one, other) in enumerate(zip(right, came, strict=True), 1):
-        if len(one) != len(other) or not all(_same(a, b) for a, b in zip(one, other, strict=True)):
-            return f"row {number} of {len(right):,} is {_words(other)}, right is {_words(one)}"
-    return ""
+    number = _first_difference(right, came)
+    if number is None:
+        return ""
+    return f"row {number + 1} of {len(right):,} is {_words(came[number])}, right is {_words(right.row(number))}"
 
 
-def is_nothing(query: Query, right: Sequence[Cells]) -> bool:
+def _first_difference(right: Right, came: Sequence[Cells]) -> int | None:
+    """The number of the first row that differs."""
+    odd = next((number for number, row in enumerate(came) if len(row) != len(right.columns)), None)
+    if odd is not None:
+        return odd
+    found = [
+        column.first_difference(cells) for column, cells in zip(right.columns, zip(*came, strict=True), strict=False)
+    ]
+    return min((number for number in found if number is not None), default=None)
+
+
+def is_nothing(query: Query, right: Right) -> bool:
     """Whether it is an aggregate of no rows, a count of them included: some databases answer it by no row, others by
     one that holds nothing."""
-    return bool(query.function) and not query.bucket_ms and (not right or right == [(0,)] and query.function == "count")
+    is_count_0 = query.function == "count" and len(right) == 1 and right.row(0) == (0,)
+    return bool(query.function) and not query.bucket_ms and (not right or is_count_0)
 
 
-def _is_ordered(times: Sequence[int], *, newest_first: bool, free: bool) -> bool:
-    sign = -1 if newest_first else 1
-    return free or all(sign * a <= sign * b for a, b in zip(times, times[1:], strict=False))
-
-
-def _same(right: Any, came: Any) -> bool:
-    if right is None or came is None:
-        return right is came
-    if isinstance(right, float) or isinstance(came, float):
-        return abs(float(right) - float(came)) <= FLOAT_ERROR * max(1.0, abs(float(right)))
-    return bool(right == came)
+def _is_ordered(times: Sequence[int], query: Query) -> bool:
+    if query.is_unordered:
+        return True
+    later = times[1:]
+    return all(a >= b if query.newest_first else a <= b for a, b in zip(times, later, strict=False))
 
 
 def _words(row: Cells) -> str:

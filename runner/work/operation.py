@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from runner.model import Operation, Query, Work
 
@@ -18,11 +19,13 @@ class Rate:
 
 
 class OperationKind(ABC):
-    """One kind of operation. name: in sweeps and events. unit: what one request counts, plural."""
+    """One kind of operation. name: in sweeps and events. unit: what one request counts, plural.
+    answers: whether they are compared with the right ones; "": it reads nothing."""
 
     name: str
     unit: str
     title: str = ""
+    answers: Literal["", "checked", "unchecked"] = ""
 
     @property
     def parameters(self) -> Mapping[str, str]:

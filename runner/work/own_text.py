@@ -15,6 +15,7 @@ MARKS = ("device", "from", "to", "at", "value", "again")
 
 class _Sql(Read):
     name, title = "sql", "a text of yours, in the database's own language"
+    answers = "unchecked"
 
     @property
     def parameters(self) -> Mapping[str, str]:

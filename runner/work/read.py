@@ -7,15 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 from runner.model import Operation, Query, Work
 from runner.units import parse_count, parse_seconds
+from runner.work.laws import bound_above
 from runner.work.operation import OperationKind, Rate
 
 REQUESTS = Rate(field="requests_per_s", words="requests/s")
 NUMBERS = ("tinyint", "smallint", "int", "bigint", "utinyint", "usmallint", "uint", "ubigint", "float", "double")
-DEVICES = {"devices": "how many devices one request asks for; default 1"}
+LIMIT_MAX = 10_000
+DEVICES = {"devices": "how many devices one request asks for, or all; default 1"}
 COLUMNS = {"columns": "the columns returned, by name; default: all"}
 COLUMN = {"column": "the column that is aggregated; default: the first number"}
 RANGE = {
@@ -25,6 +27,7 @@ RANGE = {
 }
 BOUND = {
     "bound": "only rows above it: a number, or LOW..HIGH of which each request draws one",
+    "selectivity": "instead of bound: the share of all rows above it, like 10%; needs values of the law random",
     "bound_column": "the column that is compared with the bound; default: the first number",
 }
 
@@ -33,6 +36,7 @@ class Read(OperationKind):
     """A kind whose requests read and store nothing."""
 
     unit = "requests"
+    answers: Literal["", "checked", "unchecked"] = "checked"
 
     def told(self, work: Work, operation: Operation) -> dict[str, str]:
         """How the parameters of a request are drawn. The target renders its text."""
@@ -47,7 +51,8 @@ class Read(OperationKind):
             "value_high": query.high,
             "value_step": 1 if query.tag else 0,
         }
-        return {f"ask.{operation.name}.{name}": f"{value:.10g}" for name, value in drawn.items() if value}
+        lines = {f"ask.{operation.name}.{name}": f"{value:.10g}" for name, value in drawn.items() if value}
+        return {**lines, **({f"ask.{operation.name}.empty": _nothing(query)} if query.is_one_aggregate else {})}
 
     def rate(self, *, durable: bool) -> Rate:
         """Requests/s: nothing is stored that could be durable."""
@@ -66,7 +71,9 @@ class Given:
         return self._parameters.get(name, default)
 
     def devices(self) -> int:
-        """The number of devices: at least one, at most all."""
+        """The number of devices: at least one; 0 for all of them."""
+        if self.text("devices", "") == "all":
+            return 0
         count: int = _read("devices", self.text("devices", "1"), parse_count)
         if not 1 <= count <= self._work.data.tables:
             raise ValueError(f"devices = {count}: 1 to {self._work.data.tables:,} of the tables")
@@ -78,6 +85,13 @@ class Given:
         for name in names:
             self._known("columns", name)
         return tuple(dict.fromkeys(names))
+
+    def each(self) -> str:
+        """The kind of group that is aggregated by itself: "device", or ""."""
+        by = self.text("each", "")
+        if by not in ("", "device"):
+            raise ValueError(f"each = {by}: not device")
+        return by
 
     def number(self, name: str) -> str:
         """A column of numbers: the parameter's, else the first."""
@@ -133,21 +147,48 @@ class Given:
             raise ValueError(f"step: {step} ms are not a multiple of the {data.step_ms} ms between two rows")
         return replace(query, when="range", span_ms=span, step_ms=step, recent_ms=self.time_ms("recent", ""))
 
+    def newest_before(self, query: Query) -> Query:
+        """The query for the newest rows of its answer before a time, instead of those of a range."""
+        limit: int = _read("limit", self.text("limit", "5"), parse_count)
+        if not 1 <= limit <= LIMIT_MAX:
+            raise ValueError(f"limit = {limit}: 1 to {LIMIT_MAX:,}")
+        return replace(query, when="before", limit=limit)
+
     def above(self, query: Query) -> Query:
         """The query with its bound, and the range from which the bound is drawn."""
-        text = self.text("bound", "")
+        text, share = self.text("bound", ""), self.text("selectivity", "")
+        column = self.number("bound_column")
+        if text and share:
+            raise ValueError("selectivity: the bound is there already; leave one of the two out")
+        if share:
+            bound = bound_above(self._work.data, column, _share(share))
+            return replace(query, bound_column=column, low=bound, high=bound)
         if not text:
-            raise ValueError("bound is missing: a number, or LOW..HIGH")
+            raise ValueError("bound is missing: a number, or LOW..HIGH; or a selectivity, like 10%")
         first, dots, last = text.partition("..")
         low = _read("bound", first, float)
         high = _read("bound", last, float) if dots else low
         if not low <= high:
             raise ValueError(f"bound = {text}: runs backwards")
-        return replace(query, bound_column=self.number("bound_column"), low=low, high=high)
+        return replace(query, bound_column=column, low=low, high=high)
 
     def _known(self, parameter: str, column: str) -> None:
         if column not in self._types:
             raise ValueError(f"{parameter} = {column}: no such column; there are {', '.join(self._types)}")
+
+
+def _share(text: str) -> float:
+    """More than 0 % and less than 100 %, as a part of 1."""
+    number, percent, rest = text.partition("%")
+    share: float = _read("selectivity", number.strip(), float)
+    if not percent or rest.strip() or not 0 < share < 100:
+        raise ValueError(f"selectivity = {text}: a percentage above 0% and below 100%, like 10%")
+    return share / 100
+
+
+def _nothing(query: Query) -> str:
+    """The answer of an aggregate of no rows, where it is a row."""
+    return "zero" if query.function == "count" else "null"
 
 
 def _read(name: str, text: str, reader: Callable[[str], Any]) -> Any:

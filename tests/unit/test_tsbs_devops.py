@@ -1,0 +1,136 @@
+"""The 15 queries of TSBS' use case devops: what they ask, their right answers, and what a database leaves out."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from runner.errors import CannotAsk
+from runner.model import Drawn, Query
+from runner.plan import complete, left_out
+from runner.sweep.resolve import resolve_sweep
+from runner.targets import load_facts
+from runner.work import queries_of
+from runner.work.answers import right_answer, stretches, with_groups
+from runner.work.columns import TableRows
+from tests.unit.factories import make_sweep
+
+DEVOPS = (
+    *(f"single-groupby-{name}" for name in ("1-1-1", "1-1-12", "1-8-1", "5-1-1", "5-1-12", "5-8-1")),
+    *("cpu-max-all-1", "cpu-max-all-8", "double-groupby-1", "double-groupby-5", "double-groupby-all"),
+    *("high-cpu-1", "high-cpu-all", "lastpoint", "groupby-orderby-limit"),
+)
+MINUTE, START = 60_000, 1_451_606_400_000
+
+
+def devops(**flags):
+    return resolve_sweep("cpu", {"axis.cores": "1", "workload.name": "tsbs-devops", **flags})
+
+
+def held(*values):
+    """Rows of a device for each list of values, one a minute."""
+    return {
+        device: TableRows(
+            times=START + MINUTE * np.arange(len(some)), columns={"a": np.array(some), "b": 10 * np.array(some)}
+        )
+        for device, some in enumerate(values)
+    }
+
+
+def test_it_has_the_15_queries_by_their_names_and_the_file_is_the_same():
+    queries = queries_of(devops().work)
+    assert set(queries) == set(DEVOPS)
+    assert resolve_sweep("sweeps/tsbs-devops.toml", {}).work == devops().work
+    assert [len(queries[f"double-groupby-{n}"].columns) for n in ("1", "5", "all")] == [1, 5, 10]
+    assert [queries[f"cpu-max-all-{n}"].devices for n in (1, 8)] == [1, 8]
+    assert (queries["lastpoint"].devices, queries["lastpoint"].latest) == (0, True)
+
+
+def test_postgresql_is_asked_all_of_them():
+    work = devops().work
+    texts = {name: load_facts("postgres").rendered(q, work.data, "copy") for name, q in queries_of(work).items()}
+    assert texts["double-groupby-1"] == (
+        "SELECT date_bin('3600000 milliseconds', time, timestamptz 'epoch') AS bucket, device_id, "
+        'avg("usage_user"::float8) FROM measurement WHERE time >= {from} AND time < {to} '
+        "GROUP BY bucket, device_id ORDER BY bucket, device_id"
+    )
+    assert texts["groupby-orderby-limit"].endswith("WHERE time < {to} GROUP BY bucket ORDER BY bucket DESC LIMIT 5")
+    assert "DISTINCT ON (device_id)" in texts["lastpoint"]
+    assert 'time < {to} AND "usage_user" > {value}::float8 ORDER BY time' in texts["high-cpu-all"]
+
+
+def test_tdengine_is_asked_all_of_them():
+    work, facts = devops().work, load_facts("tdengine")
+    texts = {name: facts.rendered(q, work.data, facts.methods[0]) for name, q in queries_of(work).items()}
+    assert texts["double-groupby-1"] == (
+        "SELECT _wstart, TBNAME, AVG(`usage_user`) FROM scale.meters WHERE ts >= {from} AND ts < {to} "
+        "PARTITION BY TBNAME INTERVAL(3600000a) ORDER BY _wstart"
+    )
+    assert texts["groupby-orderby-limit"].endswith("WHERE ts < {to} INTERVAL(60000a) ORDER BY _wstart DESC LIMIT 5")
+    assert texts["lastpoint"].endswith("FROM scale.meters PARTITION BY TBNAME")
+
+
+def test_aggregates_of_each_device_and_of_several_columns():
+    query = Query(devices=0, columns=("a", "b"), when="range", function="max", bucket_ms=2 * MINUTE, by_device=True)
+    drawn = with_groups(query, Drawn(devices=(), from_ms=START, to_ms=START + 4 * MINUTE), [0, 0])
+    assert drawn.devices == (0, 1)
+    rows = right_answer(query, drawn, held([1, 2, 3, 4], [8, 7, 6, 5]))
+    assert rows.cells() == [
+        (START, 0, 2, 20),
+        (START, 1, 8, 80),
+        (START + 2 * MINUTE, 0, 4, 40),
+        (START + 2 * MINUTE, 1, 6, 60),
+    ]
+
+
+@pytest.mark.parametrize("end", [7, 8])
+def test_the_newest_stretches_before_a_time_need_only_their_rows(end):
+    work = devops().work
+    query = replace(queries_of(work)["groupby-orderby-limit"], columns=("a",), limit=2, bucket_ms=2 * MINUTE)
+    drawn = Drawn(devices=(0,), to_ms=START + end * MINUTE)
+    ((device, first, count),) = stretches(query, drawn, work)
+    assert device == 0 and (first + count) * work.data.step_ms == end * MINUTE and first > 0
+    several = held(list(range(end)))
+    assert right_answer(query, drawn, several).cells() == [(START + 6 * MINUTE, end - 1), (START + 4 * MINUTE, 5)]
+
+
+def test_what_a_database_cannot_answer_is_left_out_of_a_named_workload_only():
+    sweep, facts = devops(), load_facts("questdb")
+    kept = [one.name for one in complete(sweep, facts).work.operations]
+    assert len(kept) == 9 and "lastpoint" not in kept and "cpu-max-all-8" in kept
+    assert "QuestDB is not asked double-groupby-1, " in left_out(sweep, facts)
+    assert left_out(sweep, load_facts("postgres")) == ""
+    named = replace(sweep, origin={**sweep.origin, "mix": "flag"})
+    with pytest.raises(Exception, match="operation lastpoint: QuestDB is not asked for all devices together"):
+        complete(named, facts)
+    with pytest.raises(Exception, match="null cannot be read yet"):
+        complete(sweep, load_facts("null"))
+
+
+@pytest.mark.parametrize("target", ["victoriametrics", "kairosdb", "opentsdb", "iotdb", "cassandra", "tdengine"])
+def test_iot_queries_run_with_what_each_database_can_answer(target):
+    sweep = resolve_sweep("cpu", {"axis.cores": "1", "workload.name": "iot-queries"})
+    facts = load_facts(target)
+    asked = {one.name for one in complete(sweep, facts).work.operations}
+    for name, query in queries_of(sweep.work).items():
+        if name in asked:
+            assert facts.rendered(query, sweep.work.data, facts.methods[0])
+        else:
+            with pytest.raises(CannotAsk):
+                facts.rendered(query, sweep.work.data, facts.methods[0])
+            assert name in left_out(sweep, facts)
+
+
+@pytest.mark.parametrize(
+    ("operation", "words"),
+    [
+        (["aggregate.columns=voltage,current", "aggregate.column=voltage"], "columns names them already"),
+        (["group_by_time.each=tag"], "each = tag: not device"),
+        (["group_by_time_limit.limit=0"], "limit = 0: 1 to 10,000"),
+        (["aggregate.devices=all", "aggregate.function=first"], "all devices have rows at the same time"),
+    ],
+)
+def test_parameters_that_contradict_each_other_are_refused(operation, words):
+    mix = operation[0].partition(".")[0]
+    with pytest.raises(Exception, match=words):
+        make_sweep(mix=mix, operation=operation, preload__rows="1M", workload__step_ms="10000")
